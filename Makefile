@@ -12,10 +12,14 @@ else
 SIMULATOR := simulator
 BIN := $(CURDIR)/.venv/bin
 endif
-# Pytest on every core, a file at a time in the order of pytest.ini, which begins with the longest. Waiting ranks and
-# threads yield to those of other tests.
-SIDE_BY_SIDE = OMPI_MCA_mpi_yield_when_idle=1 OMP_WAIT_POLICY=passive "$(BIN)/python" -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
-CTEST = ctest --test-dir build --output-on-failure --parallel "$$(getconf _NPROCESSORS_ONLN)"
+# Pytest on every core, a file at a time in the order of pytest.ini. There is a worker more than cores, since tests often
+# wait for programs, but on Slurm, whose nodes run as many jobs at a time. Waiting ranks and threads yield to others.
+CORES = $$(getconf _NPROCESSORS_ONLN)
+WORKERS = $$(($(CORES) + 1))
+SIDE_BY_SIDE = PYTEST_XDIST_AUTO_NUM_WORKERS=$(WORKERS) OMPI_MCA_mpi_yield_when_idle=1 OMP_WAIT_POLICY=passive \
+    "$(BIN)/python" -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+test-slurm: WORKERS = $(CORES)
+CTEST = ctest --test-dir build --output-on-failure --parallel "$(CORES)"
 C_FILES = $(shell find miniapp -name '*.[ch]' -o -name '*.cpp' -o -name '*.hpp')
 SNAKEFILES := Snakefile $(wildcard workflows/rules/*.smk)
 

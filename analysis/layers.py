@@ -4,16 +4,16 @@
     core          errors, files, reading, places, launching and watching programs
     quantities    values with interval, unit and kind; tables and parts of pages; numbers as words
     network       run descriptions, placements, schedules as lanes, pools of neurons
-    models        equations of the papers as pure functions, without files
+    models        equations of the papers as pure functions, without files; published numbers of the papers
     machines      machine profiles
     presets       known networks as run descriptions
-    published     numbers of the papers
     records       plans, results folders, run records, and tables made of them
     waiting, activity, energy, caches    one analysis each
     prediction    time, memory, energy and traffic of runs that were not made; comparison of machines
     running       experiments, sweeps, single runs, simulated machines
-    bench, calibration, peers, scorep    other measurements
+    bench, calibration, scorep    other measurements; bench/peers: other simulators
     report        pages, one file per section
+    differences   two results side by side; the history of a machine
     studies       one file per study
     tender        rules for bidders, their answers, and what they commit themselves to
     documents     figures in docs/ from stored results
@@ -40,7 +40,6 @@ ORDER = (
     "models",
     "machines",
     "presets",
-    "published",
     "records",
     "waiting",
     "activity",
@@ -50,9 +49,9 @@ ORDER = (
     "running",
     "bench",
     "calibration",
-    "peers",
     "scorep",
     "report",
+    "differences",
     "studies",
     "tender",
     "documents",

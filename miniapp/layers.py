@@ -31,7 +31,7 @@ LAYER = {
 # What is called or written, and the only files that may.
 MAY_USE = {
     r"\bMPI_[A-Z][a-z]\w*\(": r"transport/((agree|all_to_all|exchange|exchange_check|routes)\.c|exchange/.*)"
-    r"|measurement/simulated\.c|run/(build|energy_reader|kernel_reader|lane)\.c|record/(arrays|energy_record|gather|kernel_record|meter_sums|nodes|record_json|tally)\.c"
+    r"|measurement/simulated\.c|run/(build|energy_reader|kernel_reader|lane|lane_nodes)\.c|record/(arrays|energy_record|gather|kernel_record|meter_sums|nodes|record_json|tally)\.c"
     r"|app/(job|layout|load|main)\.c",
     r"\b(?:smpi|sg)_\w+\(": r"measurement/simulated\.c",
     r"\bSCOREP_\w+": r"measurement/regions\.h",

@@ -19,8 +19,9 @@ from spikemark.core.errors import BadInput
 from spikemark.network import exchanges, placement, schedules
 from spikemark.network.description import read
 from spikemark.network.lanes import WORD_BYTES
-from spikemark.network.placement_field import FROM_FILE, located
-from spikemark.prediction import exchange, memory
+from spikemark.network.named_files import located
+from spikemark.network.placement_field import FROM_FILE
+from spikemark.prediction import building, exchange, memory
 from spikemark.prediction.loads import Loads
 from spikemark.presets import PRESETS
 from spikemark.running import possible
@@ -34,6 +35,8 @@ MODELS = ("ignore_and_fire", "lif_exp", "lif_delta", "lif_sfa")
 WEIGHTS = (1, 2, -3, 0.1, 0.25, -0.7, 87.8, -351.2, 0, 1 / 3, 2**0.5, 1e-3, 64.0)
 #: Most of these have a common unit, which is a part of the smallest of them.
 RELATED = (2, -3, 1, 1.5, -2.5, 1 / 64, 1 + 1 / 64, 1 / 65, 0.7)
+
+MERGED, RECEIVER = {"name": "multi_level", "merge": True}, {"side": "receiver"}
 
 
 class Drawn:
@@ -69,7 +72,7 @@ class Drawn:
             found["delay_ratio"] = self.pick("auto", "auto", 1, 2, 3, 4, 6, 12, 10**6)
         for field, values in {
             "lag": (1, 2, 3), "placement": ("round_robin", "area", "area_group", "area_group"),
-            "exchange": ("alltoallv", "direct", "p2p", "allgather", "two_level"),
+            "exchange": ("alltoallv", "direct", "p2p", "allgather", "two_level", MERGED, MERGED | RECEIVER),
             "wire": ("compact", "aer12"),
         }.items():  # fmt: skip
             if self.pick(True, False, False):
@@ -238,6 +241,7 @@ def compared(mine: Loads, said: dict):
     yield "synapses of ranks", mine.synapses, close([rank["synapses"] for rank in ranks])
     yield "ring's bytes", mine.ring.neuron_bytes * neurons, close([r["memory_parts"]["ring"] for r in ranks])
     yield "memory", memory.bytes_of_ranks(mine), close([rank["memory_bytes"] for rank in ranks])
+    yield "building", building.building_bytes(mine), close([rank["building_bytes"] for rank in ranks])
 
 
 @pytest.mark.parametrize("first", range(0, CASES, BATCH))

@@ -11,9 +11,9 @@ import pytest
 import yaml
 from stand_in import script
 
+from spikemark.bench.peers import programs
 from spikemark.cli import main
 from spikemark.core import launch
-from spikemark.peers import programs
 
 ROOT = Path(__file__).parents[1]
 

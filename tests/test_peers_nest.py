@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from spikemark.peers.programs import PROGRAMS, Figures, Nest
+from spikemark.bench.peers.programs import PROGRAMS, Figures, Nest
 from spikemark.presets import PRESETS
 
 ROOT = Path(__file__).parents[1]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from spikemark.core import sha256
 from spikemark.records.results import Results
 from spikemark.running import sweeps
 from spikemark.running.experiments import expand, load
@@ -74,7 +75,9 @@ def test_one_run_of_each_combination_beside_the_timed_ones(planned, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     assert [path.name for path in (results.path / "scorep").iterdir()] == [one.id]
     found = {path.name for path in results.scorep(one.id).iterdir()}
-    assert found == {"record", "launch.json", "profile.cubex", "traces.otf2", "settings"}
+    assert found == {"record", "launch.json", "profile.cubex", "traces.otf2", "settings", sha256.NAME}
+    checked = subprocess.run(["sha256sum", "--check", sha256.NAME], cwd=results.scorep(one.id))
+    assert checked.returncode == 0
     settings = (results.scorep(one.id) / "settings").read_text().split()
     assert sorted(settings) == ["SCOREP_ENABLE_PROFILING=true", "SCOREP_ENABLE_TRACING=true"]
     timed, instrumented = (

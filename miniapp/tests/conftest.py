@@ -6,6 +6,7 @@ lacks.
 import os
 import shutil
 
+import levels
 import program
 import pytest
 
@@ -24,3 +25,11 @@ def counted(tmp_path_factory):
     """A run with counters: its directory and record."""
     out = tmp_path_factory.mktemp("counted") / "run"
     return out, program.record_of(out, *program.sets(record__counters="true"), ranks=2, threads=2)
+
+
+@pytest.fixture(scope="session")
+def direct(tmp_path_factory):
+    out = tmp_path_factory.mktemp("direct") / "run"
+    return out, program.record_of(
+        out, *program.sets(schedule="conventional", placement="round_robin"), ranks=levels.RANKS
+    )

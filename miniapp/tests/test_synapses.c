@@ -118,8 +118,9 @@ static void check_deliveries(uint32_t lists, bool narrow, uint32_t classes, bool
 static void deliveries_arrive_where_and_when_they_should(void **state) {
     (void)state;
     for (uint32_t classes = 1; classes <= 3; classes++) {
-        for (int i = 0; i < 3; i++) {
-            const uint32_t lists = (const uint32_t[]){9, 300, most_lists}[i]; // of dozens, one, or hardly any
+        for (int i = 0; i < 4; i++) {
+            const uint32_t lists =
+                (const uint32_t[]){9, 99, 300, most_lists}[i]; // of dozens, four, one, or hardly any
             check_deliveries(lists, true, classes, false);
             check_deliveries(lists, false, classes, false);
             check_deliveries(lists, false, classes, true);
@@ -171,30 +172,13 @@ static void what_does_not_fit_four_bytes_is_refused(void **state) {
     assert_false(synapse_format(&format, 1u << 20, 2048, NULL, 0, &error));
 }
 
-/// Searches for the index that synapse_index() computes: as few bits as do.
-static struct synapse_index searched(uint32_t lists, uint64_t n, unsigned spare) {
-    struct synapse_index index = {.lists = lists};
-    const bool sparse = n > 0 && n < lists;
-    while (sparse && index.block_bits < spare && index.block_bits < 31 && lists >> index.block_bits > 1 &&
-           n << index.block_bits < (uint64_t)8 * lists)
-        index.block_bits++;
-    while (sparse && lists >> index.filter_bits > 8 * n) index.filter_bits++;
-    return index;
-}
-
-static void an_index_takes_as_few_bits_as_do(void **state) {
+static void lists_of_any_length_arrive(void **state) {
     (void)state;
-    for (uint32_t i = 0; i < 200000; i++) {
-        struct rng_words word = rng_draw(3, rng_synapse, 0, 0, i);
-        const uint32_t lists = i < 200 ? i : (word.word[0] >> word.word[1] % 32) | 1;
-        const uint64_t n = i % 7 ? word.word[2] >> word.word[3] % 32 : lists / 8 + i % 3 - (lists > 8);
-        const unsigned spare = i % 33;
-        const struct synapse_index index = synapse_index(lists, n, spare), slow = searched(lists, n, spare);
-        assert_int_equal(index.block_bits, slow.block_bits);
-        assert_int_equal(index.filter_bits, slow.filter_bits);
-        assert_true((uint64_t)index.blocks << index.block_bits >= lists);
-        assert_true(index.blocks == 0 || ((uint64_t)index.blocks - 1) << index.block_bits < lists);
-    }
+    for (int own = 0; own < 2; own++)
+        for (uint32_t lists = 3; lists <= 3 * synapses; lists += 1 + lists / 8) {
+            check_deliveries(lists, false, 3, own);
+            if (!own) check_deliveries(lists, true, 1, false);
+        }
 }
 
 static void the_sources_of_one_area_are_spread_over_buckets(void **state) {
@@ -217,7 +201,7 @@ int main(void) {
         cmocka_unit_test(cells_of_a_ring_beyond_the_caches_are_fetched_and_added_to),
         cmocka_unit_test(nothing_is_delivered_from_an_empty_table),
         cmocka_unit_test(what_does_not_fit_four_bytes_is_refused),
-        cmocka_unit_test(an_index_takes_as_few_bits_as_do),
+        cmocka_unit_test(lists_of_any_length_arrive),
         cmocka_unit_test(the_sources_of_one_area_are_spread_over_buckets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

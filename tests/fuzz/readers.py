@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import compared
 import dry_folder
 import dry_record
 import fake_scorep
@@ -30,6 +31,7 @@ from tender import made_up
 
 from spikemark import machines
 from spikemark.core.reading import read_json
+from spikemark.differences import entries
 from spikemark.energy import own
 from spikemark.energy.power_csv import read_power
 from spikemark.network import description, placement_file
@@ -255,12 +257,24 @@ def _music(folder: Path) -> None:
     (folder / "model.music").write_text(text)
 
 
+def _two_runs(folder: Path) -> None:
+    for name in ("a", "b"):
+        compared.run(folder / name, cycles=40, rank_sd=0.2, launch=job(1))
+
+
+def _history(folder: Path) -> None:
+    for name, mean_s in (("a", 1e-4), ("b", 2e-4)):
+        entries.add(folder / "history", [compared.run(folder / "runs" / name, cycles=40, mean_s=mean_s)])
+
+
 READERS: dict[str, Reader] = {
     "run record": Reader(_run, "record.json", _loaded),
     "launch.json": Reader(_run, "launch.json", _loaded),
     "ranks.csv": Reader(_run, "ranks.csv", _loaded),
     "cycles.npy": Reader(_run, "cycles.npy", _loaded),
     "budget": Reader(_run, "*", lambda folder: command("budget", folder)),
+    "diff": Reader(_two_runs, "b/*", lambda folder: command("diff", folder / "a", folder / "b")),
+    "history": Reader(_history, "history/*.jsonl", lambda folder: command("history", folder / "history")),
     "energy.csv": Reader(_energy, "energy.csv", lambda f: _traces(own.source(record.load(f)).traces)),
     "energy": Reader(_energy, "*", lambda folder: command("energy", folder)),
     "power": Reader(_power, "power.csv", lambda f: _traces(read_power(f / "power.csv").channels)),

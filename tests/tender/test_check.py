@@ -10,6 +10,7 @@ import program
 import pytest
 from tender import offered, page
 
+from spikemark.models import recursion
 from spikemark.tender import check
 from spikemark.tender.check import (
     arrays,
@@ -266,3 +267,39 @@ def test_the_page_has_all_reasons_and_ways():
     assert all(
         f"| {reason.number} | {reason.verdict} | {reason.check} |" in text for reason in REASONS.values()
     )
+
+
+@pytest.mark.parametrize("lag", [1, 2])
+def test_waiting_with_a_lag_follows_as_well(tmp_path, lag):
+    """The courses are those of the recursion of the models."""
+    compute = np.random.default_rng(lag).gamma(20, 1e-5, (3, 2000))
+    compute[0] *= 1.05
+    times = np.zeros((*compute.shape, 3))
+    times[:, :, 0] = compute
+    times[:, :, 2] = recursion.evaluate(compute, [recursion.Lane(4, lag, exchange_s=1e-6)]).waiting_s
+    report = Report()
+    waiting.check_waiting(Courses(tmp_path, times, lag, 4), 0.05, report)
+    assert report.findings == []
+    times[:, :, 2] *= 0.8
+    waiting.check_waiting(Courses(tmp_path, times, lag, 4), 0.05, report)
+    assert [name for name, *_ in report.findings] == ["waiting"]
+
+
+def test_a_rank_that_is_held_up_by_another_lane_before_the_barrier_did_not_leave_early(tmp_path):
+    """The exchange of a lane within the rank stands before the barrier, and its time in the same phase."""
+    compute = np.random.default_rng(4).gamma(20, 1e-5, (2, 640))
+    times = waits(compute, 10)
+    held, late = 0.016, 0.008
+    times[0, 349, 2] += held  # rank 0, before the barrier
+    times[1, 349, 0] += late
+    times[1, 349, 1] += held - late
+    times[0, 349, 1] = min(times[0, 349, 1], 1e-5)
+    one = Courses(tmp_path, times, period=10)
+    near = one.record["lanes"][0] | {"name": "near", "period": 1, "ranks": 1, "groups": 2}
+    one.record["lanes"].insert(0, near)
+    report = Report()
+    waiting.check_waiting(one, 0.05, report)
+    assert report.findings == []
+    one.record["lanes"].pop(0)
+    waiting.check_waiting(one, 0.05, report)
+    assert [name for name, *_ in report.findings] == ["waiting"]

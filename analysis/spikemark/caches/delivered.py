@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special
 
-from spikemark.network import lanes, placement
+from spikemark.network import lanes, lines, placement
 from spikemark.network.description import Description
 from spikemark.network.fields import Delay
 from spikemark.network.schedules import find
@@ -11,9 +11,6 @@ from spikemark.records.record import Run
 
 from .model import Delivery
 
-#: Bytes of synapses that are read to find a list which shares its start: 16 words, whatever they hold
-#: (miniapp/src/synapse/block.h). They begin anywhere in a line, as lists do.
-SEARCHED = 64
 BLOCK = 4096  # neurons updated together, whose input every step touches (block_neurons of the mini-app)
 
 
@@ -32,7 +29,16 @@ def deliveries(run: Run) -> list[Delivery]:
     found = []
     for row in run.ranks.itertuples():
         lookups = row.lookups if "lookups" in run.ranks else None
-        shared = lookups is not None and row.synaptic_events < lookups  # lists are mostly empty
+        filtered = lookups is not None and row.synaptic_events < lookups  # lists are mostly empty
+        synapse = round(parts["synapses"] / totals.synapses) if totals.synapses else 4
+        spare = lines.spare_bits(-(-row.neurons // record.threads), len(arrivals), _classes(description))
+        shared = lookups is not None and lines.used(
+            lookups, row.synaptic_events, synapse // lines.WORD, spare
+        )
+        beyond = 0.0
+        if shared:
+            mean = row.synaptic_events / lookups
+            beyond = lines.beyond(mean, synapse // lines.WORD, spare, filtered)
         of_synapses = row.synapses / totals.synapses if totals.synapses else 0.0
         of_neurons = row.neurons / totals.neurons if totals.neurons else 0.0
         found.append(Delivery(
@@ -42,7 +48,7 @@ def deliveries(run: Run) -> list[Delivery]:
             first_accesses=int(row.first_accesses),
             spikes=int(row.spikes),
             neurons=int(row.neurons),
-            synapse=round(parts["synapses"] / totals.synapses) if totals.synapses else 4,
+            synapse=synapse,
             synapses=parts["synapses"] * of_synapses,
             starts=parts["lists"] / record.ranks,
             ring=parts["ring"] * of_neurons,
@@ -50,11 +56,19 @@ def deliveries(run: Run) -> list[Delivery]:
             targets=_targets(local[:, int(row.rank)], received[:, int(row.rank)]),
             routes=parts["routes"] * of_neurons,
             others=parts["neurons"] * of_neurons + 4 * min(BLOCK, largest / record.ranks),
-            searched=SEARCHED if shared else 0,
-            filtered=int(lookups) if shared else 0,
+            lines_read=int(row.first_accesses if filtered else lookups) if shared else 0,
+            beyond=lines.LINES_BEYOND * beyond,
+            filtered=int(lookups) if filtered else 0,
+            threads=record.threads,
             regular=all(p.neuron.model == "ignore_and_fire" for p in populations),
         ))  # fmt: skip
     return found
+
+
+def _classes(description: Description) -> int:
+    """Different weights of synapses, of which a synapse names one; 1 where each has its own."""
+    weights = [p.weights for p in description.network.projections]
+    return 1 if any(w.own for w in weights) else len({level for w in weights for level in w.levels})
 
 
 def _received(description: Description) -> np.ndarray:

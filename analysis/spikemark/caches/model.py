@@ -4,10 +4,11 @@ What delivery touches, in lines of L bytes (Lober et al. 2026, section 2.3, exte
 
 - lists: a spike enters F lists with E synapses of b bytes in all. A list of n synapses that starts anywhere
   touches 1 + (n - 1) b / L lines, its start and what follows with the lines it straddles; together
-  F + (E - F) b / L. Where lists hold less than one synapse on the mean, they share starts, and each is
-  found among 64 bytes of synapses: F (1 + (64 - b) / L).
+  F + (E - F) b / L. Where lists hold less than six synapses on the mean, neighbouring ones share lines: a
+  spike reads one, and w lines of further words (network/lines.py): F (1 + w), or S (1 + w) without a filter.
 - starts: to find a list, entries l and l + 1 of an array of four-byte words: F (1 + 4 / L). Where lists
-  share starts, each of the S spikes examined reads a word of a filter of one bit for each list: S more.
+  share lines, none. Where they hold less than one synapse on the mean, each of the S spikes examined reads a
+  word of a filter of one bit for each list: S.
 - ring: every synapse adds to a cell of a random target: E. Populations differ in how many they receive.
 - words: the spikes themselves, F four-byte words that the exchange has just written, so that they are hits.
 
@@ -22,7 +23,13 @@ sum over all lines of P(touched within T) = C / L. For one region at random this
 A line of the ring belongs to one step: update empties it, then deliveries with ever shorter delays come; it
 was touched unless both were longer than T ago. Neurons, routes and buffers only take room. A cache that holds
 everything has no misses, because building the network touched it all. Everything is assumed to be spread
-evenly over the steps, and neurons to fire alike; this fails if T is less than a step.
+evenly over the steps, and neurons to fire alike.
+
+Where less fits than a step touches, T < 1, it matters that each of n threads delivers all its spikes of a
+step at once, one thread after the other, as simulated. A visit at the part x of its thread's spikes finds
+what x of a step's visits touched, and of those of the step before what is at most T ago: together
+max(x, 1 - n (1 - T)) stands for T. The buffers of delivery itself are not counted: of their lines, a thread
+may then miss each once in a step.
 """
 
 from dataclasses import dataclass
@@ -56,8 +63,10 @@ class Delivery:
     routes: float = 0.0
     others: float = 0.0  # what every step touches: neurons, buffers
     regular: bool = False  # neurons fire at intervals of their own
-    searched: float = 0.0  # bytes among which a list is found that has no start of its own
+    lines_read: float = 0.0  # by spikes, where lists share lines
+    beyond: float = 0.0  # w
     filtered: float = 0.0  # spikes examined by a filter
+    threads: int = 1  # n
 
 
 @dataclass(frozen=True)
@@ -77,16 +86,26 @@ def prediction(d: Delivery, size: int, line: int = 64) -> dict[str, Term]:
         raise BadInput(f"size={size}, line={line}, steps={d.steps}: a cache of a line and a step at least")
     touched = _Touched(d, line)
     time = touched.time(size / line)
-    # A visit early in the run finds nothing of the time before it, unless all that was built is still there.
-    ages = np.minimum(time, d.before + (np.arange(MOMENTS) + 0.5) / MOMENTS * d.steps)
-    if np.isinf(time):
-        ages = np.array([FOREVER])
+    ages = _ages(d, time)
+    row_ages = np.array([time]) if time >= 1 else ages
+    missed = sum(events * np.mean([row.missed(age) for age in row_ages]) for _, events, row in touched.rows)
     return {
         "lists": _term(touched.lists, ages),
         "starts": _sum(_term(touched.starts, ages), _term(touched.filter, ages)),
-        "ring": Term(d.events, d.events * sum(events * row.missed(time) for _, events, row in touched.rows)),
+        "ring": Term(d.events, d.events * float(missed)),
         "words": Term(4 * d.first_accesses / line, 0.0),
     }
+
+
+def _ages(d: Delivery, time: float) -> np.ndarray:
+    """How long ago what visits find was touched, in steps, at moments of the run or of a thread's spikes."""
+    if np.isinf(time):
+        return np.array([FOREVER])
+    moments = (np.arange(MOMENTS) + 0.5) / MOMENTS
+    if time < 1:
+        return np.maximum(moments, 1 - d.threads * (1 - time))
+    # A visit early in the run finds nothing of the time before it, unless all that was built is still there.
+    return np.minimum(time, d.before + moments * d.steps)
 
 
 class _Shared:
@@ -154,12 +173,17 @@ class _Touched:
         entered = d.first_accesses
         mean = d.events / entered if entered else 0.0
         held = d.synapses / d.synapse / mean if mean else 0.0  # lists with a synapse
-        read = max(mean * d.synapse, d.searched)
-        self.lists = _Shared(entered, 1 + (read - d.synapse) / line, held, d.synapses / line, d)
         lists = held * d.filtered / entered if entered else 0.0  # empty ones, too, of which there are many
         filter_bytes = min(d.starts, lists / 8)
         self.filter = _Shared(d.filtered, 1.0, lists, filter_bytes / line, d)
-        self.starts = _Shared(entered, 1 + 4 / line, held, (d.starts - filter_bytes) / line, d)
+        if d.lines_read:
+            each, listed = 1 + d.beyond, d.synapses + d.starts - filter_bytes
+            self.lists = _Shared(d.lines_read, each, held * d.lines_read / entered, listed / line, d)
+            self.starts = _Shared(0.0, 0.0, 0.0, 0.0, d)
+        else:
+            each = 1 + (mean - 1) * d.synapse / line
+            self.lists = _Shared(entered, each, held, d.synapses / line, d)
+            self.starts = _Shared(entered, 1 + 4 / line, held, (d.starts - filter_bytes) / line, d)
         a_spike = 1 + d.routes / line / d.neurons if d.neurons else 0.0
         self.routes = _Shared(d.spikes, a_spike, d.neurons, d.routes / line, d)
         self.others = d.others / line

@@ -12,7 +12,7 @@ import typer
 
 from spikemark.core.errors import BadInput, is_bad_input, option_complaint, plain
 
-from . import import_cycles, ledger, preset, tender
+from . import history, import_cycles, ledger, preset, tender
 from .advise import advise
 from .bench import bench
 from .budget import budget
@@ -21,6 +21,7 @@ from .calibrate import calibrate
 from .collect import collect
 from .compare import compare
 from .coverage import coverage
+from .diff import diff
 from .dryrun import dryrun
 from .energy import energy
 from .export import export
@@ -82,6 +83,7 @@ app.command(rich_help_panel=ANSWER)(advise)
 app.command(rich_help_panel=ANSWER)(compare)
 app.command(rich_help_panel=ANSWER)(budget)
 app.command(cls=Whatif, rich_help_panel=ANSWER)(whatif)
+app.command(rich_help_panel=ANSWER)(diff)
 for verb in (partition, traffic):
     app.command(rich_help_panel=ANSWER)(verb)
 app.add_typer(ledger.app, name="ledger", rich_help_panel=ANSWER)
@@ -93,6 +95,7 @@ app.command(rich_help_panel=DESCRIBE)(machine)
 for verb in (calibrate, noise, bench, peers):
     app.command(rich_help_panel=MEASURE)(verb)
 app.add_typer(import_cycles.app, name="import", rich_help_panel=RECORDS)
+app.add_typer(history.app, name="history", rich_help_panel=RECORDS)
 for verb in (fit, energy, cachesim, scorep, export, collect):
     app.command(rich_help_panel=RECORDS)(verb)
 # The workflow starts these two, and the third writes a page of the documentation.

@@ -195,7 +195,7 @@ def read_description(path: Path, settings: list[str]) -> dict[str, Any]:
     """The description in a file, with settings such as schedule=NAME. Raises BadInput for others."""
     from spikemark.core.fields import assign
     from spikemark.core.yaml_file import read_json_or_yaml
-    from spikemark.network.placement_field import located
+    from spikemark.network.named_files import located
 
     content = read_json_or_yaml(path, "a run description is needed")
     if not isinstance(content, dict):

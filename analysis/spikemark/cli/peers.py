@@ -40,9 +40,9 @@ def peers(
     The programs take turns on the same network. Each factor by which the mini-app is ahead or behind has an
     interval.
     """
+    from spikemark.bench.peers import compare
+    from spikemark.bench.peers.show import disturbances, notes, table
     from spikemark.core import places
-    from spikemark.peers import compare
-    from spikemark.peers.show import disturbances, notes, table
     from spikemark.running import quiet, sweeps
     from spikemark.running.experiments import load
 

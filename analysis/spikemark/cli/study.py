@@ -17,6 +17,10 @@ def study(
     profile: Where = "here",
     machine: Machine = None,
     results: Root = None,
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Compute at full size what takes hours (partition-du, routing)."),
+    ] = False,
     docs: Annotated[
         bool, typer.Option("--docs", help="Also write its figures into docs/ (simulated studies only).")
     ] = False,
@@ -34,7 +38,7 @@ def study(
             typer.echo(f"{entry.name:{SUMMARY_WIDTH}}{entry.summary}")
         return
     stream = sys.stderr if as_json else sys.stdout
-    done, outcome = carry_out.carry_out(carry_out.find(name), machine, results, profile, stream)
+    done, outcome = carry_out.carry_out(carry_out.find(name), machine, results, profile, stream, full)
     list_lines([f"failed: {label}: {why}" for label, why in outcome.failed.items()])
     list_lines(outcome.complaints)
     if as_json:

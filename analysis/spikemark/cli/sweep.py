@@ -70,6 +70,7 @@ def print_outcome(outcome) -> None:
         typer.echo(f"{len(outcome.failed)} of {outcome.planned} runs failed, details in {folder}:", err=True)
     list_lines([f"failed: {label}: {reason}" for label, reason in outcome.failed.items()])
     list_lines(outcome.complaints)
+    list_lines([f"lost: {line}" for line in (outcome.sweep.lost if outcome.sweep else ())])
     if outcome.edited:
         typer.echo(f"edited since: {outcome.edited}", err=True)
     if outcome.headline:

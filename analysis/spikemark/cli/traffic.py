@@ -46,7 +46,10 @@ def traffic(
     ] = None,
     cap: Annotated[
         int | None,
-        typer.Option(min=1, help="With --out-table: ranks of other groups that a bridge sends to, at most."),
+        typer.Option(
+            min=1,
+            help="With --out-table: ranks of other groups that a bridge sends to, or receives from, at most.",
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -73,7 +76,7 @@ def traffic(
     placed = named(network, placement, ranks)
     sizes = () if levels is None else dimensions(levels, placed.ranks)
     if out_table is not None:
-        bridges.check(sizes, placed.ranks, side, cap)
+        bridges.check(sizes, placed.ranks, cap)
     elif cap is not None:
         raise BadInput(f"--cap={cap}: only with --out-table")
     asked = show.Asked(sizes, side, merged, delay_ratio)
@@ -82,7 +85,7 @@ def traffic(
         stream = io.BytesIO()
         np.save(stream, found.words)
         write_atomically(matrix, stream.getvalue())
-    table = None if out_table is None else bridges.balanced(found.pairs, sizes, cap)
+    table = None if out_table is None else bridges.balanced(found.pairs, sizes, cap, side)
     if table is not None:
         bridges.write(out_table, table)
     if as_json:

@@ -84,6 +84,15 @@ def whole_folder(place: Path) -> Iterator[Path]:
         name = str(error.filename or place).replace(str(folder), str(place))
         raise OSError(error.errno, error.strerror, name) from None
     finally:
+        discard(folder)
+
+
+def discard(folder: Path) -> None:
+    """Removes a folder and what is in it, as far as that can be done; raises nothing where it cannot.
+
+    Python's own function raises even if asked to ignore errors, where a folder cannot be closed.
+    """
+    with contextlib.suppress(OSError):
         shutil.rmtree(folder, ignore_errors=True)
 
 

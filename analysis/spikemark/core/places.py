@@ -56,7 +56,7 @@ def program(name: str) -> Path:
 def machine_name() -> str:
     """What results are named after: the cluster of Slurm, or else this host (host_name)."""
     cluster = slurm.cluster_name()
-    return host_name() if cluster is None else _as_name(cluster)
+    return host_name() if cluster is None else as_name(cluster)
 
 
 def here_name() -> str:
@@ -64,15 +64,15 @@ def here_name() -> str:
     cluster = slurm.cluster_name()
     if cluster is None or "SLURMD_NODENAME" in os.environ:  # set in batch jobs and steps
         return machine_name()
-    return f"{_as_name(cluster)}-{host_name()}"
+    return f"{as_name(cluster)}-{host_name()}"
 
 
 def host_name() -> str:
     """The host name without its domain."""
-    return _as_name(socket.gethostname().split(".")[0])
+    return as_name(socket.gethostname().split(".")[0])
 
 
-def _as_name(text: str) -> str:
+def as_name(text: str) -> str:
     """Reduced to letters, digits, `.`, `_` and `-`."""
     return check_machine(re.sub(r"[^A-Za-z0-9._-]", "-", text).lstrip("._-") or "localhost")
 

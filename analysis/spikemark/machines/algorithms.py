@@ -141,7 +141,6 @@ DIFFERENCES = {
     "rma_put": "a fence of SimGrid has two barriers, while messages travel; a predicted one follows them",
     "rma_doubling": "a fence of SimGrid has two barriers, a predicted one has one",
     "two_level": "predicted for ranks that sit in several columns; the others wait for them afterwards",
-    "multi_level": "large messages of ranks that share nodes take longer in SimGrid; it is not known why",
     "allgatherv": "few bytes are gathered and broadcast, and SimGrid broadcasts in a way of its own",
 }
 #: The same, of any exchange on some machines.

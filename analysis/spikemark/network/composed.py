@@ -7,6 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from .named_files import OF_EXCHANGES
+
 TWO_LEVEL, MULTI_LEVEL = "two_level", "multi_level"
 COMPOSED = (TWO_LEVEL, MULTI_LEVEL)
 DEFAULT = "alltoallv"
@@ -22,7 +24,7 @@ class Composed:
     sizes: Any = None  # of multi_level: its dimensions; an empty tuple: two, as equal as can be
     side: Any = "sender"
     merged: Any = False
-    files: tuple[str, ...] = ()  # names of fields that name files
+    files: tuple[tuple[str, Any], ...] = ()  # fields that name files, and the names
 
     @classmethod
     def of(cls, name: str, given: dict[str, Any]) -> "Composed":
@@ -34,7 +36,7 @@ class Composed:
         if isinstance(parts, str):
             parts = (parts,) * (len(sizes) or 2 if isinstance(sizes, tuple) else 1)
         parts = tuple(parts) if isinstance(parts, list) else parts
-        files = tuple(field for field in ("order", "table") if given.get(field) is not None)
+        files = tuple((f, given[f]) for f in OF_EXCHANGES if given.get(f) is not None)
         return cls(parts, None, sizes, given.get("side", "sender"), given.get("merge", False), files)
 
     def dimensions(self, ranks: int) -> tuple[int, ...]:

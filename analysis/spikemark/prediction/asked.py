@@ -9,8 +9,9 @@ from spikemark.core.yaml_file import read_json_or_yaml
 from spikemark.network import lanes
 from spikemark.network.description import read
 from spikemark.network.exchanges import EXCHANGES
+from spikemark.network.named_files import located
 from spikemark.network.placement import check_name
-from spikemark.network.placement_field import field_of, located
+from spikemark.network.placement_field import field_of
 from spikemark.network.schedules import SCHEDULES, Schedule, find
 from spikemark.presets import PRESETS
 from spikemark.records import dry_run

@@ -92,7 +92,8 @@ def _broadcast_sizes(net: Collectives, traffic: Traffic) -> float:
 
 def _put(net: Collectives, traffic: Traffic) -> float:
     linked = (traffic.bytes > 0).astype(float)
-    puts = Traffic(traffic.bytes + COUNT_BYTES * linked, linked, traffic.node)  # empty ones, too
+    sizes = COUNT_BYTES * linked  # of empty puts, too
+    puts = Traffic(traffic.bytes + sizes, linked, traffic.node, card=traffic.card)
     return net.messages(puts) + net.barrier(traffic)
 
 

@@ -18,7 +18,7 @@ from spikemark.quantities.quantity import Quantity, missing, worst
 from spikemark.records.dry_run import DryRun
 from spikemark.records.phases import COMPUTE, THREADS
 
-from . import calls, choices, energy, exchange, memory, phases, rates, simulators, validated
+from . import building, calls, choices, energy, exchange, memory, phases, rates, simulators, validated
 from .calls import Call
 from .collectives import Collectives
 from .intervals import COUNTED, EXTRAPOLATED, Moved, predicted
@@ -51,7 +51,7 @@ SIMULATED_HOUR = 3600.0
 INDEPENDENT = "ranks fluctuate independently of each other"
 BUSY = "cores wait busily: power does not depend on what a core does"
 HIDDEN = "MPI works on an exchange while ranks compute, as far as the lane's lag allows"
-STRUCTURES = "memory is that of the mini-app's own structures"
+STRUCTURES = "memory is that of the mini-app's own structures, at most while it builds the network"
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ def fits(profile, loads: Loads, node: Node) -> bool | None:
 
 
 def _memory(loads: Loads, node: Node) -> dict[str, Quantity]:
-    each = memory.bytes_of_ranks(loads)
+    each = building.bytes_at_most(loads)
     whole = np.resize(each, node.nodes * node.ranks)
     whole[len(each) :] = 0
     fullest = float(whole.reshape(node.nodes, node.ranks).sum(axis=1).max())

@@ -21,10 +21,10 @@ from spikemark import machines
 from spikemark.core.errors import BadInput
 from spikemark.machines.inputs import Inputs
 from spikemark.machines.node import Node
+from spikemark.models.published import papers
 from spikemark.network.description import Description, read
 from spikemark.network.schedules import SCHEDULES
 from spikemark.presets import PRESETS
-from spikemark.published import papers
 from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.words import counted, geometric_mean, number
 
@@ -256,7 +256,7 @@ def _range(runs) -> str:
 
 @cache
 def nest_runs() -> tuple[Run, ...]:
-    """NEST 3.9 on JURECA-DC (published/data/README.md), with the conventional schedule, as NEST has it."""
+    """NEST 3.9 on JURECA-DC (data/README.md in models/published), with the conventional schedule it has."""
     profile = machines.filled(machines.load(MACHINE))
     counting: dict[tuple[str, str], Counting] = {}
     found = []

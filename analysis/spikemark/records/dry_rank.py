@@ -15,7 +15,7 @@ import pandas as pd
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
 from spikemark.core.reading import read_json, read_text
-from spikemark.network import placement_field
+from spikemark.network.named_files import copied
 
 from . import run_files
 from .arrays import check_times, map_array
@@ -85,7 +85,7 @@ def load(folder: Path) -> DryRank:
     content = read_json(path / run_files.RECORD, "a dry run of a rank holds it")
     if not isinstance(content, dict) or content.get("format_version") not in FORMAT_VERSIONS:
         raise BadInput(f"{path / run_files.RECORD}: not a run record of format_version {READABLE}")
-    of_copy = placement_field.copied(content.get("description"), path / run_files.PLACEMENT)
+    of_copy = copied(content.get("description"), path / run_files.PLACEMENT, path / run_files.EXCHANGE)
     content = content | {"description": of_copy}
     record = checked(DryRecord, content, path / run_files.RECORD, "a dry run of a rank")
     shape = (1, record.timing.cycles, len(record.phases))

@@ -26,7 +26,7 @@ from spikemark.core.reading import read_json, read_text
 from spikemark.models import resampling
 from spikemark.network import lanes
 from spikemark.network.description import read
-from spikemark.network.placement_field import located
+from spikemark.network.named_files import located
 
 from .arrays import map_array, npy_bytes
 from .dry_rank import DryRank

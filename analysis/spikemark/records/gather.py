@@ -16,7 +16,7 @@ from .plan import Plan, Planned
 from .rates import rates_hz
 from .record import Run
 from .results import Results
-from .run_files import RECORD
+from .run_files import LAUNCH, RECORD
 
 NO_BREAK = "\u00a0"
 NAMED = ("exchange", "wire")  # fields of Configuration that labels name where runs differ in them
@@ -209,6 +209,20 @@ class Sweep:
         """One line for every record that cannot be used, with the reason."""
         labels = {planned.id: planned.label for planned in self.planned}
         return [f"{labels[id]}: left out: {why}" for id, why in self.unreadable.items()]
+
+    @property
+    def unlaunched(self) -> list[Measured]:
+        """Runs whose launch.json is lost; each run of a plan gets one, which nothing else can replace."""
+        return [m for m in self.runs if m.run.launched is None]
+
+    @property
+    def lost(self) -> list[str]:
+        """One line for every file that is lost although the record beside it can be used."""
+        return [
+            f"{m.planned.label}: {m.run.path / LAUNCH} is lost, so its launcher, its job and when it began"
+            " are unknown; what was measured is not concerned"
+            for m in self.unlaunched
+        ]
 
     @property
     def progress(self) -> str:

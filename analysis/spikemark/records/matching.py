@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from spikemark.core.errors import BadInput, shown
-from spikemark.network.placement_field import with_content
+from spikemark.network.named_files import with_content
 
 from .plan import Planned
 from .record import Run, load

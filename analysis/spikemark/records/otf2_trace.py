@@ -16,6 +16,7 @@ from pathlib import Path
 import otf2
 from otf2 import events
 
+from spikemark.core import sha256
 from spikemark.core.errors import BadInput
 
 #: Each file of definitions or events ends so: end of file, end of chunk.
@@ -27,7 +28,7 @@ class Thread:
 
     def __init__(self, rank: int, first: bool):
         self.rank, self.first, self.stack = rank, first, []
-        self.events, self.communicator = 0, None
+        self.events, self.communicator, self.time = 0, None, 0
 
 
 class Follower:
@@ -49,13 +50,21 @@ class Follower:
         """Is called for values of a metric."""
 
 
+def parts(path: Path) -> list[Path]:
+    """The files of a trace that are there: `path`, its definitions, and those of its threads."""
+    found = [path, path.with_suffix(".def"), *sorted(path.with_suffix("").glob("*"))]
+    return [file for file in found if file.is_file()]
+
+
 def follow(path: Path, follower: Follower) -> float:
     """Hands all events to the follower, in the order of time. Returns the length of a tick in s.
 
-    Raises BadInput if a file is missing or truncated, or regions are not left as they were entered.
+    Raises BadInput if a file is missing or truncated, or has other bytes than SHA256SUMS beside it says, if
+    regions are not left as they were entered, or if the clock of a thread runs backwards.
     """
     if not path.is_file():
         raise BadInput(f"{path}: not found; Score-P writes it with SCOREP_ENABLE_TRACING=true")
+    sha256.check(path.parent, parts(path))
     _check_ends(path)
     said: list[str] = []
     try:
@@ -76,9 +85,8 @@ def follow(path: Path, follower: Follower) -> float:
 
 def _check_ends(path: Path) -> None:
     """Raises BadInput for a file without its end, where otf2 would read on in foreign memory."""
-    folder = path.with_suffix("")
-    for file in (path.with_suffix(".def"), *sorted(folder.glob("*.def")), *sorted(folder.glob("*.evt"))):
-        if file.is_file() and not _ends(file).endswith(END_MARKS):
+    for file in parts(path):
+        if file.suffix in (".def", ".evt") and not _ends(file).endswith(END_MARKS):
             raise BadInput(f"{file}: truncated: it does not end with the marks of OTF2")
 
 
@@ -108,7 +116,11 @@ def _hand_over(path: Path, trace, threads: dict, follower: Follower) -> None:
         thread = threads.get(location)
         if thread is None:  # of a device, or of a recorder of metrics
             continue
-        thread.events += 1
+        if event.time < thread.time:
+            raise BadInput(
+                f"{path}: the clock of rank {thread.rank} runs backwards, from {thread.time} to {event.time}"
+            )
+        thread.events, thread.time = thread.events + 1, event.time
         if isinstance(event, events.Enter):
             thread.stack.append((event.region.name, event.time))
             follower.enter(thread, event.region.name, event.time)

@@ -14,7 +14,8 @@ from pandera.errors import SchemaErrors
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
 from spikemark.core.reading import read_json, read_text
-from spikemark.network import placement_field
+from spikemark.network.named_files import copied
+from spikemark.network.placement_field import name_of
 
 from . import run_files
 from .arrays import check_times, map_array
@@ -86,8 +87,8 @@ class Run:
         """The placement in words: its name, and the name of its file. Record.described has its path."""
         known = self.record.placement
         if known is not None and known.file is not None:
-            return placement_field.name_of({"name": known.name, "file": known.file})
-        return placement_field.name_of(self.record.description["placement"])
+            return name_of({"name": known.name, "file": known.file})
+        return name_of(self.record.description["placement"])
 
     @property
     def delay_ratio(self) -> int:
@@ -226,7 +227,8 @@ def _read_record(path: Path) -> Record:
         )
     if status != "complete":
         raise BadInput(f"{path}: status={status!r}; only a run with status 'complete' can be used")
-    of_copy = placement_field.copied(content.get("description"), path.parent / run_files.PLACEMENT)
+    copies = (path.with_name(name) for name in (run_files.PLACEMENT, run_files.EXCHANGE))
+    of_copy = copied(content.get("description"), *copies)
     return checked(Record, content | {"description": of_copy}, path, "record")
 
 

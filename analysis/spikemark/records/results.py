@@ -8,7 +8,7 @@ from typing import Any
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
 from spikemark.core.reading import read_json
-from spikemark.network.placement_field import located
+from spikemark.network.named_files import located
 
 from . import run_files
 from .plan import PLAN_VERSION, Plan, Planned

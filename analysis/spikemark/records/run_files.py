@@ -13,12 +13,14 @@ KERNEL_CYCLES = "kernel.npy"
 LAUNCH = "launch.json"
 SIMULATION = "simulation.json"
 PLACEMENT = "placement.json"
+EXCHANGE = "exchange.json"
 
 #: Every file that the folder of a run may hold, and which program writes it. `miniapp --list --json` names
 #: the same ones (a test compares them) and says what each holds.
 FILES = {
     **dict.fromkeys(
-        (RECORD, RANKS, CYCLES, SPIKES, COUNTERS, ENERGY, KERNEL, KERNEL_CYCLES, PLACEMENT), "miniapp"
+        (RECORD, RANKS, CYCLES, SPIKES, COUNTERS, ENERGY, KERNEL, KERNEL_CYCLES, PLACEMENT, EXCHANGE),
+        "miniapp",
     ),
     **dict.fromkeys((LAUNCH, SIMULATION), "spikemark"),
     ".snakemake_timestamp": "snakemake",

@@ -8,6 +8,7 @@ from spikemark.records.agreement import broken
 from spikemark.records.cases import COMPARED, View
 from spikemark.records.gather import OVERSUBSCRIBED, SIMULATED, Measured, Sweep
 from spikemark.records.order import at_once, beside_others, one_job_per_run, out_of_order
+from spikemark.records.run_files import LAUNCH
 
 from .merging import NUMBER, merged
 
@@ -21,11 +22,12 @@ EDITED = "edited since"
 MIXED = "mixed"
 DIRTY = "uncommitted changes"
 LEFT_OUT = "not in the figures"
+LOST = "lost"
 OTHERS = ""  # place of warnings that this file does not know
 SEVERITY = (
     *(CHECKSUMS, EDITED, SIMULATED, ODD, OVERSUBSCRIBED, "active waiting", "bound too tightly"),
     *("shared cores", "foreign load", "stolen time", "passive waiting", BESIDE, ORDER),
-    *(CLOCK, OTHERS, MIXED, DIRTY, LEFT_OUT, "virtual machine"),
+    *(CLOCK, OTHERS, MIXED, DIRTY, LOST, LEFT_OUT, "virtual machine"),
 )
 # Beginning of a run's warning -> what it means for the times; {} is the largest number in the warnings.
 LOADS = {
@@ -66,6 +68,11 @@ def cautions(view: View) -> list[str]:
         found.append(
             f"{LEFT_OUT}: {counted(view.crowded, 'run')} with more ranks × threads than cores, whose counts "
             "are valid, but whose times are no evidence of speed"
+        )
+    if lost := len(sweep.unlaunched):
+        found.append(
+            f"{LOST}: {LAUNCH} of {lost} of {counted(total, 'run')}, so their launcher, job and beginning are"
+            " unknown"
         )
     found += _conduct(sweep)
     costly = max((m.run.record.timing.timer_overhead for m in sweep.runs), default=0)

@@ -155,8 +155,9 @@ def _empty(section: Section) -> bool:
 
 
 def typeset(text: str) -> Markup:
-    """Escapes the text, and marks up indices of terms and code in backticks."""
+    """Escapes the text, and marks up indices of terms, code in backticks, and options, kept on a line."""
     coded = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
+    coded = re.sub(r"(?<![\w-])--[a-z][\w-]*", r'<span class="option">\g<0></span>', coded)
     return Markup(coded.replace("d_min", "d<sub>min</sub>"))
 
 

@@ -8,7 +8,6 @@ import csv
 import fcntl
 import json
 import os
-import shutil
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from spikemark.core.errors import BadInput
-from spikemark.core.files import write_atomically, write_json
+from spikemark.core.files import discard, write_atomically, write_json
 from spikemark.core.layout import Spread
 from spikemark.core.process import naming
 from spikemark.records import run_files
@@ -105,7 +104,7 @@ def _carry_out(
     workspace = unchecked.parent
     about = f"run: {planned.label}\nid: {planned.id}\n"
     try:
-        shutil.rmtree(workspace, ignore_errors=True)  # left by a run that was killed
+        discard(workspace)  # left by a run that was killed
         workspace.mkdir(parents=True)
         failure.unlink(missing_ok=True)
         began = time.monotonic()
@@ -123,10 +122,10 @@ def _carry_out(
         write_json(unchecked / run_files.LAUNCH, {**launched, "wall_s": time.monotonic() - began})
         place.parent.mkdir(parents=True, exist_ok=True)
         if not run_files.whole(place):  # made by Snakemake, or remains of an old record
-            shutil.rmtree(place, ignore_errors=True)
+            discard(place)
         os.rename(unchecked, place)
     finally:
-        shutil.rmtree(workspace, ignore_errors=True)
+        discard(workspace)
     return place
 
 

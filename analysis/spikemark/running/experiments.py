@@ -24,7 +24,8 @@ from spikemark.core.errors import BadInput, first_complaint
 from spikemark.core.fields import assign
 from spikemark.core.reading import check_plain
 from spikemark.core.yaml_file import YAML, read_json_or_yaml, read_yaml
-from spikemark.network.placement_field import located, name_of, with_content
+from spikemark.network.named_files import located, with_content
+from spikemark.network.placement_field import name_of
 from spikemark.records.experiment_fields import (
     LAYOUT,
     MACHINE,
@@ -92,12 +93,12 @@ def load(name: str | Path) -> Experiment:
 
 
 def _located(fields: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Fields of a description, whose placement files can be found from anywhere."""
-    values = fields.get("placement")
-    if isinstance(values, list):
-        found = [located({"placement": value}, folder)["placement"] for value in values]
-        return fields | {"placement": found}
-    return located(fields, folder)
+    """Fields of a description, or lists of their values, whose files can be found from anywhere."""
+    found = {}
+    for name, values in fields.items():
+        each = [located({name: value}, folder)[name] for value in as_list(values)]
+        found[name] = each if isinstance(values, list) else each[0]
+    return found
 
 
 def expand(experiment: Experiment) -> list[RunSpec]:

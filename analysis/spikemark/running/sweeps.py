@@ -10,8 +10,8 @@ from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
 from spikemark.core.lock import locked
-from spikemark.network.placement_field import digest as content_of
-from spikemark.network.placement_field import file_of, stored
+from spikemark.network.named_files import digest as content_of
+from spikemark.network.named_files import stored
 from spikemark.quantities.words import counted
 from spikemark.records.gather import Sweep
 from spikemark.records.plan import PLAN_VERSION
@@ -77,12 +77,12 @@ def plan(experiment: Experiment, runs: list[RunSpec], results: Results) -> None:
 
 
 def _kept(description: dict[str, Any], results: Results, path: Path) -> dict[str, Any]:
-    """The description as it stands at `path`, with a copy of its placement file in the results folder."""
-    file = file_of(description)
-    if file is None:
-        return description
-    name = f"{Path(file).stem}-{content_of(Path(file))}.json"
-    return stored(description, results.placement(name), path.parent)
+    """The description as it stands at `path`, with copies of its files in the results folder."""
+
+    def copy(field: str, file: Path) -> Path:
+        return results.placement(f"{file.stem}-{content_of(file)}.json")
+
+    return stored(description, copy, path.parent)
 
 
 def dry_run(runs: list[RunSpec], results: Results, way: Way) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from spikemark.core import sha256
 from spikemark.core.errors import BadInput
 from spikemark.quantities.words import counted
 from spikemark.records import record
@@ -31,12 +32,14 @@ class Time:
     """The time of a phase on one rank over the measured cycles, s.
 
     `log_s` is None where it was not timed, for the `reason`; the other two where Score-P recorded none.
+    `visits` are those of the profile, or else of the trace; `trace_visits` is None without a trace.
     """
 
     log_s: float | None
     profile_s: float | None
     trace_s: float | None
     visits: int
+    trace_visits: int | None
     reason: str | None = None
 
     @property
@@ -105,12 +108,19 @@ class Check:
     about: str  # which run it is
     found: tuple[str, ...]  # the files of Score-P, of files.NAMES
     warnings: list[str]
+    summed: bool  # SHA256SUMS says that no byte of the files has changed since the run ended
 
     @property
     def complaints(self) -> list[str]:
         """One line for each time and count that does not agree."""
         lines = []
         for one in self.ranks:
+            for name, time in {**one.phases, BARRIER: one.barrier}.items():
+                if time.trace_visits not in (time.visits, None):
+                    lines.append(
+                        f"rank {one.rank}, {name}: {counted(time.visits, 'visit')} by the profile,"
+                        f" {time.trace_visits} by the trace"
+                    )
             for name, time in one.phases.items():
                 if time.verdict == DIFFERS:
                     lines.append(
@@ -129,9 +139,11 @@ class Check:
 def check(directory: Path) -> Check:
     """Compare the measurement of Score-P in `directory` with the record in `directory`/record, or beside it.
 
-    Raises BadInput naming a file that is missing, truncated, or of another number of ranks than the run. One
-    of profile and trace is enough, unless Score-P was told to write both.
+    Raises BadInput naming a file that is missing, truncated, of another number of ranks than the run, or that
+    has changed since Spikemark made it. One of profile and trace is enough, unless Score-P was told to write
+    both.
     """
+    sha256.check(directory, files.read_later(directory))
     inside = directory / "record"
     run = record.load(inside if inside.is_dir() else directory)
     if run.cycles is None:
@@ -141,7 +153,7 @@ def check(directory: Path) -> Check:
     traced = trace.read(directory / files.TRACE, number) if files.TRACE in found else [None] * number
     ranks = [_rank(run, *each) for each in zip(range(number), profiled, traced, strict=True)]
     busy = [text for text in run.record.warnings if text.startswith(BUSY)]
-    return Check(directory, ranks, _about(run), found, busy)
+    return Check(directory, ranks, _about(run), found, busy, sha256.there(directory))
 
 
 def _about(run: record.Run) -> str:
@@ -156,7 +168,7 @@ def _rank(run: record.Run, rank: int, profiled: Seen | None, traced: Seen | None
 
     def time(name: str, log_s: float | None = None, reason: str | None = None) -> Time:
         seconds = [seen and seen.time(name) for seen in (profiled, traced)]
-        return Time(log_s, *seconds, first.visits[name], reason)
+        return Time(log_s, *seconds, first.visits[name], traced and traced.visits[name], reason)
 
     phases = {}
     for name in run.record.phases:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from spikemark.core.errors import BadInput
 from spikemark.core.reading import read_text
+from spikemark.records import otf2_trace
 
 PROFILE, TRACE = "profile.cubex", "traces.otf2"
 #: Files, and the variable that asks for each.
@@ -35,6 +36,12 @@ def found(folder: Path) -> tuple[str, ...]:
             f" {'=true and '.join(NAMES.values())}=true"
         )
     return there
+
+
+def read_later(folder: Path) -> list[Path]:
+    """All files that the folder has of those that `spikemark scorep` reads, but for the run record."""
+    single = [folder / name for name in (PROFILE, SETTINGS)]
+    return [*(path for path in single if path.is_file()), *otf2_trace.parts(folder / TRACE)]
 
 
 def _settings(path: Path) -> dict[str, str]:

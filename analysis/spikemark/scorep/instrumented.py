@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from spikemark.core import places
+from spikemark.core import places, sha256
 from spikemark.core.errors import BadInput
 from spikemark.core.launch import launch
 from spikemark.records.results import Results
@@ -58,6 +58,7 @@ def measure(results: Results, run: str, launcher: str | None = None) -> Path:
             if not (measurement / name).is_file():
                 reason = f"exit status 0, but Score-P wrote no {name}: is {program[0]} instrumented?"
                 raise RunFailed(reason, log_text(start, finished))
+        sha256.write(measurement, files.read_later(measurement))
         os.rename(record, measurement / "record")
         return {"command": start.command, "environment": start.environment}
 

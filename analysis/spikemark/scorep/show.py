@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
+from spikemark.core import sha256
 from spikemark.quantities.quantity import missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number, percent
@@ -18,6 +19,10 @@ WITHOUT = {
 }
 NO_TRACE = missing(f"no {files.TRACE}", mark="no trace")
 NOT_RECORDED = missing("no call of MPI_Barrier was recorded (SCOREP_MPI_ENABLE_GROUPS)", mark="not recorded")
+UNSUMMED = (
+    f"no {sha256.NAME}, which `spikemark run --scorep` writes when a run ends: bytes that changed since then"
+    " are noticed only where they contradict the cycle log, the counts, or each other"
+)
 FLUSHED = (
     "rank {rank}: trace buffers were full and written out {times} in the measured part, for {seconds} s, so"
     " times are disturbed. Raise SCOREP_TOTAL_MEMORY, or cut time.simulate_ms"
@@ -76,6 +81,7 @@ def _of_phase(times: dict[int, Time]) -> str:
 def warnings(found: Check) -> list[str]:
     """What is missing, and what makes times differ for other reasons than those that are looked for."""
     lines = [line for file, line in WITHOUT.items() if file not in found.found]
+    lines += [] if found.summed else [UNSUMMED]
     for one in found.ranks:
         if one.flushes and one.flushes.number:
             times, seconds = counted(one.flushes.number, "time"), number(one.flushes.seconds)
@@ -101,6 +107,7 @@ def content(found: Check) -> dict[str, Any]:
         "files": list(found.found),
         "agrees": not found.complaints,
         "complaints": found.complaints,
+        "check_sums": found.summed,
         "warnings": warnings(found),
         "ranks": ranks,
     }

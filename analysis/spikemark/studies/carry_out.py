@@ -46,21 +46,27 @@ def carry_out(
     root: Path | None = None,
     profile: str = ways.HERE,
     stream: TextIO | None = None,
+    full: bool = False,
 ) -> tuple[Done, sweeps.Outcome]:
     """Sweep the experiment of the study, then write study.json and study.html beside its runs.
 
-    The records are read once, at the end of the sweep. Raises what `sweeps.sweep` raises. The same call
-    goes on after an interruption.
+    The records are read once, at the end of the sweep. Raises what `sweeps.sweep` raises, and BadInput for a
+    full size that the study does not have. The same call goes on after an interruption.
     """
+    if full and study.full is None:
+        sized = ", ".join(name for name, other in STUDIES.items() if other.full)
+        raise BadInput(f"--full: study {study.name} has one size only; allowed with {sized}")
+    prepare, lasts = (study.prepare, study.lasts) if not full else (study.full.prepare, study.full.lasts)
     experiment = experiments.load(study.experiment)
     folder = sweeps.folder(experiment, machine, root)
     sifted = possible.sift(experiment, experiments.expand(experiment))
     for line in sifted.lines:
         print(line, file=stream)
     outcome = sweeps.sweep(experiment, sifted.runs, folder, conclude, ways.find(profile), stream)
-    if study.prepare and profile == ways.HERE:
-        print("measuring what else the study needs; a minute or two, unless it is known", file=stream)
-        outcome.complaints.extend(study.prepare(outcome.sweep))
+    if prepare and profile == ways.HERE:
+        more = f"measuring or computing what else the study needs; {lasts}, unless it is known"
+        print(more, file=stream, flush=True)
+        outcome.complaints.extend(prepare(outcome.sweep))
     return write(study, outcome.sweep), outcome
 
 

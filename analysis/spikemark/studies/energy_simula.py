@@ -8,8 +8,8 @@ from spikemark import machines
 from spikemark.energy import analysis, on_machine
 from spikemark.energy.analysis import Energy
 from spikemark.energy.power_model import PowerModel
-from spikemark.published import papers, simula
-from spikemark.published.simula import ARM, ETHERNET, INFINIBAND, X86, Point
+from spikemark.models.published import papers, simula
+from spikemark.models.published.simula import ARM, ETHERNET, INFINIBAND, X86, Point
 from spikemark.quantities.elements import Box, KeyFigure, Section
 from spikemark.quantities.quantity import Quantity, mean, missing
 from spikemark.quantities.table import Column, Table

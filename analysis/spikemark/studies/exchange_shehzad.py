@@ -1,6 +1,6 @@
 """Shehzad & Bozkus 2016: MPI_Allgather against recursive doubling by one-sided puts, Tables 1 to 3."""
 
-from spikemark.published import papers
+from spikemark.models.published import papers
 from spikemark.quantities.elements import Box, KeyFigure, Section
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Cell, Column, Table

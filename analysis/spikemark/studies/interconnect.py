@@ -1,7 +1,7 @@
 """DPSNN's 20 480 neurons over many ranks on two simulated interconnects (Simula et al. 2019, Table I)."""
 
 from spikemark import machines
-from spikemark.published import papers
+from spikemark.models.published import papers
 from spikemark.quantities.elements import Figure, KeyFigure, Section
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from spikemark.core.errors import BadInput
+from spikemark.models.published import papers
 from spikemark.presets import cortex
-from spikemark.published import papers
 from spikemark.quantities.elements import KeyFigure, Section
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Cell, Column, Table

@@ -1,7 +1,7 @@
 """Waiting of the schedules on 128 simulated nodes over the serial correlation of the cycle times."""
 
 from spikemark.models.injected import Truth
-from spikemark.published import papers
+from spikemark.models.published import papers
 from spikemark.quantities.elements import Box, Figure, KeyFigure, Section
 from spikemark.quantities.quantity import missing
 from spikemark.quantities.table import Column, Table

@@ -7,7 +7,7 @@ figure 6: grids of columns on up to 64 nodes of GALILEO, in the asynchronous awa
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from spikemark.published import papers, simula
+from spikemark.models.published import papers, simula
 
 #: What a row is fitted to: the factor on DPSNN's own work, or that on the cost of a message.
 WORK, MESSAGES = "work", "messages"

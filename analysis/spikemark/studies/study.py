@@ -44,13 +44,22 @@ class Findings:
 
 
 @dataclass(frozen=True)
+class Full:
+    """What a study prepares at full size, and how long that takes."""
+
+    prepare: Callable[[Sweep], list[str]]
+    lasts: str
+
+
+@dataclass(frozen=True)
 class Study:
     """`experiment`: a file in workflows/experiments.
 
     `read` says what its complete runs show, however many there are.
 
-    `prepare`, where given, measures or simulates what the study needs besides these runs, and returns one
-    line for each thing that went wrong. It is only called where the runs are made on this machine.
+    `prepare`, where given, computes, measures or simulates what the study needs besides these runs, and
+    returns one line for each thing that went wrong. It is only called where the runs are made on this
+    machine. `lasts` says how long. `full`, where given, is the same at full size.
     """
 
     name: str
@@ -58,3 +67,5 @@ class Study:
     experiment: str
     read: Callable[[Sweep], Findings]
     prepare: Callable[[Sweep], list[str]] | None = None
+    lasts: str = "a minute or two"
+    full: "Full | None" = None

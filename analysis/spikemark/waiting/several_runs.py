@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from spikemark.core.errors import BadInput
-from spikemark.network.placement_field import with_content
+from spikemark.network.named_files import with_content
 from spikemark.records.record import Run
 
 from .components import Components

@@ -1,5 +1,6 @@
 """Files are written whole, and nothing but a regular file is ever replaced."""
 
+import errno
 import os
 import stat
 import threading
@@ -147,3 +148,24 @@ def test_a_folder_that_cannot_be_replaced_is_filled(tmp_path, monkeypatch):
         assert folder == tmp_path / "out"
         (folder / "times.npy").write_text("after")
     assert (tmp_path / "out" / "times.npy").read_text() == "after"
+
+
+def test_a_folder_is_discarded_where_closing_it_fails(tmp_path, monkeypatch):
+    """The first close of a folder fails, as over a quota, after it has closed it."""
+    folder = tmp_path / "folder"
+    (folder / "inner").mkdir(parents=True)
+    close, failed = os.close, []
+
+    def closing(number):
+        is_folder = stat.S_ISDIR(os.fstat(number).st_mode)
+        close(number)
+        if is_folder and not failed:
+            failed.append(number)
+            raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+    monkeypatch.setattr(os, "close", closing)
+    files.discard(folder)
+    assert failed
+    files.discard(folder)
+    files.discard(folder)  # nothing is there
+    assert not folder.exists()

@@ -18,7 +18,7 @@ from spikemark import machines
 from spikemark.core.errors import BadInput
 from spikemark.machines.fields import FIELDS, KINDS, TABLE
 from spikemark.machines.profile import PATHS
-from spikemark.published import simula
+from spikemark.models.published import simula
 
 ROW = [[2, 1, 3.0], [2, 8, 3.5], [4, 1, 4]]
 

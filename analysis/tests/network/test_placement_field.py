@@ -1,7 +1,5 @@
 """Placements of a description: by name or from a file, and where the neurons are then."""
 
-import json
-
 import numpy as np
 import pytest
 from small_network import describe
@@ -89,34 +87,6 @@ def test_a_file_for_others_is_refused(network, tmp_path):
         spans(network, str(tmp_path / "absent.json"), 2)
     with pytest.raises(BadInput, match="placement='far'; allowed: round_robin, area, area_group, or a file"):
         placement.check_name("far")
-
-
-def test_a_description_is_the_same_wherever_its_file_lies(tmp_path):
-    whole = Placement.of(2, [50, 100], [0, 1])
-    one, two = (written(tmp_path / name / "p.json", whole) for name in ("a", "b"))
-    copy = tmp_path / "b" / "p.json"
-    copy.write_text(json.dumps(json.loads(copy.read_text()), indent=3))
-    other = written(tmp_path / "a" / "other.json", Placement.of(2, [50, 100], [1, 0]))
-    first, second, third = (describe() | {"placement": FROM_FILE | {"file": f}} for f in (one, two, other))
-    assert placement_field.with_content(first) == placement_field.with_content(second)
-    assert placement_field.with_content(first) != placement_field.with_content(third)
-    assert placement_field.same(one, two) and not placement_field.same(one, other)
-    assert placement_field.same("area", "area") and not placement_field.same("area", one)
-    assert placement_field.with_content(describe()) == describe()
-
-
-def test_a_copy_is_found_from_its_folder(tmp_path):
-    written(tmp_path / "near" / "cut.json", Placement.of(2, [50, 100], [0, 1]))
-    given = placement_field.located(describe() | {"placement": FROM_FILE}, tmp_path)
-    assert given["placement"]["file"] == str(tmp_path / "near" / "cut.json")
-    (tmp_path / "kept").mkdir()
-    kept = placement_field.stored(given, tmp_path / "kept" / "copy.json", tmp_path / "kept" / "descriptions")
-    assert kept["placement"]["file"] == "../copy.json"
-    back = placement_field.located(kept, tmp_path / "kept" / "descriptions")
-    assert placement_field.with_content(back) == placement_field.with_content(given)
-    plain = describe()
-    assert placement_field.stored(plain, tmp_path / "none.json", tmp_path) == plain
-    assert not (tmp_path / "none.json").exists()
 
 
 def test_neurons_of_many_ranges_are_counted_one_by_one(network, tmp_path):

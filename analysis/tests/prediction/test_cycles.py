@@ -5,13 +5,13 @@ import json
 import pytest
 from advised import MACHINE, benchmark, few, network
 
+from spikemark.models.published import papers
 from spikemark.network.description import read
 from spikemark.prediction import advise_show, cycles, simulators
 from spikemark.prediction.advise import advise
 from spikemark.prediction.compare import compare
 from spikemark.prediction.predict import predict
 from spikemark.presets import PRESETS
-from spikemark.published import papers
 from spikemark.report import advice_page
 
 FACTOR = "real_time_factor"

@@ -8,7 +8,7 @@ from advised import benchmark
 from small_machine import Machine, Value
 
 from spikemark.core.errors import BadInput
-from spikemark.prediction import show, validated
+from spikemark.prediction import building, memory, show, validated
 from spikemark.prediction.predict import FIGURES, HIDDEN, PARTS, predict
 from spikemark.presets import dpsnn, mam_benchmark
 
@@ -104,6 +104,18 @@ def test_memory_that_does_not_suffice_is_seen():
     assert predict(NETWORK, Machine().with_(node__memory=None), 8, 16).fits is None
     per_synapse = value(predict(NETWORK, Machine(), 1, 1), "bytes_per_synapse")
     assert 4 < per_synapse < 6
+
+
+@pytest.mark.parametrize("ranks", [1, 8])
+def test_a_network_must_fit_while_it_is_built(ranks):
+    """A node that has room for what stays, and no more, is too small."""
+    found = predict(NETWORK, Machine(), ranks, 2)
+    stays, needed = (of(found.loads).sum() for of in (memory.bytes_of_ranks, building.bytes_at_most))
+    assert needed > 1.01 * stays
+    assert value(found, "memory_gb") == pytest.approx(1e-9 * needed / found.node.nodes, rel=0.01)
+    room = 1e-9 * (stays + needed) / 2 / found.node.nodes
+    assert predict(NETWORK, Machine().with_(node__memory=room), ranks, 2).fits is False
+    assert any("while it builds the network" in line for line in found.assumptions)
 
 
 def test_outside_the_validated_range(monkeypatch):

@@ -13,6 +13,7 @@ from planned import grid, view_of
 
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.report import look, style
+from spikemark.report.page import typeset
 from spikemark.report.sections import SECTIONS
 
 STYLE, SCRIPT = (
@@ -191,3 +192,11 @@ def test_one_long_bar_does_not_make_the_others_invisible():
 def test_bars_are_whole_unless_few_of_them_are_far_longer_than_the_others(totals):
     svg, (_, end) = bars(totals)
     assert end >= max(totals) and "→" not in "".join(svg.itertext())
+
+
+def test_options_stay_on_a_line():
+    """A browser may break a line at every dash, and then --simulator on a phone begins with `--` alone."""
+    whole = '<span class="option">--ranks-here</span>'
+    assert typeset("by --ranks-here 2, `dryrun --ranks-here`") == f"by {whole} 2, <code>dryrun {whole}</code>"
+    assert typeset("a -- b, a--b, ---c, x-y") == "a -- b, a--b, ---c, x-y"
+    assert re.search(r"^\.option \{ white-space: nowrap; \}", STYLE, re.MULTILINE)

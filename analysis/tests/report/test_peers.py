@@ -8,7 +8,7 @@ from html_page import page
 from planned import run, view_of
 from printed import heads
 
-from spikemark.peers.compare import compare
+from spikemark.bench.peers.compare import compare
 from spikemark.report.sections import peers
 
 pytestmark = pytest.mark.usefixtures("four_cores")

@@ -29,7 +29,6 @@ DIFFERING = {
     "rma_put": ("rma_put", "jureca-dc", 8, 1, 200),
     "rma_doubling": ("rma_doubling", "jureca-dc", 8, 1, 200),
     "two_level": ("two_level", "jureca-dc", 17, 1, 200),
-    "multi_level": ("multi_level", "supermuc-ng", 8, 2, 3000),
     "allgatherv": ("allgatherv", "jureca-dc", 32, 32, 200),
     algorithms.MEASURED: ("alltoallv", "grace", 8, 4, 200),
 }

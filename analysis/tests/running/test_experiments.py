@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spikemark.network import placement_file
-from spikemark.network.placement_field import with_content
+from spikemark.network.named_files import with_content
 from spikemark.network.placement_file import Placement
 from spikemark.records import experiment_fields
 from spikemark.records.results import Results

@@ -8,8 +8,8 @@ from planned import write_experiment
 from planted_power import Planted, energy_fields, write_own
 from small_network import describe
 
-from spikemark.published import papers, simula
-from spikemark.published.simula import ARM, X86
+from spikemark.models.published import papers, simula
+from spikemark.models.published.simula import ARM, X86
 from spikemark.records.gather import gather
 from spikemark.studies import STUDIES, carry_out, energy_simula
 

@@ -5,7 +5,7 @@ import pytest
 from small_network import describe
 from studied import carried_out, exchanging, table
 
-from spikemark.published import papers
+from spikemark.models.published import papers
 from spikemark.studies import STUDIES, exchange_music, exchange_shehzad
 
 

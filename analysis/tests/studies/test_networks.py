@@ -10,8 +10,8 @@ from planned import ABSENT, write_experiment
 from small_network import describe
 from studied import exchanging, table
 
+from spikemark.models.published import papers
 from spikemark.presets import microcircuit
-from spikemark.published import papers
 from spikemark.records.gather import gather
 from spikemark.studies import STUDIES, carry_out, networks
 

@@ -32,7 +32,7 @@ def small(monkeypatch):
     items += [Item("brain", 20, "genetic", 1, 0.5), Item("brain", 40, "random")]
     items += [Item("sheet", 20, m) for m in placements.SENSITIVE]
     items += [Item("brain", 20, "metis")]
-    monkeypatch.setattr(placements, "items", lambda: items)
+    monkeypatch.setattr(placements, "items", lambda full=False: items)
     monkeypatch.setitem(__import__("sys").modules, "pymetis", None)
     return items
 

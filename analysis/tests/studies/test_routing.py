@@ -35,8 +35,8 @@ def small():
         patch.setattr(loads, "RANKS", RANKS)
         for module in (loads, tables, routing):
             patch.setattr(module, "ABLATED", 36)
-        patch.setattr(loads, "items", lambda: items)
-        patch.setattr(replays, "cases", list)
+        patch.setattr(loads, "items", lambda full=False: items)
+        patch.setattr(replays, "cases", lambda full=False: [])
         yield items
 
 
@@ -135,7 +135,7 @@ def test_sums_take_the_time_of_the_exchange_that_is_predicted(sizes):
 
 def test_a_simulation_that_fails_is_said_and_tried_again(small, tmp_path, monkeypatch):
     case = replays.Case(16, 2)
-    monkeypatch.setattr(replays, "cases", lambda: [case])
+    monkeypatch.setattr(replays, "cases", lambda full=False: [case])
     failing = iter([SimulationFailed("deadlock"), None])
 
     def full(case):

@@ -9,7 +9,7 @@ from small_network import describe
 from studied import carried_out, says_simulated
 
 from spikemark.models import access
-from spikemark.published import papers
+from spikemark.models.published import papers
 from spikemark.studies import STUDIES, interconnect, overlap, weak_scaling
 from spikemark.studies.runs import NO_BARRIER
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from small_network import describe
 
+from spikemark.bench.peers.programs import Figures
 from spikemark.core.launch import Launch
-from spikemark.peers.programs import Figures
 from spikemark.running import quiet
 from spikemark.running.experiments import Experiment
 from spikemark.running.measure import RunFailed

@@ -18,6 +18,7 @@ from spikemark.records.record import Run
 WARMUP = 3  # cycles
 COUNTS = {"spikes": "update", "synaptic_events": "deliver"}
 IN_BARRIER = 0.9  # of the phase synchronise
+MORE_VISITS = 1  # to deliver, of what arrived last; by the profile
 
 
 def write(
@@ -83,7 +84,7 @@ def write_profile(path: Path, phases: list[str], times: np.ndarray, counts: dict
         totals = times[:, :cycles].sum(axis=1)
         stretch = call(root, part, totals.sum(axis=1), 1)
         for phase, seconds in zip(phases, totals.T, strict=True):
-            node = call(stretch, phase, seconds, cycles + (phase == "deliver"))
+            node = call(stretch, phase, seconds, cycles + MORE_VISITS * (phase == "deliver"))
             if phase == "synchronise" and barriers:
                 call(node, "MPI_Barrier", IN_BARRIER * seconds, cycles)
     _locations(system, ranks)
@@ -165,6 +166,9 @@ def write_trace(
                         if rank == 0 and flush_s and cycle == cycles - 1 and phase == phases[-1]:
                             first.buffer_flush(int(now) - int(flush_s * 1e9), int(now))
                         first.leave(int(now), region[phase])
+                if "deliver" in phases:  # what arrived last
+                    first.enter(int(now), region["deliver"])
+                    first.leave(int(now), region["deliver"])
                 first.leave(int(now), region[part])
                 now += 1000
 

@@ -31,5 +31,5 @@ def write(results: Results, run: RunSpec, **options) -> Path:
     """A record of the run; `options` go to `synthetic.write_run`."""
     description = options.pop("description", run.description)
     ways = {name: description[name] for name in ("schedule", "delay_ratio")}
-    how = {"ranks": run.ranks, "threads": run.threads, "seed": run.seed, "cycles": 100}
+    how = {"ranks": run.ranks, "threads": run.threads, "seed": run.seed, "cycles": 100, "launch": {}}
     return write_run(results.run(run.id), description=description, **{**ways, **how, **options})

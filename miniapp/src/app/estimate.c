@@ -1,5 +1,6 @@
 #include "app/estimate.h"
 
+#include "app/estimate_routes.h"
 #include "base/alloc.h"
 #include "run/build.h"
 #include "run/foreign.h"
@@ -51,28 +52,34 @@ static uint64_t whole(double expected) {
     return (uint64_t)(expected + 1e-3);
 }
 
-/// Adds what finds the synapses of a lane, and what building takes for it: while drawing, sorting, and making
-/// routes.
-static void add_lane(struct estimate *e, const struct lane_share *share, const struct network *network,
+/// Adds what finds the synapses of a lane on one of `ranks` ranks, and what building takes for it: while
+/// drawing, sorting, and making routes, which are merged in the end.
+static void add_lane(struct estimate *e, const struct lane_plan *lane, int ranks,
+                     const struct lane_share *share, const struct network *network,
                      const struct synapse_format *format, int threads, double building[4]) {
     const double each = share->synapses / threads;
     const unsigned bits = buckets_source_bits(format, (uint32_t)share->sources);
     const double width = ldexp(1, (int)bits), buckets = (network->n_neurons >> bits) + 1.0;
     const struct synapse_index index =
-        synapse_index((uint32_t)whole(fmin(share->lists, UINT32_MAX)), whole(each),
-                      format->used_bits < 32 ? 32 - format->used_bits : 0);
+        synapse_index(format, (uint32_t)whole(fmin(share->lists, UINT32_MAX)), whole(each));
     const double filled = fmax(1, share->sources / width); // buckets
     const double sources =
         2 * share->lists + sizeof(struct id_bucket) *
                                ((network->n_neurons >> id_set_bits(network->n_neurons, bits, threads)) + 1.0);
-    e->lists += threads * (double)synapse_index_bytes(&index);
-    e->routes += share->lists * (double)sizeof(struct route);
+    e->lists += threads * synapse_index_bytes(&index, format, whole(each));
+    e->routes += estimate_routes(lane, ranks, share->lists, share->sources);
     building[0] += threads * 4 * buckets;
     building[1] += threads * (4 * buckets + 8 * width) + sources;
     building[1] += (double)synapse_bytes(format) * share->synapses / filled;
+    if (index.most_lists > 0) { // a group of lists, and pages of which a part is needed
+        const double bytes = (double)synapse_bytes(format) * each, huge = 1 << 21;
+        building[1] += threads * ldexp(4 + bytes / share->lists, (int)index.group_bits);
+        building[1] += threads * (bytes / alloc_releases + (bytes < 16 * huge ? 8192 : 2 * huge));
+    }
     const double round = 16 * share->lists / (double)routes_rounds((uint64_t)share->lists);
     building[2] = fmax(building[2], round);
     building[3] += sources;
+    if (lane->exchange.levels.merge) building[3] += share->lists * (double)sizeof(struct route);
 }
 
 /// Returns what the places of an exchange between so many ranks and of its outbox take: what there is for
@@ -119,10 +126,11 @@ struct estimate estimate_rank(const struct description *description, const struc
     e.routes = 8 * neurons * schedule->n_lanes;
     double building[4] = {0}; // drawing, sorting, a round of requests, sources
     for (int l = 0; l < schedule->n_lanes; l++) {
-        add_lane(&e, &shares[l], network, &format, placement->threads, building);
+        const struct lane_plan *lane = &schedule->lanes[l];
+        const int ranks = lane_ranks(lane, rank);
+        add_lane(&e, lane, ranks, &shares[l], network, &format, placement->threads, building);
         e.lane_lists[l] = shares[l].lists;
-        e.buffers +=
-            windows_bytes(&schedule->lanes[l], lane_ranks(&schedule->lanes[l], rank), shares[l].lists);
+        e.buffers += windows_bytes(lane, ranks, shares[l].lists);
     }
     e.ring = (network->narrow_input ? 2 : 4) * neurons * (network->longest_delay + 1);
     e.buffers += neurons * description->steps_per_cycle * (double)sizeof(struct spike) +

@@ -14,8 +14,9 @@ struct estimate {
     /// What building takes at most on top of what stays, bytes. While the synapses are drawn, every thread
     /// counts the buckets of sources of each lane, 4 bytes each, and neither lists nor routes are there yet.
     /// When it sorts them, the sources of the rank are there, too, 2 bytes for each and 16 for each bucket,
-    /// and every thread has room for one bucket. When the routes are made, only the sources are left, and a
-    /// round of requests: 16 bytes for each of its lists.
+    /// and every thread has room for one bucket; where it writes lines, also for a group of lists and for
+    /// 1 / alloc_releases of its synapses, whose memory it has not given back yet. When the routes are made,
+    /// only the sources are left, and a round of requests: 16 bytes for each of its lists.
     double building;
     double lane_lists[schedule_lanes_max];
 };

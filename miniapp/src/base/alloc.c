@@ -33,6 +33,32 @@ void *alloc_zero(size_t count, size_t size) {
     return block;
 }
 
+void *alloc_more(void *block, size_t count, size_t size) {
+    void *more = realloc(block, count * size + 1);
+    if (more) return more;
+    fprintf(stderr, "miniapp: out of memory: %zu x %zu bytes were asked for\n", count, size);
+    _exit(1);
+}
+
+void *alloc_less(void *block, size_t count, size_t size) {
+    const size_t whole = (count * size / huge_page + 1) * huge_page; // none of which is divided
+    void *less = realloc(block, count * size < huge_page ? count * size + 1 : whole);
+    if (!less) return block;
+    if ((uintptr_t)less % alloc_apart == 0) return less;
+    void *aligned = alloc(count, size); // another allocator may have moved it
+    memcpy(aligned, less, count * size);
+    free(less);
+    return aligned;
+}
+
+size_t alloc_release(size_t bytes, void *from, void *to) {
+    const size_t page = bytes < 16 * (size_t)huge_page ? (size_t)sysconf(_SC_PAGESIZE) : huge_page;
+    const uintptr_t first = ((uintptr_t)from + page - 1) / page * page, end = (uintptr_t)to / page * page;
+    if (first >= end || end - first < bytes / alloc_releases) return 0;
+    madvise((char *)from + (first - (uintptr_t)from), end - first, MADV_DONTNEED);
+    return end - (uintptr_t)from;
+}
+
 char *alloc_string(const char *text) {
     size_t bytes = strlen(text) + 1;
     return memcpy(alloc(bytes, 1), text, bytes);

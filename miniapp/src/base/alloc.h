@@ -26,6 +26,21 @@ void *alloc(size_t count, size_t size);
 /// it.
 void *alloc_zero(size_t count, size_t size);
 
+/// Makes a block, or NULL, of alloc() larger, or smaller. What was in it stays; it may be elsewhere. A block
+/// that got larger need not begin on a line, nor with a huge page.
+void *alloc_more(void *block, size_t count, size_t size);
+void *alloc_less(void *block, size_t count, size_t size);
+
+/// A block can be given back in so many parts. Each time, other processors forget its pages, which takes
+/// microseconds.
+enum { alloc_releases = 64 };
+
+/// Gives the memory of the whole pages from ... to - 1 of a block of `bytes` bytes back to the system: huge
+/// pages where the block has many. It does nothing while they are less than bytes / alloc_releases. What is
+/// in them is lost; they can be written to again. \return bytes from `from` up to the end of the last of
+/// these pages, 0 if none was given back.
+size_t alloc_release(size_t bytes, void *from, void *to);
+
 /// Returns a copy of a string.
 char *alloc_string(const char *text);
 

@@ -11,6 +11,8 @@ const struct run_file run_file_counters = {"counters.csv", "miniapp", "counters 
 const struct run_file run_file_energy = {"energy.csv", "miniapp", "readings of the energy meters"};
 
 const struct run_file run_file_placement = {"placement.json", "miniapp", "the placement file of the run"};
+const struct run_file run_file_exchange = {"exchange.json", "miniapp",
+                                           "the files that exchanges of the run name"};
 const struct run_file run_file_kernel = {"kernel.csv", "miniapp",
                                          "what the kernel of each node counted meanwhile"};
 const struct run_file run_file_kernel_cycles = {"kernel.npy", "miniapp",
@@ -29,6 +31,7 @@ const struct run_file *const run_files[] = {&run_file_record,
                                             &run_file_kernel,
                                             &run_file_kernel_cycles,
                                             &run_file_placement,
+                                            &run_file_exchange,
                                             &launch,
                                             &simulation,
                                             &timestamp,

@@ -13,7 +13,8 @@ struct run_file {
 
 /// What the mini-app writes itself.
 extern const struct run_file run_file_record, run_file_ranks, run_file_cycles, run_file_spikes,
-    run_file_counters, run_file_energy, run_file_kernel, run_file_kernel_cycles, run_file_placement;
+    run_file_counters, run_file_energy, run_file_kernel, run_file_kernel_cycles, run_file_placement,
+    run_file_exchange;
 
 /// All files, ended by NULL.
 extern const struct run_file *const run_files[];

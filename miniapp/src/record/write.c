@@ -66,18 +66,24 @@ static bool gather_kernel(const struct results *results, struct kernel_record *k
     return true;
 }
 
+/// Writes what a file of the description says, so that the record is whole without it.
+static bool write_copy(const json_t *content, const struct run_file *which, struct run_directory *directory,
+                       struct error *error) {
+    FILE *file = run_directory_file(directory, which, error);
+    return file && run_directory_close_file(which, file, json_dumpf(content, file, JSON_COMPACT) == 0, error);
+}
+
 /// Writes the files that rank 0 makes of what it has gathered.
 static bool write_files(const struct results *results, struct run_directory *directory, struct error *error) {
     FILE *file = run_directory_file(directory, &run_file_ranks, error);
     if (!file || !run_directory_close_file(&run_file_ranks, file, results_write_ranks(results, file), error))
         return false;
-    if (results->placement_file) {
-        file = run_directory_file(directory, &run_file_placement, error);
-        if (!file ||
-            !run_directory_close_file(&run_file_placement, file,
-                                      json_dumpf(results->placement_file, file, JSON_COMPACT) == 0, error))
-            return false;
-    }
+    if (results->placement_file &&
+        !write_copy(results->placement_file, &run_file_placement, directory, error))
+        return false;
+    if (json_object_size(results->description->exchange_files) > 0 &&
+        !write_copy(results->description->exchange_files, &run_file_exchange, directory, error))
+        return false;
     file = run_directory_file(directory, &run_file_record, error);
     return file && run_directory_close_file(&run_file_record, file, record_json_write(results, file), error);
 }

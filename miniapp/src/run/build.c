@@ -281,8 +281,9 @@ void build_bytes(const struct model *model, uint64_t bytes[build_parts]) {
             block_neurons * (sizeof *part->input + sizeof *part->fired);
         for (int l = 0; l < model->n_lanes; l++) {
             const struct synapse_table *table = &model->lanes[l].tables[t];
-            bytes[synapses] += (uint64_t)synapse_table_size(table) * synapse_bytes(&table->format);
-            if (table->start) bytes[lists] += synapse_index_bytes(&table->index);
+            const uint64_t words = (uint64_t)synapse_table_size(table) * synapse_bytes(&table->format);
+            bytes[synapses] += words;
+            if (table->synapses) bytes[lists] += synapse_table_bytes(table) - words;
         }
     }
     for (int l = 0; l < model->n_lanes; l++) {

@@ -116,8 +116,13 @@ static void count_draw(const struct model *model, const struct draw *draw, void 
     for (uint32_t k = 0; k < indegree; k += network_batch) {
         uint32_t rest = indegree - k, n = rest < network_batch ? rest : network_batch;
         network_draw(network, draw->projection, draw->gid, k, n, source, NULL, NULL);
-        for (uint32_t i = 0; i < n; i++)
-            buckets_count(&sink->buckets[lane_of(model, draw->projection, sink, source[i])], source[i]);
+        if (sink->lanes[draw->projection] >= 0) {
+            struct buckets only = sink->buckets[sink->lanes[draw->projection]]; // nothing changes this copy
+            for (uint32_t i = 0; i < n; i++) buckets_count(&only, source[i]);
+        } else {
+            for (uint32_t i = 0; i < n; i++)
+                buckets_count(&sink->buckets[lane_of(model, draw->projection, sink, source[i])], source[i]);
+        }
     }
 }
 
@@ -135,6 +140,17 @@ static void weigh(const struct model *model, uint32_t projection, uint32_t n, ui
     }
 }
 
+/// Puts a synapse with this class of weight, or with this weight, into its bucket.
+static inline void put_synapse(struct buckets *buckets, uint32_t source, uint32_t target, uint32_t delay,
+                               uint32_t weight) {
+    const bool own = buckets->format.classes == 0;
+    const uint32_t packed = synapse_pack(&buckets->format, target, delay, own ? 0 : weight);
+    if (own)
+        buckets_put_own(buckets, source, packed, (int32_t)weight);
+    else
+        buckets_put(buckets, source, packed);
+}
+
 static void put_draw(const struct model *model, const struct draw *draw, void *context) {
     const struct network *network = &model->description->network;
     const struct projection *projection = &network->projections[draw->projection];
@@ -147,15 +163,13 @@ static void put_draw(const struct model *model, const struct draw *draw, void *c
         uint32_t rest = indegree - k, n = rest < network_batch ? rest : network_batch;
         network_draw(network, draw->projection, draw->gid, k, n, source, delay, same ? NULL : weight);
         if (!same) weigh(model, draw->projection, n, weight);
-        for (uint32_t i = 0; i < n; i++) {
-            int lane = lane_of(model, draw->projection, sink, source[i]);
-            struct buckets *buckets = &sink->buckets[lane];
-            const uint32_t packed =
-                synapse_pack(&buckets->format, draw->target, delay[i], own ? 0 : weight[i]);
-            if (own)
-                buckets_put_own(buckets, source[i], packed, (int32_t)weight[i]);
-            else
-                buckets_put(buckets, source[i], packed);
+        if (sink->lanes[draw->projection] >= 0) {
+            struct buckets only = sink->buckets[sink->lanes[draw->projection]];
+            for (uint32_t i = 0; i < n; i++) put_synapse(&only, source[i], draw->target, delay[i], weight[i]);
+        } else {
+            for (uint32_t i = 0; i < n; i++)
+                put_synapse(&sink->buckets[lane_of(model, draw->projection, sink, source[i])], source[i],
+                            draw->target, delay[i], weight[i]);
         }
     }
 }

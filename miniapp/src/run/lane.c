@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "measurement/simulated.h"
 #include "run/foreign.h"
+#include "run/lane_nodes.h"
 #include "transport/agree.h"
 #include "transport/exchange_check.h"
 #include "transport/made_up.h"
@@ -10,21 +11,6 @@
 
 static uint32_t windows(const struct lane *lane) {
     return lane->plan->lag + 1;
-}
-
-/// Refuses a lane between nodes for a back-end that needs shared memory.
-static void check_node(const struct lane *lane, struct error *error) {
-    MPI_Comm node;
-    int ranks;
-    if (!lane->backend->one_node) return;
-    MPI_Comm_split_type(lane->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Comm_size(node, &ranks);
-    MPI_Comm_free(&node);
-    if (ranks < lane->ranks)
-        error_set(error,
-                  "exchange: \"%s\" for lane %s, of which only %d of %d ranks are on one node; allowed: an "
-                  "exchange between nodes",
-                  lane->backend->name, lane->plan->name, ranks, lane->ranks);
 }
 
 void lane_connect_alone(struct lane *lane, const struct lane_plan *plan, int rank) {
@@ -44,10 +30,10 @@ bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm worl
         MPI_Comm_free(&comm);
     } else {
         lane->comm = comm;
-        check_node(lane, error);
+        lane_check_nodes(plan, comm, error);
         // In simulated time, words from all ranks to all ranks take minutes where there are many ranks.
         const bool cheap = !time_is_simulated || lane->ranks <= 16;
-        if (!error_stands(error) && cheap) exchange_check(&plan->exchange, comm, error);
+        if (agree(comm, error) && cheap) exchange_check(&plan->exchange, comm, error);
     }
     return agree(world, error);
 }
@@ -279,7 +265,8 @@ uint64_t lane_words(const struct lane *lane) {
 
 size_t lane_route_bytes(const struct lane *lane) {
     return routes_bytes(&lane->routes) + search_bytes(&lane->search) +
-           (lane->fanout ? fanout_bytes(lane->fanout) : 0);
+           (lane->fanout ? fanout_bytes(lane->fanout) : 0) +
+           (lane->ranks > 1 ? levels_bytes(&lane->plan->exchange.levels, lane->ranks) : 0);
 }
 
 size_t lane_buffer_bytes(const struct lane *lane) {

@@ -134,6 +134,11 @@ bool choice_table(struct lane_plan *lane, const struct fields *choice, const jso
                          "%stable: not for this grid; allowed: dimensions [%d, %d], and as many lists in "
                          "bridge as groups, %d",
                          choice->path, levels.size[0], levels.size[1], levels.size[1]);
+    const json_t *side = json_object_get(file, "side");
+    const char *given = side ? json_string_value(side) : NULL, *own = levels.receiver ? "receiver" : "sender";
+    if (side && (!given || strcmp(given, own) != 0))
+        return error_set(error, "%stable: side: \"%.40s\"; allowed: \"%s\", as this exchange has its bridges",
+                         choice->path, given ? given : "", own);
     int *bridge = ALLOC(int, (size_t)levels.size[1] * (size_t)n);
     lane->exchange.levels.bridge = bridge;
     lane->table_file = json_string_value(json_object_get(choice->object, "table"));

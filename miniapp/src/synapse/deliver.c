@@ -1,4 +1,6 @@
-#include "synapse/block.h"
+#include "synapse/filter.h"
+#include "synapse/line_find.h"
+#include "synapse/name_search.h"
 #include "synapse/table.h"
 
 /// Says where the weight of a synapse is.
@@ -9,9 +11,7 @@ enum weight_place { of_all, of_class, of_synapse };
 
 enum {
     line = 64 / sizeof(uint32_t), ///< words of a cache line
-    lines_ahead = 6,              ///< of a list, fetched before it is entered, and then ahead of its reading
-    few = 8,                      ///< synapses of a list on the mean, below which two lines will do
-    near_ring = 1 << 20           ///< bytes of a ring that stays in the second cache
+    lines_ahead = 6               ///< of a list, fetched before it is entered, and then ahead of its reading
 };
 
 /// What stays the same while spikes are delivered. Every loop has a copy of its own: stores to cells could
@@ -81,12 +81,6 @@ static inline uint32_t row_of(const struct delivery *d, uint32_t word) {
     return slot * d->ring.neurons;
 }
 
-/// Fetches what `at` points to into the second cache. This suits indices, which are read much later: what is
-/// on its way to the first cache holds one of its few places for misses.
-__attribute__((always_inline)) static inline void fetch_index(const void *at) {
-    __builtin_prefetch(at, 0, 2);
-}
-
 // Each loop below fetches what spikes need some spikes ahead of its use. What the first spikes need is
 // fetched before the loop: few spikes arrive in a cycle of a large machine, and without it most would wait
 // for it.
@@ -129,109 +123,129 @@ __attribute__((always_inline)) static inline struct delivered deliver_lists(cons
     return delivered;
 }
 
-/// Fetches the cells of the first synapses of the list that a spike names, which itself has been fetched.
+enum { batch = 32 }; ///< spikes that go through delivery from lines at a time
+
+/// Further words of a line, which hold synapses of a list.
+struct further {
+    const uint32_t *words; ///< their number, and then they
+    uint32_t name, row;
+    bool entered; ///< other synapses of the list were in the line
+};
+
+/// What spikes of a batch have found: words that name cells, which are being fetched, and further words.
+struct found {
+    uint32_t n, n_further;
+    struct further further[batch];
+    uint32_t words[2 * batch * line_words];
+};
+
+/// Finds the line and the name of the list of a spike, and fetches the line.
+__attribute__((always_inline)) static inline struct line_place fetch_line(const struct delivery *d,
+                                                                          uint32_t word) {
+    const uint32_t list = spike_list(d->spikes, word);
+    const unsigned bits = d->table.index.group_bits;
+    const struct line_place place =
+        line_place(&d->table.group[list >> bits], list & (((uint32_t)1 << bits) - 1));
+    __builtin_prefetch(d->table.synapses + (size_t)line_words * place.line);
+    return place;
+}
+
+static inline struct line_shift shift_of(const struct delivery *d, uint32_t row,
+                                         const enum weight_place where) {
+    const uint32_t places = ((uint32_t)1 << d->table.format.place_bits) - 1;
+    const uint32_t classes = (((uint32_t)1 << d->table.format.used_bits) - 1) & ~places;
+    return (struct line_shift){places, where == of_class ? classes : 0, row, ring_size(&d->ring)};
+}
+
+/// Finds the synapses of a spike in its line, which has been fetched, and begins to fetch further ones.
+__attribute__((always_inline)) static inline void find_in_line(const struct delivery *d, uint32_t word,
+                                                               struct line_place place, struct found *found,
+                                                               struct delivered *sum,
+                                                               const enum weight_place where) {
+    enum { last = line_words };
+    const uint32_t *words = d->table.synapses + (size_t)line_words * place.line;
+    const unsigned used_bits = d->table.format.used_bits;
+    const uint32_t row = row_of(d, word), link = words[last - WORDS(where)];
+    const struct line_span span = line_find(words, place.name, used_bits, last, WORDS(where));
+    line_put(found->words + found->n, words, span, shift_of(d, row, where), WORDS(where));
+    found->n += span.count;
+    sum->first_accesses += span.count > 0;
+    if (link < line_link || link == line_free || words[last - 2 * WORDS(where)] >> used_bits > place.name)
+        return;
+    const uint32_t *further = d->table.further + (link & ~line_link);
+    __builtin_prefetch(further);
+    __builtin_prefetch(further + line_words / 2);
+    found->further[found->n_further++] = (struct further){further, place.name, row, span.count > 0};
+}
+
+/// Finds the synapses of a list among further words, which have been fetched. Those of long lists are added
+/// at once.
 __attribute__((always_inline)) static inline void
-fetch_cells(const struct delivery *d, uint32_t word, const bool narrow, const enum weight_place where) {
-    enum { cells_ahead = 4 };
-    const size_t bytes = narrow ? sizeof(int16_t) : sizeof(int32_t);
-    const uint32_t mask = ((uint32_t)1 << d->table.format.place_bits) - 1, size = ring_size(&d->ring);
-    const uint32_t *start = &d->table.start[spike_list(d->spikes, word)], row = row_of(d, word);
-    for (uint32_t k = 0; k < cells_ahead; k++) {
-        const uint32_t i = start[0] + k < start[1] ? start[0] + k : start[0];
-        const uint32_t ahead = (d->table.synapses[WORDS(where) * i] & mask) + row;
-        const uint32_t wrapped = ahead - size, place = wrapped < ahead ? wrapped : ahead;
-        __builtin_prefetch((char *)d->ring.cells + bytes * place, 1);
+find_further(const struct delivery *d, const struct further *further, struct found *found,
+             struct delivered *sum, const bool narrow, const enum weight_place where) {
+    const uint32_t n = *further->words, *words = further->words + 1;
+    const unsigned used_bits = d->table.format.used_bits;
+    bool any;
+    if (n <= line_words) {
+        const struct line_span span = line_find(words, further->name, used_bits, n, WORDS(where));
+        line_put(found->words + found->n, words, span, shift_of(d, further->row, where), WORDS(where));
+        found->n += span.count;
+        any = span.count > 0;
+    } else {
+        const struct span_of_words all = {words, words + n};
+        const struct span_of_words list = find_list(all, further->name, used_bits, WORDS(where));
+        deliver_some(list.first, list.end, &d->table.format, further->row, ring_size(&d->ring), d->ring.cells,
+                     narrow, where, true);
+        sum->synaptic_events += (size_t)(list.end - list.first) / WORDS(where);
+        any = list.end > list.first;
     }
+    sum->first_accesses += any && !further->entered;
 }
 
-/// Fetches both ends of the short list that a spike names, whose start has been fetched.
-__attribute__((always_inline)) static inline void fetch_short_list(const struct delivery *d, uint32_t word,
-                                                                   const enum weight_place where) {
-    const uint32_t *start = &d->table.start[spike_list(d->spikes, word)];
-    __builtin_prefetch(d->table.synapses + WORDS(where) * start[0]);
-    __builtin_prefetch(d->table.synapses + WORDS(where) * (start[1] - (start[1] > start[0])));
-}
-
-/// Delivers from a table with a start for every list, where lists are short. There the misses of a spike
-/// follow from each other, and are fetched one stage after the other: its start, its list, and the cells of a
-/// ring that is `far`.
-__attribute__((always_inline)) static inline struct delivered
-deliver_short(const struct delivery *d, const uint32_t *words, size_t n, const bool narrow,
-              const enum weight_place where, const bool far) {
-    enum { starts = 64, lists = 32, cells = 16 }; // spikes; how far ahead they are fetched
-    const uint32_t *start = d->table.start, *synapses = d->table.synapses;
-    const uint32_t size = ring_size(&d->ring);
-    struct delivered delivered = {0, 0, 0};
-    for (size_t i = 0; i < smaller(n, starts); i++) fetch_index(&start[spike_list(d->spikes, words[i])]);
-    for (size_t i = 0; i < smaller(n, lists); i++) fetch_short_list(d, words[i], where);
-    for (size_t i = 0; far && i < smaller(n, cells); i++) fetch_cells(d, words[i], narrow, where);
-    for (size_t i = 0; i < n; i++) {
-        if (i + starts < n) fetch_index(&start[spike_list(d->spikes, words[i + starts])]);
-        if (i + lists < n) fetch_short_list(d, words[i + lists], where);
-        if (far && i + cells < n) fetch_cells(d, words[i + cells], narrow, where);
-        const uint32_t list = spike_list(d->spikes, words[i]), first = start[list], end = start[list + 1];
-        deliver_some(synapses + WORDS(where) * first, synapses + WORDS(where) * end, &d->table.format,
-                     row_of(d, words[i]), size, d->ring.cells, narrow, where, false);
-        delivered.synaptic_events += end - first;
-        delivered.first_accesses += end > first;
-    }
-    return delivered;
-}
-
-/// Fetches the words among which the list lies that a spike names, where lists share starts.
-__attribute__((always_inline)) static inline void fetch_block(const struct delivery *d, uint32_t word,
+/// Fetches the cells that words name.
+__attribute__((always_inline)) static inline void fetch_cells(const struct delivery *d,
+                                                              const struct found *found, const bool narrow,
                                                               const enum weight_place where) {
-    const uint32_t *start = &d->table.start[spike_list(d->spikes, word) >> d->table.index.block_bits];
-    const uint32_t *first = d->table.synapses + WORDS(where) * start[0];
-    const uint32_t *end = d->table.synapses + WORDS(where) * start[1];
-    __builtin_prefetch(first);
-    __builtin_prefetch(end - first > search_words ? end - 1 : first + search_words - 1);
+    const size_t bytes = narrow ? sizeof(int16_t) : sizeof(int32_t);
+    const uint32_t mask = ((uint32_t)1 << d->table.format.place_bits) - 1;
+    for (uint32_t k = 0; k < found->n; k += (uint32_t)WORDS(where))
+        __builtin_prefetch((char *)d->ring.cells + bytes * (found->words[k] & mask), 1);
 }
 
-/// Delivers from a table with a start for every block of lists, whose synapses name their list.
-__attribute__((always_inline)) static inline struct delivered deliver_blocks(const struct delivery *d,
-                                                                             const uint32_t *words, size_t n,
-                                                                             const bool narrow,
-                                                                             const enum weight_place where) {
-    enum { starts = 32, blocks = 16 }; // spikes; how far ahead they are fetched
-    const struct synapse_table *table = &d->table;
-    const uint32_t *start = table->start;
-    const unsigned block_bits = table->index.block_bits, used_bits = table->format.used_bits;
-    const uint32_t within = ((uint32_t)1 << block_bits) - 1, size = ring_size(&d->ring);
+/// Delivers from lines. The misses of a spike follow from each other: its line, perhaps further words, and
+/// the cells of the ring. Each is fetched well ahead of the next: lines some spikes before, the others while
+/// another batch of spikes is worked on. What a batch has found is added in one loop, whose length does not
+/// depend on that of lists.
+__attribute__((always_inline)) static inline struct delivered deliver_lines(const struct delivery *d,
+                                                                            const uint32_t *words, size_t n,
+                                                                            const bool narrow,
+                                                                            const enum weight_place where) {
+    enum {
+        ahead = 48,
+        rounds = 2,
+        kept = 64
+    }; // spikes; after the last batch, further words and cells are left
+    struct line_place places[kept];
+    struct found founds[2];
     struct delivered delivered = {0, 0, 0};
-    for (size_t i = 0; i < smaller(n, starts); i++)
-        fetch_index(&start[spike_list(d->spikes, words[i]) >> block_bits]);
-    for (size_t i = 0; i < smaller(n, blocks); i++) fetch_block(d, words[i], where);
-    for (size_t i = 0; i < n; i++) {
-        if (i + starts < n) fetch_index(&start[spike_list(d->spikes, words[i + starts]) >> block_bits]);
-        if (i + blocks < n) fetch_block(d, words[i + blocks], where);
-        const uint32_t list = spike_list(d->spikes, words[i]), name = list & within;
-        const struct span_of_words block = {table->synapses + WORDS(where) * start[list >> block_bits],
-                                            table->synapses + WORDS(where) * start[(list >> block_bits) + 1]};
-        const struct span_of_words found = find_list(block, name, used_bits, WORDS(where));
-        deliver_some(found.first, found.end, &table->format, row_of(d, words[i]), size, d->ring.cells, narrow,
-                     where, true);
-        delivered.synaptic_events += (size_t)(found.end - found.first) / WORDS(where);
-        delivered.first_accesses += found.end > found.first;
+    founds[0].n = founds[1].n = founds[0].n_further = founds[1].n_further = 0;
+    for (size_t i = 0; i < n && i < ahead; i++) places[i] = fetch_line(d, words[i]);
+    for (size_t first = 0; first < n + rounds * batch; first += batch) {
+        struct found *now = &founds[first / batch % 2], *before = &founds[1 - first / batch % 2];
+        now->n = now->n_further = 0;
+        for (size_t i = first; i < n && i < first + batch; i++) {
+            if (i + ahead < n) places[(i + ahead) % kept] = fetch_line(d, words[i + ahead]);
+            find_in_line(d, words[i], places[i % kept], now, &delivered, where);
+        }
+        for (uint32_t k = 0; k < before->n_further; k++)
+            find_further(d, &before->further[k], now, &delivered, narrow, where);
+        fetch_cells(d, now, narrow, where);
+        // The words name cells already, so that their row is 0.
+        deliver_some(before->words, before->words + before->n, &d->table.format, 0, ring_size(&d->ring),
+                     d->ring.cells, narrow, where, false);
+        delivered.synaptic_events += before->n / WORDS(where);
     }
     return delivered;
-}
-
-/// Copies the spikes that the filter lets through. \return how many they are.
-static size_t pass_filter(const struct delivery *d, const uint32_t *words, size_t n, uint32_t *passed) {
-    enum { ahead = 32 };
-    const uint64_t *filter = d->table.filter;
-    const unsigned shift = d->table.index.filter_bits;
-    size_t m = 0;
-    for (size_t i = 0; i < smaller(n, ahead); i++)
-        fetch_index(&filter[(spike_list(d->spikes, words[i]) >> shift) / 64]);
-    for (size_t i = 0; i < n; i++) {
-        if (i + ahead < n) fetch_index(&filter[(spike_list(d->spikes, words[i + ahead]) >> shift) / 64]);
-        const uint32_t bit = spike_list(d->spikes, words[i]) >> shift;
-        passed[m] = words[i];
-        m += filter[bit / 64] >> bit % 64 & 1;
-    }
-    return m;
 }
 
 /// Delivers by the loop that suits the lengths of the lists.
@@ -240,11 +254,8 @@ __attribute__((always_inline)) static inline struct delivered deliver_as(const s
                                                                          const bool narrow,
                                                                          const enum weight_place where) {
     const struct delivery own = *d;
-    if (own.table.index.block_bits > 0) return deliver_blocks(&own, words, n, narrow, where);
-    if (synapse_table_size(&own.table) / few >= own.table.index.lists)
-        return deliver_lists(&own, words, n, narrow, where);
-    if (ring_bytes(&own.ring) > near_ring) return deliver_short(&own, words, n, narrow, where, true);
-    return deliver_short(&own, words, n, narrow, where, false);
+    if (own.table.start) return deliver_lists(&own, words, n, narrow, where);
+    return deliver_lines(&own, words, n, narrow, where);
 }
 
 static struct delivered deliver(const struct delivery *d, const uint32_t *words, size_t n) {
@@ -258,7 +269,7 @@ static struct delivered deliver(const struct delivery *d, const uint32_t *words,
 
 struct delivered synapse_table_deliver(const struct synapse_table *table, const uint32_t *words, size_t n,
                                        struct spike_format spikes, uint32_t window, struct ring *ring) {
-    enum { chunk = 256 }; // spikes that go through the filter at a time
+    enum { chunk = 2048 }; // spikes that go through the filter at a time
     const struct delivery d = {*table, spikes, window % ring->slots, *ring};
     struct delivered sum = {0, 0, 0};
     if (n == 0 || synapse_table_size(table) == 0) return sum;
@@ -267,7 +278,7 @@ struct delivered synapse_table_deliver(const struct synapse_table *table, const 
     } else {
         uint32_t passed[chunk];
         for (size_t i = 0; i < n; i += chunk) {
-            const size_t m = pass_filter(&d, words + i, n - i < chunk ? n - i : chunk, passed);
+            const size_t m = filter_pass(table, spikes, words + i, smaller(n - i, chunk), passed);
             const struct delivered some = deliver(&d, passed, m);
             sum.synaptic_events += some.synaptic_events;
             sum.first_accesses += some.first_accesses;

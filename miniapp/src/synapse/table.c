@@ -1,6 +1,8 @@
 #include "synapse/table.h"
 
 #include "base/alloc.h"
+#include "synapse/lines.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,21 +31,69 @@ static unsigned least(unsigned a, unsigned b) {
     return a < b ? a : b;
 }
 
-struct synapse_index synapse_index(uint32_t lists, uint64_t synapses, unsigned spare_bits) {
-    enum { block_synapses = 8, filter_bits_per_synapse = 8, most_bits = 31 };
+struct synapse_index synapse_index(const struct synapse_format *format, uint32_t lists, uint64_t synapses) {
+    enum { few = 6, filter_bits_per_synapse = 8, group_synapses = 16384, most_group_bits = 14 };
+    enum { fewest_spare = 5, full = 15, full_with_filter = 19, most_words = 31 }; // the last: bits
+    const unsigned spare = format->used_bits < 32 ? 32 - format->used_bits : 0;
     struct synapse_index index = {.lists = lists};
-    const bool sparse = synapses > 0 && synapses < lists;
-    if (sparse) {
-        // 2^b lists hold 8 synapses on the mean from b = log2(8 lists / synapses) on, rounded up.
-        const unsigned full = bits_for(((uint64_t)block_synapses * lists + synapses - 1) / synapses);
-        const unsigned one_block = bits_for((uint64_t)lists + 1) - 1;
-        index.block_bits = least(least(full, one_block), least(spare_bits, most_bits));
+    if (synapses == 0 || synapses >= (uint64_t)few * lists) return index;
+    if (synapses < lists) {
         // lists / 2^f, rounded down, is at most 8 synapses from f = log2(lists / (8 synapses + 1)) on.
         index.filter_bits = bits_for(lists / (synapses * filter_bits_per_synapse + 1) + 1);
         index.filter_words = ((lists - 1) >> index.filter_bits) / 64 + 1;
     }
-    index.blocks = (uint32_t)((lists + ((uint64_t)1 << index.block_bits) - 1) >> index.block_bits);
+    if (spare < fewest_spare || synapses * synapse_words(format) >> most_words > 0) return index;
+    index.most_lists = (uint32_t)1 << least(spare - 1, most_group_bits);
+    index.fill = synapses < lists ? full_with_filter : full;
+    // 2^b lists hold 16384 synapses on the mean from b = log2(16384 lists / synapses) on, rounded up.
+    index.group_bits =
+        least(bits_for(((uint64_t)group_synapses * lists + synapses - 1) / synapses), most_group_bits);
+    index.groups = ((lists - 1) >> index.group_bits) + 1;
     return index;
+}
+
+uint32_t synapse_index_share(const struct synapse_index *index, uint32_t lists, double words) {
+    enum { many = 32 };
+    const double lines = fmax(1, nearbyint(words / index->fill)), share = lists / lines;
+    const double whole = share > many ? ceil(share) : nearbyint(share); // no further line for a few lists
+    return (uint32_t)fmax(1, fmin(index->most_lists, whole));
+}
+
+/// Returns the expectation of the words that do not fit a line where it has a Poisson number of synapses with
+/// this mean.
+static double expect_further(double mean, uint32_t words) {
+    const uint32_t room = line_words / words;
+    double here = exp(-mean), most = here, sum = 0; // P(n), P(at most n), mean of n where it is at most that
+    for (uint32_t n = 1; n <= room; n++) {
+        here *= mean / n;
+        most += here;
+        sum += n * here;
+    }
+    return fmax(0, words * (mean - sum - (room - 1) * (1 - most)) + (1 - most));
+}
+
+double synapse_index_bytes(const struct synapse_index *index, const struct synapse_format *format,
+                           uint64_t synapses) {
+    const double filter = (double)index->filter_words * sizeof(uint64_t);
+    if (index->most_lists == 0) return filter + ((double)index->lists + 1) * sizeof(uint32_t);
+    const uint32_t words = (uint32_t)synapse_words(format);
+    const double group = fmin(index->lists, ldexp(1, (int)index->group_bits)), groups = index->lists / group;
+    const double all = (double)synapses * words;
+    const double share = synapse_index_share(index, (uint32_t)group, all / groups);
+    const double lines = groups * ceil(group / share);
+    const double further = expect_further(share * (double)synapses / index->lists, words);
+    return filter + index->groups * (double)sizeof(struct line_group) +
+           sizeof(uint32_t) * (lines * (line_words + further) - all);
+}
+
+uint64_t synapse_table_bytes(const struct synapse_table *table) {
+    const struct synapse_index *index = &table->index;
+    const uint64_t filter = index->filter_words * sizeof(uint64_t);
+    if (!table->group)
+        return filter + (index->lists + (uint64_t)1) * sizeof(uint32_t) +
+               table->size * (uint64_t)synapse_bytes(&table->format);
+    return filter + index->groups * sizeof(struct line_group) +
+           (line_words * (uint64_t)table->lines + table->further_words) * sizeof(uint32_t);
 }
 
 /// What sorts one bucket after the other.
@@ -52,8 +102,8 @@ struct sorting {
     const uint16_t *low; ///< [count] low bits of the sources of the bucket's lists
     uint32_t count;      ///< of its lists
     uint32_t list;       ///< number of the first
-    uint32_t *name;      ///< [sources of a bucket] name of the list within its block; NULL without blocks
     uint32_t *next;      ///< [sources of a bucket] place of the next synapse of the list
+    uint32_t *starts;    ///< [count + 1] its lists begin there, and end at the next
     uint32_t *sorted;    ///< synapses of a bucket
 };
 
@@ -71,67 +121,108 @@ static void next_lists(struct sorting *sorting, const struct buckets *buckets, u
     sorting->count = end - first;
 }
 
-/// Counts the synapses of the lists of a bucket, and notes where its lists and their blocks begin.
+/// Notes where the lists of a bucket begin, and where they end, and sets their bits in the filter: a word at
+/// a time, since whether a list is empty cannot be foreseen.
 static void begin_lists(const struct sorting *sorting, const struct buckets *buckets, uint32_t bucket) {
-    const uint32_t first = buckets_first(buckets, bucket), end = buckets->end[bucket];
-    const uint32_t low = ((uint32_t)1 << buckets->source_bits) - 1;
-    struct synapse_table *table = sorting->table;
-    const uint32_t within = ((uint32_t)1 << table->index.block_bits) - 1;
-    for (uint32_t j = 0; j < sorting->count; j++) sorting->next[sorting->low[j] & low] = 0;
-    for (uint32_t i = first; i < end; i++) sorting->next[buckets_source(buckets, i)]++;
-    for (uint32_t j = 0, at = 0; j < sorting->count; j++) {
-        const uint32_t source = sorting->low[j] & low, list = sorting->list + j;
-        const uint32_t count = sorting->next[source];
-        if ((list & within) == 0) table->start[list >> table->index.block_bits] = first + at;
-        if (count > 0 && table->filter) {
-            const uint32_t bit = list >> table->index.filter_bits;
-            table->filter[bit / 64] |= (uint64_t)1 << bit % 64;
+    enum { words_ahead = 512 };          // as far ahead the hardware does not fetch beyond a page
+    const struct buckets own = *buckets; // stores to `next` could change what pointers lead to
+    const uint32_t first = buckets_first(&own, bucket), end = own.end[bucket];
+    const uint32_t low = ((uint32_t)1 << own.source_bits) - 1;
+    const unsigned filter_bits = sorting->table->index.filter_bits;
+    uint64_t *filter = sorting->table->filter, present = 0;
+    uint32_t *next = sorting->next, at = first, word = sorting->list >> filter_bits >> 6;
+    for (uint32_t j = 0; j < sorting->count; j++) next[sorting->low[j] & low] = 0;
+    for (uint32_t i = first; i < end; i++) {
+        __builtin_prefetch(own.synapses + i * synapse_words(&own.format) + words_ahead);
+        next[buckets_source(&own, i)]++;
+    }
+    for (uint32_t j = 0; j < sorting->count; j++) {
+        const uint32_t source = sorting->low[j] & low, bit = (sorting->list + j) >> filter_bits;
+        const uint32_t count = next[source];
+        if (filter && bit / 64 != word) {
+            filter[word] |= present;
+            word = bit / 64;
+            present = 0;
         }
-        if (sorting->name) sorting->name[source] = list & within;
-        sorting->next[source] = at;
+        present |= (uint64_t)(count > 0) << bit % 64;
+        sorting->starts[j] = at;
+        next[source] = at - first;
         at += count;
+    }
+    sorting->starts[sorting->count] = at;
+    if (present && filter) filter[word] |= present;
+}
+
+/// Copies the synapses of a bucket in the order of their lists, without the bits of their sources.
+static void sort_bucket(const struct sorting *sorting, const struct buckets *buckets, uint32_t bucket) {
+    const struct buckets own = *buckets;
+    const size_t words = synapse_words(&own.format);
+    const uint32_t first = buckets_first(buckets, bucket), end = buckets->end[bucket];
+    const uint32_t used = (uint32_t)(((uint64_t)1 << own.format.used_bits) - 1);
+    uint32_t *next = sorting->next, *sorted = sorting->sorted;
+    for (uint32_t i = first; i < end; i++) {
+        const uint32_t *synapse = own.synapses + words * i;
+        uint32_t *at = sorted + words * next[buckets_source(&own, i)]++;
+        at[0] = synapse[0] & used;
+        if (words > 1) at[1] = synapse[1];
     }
 }
 
-/// Puts the synapses of a bucket in the order of their lists, and the number of the list within its block in
-/// the place of the source.
-static void sort_bucket(const struct sorting *sorting, const struct buckets *buckets, uint32_t bucket) {
-    const size_t words = synapse_words(&buckets->format);
-    const uint32_t first = buckets_first(buckets, bucket), end = buckets->end[bucket];
-    const struct synapse_table *table = sorting->table;
-    const uint64_t used = ((uint64_t)1 << table->format.used_bits) - 1;
-    for (uint32_t i = first; i < end; i++) {
-        const uint32_t *synapse = buckets->synapses + words * i;
-        const uint32_t source = buckets_source(buckets, i);
-        uint32_t *at = sorting->sorted + words * sorting->next[source]++;
-        const uint64_t name = sorting->name ? sorting->name[source] : 0;
-        at[0] = (uint32_t)((name << table->format.used_bits) | (synapse[0] & used));
-        if (words > 1) at[1] = synapse[1];
+/// Sorts all buckets in their place.
+static void sort_with_starts(struct sorting *sorting, struct buckets *buckets, const struct id_set *sources) {
+    const size_t bytes = synapse_bytes(&buckets->format);
+    struct synapse_table *table = sorting->table;
+    table->start = ALLOC(uint32_t, (size_t)table->index.lists + 1);
+    table->synapses = buckets->synapses;
+    sorting->sorted = alloc(buckets_largest(buckets), bytes);
+    for (uint32_t k = 0; k < buckets->n; k++) {
+        const uint32_t first = buckets_first(buckets, k);
+        next_lists(sorting, buckets, k, sources);
+        sorting->starts = table->start + sorting->list;
+        begin_lists(sorting, buckets, k);
+        sort_bucket(sorting, buckets, k);
+        memcpy(buckets->synapses + bytes / sizeof(uint32_t) * first, sorting->sorted,
+               bytes * (buckets->end[k] - first));
     }
-    memcpy(buckets->synapses + words * first, sorting->sorted, words * (end - first) * sizeof(uint32_t));
+    free(sorting->sorted);
+}
+
+/// Writes lines, and gives the memory of the buckets back one after the other. Further words take their
+/// place.
+static void sort_into_lines(struct sorting *sorting, struct buckets *buckets, const struct id_set *sources) {
+    const size_t words = synapse_words(&buckets->format);
+    struct lines_writer writer;
+    lines_open(&writer, sorting->table, buckets->synapses);
+    const size_t all = words * sizeof(uint32_t) * sorting->table->size;
+    size_t free_from = 0; // words
+    for (uint32_t k = 0; k < buckets->n; k++) {
+        const uint32_t n = (uint32_t)words * (buckets->end[k] - buckets_first(buckets, k));
+        next_lists(sorting, buckets, k, sources);
+        lines_reserve(&writer, sorting->count, n);
+        sorting->starts = writer.starts + writer.n;
+        sorting->sorted = writer.words + writer.n_words;
+        begin_lists(sorting, buckets, k);
+        sort_bucket(sorting, buckets, k);
+        lines_add(&writer, sorting->count, n);
+        if (free_from < sorting->table->further_words) free_from = sorting->table->further_words;
+        free_from +=
+            alloc_release(all, buckets->synapses + free_from, buckets->synapses + words * buckets->end[k]) /
+            sizeof(uint32_t);
+    }
+    lines_close(&writer);
 }
 
 void synapse_table_open(struct synapse_table *table, struct buckets *buckets, const struct id_set *sources) {
     const struct id_bucket *last = &sources->bucket[sources->buckets - 1];
-    const size_t width = (size_t)1 << buckets->source_bits;
-    *table = (struct synapse_table){.format = buckets->format, .synapses = buckets->synapses};
-    table->index =
-        synapse_index(last->first + last->count, buckets_size(buckets), 32 - buckets->format.used_bits);
-    table->start = ALLOC(uint32_t, (size_t)table->index.blocks + 1);
+    *table = (struct synapse_table){.format = buckets->format, .size = buckets_size(buckets)};
+    table->index = synapse_index(&buckets->format, last->first + last->count, table->size);
     if (table->index.filter_words > 0) table->filter = ALLOC_ZERO(uint64_t, table->index.filter_words);
-    struct sorting sorting = {.table = table,
-                              .name = table->index.block_bits > 0 ? ALLOC(uint32_t, width) : NULL,
-                              .next = ALLOC(uint32_t, width),
-                              .sorted = alloc(buckets_largest(buckets), synapse_bytes(&buckets->format))};
-    for (uint32_t k = 0; k < buckets->n; k++) {
-        next_lists(&sorting, buckets, k, sources);
-        begin_lists(&sorting, buckets, k);
-        sort_bucket(&sorting, buckets, k);
-    }
-    table->start[table->index.blocks] = buckets_size(buckets);
-    free(sorting.name);
+    struct sorting sorting = {.table = table, .next = ALLOC(uint32_t, (size_t)1 << buckets->source_bits)};
+    if (table->index.most_lists > 0)
+        sort_into_lines(&sorting, buckets, sources);
+    else
+        sort_with_starts(&sorting, buckets, sources);
     free(sorting.next);
-    free(sorting.sorted);
     buckets->synapses = NULL;
     buckets_close(buckets);
 }
@@ -139,5 +230,7 @@ void synapse_table_open(struct synapse_table *table, struct buckets *buckets, co
 void synapse_table_close(struct synapse_table *table) {
     free(table->start);
     free(table->filter);
+    free(table->group);
+    free(table->further);
     free(table->synapses);
 }

@@ -35,6 +35,12 @@ long long levels_ranks(const struct levels *levels) {
     return ranks;
 }
 
+size_t levels_bytes(const struct levels *levels, int ranks) {
+    const struct levels found = levels_resolve(levels, ranks);
+    const size_t positions = found.position ? 2 : 0, groups = found.bridge ? (size_t)found.size[1] : 0;
+    return (positions + groups) * (size_t)ranks * sizeof(int);
+}
+
 void levels_close(struct levels *levels) {
     free((int *)levels->position);
     free((int *)levels->bridge);

@@ -9,6 +9,7 @@
 #define TRANSPORT_LEVELS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum { levels_max = 8 };
 
@@ -29,6 +30,9 @@ struct levels {
 /// asked for, or about the root of the ranks. Without dimensions, there are two levels, the inner one as
 /// large as the largest divisor of the ranks up to their root.
 struct levels levels_resolve(const struct levels *asked, int ranks);
+
+/// Returns the bytes of what the levels of so many ranks own.
+size_t levels_bytes(const struct levels *levels, int ranks);
 
 /// Frees what the levels own. Copies of them only borrow it.
 void levels_close(struct levels *levels);

@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from spikemark.core.errors import BadInput
-from spikemark.records import run_files
 from spikemark.records.results import Results
 
 from .tries import Bench, Outcomes, Said, whole_records
 
 VERSIONS = (0, 999, None)
-OPTIONAL = run_files.LAUNCH  # without it, the page shows how a run was started as unknown
 
 
 def _again(bench: Bench, place: Path) -> Said:
@@ -104,7 +102,6 @@ def _judge(bench: Bench, said: Said, path: Path, others: dict[Path, str], what: 
         whole = bench.subject.parts(bench.place) == bench.after
     except BadInput:
         whole = False
-    whole = whole or (path.name == OPTIONAL and not path.exists())
     named = path.name in said.errors + said.output or path.parent.name in said.errors + said.output
     if not whole and not named:
         wrong.append("neither mended nor named")

@@ -22,6 +22,7 @@ LOADED = (
     "spikemark.running.dry_run.carry_out", "spikemark.running.measure", "spikemark.running.sweeps",
 )  # fmt: skip
 LIMIT_S = 300  # of a command
+MOST_BYTES = 2**31  # that a process may write to of its own memory
 
 
 class Server:
@@ -72,9 +73,14 @@ class Server:
         return json.loads(self.process.stdout.readline())["status"]
 
 
-def limit(room: int) -> None:
-    """Lets no file of this process, and of those that it starts, become longer than so many bytes."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+def limit(room: int | None) -> None:
+    """Lets no file of this process, and of those that it starts, become longer than so many bytes.
+
+    None of them may take more memory than MOST_BYTES either, so that what a fault sets loose ends.
+    """
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
+    if room is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
 
 
 def _command(asked: dict[str, Any]) -> None:
@@ -88,8 +94,7 @@ def _command(asked: dict[str, Any]) -> None:
         os.close(file)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
-    if asked["room"] is not None:
-        limit(asked["room"])
+    limit(asked["room"])
     os.environ.update(asked["environment"])
     sys.argv = ["spikemark", *asked["arguments"]]
     runpy.run_module("spikemark", run_name="__main__")

@@ -12,6 +12,7 @@ from spikemark.core.command import Launch
 from spikemark.core.errors import BadInput
 from spikemark.core.process import watch
 from spikemark.core.reading import read_json
+from spikemark.differences import entries
 from spikemark.network import placement_file
 from spikemark.records import dry_rank, dry_run, imported, record, run_files
 from spikemark.records.results import Results
@@ -19,7 +20,7 @@ from spikemark.running import experiments, sweeps
 
 #: What there is of each part of a result: a digest of what it says; parts that are absent are left out.
 Parts = dict[str, str]
-RUN, EXPERIMENT, OUT = "run.json", "faults.yaml", "out"
+RUN, EXPERIMENT, OUT, HISTORY = "run.json", "faults.yaml", "out", "history"
 NEURONS, CYCLES, RANKS = 60, 100, 2
 LIMIT_S = 60
 #: For programs with more ranks and threads than there may be cores, as any user.
@@ -27,6 +28,8 @@ QUIET = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_mpi_yield_when_idle": "1",
+    # No daemon for a program without mpirun: where files may not grow, that of Open MPI 4.1 took all memory.
+    "OMPI_MCA_ess_singleton_isolated": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
     "OMP_NUM_THREADS": "1",
@@ -216,6 +219,36 @@ def _partition(folder: Path) -> list[str]:
     return ["spikemark", "partition", str(folder / RUN), *words]
 
 
+# A history
+
+
+def _kept(folder: Path) -> None:
+    """A history of one run, and the record of another one that nothing disturbed."""
+    _describe(folder)
+    for seed, out in ((2, "before"), (1, OUT)):
+        command = [str(places.program("miniapp")), str(folder / RUN), "--out", str(folder / out)]
+        done = watch(Launch([*command, "--set", f"seed={seed}"], QUIET), LIMIT_S)
+        if done.status != 0:
+            raise BadInput(f"miniapp: {done.reason}")
+        path = folder / out / run_files.RECORD
+        content = read_json(path)
+        content["warnings"], content["host"]["foreign_load"] = [], 0.0
+        path.write_text(json.dumps(content))
+    entries.add(folder / HISTORY, [folder / "before"])
+
+
+def _entries(folder: Path) -> Parts:
+    found = {}
+    for path in sorted((folder / HISTORY).glob(f"*{entries.END}")):
+        for number, entry in enumerate(entries.read(path)):
+            found[f"entry {number}"] = hashlib.sha256(entry.model_dump_json().encode()).hexdigest()
+    return found
+
+
+def _add(folder: Path) -> list[str]:
+    return ["spikemark", "history", "add", str(folder / HISTORY), str(folder / OUT)]
+
+
 SUBJECTS = (
     Subject("a run of the mini-app", _describe, _miniapp, _records, most=40),
     Subject("`spikemark run`", _planned, _run, _runs, keeps=True),
@@ -224,6 +257,7 @@ SUBJECTS = (
     Subject("`partition` in place of another", _placed_before, _partition, _placed),
     Subject("a sweep of three runs", experiment, _sweep, _runs, keeps=True, most=3),
     Subject("a run of the mini-app in place of another", _recorded, _miniapp, _records, most=10),
+    Subject("`history add`", _kept, _add, _entries),
     Subject("`import`", _table, _import, _imported),
     Subject("`partition`", _describe, _partition, _placed),
 )

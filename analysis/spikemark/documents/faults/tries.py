@@ -9,6 +9,7 @@ import contextlib
 import errno
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -26,6 +27,7 @@ from .server import LIMIT_S, Server, limit
 from .subjects import QUIET, Subject, digest
 
 DONE_BEFORE = "measured already"
+ENDLESS = -signal.SIGALRM  # how a command ends that takes longer than LIMIT_S
 ENDS_S = 30.0  # within which programs of a command that was killed end
 
 
@@ -131,9 +133,9 @@ class Bench:
                 stdout=output,
                 stderr=errors,
                 cwd=self.place.parent,
-                preexec_fn=None if room is None else lambda: limit(room),
+                preexec_fn=lambda: limit(room),
             )
-            yield running.pid, lambda: self._said(running.wait(LIMIT_S))
+            yield running.pid, lambda: self._said(_status(running))
 
     def _said(self, status: int) -> Said:
         return Said(
@@ -156,6 +158,8 @@ class Bench:
         `cleans`: it could still remove what it had begun. `words`: what it must say where it fails.
         """
         wrong = list(_wrong_words(said))
+        if said.status == ENDLESS:
+            wrong.append(f"has not ended after {LIMIT_S} s")
         if said.status > 0 and words not in said.errors + said.output:
             wrong.append(f"does not say {words!r}: {said.errors.strip()[-200:]}")
         left = self._left(wrong, said.status == 0)
@@ -206,6 +210,16 @@ class Bench:
         for path, before in kept.items():
             if not path.is_dir() or digest(path) != before:
                 yield f"{path.name} was measured, and has changed"
+
+
+def _status(running: subprocess.Popen) -> int:
+    """The exit status of a program, which is killed where it has not ended in time, as a fork is."""
+    try:
+        return running.wait(LIMIT_S)
+    except subprocess.TimeoutExpired:
+        running.kill()
+        running.wait()
+        return ENDLESS
 
 
 def whole_records(folder: Path) -> dict[Path, str]:

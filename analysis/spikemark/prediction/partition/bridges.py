@@ -2,7 +2,8 @@
 
 Without a table, words for the member j of any group go through the own group's member j. A table moves
 destinations from busy bridges to idle ones, largest first (LPT: Graham 1969, doi 10.1137/0117039), while no
-bridge sends to more than `cap` ranks of other groups. Bridges are on the sender's side.
+bridge sends to more than `cap` ranks of other groups. With bridges on the receiver's side, the same holds for
+words from each rank outside a group into it, and for the ranks that a bridge receives from.
 """
 
 import json
@@ -22,37 +23,41 @@ KIND, VERSION = "forwarding_table", 1
 
 @dataclass(frozen=True)
 class Bridges:
-    """`bridge` [groups, ranks] is the member of a group through which its words for a rank go; for ranks of
-    the own group it is the rank itself. Loads are in routes, [ranks], of the table and without one."""
+    """`bridge` [groups, ranks] is the member of a group through which words between it and a rank go: to the
+    rank with bridges on the sender's side, from it on the receiver's. For ranks of the own group it is the
+    rank itself. Loads are in routes, [ranks], of the table and without one."""
 
     sizes: tuple[int, int]
     cap: int
     bridge: np.ndarray
     forwarded: np.ndarray  # what each rank sends on for others
     before: np.ndarray
-    partners: np.ndarray  # ranks of other groups to which a rank may send
+    partners: np.ndarray  # ranks of other groups to which a rank may send, or from which it may receive
     partners_before: np.ndarray
+    side: str = "sender"
 
 
-def check(sizes: tuple[int, ...], ranks: int, side: str, cap: int | None = None) -> None:
-    """Raises BadInput for others than two full levels with bridges on the sender's side, and a small cap."""
+def check(sizes: tuple[int, ...], ranks: int, cap: int | None = None) -> None:
+    """Raises BadInput for others than two full levels, and for a small cap."""
     text = "x".join(map(str, sizes)) or "none"
     if len(sizes) != 2 or math.prod(sizes) != ranks:
         raise BadInput(f"levels={text}: a forwarding table is for two levels whose product is {ranks} ranks")
-    if side != "sender":
-        raise BadInput(f"side={side!r}: a forwarding table is for bridges on the sender's side")
     if cap is not None and cap < sizes[1] - 1:
         raise BadInput(
             f"cap={cap}: at least {sizes[1] - 1}, since {sizes[0]} bridges reach {ranks - sizes[0]} ranks"
         )
 
 
-def balanced(pairs: np.ndarray, sizes: tuple[int, ...], cap: int | None = None) -> Bridges:
+def balanced(
+    pairs: np.ndarray, sizes: tuple[int, ...], cap: int | None = None, side: str = "sender"
+) -> Bridges:
     """The table by traffic; `pairs` is T. The cap is the number of connections without a table by default.
 
     Raises BadInput as `check`.
     """
-    check(sizes, len(pairs), "sender", cap)
+    check(sizes, len(pairs), cap)
+    if side == "receiver":  # the same the other way round
+        pairs = pairs.T
     group, blocks = sizes
     cap = blocks - 1 if cap is None else cap
     ranks = np.arange(len(pairs))
@@ -64,7 +69,7 @@ def balanced(pairs: np.ndarray, sizes: tuple[int, ...], cap: int | None = None) 
         table[block, outside] = _assigned(own[:, outside], cap)
     return Bridges(
         (group, blocks), cap, table, _forwarded(pairs, table, group), _forwarded(pairs, usual, group),
-        _partners(pairs, table, group), _partners(pairs, usual, group),
+        _partners(pairs, table, group), _partners(pairs, usual, group), side,
     )  # fmt: skip
 
 
@@ -109,7 +114,7 @@ def _partners(pairs: np.ndarray, table: np.ndarray, group: int) -> np.ndarray:
 
 def write(path: Path, found: Bridges) -> None:
     """Write the table as JSON: the field `table` of the exchange multi_level names such a file."""
-    about = {"kind": KIND, "format_version": VERSION, "dimensions": list(found.sizes)}
+    about = {"kind": KIND, "format_version": VERSION, "side": found.side, "dimensions": list(found.sizes)}
     rows = ",\n  ".join(json.dumps(row) for row in found.bridge.tolist())
     write_atomically(path, f'{json.dumps(about)[:-1]},\n "bridge": [\n  {rows}]}}\n')
 
@@ -117,6 +122,7 @@ def write(path: Path, found: Bridges) -> None:
 def content(found: Bridges) -> dict:
     """For JSON: level-2 peaks in routes without the table and with it, and connections of a bridge."""
     return {
+        "side": found.side,
         "cap": found.cap,
         "forwarded_peak_before": peak(found.before),
         "forwarded_peak": peak(found.forwarded),
@@ -129,9 +135,10 @@ def content(found: Bridges) -> dict:
 def words(found: Bridges) -> str:
     """One line for people."""
     before, after = unevenness(found.before), unevenness(found.forwarded)
+    speaks = "sends to" if found.side == "sender" else "receives from"
     change = 100 * (peak(found.forwarded) / peak(found.before) - 1) if peak(found.before) else 0.0
     return (
         f"level-2 peak, modelled: {peak(found.before):.4g} routes without the table ({before:.3f} times the"
-        f" mean), {peak(found.forwarded):.4g} with it ({after:.3f} times), {change:+.1f} %; a bridge sends"
-        f" to {int(found.partners.max())} ranks elsewhere at most, {int(found.partners_before.max())} before"
+        f" mean), {peak(found.forwarded):.4g} with it ({after:.3f} times), {change:+.1f} %; a bridge {speaks}"
+        f" {int(found.partners.max())} ranks elsewhere at most, {int(found.partners_before.max())} before"
     )

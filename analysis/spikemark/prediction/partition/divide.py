@@ -42,12 +42,13 @@ def divide(
     time_limit_s: float | None = None,
     kept: Path | None = None,
     say: Callable[[str], None] = lambda line: None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Divided:
     """Place the graph on so many ranks, equal ones or with `capacity` [ranks] as of `weights.capacity`.
 
     `kept` is a file for the state of the method. It is written every few seconds, read at the next start with
     the same graph, ranks, method and seed, and stays; whoever has kept the placement removes it. The time
-    limit counts from this start.
+    limit counts from this start. `clock` says what it counts: seconds that pass, or those of the processor.
     Raises BadInput for fewer than one rank, for more ranks than neurons, or than memory is for, and for a
     method that knows equal ranks only.
     """
@@ -55,11 +56,11 @@ def divide(
         raise BadInput(f"--weights: method {method.name!r} knows equal ranks only; allowed: {weighted()}")
     if not 1 <= ranks <= graph.neurons:
         raise BadInput(f"ranks={ranks}: 1 to {graph.neurons}, the number of neurons")
-    began = time.monotonic()
+    began = clock()
     check_memory(ranks)
     if method.direct is not None:
         problem = Problem(graph, ranks, Pieces.cut(np.ones(graph.atoms, np.int64)), seed, capacity)
-        return Divided(method.direct(problem), time.monotonic() - began, True)
+        return Divided(method.direct(problem), clock() - began, True)
     smallest = ranks if capacity is None else math.ceil(ranks / capacity.min())  # as if all were that small
     problem = Problem(graph, ranks, Pieces.cut(method.cut(graph, smallest)), seed, capacity)
     key = _key(problem, method.name)
@@ -68,7 +69,7 @@ def divide(
         say(f"going on from {kept}")
     state, finished, saved, said = earlier, True, began, began
     for state in method.place(problem, earlier):
-        now = time.monotonic()
+        now = clock()
         if time_limit_s is not None and now - began >= time_limit_s:
             finished = False
             break
@@ -81,7 +82,7 @@ def divide(
             said = now
     if kept is not None and saved > began:
         _keep(kept, key, state)
-    return Divided(problem.placement(state["rank"], method.name), time.monotonic() - began, finished)
+    return Divided(problem.placement(state["rank"], method.name), clock() - began, finished)
 
 
 def _key(problem: Problem, method: str) -> str:

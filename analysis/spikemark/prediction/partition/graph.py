@@ -24,7 +24,7 @@ from spikemark.core.errors import BadInput, first_complaint
 from spikemark.core.reading import read_json
 from spikemark.network import description
 from spikemark.network.description import Description
-from spikemark.network.placement_field import located
+from spikemark.network.named_files import located
 from spikemark.presets import voxels
 from spikemark.presets.options import choose
 

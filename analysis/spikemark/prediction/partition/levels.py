@@ -11,7 +11,7 @@ several columns.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,7 @@ from .traffic import Hits
 
 SIDES = ("sender", "receiver")
 Pairs = np.ndarray | sparse.csr_array
+Entries = tuple[np.ndarray, np.ndarray, np.ndarray]  # of a matrix: rows, columns, values
 #: What each rank sends onto sets of ranks, [ranks, sets], given the set of every rank, [ranks].
 Onto = Callable[[np.ndarray], np.ndarray]
 
@@ -140,7 +141,12 @@ def loads(
     is asked. Raises BadInput as `check`.
     """
     onto = (lambda key: hits.onto(key, weight)) if merged else None
-    return [Level.of(hop) for hop in hops(pairs, sizes, side, onto)]
+    check(sizes, pairs.shape[0], side, merged)
+    stops = _Stops(sizes, pairs.shape[0], side)
+    return [
+        _level(stops, *parts) if _has_short_lines(stops, *parts) else Level.of(_hop(stops, *parts))
+        for parts in _parts(pairs, stops, onto)
+    ]
 
 
 def hops(pairs: Pairs, sizes: tuple[int, ...], side: str = "sender", onto: Onto | None = None) -> list[Hop]:
@@ -152,25 +158,53 @@ def hops(pairs: Pairs, sizes: tuple[int, ...], side: str = "sender", onto: Onto 
     ranks = pairs.shape[0]
     check(sizes, ranks, side, onto is not None)
     stops = _Stops(sizes, ranks, side)
-    source, target, load = _entries(pairs)
-    found = []
-    for hop in range(len(sizes)):
-        if onto is None or hop == len(sizes) - 1:
-            found.append(_hop(stops, hop, source, target, load))
+    return [_hop(stops, *parts) for parts in _parts(pairs, stops, onto)]
+
+
+def _parts(pairs: Pairs, stops: "_Stops", onto: Onto | None) -> Iterator[tuple[int, *Entries]]:
+    """Every hop with the sources, the targets and the loads that it is about."""
+    entries = _entries(pairs)
+    last = len(stops.sizes) - 1
+    for hop in range(len(stops.sizes)):
+        if onto is None or hop == last:
+            yield hop, *entries
         else:
             key, member = stops.keys(hop + 1)
             own, number, merged = _entries(onto(key))
-            found.append(_hop(stops, hop, own, member[number], merged))
-    return found
+            yield hop, own, member[number], merged
 
 
-def _entries(matrix: Pairs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows, columns and values that are not 0."""
+def _entries(matrix: Pairs) -> Entries:
+    """The values that are not 0."""
     if isinstance(matrix, np.ndarray):
         rows, columns = np.nonzero(matrix)
         return rows, columns, matrix[rows, columns]
     entries = matrix.tocoo()
     return entries.row, entries.col, entries.data
+
+
+def _has_short_lines(stops: "_Stops", hop: int, *entries: np.ndarray) -> bool:
+    """Whether all pairs of ranks in lines of the hop are few beside the entries."""
+    return not stops.ragged and stops.ranks * stops.sizes[stops.order[hop]] <= 4 * len(entries[0])
+
+
+def _level(stops: "_Stops", hop: int, source: np.ndarray, target: np.ndarray, load: np.ndarray) -> Level:
+    """The sums of a hop without its matrix: along its lines, a rank has few others to send to."""
+    axis = stops.order[hop]
+    size, along = stops.sizes[axis], stops.coordinate[axis]
+    at, to = stops.after(hop, source, target), along[target]
+    flow = np.bincount(at * size + to, load, stops.ranks * size).reshape(stops.ranks, size)
+    flow[np.arange(stops.ranks), along] = 0  # stays where it is
+    sent = flow.sum(axis=1)
+    forwarded = np.zeros(stops.ranks)
+    if hop:
+        own = np.flatnonzero(at == source)
+        first = load[own] * (along[source[own]] != to[own])
+        forwarded = np.maximum(sent - np.bincount(source[own], first, stops.ranks), 0)
+    lines = flow.reshape(-1, size, int(stops.strides[axis]), size)  # [line, sender in it, line, receiver]
+    received = lines.sum(axis=1).swapaxes(1, 2).ravel()
+    runs = np.count_nonzero(along[source] != to) / stops.ranks
+    return Level(sent, received, forwarded, (flow > 0).sum(axis=1), float(flow.max(initial=0.0)), runs)
 
 
 def _hop(stops: "_Stops", hop: int, source: np.ndarray, target: np.ndarray, load: np.ndarray) -> Hop:
@@ -192,9 +226,10 @@ class _Stops:
         if side == "receiver":
             self.order.reverse()
         self.sizes = sizes
-        strides = np.cumprod([1, *sizes[:-1]])
-        self.coordinate = [np.arange(ranks) // stride % g for stride, g in zip(strides, sizes, strict=True)]
-        self.part = [stride * c for stride, c in zip(strides, self.coordinate, strict=True)]
+        self.strides = np.cumprod([1, *sizes[:-1]])
+        steps = zip(self.strides, sizes, strict=True)
+        self.coordinate = [np.arange(ranks) // stride % g for stride, g in steps]
+        self.part = [stride * c for stride, c in zip(self.strides, self.coordinate, strict=True)]
 
     def after(self, hop: int, source: np.ndarray, target: np.ndarray) -> np.ndarray:
         """The ranks that have the words of these pairs after so many hops."""

@@ -1,8 +1,8 @@
 """How long an exchange in levels takes: in every hop, sets of ranks exchange by an ordinary exchange.
 
 The hops are those of levels.py. A run of words has a frame of two words in each of them. The sets of a hop
-do not meet, so the slowest one sets its time; ranks of several sets share the card of their node. Copies
-between hops are left out.
+exchange at the same time, so the slowest one sets its time; those of a node share its card. Copies between
+hops are left out.
 """
 
 import math
@@ -61,8 +61,11 @@ def check(lane: Lane) -> dict[str, object]:
         raise BadInput(f"exchange: side={found.side!r} {where}; allowed: {', '.join(levels.SIDES)}")
     if type(found.merged) is not bool:
         raise BadInput(f"exchange: merge={found.merged!r} {where}; allowed: true, false")
-    for name in found.files:
-        raise BadInput(f"exchange: {name} {where}: predictions know no files; leave the field out")
+    for field, file in found.files:
+        raise BadInput(
+            f"exchange: {field}={file!r} {where}; allowed: none, since predictions know neither rank"
+            " orders nor forwarding tables"
+        )
     return {f"level {number} ": part for number, part in enumerate(parts, 1)}
 
 
@@ -100,8 +103,10 @@ def _steps(composed: Composed, traffic: Traffic) -> list[Step]:
     steps = []
     for axis, hop in zip(order, found, strict=True):
         sets, times = _sets(sizes, ranks, axis)
-        parts = [_part(hop, *members, traffic.node) for members in sets if len(members[0]) > 1]
-        steps.append(Step(_different(parts), times, _card(hop, traffic.node)))
+        card = _card(hop, traffic.node)
+        shared = card if times == 1 else None  # sets that follow each other have the card for themselves
+        parts = [_part(hop, *members, traffic.node, shared) for members in sets if len(members[0]) > 1]
+        steps.append(Step(_different(parts), times, card))
     return steps
 
 
@@ -128,12 +133,16 @@ def _sets(
     return [(members, None) for members in order], 1
 
 
-def _part(hop: Hop, members: np.ndarray, takes: np.ndarray | None, node: np.ndarray) -> Traffic:
-    """What the members of a set send each other; `takes` [member]: who receives in it, None: all."""
+def _part(
+    hop: Hop, members: np.ndarray, takes: np.ndarray | None, node: np.ndarray, card: float | None
+) -> Traffic:
+    """What the members of a set send each other; `takes` [member]: who receives in it, None: all. `card`:
+    bytes of all sets together through the busiest card."""
     sent = hop.flow[members][:, members].toarray()
     if takes is not None:
         sent[:, ~takes] = 0.0
-    return Traffic(sent, -np.expm1(-sent / RUN_BYTES), node[members])
+    far = len(np.unique(node[members])) > 1
+    return Traffic(sent, -np.expm1(-sent / RUN_BYTES), node[members], card=card if far else None)
 
 
 def _different(parts: list[Traffic]) -> list[Traffic]:

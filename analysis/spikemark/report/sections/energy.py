@@ -10,7 +10,7 @@ from spikemark.core.errors import BadInput
 from spikemark.energy import kept
 from spikemark.energy.analysis import Energy
 from spikemark.energy.trace import thinned
-from spikemark.published import papers
+from spikemark.models.published import papers
 from spikemark.quantities.elements import Figure, Section
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table

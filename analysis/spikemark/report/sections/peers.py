@@ -1,10 +1,10 @@
 """Speed beside other simulators: what `spikemark peers` found on the same machine."""
 
+from spikemark.bench.peers.content import Content, path, read
+from spikemark.bench.peers.factors import RATE_TOLERANCE
+from spikemark.bench.peers.programs import REFERENCE
+from spikemark.bench.peers.show import disturbances, notes, table
 from spikemark.core.errors import BadInput
-from spikemark.peers.content import Content, path, read
-from spikemark.peers.factors import RATE_TOLERANCE
-from spikemark.peers.programs import REFERENCE
-from spikemark.peers.show import disturbances, notes, table
 from spikemark.quantities.elements import Box, Section
 from spikemark.quantities.words import percent
 from spikemark.records.cases import View

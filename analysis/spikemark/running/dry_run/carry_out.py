@@ -14,11 +14,11 @@ from typing import Any
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput, shown
-from spikemark.core.files import replace_folder, write_atomically, write_json
+from spikemark.core.files import discard, replace_folder, write_atomically, write_json
 from spikemark.core.lock import locked
 from spikemark.core.reading import read_json
 from spikemark.network.description import read_time
-from spikemark.network.placement_field import located, stored, with_content
+from spikemark.network.named_files import PLACEMENT, located, stored, with_content
 from spikemark.records import dry_rank, dry_run, run_files
 from spikemark.records.dry_rank import DryRank
 from spikemark.records.dry_run import ALONE, DryRun
@@ -62,7 +62,7 @@ def carry_out(wanted: Plan, out: Path, told: Told | None = None) -> DryRun:
 
 def _locked(program: Path, out: Path, wanted: Plan, told: Told | None) -> DryRun:
     for left in out.glob(f"{WORKSPACE}*"):  # of a call that was killed
-        shutil.rmtree(left, ignore_errors=True)
+        discard(left)
     for name in (dry_run.ABOUT, dry_run.FAILED):
         (out / name).unlink(missing_ok=True)
     ranks = _all(program, out, wanted, told)
@@ -113,7 +113,8 @@ def _claim(out: Path, wanted: Plan) -> None:
 
 def _kept(out: Path, wanted: Plan) -> dict[str, Any]:
     """The description as it stands in the folder, where a copy of its placement file is."""
-    return stored(wanted.description, out / run_files.PLACEMENT, out)
+    copies = {PLACEMENT: out / run_files.PLACEMENT}
+    return stored(wanted.description, lambda field, file: copies.get(field), out)
 
 
 def folder_of(out: Path, rank: int | str) -> Path:
@@ -172,7 +173,7 @@ def _run(program: Path, out: Path, wanted: Plan, wave: list[int], advance: start
         for rank in wave:
             replace_folder(place / str(rank), folder_of(out, rank))
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        discard(place)
 
 
 def _check_phases(ranks: list[DryRank]) -> None:

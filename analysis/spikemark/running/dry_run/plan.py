@@ -10,7 +10,7 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.core.launch import available_cores
 from spikemark.network.description import read
-from spikemark.prediction import memory, rates
+from spikemark.prediction import building, rates
 from spikemark.prediction.loads import Loads
 from spikemark.quantities.words import counted
 
@@ -29,7 +29,7 @@ class Plan:
     side_by_side: int
     sample: Sample
     counts: np.ndarray  # [rank, part], sample.work
-    memory: np.ndarray  # [rank], modelled bytes
+    memory: np.ndarray  # [rank], modelled bytes, at most while a rank is built
     rates: rates.Rates
     rate_hz: float | None
     seed: int
@@ -85,7 +85,7 @@ def plan(
         asked = filled(asked, side_by_side, ranks)
     chosen = choose(counts, asked, seed)
     made = Plan(
-        description, ranks, threads, side_by_side, chosen, counts, memory.bytes_of_ranks(loads), found,
+        description, ranks, threads, side_by_side, chosen, counts, building.bytes_at_most(loads), found,
         None if exact else rate_hz, seed, available_cores(),
     )  # fmt: skip
     _check_memory(made)

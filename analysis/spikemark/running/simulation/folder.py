@@ -7,13 +7,12 @@ and nothing else. Moreover, the earlier run must be a simulated one, since a mea
 import contextlib
 import json
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from spikemark.core.errors import BadInput
-from spikemark.core.files import replace_folder
+from spikemark.core.files import discard, replace_folder
 from spikemark.records import run_files
 
 ALLOWED = "allowed: a folder that is new, empty, or contains an earlier simulated run and nothing else"
@@ -50,7 +49,7 @@ def workspace(out: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        discard(folder)
 
 
 def put(record: Path, out: Path) -> None:

@@ -1,12 +1,13 @@
 """Partitions of a brain of 1e10 and 2e10 neurons on 2000 and 4000 ranks, beside Du et al. (2022)."""
 
+from functools import partial
 from typing import Any
 
 from spikemark.quantities.elements import Box, KeyFigure, Section
 from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.words import number
 from spikemark.records.gather import Sweep
-from spikemark.studies.study import Findings, Study
+from spikemark.studies.study import Findings, Full, Study
 
 from . import counted, tables
 from .figures import figures
@@ -100,4 +101,6 @@ STUDY = Study(
     "partition-du",
     read,
     compute,
+    "about a quarter of an hour of a core",
+    Full(partial(compute, full=True), "about half an hour of a core"),
 )

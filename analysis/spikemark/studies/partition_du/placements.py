@@ -25,8 +25,8 @@ from spikemark.records.gather import Sweep
 FILE = "partitions.json"
 RANKS = (2000, 4000)
 NEURONS_PER_RANK = 5_000_000
-SEARCH_S = 300.0  # limit of the local search
-GENETIC = ((1, None), (2, None), (3, None), (1, 5.0))  # seeds and limits; None is the published budget
+SEARCH_S, FULL_SEARCH_S = 60.0, 300.0  # of processor time, limits of the local search
+GENETIC = ((1, None), (2, None), (3, None), (1, 5.0))  # seeds and limits; None: the published budget
 POINTS = 100  # of a curve over ranks
 #: Ways through two levels: side of the bridge, merged, and whether ranks are grouped by traffic.
 WAYS = {
@@ -54,7 +54,7 @@ SENSITIVE = ("random", "sequential", "space_filling", "largest_first")
 
 @dataclass(frozen=True)
 class Item:
-    """One placement: of which brain, by which method; `limit_s` bounds a search that goes on and on."""
+    """One placement: of which brain, by which method; `limit_s` bounds the processor time of a search."""
 
     variant: str
     ranks: int
@@ -88,16 +88,17 @@ class Item:
         return graph.of_voxels(choose(voxels.Options, self.options, False, {}))
 
 
-def items() -> list[Item]:
-    """All placements of the study, the cheap ones of each brain first."""
+def items(full: bool = False) -> list[Item]:
+    """All placements of the study, the cheap ones of each brain first; `full`: with long searches."""
     found = []
     for ranks in RANKS:
         found += [Item("brain", ranks, "random", seed) for seed in (1, 2, 3, 4, 5)]
         found += [Item("brain", ranks, m) for m in ("sequential", "space_filling", "largest_first")]
         found += [Item("brain", ranks, m) for m in ("greedy_swap", "greedy_affinity", "round_robin")]
         found += [Item("brain", ranks, "genetic", seed, limit_s) for seed, limit_s in GENETIC]
-        found += [Item("brain", ranks, "peak_search", 1, SEARCH_S)]
-        found += [Item("brain", ranks, m) for m in ("metis",)]
+        searches = (SEARCH_S, FULL_SEARCH_S) if full else (SEARCH_S,)
+        found += [Item("brain", ranks, "peak_search", 1, limit_s) for limit_s in searches]
+        found += [Item("brain", ranks, "metis")]
     for variant in (v for v in VARIANTS if v != "brain"):
         curve = variant != MULTI_AREA  # it has no places
         found += [Item(variant, RANKS[0], m) for m in SENSITIVE if curve or m != "space_filling"]
@@ -110,25 +111,26 @@ def load(folder: Path) -> dict[str, dict[str, Any]]:
     if not path.is_file():
         return {}
     found = read_json(path)
-    return {i.key: found[i.key] for i in items() if found.get(i.key, {}).get("digest") == i.digest}
+    known = [i for i in items(full=True) if found.get(i.key, {}).get("digest") == i.digest]
+    return {item.key: found[item.key] for item in known}
 
 
-def compute(sweep: Sweep) -> list[str]:
+def compute(sweep: Sweep, full: bool = False) -> list[str]:
     """Computes what is missing, and says what cannot be; the next call goes on after an interruption."""
-    return [line for line in _compute(sweep.path, items()) if line]
+    return list(_compute(sweep.path, items(full)))
 
 
 def _compute(folder: Path, wanted: list[Item]) -> Iterator[str]:
     found = load(folder)
     brain: tuple[str, graph.Graph] | None = None
-    for item in sorted(wanted, key=lambda i: list(VARIANTS).index(i.variant)):
-        if item.key in found:
-            continue
+    missing = [item for item in wanted if item.key not in found]
+    missing.sort(key=lambda i: list(VARIANTS).index(i.variant))
+    for number, item in enumerate(missing, 1):
         options = json.dumps(item.options)
         if brain is None or brain[0] != options:
             brain = None  # two do not fit side by side everywhere
             brain = options, item.drawn()
-        print(f"partition-du: {item.key}", flush=True)
+        print(f"partition-du: {number} of {len(missing)}: {item.key}", flush=True)
         kept = folder / f".{item.method}-{item.ranks}-{item.seed}.state"
         try:
             found[item.key] = result(item, brain[1], kept)
@@ -145,7 +147,10 @@ def result(item: Item, brain: graph.Graph, kept: Path) -> dict[str, Any]:
     Raises BadInput where a library is absent.
     """
     began = time.process_time()
-    made = divide(brain, item.ranks, METHODS[item.method], item.seed, time_limit_s=item.limit_s, kept=kept)
+    made = divide(
+        brain, item.ranks, METHODS[item.method], item.seed,
+        time_limit_s=item.limit_s, kept=kept, clock=time.process_time,
+    )  # fmt: skip
     spent = time.process_time() - began
     hits = traffic.Hits(brain, made.placement)
     found = traffic.of_hits(hits, made.placement)

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from spikemark.models.published import papers
 from spikemark.prediction.partition.levels import messages, most_equal
 from spikemark.prediction.partition.methods import METHODS
-from spikemark.published import papers
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import number
@@ -77,7 +77,7 @@ def peaks(results: Results) -> Table:
     columns = [
         Column("ranks", "ranks", "given"),
         Column("method", "method"),
-        Column("limit", "time limit", "given"),
+        Column("limit", "processor time at most", "given"),
         Column("seeds", "seeds", "given"),
         Column("peak", "peak traffic (million routes)", "modelled", 4),
         Column("change", "peak, against random (%)", "modelled"),
@@ -88,7 +88,7 @@ def peaks(results: Results) -> Table:
     ]
     note = (
         "A route is a neuron and another rank with a synapse of it: the traffic of Du et al. In parentheses:"
-        " lowest and highest of all seeds. Searches end by a limit of time, so they depend on the machine."
+        " lowest and highest of all seeds. How far a search gets by then depends on the machine."
     )
     return Table(columns, rows, "Peak traffic by method", "peaks", [note])
 

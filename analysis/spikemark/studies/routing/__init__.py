@@ -1,9 +1,11 @@
 """When does routing spikes in levels pay? A map over ranks and bytes, confirmed on SimGrid and by counts."""
 
+from functools import partial
+
 from spikemark.quantities.elements import Box, KeyFigure, Section
 from spikemark.quantities.words import number
 from spikemark.records.gather import Sweep
-from spikemark.studies.study import Findings, Study
+from spikemark.studies.study import Findings, Full, Study
 
 from . import counted, loads, replays, tables, verdicts
 from .figures import figure
@@ -35,7 +37,7 @@ def read(sweep: Sweep) -> Findings:
         Section("even", "Even traffic", tables=[tables.even(loads.RANKS)]),
         Section("groups", "Sizes of groups", tables=[tables.groups(found, machine)]),
         Section("ablation", "Sides and merging", tables=[tables.ablation(found, machine)]),
-        Section("replayed", "Simulated messages", tables=[replays.table(replayed)]),
+        Section("replayed", "Simulated messages", tables=[replays.table(replayed), replays.counts(replayed)]),
         Section("counted", "Small brains, run", tables=[counted.table(sweep.runs)]),
     ]  # fmt: skip
     return Findings(_sentence(ends, machine), _key_figures(ends), parts)
@@ -81,9 +83,9 @@ def _key_figures(table) -> list[KeyFigure]:
     return found
 
 
-def prepare(sweep: Sweep) -> list[str]:
+def prepare(sweep: Sweep, full: bool = False) -> list[str]:
     """Compute and replay what is missing, and say what cannot be."""
-    return [*loads.compute(sweep.path), *replays.compute(sweep.path)]
+    return [*loads.compute(sweep.path, full), *replays.compute(sweep.path, full)]
 
 
 STUDY = Study(
@@ -92,4 +94,6 @@ STUDY = Study(
     "routing",
     read,
     prepare,
+    "about a quarter of an hour of a core",
+    Full(partial(prepare, full=True), "hours"),
 )

@@ -9,12 +9,13 @@ from spikemark.prediction.partition.placement import of_rule
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Cell, Column, Table
 from spikemark.records.gather import Measured
-from spikemark.records.record_fields import Lane
+from spikemark.records.record_fields import Lane, Record
 
 NOTE = (
     "After the warm-up, all ranks together; level 1 is the innermost. Connections are those of the rank with"
-    " the most. A rank sends each of them a message in every window, empty or not. Words are those of spikes;"
-    " bytes include frames. The expectation is over all networks of the description; a run has one of them."
+    " the most. A rank sends each a message in every window, empty or not, and with `direct` a second one"
+    " where the words do not fit. Words are those of spikes; bytes include frames. The expectation is over"
+    " all networks of the description; a run has one of them. It expects no second messages."
 )
 COUNTS = ("connections", "messages", "words", "bytes")
 BEFORE = missing("the record is from before the field")
@@ -22,32 +23,38 @@ BEFORE = missing("the record is from before the field")
 
 def table(runs: list[Measured]) -> Table:
     """One row for each run and level."""
+    return of_rows([row for m in runs for row in rows(m.run.record)], "Counted in levels", "counted")
+
+
+def of_rows(found: list[dict[str, Cell]], title: str, name: str) -> Table:
+    """The table of such rows."""
     columns = [Column("exchange", "exchange"), Column("ranks", "ranks", "given"), Column("level", "level")]
     for name in COUNTS:
         columns += [Column(name, name, "counted", 6), Column(f"expected_{name}", "expected", "modelled", 6)]
     columns.append(Column("off", "bytes: counted / expected - 1 (%)", "modelled", words=_two_digits))
-    return Table(columns, [row for m in runs for row in _rows(m)], "Counted in levels", "counted", [NOTE])
+    return Table(columns, found, title, name, [NOTE])
 
 
 def _two_digits(value: float) -> str:
     return f"{value:.2f}"
 
 
-def _rows(m: Measured) -> list[dict[str, Cell]]:
-    lane = m.run.record.lanes[-1]
-    about = {"exchange": _words(lane), "ranks": m.run.record.ranks}
+def rows(record: Record) -> list[dict[str, Cell]]:
+    """Counts and expectations of a record with one lane, level by level."""
+    lane = record.lanes[-1]
+    about = {"exchange": _words(lane), "ranks": record.ranks}
     counted = _counted(lane)
     try:
-        known: list[dict[str, Cell]] = [dict(level) for level in expected(m)]
+        known: list[dict[str, Cell]] = [dict(level) for level in expected(record)]
     except BadInput as reason:
         known = [dict.fromkeys(COUNTS, missing(str(reason)))] * len(counted)
-    rows = []
+    found = []
     for number, (own, other) in enumerate(zip(counted, known, strict=True), 1):
-        rows.append(about | {
+        found.append(about | {
             "level": str(number), **own, **{f"expected_{name}": value for name, value in other.items()},
             "off": _off(own["bytes"], other["bytes"]),
         })  # fmt: skip
-    return rows
+    return found
 
 
 def _off(counted: Cell, known: Cell) -> Cell:
@@ -82,12 +89,11 @@ def _words(lane: Lane) -> str:
     return f"{lane.exchange}, {', '.join(more)}"
 
 
-def expected(m: Measured) -> list[dict[str, float]]:
-    """COUNTS of each level of a run with one lane by point-to-point exchanges, the innermost first.
+def expected(record: Record) -> list[dict[str, float]]:
+    """COUNTS of each level of a record with one lane by point-to-point exchanges, the innermost first.
 
-    Raises BadInput for a placement or levels that traffic does not know.
+    Raises BadInput for a placement, levels, an order or a table that traffic does not know.
     """
-    record = m.run.record
     lane, described = record.lanes[-1], record.described
     network = graph.of_description(described)
     placement = of_rule(described, described.placement, record.ranks)
@@ -95,6 +101,8 @@ def expected(m: Measured) -> list[dict[str, float]]:
     window = lane.period * 1e-3 * described.time.cycle_ms * network.rates_hz  # spikes of a neuron
     windows = described.time.cycles / lane.period
     way = None if lane.composed is None else Composed.of(lane.exchange, lane.composed)
+    if way is not None and way.files:
+        raise BadInput(f"exchange: {way.files[0][0]}: expectations know no files of exchanges")
     sizes = (record.ranks,) if way is None else way.dimensions(record.ranks)
     side = "sender" if way is None else way.side
     onto = (lambda sets: hits.onto(sets, window)) if way is not None and way.merged else None
@@ -106,10 +114,12 @@ def expected(m: Measured) -> list[dict[str, float]]:
     pairs = hits.between(window)
     words = levels.hops(pairs, sizes, side, onto)
     carried = levels.hops(framed(pairs), sizes, side, onto and (lambda sets: framed(onto(sets))))
+    routes = levels.hops(hits.between(), sizes, side, onto and hits.onto)
     found = []
-    for plain, whole in zip(words, carried, strict=True):
+    for plain, whole, drawn in zip(words, carried, routes, strict=True):
         partners = np.diff(plain.flow.indptr)
         totals = (windows * float(hop.flow.sum()) for hop in (plain, whole))
-        counts = (int(partners.max()), windows * float(partners.sum()), *totals)
+        linked = -np.expm1(-drawn.flow.data).sum()  # pairs of ranks with any route in a network
+        counts = (int(partners.max()), windows * float(linked), *totals)
         found.append(dict(zip(COUNTS, counts, strict=True)))
     return found if side == "sender" else found[::-1]

@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from spikemark.presets.options import choose
 
 FILE = "loads.json"
 RANKS = (256, 512, 1000, 2000, 4000, 8000, 16000)
+MOST_QUICK = 4000  # ranks; more of them only at full size
 NEURONS_PER_RANK = 5_000_000
 SCATTERED, NEAR = "largest_first", "space_filling"  # balanced without locality, and neighbours together
 INDEGREE, INDEGREES, ABLATED = 100, (100, 556, 1000), 2000  # the others on so many ranks only
@@ -84,12 +86,13 @@ def group_sizes(ranks: int) -> list[tuple[int, int]]:
     return [(d, ranks // d) for d in dict.fromkeys(near)]
 
 
-def items() -> list[Item]:
-    """All brains of the study, the small ones first."""
-    found = [Item(ranks) for ranks in RANKS if ranks <= ABLATED]
-    found += [Item(ABLATED, SCATTERED, d) for d in INDEGREES] + [Item(ABLATED, NEAR, d) for d in INDEGREES]
-    found += [Item(ranks) for ranks in RANKS] + [Item(ranks, NEAR) for ranks in RANKS]
-    return list(dict.fromkeys(found))
+def items(full: bool = False) -> list[Item]:
+    """All brains of the study, the small ones first, and each brain side by side; `full`: on any ranks."""
+    found = []
+    for ranks in (n for n in RANKS if full or n <= MOST_QUICK):
+        degrees = INDEGREES if ranks == ABLATED else (INDEGREE,)
+        found += [Item(ranks, method, degree) for degree in degrees for method in (SCATTERED, NEAR)]
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +116,11 @@ def load(folder: Path) -> dict[Item, Placed]:
     """What has been computed; brains whose options have changed since are left out."""
     path = folder / FILE
     found = read_json(path) if path.is_file() else {}
-    return {i: _placed(i, found[i.key]) for i in items() if found.get(i.key, {}).get("digest") == i.digest}
+    return {
+        i: _placed(i, found[i.key])
+        for i in items(full=True)
+        if found.get(i.key, {}).get("digest") == i.digest
+    }
 
 
 def _placed(item: Item, kept: dict[str, Any]) -> Placed:
@@ -125,15 +132,14 @@ def _placed(item: Item, kept: dict[str, Any]) -> Placed:
     return Placed(item, kept["words"], kept["cycle_ms"], kept["peak"], kept["mean"], sums, forwarded)
 
 
-def compute(folder: Path) -> Iterator[str]:
+def compute(folder: Path, full: bool = False) -> Iterator[str]:
     """Compute what is missing, and yield what cannot be; the next call goes on after an interruption."""
     path = folder / FILE
     known = load(folder)
     found = read_json(path) if path.is_file() else {}
-    for item in items():
-        if item in known:
-            continue
-        print(f"routing: {item.key}", flush=True)
+    missing = [item for item in items(full) if item not in known]
+    for number, item in enumerate(missing, 1):
+        print(f"routing: {number} of {len(missing)} brains: {item.key}", flush=True)
         try:
             found[item.key] = result(item)
         except BadInput as reason:
@@ -142,9 +148,15 @@ def compute(folder: Path) -> Iterator[str]:
         write_json(path, found)
 
 
+@lru_cache(maxsize=1)  # two do not fit side by side everywhere
+def _brain(ranks: int, indegree: int) -> graph.Graph:
+    options = Item(ranks, indegree=indegree).options
+    return graph.of_voxels(choose(voxels.Options, options, False, {}))
+
+
 def drawn(item: Item) -> tuple[graph.Graph, traffic.Hits]:
     """The brain and its placement. Raises BadInput where memory is too small."""
-    brain = graph.of_voxels(choose(voxels.Options, item.options, False, {}))
+    brain = _brain(item.ranks, item.indegree)
     return brain, traffic.Hits(brain, divide(brain, item.ranks, METHODS[item.method]).placement)
 
 

@@ -28,6 +28,7 @@ from spikemark.running.simulation.replay import Messages, replay
 from spikemark.running.simulation.run import simulate
 from spikemark.running.simulation.smpirun import SimulationFailed
 
+from . import counted
 from .loads import Item, Way, drawn
 
 FILE, RUNS = "replays.json", "simulated"
@@ -35,7 +36,8 @@ MACHINE = "jureca-dc"
 BACK_END = "direct"  # as p2p, but without looking for messages, which SimGrid makes dear
 MOST_MESSAGES = 4_500_000  # of a hop, for which SimGrid takes minutes
 SMALL = {"voxels": 64, "neurons": 20_000, "rate": 100.0, "delay_ms": 2.0}
-SMALL_RANKS = (16, 64)
+#: Ranks and levels of small brains, which the mini-app runs, too.
+SMALL_CASES = ((16, 1), (16, 2), (64, 1), (64, 2), (128, 2), (256, 2), (512, 2))
 CYCLES = 20
 
 
@@ -58,12 +60,15 @@ class Case:
         return Way(levels.most_equal(self.ranks, self.levels))
 
 
-def cases() -> list[Case]:
-    """Replays of the study, the quick ones first."""
-    found = [Case(ranks, k, 1, True) for ranks in SMALL_RANKS for k in (1, 2)]
-    found += [Case(256, k, d) for d in (1, 10) for k in (1, 2, 3)]
-    found += [Case(512, k) for k in (1, 2, 3)] + [Case(1000, k) for k in (1, 2)]
-    found += [Case(2000, k, d) for k, d in ((2, 1), (3, 1), (2, 10), (4, 1), (1, 1))]
+def cases(full: bool = False) -> list[Case]:
+    """Replays of the study, the quick ones first; `full`: also those that take SimGrid long."""
+    found = [Case(ranks, k, 1, True) for ranks, k in SMALL_CASES]
+    found += [Case(256, k, d) for k, d in ((2, 1), (2, 10), (3, 1))] + [Case(512, k) for k in (2, 3)]
+    if not full:
+        return found
+    found += [Case(256, k, d) for k, d in ((1, 1), (1, 10), (3, 10))] + [Case(512, 1)]
+    found += [Case(1000, k) for k in (3, 2, 1)]
+    found += [Case(2000, k, d) for k, d in ((4, 1), (3, 1), (2, 1), (2, 10), (1, 1))]
     return [*found, *(Case(ranks, k) for ranks in (4000, 8000, 16000) for k in (3, 2))]
 
 
@@ -71,17 +76,16 @@ def load(folder: Path) -> dict[Case, dict[str, Any]]:
     """What has been replayed."""
     path = folder / FILE
     found = read_json(path) if path.is_file() else {}
-    return {case: found[case.key] for case in cases() if case.key in found}
+    return {case: found[case.key] for case in cases(full=True) if case.key in found}
 
 
-def compute(folder: Path) -> Iterator[str]:
+def compute(folder: Path, full: bool = False) -> Iterator[str]:
     """Replay what is missing, and yield what cannot be; the next call goes on after an interruption."""
     path = folder / FILE
     found = read_json(path) if path.is_file() else {}
-    for case in cases():
-        if case.key in found:
-            continue
-        print(f"routing: {case.key}", flush=True)
+    missing = [case for case in cases(full) if case.key not in found]
+    for number, case in enumerate(missing, 1):
+        print(f"routing: {number} of {len(missing)} replays: {case.key}", flush=True)
         try:
             found[case.key] = _small(case, folder) if case.small else _full(case)
         except (BadInput, SimulationFailed) as reason:
@@ -116,7 +120,9 @@ def _small(case: Case, folder: Path) -> dict[str, Any]:
     found = _replayed(case, hits.links(1e-3 * network.time.cycle_ms * brain.rates_hz))
     out = folder / RUNS / f"{case.ranks}-{case.levels}"
     simulate(described, machines.load(MACHINE), case.ranks, out, cv=1e-6)
-    return found | {"run_s": beside.typical_s(record.load(out))["exchange"]}
+    run = record.load(out)
+    counts = counted.rows(run.record)
+    return found | {"run_s": beside.typical_s(run)["exchange"], "counts": counts}
 
 
 def small(case: Case) -> dict[str, Any]:
@@ -127,6 +133,12 @@ def small(case: Case) -> dict[str, Any]:
         group = case.way.sizes[0]
         found["exchange"] = {"name": "two_level", "inner": BACK_END, "outer": BACK_END, "group": group}
     return found
+
+
+def counts(found: dict[Case, dict[str, Any]]) -> Table:
+    """What the ranks of the small brains counted in simulated time."""
+    rows = [row for r in found.values() for row in r.get("counts", ())]
+    return counted.of_rows(rows, "Counted by simulated ranks", "simulated")
 
 
 def _replayed(case: Case, words: sparse.csr_array) -> dict[str, Any]:

@@ -55,7 +55,10 @@ def _violations(one: Repetition, lane: dict) -> tuple:
     times, period, lag = one.times, lane["period"], lane["lag"]
     step = max(1, -(-times.ranks // MOST_RANKS))
     ranks = list(range(0, times.ranks, step))
-    length = min(times.cycles - 1, max(512, (WINDOWS + lag) * period))
+    length = max(512, WINDOWS * period)
+    if lag:  # ranks may lead by windows, so that only a long stretch tells
+        length = max(length, MOST // len(ranks))
+    length = min(times.cycles - 1, length)
     count = max(1, min(MOST // (length * len(ranks)), times.cycles // max(length, 1)))
     violated = waited = 0.0
     for n in range(count):
@@ -78,13 +81,13 @@ def _course(one: Repetition, lane: dict, rank: int, first: int, length: int) -> 
         columns.pop(name, nothing) for name in ("synchronise", "exchange", "overlap_wait")
     )
     compute = [sum(parts) for parts in zip(*columns.values())] if columns else nothing
-    meeting = [o for o in others if o["ranks"] > 1 and o is not lane]
+    earlier = [o["period"] for o in others if o is not lane]  # exchanges that may come before the barrier
     comes, leaves, at, period = [], [], 0.0, lane["period"]
     for i in range(length):
         at += compute[i]
         after = at + sync[i] + exchange[i] + overlap[i]
         if (first + i + 1) % period == 0:
-            alone = all((first + i + 1) % o["period"] for o in meeting)
+            alone = all((first + i + 1) % other for other in earlier)
             comes.append(at)
             leaves.append(at + sync[i] if alone and not lane["lag"] else after)
         at = after

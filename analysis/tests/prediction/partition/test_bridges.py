@@ -20,25 +20,27 @@ def uneven(seed: int = 1) -> np.ndarray:
     return found
 
 
-def sent_on(pairs: np.ndarray, table: np.ndarray) -> np.ndarray:
+def sent_on(pairs: np.ndarray, table: np.ndarray, side: str) -> np.ndarray:
     """[ranks] what bridges send on for others, word by word."""
     found = np.zeros(RANKS)
     for s in range(RANKS):
         for r in range(RANKS):
-            group = s // SIZES[0]
-            bridge = group * SIZES[0] + table[group, r]
-            if r // SIZES[0] != group and bridge != s:
+            own, away = (s, r) if side == "sender" else (r, s)
+            group = own // SIZES[0]
+            bridge = group * SIZES[0] + table[group, away]
+            if away // SIZES[0] != group and bridge != own:
                 found[bridge] += pairs[s, r]
     return found
 
 
+@pytest.mark.parametrize("side", levels.SIDES)
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("cap", [None, 4, 6, 16])
-def test_the_table_evens_out_the_bridges(seed, cap):
+def test_the_table_evens_out_the_bridges(seed, cap, side):
     pairs = uneven(seed)
-    found = bridges.balanced(pairs, SIZES, cap)
-    assert found.forwarded == pytest.approx(sent_on(pairs, found.bridge))
-    usual = levels.loads(None, pairs, SIZES)[1].forwarded
+    found = bridges.balanced(pairs, SIZES, cap, side)
+    assert found.forwarded == pytest.approx(sent_on(pairs, found.bridge, side))
+    usual = levels.loads(None, pairs, SIZES, side)[1].forwarded
     assert found.before == pytest.approx(usual)
     assert found.forwarded.max() < usual.max()
     assert found.partners.max() <= (4 if cap is None else cap)
@@ -53,24 +55,25 @@ def test_more_connections_allow_a_lower_peak():
     assert peaks == sorted(peaks, reverse=True)
 
 
-def test_the_file_says_what_it_is(tmp_path):
-    found = bridges.balanced(uneven(), SIZES)
+@pytest.mark.parametrize("side", levels.SIDES)
+def test_the_file_says_what_it_is(side, tmp_path):
+    found = bridges.balanced(uneven(), SIZES, side=side)
     bridges.write(tmp_path / "table.json", found)
     given = json.loads((tmp_path / "table.json").read_text())
     assert (given["kind"], given["format_version"], given["dimensions"]) == ("forwarding_table", 1, [4, 5])
     assert given["bridge"] == found.bridge.tolist()
+    assert given["side"] == side
 
 
 @pytest.mark.parametrize(
-    ("sizes", "side", "cap", "complaint"),
+    ("sizes", "cap", "complaint"),
     [
-        ((2, 2, 5), "sender", None, "levels=2x2x5: a forwarding table is for two levels whose product is 20"),
-        ((), "sender", None, "levels=none: a forwarding table"),
-        ((3, 7), "sender", None, "levels=3x7: a forwarding table"),
-        ((4, 5), "receiver", None, "side='receiver': a forwarding table is for bridges on the sender's side"),
-        ((4, 5), "sender", 3, "cap=3: at least 4, since 4 bridges reach 16 ranks"),
+        ((2, 2, 5), None, "levels=2x2x5: a forwarding table is for two levels whose product is 20"),
+        ((), None, "levels=none: a forwarding table"),
+        ((3, 7), None, "levels=3x7: a forwarding table"),
+        ((4, 5), 3, "cap=3: at least 4, since 4 bridges reach 16 ranks"),
     ],
 )
-def test_what_has_no_table_is_refused(sizes, side, cap, complaint):
+def test_what_has_no_table_is_refused(sizes, cap, complaint):
     with pytest.raises(BadInput, match=complaint):
-        bridges.check(sizes, RANKS, side, cap)
+        bridges.check(sizes, RANKS, cap)

@@ -218,6 +218,8 @@ bool fanout_open(struct fanout *f, const struct levels *levels, MPI_Comm comm, i
     struct setup s = {.fanout = f, .streams = ALLOC_ZERO(struct stream, (size_t)f->base[hops])};
     divide_routes(&s, routes);
     for (int hop = 0; hop < hops - 1 && comm != MPI_COMM_NULL; hop++) tell(&s, hop, comm);
+    f->start = grown(f->start, f->entries + 1, f->entries + 1, sizeof *f->start);
+    f->branch = grown(f->branch, f->branches, f->branches, sizeof *f->branch);
     for (int line = 0; line < f->base[hops]; line++) free(s.streams[line].words);
     free(s.streams);
     free(s.stops);
@@ -234,8 +236,8 @@ const struct fanout_branch *fanout_find(const struct fanout *f, int source, cons
 }
 
 size_t fanout_bytes(const struct fanout *f) {
-    return 2 * (size_t)f->grid.ranks * sizeof *f->first + f->start_room * sizeof *f->start +
-           f->branch_room * sizeof *f->branch;
+    return 2 * (size_t)f->grid.ranks * sizeof *f->first + (f->entries + 1) * sizeof *f->start +
+           f->branches * sizeof *f->branch;
 }
 
 void fanout_close(struct fanout *f) {

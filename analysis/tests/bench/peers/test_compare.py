@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 from fake_peers import QUICK, Fake, busy_machine, experiment, figures, quiet_machine
 
+from spikemark.bench.peers import content, show, table
+from spikemark.bench.peers.compare import compare
 from spikemark.core.errors import BadInput
 from spikemark.core.lock import locked
-from spikemark.peers import content, show, table
-from spikemark.peers.compare import compare
 
 pytestmark = pytest.mark.usefixtures("four_cores")
 

@@ -6,8 +6,8 @@ import pytest
 from fake_peers import Fake, experiment
 from small_network import describe
 
+from spikemark.bench.peers.trials import events_per_spike, plan
 from spikemark.core.errors import BadInput
-from spikemark.peers.trials import events_per_spike, plan
 
 pytestmark = pytest.mark.usefixtures("four_cores")
 

@@ -7,9 +7,9 @@ from fake_peers import figures
 from stand_in import script
 from synthetic import write_run
 
+from spikemark.bench.peers import programs
 from spikemark.core import launch, places
 from spikemark.core.errors import BadInput
-from spikemark.peers import programs
 from spikemark.running.measure import RunFailed
 
 MINIAPP, *NEST = programs.PROGRAMS

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from spikemark.peers import factors
-from spikemark.peers.table import COMPARED
+from spikemark.bench.peers import factors
+from spikemark.bench.peers.table import COMPARED
 
 AHEAD = {"speed": 4.0, "events_per_s_core": 5.0, "bytes_per_synapse": 8.0, "build_s": 16.0}
 

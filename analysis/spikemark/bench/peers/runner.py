@@ -2,13 +2,12 @@
 
 import contextlib
 import datetime
-import shutil
 import socket
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from spikemark.core.files import write_atomically, write_json
+from spikemark.core.files import discard, write_atomically, write_json
 from spikemark.core.process import watch
 from spikemark.running import quiet
 from spikemark.running.carry_out import RunFailed
@@ -106,12 +105,12 @@ def _attempt(plan, trial, program, store, description, wait, busy) -> Attempt:
 
 @contextlib.contextmanager
 def _workspace(path: Path) -> Iterator[Path]:
-    shutil.rmtree(path, ignore_errors=True)
+    discard(path)
     path.mkdir(parents=True)
     try:
         yield path.resolve()
     finally:
-        shutil.rmtree(path, ignore_errors=True)
+        discard(path)
 
 
 def _told(attempt: Attempt, conditions: quiet.Conditions) -> str:

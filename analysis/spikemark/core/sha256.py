@@ -1,0 +1,63 @@
+"""SHA-256 of finished files, in `SHA256SUMS` beside them, so that bytes that change later are noticed.
+
+The file is as the program `sha256sum` writes it, which can check it, too (`sha256sum --check SHA256SUMS`).
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from .errors import BadInput
+from .files import write_output
+from .reading import read_text
+
+NAME = "SHA256SUMS"
+_LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
+
+
+def of(path: Path) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal digits. Raises OSError."""
+    with path.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def write(folder: Path, files: Iterable[Path]) -> None:
+    """Writes NAME in `folder` for files below it, which must be whole."""
+    lines = [f"{of(path)}  {path.relative_to(folder).as_posix()}\n" for path in sorted(files)]
+    write_output(folder / NAME, "".join(lines))
+
+
+def there(folder: Path) -> bool:
+    """Whether the folder has such a file."""
+    return (folder / NAME).is_file()
+
+
+def check(folder: Path, files: Iterable[Path]) -> None:
+    """Compares files below `folder` with its NAME; does nothing where there is none.
+
+    Raises BadInput for a file with other bytes, one that is not listed, and a listed one that is lost.
+    """
+    if not there(folder):
+        return
+    listed = _listed(folder / NAME)
+    for name in listed:
+        if not (folder / name).is_file():
+            raise BadInput(f"{folder / name}: not found; {NAME} lists it")
+    for path in files:
+        expected = listed.get(path.relative_to(folder).as_posix())
+        if expected is None:
+            raise BadInput(f"{path}: not in {NAME}, which lists all files that the run left")
+        if of(path) != expected:
+            raise BadInput(f"{path}: its bytes have changed since the run ended, by {NAME}")
+
+
+def _listed(path: Path) -> dict[str, str]:
+    """{name: digits}. Raises BadInput for a line of another form."""
+    found = {}
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        match = _LINE.fullmatch(line)
+        if match is None:
+            raise BadInput(f"{path}: line {number}: allowed: 64 hexadecimal digits, two spaces and a name")
+        found[match[2]] = match[1]
+    return found

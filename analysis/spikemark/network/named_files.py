@@ -1,0 +1,122 @@
+"""The files that a run description names: its placement, and order and table of the exchanges of its lanes.
+
+Inside the analysis their paths are absolute. A file that lies in a run record beside others, in one JSON
+object by the names that the description has for them, is FILE#NAME.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from spikemark.core.errors import BadInput
+from spikemark.core.files import write_atomically
+from spikemark.core.reading import read_json
+
+PLACEMENT, OF_EXCHANGES = "placement", ("order", "table")
+INSIDE = "#"
+Change = Callable[[str, str], str]  # of the field and the path of a file: its other path
+
+
+def located(description: Any, folder: Path) -> Any:
+    """The description with the paths of its files, which start from `folder`, made absolute."""
+    return _changed(description, lambda field, file: str((folder / file).resolve()))
+
+
+def copied(description: Any, placement: Path, exchange: Path) -> Any:
+    """The description with the copies of its files: that of the placement, and those of exchanges in one.
+
+    Records from before such copies of exchanges lack that file; then names stay as they are.
+    """
+
+    def copy(field: str, file: str) -> str:
+        if field == PLACEMENT:
+            return str(placement.resolve())
+        return f"{exchange.resolve()}{INSIDE}{file}" if exchange.is_file() else file
+
+    return _changed(description, copy)
+
+
+def stored(
+    description: dict[str, Any], keep: Callable[[str, Path], Path | None], folder: Path
+) -> dict[str, Any]:
+    """The description with copies of its files, as it stands in a file in `folder`.
+
+    `keep` says where the copy of the file of a field is; None: nowhere. Raises BadInput where there is no
+    such file.
+    """
+
+    def copy(field: str, file: str) -> str:
+        path = keep(field, Path(file))
+        if path is None:
+            return file
+        if not path.is_file() or digest(path) != digest(Path(file)):
+            write_atomically(path, json.dumps(_content(file)))
+        return os.path.relpath(path, folder)
+
+    return _changed(description, copy)
+
+
+def with_content(description: dict[str, Any]) -> dict[str, Any]:
+    """The description with a digest of each file in place of its path, for comparisons.
+
+    Raises BadInput where a file cannot be read.
+    """
+    return _changed(description, lambda field, file: digest(Path(file)) if _is_known(field, file) else file)
+
+
+def _is_known(field: str, file: str) -> bool:
+    """Records from before copies of the files of exchanges have names that lead nowhere."""
+    return field == PLACEMENT or Path(file).is_absolute()
+
+
+def digest(path: Path) -> str:
+    """A digest of what a file says, however it is formatted. Raises BadInput where it cannot be read."""
+    file = Path(_split(str(path))[0])
+    known = file.stat() if file.is_file() else None
+    return _digest(str(path), known and (known.st_mtime_ns, known.st_size))
+
+
+@lru_cache(maxsize=64)
+def _digest(path: str, changed: tuple[int, int] | None) -> str:
+    """As `digest`; a file that has not `changed` is read once."""
+    return hashlib.sha256(json.dumps(_content(path), sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _content(path: str) -> Any:
+    file, name = _split(path)
+    content = read_json(Path(file), "`spikemark partition` and `spikemark traffic` write such files")
+    if name and not (isinstance(content, dict) and name in content):
+        raise BadInput(f"{file}: has no {name!r}, which the description names")
+    return content[name] if name else content
+
+
+def _split(path: str) -> tuple[str, str]:
+    """The path of a file, and the name of the part of it that is meant; empty: all of it."""
+    file, mark, name = path.partition(f".json{INSIDE}")
+    return (f"{file}.json", name) if mark else (path, "")
+
+
+def _changed(description: Any, change: Change) -> Any:
+    """The description with other paths of its files; itself where it names none."""
+    if not isinstance(description, dict):
+        return description
+    found = dict(description)
+    placement, exchange = description.get(PLACEMENT), description.get("exchange")
+    if isinstance(placement, dict) and isinstance(placement.get("file"), str):
+        found[PLACEMENT] = placement | {"file": change(PLACEMENT, placement["file"])}
+    if isinstance(exchange, dict):
+        found["exchange"] = {lane: _choice(choice, change) for lane, choice in exchange.items()}
+        if "name" in exchange:
+            found["exchange"] = _choice(exchange, change)
+    return description if found == description else found
+
+
+def _choice(choice: Any, change: Change) -> Any:
+    """The choice of an exchange with other paths of its files."""
+    if not isinstance(choice, dict):
+        return choice
+    return choice | {f: change(f, choice[f]) for f in OF_EXCHANGES if isinstance(choice.get(f), str)}

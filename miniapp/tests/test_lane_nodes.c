@@ -1,0 +1,79 @@
+/// \file
+/// Exchanges that need shared memory, on nodes that are made up: two ranks of the world share one.
+
+#include "plan.h"
+
+#include "run/lane.h"
+#include <string.h>
+
+/// Stands before the function of the MPI library.
+int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made) {
+    int rank;
+    (void)type, (void)info;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return PMPI_Comm_split(comm, rank / 2, key, made);
+}
+
+/// Connects a lane of all four ranks with such an exchange. \return the error, or "".
+static const char *connecting(const char *exchange) {
+    static struct error error;
+    char text[300];
+    snprintf(text, sizeof text, "exchange=%s", exchange);
+    struct planned *p = accept(OVERRIDES("schedule=conventional", text), 4);
+    struct lane lane;
+    error = (struct error){""};
+    const bool good = lane_connect(&lane, &p->schedule.lanes[0], MPI_COMM_WORLD, &error);
+    assert_int_equal(good, !error_stands(&error));
+    lane_close(&lane);
+    finish(p);
+    return error.text;
+}
+
+#define BETWEEN(where, here, ranks)                                                                          \
+    "exchange: \"shared\" for " where "lane world, of which only " here " of " ranks " ranks are on one "    \
+    "node; allowed: an exchange between nodes"
+
+static void shared_memory_is_refused_between_nodes(void **state) {
+    (void)state;
+    assert_string_equal(connecting("shared"), BETWEEN("", "2", "4"));
+}
+
+static void so_it_is_in_a_level_that_spans_nodes(void **state) {
+    (void)state;
+    static const char *const two[] = {
+        "{\"name\": \"two_level\", \"group\": 2, \"outer\": \"shared\"}",
+        "{\"name\": \"multi_level\", \"dimensions\": [2, 2], \"parts\": [\"p2p\", \"shared\"]}",
+        "{\"name\": \"multi_level\", \"dimensions\": [2, 2], \"parts\": \"shared\"}",
+        "{\"name\": \"multi_level\", \"dimensions\": [2, 2], \"parts\": \"shared\", \"side\": \"receiver\"}",
+    };
+    for (size_t i = 0; i < sizeof two / sizeof *two; i++)
+        assert_string_equal(connecting(two[i]), BETWEEN("level 2 of ", "1", "2"));
+    assert_string_equal(connecting("{\"name\": \"two_level\", \"group\": 4, \"inner\": \"shared\"}"),
+                        BETWEEN("level 1 of ", "2", "4"));
+    // Groups of three ranks and of one: only the first spans nodes, and all ranks say so.
+    assert_non_null(strstr(connecting("{\"name\": \"two_level\", \"group\": 3, \"inner\": \"shared\"}"),
+                           "exchange: \"shared\" for level 1 of lane world, of which only "));
+}
+
+static void it_serves_levels_within_nodes(void **state) {
+    (void)state;
+    static const char *const good[] = {
+        "{\"name\": \"two_level\", \"group\": 2, \"inner\": \"shared\"}",
+        "{\"name\": \"multi_level\", \"dimensions\": [2, 2], \"parts\": [\"shared\", \"p2p\"]}",
+        "{\"name\": \"multi_level\", \"dimensions\": [2, 1, 2], \"parts\": [\"shared\", \"shared\", "
+        "\"p2p\"]}",
+    };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) assert_string_equal(connecting(good[i]), "");
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shared_memory_is_refused_between_nodes),
+        cmocka_unit_test(so_it_is_in_a_level_that_spans_nodes),
+        cmocka_unit_test(it_serves_levels_within_nodes),
+    };
+    MPI_Init(&argc, &argv);
+    const int failed = exchange_find("shared")->absent ? 0 : cmocka_run_group_tests(tests, NULL, NULL);
+    MPI_Finalize();
+    return failed;
+}

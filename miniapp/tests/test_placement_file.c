@@ -1,0 +1,91 @@
+/// \file
+/// Placements that a file gives: as the file says, and bad files are refused in a line.
+
+#include "support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/// Ranges that are dealt over all ranks from neuron 0 on are what round_robin does, threads included.
+static void a_file_can_deal_as_round_robin_does(void **state) {
+    (void)state;
+    enum { ranks = 5, threads = 3 };
+    struct description d;
+    struct placement rule, read;
+    struct error error = {""};
+    open_description(&d, eight_areas, NULL);
+    json_t *file = scattered(&d.network, ranks);
+    for (size_t i = 0; i < json_array_size(json_object_get(file, "first")); i++) {
+        json_array_set_new(json_object_get(file, "rank"), i, json_integer(0));
+        json_array_set_new(json_object_get(file, "over"), i, json_integer(ranks));
+        json_array_set_new(json_object_get(file, "origin"), i, json_integer(0));
+    }
+    assert_true(
+        placement_open(&rule, placement_find("round_robin"), &d.network, ranks, threads, NULL, &error));
+    assert_true(placement_open(&read, placement_find("from_file"), &d.network, ranks, threads, file, &error));
+    assert_true(placement_deals(&read) > placement_deals(&rule));
+    for (uint32_t k = 0; k < placement_deals(&read); k++)
+        for (uint32_t gid = read.deals[k].first; gid < read.deals[k].end; gid++) {
+            const struct deal *deal = &rule.deals[read.deals[k].population];
+            assert_int_equal(deal_rank(&read.deals[k], gid), deal_rank(deal, gid));
+            assert_int_equal(deal_thread(&read.deals[k], threads, gid), deal_thread(deal, threads, gid));
+        }
+    json_decref(file);
+    placement_close(&rule);
+    placement_close(&read);
+    description_close(&d);
+}
+
+/// Refuses scattered() on 4 ranks, of which `change` changes a field, with a message that holds `message`.
+static void refuse_file(const struct network *network, const char *change, const char *message) {
+    struct placement placement;
+    struct error error = {""};
+    json_t *file = scattered(network, 4);
+    assert_true(description_override(file, change, &error));
+    assert_false(placement_open(&placement, placement_find("from_file"), network, 4, 2, file, &error));
+    if (!strstr(error.text, message)) fail_msg("the message is '%s', expected '%s'", error.text, message);
+    json_decref(file);
+    placement_close(&placement);
+}
+
+static void bad_files_are_refused(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"kind=machine", "placement.file: kind: \"machine\"; allowed: \"placement\""},
+        {"format_version=2", "placement.file: format_version: 2; allowed: 1"},
+        {"ranks=\"all\"", "placement.file: ranks: missing; allowed: the number of ranks"},
+        {"ranks=8", "placement.file: ranks: 8; allowed: 4, the ranks of this run"},
+        {"first=0", "placement.file: first: not a list; allowed: a list of integers"},
+        {"rank=[0, 1]", "placement.file: rank has 2 values and first has 17; allowed: as many"},
+        {"first=[]", "placement.file: first has 0 values"},
+        {"first.0=1", "placement.file: neuron 0 is left out, by range 0; allowed: every neuron once"},
+        {"first.3=33", "placement.file: neuron 31 is left out, by range 3"},
+        {"first.3=30", "placement.file: neuron 30 is placed twice, by range 3"},
+        {"first.3=1.5", "placement.file: first.3: not an integer"},
+        {"end.2=7", "placement.file: end.2: 7; allowed: an integer from 8 to 146"},
+        {"end.16=145", "placement.file: neuron 145 is left out, after the last range"},
+        {"end.16=147", "placement.file: end.16: 147; allowed: an integer from 145 to 146"},
+        {"rank.1=4", "placement.file: rank.1: 4; allowed: an integer from 0 to 3"},
+        {"rank.1=-1", "placement.file: rank.1: -1; allowed: an integer from 0 to 3"},
+        {"over.2=5", "placement.file: over.2: 5; allowed: an integer from 1 to"},
+        {"over.2=0", "placement.file: over.2: 0; allowed: an integer from 1 to"},
+        {"origin.1=8", "placement.file: origin.1: 8; allowed: an integer from 0 to 7"},
+        {"origin.1=-1", "placement.file: origin.1: -1; allowed: an integer from 0 to 7"},
+        {"weights=1", "placement.file: weights: not 4 values; allowed: one for each rank"},
+        {"weights=[1, 1, 1]", "placement.file: weights: not 4 values; allowed: one for each rank"},
+        {"weights=[1, 1, 1, 0]", "placement.file: weights.3: 0; allowed: a number from 1e-12 to 1e12"},
+    };
+    struct description d;
+    open_description(&d, eight_areas, NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        refuse_file(&d.network, cases[i][0], cases[i][1]);
+    description_close(&d);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_can_deal_as_round_robin_does),
+        cmocka_unit_test(bad_files_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
