@@ -152,10 +152,16 @@ def _setup(name: str, pairs: list[tuple[Member, Member]], known: Known | None) -
     untold = {name: why for one in (*first, *second) for name, why in one.missing.items()}
     kind = "simulated" if pairs[0][0].run.record.kind == "simulated" else "measured"
     seeds = [[one.seed for one in members] for members in used]
-    made = between(first, second, *seeds, kind == "simulated", known)
+    made = between(first, second, *seeds, kind == "simulated", known, _apart(*used))
     why = {words: None for members in whole for one in members if (words := disturbed(one.run))}
     left_out = len(pairs) * 2 - len(first) - len(second)
     return Setup(name, pairs, first, second, made, untold, kind, bool(common), left_out, tuple(why))
+
+
+def _apart(first: list[Member], second: list[Member]) -> bool:
+    """Whether all runs of one side began before those of the other."""
+    began = [[one.run.record.provenance.started for one in side] for side in (first, second)]
+    return max(began[0]) < min(began[1]) or max(began[1]) < min(began[0])
 
 
 def disturbed(run: Run) -> str | None:
@@ -177,10 +183,12 @@ def between(
     second_seeds: list[int],
     simulated: bool = False,
     known: Known | None = None,
+    apart: bool = False,
 ) -> dict[str, Estimate]:
     """How the parts of two groups of runs differ; both have runs of the same seeds.
 
-    A part that could not be told apart in one of the runs is left out.
+    `apart`: one was measured after the other. A part that could not be told apart in one of the runs is left
+    out.
     """
     untold = {name for one in (*first, *second) for name in one.missing}
     divided = all(REST in one.causes for one in (*first, *second))
@@ -191,7 +199,7 @@ def between(
             Group([parts.get(name, ABSENT) for parts in side], seeds)
             for side, seeds in zip(lists, (first_seeds, second_seeds), strict=True)
         ]
-        found[name] = estimate(name, *groups, cycle_s, simulated, known)
+        found[name] = estimate(name, *groups, cycle_s, simulated, known, apart)
     return found
 
 

@@ -4,8 +4,9 @@ Values x = seed + side + error are fitted by least squares: a seed is a network 
 share. The variance of the errors is that of the repetitions, which holds what the cycles of a run vary, too.
 With less than ENOUGH degrees of freedom it is not below what the serial correlation of the cycles implies
 (`times`), since a few runs can be alike by chance. Where there are too few repetitions, it is that of the
-history, or assumed, plus what the cycles imply. What sessions have in common (a history tells) does not
-average out over the repetitions of a session, and is added for both sides.
+history, or assumed, plus what the cycles imply. What sessions have in common does not average out over the
+repetitions of a session. A history tells it; without one it is assumed where one side was measured after
+the other. It is added for both sides.
 Degrees of freedom of sums are those of Satterthwaite (1946); the interval is Student's.
 """
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from spikemark.quantities.quantity import LEVEL, Quantity, student
 
-from .spread import ASSUMPTION, HISTORY, REPEATED, SIMULATED, Known, assumed
+from .spread import ASSUMPTION, HISTORY, REPEATED, SIMULATED, Known, assumed, assumed_sessions
 from .times import CYCLE, Part
 
 FEWEST_DEGREES, ENOUGH = 2, 6  # of freedom, from which repetitions tell their spread, and alone
@@ -46,7 +47,8 @@ class Estimate:
     """Second minus first in s per cycle, with its standard error and degrees of freedom.
 
     `first_s` and `second_s` are means over seeds. `spread` is a key of spread.WORDS: what the error rests on.
-    `sessions_s` is the part of the error that all setups of the two sessions share.
+    `sessions_s` is the part of the error that all setups of the two sessions share; `sessions_assumed` says
+    that no history told it.
     """
 
     first_s: float
@@ -56,6 +58,7 @@ class Estimate:
     degrees: float
     spread: str
     sessions_s: float = 0.0
+    sessions_assumed: bool = False
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
         """Two-sided interval of the difference in s per cycle."""
@@ -75,8 +78,12 @@ def estimate(
     cycle_s: float,
     simulated: bool = False,
     known: Known | None = None,
+    apart: bool = False,
 ) -> Estimate:
-    """Compare the part `name` of sides with the same seeds; `cycle_s`: of a cycle of the first side."""
+    """Compare the part `name` of sides with the same seeds; `cycle_s`: of a cycle of the first side.
+
+    `apart`: one side was measured after the other.
+    """
     values = np.concatenate([first.values, second.values])
     seeds = np.array([*first.seeds, *second.seeds])
     side = np.repeat([0.0, 1.0], [len(first.parts), len(second.parts)])
@@ -104,6 +111,10 @@ def estimate(
     found = [(factor * variance, degrees)]
     if history is not None and history.sessions > 0 and not simulated:
         found.append((2 * history.sessions * cycle_s**2, history.sessions_degrees))
+    told = history is not None and history.sessions_degrees > 0
+    guessed = apart and not simulated and not told
+    if guessed:
+        found.append((2 * assumed_sessions(name, base / cycle_s) * cycle_s**2, MANY))
     shared = found[1][0] ** 0.5 if len(found) > 1 else 0.0
     total = sum(one for one, _ in found)
     freedom = total**2 / sum(one**2 / of for one, of in found) if total > 0 else MANY
@@ -111,4 +122,4 @@ def estimate(
     # The base is measured, too: its error moves the share that the difference is of it.
     grown = ((1 + (1 + change / base) ** 2) / 2) ** 0.5 if name == CYCLE and base > 0 else 1.0
     error, freedom = grown * total**0.5, min(freedom, MANY)
-    return Estimate(base, base + change, change, error, freedom, spread, grown * shared)
+    return Estimate(base, base + change, change, error, freedom, spread, grown * shared, guessed)

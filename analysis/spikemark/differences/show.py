@@ -9,7 +9,7 @@ from spikemark.quantities.words import counted, listed, percent
 
 from .compare import FASTER, OPEN, SLOWER, Comparison, Setup, verdict
 from .gate import Gate, said, signed
-from .spread import ASSUMPTION, WORDS
+from .spread import APART, ASSUMPTION, WORDS
 from .times import COMPUTING, CYCLE, EXCHANGE, REST, WAITING
 
 KIND, VERSION = "difference", 1
@@ -147,6 +147,8 @@ def _spreads(setups: list[Setup]) -> list[str]:
     """What the intervals rest on, each once."""
     used = dict.fromkeys(setup.cycle.spread for setup in setups if setup.judged)
     lines = [f"Intervals of 95 %: {WORDS[name]}." for name in used]
+    if any(setup.cycle.sessions_assumed for setup in setups if setup.judged):
+        lines.append(f"Intervals allow for more: {APART}.")
     if ASSUMPTION in used:
         lines.append("Repeat the runs (field `repetitions`), or give `--history`, to have it measured.")
     return lines

@@ -10,6 +10,9 @@ from .times import COMMUNICATING, CYCLE
 #: Where nothing is known: the spread of the mean time of a run from run to run, as a share of the part
 #: itself. Runs of this project on shared virtual machines varied by 1 to 5 %; waiting and exchange by more.
 ASSUMED, ASSUMED_COMMUNICATING = 0.05, 0.3
+#: What the runs of a session have in common where no history tells it. On a shared virtual machine, sessions
+#: minutes apart differed by about 2 % (docs/diff.md); waiting and exchange as much more as from run to run.
+ASSUMED_SESSIONS = 0.02
 REPEATED, HISTORY, ASSUMPTION, SIMULATED = "repetitions", "history", "assumed", "simulated"
 WORDS = {
     REPEATED: "the run-to-run spread is that of the repetitions (measured)",
@@ -20,6 +23,12 @@ WORDS = {
     ),
     SIMULATED: "simulated times do not vary from run to run",
 }
+
+
+APART = (
+    "both sides were measured one after the other, so that the machine may have changed between them by"
+    f" {100 * ASSUMED_SESSIONS:g} % (assumed); make them in turns, or give the history of the machine"
+)
 
 
 @dataclass(frozen=True)
@@ -53,3 +62,8 @@ def assumed(name: str, share: float) -> float:
         return ASSUMED**2
     own = ASSUMED_COMMUNICATING if name.partition(".")[2] in COMMUNICATING else ASSUMED
     return (own * share) ** 2
+
+
+def assumed_sessions(name: str, share: float) -> float:
+    """The assumed variance from session to session of that part, which takes this share of the cycle."""
+    return assumed(name, share) * (ASSUMED_SESSIONS / ASSUMED) ** 2

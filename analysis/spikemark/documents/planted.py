@@ -4,12 +4,14 @@ python -m spikemark.documents.planted RESULTS          results of workflows/expe
 python -m spikemark.documents.planted RESULTS --all    with the disturbed runs, which `diff` leaves out
 
 Undisturbed runs without and with the wait are put in the order of time, each so many after each other are a
-session, and sessions are compared as `diff` compares two sweeps of so many repetitions. With a history, the
-first half of the sessions is the history, and those of the second half are compared.
+session, and sessions are compared as `diff` compares two sweeps of so many repetitions. Sessions in turns
+have runs of the same time; any two sessions are taken for sweeps made one after the other. With a history,
+the first half of the sessions is the history, and those of the second half are compared.
 """
 
 import sys
-from itertools import combinations, pairwise, product
+from dataclasses import replace
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +21,7 @@ from spikemark.differences.compare import between, disturbed
 from spikemark.differences.entries import KIND, VERSION, Entry
 from spikemark.differences.history import spreads
 from spikemark.differences.spread import HISTORY, Known
-from spikemark.differences.times import CYCLE, Times, cycle
+from spikemark.differences.times import CYCLE, Part, Times, cycle
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number, percent
 from spikemark.records.gather import Measured, gather
@@ -28,8 +30,9 @@ SIZES = (1, 3, 5, 10)  # repetitions of a session
 LIMIT = 0.05  # of --fail-above
 MOST = 4000  # comparisons of one kind; of more than twice as many, some are left out, evenly
 EVERY = "--all"
-NEAR, ANY = "one after the other", "any two"
-UNCHANGED, PLANTED = "unchanged", "wait planted"
+TURNS, ANY = "in turns", "any two"
+UNCHANGED, LONGER, PLANTED = "unchanged", "times 1.1", "wait planted"
+FACTOR = 1.1
 Session = list[Times]
 
 
@@ -45,19 +48,26 @@ def table(runs: list[Measured], disturbed_too: bool = False) -> Table:
     rows = []
     for size in SIZES:
         ours, theirs = _sessions(plain, size), _sessions(planted, size)
+        even, odd = _sessions(plain[::2], size), _sessions(plain[1::2], size)
         half = len(ours) // 2
         late, late_planted = ours[half:], theirs[half:]
         known = spreads([_entry(number, one) for number, one in enumerate(ours[:half])])
+        turns, any_two = list(zip(even, odd, strict=False)), list(combinations(ours, 2))
+        of_history = list(combinations(late, 2))
         for what, how, pairs, of in (
-            (UNCHANGED, NEAR, list(pairwise(ours)), None),
-            (UNCHANGED, ANY, list(combinations(ours, 2)), None),
-            (UNCHANGED, f"{ANY}, {HISTORY}", list(combinations(late, 2)), known),
-            (PLANTED, NEAR, list(zip(ours, theirs, strict=False)), None),
+            (UNCHANGED, TURNS, turns, None),
+            (UNCHANGED, ANY, any_two, None),
+            (UNCHANGED, f"{ANY}, {HISTORY}", of_history, known),
+            (LONGER, TURNS, _longer(turns), None),
+            (LONGER, ANY, _longer(any_two), None),
+            (LONGER, f"{ANY}, {HISTORY}", _longer(of_history), known),
+            (PLANTED, TURNS, list(zip(ours, theirs, strict=False)), None),
             (PLANTED, ANY, list(product(ours, theirs)), None),
             (PLANTED, f"{ANY}, {HISTORY}", list(product(late, late_planted)), known),
         ):
             some = pairs[:: max(len(pairs) // MOST, 1)]
-            rows.append({"runs": size, "what": what, "pairs": how, "count": len(some), **_shares(some, of)})
+            found = _shares(some, of, how != TURNS)
+            rows.append({"runs": size, "what": what, "pairs": how, "count": len(some), **found})
     columns = [
         Column("runs", "repetitions"),
         Column("what", "runs"),
@@ -114,11 +124,23 @@ def _entry(number: int, session: Session) -> Entry:
     return Entry.model_validate(content)
 
 
-def _shares(pairs: list[tuple[Session, Session]], known: Known | None) -> dict[str, float | None]:
+def _longer(pairs: list[tuple[Session, Session]]) -> list[tuple[Session, Session]]:
+    """The pairs with cycles of the second session FACTOR times as long."""
+    return [(one, [_times(run, FACTOR) for run in other]) for one, other in pairs]
+
+
+def _times(run: Times, factor: float) -> Times:
+    error = run.cycle.error
+    return replace(run, cycle=Part(factor * run.cycle.value, None if error is None else factor * error))
+
+
+def _shares(
+    pairs: list[tuple[Session, Session]], known: Known | None, apart: bool
+) -> dict[str, float | None]:
     """The shares of comparisons in which the second session is surely slower, faster, and above the limit."""
     found = []
     for first, second in pairs:
-        made = between(first, second, [1] * len(first), [1] * len(second), known=known)[CYCLE]
+        made = between(first, second, [1] * len(first), [1] * len(second), known=known, apart=apart)[CYCLE]
         low, high = made.interval()
         found.append((low > 0, high < 0, low > LIMIT * made.first_s))
     if not found:

@@ -10,7 +10,7 @@ from compared import run, sweep
 from spikemark.core.errors import BadInput
 from spikemark.differences import apart, sides
 from spikemark.differences.compare import compare
-from spikemark.differences.spread import ASSUMPTION, REPEATED, Known, Spread
+from spikemark.differences.spread import ASSUMED_SESSIONS, ASSUMPTION, REPEATED, Known, Spread
 from spikemark.differences.times import CYCLE, times
 from spikemark.records.record import load
 from spikemark.waiting.budget import PARTS
@@ -98,6 +98,18 @@ def test_repetitions_give_the_spread_and_seeds_do_not_add_to_it(tmp_path):
     made = compare(sweep(tmp_path / "a", **two), sweep(tmp_path / "b", seed=1, **two))
     (setup,) = made.setups
     assert setup.cycle.spread == REPEATED and len(setup.pairs) == 4 and setup.cycle.degrees == 5
+
+
+def test_sides_that_were_measured_one_after_the_other_may_differ_by_more(tmp_path):
+    """The machine may have changed in between; a history would tell, and simulated times do not change."""
+    first, in_turns = sweep(tmp_path / "a"), sweep(tmp_path / "b", seed=1)
+    later = sweep(tmp_path / "c", seed=1, overrides={"provenance__started": "2026-01-02T00:00:00Z"})
+    (turns,), (apart,) = (compare(first, second).setups for second in (in_turns, later))
+    assert apart.cycle.sessions_assumed and not turns.cycle.sessions_assumed
+    assert apart.change().half > 1.2 * turns.change().half
+    assert apart.cycle.sessions_s == pytest.approx(2**0.5 * ASSUMED_SESSIONS * apart.cycle_s, rel=0.01)
+    known = Known({CYCLE: Spread(1e-4, 20, 0.0, 10)}, "")
+    assert not compare(first, later, lambda run: known).setups[0].cycle.sessions_assumed
 
 
 def test_what_sessions_have_in_common_does_not_average_out_over_setups(tmp_path):
