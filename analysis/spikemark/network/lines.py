@@ -41,7 +41,7 @@ def share(alike: float, spare: float) -> int:
 @lru_cache(maxsize=4096)
 def index_bytes(lists: int, synapses: int, words: int, spare: int, filtered: bool) -> float:
     """Bytes of lines, of what does not fit them, and of their groups, on top of the synapses."""
-    bits = _group_bits(lists, synapses)
+    bits = group_bits(lists, synapses)
     group = min(lists, 1 << bits)
     in_group, fill = words * synapses * group / lists, FILTERED_FILL if filtered else FILL
     each = share(group / max(1, round(in_group / fill)), spare)
@@ -52,14 +52,17 @@ def index_bytes(lists: int, synapses: int, words: int, spare: int, filtered: boo
     return GROUP * groups + WORD * (lines * (LINE + further) - words * synapses)
 
 
-def building_bytes(lists: int, synapses: int, words: int) -> float:
-    """Bytes that a thread needs to write its lines: a group of lists, and what is not given back yet."""
-    held = WORD * words * synapses
+def building_bytes(lists: float, held: float, bits: int) -> float:
+    """Bytes that a thread needs to write lines of lists with `held` bytes of synapses, in groups of 2^bits.
+
+    They are a group of lists, and what is not given back yet.
+    """
     pages = SMALL_PAGES if held < MANY_PAGES * HUGE_PAGE else LARGE_PAGES * HUGE_PAGE
-    return 2 ** _group_bits(lists, synapses) * (WORD + held / lists) + held / RELEASES + pages
+    return 2**bits * (WORD + held / lists) + held / RELEASES + pages
 
 
-def _group_bits(lists: int, synapses: int) -> int:
+def group_bits(lists: int, synapses: int) -> int:
+    """A group has 2 to the power of this lists, but for the last one."""
     return min(MOST_GROUP_BITS, (-(-GROUP_SYNAPSES * lists // synapses) - 1).bit_length())
 
 

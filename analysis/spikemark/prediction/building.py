@@ -41,20 +41,25 @@ def building_bytes(loads: Loads) -> np.ndarray:
     bucket = synapse_bytes(loads.description.network) * loads.held / np.maximum(1, sources / 2.0**bits)
     of_thread = _lines_bytes(loads, local) + WIDTH * 2.0**bits
     sorting = (counted + threads * of_thread + ids + bucket).sum(axis=0)
-    routes = memory.ROUTE * lists.sum(axis=0) + memory.PER_ROUTE * local * len(loads.lanes)
+    routes = memory.routes_bytes(loads) + memory.PER_ROUTE * local * len(loads.lanes)
     drawing = counted.sum(axis=0) - threads * memory.index_bytes(loads, local)
-    asking = ids.sum(axis=0) + (REQUEST * lists / _rounds(lists)).max(axis=0) + OWNER * local
+    merged = sum(
+        memory.ROUTE * own for lane, own in zip(loads.lanes, lists, strict=True) if memory.merges(lane)
+    )
+    asking = ids.sum(axis=0) + merged + (REQUEST * lists / _rounds(lists)).max(axis=0) + OWNER * local
     return np.maximum(asking, np.maximum(drawing, sorting) - routes)
 
 
 def _lines_bytes(loads: Loads, local: np.ndarray) -> np.ndarray:
     """What a thread needs while it writes lines, [lane, rank]; 0 where lists do not share lines."""
     lists, synapses, words, spare = memory.of_threads(loads, local)
+    held = synapse_bytes(loads.description.network) * loads.held / loads.threads
     found = np.zeros(lists.shape)
     for at in np.ndindex(lists.shape):
         of_thread = int(lists[at]), int(synapses[at]), words, int(spare[at])
         if lines.used(*of_thread):
-            found[at] = lines.building_bytes(*of_thread[:3])
+            bits = lines.group_bits(*of_thread[:2])
+            found[at] = lines.building_bytes(loads.stored[at], held[at], bits)
     return found
 
 

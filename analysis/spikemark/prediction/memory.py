@@ -49,13 +49,23 @@ def bytes_of_ranks(loads: Loads) -> np.ndarray:
         np.array(each) @ local
         + synapse_bytes(network) * loads.synapses
         + loads.threads * index_bytes(loads, neurons)
-        + sum(_routes(loads, lane) for lane in range(len(loads.lanes)))
+        + routes_bytes(loads)
         + PER_ROUTE * neurons * len(loads.lanes)
         + loads.ring.neuron_bytes * neurons
         + SPIKE * loads.steps * neurons
         + loads.threads * BLOCK * BLOCK_BYTES
         + sum(_windows(lane, lists) for lane, lists in zip(loads.lanes, loads.stored, strict=True))
     )
+
+
+def routes_bytes(loads: Loads) -> np.ndarray:
+    """Bytes of the routes of all lanes, [rank]."""
+    return sum(_routes(loads, lane) for lane in range(len(loads.lanes)))
+
+
+def merges(lane: Lane) -> bool:
+    """Whether a lane merges spikes on their way."""
+    return lane.exchange in COMPOSED and lane.composed.merged and not lane.alone
 
 
 def _routes(loads: Loads, number: int) -> np.ndarray:
@@ -65,7 +75,7 @@ def _routes(loads: Loads, number: int) -> np.ndarray:
     probably.
     """
     lane, lists = loads.lanes[number], loads.stored[number]
-    if lane.exchange not in COMPOSED or not lane.composed.merged:
+    if not merges(lane):
         return ROUTE * lists
     sizes = np.array([p.size for p in loads.description.network.populations], dtype=float)
     sources = sizes @ (loads.unmet[number] < 0)
