@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 INJECT = {
-    "mean_us": 0.0, "sd_us": 0.0, "correlation": 0.0, "rank_sd_us": 0.0, "wait": "spin",
+    "mean_us": 0.0, "sd_us": 0.0, "correlation": 0.0, "rank_sd_us": 0.0, "per_neuron_ns": 0.0,
+    "per_synapse_ns": 0.0, "wait": "spin",
     "minor_mode": {"share": 0.0, "factor": 1.0},
 }  # fmt: skip
 RECORD_DEFAULTS = {
