@@ -74,7 +74,11 @@ def test_every_file_that_a_run_writes_is_listed(listed, tmp_path):
         record__idle_pause_s=0.1,
         record__energy_interval_s=0.01,
         placement=json.dumps({"name": "from_file", "file": str(tmp_path / "p.json")}),
+        exchange=json.dumps(
+            {"name": "multi_level", "dimensions": [1], "order": str(tmp_path / "order.json")}
+        ),
     )
+    (tmp_path / "order.json").write_text('{"kind": "rank_order", "format_version": 1, "order": [0]}')
     whole = {"kind": "placement", "format_version": 1, "ranks": 1, "first": [0], "end": [2000], "rank": [0]}
     (tmp_path / "p.json").write_text(json.dumps(whole))
     program.record_of(tmp_path / "run", *everything, SPIKEMARK_SYSFS=str(tmp_path / "sys"))

@@ -7,7 +7,7 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Table
 from spikemark.quantities.words import number
 
-from . import offers, sensitivity, simulators
+from . import offers, sensitivity, show, simulators
 from .compare import Comparison
 from .compare_sentence import Call, effects, name_of, of_effects, sentence
 from .compare_words import NO_END, schedule
@@ -48,6 +48,9 @@ def first(made: Comparison, call: Call = name_of) -> Table:
     notes += [NO_PRICE] * any(not c and "price.node_hour" in c.reason for c in costs)
     if any(costs):
         notes.append(LIFE.format(made.life.said(), NO_ENERGY if made.life.decides == NODES else ""))
+    notes += [
+        f"{c.name}: {show.ODD.format(line)}" for c in made.candidates if c.usable for line in c.chosen.odd
+    ]
     title = f"{made.network.title}: what each machine needs for real-time factor {number(made.target)},"
     title += f" times of {simulators.find(made.simulator).label}, {schedule(made)}; modelled"
     return offers.table(rows, title, COST_HEAD, notes)

@@ -131,10 +131,7 @@ def lines(made: Comparison) -> list[str]:
     """What to ask, then what the numbers depend on: what is true for all machines, then for each."""
     own = {c.name: _own(made, c) for c in made.candidates if c.usable}
     shared = [line for line in next(iter(own.values()), []) if all(line in found for found in own.values())]
-    found = [
-        f"{c.name}: {show.ODD.format(line)}" for c in made.candidates if c.usable for line in c.chosen.odd
-    ]
-    found += decisions.lacking(made.candidates, name_of)
+    found = decisions.lacking(made.candidates, name_of)
     found += [f"{c.name}: {line}" for c in made.candidates for line in decisions.questions(c)]
     found += shared
     for c in made.candidates:

@@ -29,8 +29,11 @@ def table(runs: list[Measured]) -> Table:
 def of_rows(found: list[dict[str, Cell]], title: str, name: str) -> Table:
     """The table of such rows."""
     columns = [Column("exchange", "exchange"), Column("ranks", "ranks", "given"), Column("level", "level")]
-    for name in COUNTS:
-        columns += [Column(name, name, "counted", 6), Column(f"expected_{name}", "expected", "modelled", 6)]
+    for count in COUNTS:
+        columns += [
+            Column(count, count, "counted", 6),
+            Column(f"expected_{count}", "expected", "modelled", 6),
+        ]
     columns.append(Column("off", "bytes: counted / expected - 1 (%)", "modelled", words=_two_digits))
     return Table(columns, found, title, name, [NOTE])
 
