@@ -195,7 +195,7 @@ def _member(change: str) -> Callable[[bytes, Edit], bytes]:
         stream = io.BytesIO()
         with zipfile.ZipFile(stream, "w") as archive:
             for key, content in held.items():
-                archive.writestr(key, content)
+                archive.writestr(zipfile.ZipInfo(key), content)  # dated 1980, whenever that is done
         return stream.getvalue()
 
     return zipped
