@@ -53,7 +53,7 @@ __attribute__((always_inline)) static inline void line_put_eight(uint32_t *out, 
                                                                  uint32_t first, struct line_shift shift,
                                                                  const size_t words_of_one) {
 #ifdef __AVX2__
-    const __m256i odd = _mm256_set1_epi64x(words_of_one == 2 ? (int64_t)UINT32_MAX << 32 : 0);
+    const __m256i odd = _mm256_set1_epi64x(words_of_one == 2 ? -(INT64_C(1) << 32) : 0);
     const __m256i places = _mm256_or_si256(_mm256_set1_epi32((int)shift.places), odd);
     const __m256i row = _mm256_andnot_si256(odd, _mm256_set1_epi32((int)shift.row));
     const __m256i size = _mm256_andnot_si256(odd, _mm256_set1_epi32((int)shift.size));
