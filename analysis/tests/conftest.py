@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from command_line import refusal, spikemark  # noqa: F401
 from hypothesis import settings
 
 from spikemark import machines
 from spikemark.calibration import node
-from spikemark.cli import main
 from spikemark.core import launch
 
 # The same examples in every run, however busy the machine; `--hypothesis-profile search` looks for others.
@@ -56,32 +56,6 @@ def undrawn(monkeypatch):
 def data() -> Path:
     """Folder of the published check values."""
     return Path(__file__).parent / "data"
-
-
-@pytest.fixture
-def spikemark(capsys):
-    """Runs the command line in this process: (status, output, errors)."""
-
-    def run(*arguments) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as end:
-            main.main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return end.value.code, captured.out, captured.err
-
-    return run
-
-
-@pytest.fixture
-def refusal(spikemark):
-    """Runs a command line that is bad input: it prints nothing else than the one line that this returns."""
-
-    def run(*arguments) -> str:
-        status, output, errors = spikemark(*arguments)
-        assert (status, output, errors.count("\n")) == (2, "", 1), errors
-        assert errors.startswith("spikemark: ")
-        return errors.removeprefix("spikemark: ").rstrip("\n")
-
-    return run
 
 
 @pytest.fixture

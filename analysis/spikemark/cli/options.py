@@ -217,3 +217,7 @@ def given_settings(settings: list[str]) -> dict[str, Any]:
         except json.JSONDecodeError:
             found[field] = value
     return found
+
+
+Years = Annotated[float, typer.Option(help="How many years the machine is used.")]
+HoursPerYear = Annotated[float, typer.Option(help="How many hours of each year it is used.")]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .options import AsJson
+from .options import AsJson, HoursPerYear, Years
 from .output import print_json, print_lines, print_tables, waiting_for
 
 
@@ -22,8 +22,8 @@ def offers(
         float | None,
         typer.Option(metavar="FACTOR", help="Real-time factor to reach.", show_default="that of the bundle"),
     ] = None,
-    years: Annotated[float, typer.Option(help="How many years the machine is used.")] = 5.0,
-    hours_per_year: Annotated[float, typer.Option(help="How many hours of each year it is used.")] = 8000.0,
+    years: Years = 5.0,
+    hours_per_year: HoursPerYear = 8000.0,
     price_kwh: Annotated[
         float | None, typer.Option(metavar="AMOUNT", help="Price of one kWh, in the currency of the offers.")
     ] = None,
