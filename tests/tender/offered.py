@@ -18,11 +18,12 @@ from spikemark.tender import check, figures, manifest, new, sizes
 from spikemark.tender.fields import Tender, content
 
 WATTS, KHZ = 150.0, (1_200_000, 2_600_000)
-MODEL_MS, RUN_MS = [2000.0, 1000.0, 500.0], 1000.0
+MODEL_MS, RUN_MS = [1000.0, 500.0, 250.0], 500.0
 NEURONS = {"bench-small": 1000, "bench-medium": 1500}
 REPETITIONS = {"bench-small": 3, "bench-medium": 2}
 MINIMUM_S = 0.01
 RECORD = {"cycles": True, "barrier": True, "energy": True, "energy_interval_s": 0.01, "idle_pause_s": 0.3}
+INJECT = {"mean_us": 20.0, "sd_us": 2.0}  # so that a run lasts 0.1 s on a fast machine, too
 COMPUTE = ("deliver", "update", "thread_wait", "inject", "collocate")
 
 
@@ -37,7 +38,7 @@ def described(name: str) -> dict:
     given = {"areas": 2, "neurons_per_area": NEURONS[name], "indegree": 100, "rate": 10.0}
     made = PRESETS["mam-benchmark"].describe(**given)
     made["time"] |= {"simulate_ms": MODEL_MS[0], "warmup_ms": 200.0}
-    return made | {"record": RECORD | {"spikes": name == "bench-small"}}
+    return made | {"record": RECORD | {"spikes": name == "bench-small"}, "inject": INJECT}
 
 
 def planted_sysfs(root: Path) -> Path:
