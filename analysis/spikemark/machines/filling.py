@@ -27,6 +27,7 @@ from .assuming import Assumed, Known
 from .fields import FABRIC, OTHER
 from .inputs import alone, quantity, si
 from .loader import names
+from .parts import Machine
 from .plausible import implausible, odd
 from .profile import Profile, Value
 
@@ -45,12 +46,14 @@ RULES = (
 )  # fmt: skip
 
 
-def filled(profile: Profile, reference: Profile | None = None) -> Profile:
+def filled(profile: Profile | Machine, reference: Profile | None = None) -> Profile | Machine:
     """The profile with assumed values for those that are needed but unknown; their references state the rule.
 
     `reference`: a calibrated profile instead of `REFERENCE`. Values that the rules do not give either stay
-    unknown.
+    unknown. Of a machine with parts, each part and each link is filled.
     """
+    if isinstance(profile, Machine):
+        return _filled_parts(profile, reference)
     if reference is None and REFERENCE in names():
         reference = profile if profile.name == REFERENCE else comparable.profile(REFERENCE)
     known = Known(profile.name, profile.values)
@@ -59,6 +62,16 @@ def filled(profile: Profile, reference: Profile | None = None) -> Profile:
     followed = _followed(made, known, found, reference)
     said = {"implausible": profile.implausible or implausible(profile), "odd": profile.odd or odd(profile)}
     return replace(made, values=followed, **said)
+
+
+def _filled_parts(machine: Machine, reference: Profile | None) -> Machine:
+    def all_of(found: dict) -> dict:
+        return {name: replace(one, profile=filled(one.profile, reference)) for name, one in found.items()}
+
+    parts, links = all_of(machine.parts), all_of(machine.links)
+    odd = tuple(f"{name}: {line}" for name, part in parts.items() for line in part.profile.odd)
+    bad = tuple(f"{name}: {line}" for name, part in parts.items() for line in part.profile.implausible)
+    return replace(machine, parts=parts, links=links, odd=odd, implausible=bad)
 
 
 def _complete(known: Known, reference: Profile | None) -> dict[str, Assumed]:

@@ -3,7 +3,7 @@
 A value without its own interval is assumed to be within a factor that depends on its kind (`WITHIN`).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.quantities.quantity import Quantity
 
+KERNELS, SLOWER = "kernels.", "slower"
 #: By what factor the truth may differ from a value that has no interval, by kind.
 WITHIN = {"measured": 1.1, "literature": 1.25, "assumed": 2.0}
 SI = {
@@ -26,12 +27,25 @@ class Inputs:
     `moved`: path -> "low" or "high", the limit that a value is moved to; values that follow from it move,
     too. `used`: path -> what was asked for, in SI units, and what that follows from; of a table, the factor 1
     that moves all of its entries. `factors`: start of a path -> a factor, as fitted to published times.
+    `start`: of the paths in `moved` and `used`, where one part of a machine is asked (machines/parts.py).
     """
 
     profile: Any
     moved: dict[str, str] = field(default_factory=dict)
     used: dict[str, Quantity] = field(default_factory=dict)
     factors: dict[str, float] = field(default_factory=dict)
+    start: str = ""
+    slower: Any = None  # a value, by which kernel times are multiplied
+
+    def of_part(self, name: str) -> "Inputs":
+        """These inputs, asked for values of one part of a machine: paths are those of its profile."""
+        part = self.profile.parts[name]
+        return replace(self, profile=part.profile, start=f"parts.{name}.", slower=part.slower)
+
+    def of_link(self, one: str, two: str) -> "Inputs":
+        """The same for what connects two parts."""
+        link = self.profile.link(one, two)
+        return replace(self, profile=link.profile, start=f"links.{link.name}.")
 
     def text(self, path: str) -> str | None:
         """The text at `path`; None where it is unknown."""
@@ -56,14 +70,17 @@ class Inputs:
         return np.array(found.value, dtype=float) * [1, 1, factor]
 
     def _taken(self, path: str, value: Any) -> float:
-        factor = np.prod([f for start, f in self.factors.items() if path.startswith(start)])
-        return self._moved(path, value) * float(factor)
+        factor = float(np.prod([f for start, f in self.factors.items() if path.startswith(start)]))
+        if self.slower is not None and path.startswith(KERNELS):
+            factor *= self._moved(SLOWER, self.slower)
+        return self._moved(path, value) * factor
 
-    def _moved(self, path: str, value: Any) -> float:
+    def _moved(self, inside: str, value: Any) -> float:
+        path = self.start + inside
         found = self.used[path] = quantity(value)
         number = getattr(found, self.moved.get(path, "value"))
-        for root, side, there in value.follows:
-            stated, factor = self.profile.need(root, path), there / value.value
+        for name, side, there in value.follows:
+            stated, factor, root = self.profile.need(name, path), there / value.value, self.start + name
             self.used.setdefault(root, quantity(stated))
             if self.moved.get(root) == side:
                 number *= factor

@@ -11,6 +11,8 @@ from spikemark.core.errors import BadInput
 from spikemark.core.reading import read_text
 from spikemark.core.yaml_file import YAML, parsed
 
+from . import parts_file
+from .parts import PARTS, Machine
 from .profile import Profile, checked
 
 
@@ -29,10 +31,20 @@ def names() -> list[str]:
 
 
 def load(name: str | Path) -> Profile:
-    """A profile given by its name, or by the path of a .yaml file.
+    """A profile of equal nodes, given by its name, or by the path of a .yaml file.
 
-    Raises BadInput naming the file, the path of the field, its value and what is allowed.
+    Raises BadInput naming the file, the path of the field, its value and what is allowed; for a machine of
+    several parts, too.
     """
+    found = load_any(name)
+    if isinstance(found, Machine):
+        known = ", ".join(part.profile.name for part in found.parts.values())
+        raise BadInput(f"machine {found.name} has unequal parts; allowed here: one of its profiles, {known}")
+    return found
+
+
+def load_any(name: str | Path) -> Profile | Machine:
+    """A profile, or a machine of several parts. Raises BadInput as `load` does."""
     path = Path(name)
     if path.suffix not in YAML:
         path = folder() / f"{name}.yaml"
@@ -41,10 +53,14 @@ def load(name: str | Path) -> Profile:
             raise BadInput(
                 f"machine {str(name)!r} not found: give the path of a .yaml file or one of {known}"
             )
-    profile = checked(copy.deepcopy(_content(read_text(path), path)), str(path))
-    if profile.name != path.stem:
-        raise BadInput(f"{path}: name={profile.name!r}; allowed: the name of the file, {path.stem!r}")
-    return profile
+    content = copy.deepcopy(_content(read_text(path), path))
+    if isinstance(content, dict) and PARTS in content:
+        found = parts_file.read(content, str(path), load)
+    else:
+        found = checked(content, str(path))
+    if found.name != path.stem:
+        raise BadInput(f"{path}: name={found.name!r}; allowed: the name of the file, {path.stem!r}")
+    return found
 
 
 @lru_cache(maxsize=32)  # one answer asks for a profile, its title and those like it many times
