@@ -64,6 +64,7 @@ CHANGES = (
     "halve-jitter", "replace-slowest", "level-ranks", "no-rare-cycles", "double-delay-ratio", "halve-latency",
     "double-ranks",
 )  # fmt: skip
+GIVEN = ("slow-rank",)  # changes with an argument
 METHODS = (
     "round_robin", "random", "sequential", "genetic", "greedy_swap", "greedy_affinity", "largest_first",
     "space_filling", "metis", "kahip", "mtkahypar", "peak_search",
@@ -84,7 +85,7 @@ VALUES: dict[str | tuple[str, str], Values] = {
     "--price": _priced,
     "--profile": _ways,
     "--predictor": lambda: PREDICTORS,
-    "--change": lambda: CHANGES,
+    "--change": lambda: [*CHANGES, *(f"{name}=" for name in GIVEN)],
     "--method": lambda: METHODS,
     "--side": lambda: ("sender", "receiver"),
     "--format": lambda: FORMATS,

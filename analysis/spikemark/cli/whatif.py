@@ -16,10 +16,10 @@ class Whatif(TyperCommand):
 
     def format_epilog(self, ctx, formatter) -> None:
         """Write the names of the changes, with what each one does."""
-        from spikemark.waiting.whatif import CHANGES
+        from spikemark.waiting.whatif import meanings
 
         with formatter.section("Changes"):
-            formatter.write_dl([(name, change.__doc__) for name, change in CHANGES.items()])
+            formatter.write_dl(list(meanings().items()))
 
 
 def whatif(

@@ -17,7 +17,7 @@ from .nodes import Nodes
 from .predictor import Prediction
 from .source import Source
 from .units import MICRO, in_us
-from .whatif import CHANGES, Outcome
+from .whatif import Outcome, meaning
 
 LISTED, EXTREMES = 16, 3  # ranks of which each has a line; of more, so many at either end
 
@@ -212,8 +212,8 @@ def outcomes(found: dict[str, list[Outcome]], missed: dict[str, Miss]) -> Table:
             }
             row["runtime"] = in_us(one.runtime, cycles)
         rows.append(row)
-    single = [row["change"] for row in rows if row["change"] in CHANGES]
-    notes = [*map(str, missed.values()), *(f"{name}: {CHANGES[name].__doc__}" for name in single)]
+    single = {row["change"]: meaning(row["change"]) for row in rows}
+    notes = [*map(str, missed.values()), *(f"{name}: {text}" for name, text in single.items() if text)]
     return Table(columns, rows, judged, notes=notes)
 
 

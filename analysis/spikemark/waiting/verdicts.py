@@ -10,7 +10,7 @@ from .predictor import Prediction
 from .slowest import Slowest
 from .source import Source
 from .units import MICRO, in_us
-from .whatif import CHANGES, Outcome
+from .whatif import TOGETHER, Outcome
 
 MATTERS = 0.1  # share of the waiting from which a rank or a node is named first
 MOST = 0.5  # share of the waiting that is surely exceeded by most of it
@@ -80,6 +80,9 @@ def helps(outcomes: list[Outcome], predictor: str) -> str:
     names = list(falls)
     most = falls[names[0]]
     evidence = evidence_of(predictor)
+    if most.high < 0:
+        longer = Quantity(-most.value, -most.high, -most.low)
+        return f"{names[0]} costs time: the run takes {_interval(longer, 1)} longer. {evidence}"
     if not most.low > 0:
         return f"No single change is sure to shorten the run. {evidence}"
     near = [f"{name} ({percent(falls[name].value, 1)})" for name in names[1:] if falls[name].high >= most.low]
@@ -134,7 +137,7 @@ def _falls(outcomes: list[Outcome]) -> dict[str, Quantity]:
     """
     base, *changed = outcomes
     known = [one for one in changed if not one.refused and one.name != MORE_RANKS]
-    falls = {one.name: _fall(base, one) for one in [o for o in known if o.name in CHANGES] or known}
+    falls = {one.name: _fall(base, one) for one in [o for o in known if TOGETHER not in o.name] or known}
     return dict(sorted(falls.items(), key=lambda item: -item[1].value))
 
 

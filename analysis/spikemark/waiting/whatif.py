@@ -1,11 +1,12 @@
 """What waiting and run time would be if something about a run were different.
 
-Each change is one function on the situation of a run and one line in `CHANGES`; several can be made together.
+Each change is one function on the situation of a run and one line in `CHANGES`, or in `GIVEN` if it needs
+an argument; several can be made together.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import ceil
 
 import numpy as np
@@ -23,9 +24,10 @@ from .source import Source, source
 from .split import Split
 
 PREDICTOR = "replay"
-TOGETHER = "+"
+TOGETHER, OF = "+", "="  # between changes, and between a change and its argument
 COMBINED = ("halve-jitter+level-ranks", "double-delay-ratio+halve-latency", "double-ranks+double-delay-ratio")
 SLOWEST = 0.02
+MOST_SLOW = 1000.0  # times as long as usual
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class Situation:
     share: float | None = None
     times_ranks: int = 1  # multiple of the measured ranks
     half_s: float = 0.0
+    slowed: bool = False  # ranks that were slowed stand for nobody else
 
     @property
     def ranks(self) -> int:
@@ -134,8 +137,26 @@ def halve_latency(now: Situation) -> Situation:
 
 def double_ranks(now: Situation) -> Situation:
     """There are twice as many ranks, each with as much to compute as before."""
+    if now.slowed:
+        raise BadInput(f"ranks={2 * now.ranks}: further ranks are not drawn from slowed ones")
     further.check(2 * now.ranks, now.source.ranks)
     return replace(now, times_ranks=2 * now.times_ranks)
+
+
+def slow_rank(now: Situation, given: str) -> Situation:
+    """One rank takes so many times as long in every cycle, as on a slower node: slow-rank=3:1.2."""
+    number, _, factor = given.partition(":")
+    try:
+        rank, times = int(number), float(factor)
+    except ValueError:
+        raise BadInput(f"{given!r}: RANK:FACTOR is needed, such as 3:1.2") from None
+    if now.times_ranks > 1 or not 0 <= rank < now.ranks:
+        raise BadInput(f"rank={rank}: allowed are the measured ranks, 0 to {now.source.ranks - 1}")
+    if not 1 <= times <= MOST_SLOW:
+        raise BadInput(f"factor={factor}: 1 to {MOST_SLOW:g} are allowed")
+    compute = np.array(now.source.compute)
+    compute[rank] *= times
+    return replace(now, source=replace(now.source, compute=compute), slowed=True)
 
 
 CHANGES: dict[str, Callable[[Situation], Situation]] = {
@@ -147,6 +168,27 @@ CHANGES: dict[str, Callable[[Situation], Situation]] = {
     "halve-latency": halve_latency,
     "double-ranks": double_ranks,
 }
+#: Changes with an argument, by what precedes `=`. They are not among the changes that are tried unasked.
+GIVEN: dict[str, Callable[[Situation, str], Situation]] = {"slow-rank": slow_rank}
+ARGUMENTS = {"slow-rank": "RANK:FACTOR"}
+
+
+def find(name: str) -> Callable[[Situation], Situation] | None:
+    """The single change of that name, with its argument; None if there is none."""
+    kind, sign, given = name.partition(OF)
+    return partial(GIVEN[kind], given=given) if sign and kind in GIVEN else CHANGES.get(name)
+
+
+def meanings() -> dict[str, str]:
+    """What each change does, by its name, with what its argument is."""
+    asked = {f"{name}{OF}{ARGUMENTS[name]}": change for name, change in GIVEN.items()}
+    return {name: str(change.__doc__) for name, change in (CHANGES | asked).items()}
+
+
+def meaning(name: str) -> str | None:
+    """What a single change does; None for combined ones and for the unchanged run."""
+    change = CHANGES.get(name) or GIVEN.get(name.partition(OF)[0])
+    return None if change is None or TOGETHER in name else change.__doc__
 
 
 @dataclass(frozen=True)
@@ -190,9 +232,9 @@ def whatif(base: Situation, names=(*CHANGES, *COMBINED), predictor: str = PREDIC
     if predictor not in PREDICTORS:
         raise BadInput(f"predictor={predictor!r}: known are {', '.join(PREDICTORS)}")
     for name in names:
-        unknown = [part for part in name.split(TOGETHER) if part not in CHANGES]
+        unknown = [part for part in name.split(TOGETHER) if find(part) is None]
         if unknown:
-            known = ", ".join(CHANGES)
+            known = ", ".join(meanings())
             raise BadInput(f"change={unknown[0]!r}: known are {known}, several joined by {TOGETHER}")
     return [_outcome(base, name, predictor) for name in ("", *names)]
 
@@ -218,7 +260,7 @@ def _outcome(base: Situation, name: str, predictor: str) -> Outcome:
 
 def _changed(now: Situation, name: str) -> Situation:
     for part in name.split(TOGETHER) if name else ():
-        now = CHANGES[part](now)
+        now = find(part)(now)
     return now
 
 

@@ -16,7 +16,7 @@ from spikemark.presets import PRESETS
 from spikemark.report.export import FORMATS
 from spikemark.studies import STUDIES
 from spikemark.waiting import PREDICTORS
-from spikemark.waiting.whatif import CHANGES
+from spikemark.waiting.whatif import CHANGES, GIVEN
 
 
 @pytest.fixture
@@ -40,6 +40,7 @@ def test_names_that_are_listed_again_are_those_of_the_registries():
     assert tuple(PREDICTORS) == completion.PREDICTORS
     assert tuple(METHODS) == completion.METHODS
     assert tuple(CHANGES) == completion.CHANGES
+    assert tuple(GIVEN) == completion.GIVEN
     assert tuple(FORMATS) == completion.FORMATS
 
 
@@ -60,6 +61,7 @@ VALUES = {
     "preset mam-": ["mam-benchmark"],
     "whatif run --predictor ": [*PREDICTORS],
     "whatif run --change double": ["double-delay-ratio", "double-ranks"],
+    "whatif run --change slow": ["slow-rank="],
     "export folder --format ": [*FORMATS],
     "budget ou": [],  # a path: the shell looks for files
 }

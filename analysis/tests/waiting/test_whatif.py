@@ -12,11 +12,14 @@ from spikemark.models.injected import ar1
 from spikemark.waiting import PREDICTORS
 from spikemark.waiting.planted import MEAN_S, RANK_EFFECTS_S, RANKS, SD_S
 from spikemark.waiting.source import source
-from spikemark.waiting.whatif import CHANGES, COMBINED, Situation, whatif
+from spikemark.waiting.whatif import CHANGES, COMBINED, GIVEN, Situation, meanings, whatif
 
 CYCLES, EXCHANGE_S, OVERHEAD_S = 10_000, 2e-6, 1e-6
 JITTER, DRIFT, RARE, SHARE = 1.0, 0.5, 20.0, 0.002
-BASE = {"effects": RANK_EFFECTS_S, "jitter": JITTER, "window": 1, "rare": RARE, "further": 0, "latency": 1.0}
+BASE = {
+    "effects": RANK_EFFECTS_S, "jitter": JITTER, "window": 1, "rare": RARE, "further": 0, "latency": 1.0,
+    "slow": {},
+}  # fmt: skip
 CHANGED = {
     "halve-jitter": lambda p: {**p, "jitter": p["jitter"] / 2},
     "replace-slowest": lambda p: {**p, "effects": np.append(p["effects"][:-1], p["effects"][:-1].mean())},
@@ -25,8 +28,12 @@ CHANGED = {
     "double-delay-ratio": lambda p: {**p, "window": 2 * p["window"]},
     "halve-latency": lambda p: {**p, "latency": p["latency"] / 2},
     "double-ranks": lambda p: {**p, "further": len(p["effects"])},
+    "slow-rank=2:1.05": lambda p: {**p, "slow": {2: 1.05}},
+    "slow-rank=2:1.5": lambda p: {**p, "slow": {2: 1.5}},
 }
-MORE_WAITING = {"double-ranks"}
+MORE_WAITING = {"double-ranks", "slow-rank=2:1.5"}
+SLOW = ("slow-rank=2:1.05", "slow-rank=2:1.5", "double-delay-ratio+slow-rank=2:1.5")
+ASKED = (*CHANGES, *COMBINED, *SLOW)
 REALISTIC = ("correlated", "replay")
 
 
@@ -40,7 +47,10 @@ def draw(process, cycles, seed) -> np.ndarray:
     jitter = process["jitter"] * SD_S * rng.standard_normal(effects.shape)
     drift = np.repeat(ar1(0.8, (len(effects), cycles // 10), rng), 10, axis=1)
     rare = process["rare"] * SD_S * (rng.random(effects.shape) < SHARE)
-    return 2 * MEAN_S + effects + jitter + DRIFT * SD_S * drift + rare
+    times = 2 * MEAN_S + effects + jitter + DRIFT * SD_S * drift + rare
+    for rank, factor in process["slow"].items():
+        times[rank] *= factor
+    return times
 
 
 def truth(name: str) -> tuple[float, float]:
@@ -65,10 +75,10 @@ def base() -> Situation:
 
 @pytest.fixture(scope="module")
 def outcomes(base) -> dict:
-    return {one.name: one for one in whatif(base)}
+    return {one.name: one for one in whatif(base, ASKED)}
 
 
-@pytest.mark.parametrize("name", [*CHANGES, *COMBINED])
+@pytest.mark.parametrize("name", ASKED)
 def test_a_change_gives_what_the_changed_process_waits(outcomes, name):
     waiting, runtime = truth(name)
     found = outcomes[name]
@@ -80,7 +90,7 @@ def test_a_change_gives_what_the_changed_process_waits(outcomes, name):
     assert found.runtime.low <= found.runtime.value <= found.runtime.high
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("name", [*CHANGES, "slow-rank=2:1.5"])
 def test_a_change_moves_in_its_direction(outcomes, name):
     now, then = outcomes["base"].prediction, outcomes[name].prediction
     assert (then.waiting_s > now.waiting_s) == (name in MORE_WAITING)
@@ -116,14 +126,44 @@ def test_beyond_what_was_validated_it_is_refused(base):
     assert "slowest are known only among the 8 measured ranks" in refused
     few = Situation(source(base.source.compute[:, :100]), "structure_aware", 5)
     assert "needs 200, 20 windows" in whatif(few, ["double-delay-ratio"])[1].refused
-    with pytest.raises(BadInput, match=r"change='more': known are halve-jitter"):
+    with pytest.raises(BadInput, match=r"change='more': known are halve-jitter.*slow-rank=RANK:FACTOR"):
         whatif(base, ["more"])
+
+
+@pytest.mark.parametrize(
+    "given, reason",
+    {
+        "8:1.2": "rank=8: allowed are the measured ranks, 0 to 7",
+        "-1:1.2": "rank=-1: allowed",
+        "1": "'1': RANK:FACTOR is needed, such as 3:1.2",
+        "1.5:2": "'1.5:2': RANK:FACTOR",
+        "": "'': RANK:FACTOR",
+        "0:0.9": "factor=0.9: 1 to 1000 are allowed",
+        "0:nan": "factor=nan: 1 to 1000",
+        "0:inf": "factor=inf: 1 to 1000",
+    }.items(),
+)
+def test_a_slow_rank_is_one_of_the_measured_ones(base, given, reason):
+    assert whatif(base, [f"slow-rank={given}"])[1].refused.startswith(reason)
+
+
+def test_further_ranks_are_not_drawn_from_slowed_ones(base):
+    for name in ("slow-rank=1:1.2+double-ranks", "double-ranks+slow-rank=1:1.2"):
+        assert whatif(base, [name])[1].prediction is None
+    with pytest.raises(BadInput, match="change='slow-rank': known are"):
+        whatif(base, ["slow-rank"])
+
+
+def test_a_slow_rank_of_no_other_speed_changes_nothing(outcomes, base):
+    same = whatif(base, ["slow-rank=3:1"])[1]
+    assert same.waiting == outcomes["base"].waiting and same.runtime == outcomes["base"].runtime
 
 
 def test_the_help_lists_every_change(spikemark):
     status, output, _ = spikemark("whatif", "--help")
     listed = output[output.index("Changes:") :]
-    assert status == 0 and all(f"\n  {name} " in listed for name in CHANGES)
+    assert status == 0 and all(f"\n  {name} " in listed for name in meanings())
+    assert len(meanings()) == len(CHANGES) + len(GIVEN)
     assert CHANGES["halve-latency"].__doc__ in " ".join(listed.split())
 
 
@@ -151,5 +191,9 @@ def test_on_the_command_line(spikemark, refusal, tmp_path):
     assert all(f" {name} " in output for name in PREDICTORS)
     line = refusal("whatif", run, "--change", "double-ranks+double-ranks+double-ranks")
     assert line.startswith("double-ranks+") and "at most 16" in line
+    line = refusal("whatif", run, "--change", "slow-rank=4:1.2")
+    assert line == "slow-rank=4:1.2: rank=4: allowed are the measured ranks, 0 to 3"
+    status, output, _ = spikemark("whatif", run, "--change", "slow-rank=3:1.5")
+    assert status == 0 and "slow-rank=3:1.5 costs time: the run takes" in " ".join(output.split())
     line = refusal("whatif", run, "--schedule", "structure_aware", "--delay-ratio", "200")
     assert "needs 4000, 20 windows" in line
