@@ -57,7 +57,7 @@ def _ways() -> Iterable[str]:
 STUDIES = (
     "exchange-shehzad", "exchange-music", "schedules", "networks", "energy-simula", "delivery",
     "simulation-check", "weak-scaling", "heterogeneity", "overlap", "interconnect", "mam",
-    "partition-du", "routing",
+    "partition-du", "routing", "bath",
 )  # fmt: skip
 PREDICTORS = "iid", "correlated", "replay"
 CHANGES = (

@@ -1,6 +1,7 @@
 """Studies: published comparisons repeated here. Each is one module with a `STUDY` and is listed below."""
 
 from . import (
+    bath,
     delivery,
     energy_simula,
     exchange_music,
@@ -35,5 +36,6 @@ STUDIES: dict[str, Study] = {
         mam.STUDY,
         partition_du.STUDY,
         routing.STUDY,
+        bath.STUDY,
     )
 }
