@@ -112,7 +112,7 @@ def shares(
     `on`: ranks by part instead, a sum of `ranks`; a part may be left out. A profile is one part. Raises
     BadInput for more ranks than the parts have cores, for numbers that do not add up and for unknown parts.
     """
-    if isinstance(machine, Profile):
+    if not isinstance(machine, Machine):
         return (Share(None, Node.of(machine, ranks, threads, ranks_per_node), 0, ranks),)
     for name in on or ():
         if name not in machine.parts:
