@@ -1,13 +1,13 @@
 """Unequal nodes in one run: a slow node in many, and x86 and ARM nodes in one bath (Simula et al. 2019)."""
 
-from typing import Any
-
 from spikemark.quantities.elements import KeyFigure, Section
 from spikemark.quantities.words import change
 from spikemark.records.gather import Sweep
 from spikemark.studies.study import Findings, Study
 
-from . import injected, slow_node, slow_tables
+from . import by_schedule, injected, kept, schedule_tables, settings
+from .schedule_tables import Found
+from .settings import LAGGED, Setting, Way
 
 EXPLAINED = (
     "Every rank waits for the slowest one. But a node that is a little slower hides behind the fluctuations"
@@ -15,47 +15,68 @@ EXPLAINED = (
     " to hide it behind. So what does one slow node cost each of them?"
 )
 SOURCE = (
-    f"The full benchmark of the multi-area model with {slow_node.RANKS} areas, an area on each rank and a"
-    f" rank on each node of {slow_node.MACHINE}. The kernels of the last node take longer; its network does"
-    " not."
+    "The full benchmark of the multi-area model, an area on each rank and a rank on each node. The kernels of"
+    " slow nodes take longer; their network does not."
 )
+AGES = (
+    "The newer nodes have more cores; a rank uses as many of them as the older ones have. Areas are equal, so"
+    " the newer nodes wait for the older ones."
+)
+ASKED = "1.2"  # times as long as the others: what sentences and tiles are about
 
 
 def read(sweep: Sweep) -> Findings:
     """What has been computed and run so far."""
-    slow = slow_node.load(sweep.path)
-    kind = "extrapolated" if any(kept["outside"] for kept in slow.values()) else "modelled"
+    found = by_schedule.load(sweep.path)
+    one, few, ages = settings.SETTINGS
+    slow = found[one.key]
+    costs = {
+        s.key: schedule_tables.costs(s, found[s.key], _kind(found[s.key]), s.name, s.title)
+        for s in (one, few, ages)
+    }
     parts = [
-        Section("slow-node", "One slow node", [EXPLAINED, SOURCE], tables=[slow_tables.costs(slow, kind)]),
-        Section("whatif", "What equal nodes tell", tables=[slow_tables.beside(slow, kind)]),
+        Section("slow-node", "One slow node", [EXPLAINED, SOURCE], tables=[costs[one.key]]),
+        Section("whatif", "What equal nodes tell", tables=[_beside(s, found[s.key]) for s in (one, few)]),
         Section("injected", "Real ranks", tables=[injected.table(sweep)]),
+        Section("slow-nodes", "Some slow nodes", tables=[costs[few.key]]),
+        Section("generations", "Two generations", [AGES], tables=[costs[ages.key]]),
     ]
-    said = slow_tables.sentence(slow) or "Nothing to compare yet: no machine of unequal nodes was computed."
-    return Findings(said, _key_figures(slow, kind), parts)
+    said = schedule_tables.sentence(one, slow, ASKED)
+    nothing = "Nothing to compare yet: no machine of unequal nodes was computed."
+    return Findings(said or nothing, _key_figures(slow, _kind(slow)), parts)
 
 
-def _key_figures(slow: dict[str, Any], kind: str) -> list[KeyFigure]:
-    found = []
-    for way in slow_node.WAYS[0], slow_node.Way("structure_aware", 10), slow_node.Way("overlapped", 10, 1):
-        head = f"A node that takes 1.2 times as long, {way.words}"
+def _kind(found: Found) -> str:
+    return "extrapolated" if any(result["outside"] for result in found.values()) else "modelled"
+
+
+def _beside(setting: Setting, found: Found):
+    title = f"`whatif` from equal nodes, beside `predict`: {setting.key}"
+    return schedule_tables.beside(setting, found, _kind(found), f"whatif_{setting.name}", title)
+
+
+def _key_figures(slow: Found, kind: str) -> list[KeyFigure]:
+    made = []
+    for way in Way("conventional"), Way("structure_aware", 10), Way(LAGGED, 10, 1):
+        head = f"A node that takes {ASKED} times as long, {way.words}"
         if way.words not in slow:
-            found.append(KeyFigure.lacking(head, "not computed yet"))
+            made.append(KeyFigure.lacking(head, "not computed yet"))
             continue
-        cost = slow_node.quantity(slow[way.words]["model"], "cost", 1.2)
-        found.append(KeyFigure(head, cost, kind, "of the run time", words=lambda x: change(1 + x)))
-    return found
+        cost = kept.quantity(slow[way.words]["predict"], f"cost {ASKED}")
+        made.append(KeyFigure(head, cost, kind, "of the run time", words=lambda x: change(1 + x)))
+    return made
 
 
 def prepare(sweep: Sweep) -> list[str]:
     """Compute what is missing, and say what cannot be."""
-    return list(slow_node.compute(sweep.path))
+    return list(by_schedule.compute(sweep.path))
 
 
 STUDY = Study(
     "bath",
-    "unequal nodes in one run: what one slow node costs each schedule, and mixes of x86 and ARM nodes",
+    "unequal nodes in one run: what slow nodes cost each schedule, and mixes of x86 and ARM nodes",
     "bath",
     read,
     prepare,
-    "about two minutes of a core",
+    "about three minutes of a core",
 )

@@ -9,7 +9,7 @@ from spikemark.records.gather import Configuration, Measured, Sweep
 from spikemark.studies.runs import factor, group, mean_time
 from spikemark.waiting.whatif import Outcome, situation, whatif
 
-from .slow_node import error
+from .kept import error
 
 MICRO = 1e6
 TITLE = "Two ranks, one of them slowed by injected waits"
