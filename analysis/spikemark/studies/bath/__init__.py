@@ -5,7 +5,7 @@ from spikemark.quantities.words import change
 from spikemark.records.gather import Sweep
 from spikemark.studies.study import Findings, Study
 
-from . import by_schedule, injected, kept, schedule_tables, settings
+from . import by_schedule, injected, kept, mix_figure, mix_tables, mixes, schedule_tables, settings
 from .schedule_tables import Found
 from .settings import LAGGED, Setting, Way
 
@@ -22,6 +22,11 @@ AGES = (
     "The newer nodes have more cores; a rank uses as many of them as the older ones have. Areas are equal, so"
     " the newer nodes wait for the older ones."
 )
+BATH = (
+    "Simula et al. measured the energy of x86 servers and of ARM boards, each alone. What would both do in"
+    " one run? DPSNN's times are fitted to the published ones. The mini-app's are those of the profiles,"
+    " which are assumed for both kinds of nodes. Power is the published one of as many cores."
+)
 ASKED = "1.2"  # times as long as the others: what sentences and tiles are about
 
 
@@ -34,16 +39,22 @@ def read(sweep: Sweep) -> Findings:
         s.key: schedule_tables.costs(s, found[s.key], _kind(found[s.key]), s.name, s.title)
         for s in (one, few, ages)
     }
+    bath = mixes.load(sweep.path)
+    both = mix_tables.all_mixes(bath, mixes.DPSNN)
+    drawn = mix_figure.figures(bath, mixes.DPSNN, mix_tables.NET, both)
     parts = [
         Section("slow-node", "One slow node", [EXPLAINED, SOURCE], tables=[costs[one.key]]),
         Section("whatif", "What equal nodes tell", tables=[_beside(s, found[s.key]) for s in (one, few)]),
         Section("injected", "Real ranks", tables=[injected.table(sweep)]),
         Section("slow-nodes", "Some slow nodes", tables=[costs[few.key]]),
         Section("generations", "Two generations", [AGES], tables=[costs[ages.key]]),
+        Section("published", "Joules per synaptic event", [BATH], tables=[mix_tables.published(bath)]),
+        Section("mixes", "Which nodes are best", figures=drawn, tables=[mix_tables.verdicts(bath), both]),
+        Section("mini-app", "The mini-app", tables=[mix_tables.all_mixes(bath, mixes.MINI_APP)]),
     ]
-    said = schedule_tables.sentence(one, slow, ASKED)
+    said = [schedule_tables.sentence(one, slow, ASKED), mix_tables.sentence(bath)]
     nothing = "Nothing to compare yet: no machine of unequal nodes was computed."
-    return Findings(said or nothing, _key_figures(slow, _kind(slow)), parts)
+    return Findings(" ".join(filter(None, said)) or nothing, _key_figures(slow, _kind(slow)), parts)
 
 
 def _kind(found: Found) -> str:
@@ -69,7 +80,7 @@ def _key_figures(slow: Found, kind: str) -> list[KeyFigure]:
 
 def prepare(sweep: Sweep) -> list[str]:
     """Compute what is missing, and say what cannot be."""
-    return list(by_schedule.compute(sweep.path))
+    return [*by_schedule.compute(sweep.path), *mixes.compute(sweep.path)]
 
 
 STUDY = Study(
@@ -78,5 +89,5 @@ STUDY = Study(
     "bath",
     read,
     prepare,
-    "about three minutes of a core",
+    "about five minutes of a core",
 )
