@@ -1,4 +1,4 @@
-"""The study of unequal nodes: a small machine in place of the large one, and planted runs with slow ranks."""
+"""The study of unequal nodes: small machines in place of large ones, and planted runs with slow ranks."""
 
 import json
 
@@ -7,27 +7,38 @@ from planned import ABSENT
 from studied import carried_out, exchanging, table
 
 from spikemark.machines.inputs import Inputs
+from spikemark.models.published import simula
 from spikemark.prediction import phases
 from spikemark.records.gather import gather
 from spikemark.studies import STUDIES, bath, carry_out
-from spikemark.studies.bath import slow_node
-from spikemark.studies.bath.slow_node import Way
+from spikemark.studies.bath import by_schedule, kept, mixes, settings
+from spikemark.studies.bath.mixes import ARM, DPSNN, X86, Mix
+from spikemark.studies.bath.settings import SLOW, SLOWER, USUAL, Setting, Variant, Way
 
 STUDY = STUDIES["bath"]
 WAYS = (Way("conventional"), Way("structure_aware", 10), Way("overlapped", 10, 1), Way("overlapped", 10, 4))
+EQUAL = {"equal": Variant({USUAL: 8})}
+OLDER = {"all older": Variant({"older": 4})}
+ONE = EQUAL | {f"{f:g}": Variant({USUAL: 7, SLOW: 1}, f) for f in SLOWER}
+FEW = EQUAL | {"2 of 8 slow": Variant({USUAL: 6, SLOW: 2})}
+AGES = OLDER | {"half of them newer": Variant({"older": 2, "newer": 2}), "all newer": Variant({"newer": 4})}
+SMALL = (
+    Setting("one slow node", "slow_node", "One", "slow-nodes", 8, WAYS, ONE),
+    Setting("slow nodes", "slow_nodes", "Some", "slow-nodes", 8, WAYS[:2], FEW),
+    Setting("two generations", "generations", "Two", "two-generations", 4, WAYS[:2], AGES),
+)
 
 
 @pytest.fixture(scope="module")
 def small():
-    """Eight nodes, few cycles and few schedules."""
+    """Few nodes, few cycles, few schedules and few mixes."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"RANKS": 8, "RANK": 7, "CYCLES": 2000, "WAYS": WAYS}.items():
-            patch.setattr(slow_node, name, value)
-        patch.setattr("spikemark.studies.bath.slow_tables.WAYS", WAYS)
+        patch.setattr(settings, "SETTINGS", SMALL)
+        patch.setattr(by_schedule, "CYCLES", 2000)
         patch.setattr("spikemark.prediction.waiting.CYCLES", 200)
-        slow_node.equal_nodes.cache_clear()
+        patch.setattr(mixes, "PUBLISHED", ((1, 0),))
+        patch.setattr(mixes, "GRID", ((8, 0), (0, 4), (8, 4)))
         yield
-    slow_node.equal_nodes.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -41,67 +52,68 @@ def test_rarer_meetings_hide_a_slow_node_less(done):
     rows = {r["schedule"]: r for r in table(done, "slow_node").rows}
     assert list(rows) == [way.words for way in WAYS]
     for row in rows.values():
-        found = [row[f"cost{factor:g}"] for factor in slow_node.SLOWER]
+        found = [row[f"{factor:g}"] for factor in SLOWER]
         assert all(0 <= q.low <= q.value <= q.high for q in found)
         assert [q.value for q in found] == sorted(q.value for q in found)
-        for factor, cost in zip(slow_node.SLOWER, found, strict=True):
+        for factor, cost in zip(SLOWER, found, strict=True):
             assert cost.value <= 100 * (factor - 1)  # no more than all ranks lose that are as slow
-    order = [rows[way.words]["cost1.2"].value for way in WAYS[:3]]
+    order = [rows[way.words]["1.2"].value for way in WAYS[:3]]
     assert order == sorted(order)
+    few = table(done, "slow_nodes").rows
+    assert all(0 <= row["2 of 8 slow"].low < row["2 of 8 slow"].value for row in few)
+
+
+def test_newer_nodes_wait_for_older_ones(done):
+    for row in table(done, "generations").rows:
+        half, newer = row["half of them newer"], row["all newer"]
+        assert newer.value < -10 < half.value and half.low <= half.value <= half.high
 
 
 def test_whatif_stands_beside_predict(done):
-    rows = table(done, "whatif").rows
-    assert len(rows) == len(WAYS) * len(slow_node.SLOWER)
+    rows = table(done, "whatif_slow_node").rows
+    assert len(rows) == len(WAYS) * len(SLOWER)
     for row in rows:
         if row["schedule"].endswith("lag 4"):
-            assert not row["whatif_us"] and "lag 1" in row["whatif_us"].reason
+            assert not row["whatif_waiting"] and "lag 1" in row["whatif_waiting"].reason
         else:
             assert row["whatif_cost"].low <= row["whatif_cost"].value <= row["whatif_cost"].high
             assert row["off_cost"] > 0  # it slows the barriers of threads, too, which the model does not
 
 
 def test_whatif_of_equal_nodes_is_predict_where_all_of_a_cycle_is_slowed(small, monkeypatch):
-    plain = slow_node.compute_s
-
-    def whole(loads, inputs, node, factor=1.0):
-        found = plain(loads, inputs, node)
-        found[slow_node.RANK] *= factor
-        return found
-
-    monkeypatch.setattr(slow_node, "compute_s", whole)
-    kept = slow_node.result(WAYS[0])
-    for factor in slow_node.SLOWER[1:]:
-        said, known = (slow_node.quantity(kept[name], "cost", factor) for name in ("whatif", "model"))
-        assert abs(slow_node.error(said, known)) < 2
+    monkeypatch.setattr(phases, "_barriers", lambda inputs, node: 0.0)
+    by_schedule.equal_nodes.cache_clear()
+    found = by_schedule.result(SMALL[0], WAYS[0])
+    by_schedule.equal_nodes.cache_clear()
+    for factor in SLOWER[1:]:
+        said, known = (kept.quantity(found[name], f"cost {factor:g}") for name in ("whatif", "predict"))
+        assert abs(kept.error(said, known)) < 2
 
 
-def test_the_slow_node_moves_with_the_others(small):
-    """What nobody knows of the profile is the same for all nodes: a slow one stays as many times slower."""
-    loads, node = slow_node.loads_of(WAYS[0])
-    profile = slow_node._profile()
-    for path in ("kernels.full_node.t_next", "kernels.full_node.update.ignore_and_fire"):
-        for side in ("low", "high"):
-            equal, slow = (
-                slow_node.compute_s(loads, Inputs(profile, moved={path: side}), node, factor)
-                for factor in (1.0, 1.5)
-            )
-            assert (slow[:-1] == equal[:-1]).all()
-            kernels = equal[-1] - phases._barriers(Inputs(profile), node)
-            assert slow[-1] - equal[-1] == pytest.approx(0.5 * kernels)
+@pytest.mark.parametrize("side", ["low", "high"])
+@pytest.mark.parametrize("path", ["kernels.full_node.t_next", "kernels.full_node.update.ignore_and_fire"])
+def test_a_slow_node_stays_as_many_times_slower_where_both_move(small, monkeypatch, path, side):
+    monkeypatch.setattr(phases, "_barriers", lambda inputs, node: 0.0)
+    setting = SMALL[0]
+    moved = {f"parts.{part}.{path}": side for part in (USUAL, SLOW)}
+    machine, layout, loads = setting.machine_of("1.5"), setting.layout("1.5"), setting.loads(WAYS[0])
+    seconds = sum(phases.of_ranks(loads, Inputs(machine, moved=moved), layout))
+    assert seconds[-1] == pytest.approx(1.5 * seconds[0], rel=1e-3)
+    assert seconds[0] != pytest.approx(sum(phases.of_ranks(loads, Inputs(machine), layout))[0], rel=1e-3)
 
 
 def test_what_was_computed_stays_and_another_machine_is_computed_anew(done, monkeypatch):
-    path = done.sweep.path / slow_node.FILE
+    path = done.sweep.path / by_schedule.FILE
     before = json.loads(path.read_text())
-    del before["ways"][WAYS[1].words]
+    gone = f"{SMALL[0].key}, {WAYS[1].words}"
+    del before[gone]
     path.write_text(json.dumps(before))
-    asked, result = [], slow_node.result
-    monkeypatch.setattr(slow_node, "result", lambda way: asked.append(way) or result(way))
+    asked, result = [], by_schedule.result
+    monkeypatch.setattr(by_schedule, "result", lambda s, way: asked.append((s.key, way)) or result(s, way))
     bath.prepare(done.sweep)
-    assert asked == [WAYS[1]]
-    monkeypatch.setattr(slow_node, "SLOWER", (1.1,))
-    assert slow_node.load(done.sweep.path) == {}
+    assert asked == [(SMALL[0].key, WAYS[1])]
+    monkeypatch.setattr(by_schedule, "CYCLES", 1000)
+    assert not any(by_schedule.load(done.sweep.path).values())
 
 
 def slowed(factor: float, schedule: str, seed: int) -> dict:
@@ -135,3 +147,41 @@ def test_without_equal_ranks_whatif_says_nothing(tmp_path):
     done, _ = carried_out(STUDY, tmp_path, [slowed(1.2, "conventional", 1)])
     (row,) = table(done, "injected").rows
     assert not row["said_us"] and "equal ranks" in row["said_us"].reason and not row["off"]
+
+
+def test_published_rows_are_as_published_and_mixes_have_none(done):
+    rows = {row["nodes"]: row for row in table(done, "published").rows}
+    points = {f"{p.label} x86": p for p in simula.points(simula.X86)}
+    row, p = rows["1 x86"], points["1 x86"]
+    assert (row["published_s"], row["published_j"], row["status"]) == (p.time_s, p.energy_j, "fitted")
+    assert (
+        "cluster" in row["measured_where"]
+        and "564" in row["measured_where"]
+        and "supply" in rows["4 ARM"]["measured_where"]
+    )
+    assert row["time_s"].value == pytest.approx(p.time_s, rel=0.25)
+    mix = rows["8 x86 + 4 ARM"]
+    assert not mix["published_uj"] and mix["net_uj"].value > 0 and mix["status"] == "not published"
+    assert mix["net_uj"].value < mix["gross_uj"].value
+
+
+def test_power_is_the_published_one_of_as_many_cores(small):
+    for part, mix in (X86, Mix(8, 0)), (ARM, Mix(0, 4)):
+        cores = mix.x86 or mix.arm
+        profile = mixes.machine_of(DPSNN, mix).parts[part].profile
+        watts = cores * profile.get("power.core").value + profile.get("power.card").value
+        assert watts == pytest.approx(mixes.published_w()[part][cores])
+    assert mixes.machine_of(DPSNN, Mix(8, 4)).parts[X86].profile.get("power.card").value == 6.781
+
+
+def test_balanced_shares_are_faster_and_a_verdict_says_what_is_tied(done):
+    for program in "dpsnn", "mini_app":
+        (row,) = [r for r in table(done, f"mixes_{program}").rows if r["gain"]]
+        assert row["nodes"] == "8 x86 + 4 ARM" and row["gain"].value > 1
+        assert row["gain"].value == pytest.approx(row["equal_time"].value / row["balanced_time"].value)
+    for row in table(done, "verdicts").rows:
+        assert row["over"].value >= 1 and row["best"] not in row["tied"].split("; ")
+        tied = row["over"].low <= 1
+        assert tied == (row["bath"] in row["tied"].split("; ")) or row["bath"] == row["best"]
+    text = done.page.read_text(encoding="utf-8")
+    assert 'id="bath-mixes"' in text and "cannot be told apart" in text

@@ -23,7 +23,7 @@ AGES = (
     " the newer nodes wait for the older ones."
 )
 BATH = (
-    "Simula et al. measured the energy of x86 servers and of ARM boards, each alone. What would both do in"
+    "Simula et al. published the energy of x86 servers and of ARM boards, each alone. What would both do in"
     " one run? DPSNN's times are fitted to the published ones. The mini-app's are those of the profiles,"
     " which are assumed for both kinds of nodes. Power is the published one of as many cores."
 )
@@ -62,7 +62,7 @@ def _kind(found: Found) -> str:
 
 
 def _beside(setting: Setting, found: Found):
-    title = f"`whatif` from equal nodes, beside `predict`: {setting.key}"
+    title = f"From equal nodes by whatif, beside predict: {setting.key}"
     return schedule_tables.beside(setting, found, _kind(found), f"whatif_{setting.name}", title)
 
 

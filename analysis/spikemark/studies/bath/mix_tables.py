@@ -13,7 +13,7 @@ from .mixes import BALANCED, CRITERIA, DPSNN, EQUAL, SECONDS, Mix, mixes
 NET, GROSS, TIME = "net energy", "gross energy", "time"
 EVENTS = simula.definitions()[1]  # as Table IV counts them
 PER_EVENT = 1e6 / EVENTS.events
-#: What was measured, in rows of the two tables, by whether a row has a baseline.
+#: Where power was read, in rows of the two tables, by whether a row has a baseline.
 WALL = "at the wall, the whole {}; idling subtracted ({} W)"
 BEHIND = "one board behind its supply; idling subtracted"
 FITTED_TIME = {X86: (1, 4, 32), ARM: (1, 4, 8)}  # cores
@@ -51,14 +51,14 @@ def published(found: dict[str, Any]) -> Table:
         Column("net_uj", "net, µJ per event", "modelled", 2),
         Column("off", "net, modelled / published - 1 (%)", "modelled", 2),
         Column("gross_uj", "gross, µJ per event", "modelled", 2),
-        Column("measured", "published energy is"),
+        Column("measured_where", "published energy is"),
         Column("status", "time is"),
     ]
     return Table(columns, rows if numbers else [], "Joules per synaptic event", "published", [NOTE])
 
 
 def _own(mix: Mix, numbers: dict[str, Any]) -> dict[str, Quantity]:
-    if not numbers:
+    if f"{TIME} {mix.key}" not in numbers:
         return {}
     return {
         "time_s": kept.quantity(numbers, f"{TIME} {mix.key}"),
@@ -76,7 +76,7 @@ def _beside(name: str, table: str, p: Point, numbers: dict[str, Any]) -> dict[st
     said = BEHIND if p.baseline_w is None else WALL.format(where, f"{p.baseline_w:g}")
     return {
         "nodes": f"{p.label} {name}", "published_s": p.time_s, "published_j": p.energy_j,
-        "published_uj": PER_EVENT * p.energy_j, **own, "measured": said, "status": status,
+        "published_uj": PER_EVENT * p.energy_j, **own, "measured_where": said, "status": status,
         "off": kept.error(own["net_j"], Quantity(p.energy_j)) if own else None,
     }  # fmt: skip
 

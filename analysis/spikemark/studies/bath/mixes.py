@@ -25,7 +25,7 @@ from spikemark.prediction.partition import graph
 from spikemark.prediction.partition.balance import Task, balanced
 from spikemark.prediction.partition.methods import METHODS
 from spikemark.presets import dpsnn
-from spikemark.studies import prediction_checks as checks
+from spikemark.studies import prediction_checks
 from spikemark.studies.published_runs import LOGICAL, MESSAGES, PHYSICAL, WORK, table_ii, table_iii
 
 from . import kept
@@ -132,7 +132,7 @@ def fitted() -> dict[str, dict[str, float]]:
     Between servers and boards, messages may cost as little (LEAST) as between servers over Ethernet.
     """
     two_boards = [replace(case, fitted=MESSAGES) if case.ranks > case.each else case for case in table_iii()]
-    servers, boards = checks.check(table_ii())[1], checks.check(two_boards)[1]
+    servers, boards = prediction_checks.check(table_ii())[1], prediction_checks.check(two_boards)[1]
     least = {LEAST: servers[ETHERNET][MESSAGES]}
     return {X86: servers["dpsnn-westmere-ib"], ARM: boards["jetson-tx1"] | least}
 
@@ -167,11 +167,11 @@ def _fitted(profile: Profile, factors: dict[str, float], both: bool) -> Profile:
     """
     values = dict(profile.values)
     for path, value in profile.values.items():
-        if path.startswith(tuple(checks.OF_WORK)) and WORK in factors:
+        if path.startswith(tuple(prediction_checks.OF_WORK)) and WORK in factors:
             values[path] = _scaled(value, factors[WORK], WORK_WITHIN)
-        elif path == checks.GAP:
+        elif path == prediction_checks.GAP:
             values[path] = _message(value, factors, both)
-        elif path in checks.NO_RING:
+        elif path in prediction_checks.NO_RING:
             values[path] = replace(value, value=0.0, interval=(0.0, 0.0), follows=())
     return replace(profile, values=values)
 
