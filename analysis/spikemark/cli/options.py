@@ -113,7 +113,19 @@ def machine_profile(name: str, filled: bool = True):
     """
     from spikemark import machines
 
-    stated = machines.load(name)
+    return _warned(machines.load(name), filled)
+
+
+def any_machine(name: str, filled: bool = True):
+    """The same of a profile or a machine of parts. Raises BadInput as `machines.load_any` does."""
+    from spikemark import machines
+
+    return _warned(machines.load_any(name), filled)
+
+
+def _warned(stated, filled: bool):
+    from spikemark import machines
+
     warn(f"{stated.name}: {line}" for line in machines.odd(stated))
     return machines.filled(stated) if filled else stated
 
