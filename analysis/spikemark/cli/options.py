@@ -97,6 +97,14 @@ Exchange = Annotated[
 ]
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads of a rank [all cores].")]
 RanksPerNode = Annotated[int | None, typer.Option(min=1, help="Ranks that share a node [as many as fit].")]
+On = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="PART=RANKS,…",
+        help="Ranks on each part of a machine of unequal nodes [as many as fit, part by part].",
+    ),
+]
 Whose = Annotated[
     str,
     typer.Option(
@@ -128,6 +136,21 @@ def _warned(stated, filled: bool):
 
     warn(f"{stated.name}: {line}" for line in machines.odd(stated))
     return machines.filled(stated) if filled else stated
+
+
+def ranks_on(text: str | None) -> dict[str, int] | None:
+    """Ranks by part from a text such as 'x86=4,arm=8'. Raises BadInput for anything else."""
+    if text is None:
+        return None
+    found: dict[str, int] = {}
+    for word in text.split(","):
+        name, sign, number = word.strip().partition("=")
+        if not (sign and name and WHOLE.fullmatch(number)) or name in found:
+            raise BadInput(
+                f"--on={text!r}: allowed are parts and whole numbers of ranks, such as x86=4,arm=8"
+            )
+        found[name] = int(number)
+    return found
 
 
 def profile_digest(name: str) -> dict[str, str]:

@@ -150,7 +150,7 @@ def cluster(
     speed: str = SPEED,
     properties: dict[str, str] | None = None,
 ) -> str:
-    """Hosts with so many cores each on links of the latency `wire` in s. `properties` are those of its hosts."""
+    """Hosts with so many cores each on links of the latency `wire` in s, with these `properties`."""
     inside = network.latency_node_s - network.busy_node_s
     given = "".join(f'   <prop id="{key}" value="{value}"/>\n' for key, value in (properties or {}).items())
     return f"""  <cluster id="{name}" prefix="{prefix}" suffix="" radical="0-{hosts - 1}"
