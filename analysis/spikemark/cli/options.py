@@ -100,9 +100,8 @@ RanksPerNode = Annotated[int | None, typer.Option(min=1, help="Ranks that share 
 On = Annotated[
     str | None,
     typer.Option(
-        "--on",
-        metavar="PART=RANKS,…",
-        help="Ranks on each part of a machine of unequal nodes [as many as fit, part by part].",
+        metavar="PART=N,PART=N",
+        help="Ranks by part of a machine of parts, such as x86=4,arm=8 [each part filled before the next].",
     ),
 ]
 Whose = Annotated[
@@ -138,21 +137,6 @@ def _warned(stated, filled: bool):
     return machines.filled(stated) if filled else stated
 
 
-def ranks_on(text: str | None) -> dict[str, int] | None:
-    """Ranks by part from a text such as 'x86=4,arm=8'. Raises BadInput for anything else."""
-    if text is None:
-        return None
-    found: dict[str, int] = {}
-    for word in text.split(","):
-        name, sign, number = word.strip().partition("=")
-        if not (sign and name and WHOLE.fullmatch(number)) or name in found:
-            raise BadInput(
-                f"--on={text!r}: allowed are parts and whole numbers of ranks, such as x86=4,arm=8"
-            )
-        found[name] = int(number)
-    return found
-
-
 def profile_digest(name: str) -> dict[str, str]:
     """The name of a profile, and the digest of what is stated in it."""
     from spikemark import machines
@@ -168,6 +152,17 @@ def whole_numbers(text: str, name: str) -> list[int]:
     if len(parts) > MOST_RANKS or not all(WHOLE.fullmatch(part.strip()) for part in parts):
         raise BadInput(f"{name}={text!r}: up to {MOST_RANKS} whole numbers above 0 are needed, such as 16,32")
     return [int(part) for part in parts]
+
+
+def ranks_by_part(text: str | None) -> dict[str, int] | None:
+    """Ranks by part of a text such as 'x86=4,arm=8'. Raises BadInput for anything else."""
+    if text is None:
+        return None
+    pairs = [pair.strip().partition("=") for pair in text.split(",")]
+    found = {part: int(ranks) for part, _, ranks in pairs if part and WHOLE.fullmatch(ranks)}
+    if len(found) < len(pairs):
+        raise BadInput(f"on={text!r}: each part once with its ranks is needed, such as x86=4,arm=8")
+    return found
 
 
 def delay_ratio(text: str | None) -> int | str | None:

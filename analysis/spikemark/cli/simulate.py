@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import On, Settings, any_machine, machine_profile, ranks_on, read_description
+from .options import On, Settings, any_machine, machine_profile, ranks_by_part, read_description
 from .output import bar_of_cycles, fail, list_lines, print_lines, short
 
 
@@ -95,7 +95,7 @@ def simulate(
     read = read_description(description, settings or [])
     full = None if compute_of is None else read_description(compute_of, [])
     arguments: dict[str, Any] = {"ranks_per_node": ranks_per_node, "threads": threads, "compute_of": full}
-    arguments["on"] = ranks_on(on)
+    arguments["on"] = ranks_by_part(on)
     arguments |= {
         "seed": seed,
         "correlation": correlation,
