@@ -138,11 +138,11 @@ def _warned(stated, filled: bool):
 
 
 def profile_digest(name: str) -> dict[str, str]:
-    """The name of a profile, and the digest of what is stated in it."""
+    """The name of a profile or a machine of parts, and the digest of what is stated in it."""
     from spikemark import machines
     from spikemark.machines.digest import digest
 
-    stated = machines.load(name)
+    stated = machines.load_any(name)
     return {"name": stated.name, "digest": digest(stated)}
 
 
