@@ -213,6 +213,13 @@ def test_executed_kernels_take_the_time_of_each_part(tmp_path, machine, equal):
     assert f'speed="{fast:g}Gf"' in about["platform"] and f'speed="{slow:.6g}Gf"' in about["platform"]
 
 
+def test_measured_times_are_replayed_on_parts(tmp_path, apart):
+    first = simulate(tmp_path / "first", apart, on=ON, compute_of=full(describe()))
+    where = {"on": {"fast": 2, "slow": 2}, "ranks_per_node": 1}
+    out = simulation.simulate(describe("conventional"), apart, 4, tmp_path / "out", first.path, **where)
+    assert record.load(out).compute() == pytest.approx(first.compute(), rel=1e-3, abs=1e-7)
+
+
 def test_the_record_says_what_is_on_which_part(tmp_path, apart):
     about = simulate(tmp_path / "out", apart, on=ON).simulation
     assert about["parts"] == {
