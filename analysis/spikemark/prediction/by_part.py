@@ -22,12 +22,12 @@ SHARE, POWER, ENERGY, PER_EVENT, MEMORY = (
 )  # fmt: skip
 #: name -> (what it is, unit), in the order in which they are shown.
 FIGURES = {
-    COMPUTING: ("computing, mean of its ranks", "s per simulated s"),
-    SHARE: ("share of the time that they compute", "1"),
-    WAITED: ("waiting for the slowest rank, mean of its ranks", "s per simulated s"),
+    COMPUTING: ("computing", "s per simulated s"),
+    SHARE: ("share of the time that ranks compute", "1"),
+    WAITED: ("waiting for the slowest rank", "s per simulated s"),
     POWER: ("power", "W"),
     ENERGY: ("energy", "J per simulated s"),
-    PER_EVENT: ("energy per synaptic event of its own neurons", "uJ"),
+    PER_EVENT: ("energy per own synaptic event", "uJ"),
     MEMORY: ("memory of a node", "GB"),
 }
 OF_TIME = (COMPUTING, SHARE, WAITED)

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from spikemark.core.errors import BadInput
 from spikemark.machines.inputs import SLOWER, Inputs
 from spikemark.machines.node import Node
 from spikemark.machines.parts import LINKS, PARTS, Machine, Share, shares
@@ -34,11 +33,7 @@ class Layout:
         ranks_per_node: int | None = None,
         on: dict[str, int] | None = None,
     ) -> "Layout":
-        """How ranks lie on a profile, or on the parts of a machine. Raises BadInput as `parts.shares` does,
-        and for ranks by part (`on`) on a machine of equal nodes.
-        """
-        if on is not None and not isinstance(machine, Machine):
-            raise BadInput(f"on={words(on)}: the nodes of {machine.name} are all equal; leave it out")
+        """How ranks lie on a profile or on the parts of a machine. Raises BadInput as `parts.shares` does."""
         return cls(shares(machine, ranks, threads, ranks_per_node, on))
 
     @classmethod
@@ -99,7 +94,7 @@ class Layout:
 def threads_of(machine: Any, ranks_per_node: int | None = None, on: dict[str, int] | None = None) -> int:
     """Threads of a rank where ranks share all cores of a node, or of the node with the fewest cores."""
     parts = machine.parts.values() if isinstance(machine, Machine) else ()
-    used = [part.profile for part in parts if on is None or part.name in on]
+    used = [part.profile for part in parts if on is None or on.get(part.name)]
     profiles = used or [part.profile for part in parts] or [machine]
     cores = min(round(profile.need("node.cores", "placing ranks").value) for profile in profiles)
     return max(1, cores // (ranks_per_node or 1))
@@ -126,8 +121,3 @@ def moved_with(machine: Any, path: str) -> tuple[str, str]:
     if own.startswith("interconnect."):
         return "", own
     return (machine.parts[part].profile.name, own) if part and own != SLOWER else ("", path)
-
-
-def words(on: dict[str, int]) -> str:
-    """Ranks by part, as commands take them."""
-    return ",".join(f"{part}={ranks}" for part, ranks in on.items())

@@ -43,17 +43,23 @@ def table(predictions: list[Prediction]) -> Table:
     return Table(columns, rows, f"{title}{counted(first.threads, 'thread')} per rank); {made}")
 
 
+def tables(predictions: list[Prediction]) -> list[Table]:
+    """The table of all predictions, and of each on a machine of unequal nodes, one of its parts."""
+    return [table(predictions), *(parts(p) for p in predictions if p.by_part)]
+
+
 def parts(prediction: Prediction) -> Table:
     """One row for each part of a machine of unequal nodes, of one prediction."""
     p, figures = prediction, by_part.FIGURES
-    columns = [Column("part", ""), Column("place", "")]
+    columns = [Column("part", ""), Column("place", "ranks and nodes")]
     columns += [Column(name, _head(*figures[name]), each=True) for name in figures]
     rows = [
         {"part": part.share.part, "place": _place(part), **part.figures, "fits_memory": FITS[part.fits]}
         for part in p.by_part
     ]
     columns.append(Column("fits_memory", "fits into memory"))
-    title = f"{p.title}: parts, {counted(p.ranks, 'rank')} on {counted(p.nodes, 'node')}; {MODELLED}"
+    where = f"{counted(p.ranks, 'rank')} on {counted(p.nodes, 'node')}"
+    title = f"Parts of {p.machine}, {where}: times are means over the ranks of a part; {MODELLED}"
     return Table(columns, rows, title, name="parts")
 
 
