@@ -5,7 +5,7 @@ from spikemark.quantities.words import change
 from spikemark.records.gather import Sweep
 from spikemark.studies.study import Findings, Study
 
-from . import by_schedule, injected, kept, mix_figure, mix_tables, mixes, schedule_tables, settings
+from . import by_schedule, injected, kept, mix_figure, mix_tables, mixes, schedule_tables, settings, simulated
 from .schedule_tables import Found
 from .settings import LAGGED, Setting, Way
 
@@ -45,6 +45,7 @@ def read(sweep: Sweep) -> Findings:
     parts = [
         Section("slow-node", "One slow node", [EXPLAINED, SOURCE], tables=[costs[one.key]]),
         Section("whatif", "What equal nodes tell", tables=[_beside(s, found[s.key]) for s in (one, few)]),
+        Section("simulated", "On SimGrid", tables=[simulated.table(simulated.load(sweep.path))]),
         Section("injected", "Real ranks", tables=[injected.table(sweep)]),
         Section("slow-nodes", "Some slow nodes", tables=[costs[few.key]]),
         Section("generations", "Two generations", [AGES], tables=[costs[ages.key]]),
@@ -80,7 +81,8 @@ def _key_figures(slow: Found, kind: str) -> list[KeyFigure]:
 
 def prepare(sweep: Sweep) -> list[str]:
     """Compute what is missing, and say what cannot be."""
-    return [*by_schedule.compute(sweep.path), *mixes.compute(sweep.path)]
+    found = [*by_schedule.compute(sweep.path), *mixes.compute(sweep.path)]
+    return [*found, *simulated.compute(sweep.path)]
 
 
 STUDY = Study(
