@@ -26,6 +26,7 @@ NOTE = (
     " card of each server; so errors are those of the times. Times are DPSNN's, fitted to the rows that say"
     " so; `held out` was not fitted. In mixes, ranks have neurons in proportion to how fast they compute."
 )
+NOTHING = "nothing"
 SHARED = "In parentheses: what the profiles do not know, moved for all mixes alike."
 
 
@@ -138,7 +139,7 @@ def _verdict(result: dict[str, Any], what: str) -> dict[str, Any]:
     both = min((key for key, mix in known.items() if mix.shares == BALANCED), key=lambda key: over(key).value)
     return {
         "best": _words(known[best]), "value": kept.quantity(numbers, f"{what} {best}"),
-        "tied": "; ".join(tied) or "nothing", "bath": _words(known[both]), "over": over(both),
+        "tied": "; ".join(tied) or NOTHING, "bath": _words(known[both]), "over": over(both),
     }  # fmt: skip
 
 
@@ -156,7 +157,8 @@ def sentence(found: dict[str, Any]) -> str | None:
     for what, verdict in said.items():
         over = verdict["over"]
         apart = "cannot be told apart from it:" if over.low <= 1 <= over.high else "takes"
+        tied = f" (tied: {verdict['tied']})" if verdict["tied"] != NOTHING else ""
         parts.append(
-            f"{what} is least on {verdict['best']}, and the best bath {apart} {text(over)} times as much"
+            f"{what} is least on {verdict['best']}{tied}, and the best bath {apart} {text(over)} times as much"
         )
     return f"With x86 and ARM in one bath: {'; '.join(parts)}."
