@@ -158,7 +158,6 @@ def sentence(found: dict[str, Any]) -> str | None:
         over = verdict["over"]
         apart = "cannot be told apart from it:" if over.low <= 1 <= over.high else "takes"
         tied = f" (tied: {verdict['tied']})" if verdict["tied"] != NOTHING else ""
-        parts.append(
-            f"{what} is least on {verdict['best']}{tied}, and the best bath {apart} {text(over)} times as much"
-        )
+        best = f"{what} is least on {verdict['best']}{tied}"
+        parts.append(f"{best}, and the best bath {apart} {text(over)} times as much")
     return f"With x86 and ARM in one bath: {'; '.join(parts)}."
