@@ -32,7 +32,7 @@ def _presets() -> Iterable[str]:
 def _machines() -> Iterable[str]:
     from spikemark import machines
 
-    return machines.names()
+    return [*machines.names(), *machines.accelerated_names()]
 
 
 def _priced() -> Iterable[str]:

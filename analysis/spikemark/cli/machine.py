@@ -39,13 +39,14 @@ def machine(
     elif name is None:
         if filled:
             raise BadInput("--filled: only with the name of a profile")
-        profiles = [machines.load(known) for known in machines.names()]
+        every = [*machines.names(), *machines.accelerated_names()]
+        profiles = [machines.load(known) for known in every]
         if as_json:
             print_json([show.content(p) for p in profiles], as_written=True)
         else:
             print_tables(show.overview(profiles))
     else:
-        profile = machine_profile(name, filled)
+        profile = machine_profile(name, filled, accelerators=True)
         if as_json:
             print_json(show.content(profile), as_written=True)
         else:

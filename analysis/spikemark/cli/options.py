@@ -106,14 +106,17 @@ Whose = Annotated[
 ]
 
 
-def machine_profile(name: str, filled: bool = True):
+def machine_profile(name: str, filled: bool = True, accelerators: bool = False):
     """A profile, with what is assumed where it is unknown if `filled`; warns of its odd values.
 
-    Raises BadInput as `machines.load` does.
+    Raises BadInput as `machines.load` does, and for nodes with accelerators unless they are wanted.
     """
     from spikemark import machines
+    from spikemark.machines.accelerated import refuse
 
     stated = machines.load(name)
+    if not accelerators:
+        refuse(stated)
     warn(f"{stated.name}: {line}" for line in machines.odd(stated))
     return machines.filled(stated) if filled else stated
 

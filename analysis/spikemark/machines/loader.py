@@ -11,7 +11,7 @@ from spikemark.core.errors import BadInput
 from spikemark.core.reading import read_text
 from spikemark.core.yaml_file import YAML, parsed
 
-from . import parts_file
+from . import accelerated, parts_file
 from .parts import PARTS, Machine
 from .profile import Profile, checked
 
@@ -22,9 +22,18 @@ def folder() -> Path:
 
 
 def names() -> list[str]:
-    """Names of all profiles in machines/, sorted."""
+    """Names of all profiles in machines/, sorted; without those of accelerated nodes."""
+    return _names(folder())
+
+
+def accelerated_names() -> list[str]:
+    """Names of the profiles of accelerated nodes, sorted."""
+    return _names(folder() / accelerated.FOLDER)
+
+
+def _names(where: Path) -> list[str]:
     try:
-        files = os.listdir(folder())
+        files = os.listdir(where)
     except FileNotFoundError:
         return []
     return sorted(name.removesuffix(".yaml") for name in files if name.endswith(".yaml"))
@@ -49,7 +58,9 @@ def load_any(name: str | Path) -> Profile | Machine:
     if path.suffix not in YAML:
         path = folder() / f"{name}.yaml"
         if not path.is_file():
-            known = ", ".join(names())
+            path = folder() / accelerated.FOLDER / f"{name}.yaml"
+        if not path.is_file():
+            known = ", ".join([*names(), *accelerated_names()])
             raise BadInput(
                 f"machine {str(name)!r} not found: give the path of a .yaml file or one of {known}"
             )
@@ -73,4 +84,5 @@ def title(name: str) -> str:
 
     A machine that has no profile in machines/ keeps its name.
     """
-    return f"{load(name).title.partition(':')[0]} ({name})" if name in names() else name
+    known = name in [*names(), *accelerated_names()]
+    return f"{load(name).title.partition(':')[0]} ({name})" if known else name

@@ -51,7 +51,7 @@ VALUES = {
     "predict --machine grace --placement ": [*PLACEMENTS],
     "compare jur": ["jureca-dc"],
     "compare grace --price jur": ["jureca-dc="],
-    "machine ": [*machines.names()],
+    "machine ": [*machines.names(), *machines.accelerated_names()],
     "simulate run.json --machine epyc-v": ["epyc-vm"],
     "sweep smo": ["smoke"],
     "sweep smoke --profile ": ["here", "laptop", "slurm"],

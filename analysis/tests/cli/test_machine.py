@@ -22,14 +22,15 @@ def test_all_profiles_are_listed(spikemark):
     status, output, _ = spikemark("machine")
     assert status == 0
     shown = rows(output)
-    assert list(shown) == machines.names()
-    for name in machines.names():
+    every = [*machines.names(), *machines.accelerated_names()]
+    assert list(shown) == every
+    for name in every:
         profile = machines.load(name)
         assert shown[name][-2:] == [str(len(profile.unknown())), "".join(profile.title.split())]
         assert sum(map(int, shown[name][:3])) == len(profile.values)
 
 
-@pytest.mark.parametrize("name", machines.names())
+@pytest.mark.parametrize("name", [*machines.names(), *machines.accelerated_names()])
 def test_every_value_is_shown_with_its_reference(spikemark, name):
     profile = machines.load(name)
     status, output, _ = spikemark("machine", name)
@@ -56,4 +57,5 @@ def test_what_is_assumed_can_be_shown(spikemark):
 
 def test_schema_and_list_as_json(spikemark):
     assert json.loads(spikemark("machine", "--schema")[1]) == json.loads(json.dumps(machines.json_schema()))
-    assert [p["name"] for p in json.loads(spikemark("machine", "--json")[1])] == machines.names()
+    every = [*machines.names(), *machines.accelerated_names()]
+    assert [p["name"] for p in json.loads(spikemark("machine", "--json")[1])] == every
