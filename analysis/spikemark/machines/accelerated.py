@@ -8,7 +8,7 @@ from spikemark.core.errors import BadInput
 
 FOLDER = "accelerated"  # within machines/
 GROUP = "accelerator."
-DEVICES = "accelerator.devices"
+DEVICES, DEVICE = "accelerator.devices", "accelerator.name"
 
 
 def is_accelerated(profile) -> bool:

@@ -103,7 +103,7 @@ def candidates(
     """One for each profile. Raises BadInput for a profile without the number of devices of a node."""
     profiles = list(profiles)
     for profile in profiles:  # refuses before work begins
-        profile.need(DEVICES, "a comparison with its published runs")
+        profile.need(DEVICES, "a comparison with published runs")
     events = Events.of(counting) if profiles else Events(0.0, 0.0)
     return [_candidate(network, profile, counting, events, target, life) for profile in profiles]
 
@@ -111,7 +111,7 @@ def candidates(
 def _candidate(
     network: Network, profile: Profile, counting: Counting, events: Events, target: float, life: Life
 ) -> Accelerated:
-    found = runs_published.of(network, profile.name)
+    found = runs_published.of(network, runs_published.of_device(profile))
     counted = [result for result in found if not result.variant]
     if counted:
         best = min(counted, key=lambda result: result.real_time_factor.value)

@@ -99,7 +99,9 @@ def _reason(a: Accelerated, found: Quantity) -> str:
 
 def published(made: Comparison, call: Call) -> Table:
     """All published runs of the network on these machines, other variants included."""
-    machines = [(c, runs_published.of(made.network, c.name)) for c in made.candidates]
+    machines = [
+        (c, runs_published.of(made.network, runs_published.of_machine(c.name))) for c in made.candidates
+    ]
     machines += [(a, a.results) for a in made.accelerated]
     rows = [
         {

@@ -10,7 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from spikemark.machines.accelerated import DEVICE, DEVICES
 from spikemark.machines.inputs import WITHIN
+from spikemark.machines.loader import accelerated_names, load
+from spikemark.machines.profile import Profile
 from spikemark.models.published import papers
 from spikemark.network.description import read
 from spikemark.presets import PRESETS
@@ -75,9 +78,19 @@ def network_of(network: Network, among: list[Result]) -> str | None:
     return None
 
 
-def of(network: Network, machine: str) -> list[Result]:
-    """The published runs of this network on a machine, other variants included."""
-    known = of_machine(machine)
+def of_device(profile: Profile) -> list[Result]:
+    """The runs on devices of the same `accelerator.name`, which belong to any node that has such devices.
+
+    Runs on several devices belong to nodes that have as many of them as those had.
+    """
+    name, each = profile.get(DEVICE), profile.need(DEVICES, "a comparison with published runs").value
+    same = {known for known in accelerated_names() if name and load(known).get(DEVICE).value == name.value}
+    found = [result for result in results() if result.profile in same]
+    return [result for result in found if result.devices in (1, each * result.nodes)]
+
+
+def of(network: Network, known: list[Result]) -> list[Result]:
+    """Those of the published runs that are of this network, other variants included."""
     name = network_of(network, known)
     return [found for found in known if found.network == name]
 

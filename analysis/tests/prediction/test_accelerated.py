@@ -85,7 +85,7 @@ def test_the_energy_is_counted_as_predictions_count_it(microcircuit):
 @pytest.mark.parametrize("name", KERNELS)
 def test_times_from_kernels_are_those_of_the_run_that_they_come_from(name, microcircuit, monkeypatch):
     published = {r.who: r.real_time_factor.value for r in runs_published.of_machine(name)}["PyGeNN"]
-    monkeypatch.setattr(runs_published, "of", lambda network, machine: [])
+    monkeypatch.setattr(runs_published, "of", lambda network, known: [])
     (a,) = compare(microcircuit, [machines.load(name)]).accelerated
     assert a.time.kind == "extrapolated" and a.time.value == pytest.approx(published, rel=0.1)
     assert a.time.low < a.time.value / 2.9 and a.time.high > a.time.value * 2.9
@@ -114,8 +114,27 @@ def test_what_is_unknown_is_null_with_a_reason_and_no_machine_is_named(name, net
     assert any(line.startswith(f"{name}: the real-time factor is unknown") for line in content["verdict"])
 
 
+def test_published_runs_belong_to_the_device_not_to_the_name_of_a_profile(microcircuit):
+    """An offer with the same devices has their runs, one that only takes the name of a profile has none."""
+    shipped = machines.load("rtx-4090")
+    offer = replace(shipped.assume("accelerator.devices", 4, "1", "an offer"), name="offer")
+    other = shipped.assume("accelerator.name", "GeForce RTX 5090", None, "an offer")
+    made = compare(microcircuit, [offer, other])
+    same, unknown = made.accelerated
+    assert same.time.value == 0.2719 and (same.nodes, same.devices) == (1, 1)
+    assert not unknown.time and not unknown.results
+
+
+def test_runs_on_several_devices_belong_to_nodes_with_as_many():
+    shipped = machines.load("tesla-v100")
+    several = [r for r in runs_published.of_device(shipped) if r.devices > 1]
+    assert several and all(r.network == "mam" for r in several)
+    four = shipped.assume("accelerator.devices", 4, "1", "an offer")
+    assert {r.devices for r in runs_published.of_device(four)} == {1}
+
+
 def test_networks_that_may_not_fit_have_no_time(microcircuit, monkeypatch):
-    monkeypatch.setattr(runs_published, "of", lambda network, machine: [])
+    monkeypatch.setattr(runs_published, "of", lambda network, known: [])
     tiny = machines.load("titan-rtx").assume("accelerator.memory", 1, "GB", "a test")
     (a,) = compare(microcircuit, [tiny]).accelerated
     assert not a.time and "fit into a device" in a.time.reason
@@ -176,7 +195,7 @@ def test_costs_need_a_price_and_include_energy_that_is_known(microcircuit):
 
 def test_programs_differ_by_less_than_is_allowed_for(microcircuit, one_node):
     """NEST 3.3 on a node of JURECA-DC, beside what is predicted of the mini-app and of NEST."""
-    (nest,) = runs_published.of(microcircuit, "jureca-dc")
+    (nest,) = runs_published.of(microcircuit, runs_published.of_machine("jureca-dc"))
     profile = machines.filled(machines.load("jureca-dc"))
     for name in simulators.SIMULATORS:
         made = compare(microcircuit, [profile], simulator=name)
