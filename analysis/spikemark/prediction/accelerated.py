@@ -2,9 +2,10 @@
 
 A published run counts first. Where there is none, the kernel times of one device give
 
-    events * t_next + neurons * steps * update(model) + steps * step     [s per simulated s]
+    events * t_next + spikes * t_spike + neurons * steps * update(model) + steps * step   [s per simulated s]
 
-with recurrent synaptic `events` and `steps` per simulated second; input from outside is in `update`. Kernel
+with recurrent synaptic `events`, `spikes` and `steps` per simulated second. Input from outside is in `update`,
+and an unknown `t_spike` is part of `t_next`. Kernel
 times are known of one network at one size (data/genn_kernels.csv in models/published). In a balanced network
 on the Titan RTX, a neuron took 1.8 times as long with 11 250 neurons as with 225 000, and a synapse twice as
 long (hpc_benchmark.csv in BrainsOnBoard/pygenn_paper). So an interval reaches `EXTRAPOLATED` times up and
@@ -41,16 +42,18 @@ WHY = "times of its kernels"
 
 @dataclass(frozen=True)
 class Events:
-    """Synaptic events of the asked network in a simulated second."""
+    """Synaptic events and spikes of the asked network in a simulated second."""
 
     recurrent: float
     outside: float
+    spikes: float
 
     @classmethod
     def of(cls, counting: Counting) -> "Events":
         """Counted, at the rates of the network."""
         loads = counting.loads(1, 1, "conventional")
-        return cls(loads.total_events / loads.cycle_s, loads.external / loads.cycle_s)
+        found = loads.total_events, loads.external, float(loads.spikes.sum())
+        return cls(*(number / loads.cycle_s for number in found))
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ def candidates(
     profiles = list(profiles)
     for profile in profiles:  # refuses before work begins
         profile.need(DEVICES, "a comparison with published runs")
-    events = Events.of(counting) if profiles else Events(0.0, 0.0)
+    events = Events.of(counting) if profiles else Events(0.0, 0.0, 0.0)
     return [_candidate(network, profile, counting, events, target, life) for profile in profiles]
 
 
@@ -200,6 +203,8 @@ def _from_kernels(profile: Profile, counting: Counting, events: Events) -> Quant
             f"{network.synapses:.3g} synapses are more than the {most:.3g} that surely fit into a device"
         )
     parts: dict[str, float] = {"accelerator.t_next": events.recurrent, "accelerator.step": steps}
+    if profile.get("accelerator.t_spike"):
+        parts["accelerator.t_spike"] = events.spikes
     for population in network.populations:
         path = f"accelerator.update.{population.neuron.model}"
         parts[path] = parts.get(path, 0.0) + population.size * steps

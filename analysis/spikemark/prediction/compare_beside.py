@@ -59,6 +59,11 @@ class Side:
     predicted: bool  # of CPU cores
 
 
+def title(made: Comparison) -> str:
+    """Of the first table, where nothing is predicted of CPU cores."""
+    return f"{made.network.title}: what is known of each machine for real-time factor {number(made.target)}"
+
+
 def notes(made: Comparison) -> list[str]:
     """What to know of their rows of the first table."""
     return [NOTE, PER] if made.accelerated else []

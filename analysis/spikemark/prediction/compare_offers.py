@@ -56,6 +56,8 @@ def first(made: Comparison, call: Call = name_of) -> Table:
     title = f"{made.network.title}: what each machine needs for real-time factor {number(made.target)},"
     title += f" times of {simulators.find(made.simulator).label}, {schedule(made)}; modelled"
     title += compare_beside.PUBLISHED if made.accelerated else ""
+    if not made.candidates:
+        title = compare_beside.title(made)
     return offers.table(rows, title, COST_HEAD, notes)
 
 

@@ -80,18 +80,30 @@ def render(made: Comparison) -> str:
         sweep=SimpleNamespace(
             name=made.network.title,
             machine=", ".join(named.values()),
-            title=f"Times of {simulators.find(made.simulator).heading}: real-time factor"
-            f" {number(made.target)},"
-            f" {compare_show.schedule(made)}",
+            title=_title(made),
         ),
         sentence=compare_sentence.sentence(made, call),
-        not_nest=simulators.find(made.simulator, made.network.description).said()[0],
+        not_nest=_whose(made),
         top=offers_page.first_screen(
             compare_offers.first(made, call), "What each machine needs", _ranges(made, named)
         ),
         broken=False,
         sections=[s for s in sections if s],
     )
+
+
+def _title(made: Comparison) -> str:
+    whose = simulators.find(made.simulator).heading
+    if not made.candidates:
+        return f"Published times: real-time factor {number(made.target)}"
+    return f"Times of {whose}: real-time factor {number(made.target)}, {compare_show.schedule(made)}"
+
+
+def _whose(made: Comparison) -> str:
+    """Whose times these are."""
+    if not made.candidates:
+        return compare_beside.NOTE
+    return simulators.find(made.simulator, made.network.description).said()[0]
 
 
 def _published(made: Comparison, call) -> Section | None:

@@ -204,11 +204,21 @@ def test_programs_differ_by_less_than_is_allowed_for(microcircuit, one_node):
         assert 1 < apart < compare_beside.PROGRAMS[made.simulator] < 2 * apart
 
 
+def test_what_a_spike_costs_counts_where_it_is_known(small):
+    known = machines.load("titan-rtx")
+    more = known.assume("accelerator.t_spike", 50, "ns", "a test")
+    one, other = (compare(small, [profile]).accelerated[0].time.value for profile in (known, more))
+    spikes = sum(p["size"] for p in small.description["network"]["populations"])
+    assert spikes * 0.5 * 50e-9 < other - one < spikes * 20 * 50e-9  # at 0.5 to 20 spikes/s
+
+
 def test_only_accelerated_machines(microcircuit):
     made = compare(microcircuit, [machines.load("rtx-4090")])
+    assert "mini-app" not in compare_offers.first(made).title
     assert compare_show.sentence(made).startswith("Only rtx-4090 may reach real-time factor 1.00: sure on 1")
     page = Page(machines_page.render(made))
     assert "What was published of this network" in page.text and "GeNN 4.8.0" in page.text
+    assert "mini-app" not in page.text
 
 
 @pytest.mark.parametrize("name", NAMES)
