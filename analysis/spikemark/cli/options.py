@@ -117,6 +117,19 @@ def machine_profile(name: str, filled: bool = True, accelerators: bool = False):
     stated = machines.load(name)
     if not accelerators:
         refuse(stated)
+    return _warned(stated, filled)
+
+
+def any_machine(name: str, filled: bool = True):
+    """The same of a profile or a machine of parts. Raises BadInput as `machines.load_any` does."""
+    from spikemark import machines
+
+    return _warned(machines.load_any(name), filled)
+
+
+def _warned(stated, filled: bool):
+    from spikemark import machines
+
     warn(f"{stated.name}: {line}" for line in machines.odd(stated))
     return machines.filled(stated) if filled else stated
 

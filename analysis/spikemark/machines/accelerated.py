@@ -1,13 +1,13 @@
-"""Nodes with accelerators, such as GPUs: their profiles lie in machines/accelerated/.
+"""Nodes with accelerators, such as GPUs: their profiles hold the group `accelerator`.
 
-Predictions are of CPU cores, and assume unknown values from the profiles in machines/ alone. So nothing is
+Predictions are of CPU cores, and assume unknown values from the profiles of CPU nodes alone. So nothing is
 assumed of accelerated nodes, and nothing is assumed from them.
 """
 
 from spikemark.core.errors import BadInput
 
-FOLDER = "accelerated"  # within machines/
-GROUP = "accelerator."
+KEY = "accelerator"
+GROUP = f"{KEY}."
 DEVICES, DEVICE = "accelerator.devices", "accelerator.name"
 
 

@@ -4,12 +4,12 @@ A published run counts first. Where there is none, the kernel times of one devic
 
     events * t_next + spikes * t_spike + neurons * steps * update(model) + steps * step   [s per simulated s]
 
-with recurrent synaptic `events`, `spikes` and `steps` per simulated second. Input from outside is in `update`,
-and an unknown `t_spike` is part of `t_next`. Kernel
-times are known of one network at one size (data/genn_kernels.csv in models/published). In a balanced network
-on the Titan RTX, a neuron took 1.8 times as long with 11 250 neurons as with 225 000, and a synapse twice as
-long (hpc_benchmark.csv in BrainsOnBoard/pygenn_paper). So an interval reaches `EXTRAPOLATED` times up and
-down. Several devices are not modelled: what they exchange was not published by part.
+with recurrent synaptic `events`, `spikes` and `steps` per simulated second. The update holds input from
+outside, and t_next an unknown t_spike. Kernel times are known of one network at one size
+(data/genn_kernels.csv in models/published). In a balanced network on the Titan RTX, a neuron took 1.8 times
+as long with 11 250 neurons as with 225 000, and a synapse twice as long (hpc_benchmark.csv in
+BrainsOnBoard/pygenn_paper). So an interval reaches `EXTRAPOLATED` times up and down. Several devices are not
+modelled: what they exchange was not published by part.
 """
 
 from collections.abc import Iterable

@@ -8,7 +8,6 @@ import pytest
 import yaml
 
 from spikemark import machines
-from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.models.published import papers
 from spikemark.prediction import runs_published
@@ -21,7 +20,8 @@ GOOD = {"devices": ONE, "memory": ONE | {"unit": "GB"}, "t_next": ONE | {"unit":
 
 
 def test_there_are_some_and_predictions_assume_nothing_from_them():
-    assert len(NAMES) >= 8 and not set(NAMES) & set(machines.names())
+    assert len(NAMES) >= 8 and not set(NAMES) & {*machines.names(), *machines.names_of_parted()}
+    assert machines.profile_names() == [*machines.names(), *NAMES]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -115,4 +115,3 @@ def test_the_example_of_the_page_is_a_profile():
 def test_a_name_that_no_profile_has(spikemark):
     status, _, error = spikemark("machine", "rtx-4091")
     assert status == 2 and "rtx-4090" in error and error.count("\n") == 1
-    assert not (places.root() / "machines" / "rtx-4090.yaml").exists()
