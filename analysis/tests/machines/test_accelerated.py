@@ -106,6 +106,16 @@ def test_what_is_wrong_is_said_in_one_line(path, value, said):
     assert said in str(bad.value) and "\n" not in str(bad.value)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_the_table_of_the_page_has_the_published_numbers(name):
+    (row,) = [line for line in PAGE.splitlines() if line.startswith(f"| `{name}` |")]
+    shown = [float(number) for number in re.findall(r"(?<![\d.])\d+\.?\d*", row.partition("` |")[2])]
+    for found in runs_published.of_machine(name):
+        printed = [q.value for q in (found.real_time_factor, found.energy) if q]
+        for value in () if found.variant else printed:
+            assert any(number == pytest.approx(value, rel=6e-3) for number in shown), (name, value)
+
+
 def test_the_example_of_the_page_is_a_profile():
     example = PAGE.split("with its source:")[1].split("`spikemark machine my-gpu.yaml`")[0]
     profile = machines.checked(yaml.safe_load(example), "docs/accelerators.md")
