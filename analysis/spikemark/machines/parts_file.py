@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationError, create_model
 
-from spikemark.core.errors import BadInput
+from spikemark.core.errors import BadInput, shown
 from spikemark.core.fields import no_boolean
 
 from .complaint import TAG, one_line
@@ -69,8 +69,9 @@ def _part(name: str, given: dict[str, Any], where: str, load: Callable[[str], Pr
     at = f"{where}: parts.{name}"
     try:
         profile = load(given["profile"])
-    except BadInput as error:
-        raise BadInput(f"{at}.profile={given['profile']!r}: {error}") from None
+    except (OSError, ValueError) as error:  # of the file, which may be no possible name, or of its content
+        reason = getattr(error, "strerror", None) or error
+        raise BadInput(f"{at}.profile={shown(given['profile'])}: {reason}") from None
     if "interconnect" in given:
         merged = {**profile.content.get("interconnect", {}), **given["interconnect"]}
         profile = checked({**profile.content, "interconnect": merged}, at)

@@ -65,6 +65,8 @@ BAD = [  # path, what is put there (None: taken away), what the complaint says
     ("parts/x86/profile", 5, "parts.x86.profile=5; allowed: a valid string"),
     ("parts/x86/profile", "nowhere", "parts.x86.profile='nowhere': machine 'nowhere' not found: give the"),
     ("parts/x86/profile", "no.yaml", "parts.x86.profile='no.yaml': "),
+    ("parts/x86/profile", "a\0.yaml", "parts.x86.profile='a\\x00.yaml': "),
+    ("parts/x86/profile", "x" * 5000, "…: File name too long"),
     ("parts/x86/profile", "other.yaml", "parts.x86.profile='other.yaml': machine other has unequal parts"),
     ("parts/x86/profile", "bath.yaml", "parts.x86.profile='bath.yaml': machine bath has unequal parts"),
     ("parts/x86/nodes", None, "parts.x86.nodes is missing"),
@@ -102,7 +104,7 @@ BAD = [  # path, what is put there (None: taken away), what the complaint says
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("path", "value", "complaint"), BAD, ids=[f"{p}={v}" for p, v, _ in BAD])
+@pytest.mark.parametrize(("path", "value", "complaint"), BAD, ids=[f"{p}={v}"[:80] for p, v, _ in BAD])
 def test_what_is_wrong_is_named_with_its_path(folder, path, value, complaint):
     assert isinstance(loaded(folder, content()), machines.Machine)
     with pytest.raises(BadInput) as bad:
@@ -156,7 +158,17 @@ def test_the_json_schema_says_the_same():
     check = jsonschema.Draft202012Validator(schema)
     assert check.is_valid(content())
     # what JSON Schema cannot say
-    apart = ("must contain", ": machine ", "no.yaml", "missing: the parts", "is no part", "itself", "already")
+    apart = (
+        "must contain",
+        ": machine ",
+        "no.yaml",
+        "x00",
+        "too long",
+        "missing: the parts",
+        "is no part",
+        "itself",
+        "already",
+    )
     apart += ("links.x86-arm-x86",)
     for path, value, complaint in BAD:
         if not any(words in complaint for words in apart) or "unknown field" in complaint:
