@@ -19,7 +19,7 @@ def bath(files):
         "format_version": 1, "name": "bath", "title": "A bath",
         "parts": {
             "x86": {"profile": "quick.yaml", "nodes": 2},
-            "arm": {"profile": "small.yaml", "nodes": 4, "slower": leaf(1.5, "1")},
+            "arm": {"profile": "small.yaml", "nodes": 4, "slower": leaf(1.5, "1", kind="assumed")},
         },
         "links": {"x86-arm": {"fabric": leaf("ethernet"), "latency": leaf(35, "us")}},
     }  # fmt: skip
