@@ -84,7 +84,8 @@ def evaluate(
     found, happens = {}, events(loads, layout)
     factor = times["real_time_factor"]
     for share in layout.named:
-        known = {SHARE: times[figure(share, COMPUTING)] / factor}
+        computing = times[figure(share, COMPUTING)]
+        known = {SHARE: min(1.0, computing / factor)}  # waiting may be drawn
         if figure(share, POWER) not in without:
             power = energy.share_w(inputs, layout, share)
             known |= {POWER: power, ENERGY: power * factor}

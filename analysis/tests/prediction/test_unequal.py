@@ -39,9 +39,8 @@ def of_part(prediction, name):
     return next(p for p in prediction.by_part if p.share.part == name)
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize(("profile", "each"), [("plain", 1), *((name, 2) for name in PROFILES)])
 @pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("each", [1, 2])
 def test_equal_parts_are_an_equal_machine(profile, schedule, each):
     """All figures, their intervals and their kinds, if the link is the network of the profile."""
     one = without_tables(PROFILES[profile])

@@ -1,7 +1,6 @@
-"""Runs on a simulated machine of unequal parts: spikes, compute times, waiting and energy of each part."""
+"""Runs on a simulated machine of unequal parts: spikes, compute times and waiting of each part."""
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,10 +8,10 @@ import machine_file
 import numpy as np
 import pytest
 from four_areas import SCHEDULES, describe
+from simulated_parts import FAR, ON, SLOWER, full, load, simulate
 
 from spikemark import machines
 from spikemark.core.errors import BadInput
-from spikemark.core.process import watch
 from spikemark.machines.inputs import Inputs
 from spikemark.models import recursion
 from spikemark.prediction import phases, rates
@@ -22,13 +21,7 @@ from spikemark.prediction.predict import predict
 from spikemark.presets import PRESETS
 from spikemark.records import record
 from spikemark.running import simulation
-from spikemark.running.simulation import parts_platform, power, smpirun, sources
 from spikemark.running.simulation.networks import Networks
-from spikemark.running.simulation.sources import Place
-
-SLOWER = 1.5
-FAR = {"latency": (40, "us"), "bandwidth": (0.1, "GB/s"), "gap": (8, "us")}
-ON = {"fast": 3, "slow": 1}
 
 
 @pytest.fixture(scope="module")
@@ -48,32 +41,22 @@ def equal(tmp_path_factory) -> machines.Profile:
     return machines.load(machine_file.write(tmp_path_factory.mktemp("equal") / "made-up.yaml"))
 
 
-def load(folder: Path, link: dict | None = None, slower: float = SLOWER, fast: int = 8) -> machines.Machine:
-    """Fast nodes and slow ones of 16 cores."""
-    parts = {"fast": {"nodes": fast}, "slow": {"nodes": 2, "slower": slower}}
-    return machines.load_any(machine_file.write_parts(folder / "parts.yaml", link, **parts))
-
-
-def full(description: dict) -> dict:
-    """Areas whose compute times are so long that messages cost next to nothing."""
-    found = json.loads(json.dumps(description))
-    for population in found["network"]["populations"]:
-        population["size"] *= 10_000
-    return found
-
-
-def simulate(
-    out: Path, machine, schedule: str = "conventional", on: dict | None = None, **options
-) -> record.Run:
-    options = {"ranks_per_node": 1, "threads": 4, "on": on, **options}
-    return record.load(simulation.simulate(describe(schedule), machine, 4, out, **options))
-
-
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_spikes_are_those_of_the_machine_of_equal_nodes(tmp_path, apart, equal, schedule):
     expected = simulate(tmp_path / "equal", equal, schedule).record.checksum
     for on in ON, {"fast": 2, "slow": 2}:
         assert simulate(tmp_path / "out", apart, schedule, on).record.checksum == expected
+
+
+@pytest.mark.parametrize("name", machines.names_of_parted())
+def test_every_machine_of_parts_is_simulated(tmp_path, equal, name):
+    one = machines.load_any(name)
+    on = dict.fromkeys(one.parts, 4 // len(one.parts))
+    found = simulate(tmp_path / "out", one, on=on, threads=None, ranks_per_node=None)
+    assert found.record.checksum == simulate(tmp_path / "equal", equal).record.checksum
+    about = found.simulation
+    assert {part: own["ranks"] for part, own in about["parts"].items()} == on
+    assert [part for part, own in about["energy"]["parts"].items() if own["power_w"]] == list(on)
 
 
 def test_ranks_of_each_part_compute_as_long_as_its_model_says(tmp_path, machine):
@@ -143,66 +126,6 @@ def test_one_slow_node_of_eight_costs_what_is_predicted(tmp_path, schedule):
         .value
     )
     assert waited == pytest.approx(expected, rel=0.05)
-
-
-def test_energy_is_that_of_each_part(tmp_path):
-    parts = {
-        "fast": {"nodes": 8},
-        "slow": {"nodes": 2, "power__idle": 20, "power__core": 1, "power__card": 2},
-    }
-    two = machines.load_any(machine_file.write_parts(tmp_path / "parts.yaml", **parts))
-    found = simulate(tmp_path / "out", two, on=ON)
-    energy, seconds = found.simulation["energy"], found.record.timing.simulate_s
-    events = found.ranks["synaptic_events"] + found.ranks["external_events"]
-    watts = {"fast": 3 * (100 + 4 * 10 + 5), "slow": 20 + 4 * 1 + 2}
-    own = {"fast": events[:3].sum(), "slow": events[3]}
-    assert energy["kind"] == "modelled" and energy["power_w"] == pytest.approx(sum(watts.values()))
-    assert energy["energy_per_event_uj"] == pytest.approx(1e6 * sum(watts.values()) * seconds / events.sum())
-    for name, part in energy["parts"].items():
-        assert part["power_w"] == pytest.approx(watts[name])
-        assert part["energy_j"] == pytest.approx(watts[name] * seconds)
-        assert part["energy_per_event_uj"] == pytest.approx(1e6 * watts[name] * seconds / own[name])
-
-
-def test_energy_of_a_part_without_power_is_unknown_with_a_reason(tmp_path):
-    parts = {"fast": {"nodes": 8}, "slow": {"nodes": 2, "power__idle": None}}
-    two = machines.load_any(machine_file.write_parts(tmp_path / "parts.yaml", **parts))
-    energy = simulate(tmp_path / "out", two, on=ON).simulation["energy"]
-    assert (
-        energy["power_w"] is None and "part slow: " in energy["reason"] and "power.idle" in energy["reason"]
-    )
-    assert energy["parts"]["slow"]["energy_j"] is None and energy["parts"]["fast"]["energy_j"] > 0
-
-
-@pytest.mark.parametrize("busily", [True, False])
-def test_simgrids_energy_plugin_agrees(tmp_path, apart, busily):
-    """It takes cores that wait for idle ones, unless idle hosts draw as much as busy ones."""
-    place = Place.of(machines.filled(apart), 4, 4, 1, ON)
-    networks = Networks.of(place.machine, place.layout)
-    built = parts_platform.build(networks, place.layout, 1)
-    full_w, idle_w = 100 + 4 * 10 + 5, 100 + 5
-    states = f"{full_w if busily else idle_w}:{full_w if busily else idle_w}:{full_w}"
-    prop = f'   <prop id="wattage_per_state" value="{states}"/>\n'
-    built = replace(built, xml=built.xml.replace("  </cluster>", f"{prop}  </cluster>"))
-    description = describe("conventional", cycles=1000)
-    description["time"]["warmup_ms"] = 0
-    source = sources.model(description, full(description), place, place.jitters(None, None), 1)
-    flags = [*built.flags, *source.flags, "--cfg=plugin:host_energy"]
-    (tmp_path / "run.json").write_text(json.dumps(description))
-    np.save(tmp_path / "compute.npy", source.times)
-    arguments = ["run.json", "--out", "record", "--compute-times", "compute.npy"]
-    _, output, errors = watch(smpirun.launch(tmp_path, built, flags, "miniapp_smpi", arguments), 60)
-    said = re.findall(r"Energy consumption of host (\w+)-\d+: (\S+) Joules", f"{output}\n{errors}")
-    sums = {name: sum(float(joules) for part, joules in said if part == name) for name in ON}
-    run = record.load(tmp_path / "record")
-    modelled = {name: one["energy_j"] for name, one in power.modelled(place, run)["parts"].items()}
-    idle_s = {
-        share.part: (run.record.timing.simulate_s - run.compute().sum(axis=1))[share.slice].sum()
-        for share in place.layout.shares
-    }
-    asleep = {name: 0.0 if busily else (full_w - idle_w) * seconds for name, seconds in idle_s.items()}
-    assert idle_s["fast"] > 0.25 * 3 * run.record.timing.simulate_s
-    assert sums == pytest.approx({name: modelled[name] - asleep[name] for name in ON}, rel=0.02)
 
 
 def test_executed_kernels_take_the_time_of_each_part(tmp_path, machine, equal):
