@@ -61,7 +61,10 @@ SMALL = {
         },
         "sizes": [1000, 10_000, 100_000, 300_000],  # lists of 600 to 2
     },
+    "bath": {"set": {"time.simulate_ms": 20}, "factors": [1, 2]},
 }
+#: What is left out of studies that compute for minutes; tests of their own do that with small machines.
+LEFT_OUT = {"bath": {"prepare": None}}
 
 
 def shrunk(name: str, folder: Path) -> Path:
@@ -75,6 +78,10 @@ def shrunk(name: str, folder: Path) -> Path:
         far = next(entry["exchange"] for entry in content["grid"] if "exchange" in entry)
         content["grid"] = [entry | small["each"] for entry in small["grid"]]
         content["grid"][1]["exchange"] = far
+    elif name == "bath":
+        waits = {"inject.per_neuron_ns": [[100_000, 100_000 * f] for f in small["factors"]]}
+        content["grid"] = [entry | waits for entry in content["grid"]]
+        content["seeds"] = 1
     elif name == "energy-simula":
         content |= {"grid": small["grid"], "repetitions": 2}
     elif name == "networks":
@@ -103,7 +110,7 @@ def done(tmp_path_factory):
     def carry(name: str) -> carry_out.Done:
         if name not in kept:
             folder = tmp_path_factory.mktemp(name)
-            study = replace(STUDIES[name], experiment=str(shrunk(name, folder)))
+            study = replace(STUDIES[name], experiment=str(shrunk(name, folder)), **LEFT_OUT.get(name, {}))
             with open(folder / "log", "w") as log, pytest.MonkeyPatch.context() as quick:
                 quick.setattr("spikemark.studies.delivery.kernel.MIN_TIME_S", 1e-3)
                 kept[name], outcome = carry_out.carry_out(study, "here", folder, stream=log)
@@ -195,6 +202,14 @@ def test_delivery_counts_what_threads_do(done):
     others = [value for setup, value in empty.items() if not setup.startswith("1 × 2")]
     assert two > 10 and max(map(abs, others)) < 1e-9  # a rank is sent no spike that it has no list of
     assert {row["role"] for row in points} == {"fitted", "held out"}
+
+
+def test_bath_asks_whatif_about_slowed_ranks(done):
+    found = rows(done("bath"), "injected")
+    assert [row["slower"] for row in found] == [2, 2, 2]
+    for row in found:
+        assert row["ratio"]["value"] > 0 and row["said_us"]["value"] > 0
+        assert row["said_ratio"]["low"] <= row["said_ratio"]["value"] <= row["said_ratio"]["high"]
 
 
 def test_the_command_prints_the_tables_of_runs_that_are_there(tmp_path):

@@ -11,7 +11,7 @@ from spikemark.models.published import simula
 from spikemark.prediction import phases
 from spikemark.records.gather import gather
 from spikemark.studies import STUDIES, bath, carry_out
-from spikemark.studies.bath import by_schedule, kept, mixes, settings
+from spikemark.studies.bath import by_schedule, kept, mixes, settings, simulated
 from spikemark.studies.bath.mixes import ARM, DPSNN, X86, Mix
 from spikemark.studies.bath.settings import SLOW, SLOWER, USUAL, Setting, Variant, Way
 
@@ -36,6 +36,7 @@ def small():
         patch.setattr(settings, "SETTINGS", SMALL)
         patch.setattr(by_schedule, "CYCLES", 2000)
         patch.setattr("spikemark.prediction.waiting.CYCLES", 200)
+        patch.setattr(simulated, "WAYS", ())
         patch.setattr(mixes, "PUBLISHED", ((1, 0),))
         patch.setattr(mixes, "GRID", ((8, 0), (0, 4), (8, 4)))
         yield
@@ -185,3 +186,15 @@ def test_balanced_shares_are_faster_and_a_verdict_says_what_is_tied(done):
         assert tied == (row["bath"] in row["tied"].split("; ")) or row["bath"] == row["best"]
     text = done.page.read_text(encoding="utf-8")
     assert 'id="bath-mixes"' in text and "cannot be told apart" in text
+
+
+@pytest.mark.slow
+def test_a_slow_node_costs_on_simgrid_what_the_model_says(monkeypatch, tmp_path):
+    monkeypatch.setattr(simulated, "RANKS", 8)
+    monkeypatch.setattr(simulated, "FACTORS", (1.0, 1.5))
+    monkeypatch.setattr(simulated, "WAYS", (Way("structure_aware", 10),))
+    assert list(simulated.compute(tmp_path)) == []
+    (row,) = simulated.table(simulated.load(tmp_path)).rows
+    assert row["simulated_cost"] > 30 and abs(row["off"]) < 3
+    assert row["predicted_waiting"] == pytest.approx(row["simulated_waiting"], rel=0.1)
+    assert list(simulated.compute(tmp_path)) == [] and len(list((tmp_path / simulated.RUNS).iterdir())) == 2
