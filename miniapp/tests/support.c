@@ -103,7 +103,8 @@ bool open_placement(struct placement *placement, const struct description *descr
     json_t *file = !rule->deal_file ? NULL
                    : given          ? json_deep_copy(given)
                                     : scattered(&description->network, ranks);
-    const bool opened = placement_open(placement, rule, &description->network, ranks, threads, file, error);
+    const bool opened = placement_open_unequal(placement, rule, &description->network, ranks, threads, file,
+                                               description->placement_weights, error);
     json_decref(file);
     return opened;
 }

@@ -30,6 +30,11 @@ struct placement {
     double *weights; ///< [ranks] what each rank shall have, in any unit; NULL: ranks are equal
 };
 
+/// Consecutive ranks that hold an area.
+struct area_ranks {
+    int first, ranks;
+};
+
 struct placement_rule {
     const char *name;
     const char *summary; ///< one line for --list
@@ -38,6 +43,10 @@ struct placement_rule {
     bool (*deal)(const struct network *network, int ranks, struct deal *deals, struct error *error);
     /// Makes the deals of `placement` as a placement file says, in ascending order. NULL for all other rules.
     bool (*deal_file)(struct placement *placement, const json_t *file, struct error *error);
+    /// Says which ranks hold each area, spans[area], where ranks have unequal weights. The neurons of an area
+    /// are spread over its ranks in proportion to these. Ranks of two areas are the same ones or others.
+    /// NULL: the rule knows equal ranks only.
+    void (*spread)(const struct network *network, int ranks, const double *weights, struct area_ranks *spans);
 };
 
 /// All rules, ended by NULL.
@@ -58,6 +67,11 @@ static inline const struct placement_rule *placement_find(const char *name) {
 bool placement_open(struct placement *placement, const struct placement_rule *rule,
                     const struct network *network, int ranks, int threads, const json_t *file,
                     struct error *error);
+
+/// The same for ranks with `weights`, a list with a number for each. NULL: the ranks are equal.
+bool placement_open_unequal(struct placement *placement, const struct placement_rule *rule,
+                            const struct network *network, int ranks, int threads, const json_t *file,
+                            const json_t *weights, struct error *error);
 
 void placement_close(struct placement *placement);
 
