@@ -66,10 +66,20 @@ def _from_file(draw: Draw) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _weights(draw: Draw) -> dict[str, Any]:
+    """Weights of ranks, often equal ones."""
+    few = draw.rng.choice(((1,), (1,), (1, 2), (0.3, 1, 2.5)))
+    return {"weights": [draw.rng.choice(few) for _ in range(draw.ranks)]}
+
+
 #: Fields beside the name, of the exchanges that have some. Composed ones without a rule take their defaults.
 EXCHANGES: dict[str, Callable[[Draw], dict[str, Any]]] = {
     "two_level": _two_level,
     "multi_level": _multi_level,
 }
 #: The same of placements.
-PLACEMENTS: dict[str, Callable[[Draw], dict[str, Any]]] = {"from_file": _from_file}
+PLACEMENTS: dict[str, Callable[[Draw], dict[str, Any]]] = {
+    "from_file": _from_file,
+    "round_robin": _weights,
+    "area_group": _weights,
+}
