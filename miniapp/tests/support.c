@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/checksum.h"
 #include "description/draw.h"
+#include "description/placement_weights.h"
 #include "description/poisson.h"
 #include <stdlib.h>
 

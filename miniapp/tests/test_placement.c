@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "description/draw.h"
+#include "description/placement_weights.h"
 #include <stdlib.h>
 #include <string.h>
 

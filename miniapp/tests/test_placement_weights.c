@@ -5,6 +5,7 @@
 #include "support.h"
 
 #include "base/alloc.h"
+#include "description/placement_weights.h"
 #include "schedule/schedule.h"
 #include <stdlib.h>
 #include <string.h>

@@ -67,9 +67,10 @@ def _from_file(draw: Draw) -> dict[str, Any]:
 
 
 def _weights(draw: Draw) -> dict[str, Any]:
-    """Weights of ranks, often equal ones."""
-    few = draw.rng.choice(((1,), (1,), (1, 2), (0.3, 1, 2.5)))
-    return {"weights": [draw.rng.choice(few) for _ in range(draw.ranks)]}
+    """Weights of ranks, often equal ones; they follow from the numbers of ranks and neurons."""
+    rng = random.Random(1000 * draw.ranks + draw.neurons)
+    few = rng.choice(((1,), (1,), (1, 2), (0.3, 1, 2.5)))
+    return {"weights": [rng.choice(few) for _ in range(draw.ranks)]}
 
 
 #: Fields beside the name, of the exchanges that have some. Composed ones without a rule take their defaults.

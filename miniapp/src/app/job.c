@@ -2,6 +2,7 @@
 
 #include "app/load.h"
 #include "base/alloc.h"
+#include "description/placement_weights.h"
 #include "measurement/clock.h"
 #include "measurement/simulated.h"
 #include "record/write.h"

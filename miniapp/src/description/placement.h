@@ -30,10 +30,7 @@ struct placement {
     double *weights; ///< [ranks] what each rank shall have, in any unit; NULL: ranks are equal
 };
 
-/// Consecutive ranks that hold an area.
-struct area_ranks {
-    int first, ranks;
-};
+struct area_ranks;
 
 struct placement_rule {
     const char *name;
@@ -67,11 +64,6 @@ static inline const struct placement_rule *placement_find(const char *name) {
 bool placement_open(struct placement *placement, const struct placement_rule *rule,
                     const struct network *network, int ranks, int threads, const json_t *file,
                     struct error *error);
-
-/// The same for ranks with `weights`, a list with a number for each. NULL: the ranks are equal.
-bool placement_open_unequal(struct placement *placement, const struct placement_rule *rule,
-                            const struct network *network, int ranks, int threads, const json_t *file,
-                            const json_t *weights, struct error *error);
 
 void placement_close(struct placement *placement);
 

@@ -6,6 +6,16 @@
 
 #include "description/placement.h"
 
+/// Consecutive ranks that hold an area.
+struct area_ranks {
+    int first, ranks;
+};
+
+/// As placement_open, for ranks with `weights`, a list with a number for each. NULL: the ranks are equal.
+bool placement_open_unequal(struct placement *placement, const struct placement_rule *rule,
+                            const struct network *network, int ranks, int threads, const json_t *file,
+                            const json_t *weights, struct error *error);
+
 /// Reads weights [ranks] into the placement, which frees them. Fails with one line that begins with `field`
 /// for a list of other than one positive number for each rank.
 bool placement_read_weights(struct placement *placement, const json_t *given, const char *field,

@@ -10,6 +10,7 @@
 #include "app/estimate.h"
 #include "base/alloc.h"
 #include "description/draw.h"
+#include "description/placement_weights.h"
 #include "fuzz.h"
 #include "neuron/model.h"
 #include "schedule/lane_json.h"

@@ -1,4 +1,4 @@
-#include "description/placement.h"
+#include "description/placement_weights.h"
 
 #include "base/alloc.h"
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "description/placement.h"
+#include "description/placement_weights.h"
 
 /// Deals every population to all ranks, as general simulators do (NEST deals neuron ids to virtual
 /// processes).
