@@ -35,6 +35,12 @@ def _machines() -> Iterable[str]:
     return machines.names()
 
 
+def _all_machines() -> Iterable[str]:
+    from spikemark import machines
+
+    return machines.all_names()
+
+
 def _priced() -> Iterable[str]:
     return [f"{name}=" for name in _machines()]
 
@@ -95,7 +101,10 @@ VALUES: dict[str | tuple[str, str], Values] = {
     "--launcher": lambda: ("mpirun", "srun"),
     "EXPERIMENT": _experiments,
     "MACHINE": _machines,
-    ("machine", "NAME"): _machines,
+    ("machine", "NAME"): _all_machines,
+    ("predict", "--machine"): _all_machines,
+    ("simulate", "--machine"): _all_machines,
+    ("partition", "--machine"): _all_machines,
     ("study", "NAME"): lambda: STUDIES,
 }
 

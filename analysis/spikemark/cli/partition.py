@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from .options import AsJson, RanksPerNode, Rate, Threads
+from .options import AsJson, On, RanksPerNode, Rate, Threads
 from .output import print_json, print_lines, print_tables, short
-from .partition_balance import Answer, Asked, Balance, Machine, On, TargetRtf, Within, answer
+from .partition_balance import Answer, Asked, Balance, Machine, TargetRtf, Within, answer
 
 GraphFile = Annotated[
     Path,

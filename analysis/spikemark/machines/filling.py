@@ -68,10 +68,8 @@ def _filled_parts(machine: Machine, reference: Profile | None) -> Machine:
     def all_of(found: dict) -> dict:
         return {name: replace(one, profile=filled(one.profile, reference)) for name, one in found.items()}
 
-    parts, links = all_of(machine.parts), all_of(machine.links)
-    odd = tuple(f"{name}: {line}" for name, part in parts.items() for line in part.profile.odd)
-    bad = tuple(f"{name}: {line}" for name, part in parts.items() for line in part.profile.implausible)
-    return replace(machine, parts=parts, links=links, odd=odd, implausible=bad)
+    said = {"implausible": machine.implausible or implausible(machine), "odd": machine.odd or odd(machine)}
+    return replace(machine, parts=all_of(machine.parts), links=all_of(machine.links), **said)
 
 
 def _complete(known: Known, reference: Profile | None) -> dict[str, Assumed]:

@@ -138,7 +138,7 @@ def checked(content: Any, where: str) -> Profile:
     try:
         ProfileFile.model_validate(content)
     except ValidationError as error:
-        raise BadInput(f"{where}: {one_line(error, content)}") from None
+        raise BadInput(f"{where}: {one_line(error)}") from None
     values = dict(_leaves({k: v for k, v in content.items() if k not in HEAD}, ""))
     if complaint := impossible(values):
         raise BadInput(f"{where}: {complaint}")

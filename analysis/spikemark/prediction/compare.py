@@ -11,6 +11,7 @@ from spikemark.network.description import read
 from . import simulators, validated
 from .asked import Network, taken_by
 from .best_way import BestWays
+from .layout import Layout
 from .life import Life
 from .loads import Counting
 from .node_range import MOST_RANKS, NODES, Candidate, factor
@@ -125,7 +126,7 @@ def _best(how: _How, ways: BestWays, nodes: int) -> Prediction:
     if option is None:
         raise BadInput(ways.why_not(nodes))
     return of_loads(
-        option.loads, ways.profile, option.node, how.network.rates, None, how.simulator, option.question
+        option.loads, ways.profile, option.layout, how.network.rates, None, how.simulator, option.question
     )
 
 
@@ -139,8 +140,8 @@ def _try(how: _How, profile, ranks: int, node: Node) -> Prediction:
     if how.placement is None and too_few and has(schedule.name, "area_group"):
         placement = "area_group"
     loads = how.counting.loads(ranks, node.threads, how.schedule, placement)
-    places = Node.of(profile, ranks, node.threads, node.ranks)
-    return of_loads(loads, profile, places, how.network.rates, simulator=how.simulator)
+    layout = Layout.of(profile, ranks, node.threads, node.ranks)
+    return of_loads(loads, profile, layout, how.network.rates, simulator=how.simulator)
 
 
 def _pareto(points: list[Prediction]) -> list[Prediction]:

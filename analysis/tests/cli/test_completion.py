@@ -51,7 +51,10 @@ VALUES = {
     "predict --machine grace --placement ": [*PLACEMENTS],
     "compare jur": ["jureca-dc"],
     "compare grace --price jur": ["jureca-dc="],
-    "machine ": [*machines.names()],
+    "machine ": [*machines.all_names()],
+    "machine simula-b": ["simula-bath"],
+    "predict --machine simula-b": ["simula-bath"],
+    "advise --machine simula-b": [],  # knows equal nodes only
     "simulate run.json --machine epyc-v": ["epyc-vm"],
     "sweep smo": ["smoke"],
     "sweep smoke --profile ": ["here", "laptop", "slurm"],

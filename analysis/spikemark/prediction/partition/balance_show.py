@@ -30,7 +30,7 @@ def table(task: Task, found: Balanced) -> Table:
 def parts(found: Balanced) -> list[dict]:
     """Means over the ranks of each part; memory of its fullest node."""
     best, rows = found.best, []
-    for share in best.shares:
+    for share in best.layout.shares:
         of = share.slice
         rows.append({
             "part": share.part or "all nodes",
@@ -66,7 +66,7 @@ def _useless(found: Balanced) -> list[str]:
     """Parts whose ranks take longest though they hold next to nothing."""
     best, said = found.best, []
     held, mean = best.placement.per_rank, best.placement.neurons / len(best.want)
-    for share in best.shares:
+    for share in best.layout.shares:
         slowest = best.compute_s[share.slice].max()
         if share.part and held[share.slice].max() < EMPTY * mean and slowest == best.slowest_s:
             said.append(
@@ -79,13 +79,14 @@ def _useless(found: Balanced) -> list[str]:
 def limits(task: Task, found: Balanced) -> list[str]:
     """Which ranks got what memory allows, and of which parts the memory is not known."""
     said = []
-    for share in found.best.shares:
-        name = f"part {share.part}" if share.part else task.machine.name
-        capped, room = int(found.capped[share.slice].sum()), task.profile(share).get("node.memory")
+    layout = found.best.layout
+    for share in layout.shares:
+        room, own = layout.profile(task.machine, share).get("node.memory"), layout.prefix(share)
+        capped = int(found.capped[share.slice].sum())
         if capped:
-            said.append(f"{name}: {counted(capped, 'rank')} limited to what {room.value:g} GB of a node hold")
+            said.append(f"{own}{counted(capped, 'rank')} limited to what {room.value:g} GB of a node hold")
         if room is None:
-            said.append(f"{name}: the memory of a node is unknown, so it limits nothing here")
+            said.append(f"{own}the memory of a node is unknown, so it limits nothing here")
     return said
 
 

@@ -19,6 +19,7 @@ from spikemark.machines.node import Node
 from spikemark.machines.parts import Machine
 from spikemark.machines.profile import UnknownValue
 from spikemark.prediction import energy
+from spikemark.prediction.predict import Question
 
 from .balance import Balanced, Task, TooLarge, balanced
 
@@ -82,8 +83,6 @@ def search(task: Task, ranks: int | None, on: dict[str, int] | None, limit: Limi
     mix is within the limit.
     """
     parts = _parts(task.machine)
-    if on is not None:
-        task.shares(sum(on.values()), on)
     _check_power(task, list(parts) if on is None else list(on))
     space = _Space(task, list(parts), _options(task, ranks, on), ranks)
     mixes = space.counts() if space.size <= MOST else space.grid()
@@ -151,14 +150,11 @@ def _options(task: Task, ranks: int | None, on: dict[str, int] | None) -> list[l
 
 def _check_power(task: Task, names: list[str]) -> None:
     """Raises BadInput for the first of these parts whose power is unknown."""
-    whole = isinstance(task.machine, Machine)
-    for name in names:
-        inputs = Inputs(task.machine).of_part(name) if whole else Inputs(task.machine)
-        node = Node.of(inputs.profile, 1, task.threads, task.ranks_per_node)
-        try:
-            energy.power_w(inputs, node)
-        except UnknownValue as reason:
-            raise BadInput(f"--balance=energy: part {name}: {reason}") from None
+    on = dict.fromkeys(names, 1) if isinstance(task.machine, Machine) else None
+    try:
+        energy.power_w(Inputs(task.machine), task.layout(len(names), on))
+    except UnknownValue as reason:
+        raise BadInput(f"--balance=energy: {reason}") from None
 
 
 class _Space:
@@ -209,17 +205,18 @@ class _Space:
         return self.known[counts]
 
     def _mix(self, counts: Counts) -> Mix:
-        on = {name: ranks for name, ranks in zip(self.names, counts, strict=True) if ranks}
-        made = balanced(self.task, sum(counts), on, self._start(on))
+        on, machine = self._on(counts), self.task.machine
+        whole = isinstance(machine, Machine)
+        made = balanced(self.task, sum(counts), on if whole else None, self._start(on))
         best = made.best
-        for name, share in zip(on, best.shares, strict=True):
+        for name, share in zip(on, best.layout.shares, strict=True):
             self.speed[name] = float((best.want / best.compute_s)[share.slice].mean())
-        power = 0.0
-        inputs = Inputs(self.task.machine)
-        for share in best.shares:
-            power += energy.power_w(inputs if share.part is None else inputs.of_part(share.part), share.node)
-        nodes = {name: share.node.nodes for name, share in zip(on, best.shares, strict=True)}
-        return Mix(counts, on, nodes, made, best.slowest_s / best.loads.cycle_s, power)
+        nodes = {name: share.node.nodes for name, share in zip(on, best.layout.shares, strict=True)}
+        found = Question(best.loads, best.layout, machine).evaluate(Inputs(machine))
+        return Mix(counts, on, nodes, made, found["real_time_factor"], found["power_w"])
+
+    def _on(self, counts: Counts) -> dict[str, int]:
+        return {name: ranks for name, ranks in zip(self.names, counts, strict=True) if ranks}
 
     def _start(self, on: dict[str, int]) -> np.ndarray | None:
         """Weights to begin with, from mixes that were balanced before."""
