@@ -71,8 +71,8 @@ CHANGES = (
     "double-ranks",
 )  # fmt: skip
 METHODS = (
-    "round_robin", "random", "sequential", "genetic", "greedy_swap", "greedy_affinity", "largest_first",
-    "space_filling", "metis", "kahip", "mtkahypar", "peak_search",
+    "round_robin", "area_group", "random", "sequential", "genetic", "greedy_swap", "greedy_affinity",
+    "largest_first", "space_filling", "metis", "kahip", "mtkahypar", "peak_search",
 )  # fmt: skip
 FORMATS = "figures", "extra-p"
 READERS = "nest", "structure-aware", "nest-sums", "bennch", "otf2", "table"
@@ -92,6 +92,7 @@ VALUES: dict[str | tuple[str, str], Values] = {
     "--predictor": lambda: PREDICTORS,
     "--change": lambda: CHANGES,
     "--method": lambda: METHODS,
+    "--balance": lambda: ("time", "energy"),
     "--side": lambda: ("sender", "receiver"),
     "--format": lambda: FORMATS,
     ("cycles", "--format"): lambda: READERS,

@@ -90,8 +90,8 @@ def answer(graph, ranks: int | None, method, seed: int, asked: Asked) -> Answer:
     machine, on = any_machine(asked.machine), ranks_by_part(asked.on)
     balance.check(graph, method)
     threads = asked.threads or layout.threads_of(machine, asked.ranks_per_node, on)
-    hz = rates.of(graph.described, asked.rate).hz
-    task = balance.Task(graph, method, machine, hz, threads, asked.ranks_per_node, seed)
+    found = rates.of(graph.described, asked.rate)
+    task = balance.Task(graph, method, machine, found, threads, asked.ranks_per_node, seed)
     if on is not None:
         task.layout(ranks or sum(on.values()), on)
     if asked.rule == ENERGY:
@@ -99,11 +99,13 @@ def answer(graph, ranks: int | None, method, seed: int, asked: Asked) -> Answer:
         search = least_energy.search(task, ranks, on, limit)
         made, tables = search.chosen.balanced, [balance_show.mixes(search)]
         more = {"energy": balance_show.search_content(search)}
+        said = balance_show.search_lines(search)
     else:
         ranks = sum(on.values()) if ranks is None and on else ranks
         if ranks is None:
             raise BadInput("--ranks: missing; allowed: the number of ranks, or --on")
         made, tables, more = balance.balanced(task, ranks, on), [], {}
+        said = balance_show.assumed(task, made)
     content = {"balance": balance_show.content(task, made) | more}
     tables.append(balance_show.table(task, made))
-    return Answer(made.best.placement, tables, balance_show.lines(task, made), content)
+    return Answer(made.best.placement, tables, balance_show.lines(task, made) + said, content)

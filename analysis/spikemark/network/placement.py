@@ -43,11 +43,11 @@ def area_group(network: Network, ranks: int) -> list[tuple[int, int]]:
     """
     sizes = np.zeros(len(network.areas), dtype=np.int64)
     np.add.at(sizes, network.area_of, [p.size for p in network.populations])
-    return list(_grouped(tuple(sizes.tolist()), ranks))
+    return list(grouped(tuple(sizes.tolist()), ranks))
 
 
 @lru_cache(maxsize=128)
-def _grouped(of_areas: tuple[int, ...], ranks: int) -> tuple[tuple[int, int], ...]:
+def grouped(of_areas: tuple[int, ...], ranks: int) -> tuple[tuple[int, int], ...]:
     """The ranks of each area with so many neurons; a search asks for the same places again and again."""
     sizes = np.array(of_areas, dtype=np.int64)
     low, high = 1, int(sizes.sum())

@@ -121,15 +121,19 @@ def placed(sizes: np.ndarray, area: np.ndarray, rule: str, weights: np.ndarray, 
     if len(weights) != ranks:
         raise BadInput(f"placement.weights: {len(weights)} values; allowed: {ranks}, one for each rank")
     of_area = np.bincount(area, sizes, area.max() + 1).astype(np.int64)
-    spans = np.array(WEIGHTED[rule](of_area, weights))[area]  # [population, 2]
-    first = np.cumsum(sizes) - sizes
-    columns = []
+    spans = np.array(WEIGHTED[rule](of_area, weights))[area]
+    return spread(sizes, spans, weights, rule).sharing(weights)
+
+
+def spread(sizes: np.ndarray, spans: np.ndarray, weights: np.ndarray, method: str) -> Placement:
+    """Units with `sizes` neurons, each on its ranks by their weights: `spans` [unit], (first, number)."""
+    first, columns = np.cumsum(sizes) - sizes, []
     for begin, n in np.unique(spans, axis=0):
         own = (spans == (begin, n)).all(axis=1)
         columns.append(np.array(dealt(first[own], sizes[own], weights[begin : begin + n], begin)))
     end, rank, over, origin = np.concatenate(columns, axis=1)
     order = np.argsort(end)
-    return Placement.of(ranks, *(part[order] for part in (end, rank, over, origin)), rule).sharing(weights)
+    return Placement.of(len(weights), *(part[order] for part in (end, rank, over, origin)), method)
 
 
 def dealt(first: np.ndarray, sizes: np.ndarray, weights: np.ndarray, begin: int = 0) -> tuple:

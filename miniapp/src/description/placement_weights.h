@@ -6,11 +6,6 @@
 
 #include "description/placement.h"
 
-/// Consecutive ranks that hold an area.
-struct area_ranks {
-    int first, ranks;
-};
-
 /// As placement_open, for ranks with `weights`, a list with a number for each. NULL: the ranks are equal.
 bool placement_open_unequal(struct placement *placement, const struct placement_rule *rule,
                             const struct network *network, int ranks, int threads, const json_t *file,

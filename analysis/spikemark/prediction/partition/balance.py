@@ -22,6 +22,7 @@ from spikemark.network.placement_file import Placement
 from spikemark.prediction import building, phases
 from spikemark.prediction.layout import Layout
 from spikemark.prediction.loads import Counting, Loads
+from spikemark.prediction.rates import Rates
 
 from .divide import divide
 from .graph import Graph
@@ -55,7 +56,7 @@ class Task:
     graph: Graph
     method: Method
     machine: Profile | Machine
-    hz: np.ndarray  # [population] rates
+    rates: Rates
     threads: int  # of a rank
     ranks_per_node: int | None = None
     seed: int = 1
@@ -63,7 +64,7 @@ class Task:
     @cached_property
     def counting(self) -> Counting:
         """Counts loads; what placements share is counted once."""
-        return Counting(self.graph.described, self.hz)
+        return Counting(self.graph.described, self.rates.hz)
 
     def layout(self, ranks: int, on: dict[str, int] | None) -> Layout:
         """How ranks lie on parts. Raises BadInput as `parts.shares` does."""

@@ -1,11 +1,13 @@
 """What a balanced placement is predicted to take, as tables, lines and JSON."""
 
+from spikemark.machines.inputs import Inputs
 from spikemark.network.placement_file import Placement
+from spikemark.prediction import phases
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, microseconds
 
 from .balance import ENOUGH, Balanced, Task
-from .least_energy import Mix, Search, words
+from .least_energy import Mix, Search, words_of
 
 KIND = "modelled"
 EMPTY = 0.02  # of the mean rank's neurons
@@ -90,6 +92,15 @@ def limits(task: Task, found: Balanced) -> list[str]:
     return said
 
 
+def assumed(task: Task, found: Balanced) -> list[str]:
+    """What the compute times assume."""
+    inputs, layout = Inputs(task.machine), found.best.layout
+    phases.of_ranks(found.best.loads, inputs, layout)
+    return [
+        f"assumed: {line}" for line in (f"rates: {task.rates.source}", *phases.assumptions(inputs, layout))
+    ]
+
+
 def content(task: Task, found: Balanced) -> dict:
     """For JSON."""
     best, before = found.best, found.equal
@@ -151,13 +162,25 @@ def how_many(found: Search) -> str:
 def row(mix: Mix, found: Search) -> dict:
     """A mix in the table, and in JSON."""
     return {
-        "on": words(mix),
+        "on": words_of(mix),
         "nodes": ", ".join(f"{name} {nodes}" for name, nodes in mix.nodes.items()),
         "real_time_factor": mix.real_time_factor,
         "power_w": mix.power_w,
         "energy_j": mix.energy_j,
         "within": mix.real_time_factor <= found.limit,
     }
+
+
+def search_lines(found: Search) -> list[str]:
+    """Time and energy of the chosen mix with their intervals, and what they assume."""
+    figures, said = found.prediction.figures, []
+    for name, words in (("real_time_factor", "real-time factor"), ("energy_j", "J per simulated s")):
+        column = Column(name, words, each=True)
+        said.append(f"{words} of {words_of(found.chosen)}: {column.text(figures[name])}")
+    if figures["real_time_factor"].high > found.limit:
+        said.append(f"The interval reaches beyond the limit, {found.limit:.3g}: the run may miss it.")
+    said += [f"extrapolated: {line}" for line in found.prediction.outside]
+    return said + [f"assumed: {line}" for line in found.prediction.assumptions]
 
 
 def search_content(found: Search) -> dict:

@@ -4,6 +4,7 @@ from spikemark.core.errors import BadInput
 from spikemark.prediction.partition.problem import Method
 
 from . import (
+    area_group,
     genetic,
     greedy_affinity,
     greedy_swap,
@@ -22,6 +23,7 @@ METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         round_robin.METHOD,
+        area_group.METHOD,
         random_atoms.METHOD,
         sequential.METHOD,
         genetic.METHOD,
