@@ -26,12 +26,12 @@ def folder() -> Path:
 
 def names() -> list[str]:
     """Names of all profiles in machines/, sorted. Machines of parts are not among them."""
-    return [path.stem for path, of_parts in _files() if not of_parts]
+    return [name for name, of_parts in _files() if not of_parts]
 
 
 def names_of_parted() -> list[str]:
     """Names of all machines of parts in machines/, sorted."""
-    return [path.stem for path, of_parts in _files() if of_parts]
+    return [name for name, of_parts in _files() if of_parts]
 
 
 def all_names() -> list[str]:
@@ -39,24 +39,26 @@ def all_names() -> list[str]:
     return [*names(), *names_of_parted()]
 
 
-def _files() -> list[tuple[Path, bool]]:
-    """The files in machines/, sorted, and which of them are machines of parts."""
+def _files() -> list[tuple[str, bool]]:
+    """The names of the files in machines/, sorted, and which of them are machines of parts."""
     try:
         with os.scandir(folder()) as found:
-            files = sorted((f.name, f.stat()) for f in found if f.name.endswith(".yaml") and f.is_file())
+            files = [(f.path, f.stat()) for f in found if f.name.endswith(".yaml") and f.is_file()]
     except FileNotFoundError:
         return []
-    return [(folder() / name, _parted(folder() / name, s.st_mtime_ns, s.st_size)) for name, s in files]
+    return sorted(_named_and_parted(path, s.st_mtime_ns, s.st_size) for path, s in files)
 
 
 @lru_cache(maxsize=200)  # by what changes with the content: names are asked for many times
-def _parted(path: Path, changed: int, size: int) -> bool:
-    """Is a file a machine of parts? What cannot be read is taken for a profile, and refused as one."""
+def _named_and_parted(path: str, changed: int, size: int) -> tuple[str, bool]:
+    """The name of a file, and whether it is a machine of parts. What cannot be read is taken for a profile,
+    and refused as one.
+    """
     try:
-        content = read_yaml(path)
+        content = read_yaml(Path(path))
     except (BadInput, OSError):
-        return False
-    return isinstance(content, dict) and PARTS in content
+        content = None
+    return Path(path).stem, isinstance(content, dict) and PARTS in content
 
 
 def load(name: str | Path) -> Profile:
