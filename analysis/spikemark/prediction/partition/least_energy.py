@@ -24,7 +24,7 @@ from spikemark.prediction.predict import Prediction, Question, of_loads
 from .balance import Balanced, Task, TooLarge, balanced
 
 POWER = "power_w"
-MOST = 256  # mixes that are all tried; of more, a coarse grid, then neighbours of the best and the fastest
+MOST = 512  # mixes that are all tried; of more, a coarse grid, then neighbours of the best and the fastest
 
 Counts = tuple[int, ...]  # ranks on each part of the machine, in its order
 
