@@ -71,8 +71,8 @@ CHANGES = (
     "double-ranks",
 )  # fmt: skip
 METHODS = (
-    "round_robin", "area_group", "random", "sequential", "genetic", "greedy_swap", "greedy_affinity",
-    "largest_first", "space_filling", "metis", "kahip", "mtkahypar", "peak_search",
+    "round_robin", "random", "sequential", "genetic", "greedy_swap", "greedy_affinity",
+    "largest_first", "space_filling", "metis", "kahip", "mtkahypar", "peak_search", "area_group",
 )  # fmt: skip
 FORMATS = "figures", "extra-p"
 READERS = "nest", "structure-aware", "nest-sums", "bennch", "otf2", "table"

@@ -144,7 +144,7 @@ def mixes(found: Search) -> Table:
             alone[name] = max(alone.get(name, mix), mix, key=lambda one: sum(one.counts))
     shown = {mix.counts: mix for mix in (found.chosen, *found.neighbours, found.fastest, *alone.values())}
     notes = [
-        f"First the chosen mix, then its neighbours, the fastest mix found, and parts alone. {how_many(found)}",
+        f"First the chosen mix, then its neighbours, the fastest one, and parts alone. {how_many(found)}",
         "Nodes that are on take power all the time; nodes that are off take none.",
     ]
     rows = [row(mix, found) for mix in shown.values()]

@@ -93,7 +93,7 @@ def test_metis_and_kahip_are_given_the_graph(voxel_graph, monkeypatch):
 
 
 def test_unknown_method():
-    with pytest.raises(BadInput, match="method='magic': one of round_robin, area_group, "):
+    with pytest.raises(BadInput, match="method='magic': one of round_robin, random, "):
         find("magic")
 
 

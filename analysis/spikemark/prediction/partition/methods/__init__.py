@@ -23,7 +23,6 @@ METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         round_robin.METHOD,
-        area_group.METHOD,
         random_atoms.METHOD,
         sequential.METHOD,
         genetic.METHOD,
@@ -35,6 +34,7 @@ METHODS: dict[str, Method] = {
         kahip.METHOD,
         mtkahypar.METHOD,
         peak_search.METHOD,
+        area_group.METHOD,
     )
 }
 
