@@ -32,7 +32,7 @@ def _presets() -> Iterable[str]:
 def _machines() -> Iterable[str]:
     from spikemark import machines
 
-    return machines.names()
+    return [*machines.names(), *machines.accelerated_names()]
 
 
 def _all_machines() -> Iterable[str]:
@@ -41,8 +41,20 @@ def _all_machines() -> Iterable[str]:
     return machines.all_names()
 
 
+def _modelled() -> Iterable[str]:
+    from spikemark import machines
+
+    return [*machines.names(), *machines.names_of_parted()]
+
+
+def _compared() -> Iterable[str]:
+    from spikemark import machines
+
+    return machines.profile_names()
+
+
 def _priced() -> Iterable[str]:
-    return [f"{name}=" for name in _machines()]
+    return [f"{name}=" for name in _compared()]
 
 
 def _stems(folder: str, pattern: str) -> list[str]:
@@ -101,11 +113,11 @@ VALUES: dict[str | tuple[str, str], Values] = {
     "--compute": lambda: ("model", "execute"),
     "--launcher": lambda: ("mpirun", "srun"),
     "EXPERIMENT": _experiments,
-    "MACHINE": _machines,
+    "MACHINE": _compared,
     ("machine", "NAME"): _all_machines,
-    ("predict", "--machine"): _all_machines,
-    ("simulate", "--machine"): _all_machines,
-    ("partition", "--machine"): _all_machines,
+    ("predict", "--machine"): _modelled,
+    ("simulate", "--machine"): _modelled,
+    ("partition", "--machine"): _modelled,
     ("study", "NAME"): lambda: STUDIES,
 }
 

@@ -113,14 +113,18 @@ Whose = Annotated[
 ]
 
 
-def machine_profile(name: str, filled: bool = True):
+def machine_profile(name: str, filled: bool = True, accelerators: bool = False):
     """A profile, with what is assumed where it is unknown if `filled`; warns of its odd values.
 
-    Raises BadInput as `machines.load` does.
+    Raises BadInput as `machines.load` does, and for nodes with accelerators unless they are wanted.
     """
     from spikemark import machines
+    from spikemark.machines.accelerated import refuse
 
-    return _warned(machines.load(name), filled)
+    stated = machines.load(name)
+    if not accelerators:
+        refuse(stated)
+    return _warned(stated, filled)
 
 
 def any_machine(name: str, filled: bool = True):
