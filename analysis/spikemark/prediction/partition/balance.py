@@ -76,7 +76,7 @@ class Task:
         A method that deals neurons one by one deals them evenly to the ranks of a part.
         """
         if self.method.direct is None:
-            return np.arange(layout.ranks)
+            return np.arange(len(layout.node_of))
         return layout.share_of[layout.node_of]
 
 
