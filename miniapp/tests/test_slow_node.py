@@ -94,7 +94,10 @@ name: unequal
 title: a node, and one that is slower
 parts:
   quick: {{profile: {played}, nodes: 1}}
-  late: {{profile: {played}, nodes: 1, slower: {{value: {slower}, unit: "1", kind: assumed, reference: played}}}}
+  late:
+    profile: {played}
+    nodes: 1
+    slower: {{value: {slower}, unit: "1", kind: assumed, reference: played}}
 links:
   quick-late:
     fabric: {{value: ethernet, kind: assumed, reference: none of it is used}}

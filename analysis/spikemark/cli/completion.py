@@ -84,8 +84,8 @@ CHANGES = (
 )  # fmt: skip
 GIVEN = ("slow-rank",)  # changes with an argument
 METHODS = (
-    "round_robin", "random", "sequential", "genetic", "greedy_swap", "greedy_affinity", "largest_first",
-    "space_filling", "metis", "kahip", "mtkahypar", "peak_search",
+    "round_robin", "random", "sequential", "genetic", "greedy_swap", "greedy_affinity",
+    "largest_first", "space_filling", "metis", "kahip", "mtkahypar", "peak_search", "area_group",
 )  # fmt: skip
 FORMATS = "figures", "extra-p"
 READERS = "nest", "structure-aware", "nest-sums", "bennch", "otf2", "table"
@@ -105,6 +105,7 @@ VALUES: dict[str | tuple[str, str], Values] = {
     "--predictor": lambda: PREDICTORS,
     "--change": lambda: [*CHANGES, *(f"{name}=" for name in GIVEN)],
     "--method": lambda: METHODS,
+    "--balance": lambda: ("time", "energy"),
     "--side": lambda: ("sender", "receiver"),
     "--format": lambda: FORMATS,
     ("cycles", "--format"): lambda: READERS,

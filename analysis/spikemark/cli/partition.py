@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from .options import AsJson, RanksPerNode, Rate, Threads
-from .output import print_json, print_lines, print_tables, short
-from .partition_balance import Answer, Asked, Balance, Machine, On, TargetRtf, Within, answer
+from .options import AsJson, Assumptions, On, RanksPerNode, Rate, Threads
+from .output import print_based, print_json, print_lines, print_tables, short
+from .partition_balance import Answer, Asked, Balance, Machine, TargetRtf, Within, answer
 
 GraphFile = Annotated[
     Path,
@@ -55,6 +55,7 @@ def partition(
     within: Within = None,
     seed: Seed = 1,
     time_limit: TimeLimit = None,
+    assumptions: Assumptions = False,
     as_json: AsJson = False,
 ) -> None:
     """Place neurons on ranks evenly, with little traffic.
@@ -78,7 +79,7 @@ def partition(
             raise BadInput(f"--{name}: missing; see `spikemark partition --help`")
     placement_file.check_ending(out)
     if balance is not None:
-        return _balanced(graph, answer(load(graph), ranks, chosen, seed, asked), out, as_json)
+        return _balanced(graph, answer(load(graph), ranks, chosen, seed, asked), out, assumptions, as_json)
     grouping.check(ranks, group)
     found = load(graph)
     kept = out.with_name(f".{out.name}.state")
@@ -98,7 +99,7 @@ def partition(
         print_lines([f"to run it: {_running(graph, out, ranks)}"])
 
 
-def _balanced(graph: Path, found: Answer, out: Path, as_json: bool) -> None:
+def _balanced(graph: Path, found: Answer, out: Path, assumptions: bool, as_json: bool) -> None:
     """Write a balanced placement and print what it is predicted to take."""
     from spikemark.network import placement_file
 
@@ -106,8 +107,8 @@ def _balanced(graph: Path, found: Answer, out: Path, as_json: bool) -> None:
     if as_json:
         return print_json(found.content | {"placement": str(out), "ranks": found.placement.ranks})
     print_tables(*found.tables)
-    running = _running(graph, out, found.placement.ranks)
-    print_lines([*found.lines, f"to run it: {running}"])
+    print_based(found.lines, assumptions)
+    print_lines([f"to run it: {_running(graph, out, found.placement.ranks)}"])
 
 
 def _capacity(weights: str | None, weights_from: Path | None, ranks: int):

@@ -7,7 +7,7 @@ import typer
 
 from spikemark.core.errors import BadInput
 
-from .options import WHOLE
+from .options import any_machine, ranks_by_part
 
 if TYPE_CHECKING:
     from spikemark.network.placement_file import Placement
@@ -25,10 +25,6 @@ Balance = Annotated[
 ]
 Machine = Annotated[
     str | None, typer.Option(help="With --balance: the machine, a file in machines/ or a path.")
-]
-On = Annotated[
-    str | None,
-    typer.Option(metavar="PART=RANKS,…", help="Ranks by part of the machine [each part filled in turn]."),
 ]
 TargetRtf = Annotated[
     float | None,
@@ -86,48 +82,30 @@ class Answer:
     content: dict = field(repr=False)
 
 
-def ranks_by_part(text: str | None) -> dict[str, int] | None:
-    """Ranks by part of a text such as x86=4,arm=8. Raises BadInput for anything else."""
-    if text is None:
-        return None
-    found: dict[str, int] = {}
-    for word in text.split(","):
-        name, _, number = word.partition("=")
-        if not WHOLE.fullmatch(number) or not name or name in found:
-            raise BadInput(f"--on={text}: {word!r}; allowed: ranks by part, each once, such as x86=4,arm=8")
-        found[name] = int(number)
-    return found
-
-
 def answer(graph, ranks: int | None, method, seed: int, asked: Asked) -> Answer:
     """The balanced placement. Raises BadInput, before anything is written, for what cannot be asked."""
-    from spikemark.machines import filled, loader
-    from spikemark.machines.parts import Machine
-    from spikemark.prediction import rates
+    from spikemark.prediction import layout, rates
     from spikemark.prediction.partition import balance, balance_show, least_energy
 
-    machine, on = filled(loader.load_any(asked.machine)), ranks_by_part(asked.on)
-    whole = isinstance(machine, Machine)
-    if on is not None and not whole:
-        raise BadInput(f"--on={asked.on}: {machine.name} has no parts; allowed: a machine of parts")
+    machine, on = any_machine(asked.machine), ranks_by_part(asked.on)
     balance.check(graph, method)
-    profiles = [part.profile for part in machine.parts.values()] if whole else [machine]
-    cores = min(round(p.need("node.cores", "placing ranks").value) for p in profiles)
-    threads = asked.threads or max(1, cores // (asked.ranks_per_node or 1))
-    hz = rates.of(graph.described, asked.rate).hz
-    task = balance.Task(graph, method, machine, hz, threads, asked.ranks_per_node, seed)
-    if on is not None and ranks is not None and asked.rule == ENERGY:
-        task.shares(ranks, on)
+    threads = asked.threads or layout.threads_of(machine, asked.ranks_per_node, on)
+    found = rates.of(graph.described, asked.rate)
+    task = balance.Task(graph, method, machine, found, threads, asked.ranks_per_node, seed)
+    if on is not None:
+        task.layout(ranks or sum(on.values()), on)
     if asked.rule == ENERGY:
         limit = least_energy.Limit(asked.target_rtf, asked.within)
         search = least_energy.search(task, ranks, on, limit)
         made, tables = search.chosen.balanced, [balance_show.mixes(search)]
         more = {"energy": balance_show.search_content(search)}
+        said = balance_show.search_lines(search)
     else:
         ranks = sum(on.values()) if ranks is None and on else ranks
         if ranks is None:
             raise BadInput("--ranks: missing; allowed: the number of ranks, or --on")
         made, tables, more = balance.balanced(task, ranks, on), [], {}
+        said = balance_show.assumed(task, made)
     content = {"balance": balance_show.content(task, made) | more}
     tables.append(balance_show.table(task, made))
-    return Answer(made.best.placement, tables, balance_show.lines(task, made), content)
+    return Answer(made.best.placement, tables, balance_show.lines(task, made) + said, content)

@@ -9,6 +9,7 @@ from spikemark.machines.parts import Link, Machine, Part
 from spikemark.machines.profile import Value
 from spikemark.prediction.partition import balance, graph
 from spikemark.prediction.partition.methods import METHODS
+from spikemark.prediction.rates import Rates
 from spikemark.presets import PRESETS
 
 PROFILE = small_machine.Machine().with_(node__cores=4)
@@ -31,5 +32,5 @@ def described(**options):
 def task(of: Machine | None = None, method: str = "round_robin", network=None, **changed) -> balance.Task:
     """A small network that is to be placed on a machine, with one thread for each rank."""
     found = network or described()
-    hz = np.full(len(found.sizes), 10.0)
-    return replace(balance.Task(found, METHODS[method], of or machine(), hz, 1), **changed)
+    rates = Rates(np.full(len(found.sizes), 10.0), "made up")
+    return replace(balance.Task(found, METHODS[method], of or machine(), rates, 1), **changed)

@@ -15,12 +15,14 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.machines.inputs import Inputs
-from spikemark.machines.parts import Machine, Share, shares
+from spikemark.machines.parts import Machine
 from spikemark.machines.profile import Profile
 from spikemark.network import placement_file
 from spikemark.network.placement_file import Placement
 from spikemark.prediction import building, phases
+from spikemark.prediction.layout import Layout
 from spikemark.prediction.loads import Counting, Loads
+from spikemark.prediction.rates import Rates
 
 from .divide import divide
 from .graph import Graph
@@ -54,7 +56,7 @@ class Task:
     graph: Graph
     method: Method
     machine: Profile | Machine
-    hz: np.ndarray  # [population] rates
+    rates: Rates
     threads: int  # of a rank
     ranks_per_node: int | None = None
     seed: int = 1
@@ -62,25 +64,20 @@ class Task:
     @cached_property
     def counting(self) -> Counting:
         """Counts loads; what placements share is counted once."""
-        return Counting(self.graph.described, self.hz)
+        return Counting(self.graph.described, self.rates.hz)
 
-    def shares(self, ranks: int, on: dict[str, int] | None) -> tuple[Share, ...]:
-        """How ranks lie on parts. Raises BadInput as `parts.shares`."""
-        return shares(self.machine, ranks, self.threads, self.ranks_per_node, on)
+    def layout(self, ranks: int, on: dict[str, int] | None) -> Layout:
+        """How ranks lie on parts. Raises BadInput as `parts.shares` does."""
+        return Layout.of(self.machine, ranks, self.threads, self.ranks_per_node, on)
 
-    def profile(self, share: Share) -> Profile:
-        """The profile of the nodes of a share."""
-        return self.machine if share.part is None else self.machine.parts[share.part].profile
-
-    def groups(self, found: tuple[Share, ...]) -> np.ndarray:
+    def groups(self, layout: Layout) -> np.ndarray:
         """[rank] number of the group: ranks of one group have one weight.
 
         A method that deals neurons one by one deals them evenly to the ranks of a part.
         """
-        ranks = sum(share.ranks for share in found)
         if self.method.direct is None:
-            return np.arange(ranks)
-        return np.repeat(np.arange(len(found)), [share.ranks for share in found])
+            return np.arange(len(layout.node_of))
+        return layout.share_of[layout.node_of]
 
 
 @dataclass(frozen=True)
@@ -88,7 +85,7 @@ class Trial:
     """A placement and what it makes of every rank, [rank] each."""
 
     placement: Placement
-    shares: tuple[Share, ...]
+    layout: Layout
     want: np.ndarray  # shares of all neurons that were asked for, of sum 1
     compute_s: np.ndarray  # predicted, of a mean cycle
     node_bytes: np.ndarray  # that all ranks of its node need
@@ -135,11 +132,11 @@ def balanced(
     `on`: ranks by part. `start` [rank]: weights to begin with. Raises BadInput as `parts.shares` and `divide`
     do, for a network that cannot be run, and for one that does not fit into the memory of the nodes.
     """
-    where = task.shares(ranks, on)
-    group = task.groups(where)
+    layout = task.layout(ranks, on)
+    group = task.groups(layout)
     want = np.full(ranks, 1 / ranks) if start is None else start / start.sum()
     most = np.full(ranks, np.inf)
-    equal = best = trial = tried(task, where, want)
+    equal = best = trial = tried(task, layout, want)
     earlier, rounds = None, 0
     while rounds < ROUNDS and not _finished(trial, want >= most):
         rounds += 1
@@ -147,14 +144,14 @@ def balanced(
         if most.sum() < 1:
             break
         want = within(_levelled(trial, earlier, group), most)
-        earlier, trial = trial, tried(task, where, want)
+        earlier, trial = trial, tried(task, layout, want)
         best = min(best, trial, key=_rank_of)
     if best.filled.max() > 1:
         raise TooLarge(_too_large(task, best))
     return Balanced(best, equal, rounds, best.want >= most)
 
 
-def tried(task: Task, where: tuple[Share, ...], want: np.ndarray) -> Trial:
+def tried(task: Task, layout: Layout, want: np.ndarray) -> Trial:
     """The placement by these shares [rank], and what it would take."""
     graph, ranks = task.graph, len(want)
     made = divide(graph, ranks, task.method, task.seed, capacity(want)).placement
@@ -163,18 +160,8 @@ def tried(task: Task, where: tuple[Share, ...], want: np.ndarray) -> Trial:
         path = Path(folder) / "placed.json"
         placement_file.write(path, placed)
         loads = task.counting.loads(ranks, task.threads, None, str(path))
-    return Trial(
-        placed, where, want, compute_s(loads, task.machine, where), *_memory(task, loads, where), loads
-    )
-
-
-def compute_s(loads: Loads, machine: Profile | Machine, where: tuple[Share, ...]) -> np.ndarray:
-    """Mean compute time of every rank, [rank] seconds per cycle, each with the kernels of its part."""
-    inputs, found = Inputs(machine), np.empty(loads.ranks)
-    for share in where:
-        own = inputs if share.part is None else inputs.of_part(share.part)
-        found[share.slice] = sum(phases.seconds(loads, own, share.node))[share.slice]
-    return found
+    compute_s = sum(phases.of_ranks(loads, Inputs(task.machine), layout))
+    return Trial(placed, layout, want, compute_s, *_memory(task, loads, layout), loads)
 
 
 def within(want: np.ndarray, most: np.ndarray) -> np.ndarray:
@@ -218,14 +205,12 @@ def _at_most(trial: Trial, most: np.ndarray, group: np.ndarray) -> np.ndarray:
     return lowest[group]
 
 
-def _memory(task: Task, loads: Loads, where: tuple[Share, ...]) -> tuple[np.ndarray, np.ndarray]:
+def _memory(task: Task, loads: Loads, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
     """Bytes of all ranks of the node of each rank [rank], and that over the node's memory."""
-    each = building.bytes_at_most(loads)
-    needed, filled = np.empty(loads.ranks), np.zeros(loads.ranks)
-    for share in where:
-        node = np.arange(share.ranks) // share.node.ranks
-        needed[share.slice] = np.bincount(node, each[share.slice])[node]
-        room = task.profile(share).get("node.memory")
+    needed = np.bincount(layout.node_of, building.bytes_at_most(loads))[layout.node_of]
+    filled = np.zeros(loads.ranks)
+    for share in layout.shares:
+        room = layout.profile(task.machine, share).get("node.memory")
         if room is not None:
             filled[share.slice] = needed[share.slice] / (1e9 * room.value)
     return needed, filled
@@ -248,11 +233,10 @@ def _rank_of(trial: Trial) -> tuple[float, float]:
 
 
 def _too_large(task: Task, trial: Trial) -> str:
-    rank = int(trial.filled.argmax())
-    share = next(s for s in trial.shares if s.first <= rank < s.first + s.ranks)
-    room = task.profile(share).get("node.memory").value
-    name = f"part {share.part}" if share.part else task.machine.name
+    rank, layout = int(trial.filled.argmax()), trial.layout
+    share = layout.shares[layout.share_of[layout.node_of[rank]]]
+    room = layout.profile(task.machine, share).get("node.memory").value
     return (
-        f"ranks={len(trial.want)}: the network does not fit: a node of {name} would need"
+        f"{layout.prefix(share)}{len(trial.want)} ranks: the network does not fit: a node would need"
         f" {1e-9 * trial.node_bytes[rank]:.3g} GB; allowed: {room:g} GB"
     )

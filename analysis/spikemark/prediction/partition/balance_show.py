@@ -1,11 +1,13 @@
 """What a balanced placement is predicted to take, as tables, lines and JSON."""
 
+from spikemark.machines.inputs import Inputs
 from spikemark.network.placement_file import Placement
+from spikemark.prediction import phases
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, microseconds
 
 from .balance import ENOUGH, Balanced, Task
-from .least_energy import Mix, Search, words
+from .least_energy import Mix, Search, words_of
 
 KIND = "modelled"
 EMPTY = 0.02  # of the mean rank's neurons
@@ -30,7 +32,7 @@ def table(task: Task, found: Balanced) -> Table:
 def parts(found: Balanced) -> list[dict]:
     """Means over the ranks of each part; memory of its fullest node."""
     best, rows = found.best, []
-    for share in best.shares:
+    for share in best.layout.shares:
         of = share.slice
         rows.append({
             "part": share.part or "all nodes",
@@ -66,7 +68,7 @@ def _useless(found: Balanced) -> list[str]:
     """Parts whose ranks take longest though they hold next to nothing."""
     best, said = found.best, []
     held, mean = best.placement.per_rank, best.placement.neurons / len(best.want)
-    for share in best.shares:
+    for share in best.layout.shares:
         slowest = best.compute_s[share.slice].max()
         if share.part and held[share.slice].max() < EMPTY * mean and slowest == best.slowest_s:
             said.append(
@@ -79,14 +81,24 @@ def _useless(found: Balanced) -> list[str]:
 def limits(task: Task, found: Balanced) -> list[str]:
     """Which ranks got what memory allows, and of which parts the memory is not known."""
     said = []
-    for share in found.best.shares:
-        name = f"part {share.part}" if share.part else task.machine.name
-        capped, room = int(found.capped[share.slice].sum()), task.profile(share).get("node.memory")
+    layout = found.best.layout
+    for share in layout.shares:
+        room, own = layout.profile(task.machine, share).get("node.memory"), layout.prefix(share)
+        capped = int(found.capped[share.slice].sum())
         if capped:
-            said.append(f"{name}: {counted(capped, 'rank')} limited to what {room.value:g} GB of a node hold")
+            said.append(f"{own}{counted(capped, 'rank')} limited to what {room.value:g} GB of a node hold")
         if room is None:
-            said.append(f"{name}: the memory of a node is unknown, so it limits nothing here")
+            said.append(f"{own}the memory of a node is unknown, so it limits nothing here")
     return said
+
+
+def assumed(task: Task, found: Balanced) -> list[str]:
+    """What the compute times assume."""
+    inputs, layout = Inputs(task.machine), found.best.layout
+    phases.of_ranks(found.best.loads, inputs, layout)
+    return [
+        f"assumed: {line}" for line in (f"rates: {task.rates.source}", *phases.assumptions(inputs, layout))
+    ]
 
 
 def content(task: Task, found: Balanced) -> dict:
@@ -132,7 +144,7 @@ def mixes(found: Search) -> Table:
             alone[name] = max(alone.get(name, mix), mix, key=lambda one: sum(one.counts))
     shown = {mix.counts: mix for mix in (found.chosen, *found.neighbours, found.fastest, *alone.values())}
     notes = [
-        f"First the chosen mix, then its neighbours, the fastest mix, and parts alone. {how_many(found)}",
+        f"First the chosen mix, then its neighbours, the fastest one, and parts alone. {how_many(found)}",
         "Nodes that are on take power all the time; nodes that are off take none.",
     ]
     rows = [row(mix, found) for mix in shown.values()]
@@ -150,13 +162,25 @@ def how_many(found: Search) -> str:
 def row(mix: Mix, found: Search) -> dict:
     """A mix in the table, and in JSON."""
     return {
-        "on": words(mix),
+        "on": words_of(mix),
         "nodes": ", ".join(f"{name} {nodes}" for name, nodes in mix.nodes.items()),
         "real_time_factor": mix.real_time_factor,
         "power_w": mix.power_w,
         "energy_j": mix.energy_j,
         "within": mix.real_time_factor <= found.limit,
     }
+
+
+def search_lines(found: Search) -> list[str]:
+    """Time and energy of the chosen mix with their intervals, and what they assume."""
+    figures, said = found.prediction.figures, []
+    for name, words in (("real_time_factor", "real-time factor"), ("energy_j", "J per simulated s")):
+        column = Column(name, words, each=True)
+        said.append(f"{words} of {words_of(found.chosen)}: {column.text(figures[name])}")
+    if figures["real_time_factor"].high > found.limit:
+        said.append(f"The interval reaches beyond the limit, {found.limit:.3g}: the run may miss it.")
+    said += [f"extrapolated: {line}" for line in found.prediction.outside]
+    return said + [f"assumed: {line}" for line in found.prediction.assumptions]
 
 
 def search_content(found: Search) -> dict:

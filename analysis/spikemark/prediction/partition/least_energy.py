@@ -19,10 +19,12 @@ from spikemark.machines.node import Node
 from spikemark.machines.parts import Machine
 from spikemark.machines.profile import UnknownValue
 from spikemark.prediction import energy
+from spikemark.prediction.predict import Prediction, Question, of_loads
 
 from .balance import Balanced, Task, TooLarge, balanced
 
-MOST = 256  # mixes that are all tried; of more, a coarse grid, and then from the best one to its neighbours
+POWER = "power_w"
+MOST = 512  # mixes that are all tried; of more, a coarse grid, then neighbours of the best and the fastest
 
 Counts = tuple[int, ...]  # ranks on each part of the machine, in its order
 
@@ -45,7 +47,7 @@ class Limit:
         return self.times * fastest if self.real_time_factor is None else self.real_time_factor
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mix:
     """Ranks by part, balanced, with what the model says of them."""
 
@@ -73,6 +75,7 @@ class Search:
     neighbours: list[Mix]  # of the chosen one: a node more or less of one part
     of: int  # mixes that there are
     too_large: int  # mixes into whose memory the network does not fit
+    prediction: Prediction  # of the chosen mix, with intervals
 
 
 def search(task: Task, ranks: int | None, on: dict[str, int] | None, limit: Limit) -> Search:
@@ -82,8 +85,6 @@ def search(task: Task, ranks: int | None, on: dict[str, int] | None, limit: Limi
     mix is within the limit.
     """
     parts = _parts(task.machine)
-    if on is not None:
-        task.shares(sum(on.values()), on)
     _check_power(task, list(parts) if on is None else list(on))
     space = _Space(task, list(parts), _options(task, ranks, on), ranks)
     mixes = space.counts() if space.size <= MOST else space.grid()
@@ -92,18 +93,22 @@ def search(task: Task, ranks: int | None, on: dict[str, int] | None, limit: Limi
     found = space.found()
     if not found:
         raise TooLarge(f"{task.machine.name}: the network does not fit into the memory of any mix of nodes")
-    best = _best(found, limit)
+    best, fastest = _best(found, limit), min(found, key=_time)
     while space.size > MOST:
-        for counts in space.around(best.counts):
+        last = best, fastest
+        for counts in {*space.around(best.counts), *space.around(fastest.counts)}:
             space.mix(counts)
-        found, last = space.found(), best
-        best = _best(found, limit)
-        if best is last:
+        found = space.found()
+        best, fastest = _best(found, limit), min(found, key=_time)
+        if (best, fastest) == last:
             break
-    fastest = min(found, key=_time)
     near = [mix for counts in space.around(best.counts) if (mix := space.mix(counts)) is not None]
     lost = sum(mix is None for mix in space.known.values())
-    return Search(best, fastest, limit.of(fastest.real_time_factor), found, near, space.size, lost)
+    best = space.afresh(best.counts)
+    placed = best.balanced.best
+    predicted = of_loads(placed.loads, task.machine, placed.layout, task.rates)
+    most = limit.of(fastest.real_time_factor)
+    return Search(best, fastest, most, found, near, space.many, lost, predicted)
 
 
 def _time(mix: Mix) -> float:
@@ -117,12 +122,12 @@ def _best(found: list[Mix], limit: Limit) -> Mix:
     if not allowed:
         raise BadInput(
             f"--target-rtf={most:g}: no mix is that fast; allowed: from {fastest.real_time_factor:.4g} on,"
-            f" that of {words(fastest)}"
+            f" that of {words_of(fastest)}"
         )
     return min(allowed, key=lambda mix: (mix.energy_j, mix.real_time_factor))
 
 
-def words(mix: Mix) -> str:
+def words_of(mix: Mix) -> str:
     """Ranks by part, as --on takes them."""
     return ",".join(f"{name}={ranks}" for name, ranks in mix.on.items())
 
@@ -151,14 +156,11 @@ def _options(task: Task, ranks: int | None, on: dict[str, int] | None) -> list[l
 
 def _check_power(task: Task, names: list[str]) -> None:
     """Raises BadInput for the first of these parts whose power is unknown."""
-    whole = isinstance(task.machine, Machine)
-    for name in names:
-        inputs = Inputs(task.machine).of_part(name) if whole else Inputs(task.machine)
-        node = Node.of(inputs.profile, 1, task.threads, task.ranks_per_node)
-        try:
-            energy.power_w(inputs, node)
-        except UnknownValue as reason:
-            raise BadInput(f"--balance=energy: part {name}: {reason}") from None
+    on = dict.fromkeys(names, 1) if isinstance(task.machine, Machine) else None
+    try:
+        energy.power_w(Inputs(task.machine), task.layout(len(names), on))
+    except UnknownValue as reason:
+        raise BadInput(f"--balance=energy: {reason}") from None
 
 
 class _Space:
@@ -172,8 +174,13 @@ class _Space:
 
     @property
     def size(self) -> int:
-        """Mixes, those with too many ranks included."""
+        """Mixes, those with no ranks and with too many included."""
         return prod(map(len, self.options))
+
+    @property
+    def many(self) -> int:
+        """Mixes; where they are not all tried, with those that have too many ranks."""
+        return self.size if self.size > MOST else sum(1 for _ in self.counts())
 
     def counts(self) -> Iterator[Counts]:
         """All mixes."""
@@ -208,18 +215,27 @@ class _Space:
                 self.known[counts] = None
         return self.known[counts]
 
+    def afresh(self, counts: Counts) -> Mix:
+        """The same, found from equal ranks."""
+        self.speed.clear()
+        return self._mix(counts)
+
     def _mix(self, counts: Counts) -> Mix:
-        on = {name: ranks for name, ranks in zip(self.names, counts, strict=True) if ranks}
-        made = balanced(self.task, sum(counts), on, self._start(on))
+        on, machine = self._on(counts), self.task.machine
+        whole = isinstance(machine, Machine)
+        made = balanced(self.task, sum(counts), on if whole else None, self._start(on))
         best = made.best
-        for name, share in zip(on, best.shares, strict=True):
+        for name, share in zip(on, best.layout.shares, strict=True):
             self.speed[name] = float((best.want / best.compute_s)[share.slice].mean())
-        power = 0.0
-        inputs = Inputs(self.task.machine)
-        for share in best.shares:
-            power += energy.power_w(inputs if share.part is None else inputs.of_part(share.part), share.node)
-        nodes = {name: share.node.nodes for name, share in zip(on, best.shares, strict=True)}
-        return Mix(counts, on, nodes, made, best.slowest_s / best.loads.cycle_s, power)
+        nodes = {name: share.node.nodes for name, share in zip(on, best.layout.shares, strict=True)}
+        question, inputs = Question(best.loads, best.layout, machine), Inputs(machine)
+        if POWER in question.lacking(inputs):
+            raise BadInput(f"--balance=energy: {question.without[POWER]}")
+        found = question.evaluate(inputs)
+        return Mix(counts, on, nodes, made, found["real_time_factor"], found[POWER])
+
+    def _on(self, counts: Counts) -> dict[str, int]:
+        return {name: ranks for name, ranks in zip(self.names, counts, strict=True) if ranks}
 
     def _start(self, on: dict[str, int]) -> np.ndarray | None:
         """Weights to begin with, from mixes that were balanced before."""

@@ -20,7 +20,9 @@ ON = {"fast": 3, "slow": 4}
 def test_the_ranks_compute_equally_long(name):
     found = balance.balanced(two_parts.task(method=name), 7, ON)
     assert found.equal.uneven > 1.2
-    assert found.best.uneven < (1.02 if METHODS[name].direct else 1.15)  # pieces cannot be cut finer
+    assert found.best.uneven < (
+        1.02 if name == "round_robin" else 1.15
+    )  # of pieces, or areas, some are too large
     assert found.best.unequal_s < 0.3 * found.equal.unequal_s
     assert found.best.slowest_s < 0.9 * found.equal.slowest_s
     assert found.best.placement.per_rank.sum() == found.best.placement.neurons
@@ -42,7 +44,7 @@ def test_other_weights_are_not_faster():
     best = balance.balanced(task, 7, ON).best
     for fast in np.linspace(0.5, 1.4, 10) * best.want[0]:
         want = np.r_[np.full(3, fast), np.full(4, (1 - 3 * fast) / 4)]
-        assert balance.tried(task, best.shares, want).slowest_s > 0.995 * best.slowest_s
+        assert balance.tried(task, best.layout, want).slowest_s > 0.995 * best.slowest_s
 
 
 def test_equal_ranks_stay_equal():
@@ -85,7 +87,7 @@ def test_memory_limits_the_share_of_a_rank():
     assert not free.capped.any() and found.capped.tolist() == [True] * 4 + [False] * 4
     assert 0.7 < 1e-9 * found.best.node_bytes[0] / needed <= 0.8
     assert found.best.slowest_s > 1.1 * free.best.slowest_s
-    with pytest.raises(BadInput, match=r"^ranks=4: the network does not fit: a node of part fast would need"):
+    with pytest.raises(BadInput, match=r"^part fast: 4 ranks: the network does not fit: a node would need"):
         balance.balanced(two_parts.task(limited(0.1 * needed)), 4, {"fast": 4})
 
 
@@ -152,19 +154,19 @@ BAD = [
     ),
     (
         ("RUN", *HOW, "--balance", "time", "--machine", "TWO", "--on", "fast:1"),
-        "--on=fast:1: 'fast:1'; allowed: ranks by part",
+        "on='fast:1': each part once with its ranks is needed",
     ),
     (
         ("RUN", *HOW, "--balance", "time", "--machine", "TWO", "--on", "quick=1"),
-        "part 'quick'; allowed: fast, slow",
+        "part 'quick'",
     ),
     (
         ("RUN", *HOW, "--balance", "time", "--machine", "epyc-vm", "--on", "fast=1"),
-        "--on=fast=1: epyc-vm has no parts",
+        "part 'fast': all nodes of epyc-vm are equal",
     ),
     (
         ("RUN", *HOW, "--balance", "time", "--machine", "TWO", "--ranks", 3, "--on", "fast=1,slow=1"),
-        "ranks of the parts: 2 in all; allowed: ranks=3",
+        "ranks of the parts",
     ),
     (
         ("RUN", *HOW, "--balance", "time", "--machine", "TWO", "--ranks", 3, "--method", "random"),

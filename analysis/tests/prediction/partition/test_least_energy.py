@@ -91,6 +91,24 @@ def test_unknown_power_is_one_line():
     assert only.chosen.on == {"fast": 4}
 
 
+def test_an_unknown_price_does_not_matter(task):
+    free = two_parts.machine(1.5, fast=two_parts.PROFILE.with_(price__node_hour=None), slow=THRIFTY)
+    found, usual = (
+        least_energy.search(one, None, None, Limit(times=2)) for one in (two_parts.task(free), task)
+    )
+    assert found.chosen.counts == usual.chosen.counts
+
+
+def test_the_answer_has_intervals(task):
+    found = least_energy.search(task, None, None, Limit(times=2))
+    for name in ("real_time_factor", "energy_j"):
+        figure = found.prediction.figures[name]
+        assert figure.low < figure.value < figure.high
+        assert figure.value == pytest.approx(getattr(found.chosen, name))
+    (line,) = [line for line in balance_show.search_lines(found) if line.startswith("J per simulated s of ")]
+    assert line.endswith(found.prediction.figures["energy_j"].kind)
+
+
 def test_mixes_without_enough_memory_are_left_out(task):
     needed = 1e-9 * balance.balanced(task, 4, {"fast": 4}).best.node_bytes[0]
     little = two_parts.PROFILE.with_(node__memory=0.7 * needed)
