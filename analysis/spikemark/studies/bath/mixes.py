@@ -191,16 +191,16 @@ def _message(value: Value, factors: dict[str, float], both: bool) -> Value:
 
 
 @lru_cache(maxsize=2)
-def _task(program: str) -> tuple[graph.Graph, Any]:
+def _task(program: str) -> tuple[graph.Graph, rates.Rates]:
     given = {"exchange": "neighbor"} if program == DPSNN else {}
     described = read(dpsnn.describe(neurons=simula.NEURONS, state="aw", simulate_ms=1000.0, **given))
-    return graph.of_description(described), rates.of(described, None, "dpsnn", {}).hz
+    return graph.of_description(described), rates.of(described, None, "dpsnn", {})
 
 
 def loads_of(program: str, mix: Mix) -> Loads:
     """The loads of a mix; balanced ones are those with which all ranks should compute equally long."""
-    network, hz = _task(program)
-    task = Task(network, METHODS["round_robin"], machine_of(program, mix), hz, 1)
+    network, found = _task(program)
+    task = Task(network, METHODS["round_robin"], machine_of(program, mix), found, 1)
     made = balanced(task, mix.x86 + mix.arm, mix.on)
     return (made.best if mix.shares == BALANCED else made.equal).loads
 
