@@ -267,7 +267,7 @@ def _assumptions(
     net: Collectives | None,
     measured: Measured | None,
 ) -> list[str]:
-    of_times = phases.assumed(inputs) if measured else phases.assumptions(inputs, node)
+    of_times = phases.assumed(inputs) if measured else phases.assumptions(inputs, node, loads)
     lines = [f"rates: {found.source}", *of_times, BUSY, STRUCTURES]
     room = inputs.profile.get("node.memory")
     if room is not None and room.kind == "assumed":
