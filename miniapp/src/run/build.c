@@ -1,6 +1,7 @@
 #include "run/build.h"
 
 #include "base/alloc.h"
+#include "measurement/clock.h"
 #include "run/build_lists.h"
 #include "run/dry_routes.h"
 #include "run/foreign.h"
@@ -180,6 +181,7 @@ static bool connect_lanes(struct model *model, MPI_Comm world, struct error *err
 static bool open_lanes_alone(struct model *model, struct lists *lists, const uint32_t *gids,
                              struct error *error) {
     bool good = true;
+    const double begin = clock_now();
     dry_routes_open(model, lists->wanted, gids, model->dry->exact_routes);
     for (int l = 0; l < model->n_lanes; l++) {
         struct lane *lane = &model->lanes[l];
@@ -189,6 +191,7 @@ static bool open_lanes_alone(struct model *model, struct lists *lists, const uin
         good = lane_open_alone(lane, per_owner, error) && good;
         free(per_owner);
     }
+    model->dry->routes_s = clock_now() - begin;
     return good;
 }
 
