@@ -1,7 +1,6 @@
 #include "run/build.h"
 
 #include "base/alloc.h"
-#include "measurement/clock.h"
 #include "run/build_lists.h"
 #include "run/dry_routes.h"
 #include "run/foreign.h"
@@ -181,7 +180,7 @@ static bool connect_lanes(struct model *model, MPI_Comm world, struct error *err
 static bool open_lanes_alone(struct model *model, struct lists *lists, const uint32_t *gids,
                              struct error *error) {
     bool good = true;
-    const double begin = clock_now();
+    dry_begin_routes(model->dry);
     dry_routes_open(model, lists->wanted, gids, model->dry->exact_routes);
     for (int l = 0; l < model->n_lanes; l++) {
         struct lane *lane = &model->lanes[l];
@@ -191,7 +190,7 @@ static bool open_lanes_alone(struct model *model, struct lists *lists, const uin
         good = lane_open_alone(lane, per_owner, error) && good;
         free(per_owner);
     }
-    model->dry->routes_s = clock_now() - begin;
+    dry_end_routes(model->dry);
     return good;
 }
 

@@ -35,6 +35,10 @@ struct dry {
 /// Refuses a rate where none is needed, and none where one is. Finds out how routes are to be made.
 bool dry_check(struct dry *dry, const struct description *description, struct error *error);
 
+/// Call these before and after routes and sources are made up.
+void dry_begin_routes(struct dry *dry);
+void dry_end_routes(struct dry *dry);
+
 /// Forgets what the warm-up took.
 void dry_reset(struct dry *dry, const struct lane *lanes, int n);
 
