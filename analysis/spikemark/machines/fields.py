@@ -34,6 +34,14 @@ KERNELS = (
     ("t_ring_8", NOT_NEGATIVE, "delivery, per synapse more if the thread's ring of input has 8.4 MB"),
     ("t_ring_67", NOT_NEGATIVE, "delivery, per synapse more if the thread's ring of input has 67 MB"),
     ("t_row", NOT_NEGATIVE, "update, per neuron and step more if the thread has 131 072 neurons"),
+    ("t_row_1", NOT_NEGATIVE, "update after a delivery, per neuron and step more with a ring of 1.3 MB"),
+    ("t_row_3", NOT_NEGATIVE, "update after a delivery, per neuron and step more with a ring of 2.7 MB"),
+    ("t_row_8", NOT_NEGATIVE, "update after a delivery, per neuron and step more with a ring of 8.4 MB"),
+    ("t_far_16", NOT_NEGATIVE, "delivery, per list of 16 synapses more if the thread has 1 GB of synapses"),
+    ("t_far_64", NOT_NEGATIVE, "delivery, per list of 64 synapses more if the thread has 1 GB of synapses"),
+    ("t_far_512", NOT_NEGATIVE, "delivery, per list of 512 synapses more if the thread has 1 GB of synapses"),
+    ("t_leave", NOT_NEGATIVE, "collocation after a delivery, per spike that leaves"),
+    ("t_route", NOT_NEGATIVE, "collocation after a delivery, per rank that a spike goes to"),
 )
 #: Tables of collectives, by how their ranks lie on nodes.
 WITHIN, BETWEEN, FULL = "tables", "tables_between", "tables_full"

@@ -12,6 +12,14 @@ _KERNELS = {
     "t_ring_8": "time that a synapse takes longer with a ring of input of 8.4 MB",
     "t_ring_67": "time that a synapse takes longer with a ring of input of 67 MB",
     "t_row": "time that a neuron takes longer where many are on a thread",
+    "t_row_1": "time that a neuron takes longer after a delivery with a ring of input of 1.3 MB",
+    "t_row_3": "time that a neuron takes longer after a delivery with a ring of input of 2.7 MB",
+    "t_row_8": "time that a neuron takes longer after a delivery with a ring of input of 8.4 MB",
+    "t_far_16": "time that a list of 16 synapses takes longer among 1 GB of synapses",
+    "t_far_64": "time that a list of 64 synapses takes longer among 1 GB of synapses",
+    "t_far_512": "time that a list of 512 synapses takes longer among 1 GB of synapses",
+    "t_leave": "time to send a spike, besides that for its ranks",
+    "t_route": "time to send a spike to one more rank",
 }
 _BUSY = {"one_core": "one core at work", "full_node": "all cores at work"}
 _NAMES = {

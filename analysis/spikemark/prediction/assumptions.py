@@ -25,7 +25,7 @@ def assumptions(
     measured: Measured | None,
 ) -> list[str]:
     """All lines. `nets`: None for a single rank."""
-    of_times = phases.assumed(inputs) if measured else phases.assumptions(inputs, layout)
+    of_times = phases.assumed(inputs) if measured else phases.assumptions(inputs, layout, loads)
     lines = [f"rates: {found.source}", *of_times, BUSY, STRUCTURES]
     lines += [line for some in layout.each(inputs, _memory) for line in some]
     if nets is not None:

@@ -112,7 +112,7 @@ class Place:
         loads = Loads.of(description, self.ranks, self.threads, rates.of(description, hz).hz)
         inputs = Inputs(self.machine)
         times = phases.of_ranks(loads, inputs, self.layout)
-        return phases.PhaseTimes(*times, phases.assumptions(inputs, self.layout))
+        return phases.PhaseTimes(*times, phases.assumptions(inputs, self.layout, loads))
 
     def jitters(self, cv: float | None, correlation: float | None) -> list[Jitter]:
         """Of the ranks of each share; `cv` and `correlation` override it."""
