@@ -107,10 +107,13 @@ def evaluate(compute: np.ndarray, lanes: Sequence[Lane]) -> Course:
     for meeting in meetings:
         if not meeting.lane.lag:
             transport += [meeting.lane.exchange_s * meeting.due(s, cycles - 1) for s in range(cycles)]
-    for some, arrived, left in _passed(c, meetings, last=cycles - 1):
-        waited = np.moveaxis(left - arrived, 0, -1) - transport[some]
-        waiting[..., some] = np.maximum(waited, 0.0)  # not below, by rounding
-    return Course(waiting, left[-1])
+    period = _repeated(meetings)
+    apart = cycles - cycles % period if period else 0
+    end = _by_window(c[..., :apart], meetings, period, waiting[..., :apart]) if apart else 0.0
+    for some, arrived, left in _passed(c[..., apart:], meetings, last=cycles - apart - 1):
+        waiting[..., apart:][..., some] = np.moveaxis(left - arrived, 0, -1)
+    np.maximum(np.subtract(waiting, transport, out=waiting), 0.0, out=waiting)  # not below, by rounding
+    return Course(waiting, end + left[-1] if apart < cycles else end)
 
 
 @dataclass(frozen=True)
@@ -160,6 +163,35 @@ def _together(compute: np.ndarray, group: int, per_window: int) -> np.ndarray:
         slowest = lump(compute.reshape(*runs, ranks // group, group, steps).max(axis=-2), per_window)
         mean = lump(mean, per_window)
     return np.maximum(slowest.max(axis=-2) - mean, 0.0)
+
+
+def _repeated(meetings: list[_Meeting]) -> int:
+    """The number of cycles after which all ranks go on together, having met alike, time and again.
+
+    0 where they do not, or where a block does not hold several such windows.
+    """
+    longest = max((m.lane.period for m in meetings), default=1)
+    alike = all(not m.lane.lag and longest % m.lane.period == 0 for m in meetings)
+    everyone = any(len(m.first) == 1 and m.lane.period == longest for m in meetings)
+    return longest if alike and everyone and 2 * longest <= BLOCK else 0
+
+
+def _by_window(compute: np.ndarray, meetings: list[_Meeting], period: int, waiting: np.ndarray) -> np.ndarray:
+    """The recursion for whole windows, after each of which all ranks go on together (`_repeated`).
+
+    No window depends on another one, so those of a block are evaluated as runs of their own. Writes the
+    waiting [..., rank, cycle], exchanges included; returns when the last window ends, [..., rank].
+    """
+    end = np.zeros(compute.shape[:-1])
+    block = BLOCK // period * period
+    for first in range(0, compute.shape[-1], block):
+        some = slice(first, first + block)
+        windows = compute[..., some].reshape(*end.shape, -1, period).swapaxes(-3, -2)
+        ((_, arrived, left),) = _passed(windows, meetings)
+        waited = np.moveaxis(left - arrived, (-1, -2, 0), (-3, -2, -1))  # [..., rank, window, cycle]
+        waiting[..., some] = waited.reshape(*end.shape, -1)
+        end += left[-1].sum(axis=-2)
+    return end
 
 
 def _passed(

@@ -15,6 +15,7 @@ import numpy as np
 
 from spikemark.machines.inputs import Inputs
 from spikemark.machines.node import Node
+from spikemark.network.description import read
 from spikemark.network.fields import Population
 
 from . import cache, measured, rates
@@ -72,7 +73,8 @@ def phase_times(
     `profile`: of spikemark.machines; unknown values that are needed raise BadInput (`machines.filled` assumes
     them). `hz`: rates in Hz of all neurons, or by population, where the description's models state none.
     """
-    loads = Loads.of(description, ranks, threads, rates.of(description, hz).hz, schedule, placement)
+    known = read(description)  # once: a large network takes a second
+    loads = Loads.of(known, ranks, threads, rates.of(known, hz).hz, schedule, placement)
     inputs, node = Inputs(profile), Node.of(profile, ranks, threads, ranks_per_node)
     times = seconds(loads, inputs, node)
     return PhaseTimes(*times, assumptions(inputs, node))
