@@ -22,6 +22,7 @@ static const int32_t weight = 1;
 /// What the command line asks for: --NAME VALUE.
 struct asked {
     double neurons, indegree, ranks, threads, repetitions, delays, spikes_per_neuron;
+    double starts; ///< 1: every list has a start, however short lists are
 };
 
 static double normal(uint32_t seed, uint32_t i) {
@@ -67,7 +68,7 @@ static struct part open_part(const struct asked *asked, double lists_of_rank, do
         packed[i] = synapse_pack(&format, (uint32_t)((uint64_t)drawn.word[0] * neurons >> 32),
                                  1 + (uint32_t)((uint64_t)drawn.word[1] * longest >> 32), 0);
     }
-    part.table = table_of_lists(format, lists, start, packed);
+    part.table = (asked->starts > 0 ? table_with_starts : table_of_lists)(format, lists, start, packed);
     if (part.table.synapses != packed) free(packed);
     free(start);
     part.spikes = ALLOC(uint32_t, most_spikes);
@@ -108,7 +109,8 @@ static bool read_asked(struct asked *asked, int argc, char **argv) {
                    {"--threads", &asked->threads, 1, 1e4},
                    {"--delays", &asked->delays, 1, 1e4},
                    {"--repetitions", &asked->repetitions, 1, 1e3},
-                   {"--spikes", &asked->spikes_per_neuron, 1e-9, 1}};
+                   {"--spikes", &asked->spikes_per_neuron, 1e-9, 1},
+                   {"--starts", &asked->starts, 0, 1}};
     enum { n_options = sizeof options / sizeof *options };
     for (int i = 1; i < argc; i += 2) {
         int k = 0;
@@ -116,11 +118,11 @@ static bool read_asked(struct asked *asked, int argc, char **argv) {
         char *end = NULL;
         const double value = k < n_options && i + 1 < argc ? strtod(argv[i + 1], &end) : NAN;
         if (!(end && *end == 0 && value >= options[k].least && value <= options[k].most)) {
-            fprintf(
-                stderr,
-                "bench_growth: %s %s; allowed: --neurons (of an area), --indegree, --ranks, --threads, "
-                "--delays (steps), --repetitions, --spikes (of a neuron in a cycle), each with a number\n",
-                argv[i], i + 1 < argc ? argv[i + 1] : "");
+            fprintf(stderr,
+                    "bench_growth: %s %s; allowed: --neurons (of an area), --indegree, --ranks, --threads, "
+                    "--delays (steps), --repetitions, --spikes (of a neuron in a cycle), --starts (1: for "
+                    "every list), each with a number\n",
+                    argv[i], i + 1 < argc ? argv[i + 1] : "");
             return false;
         }
         *options[k].value = value;
@@ -129,7 +131,7 @@ static bool read_asked(struct asked *asked, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    struct asked asked = {129068, 5842, 2, 2, 7, 20, 2.5e-4}; // the MAM-benchmark
+    struct asked asked = {129068, 5842, 2, 2, 7, 20, 2.5e-4, 0}; // the MAM-benchmark
     if (!read_asked(&asked, argc, argv)) return 2;
     const double synapses = asked.neurons * asked.indegree, sources = asked.neurons * asked.ranks;
     const double lists = sources * -expm1(-synapses / sources), length = synapses / lists / asked.threads;

@@ -23,6 +23,7 @@ struct kernel {
     void *(*open)(const void *variant, int64_t size);
     uint64_t (*run)(void *state);
     void (*close)(void *state);
+    double (*seconds)(const void *state); ///< of the last run that count; NULL: all of it
 };
 
 /// Fills `kernels`, up to `capacity` of them. \return how many there are.
@@ -33,6 +34,7 @@ size_t kernels_deliver(struct kernel *kernels, size_t capacity);
 size_t kernels_neurons(struct kernel *kernels, size_t capacity);
 size_t kernels_network(struct kernel *kernels, size_t capacity);
 size_t kernels_drawn(struct kernel *kernels, size_t capacity);
+size_t kernels_between(struct kernel *kernels, size_t capacity);
 size_t kernels_machine(struct kernel *kernels, size_t capacity);
 
 #ifdef __cplusplus

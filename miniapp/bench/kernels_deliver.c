@@ -180,12 +180,13 @@ static uint64_t run_bound_prefetch(void *state) {
 
 size_t kernels_deliver(struct kernel *kernels, size_t capacity) {
     static const struct kernel mine[] = {
-        {"deliver_bound", "synapse", list_lengths, NULL, open_delivery, run_bound_plain, close_delivery},
+        {"deliver_bound", "synapse", list_lengths, NULL, open_delivery, run_bound_plain, close_delivery,
+         NULL},
         {"deliver_bound_prefetch", "synapse", list_lengths, NULL, open_delivery, run_bound_prefetch,
-         close_delivery},
-        {"deliver", "synapse", list_lengths, NULL, open_delivery, run_deliver, close_delivery},
+         close_delivery, NULL},
+        {"deliver", "synapse", list_lengths, NULL, open_delivery, run_deliver, close_delivery, NULL},
         {"deliver_own_weights", "synapse", list_lengths, &own_weights, open_delivery, run_deliver,
-         close_delivery},
+         close_delivery, NULL},
     };
     size_t n = sizeof mine / sizeof *mine < capacity ? sizeof mine / sizeof *mine : capacity;
     memcpy(kernels, mine, n * sizeof *mine);

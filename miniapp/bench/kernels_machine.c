@@ -65,8 +65,8 @@ static uint64_t run_triad(void *state) {
 
 size_t kernels_machine(struct kernel *kernels, size_t capacity) {
     static const struct kernel mine[] = {
-        {"clock", "cycle", one_size, NULL, open_clock, run_clock, free},
-        {"triad", "byte", array_mebibytes, NULL, open_triad, run_triad, close_triad},
+        {"clock", "cycle", one_size, NULL, open_clock, run_clock, free, NULL},
+        {"triad", "byte", array_mebibytes, NULL, open_triad, run_triad, close_triad, NULL},
     };
     size_t n = sizeof mine / sizeof *mine < capacity ? sizeof mine / sizeof *mine : capacity;
     memcpy(kernels, mine, n * sizeof *mine);

@@ -1,5 +1,6 @@
 /// \file
-/// Update of every registered neuron model, input from outside, and taking input from the ring buffer.
+/// Update of every registered neuron model, input from outside, and taking input from the ring buffer. As in
+/// a run, neurons are updated in blocks of at most block_neurons.
 
 #include "kernels.h"
 
@@ -7,6 +8,7 @@
 #include "base/ring.h"
 #include "neuron/external.h"
 #include "neuron/model.h"
+#include "run/build.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +21,16 @@ static const int64_t update_sizes[] = {256,   1024,   4096,
 
 struct neurons {
     const struct neuron_model *model;
-    void *block;
+    void **blocks; ///< of at most block_neurons
     struct ring ring;
     int32_t *input;
     uint32_t *fired;
     uint32_t n, step;
 };
+
+static uint32_t size_of_block(const struct neurons *s, uint32_t first) {
+    return s->n - first < block_neurons ? s->n - first : block_neurons;
+}
 
 static void *open_neurons(const void *variant, int64_t size) {
     struct neurons *s = ALLOC_ZERO(struct neurons, 1);
@@ -37,13 +43,19 @@ static void *open_neurons(const void *variant, int64_t size) {
     struct neuron_setup setup = {.seed = 1, .resolution_ms = 0.1, .input_unit = 1, .share = {0, 1, s->n}};
     for (uint32_t i = 0; i < s->model->n_parameters; i++)
         setup.parameters[i] = s->model->parameters[i].fallback;
-    s->block = s->model->open(&setup);
+    s->blocks = ALLOC(void *, s->n / block_neurons + 1);
+    for (uint32_t first = 0; first < s->n; first += block_neurons) {
+        setup.share = (struct share){first, 1, size_of_block(s, first)};
+        s->blocks[first / block_neurons] = s->model->open(&setup);
+    }
     return s;
 }
 
 static void close_neurons(void *state) {
     struct neurons *s = state;
-    if (s->model) s->model->close(s->block);
+    for (uint32_t first = 0; s->model && first < s->n; first += block_neurons)
+        s->model->close(s->blocks[first / block_neurons]);
+    free(s->blocks);
     ring_close(&s->ring);
     free(s->input);
     free(s->fired);
@@ -53,10 +65,11 @@ static void close_neurons(void *state) {
 /// Updates as the cycle loop does: the input is taken from the ring, then the neurons advance.
 static uint64_t run_update(void *state) {
     struct neurons *s = state;
-    for (int i = 0; i < steps_per_run; i++, s->step++) {
-        ring_take(&s->ring, s->step, 0, s->n, s->input);
-        s->model->update(s->block, s->input, s->step, s->fired);
-    }
+    for (int i = 0; i < steps_per_run; i++, s->step++)
+        for (uint32_t first = 0; first < s->n; first += block_neurons) {
+            ring_take(&s->ring, s->step, first, size_of_block(s, first), s->input);
+            s->model->update(s->blocks[first / block_neurons], s->input, s->step, s->fired);
+        }
     return (uint64_t)steps_per_run * s->n;
 }
 
@@ -104,19 +117,19 @@ static uint64_t run_take(void *state) {
 size_t kernels_neurons(struct kernel *kernels, size_t capacity) {
     size_t n = 0;
     for (int m = 0; neuron_models[m] && n < capacity; m++) {
-        kernels[n] = (struct kernel){"",           "neuron step", update_sizes, neuron_models[m],
-                                     open_neurons, run_update,    close_neurons};
+        kernels[n] = (struct kernel){"",           "neuron step", update_sizes,  neuron_models[m],
+                                     open_neurons, run_update,    close_neurons, NULL};
         snprintf(kernels[n++].name, sizeof kernels->name, "update_%.50s", neuron_models[m]->name);
     }
     // There is hardly an event, or 400 synapses at 3 Hz in steps of 0.1 and of 1 ms, or many events.
     static const double means[] = {1e-4, 0.12, 1.2, 20};
     for (size_t m = 0; m < sizeof means / sizeof *means && n < capacity; m++) {
-        kernels[n] = (struct kernel){"",           "neuron step", block_sizes,  &means[m],
-                                     open_poisson, run_poisson,   close_poisson};
+        kernels[n] = (struct kernel){"",           "neuron step", block_sizes,   &means[m],
+                                     open_poisson, run_poisson,   close_poisson, NULL};
         snprintf(kernels[n++].name, sizeof kernels->name, "poisson_mean_%g", means[m]);
     }
     if (n < capacity)
-        kernels[n++] = (struct kernel){"ring_take",  "neuron step", block_sizes,  NULL,
-                                       open_neurons, run_take,      close_neurons};
+        kernels[n++] = (struct kernel){"ring_take",  "neuron step", block_sizes,   NULL,
+                                       open_neurons, run_take,      close_neurons, NULL};
     return n;
 }

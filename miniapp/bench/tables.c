@@ -20,16 +20,22 @@ static struct id_set all_below(uint32_t n, unsigned bits) {
     return set;
 }
 
+struct synapse_table table_with_starts(struct synapse_format format, uint32_t lists, const uint32_t *start,
+                                       uint32_t *packed) {
+    struct synapse_table table = {.format = format, .synapses = packed, .size = start[lists] - start[0]};
+    table.index = (struct synapse_index){.lists = lists};
+    table.start = ALLOC(uint32_t, (size_t)lists + 1);
+    memcpy(table.start, start, ((size_t)lists + 1) * sizeof *start);
+    return table;
+}
+
 struct synapse_table table_of_lists(struct synapse_format format, uint32_t lists, const uint32_t *start,
                                     uint32_t *packed) {
     const size_t words = synapse_words(&format);
     struct synapse_table table = {.format = format, .synapses = packed, .size = start[lists] - start[0]};
     table.index = synapse_index(&format, lists, table.size);
-    if (table.index.most_lists == 0 && table.index.filter_words == 0) {
-        table.start = ALLOC(uint32_t, (size_t)lists + 1);
-        memcpy(table.start, start, ((size_t)lists + 1) * sizeof *start);
-        return table;
-    }
+    if (table.index.most_lists == 0 && table.index.filter_words == 0)
+        return table_with_starts(format, lists, start, packed);
     struct buckets buckets;
     const unsigned bits = buckets_source_bits(&format, lists);
     buckets_open(&buckets, format, bits, lists);

@@ -11,4 +11,9 @@
 struct synapse_table table_of_lists(struct synapse_format format, uint32_t lists, const uint32_t *start,
                                     uint32_t *packed);
 
+/// Makes the table with a start for every list and without a filter, however short lists are. It uses
+/// `packed` itself.
+struct synapse_table table_with_starts(struct synapse_format format, uint32_t lists, const uint32_t *start,
+                                       uint32_t *packed);
+
 #endif

@@ -106,6 +106,7 @@ def test_what_was_made_up_is_said(runs):
         computing = np.nansum(np.load(folder / "cycles.npy"))
         assert made["compute_s"] == pytest.approx(computing, rel=1e-3)
         assert min(made["inbox_s"], made["prepare_s"]) > 0
+        assert 0 < made["routes_s"] < own["timing"]["build_s"]
         # Between two areas, every spike that is wanted by the other rank or here is a word in the far lane.
         assert made["words"] > 0
 

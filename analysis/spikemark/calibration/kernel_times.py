@@ -21,7 +21,13 @@ LISTS = 16  # lists that share the synapses of a size of DELIVER
 UPDATE = "update_"
 RING, FITS = "deliver_ring", 5  # thousand neurons, whose ring fits into the second cache
 RINGS = {"t_ring_1": (30, "1.3 MB"), "t_ring_8": (200, "8.4 MB"), "t_ring_67": (1600, "67 MB")}
-MANY, ROW = 131_072, f"{UPDATE}ignore_and_fire"
+ROW, BETWEEN = f"{UPDATE}ignore_and_fire", "update_between"
+ROWS = {"t_row_1": (30, "1.3 MB"), "t_row_3": (64, "2.7 MB"), "t_row_8": (200, "8.4 MB")}
+NEAR, FAR = "deliver_near", "deliver_far"  # 80 MB and 1 GB of synapses
+FAR_GB = 3.0  # that a core needs for the latter, with room
+NO_ROOM = f"needs {FAR_GB:g} GB of memory for every core"
+FARS = {"t_far_16": 256, "t_far_64": 1024, "t_far_512": 8192}  # LISTS times the length of a list
+SENT, SENT_TO = "collocate_between", (4, 64)  # ranks
 CLOCK = "clock", 1
 TRIAD = "triad", 64  # MiB
 
@@ -48,11 +54,14 @@ def values(rounds: list[Round], effort: Effort) -> dict[str, Value]:
     return found
 
 
-def pattern(sizes: tuple[int, ...]) -> str:
-    """The kernels of a round, for bench_kernels."""
+def pattern(sizes: tuple[int, ...], far: bool = True) -> str:
+    """The kernels of a round, for bench_kernels. `far`: those that need a gigabyte of synapses, too."""
     rings = "|".join(map(str, (FITS, *(size for size, _ in RINGS.values()))))
+    rows = "|".join(str(size) for size, _ in ROWS.values())
+    fars, ranks = ("|".join(map(str, sizes)) for sizes in (FARS.values(), SENT_TO))
     return (
-        f"^{RING}/size:({rings})$|^{ROW}/size:{MANY}$"
+        f"^{RING}/size:({rings})$|^{BETWEEN}/size:({rows})/"
+        f"{f'|^({NEAR}|{FAR})/size:({fars})$' if far else ''}|^{SENT}/size:({ranks})/"
         f"|^{DELIVER}/size:({'|'.join(map(str, sizes))})$|^{UPDATE}.*/size:{BLOCK}$"
         f"|^collocate/size:{COLLOCATED}$|^{EXTERNAL}/size:{BLOCK}$|^(clock|triad)/"
     )
@@ -91,8 +100,22 @@ def of_rounds(rounds: list[Times], sizes: tuple[int, ...], over: str = "") -> di
     for path, (size, ring) in RINGS.items():
         longer = [max(0.0, t[RING, size] - t[RING, FITS]) for t in rounds]
         found[path] = longer, f"lists of 512 synapses, a ring of {ring} instead of 0.2 MB"
-    longer = [max(0.0, t[ROW, MANY] - t[ROW, BLOCK]) for t in rounds]
-    found["t_row"] = longer, f"ignore_and_fire, blocks of {MANY} instead of {BLOCK}"
+    for path, (size, ring) in ROWS.items():
+        longer = [max(0.0, t[BETWEEN, size] - t[ROW, BLOCK]) for t in rounds]
+        found[path] = (
+            longer,
+            f"ignore_and_fire after a delivery with a ring of {ring}, instead of blocks of {BLOCK}",
+        )
+    for path, size in FARS.items() if (FAR, FARS["t_far_16"]) in rounds[0] else ():
+        longer = [max(0.0, (t[FAR, size] - t[NEAR, size]) * size / LISTS) for t in rounds]
+        found[path] = longer, f"lists of {size // LISTS} synapses, 1 GB of them instead of 80 MB"
+    few, many = SENT_TO
+    route = [max(0.0, (many * t[SENT, many] - few * t[SENT, few]) / (many - few)) for t in rounds]
+    found["t_route"] = route, f"32 spikes after a delivery, each to {few} and {many} ranks"
+    found["t_leave"] = (
+        [max(0.0, few * (t[SENT, few] - each)) for t, each in zip(rounds, route, strict=True)],
+        found["t_route"][1],
+    )
     for kernel, size in rounds[0]:
         if kernel.startswith(UPDATE) and size == BLOCK:
             each = [t[kernel, size] for t in rounds]

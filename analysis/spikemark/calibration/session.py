@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
+from spikemark.core import memory
 from spikemark.machines import of_nodes
 from spikemark.machines.profile import Value
 from spikemark.records.record_fields import Host
@@ -100,7 +101,7 @@ def failures(parts: Parts) -> list[str]:
 
 def _round(number: int, site: Site, effort: Effort, parts: Parts, before: list[Measured]) -> Measured:
     metered = not before or (before[0].run.record.energy is not None and number < effort.metered)
-    pattern = kernel_times.pattern(effort.sizes)
+    pattern = kernel_times.pattern(effort.sizes, _far(site))
     return Measured(
         parts(lambda folder: kernel_runs.one_round(number, site, pattern, effort, folder)),
         parts(lambda folder: messages.within(site, effort, not before)),
@@ -108,6 +109,11 @@ def _round(number: int, site: Site, effort: Effort, parts: Parts, before: list[M
         parts(lambda folder: jitter.one_round(site, effort, folder / "run", metered)),
         parts(lambda folder: cycle_time.one_round(site, effort, folder / "empty")),
     )
+
+
+def _far(site: Site) -> bool:
+    """Whether every core of a node like this one has memory for kernels with a gigabyte of synapses."""
+    return memory.installed() >= 1e9 * kernel_times.FAR_GB * site.cores
 
 
 def _values(
@@ -119,6 +125,10 @@ def _values(
     values |= node.measure(rounds[0].run.record.host, layout=site.one_each(1) if site.allocated else None)
     values["software.scorep"] = software.score_p()
     unknown = dict.fromkeys((of_nodes.PEAK, of_nodes.TDP), "nothing measures what a data sheet says")
+    for path in kernel_times.FARS:
+        for group in ("one_core", "full_node"):
+            if f"kernels.{group}.{path}" not in values:
+                unknown[f"kernels.{group}.{path}"] = kernel_times.NO_ROOM
     if site.nodes > 1:
         values["jitter.node_spread"] = node_spread.value(kernels)
     else:

@@ -40,7 +40,7 @@ def machine(
     elif name is None:
         if filled:
             raise BadInput("--filled: only with the name of a machine")
-        profiles = [machines.load(known) for known in machines.names()]
+        profiles = [machines.load(known) for known in machines.profile_names()]
         parted = [machines.load_any(known) for known in machines.names_of_parted()]
         if as_json:
             print_json([show.content(m) for m in (*profiles, *parted)], as_written=True)

@@ -3,6 +3,7 @@
 python -m spikemark.documents                 check what is stored, rewrite the pages
 python -m spikemark.documents prediction      compute these tables again first (minutes)
 python -m spikemark.documents growth          measure these tables again first (minutes, nothing else running)
+python -m spikemark.documents scaling         measure delivery, model growth over nodes again first (minutes)
 python -m spikemark.documents faults          disturb every command again first (half an hour)
 """
 

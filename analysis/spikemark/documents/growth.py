@@ -41,7 +41,7 @@ def tables() -> Iterator[Table]:
 
     Raises BadInput for a program that is missing or fails.
     """
-    points = {(m, t): _delivered(m, t) for t in SIZES for m in SIZES}
+    points = {(m, t): delivered(m, t) for t in SIZES for m in SIZES}
     yield _by_threads("ns_per_event", "Delivery, ns per synaptic event", "measured", points, "ns")
     yield _by_threads("lookups", "Look-ups per synaptic event", "counted", points, "lookups")
     yield _by_threads("length", "Synapses of a list on one thread", "modelled", points, "length")
@@ -69,10 +69,15 @@ def _output(start: Launch) -> str:
     return finished.output
 
 
-def _delivered(ranks: int, threads: int, repetitions: int = REPETITIONS) -> dict[str, float]:
-    """Nanoseconds of the processor and look-ups for each synaptic event of a thread, and its list length."""
+def delivered(
+    ranks: int, threads: int, repetitions: int = REPETITIONS, starts: bool = False
+) -> dict[str, float]:
+    """Nanoseconds of the processor and look-ups for each synaptic event of a thread, and its list length.
+
+    `starts`: every list has a start, however short lists are.
+    """
     asked = {"neurons": AREA, "indegree": INDEGREE, "ranks": ranks, "threads": threads}
-    asked["repetitions"] = repetitions
+    asked |= {"repetitions": repetitions, "starts": int(starts)}
     words = [word for name, value in asked.items() for word in (f"--{name}", str(value))]
     found = json.loads(_output(Launch([str(places.program("bench_growth")), *words])))
     return {

@@ -7,7 +7,7 @@ from spikemark.core.errors import BadInput
 from spikemark.quantities.table import Table
 from spikemark.studies import prediction_checks
 
-from . import faults, growth, keep
+from . import faults, growth, keep, scaling
 from .stored import Stored
 
 PROFILES = "from the profiles in machines/"
@@ -31,6 +31,7 @@ TABLES = {
         lambda: "from the profiles in machines/",
     ),
     "growth": Family(growth.tables, "measured", Table.markdown, growth.machine),
+    "scaling": Family(scaling.tables, "modelled", Table.markdown, growth.machine),
     "faults": Family(faults.tables, "counted", Table.markdown, faults.machine),
 }
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from dataclasses import field as member
 from functools import lru_cache
 
-from . import comparable, of_networks, of_nodes
+from . import accelerated, comparable, of_networks, of_nodes
 from .assuming import Assumed, Known
 from .fields import FABRIC, OTHER
 from .inputs import alone, quantity, si
@@ -53,10 +53,12 @@ def filled(profile: Profile | Machine, reference: Profile | None = None) -> Prof
     """The profile with assumed values for those that are needed but unknown; their references state the rule.
 
     `reference`: a calibrated profile instead of `REFERENCE`. Values that the rules do not give either stay
-    unknown. Of a machine with parts, each part and each link is filled.
+    unknown. Of a machine with parts, each part and each link is filled. Raises BadInput for nodes with
+    accelerators.
     """
     if isinstance(profile, Machine):
         return _filled_parts(profile, reference)
+    accelerated.refuse(profile)
     others = tuple(names())
     if reference is None and REFERENCE in others:
         reference = profile if profile.name == REFERENCE else comparable.profile(REFERENCE)

@@ -12,7 +12,7 @@ from spikemark.core.errors import BadInput
 from spikemark.core.reading import read_text
 from spikemark.core.yaml_file import YAML, parsed, read_yaml
 
-from . import parts_file
+from . import accelerated, parts_file
 from .parts import PARTS, Machine
 from .profile import Profile, checked
 
@@ -25,40 +25,52 @@ def folder() -> Path:
 
 
 def names() -> list[str]:
-    """Names of all profiles in machines/, sorted. Machines of parts are not among them."""
-    return [name for name, of_parts in _files() if not of_parts]
+    """Names of the profiles of CPU nodes in machines/, sorted. Machines of parts are not among them."""
+    return [name for name, holds in _files() if holds is None]
 
 
 def names_of_parted() -> list[str]:
     """Names of all machines of parts in machines/, sorted."""
-    return [name for name, of_parts in _files() if of_parts]
+    return [name for name, holds in _files() if holds == PARTS]
+
+
+def accelerated_names() -> list[str]:
+    """Names of the profiles of nodes with accelerators in machines/, sorted."""
+    return [name for name, holds in _files() if holds == accelerated.KEY]
 
 
 def all_names() -> list[str]:
-    """Names of all profiles, then those of all machines of parts."""
-    return [*names(), *names_of_parted()]
+    """Names of all profiles, those of nodes with accelerators last, then those of all machines of parts."""
+    return [*profile_names(), *names_of_parted()]
 
 
-def _files() -> list[tuple[str, bool]]:
-    """The names of the files in machines/, sorted, and which of them are machines of parts."""
+def profile_names() -> list[str]:
+    """Names of the profiles of CPU nodes, then those of nodes with accelerators."""
+    return [*names(), *accelerated_names()]
+
+
+def _files() -> list[tuple[str, str | None]]:
+    """The names of the files in machines/, sorted, and PARTS or `accelerator` where they hold these."""
     try:
         with os.scandir(folder()) as found:
             files = [(f.path, f.stat()) for f in found if f.name.endswith(".yaml") and f.is_file()]
     except FileNotFoundError:
         return []
-    return sorted(_named_and_parted(path, s.st_mtime_ns, s.st_size) for path, s in files)
+    found = [_named_and_held(path, s.st_mtime_ns, s.st_size) for path, s in files]
+    return sorted(found, key=lambda one: one[0])
 
 
 @lru_cache(maxsize=200)  # by what changes with the content: names are asked for many times
-def _named_and_parted(path: str, changed: int, size: int) -> tuple[str, bool]:
-    """The name of a file, and whether it is a machine of parts. What cannot be read is taken for a profile,
-    and refused as one.
+def _named_and_held(path: str, changed: int, size: int) -> tuple[str, str | None]:
+    """The name of a file, and which of PARTS and `accelerator` it holds. What cannot be read is taken for a
+    profile, and refused as one.
     """
     try:
         content = read_yaml(Path(path))
     except (BadInput, OSError):
         content = None
-    return Path(path).stem, isinstance(content, dict) and PARTS in content
+    held = content if isinstance(content, dict) else {}
+    return Path(path).stem, next((key for key in (PARTS, accelerated.KEY) if key in held), None)
 
 
 def load(name: str | Path) -> Profile:
@@ -67,7 +79,7 @@ def load(name: str | Path) -> Profile:
     Raises BadInput naming the file, the path of the field, its value and what is allowed; for a machine of
     parts, too.
     """
-    path, content = _read(name, names)
+    path, content = _read(name, profile_names)
     if isinstance(content, dict) and PARTS in content:
         raise BadInput(f"machine {path.stem} has unequal parts; allowed here: a profile{_of(content[PARTS])}")
     return _named(checked(content, str(path)), path)

@@ -12,6 +12,14 @@ _KERNELS = {
     "t_ring_8": "time that a synapse takes longer with a ring of input of 8.4 MB",
     "t_ring_67": "time that a synapse takes longer with a ring of input of 67 MB",
     "t_row": "time that a neuron takes longer where many are on a thread",
+    "t_row_1": "time that a neuron takes longer after a delivery with a ring of input of 1.3 MB",
+    "t_row_3": "time that a neuron takes longer after a delivery with a ring of input of 2.7 MB",
+    "t_row_8": "time that a neuron takes longer after a delivery with a ring of input of 8.4 MB",
+    "t_far_16": "time that a list of 16 synapses takes longer among 1 GB of synapses",
+    "t_far_64": "time that a list of 64 synapses takes longer among 1 GB of synapses",
+    "t_far_512": "time that a list of 512 synapses takes longer among 1 GB of synapses",
+    "t_leave": "time to send a spike, besides that for its ranks",
+    "t_route": "time to send a spike to one more rank",
 }
 _BUSY = {"one_core": "one core at work", "full_node": "all cores at work"}
 _NAMES = {
@@ -36,6 +44,16 @@ _NAMES = {
     "interconnect.selector": "MPI library", "power.idle": "power of an idle node",
     "power.core": "power of a busy core", "power.card": "power of an interconnect card",
     "price.node_hour": "price of a node for an hour",
+    "accelerator.devices": "devices of a node", "accelerator.name": "kind of the devices",
+    "accelerator.memory": "memory of a device", "accelerator.bandwidth": "memory bandwidth of a device",
+    "accelerator.t_next": "time of a device per synaptic event",
+    "accelerator.t_spike": "time of a device per spike",
+    "accelerator.update": "time of a device to update a neuron",
+    "accelerator.step": "fixed time of a device in a step",
+    "accelerator.transfer_latency": "latency between host and device",
+    "accelerator.transfer_bandwidth": "bandwidth between host and device",
+    "accelerator.tdp": "TDP of a device", "accelerator.idle": "power of an idle device",
+    "accelerator.busy": "power of a device that simulates",
     "dry_run.times": "compute times of the dry run", "dry_run.sample": "which ranks the dry run sampled",
 }  # fmt: skip
 
@@ -46,6 +64,9 @@ def plain(path: str) -> str:
     if path.startswith("kernels."):
         kernel, _, model = name.partition(".")
         return f"{_KERNELS[kernel]}{f' ({model})' if model else ''}, {_BUSY[group]}"
+    listed, _, model = path.partition(".update.")
+    if model:
+        return f"{_NAMES[f'{listed}.update']} ({model})"
     return _NAMES.get(path, path)
 
 

@@ -34,6 +34,7 @@ class Loads:
     column: np.ndarray
     lists: np.ndarray  # [lane, column], lists entered
     events: np.ndarray  # [column], synapses visited
+    kept: np.ndarray  # [column], synapses
     neurons: np.ndarray  # [population, column]
     stored: np.ndarray  # [lane, rank], lists that the rank holds, by source (not by thread)
     held: np.ndarray  # [lane, rank], synapses
@@ -140,13 +141,14 @@ class Counting:
         used = lanes.read(description, ranks, schedule, placement)
         fired = self.sizes * self.per_neuron  # spikes of each population per cycle
         visits = self.drawn.hits.T @ fired  # synapses visited per target neuron
+        indegree = self.drawn.hits.T @ self.sizes
         counts = [self._lane(lane, placed, (placement, ranks, threads)) for lane in used]
         sending = self.per_neuron[:, None] * placed.on_rank
         lists, stored, words, held, unmet = (np.array(each) for each in zip(*counts, strict=True))
         return Loads(
             ranks, threads, description.time.cycle_steps, 1e-3 * description.time.cycle_ms, used,
-            placed.column, lists, visits @ placed.neurons, placed.neurons, stored, held,
-            words, sending, unmet, sending.sum(axis=0),
+            placed.column, lists, visits @ placed.neurons, indegree @ placed.neurons, placed.neurons,
+            stored, held, words, sending, unmet, sending.sum(axis=0),
             self.external, schedule, placement, description, self.ring,
         )  # fmt: skip
 

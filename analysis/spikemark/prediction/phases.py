@@ -1,11 +1,11 @@
 """Compute time of every rank in a cycle, from its loads and the kernel times of a machine's profile.
 
 A thread takes t_first per list entered, t_next per synapse visited, t_spike per spike it goes through
-(models/delivery_time.py), and t_update per neuron and step; the master thread alone writes spikes into send
-buffers. The fixed time of every cycle counts into update. The slowest thread of a rank sets its time; how
-long a mean thread waits for it is `thread_wait`, as in the mini-app. Kernel times depend on how many
-cores of the node are busy: those of the profile are for one core and for all; in between, they are
-interpolated linearly in the number of busy cores.
+(models/delivery_time.py), and t_update per neuron and step. The master thread alone writes spikes into send
+buffers: t_leave per spike that leaves, t_route per rank that it goes to. The fixed time of every cycle counts
+into update. The slowest thread of a rank sets its time; how long a mean thread waits for it is `thread_wait`,
+as in the mini-app. Kernel times depend on how many cores of the node are busy: those of the profile are for
+one core and for all; in between, they are interpolated linearly in the number of busy cores.
 """
 
 from collections.abc import Callable
@@ -15,19 +15,26 @@ import numpy as np
 
 from spikemark.machines.inputs import Inputs
 from spikemark.machines.node import Node
+from spikemark.machines.parts import Share
 from spikemark.network.description import read
 from spikemark.network.fields import Population
 
 from . import cache, measured, rates
+from .layout import Layout
 from .loads import Loads
 
 ONE, FULL, CYCLE = "kernels.one_core", "kernels.full_node", "cycle"
 BARRIERS = 2  # barriers of the threads in a cycle
 ROUTES = 4  # ranks that get a spike in the profile's time per spike (miniapp/bench/kernels_network.c)
+LEAVE, ROUTE, WARM = "t_leave", "t_route", "collocate"
 INTERPOLATED = "kernel times with part of the node busy: interpolated between one core and all, linearly"
 NO_CYCLE = (
     "the time of a cycle besides its kernels (`cycle`) is unknown and left out, so cycles of a few "
     "microseconds are predicted too short"
+)
+NOT_BETWEEN = (
+    "collocation takes as long as with routes in the caches; after a delivery it takes several times as long"
+    " (`t_leave`, `t_route`: unknown)"
 )
 THREADS = "a barrier of threads takes log2(threads) latencies within the node"
 
@@ -67,23 +74,40 @@ def phase_times(
     placement: str | None = None,
     ranks_per_node: int | None = None,
     hz: float | dict | None = None,
+    on: dict[str, int] | None = None,
 ) -> PhaseTimes:
     """Mean compute times of every rank on a machine, seconds per cycle.
 
-    `profile`: of spikemark.machines; unknown values that are needed raise BadInput (`machines.filled` assumes
-    them). `hz`: rates in Hz of all neurons, or by population, where the description's models state none.
+    `profile`: of spikemark.machines, or a machine of parts; unknown values that are needed raise BadInput
+    (`machines.filled` assumes them). `hz`: rates in Hz of all neurons, or by population, where the
+    description's models state none. `on`: ranks by part.
     """
     known = read(description)  # once: a large network takes a second
     loads = Loads.of(known, ranks, threads, rates.of(known, hz).hz, schedule, placement)
-    inputs, node = Inputs(profile), Node.of(profile, ranks, threads, ranks_per_node)
-    times = seconds(loads, inputs, node)
-    return PhaseTimes(*times, assumptions(inputs, node))
+    inputs, layout = Inputs(profile), Layout.of(profile, ranks, threads, ranks_per_node, on)
+    times = of_ranks(loads, inputs, layout)
+    return PhaseTimes(*times, assumptions(inputs, layout, loads))
 
 
-def assumptions(inputs: Inputs, node: Node) -> list[str]:
+def assumptions(inputs: Inputs, layout: Layout, loads: Loads) -> list[str]:
     """What the times assume: assumed values of the profile, then assumptions of the model."""
-    rings = cache.is_measured(lambda name: _known(inputs, name, node))
-    found = [*assumed(inputs), *([] if rings else [cache.ASSUMED])]
+
+    def ask(of: Inputs, share: Share) -> list[str]:
+        return [f"{layout.prefix(share)}{line}" for line in _of_model(of, share.node, loads)]
+
+    values = assumed(inputs)  # before the model asks for more
+    return [*values, *(line for lines in layout.each(inputs, ask) for line in lines)]
+
+
+def _of_model(inputs: Inputs, node: Node, loads: Loads) -> list[str]:
+    def known(name: str) -> float:
+        return _known(inputs, name, node)
+
+    found = [] if cache.is_measured(known) else [cache.ASSUMED]
+    if cache.leaves_out_far(loads, known):
+        found.append(cache.NOT_FAR)
+    if np.isnan(known(LEAVE)):
+        found.append(NOT_BETWEEN)
     if 1 < node.busy < node.cores:
         found.append(INTERPOLATED)
     if any(inputs.profile.get(f"{group}.{CYCLE}") is None for group in _groups(node)):
@@ -104,8 +128,17 @@ def assumed(inputs: Inputs) -> list[str]:
     ]
 
 
+def of_ranks(loads: Loads, inputs: Inputs, layout: Layout) -> tuple[np.ndarray, ...]:
+    """Mean seconds per cycle in each part of records.phases.COMPUTE, [rank], on the nodes of each rank."""
+
+    def ask(of: Inputs, share: Share) -> list[np.ndarray]:
+        return [part[share.slice] for part in seconds(loads, of, share.node)]
+
+    return tuple(np.concatenate(part) for part in zip(*layout.each(inputs, ask), strict=True))
+
+
 def seconds(loads: Loads, inputs: Inputs, node: Node) -> tuple[np.ndarray, ...]:
-    """Mean seconds per cycle in each part of records.phases.COMPUTE, [rank]."""
+    """The same if all ranks were on nodes of one profile."""
 
     def kernel(name: str) -> float:
         return _kernel(inputs, name, node)
@@ -114,7 +147,8 @@ def seconds(loads: Loads, inputs: Inputs, node: Node) -> tuple[np.ndarray, ...]:
         return _known(inputs, name, node)
 
     visit = kernel("t_next") + cache.miss_s(loads, inputs, known)
-    delivery = loads.lists.sum(axis=0) * kernel("t_first") + loads.events * visit
+    enter = kernel("t_first") + cache.far_s(loads, known)
+    delivery = loads.lists.sum(axis=0) * enter + loads.events * visit
     going_through = loads.arriving * kernel("t_spike")
     each = _update(loads.description.network.populations, kernel)[:, None] + cache.row_s(loads, inputs, known)
     advancing = loads.steps * (each * loads.neurons).sum(axis=0)
@@ -122,9 +156,16 @@ def seconds(loads: Loads, inputs: Inputs, node: Node) -> tuple[np.ndarray, ...]:
     deliver = delivery[loads.column].mean(axis=1) + going_through
     update = advancing[loads.column].mean(axis=1) + _kernel(inputs, CYCLE, node, Inputs.get, 0.0)
     waited = np.maximum(of_thread.max(axis=1) - of_thread.mean(axis=1), 0.0)  # rounding aside, >= 0
+    return deliver, update, waited + _barriers(inputs, node), _collocation(loads, inputs, node)
+
+
+def _collocation(loads: Loads, inputs: Inputs, node: Node) -> np.ndarray:
+    """Seconds per cycle in which the master thread writes spikes into send buffers, [rank]."""
     alone = Node(node.cores, node.ranks, 1, node.nodes)  # the master threads, while the others wait
-    collocate = loads.collocated / ROUTES * _kernel(inputs, "collocate", alone)
-    return deliver, update, waited + _barriers(inputs, node), collocate
+    leave, route = _known(inputs, LEAVE, alone), _known(inputs, ROUTE, alone)
+    if np.isnan(leave) or np.isnan(route):
+        return loads.collocated / ROUTES * _kernel(inputs, WARM, alone)
+    return loads.spikes * leave + loads.collocated * route
 
 
 def _update(populations: list[Population], kernel) -> np.ndarray:

@@ -35,6 +35,7 @@ class Alone(Fields):
     inbox_s: Seconds  #: time in which the spikes of all ranks were copied into the inbox
     prepare_s: Seconds  #: time in which these spikes were made up
     words: Count  #: that were copied
+    routes_s: Seconds | None = None  #: part of the construction: making up routes; None in older records
 
 
 class DryTiming(Timing):

@@ -32,7 +32,10 @@ def times(first: float, following: float, spike: float) -> dict:
     found |= {
         ("deliver_ring", size): following + more for size, more in ((5, 0), (30, 0.5), (200, 1.25), (1600, 7))
     }
-    found["update_ignore_and_fire", 131_072] = 0.75
+    found |= {("update_between", size): 0.5 + more for size, more in ((30, 0.25), (64, 0.5), (200, 1))}
+    for size, more in ((256, 2), (1024, 1), (8192, 0.25)):
+        found |= {("deliver_near", size): 1 + following, ("deliver_far", size): 1 + following + more}
+    found |= {("collocate_between", ranks): 6 + 100 / ranks for ranks in (4, 64)}
     for size in SIZES:
         mean = size / 16
         found["deliver_drawn", size] = (first * (1 - np.exp(-mean)) + following * mean + spike) / mean
@@ -52,7 +55,9 @@ def test_kernels_give_the_times_of_delivery_that_were_planted():
     assert found["external"].value == 1.5
     assert found["t_ring_1"].value == 0.5
     assert (found["t_ring_8"].value, found["t_ring_67"].value) == (1.25, 7)
-    assert found["t_row"].value == 0.25
+    assert [found[f"t_row_{mb}"].value for mb in (1, 3, 8)] == [0.25, 0.5, 1]
+    assert [found[f"t_far_{length}"].value for length in (16, 64, 512)] == [32, 64, 128]  # of a list
+    assert found["t_leave"].value == pytest.approx(100) and found["t_route"].value == pytest.approx(6)
     assert [found[f"update.{model}"].value for model in UPDATED] == [0.5, 1.5]
 
 

@@ -50,6 +50,8 @@ VALUES = {
     "predict --machine grace --preset ": [*PRESETS],
     "predict --machine grace --placement ": [*PLACEMENTS],
     "compare jur": ["jureca-dc"],
+    "compare rtx-4": ["rtx-4090"],
+    "predict --machine rtx-4": [],  # knows CPU cores only
     "compare grace --price jur": ["jureca-dc="],
     "machine ": [*machines.all_names()],
     "machine simula-b": ["simula-bath"],

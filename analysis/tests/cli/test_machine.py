@@ -24,7 +24,7 @@ def test_all_profiles_are_listed(spikemark):
     assert status == 0
     shown = rows(output)
     assert list(shown) == machines.all_names() and machines.names_of_parted()
-    for name in machines.names():
+    for name in machines.profile_names():
         profile = machines.load(name)
         assert shown[name][-2:] == [str(len(profile.unknown())), "".join(profile.title.split())]
         assert sum(map(int, shown[name][:3])) == len(profile.values)
@@ -35,7 +35,7 @@ def test_all_profiles_are_listed(spikemark):
             assert f"{part.name}:{part.nodes}of{part.profile.name}" in shown[name][0]
 
 
-@pytest.mark.parametrize("name", machines.names())
+@pytest.mark.parametrize("name", machines.profile_names())
 def test_every_value_is_shown_with_its_reference(spikemark, name):
     profile = machines.load(name)
     status, output, _ = spikemark("machine", name)

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize(("ranks", "threads"), [(2, 128), (128, 128)])
 def test_a_thread_has_the_lists_of_its_place_in_the_machine(ranks, threads):
-    found = growth._delivered(ranks, threads, repetitions=1)
+    found = growth.delivered(ranks, threads, repetitions=1)
     per_rank = growth.INDEGREE / ranks / -math.expm1(-growth.INDEGREE / ranks)
     assert found["length"] == pytest.approx(per_rank / threads, rel=1e-4)
     assert found["lookups"] * found["length"] == pytest.approx(1, rel=0.02)
@@ -41,7 +41,7 @@ def test_building_is_measured_for_every_machine(monkeypatch):
 
 def test_a_program_that_refuses_is_quoted():
     with pytest.raises(BadInput, match=r"bench_growth.*--ranks 0"):
-        growth._delivered(0, 2)
+        growth.delivered(0, 2)
 
 
 def test_growth_is_one_of_the_families():

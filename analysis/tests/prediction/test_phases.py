@@ -206,6 +206,72 @@ def test_measured_times_of_large_rings_count_instead_of_those_of_one_machine():
         assert cache.ASSUMED in without.assumptions and cache.ASSUMED not in with_times.assumptions
 
 
+def calibrated(**times) -> Machine:
+    """A machine of one core whose profile has these kernel times, ns."""
+    paths = {
+        f"kernels__{group}__{name}": Value(ns, "ns")
+        for group in ("one_core", "full_node")
+        for name, ns in times.items()
+    }
+    return Machine().with_(node__cores=1, **paths)
+
+
+FAR = {"t_far_16": 30.0, "t_far_64": 100.0, "t_far_512": 200.0}
+
+
+@pytest.mark.parametrize(
+    ("neurons", "indegree", "each"),
+    [
+        (40_000, 500, 0.0),  # 80 MB of synapses, as in the kernel that t_first is measured with
+        (512_000, 512, 200.0),  # 1.05 GB in lists of 512
+        (100_000, 2848, 200.0 + 2336 * 100 / 448),  # as from 64 to 512
+        (128_000, 512, 200.0 * math.log(128_000 * 512 * 4 / 80e6) / math.log(1.04e9 / 80e6)),
+    ],
+)
+def test_lists_of_a_thread_with_many_synapses_take_longer(neurons, indegree, each):
+    network = mam_benchmark.describe(areas=1, neurons_per_area=neurons, indegree=indegree)
+    more, plain = (phases.phase_times(network, m, 1, 1) for m in (calibrated(**FAR), calibrated()))
+    entered = count(network, 1, 1).lists.sum()
+    assert more.deliver_s[0] - plain.deliver_s[0] == pytest.approx(1e-9 * each * entered, rel=1e-3, abs=1e-12)
+    assert (cache.NOT_FAR in plain.assumptions) == (each > 0) and cache.NOT_FAR not in more.assumptions
+
+
+@pytest.mark.parametrize(("threads", "share"), [(4, 0.0), (1, 1.0)])
+def test_threads_share_the_synapses_of_a_rank(threads, share):
+    """320 MB on a rank are 80 MB on each of four threads."""
+    network = mam_benchmark.describe(areas=1, neurons_per_area=160_000, indegree=500)
+    machines = [calibrated(**times).with_(node__cores=4) for times in (FAR, {})]
+    more, plain = (phases.phase_times(network, m, 1, threads).deliver_s[0] for m in machines)
+    assert (more > plain * 1.0001) == bool(share)
+
+
+@pytest.mark.parametrize("schedule", ["conventional", "structure_aware"])
+def test_threads_keep_the_synapses_of_their_rank(schedule):
+    loads = count(NETWORK, 8, 3, schedule)
+    assert loads.of_rank(loads.kept) == pytest.approx(loads.synapses)
+
+
+def test_neurons_take_longer_after_a_delivery():
+    rows = {"t_row_1": 0.1, "t_row_3": 0.3, "t_row_8": 0.4}
+    for neurons, ns in ((5000, 0.0), (30_000, 0.1), (64_000, 0.3), (200_000, 0.4), (1_000_000, 0.4)):
+        network = mam_benchmark.describe(areas=1, neurons_per_area=neurons, indegree=100)
+        machines = calibrated(**rows), calibrated(**rows, t_row=9.0), calibrated()
+        new, both, none = (phases.phase_times(network, m, 1, 1).update_s[0] for m in machines)
+        assert new - none == pytest.approx(1e-9 * ns * neurons, abs=1e-13)
+        assert both == new  # what is measured after a delivery counts
+
+
+@pytest.mark.parametrize("ranks", [2, 8])
+def test_collocation_counts_spikes_and_the_ranks_they_go_to(ranks):
+    loads = count(NETWORK, ranks, 1)
+    known = calibrated(t_leave=90.0, t_route=6.0).with_(node__cores=8)
+    found = phases.phase_times(NETWORK, known, ranks, 1)
+    assert found.collocate_s == pytest.approx(1e-9 * (90 * loads.spikes + 6 * loads.collocated))
+    assert phases.NOT_BETWEEN not in found.assumptions
+    before = phases.phase_times(NETWORK, Machine(), ranks, 1)
+    assert phases.NOT_BETWEEN in before.assumptions and (before.collocate_s > 0).all()
+
+
 def test_published_rates_and_rates_as_asked():
     network = microcircuit.describe(scale=0.1)
     found = rates.of(network, preset="microcircuit")

@@ -240,10 +240,11 @@ static json_t *dry_run(const struct results *results) {
     if (!dry) return json_null();
     double compute_s = 0;
     for (int p = phase_deliver; p <= phase_collocate; p++) compute_s += results->measured->log.total[p];
-    return json_pack("{si si ss so ss so so so sI}", "rank", dry->rank, "of", dry->of, "spikes",
+    return json_pack("{si si ss so ss so so so so sI}", "rank", dry->rank, "of", dry->of, "spikes",
                      dry->exact_spikes ? "exact" : "drawn", "rate_hz", known(dry->rate_hz), "routes",
-                     dry->exact_routes ? "exact" : "drawn", "compute_s", known(compute_s), "prepare_s",
-                     known(dry->prepare_s), "inbox_s", known(dry->inbox_s), "words", (json_int_t)dry->words);
+                     dry->exact_routes ? "exact" : "drawn", "compute_s", known(compute_s), "routes_s",
+                     known(dry->routes_s), "prepare_s", known(dry->prepare_s), "inbox_s", known(dry->inbox_s),
+                     "words", (json_int_t)dry->words);
 }
 
 /// Says where the neurons were, by name and, if a file says it, by the file and the method that made it.

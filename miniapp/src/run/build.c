@@ -180,6 +180,7 @@ static bool connect_lanes(struct model *model, MPI_Comm world, struct error *err
 static bool open_lanes_alone(struct model *model, struct lists *lists, const uint32_t *gids,
                              struct error *error) {
     bool good = true;
+    dry_begin_routes(model->dry);
     dry_routes_open(model, lists->wanted, gids, model->dry->exact_routes);
     for (int l = 0; l < model->n_lanes; l++) {
         struct lane *lane = &model->lanes[l];
@@ -189,6 +190,7 @@ static bool open_lanes_alone(struct model *model, struct lists *lists, const uin
         good = lane_open_alone(lane, per_owner, error) && good;
         free(per_owner);
     }
+    dry_end_routes(model->dry);
     return good;
 }
 

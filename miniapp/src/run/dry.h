@@ -25,6 +25,7 @@ struct dry {
     uint32_t spikes_ahead; ///< made up at a time for a lane, unless a window has more: dry_spikes_ahead
     bool exact_spikes;     ///< no rate was needed
     bool exact_routes;     ///< how it was done
+    double routes_s;       ///< of making up routes and sources, while the network is built
     double prepare_s;      ///< of making up spikes, in the measured part; in no phase
     double inbox_s;        ///< of copying words into the inboxes, likewise
     uint64_t words;        ///< copied, likewise
@@ -33,6 +34,10 @@ struct dry {
 
 /// Refuses a rate where none is needed, and none where one is. Finds out how routes are to be made.
 bool dry_check(struct dry *dry, const struct description *description, struct error *error);
+
+/// Call these before and after routes and sources are made up.
+void dry_begin_routes(struct dry *dry);
+void dry_end_routes(struct dry *dry);
 
 /// Forgets what the warm-up took.
 void dry_reset(struct dry *dry, const struct lane *lanes, int n);

@@ -139,8 +139,11 @@ static void collocate(struct lane *lane, uint32_t neuron, const struct spike *sp
 void lane_collocate(struct lane *lane, const struct spike *spikes, uint32_t n, uint32_t first) {
     enum { ahead = 16 }; // spikes; places of routes are fetched this far ahead, routes half as far
     const struct routes *routes = &lane->routes;
+    // What the first spikes need is fetched before the loop: few neurons fire in a cycle.
     for (uint32_t i = 0; i < n && i < ahead; i++)
         __builtin_prefetch(&routes->first[first + spikes[i].neuron]);
+    for (uint32_t i = 0; i < n && i < ahead / 2; i++)
+        __builtin_prefetch(&routes->route[routes->first[first + spikes[i].neuron]]);
     for (uint32_t i = 0; i < n; i++) {
         if (i + ahead < n) __builtin_prefetch(&routes->first[first + spikes[i + ahead].neuron]);
         if (i + ahead / 2 < n)
