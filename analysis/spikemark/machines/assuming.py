@@ -23,10 +23,11 @@ class Assumed:
 
 @dataclass(frozen=True)
 class Known:
-    """What the rules see of a machine: its name, and its values so far."""
+    """What the rules see of a machine: its name, its values so far, and the names of other machines."""
 
     name: str
     values: dict[str, Value]
+    others: tuple[str, ...]
 
     def number(self, path: str) -> float | None:
         """The value at a path; None where it is unknown."""
@@ -35,7 +36,8 @@ class Known:
 
     def with_(self, path: str, value: float | str) -> "Known":
         """The same with another value."""
-        return Known(self.name, {**self.values, path: Value(value, field_of(path).unit, "assumed", "")})
+        values = {**self.values, path: Value(value, field_of(path).unit, "assumed", "")}
+        return Known(self.name, values, self.others)
 
     def also(self, made: "Assumed") -> "Known":
         """The same with an assumed value, unless the machine's own is known."""
@@ -60,7 +62,8 @@ def compared(
     near = (alike, related) if related else None
     if not factor:
         return
-    others = comparable.spread(path, worse, per, near, known.number("node.cores"), known.number(FABRIC))
+    cores, fabric = known.number("node.cores"), known.number(FABRIC)
+    others = comparable.spread(path, worse, per, near, cores, fabric, known.others)
     if others is None:
         return
     share = f" of the ratio to {per}" if per else ""

@@ -76,15 +76,15 @@ class Spread:
 
 def spread(
     path: str, worse: Callable, per: str | None = None, alike: tuple[str, float] | None = None,
-    cores: float | None = None, fabric: str | None = None,
+    cores: float | None = None, fabric: str | None = None, among: tuple[str, ...] | None = None,
 ) -> Spread | None:  # fmt: skip
     """What comparable profiles know of the value at `path`, or of its ratio to the one at `per`.
 
     `worse`: min where a lower value makes a machine slower, max where a higher one does. `alike`: a related
-    path and its value. `cores`: of the node. `fabric`: of its network; None: unknown. None if no profile
-    knows the value.
+    path and its value. `cores`: of the node. `fabric`: of its network; None: unknown. `among`: the names of
+    the profiles, by default all. None if no profile knows the value.
     """
-    known = _known(folder(), tuple(names()), path, per)
+    known = _known(folder(), tuple(names()) if among is None else among, path, per)
     near = _in_groups(known, alike, cores, groups(fabric) if path in BETWEEN else ())
     found = sorted(v for p, v in near if not path.startswith(VIRTUAL.get(p.name, "\0")))
     if not found:

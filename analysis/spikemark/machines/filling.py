@@ -20,7 +20,10 @@ root is a text: a fabric that is not known counts as the worst one, and its best
 power of cores and the idle power are assumed only from a TDP, prices and times of collectives not at all.
 """
 
-from dataclasses import replace
+import copy
+from dataclasses import dataclass, replace
+from dataclasses import field as member
+from functools import lru_cache
 
 from . import accelerated, comparable, of_networks, of_nodes
 from .assuming import Assumed, Known
@@ -56,9 +59,28 @@ def filled(profile: Profile | Machine, reference: Profile | None = None) -> Prof
     if isinstance(profile, Machine):
         return _filled_parts(profile, reference)
     accelerated.refuse(profile)
-    if reference is None and REFERENCE in names():
+    others = tuple(names())
+    if reference is None and REFERENCE in others:
         reference = profile if profile.name == REFERENCE else comparable.profile(REFERENCE)
-    known = Known(profile.name, profile.values)
+    by = repr((comparable.folder(), others, [(p, p.content) for p in (profile, reference) if p]))
+    found = _filled(_Asked(by, profile, reference, others))
+    return replace(found, values={**found.values}, content=copy.deepcopy(found.content))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What `filled` depends on, told apart by the text `by`; studies often ask for the same."""
+
+    by: str
+    profile: Profile = member(compare=False)
+    reference: Profile | None = member(compare=False)
+    others: tuple[str, ...] = member(compare=False)
+
+
+@lru_cache(maxsize=32)
+def _filled(asked: _Asked) -> Profile:
+    profile, reference = asked.profile, asked.reference
+    known = Known(profile.name, profile.values, asked.others)
     found = _complete(known, reference)
     made = profile.assume_all({a.path: (a.value, a.why, a.interval) for a in found.values()})
     followed = _followed(made, known, found, reference)

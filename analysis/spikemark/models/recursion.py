@@ -15,7 +15,7 @@ many runs. All times are in seconds. Compute times are c[m, s] of shape
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from spikemark.core.errors import BadInput
 from .statistics import lump
 
 BLOCK = 256  # windows at a time, so that they stay in a cache
+MANY = 256  # ranks: single cycles of more are as fast one after another as side by side
 SETTLED = 8  # the mean lead at the end is taken from the last eighth of the windows
 
 
@@ -104,13 +105,24 @@ def evaluate(compute: np.ndarray, lanes: Sequence[Lane]) -> Course:
     ranks, cycles = c.shape[-2:]
     meetings = [m for m in (_meeting(lane, ranks) for lane in lanes) if len(m.first) < ranks]
     waiting, transport = np.empty(c.shape), np.zeros(cycles)
-    for meeting in meetings:
-        if not meeting.lane.lag:
-            transport += [meeting.lane.exchange_s * meeting.due(s, cycles - 1) for s in range(cycles)]
-    for some, arrived, left in _passed(c, meetings, last=cycles - 1):
-        waited = np.moveaxis(left - arrived, 0, -1) - transport[some]
-        waiting[..., some] = np.maximum(waited, 0.0)  # not below, by rounding
-    return Course(waiting, left[-1])
+    for lane in (m.lane for m in meetings if not m.lane.lag):
+        transport[lane.period - 1 :: lane.period] += lane.exchange_s
+        transport[-1] += lane.exchange_s * (cycles % lane.period > 0)
+    period, inner, outer = _repeated(meetings, cycles)
+    apart = cycles - cycles % period if period else 0
+    took, end = _by_window(c[..., :apart], inner, period, waiting[..., :apart]), np.zeros(c.shape[:-1])
+    if outer is None:
+        end += took.sum(axis=-1)
+    else:
+        for some, arrived, left in _passed(took, [outer], last=took.shape[-1] - 1):
+            waiting[..., period - 1 :: period][..., some] += np.moveaxis(left - arrived, 0, -1)
+        end += left[-1]
+    for some, arrived, left in _passed(c[..., apart:], meetings, last=cycles - apart - 1):
+        waiting[..., apart:][..., some] = np.moveaxis(left - arrived, 0, -1)
+        last = left[-1]
+    end += last if apart < cycles else 0.0
+    np.maximum(np.subtract(waiting, transport, out=waiting), 0.0, out=waiting)  # not below, by rounding
+    return Course(waiting, end)
 
 
 @dataclass(frozen=True)
@@ -160,6 +172,50 @@ def _together(compute: np.ndarray, group: int, per_window: int) -> np.ndarray:
         slowest = lump(compute.reshape(*runs, ranks // group, group, steps).max(axis=-2), per_window)
         mean = lump(mean, per_window)
     return np.maximum(slowest.max(axis=-2) - mean, 0.0)
+
+
+def _repeated(meetings: list[_Meeting], cycles: int) -> tuple[int, list[_Meeting], _Meeting | None]:
+    """The cycles of windows that may be evaluated side by side, what meets in them, and what couples them.
+
+    They may, if all ranks go on together after each; or if the second of two lanes, of all ranks, has a lag:
+    ranks that meet in a window then begin it together, and windows differ by when they begin. Windows are the
+    cycles of that lane, with a period of 1. 0 cycles where it is not so, or a block holds no two windows.
+    """
+    longest = max((m.lane.period for m in meetings), default=1)
+    everyone = [m for m in meetings if len(m.first) == 1 and m.lane.period == longest]
+    if not everyone or 2 * longest > BLOCK or any(longest % m.lane.period for m in meetings):
+        return 0, meetings, None
+    if longest == 1 and len(everyone[0].order) > MANY:
+        return 0, meetings, None
+    *inner, outer = meetings
+    if not any(m.lane.lag for m in meetings):
+        return longest, meetings, None
+    if (
+        all(outer is not m for m in everyone)
+        or len(inner) > 1
+        or any(m.lane.lag for m in inner)
+        or cycles % longest
+    ):
+        return 0, meetings, None
+    return longest, inner, replace(outer, lane=replace(outer.lane, period=1))
+
+
+def _by_window(compute: np.ndarray, meetings: list[_Meeting], period: int, waiting: np.ndarray) -> np.ndarray:
+    """The recursion for windows of `period` cycles that all begin at 0; none if there are no cycles.
+
+    Writes the waiting [..., rank, cycle], exchanges included; returns when windows end, [..., rank, window].
+    """
+    *runs, cycles = compute.shape
+    took = np.empty((*runs, cycles // period if period else 0))
+    block = BLOCK // period * period if period else 1
+    for first in range(0, cycles, block):
+        some = slice(first, first + block)
+        windows = compute[..., some].reshape(*runs, -1, period).swapaxes(-3, -2)
+        ((_, arrived, left),) = _passed(windows, meetings)
+        waited = np.moveaxis(left - arrived, (-1, -2, 0), (-3, -2, -1))  # [..., rank, window, cycle]
+        waiting[..., some] = waited.reshape(*runs, -1)
+        took[..., first // period : first // period + windows.shape[-3]] = left[-1].swapaxes(-1, -2)
+    return took
 
 
 def _passed(

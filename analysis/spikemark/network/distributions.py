@@ -38,7 +38,7 @@ def furthest_weight(mean: float, sd: float, classes: int) -> float:
     return -sd * _slices(classes)[0] if classes else min(abs(mean), FURTHEST_SD * sd)
 
 
-@lru_cache
+@lru_cache(maxsize=4096)  # more than the areas and populations of known networks
 def most_synapses(mean: float) -> int:
     """The most synapses that a neuron with a Poisson in-degree of this mean can draw."""
     if mean == 0:
@@ -50,7 +50,7 @@ def most_synapses(mean: float) -> int:
     return most
 
 
-@lru_cache
+@lru_cache(maxsize=4096)  # more than the areas and populations of known networks
 def most_events(mean: float) -> int:
     """The most events from outside that a neuron can receive in a step, their mean being at most 100."""
     probability = [math.exp(-mean)]

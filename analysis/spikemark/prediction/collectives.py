@@ -9,7 +9,7 @@ chooses (machines/algorithms.py), which simulations use, too.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -53,6 +53,11 @@ class Collectives:
             nodes_per_leaf=round(inputs.get("interconnect.nodes_per_leaf", 0.0)) or None,
         )
         return cls(net, known, None if cores is None else round(cores.value))
+
+    @cached_property
+    def _chosen(self) -> Interconnect:
+        """The network where the algorithm has been chosen, for which the selector does no more."""
+        return replace(self.net, selector=None)
 
     def messages(self, traffic: Traffic, by_number: bool = False) -> float:
         """All messages leave at once; the slowest rank, or the card of a node, sets the time.
@@ -181,11 +186,10 @@ class Collectives:
         For more ranks than the table has, it is the last value of the table times the growth of the model.
         """
         ranks, rows = traffic.ranks, self.tables.get((self._layout(traffic), name))
-        net = replace(self.net, selector=None)  # it has chosen the algorithm, and does no more
 
         def model(ranks: float) -> float:
             node = np.ascontiguousarray(_nodes(traffic, ranks), dtype=np.int64)
-            return _modelled(net, name, algorithm, node.tobytes(), float(size))
+            return _modelled(self._chosen, name, algorithm, node.tobytes(), float(size))
 
         if rows is None:
             return model(float(ranks))

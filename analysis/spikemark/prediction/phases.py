@@ -16,6 +16,7 @@ import numpy as np
 from spikemark.machines.inputs import Inputs
 from spikemark.machines.node import Node
 from spikemark.machines.parts import Share
+from spikemark.network.description import read
 from spikemark.network.fields import Population
 
 from . import cache, measured, rates
@@ -81,7 +82,8 @@ def phase_times(
     (`machines.filled` assumes them). `hz`: rates in Hz of all neurons, or by population, where the
     description's models state none. `on`: ranks by part.
     """
-    loads = Loads.of(description, ranks, threads, rates.of(description, hz).hz, schedule, placement)
+    known = read(description)  # once: a large network takes a second
+    loads = Loads.of(known, ranks, threads, rates.of(known, hz).hz, schedule, placement)
     inputs, layout = Inputs(profile), Layout.of(profile, ranks, threads, ranks_per_node, on)
     times = of_ranks(loads, inputs, layout)
     return PhaseTimes(*times, assumptions(inputs, layout, loads))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from synthetic import compute_times, write_run
 
 from spikemark.core.errors import BadInput
-from spikemark.models import order_statistics
+from spikemark.models import order_statistics, recursion
 from spikemark.models.injected import Truth
 from spikemark.models.recursion import Lane, evaluate, lanes_of
 from spikemark.models.statistics import lump
@@ -74,6 +74,29 @@ def test_groups_wait_for_their_own_and_then_for_all():
     assert waiting[:, 1].tolist() == [3, 3, 0, 0]  # 3 at the far lane, the near ones are even
     interleaved = evaluate(c[[0, 2, 1, 3]], [Lane(1, group=(7, 4, 7, 4)), far]).waiting_s
     assert interleaved[[0, 2, 1, 3]].tolist() == waiting.tolist()
+
+
+@given(
+    periods=st.sampled_from([(1,), (3,), (1, 3), (3, 1), (1, 2, 4), (2, 3), (40,), (1, 40)]),
+    cycles=st.sampled_from([1, 3, 7, 12, 40, 80, 81, 120]),
+    lag=st.integers(0, 2),
+    exchange_s=st.sampled_from([0.0, 0.4]),
+    block=st.sampled_from([2, 7, 40, 256]),
+    seed=st.integers(0, 99),
+)
+def test_windows_side_by_side_are_those_one_after_another(periods, cycles, lag, exchange_s, block, seed):
+    """The lane with the longest period is of all ranks, and may have a lag."""
+    c = np.random.default_rng(seed).random((2, 6, cycles))
+    near = (0, 1, 0, 2, 2, 1)
+    far = Lane(max(periods), lag, exchange_s=exchange_s)
+    lanes = [far if p == far.period else Lane(p, group=near, exchange_s=exchange_s) for p in periods]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recursion, "BLOCK", 1)
+        expected = evaluate(c, lanes)
+        patch.setattr(recursion, "BLOCK", block)
+        found = evaluate(c, lanes)
+    assert found.waiting_s == pytest.approx(expected.waiting_s, abs=1e-12)
+    assert found.end_s == pytest.approx(expected.end_s)
 
 
 def test_leading_axes_are_runs_of_their_own():
