@@ -1,7 +1,9 @@
 """What SimGrid says: the messages of a brain replayed beside the model, and beside a small run."""
 
+import hashlib
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,8 +22,8 @@ from spikemark.prediction.collectives import Collectives
 from spikemark.prediction.partition import graph, levels, routed, traffic
 from spikemark.prediction.partition.placement import of_rule
 from spikemark.presets import voxels
-from spikemark.quantities.quantity import missing
-from spikemark.quantities.table import Column, Table
+from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.table import Cell, Column, Table
 from spikemark.records import record
 from spikemark.running.simulation import beside
 from spikemark.running.simulation.replay import Messages, replay
@@ -39,31 +41,48 @@ SMALL = {"voxels": 64, "neurons": 20_000, "rate": 100.0, "delay_ms": 2.0}
 #: Ranks and levels of small brains, which the mini-app runs, too.
 SMALL_CASES = ((16, 1), (16, 2), (64, 1), (64, 2), (128, 2), (256, 2), (512, 2))
 CYCLES = 20
+#: Ranks, levels and cycles of full brains that are also sent by number: messages of 1 to 70 kB.
+NUMBERED = ((64, 1, 1), (64, 1, 10), (256, 2, 1), (256, 2, 10))
 
 
 @dataclass(frozen=True)
 class Case:
-    """A replay of a full brain (cycles in a window), or of a `small` one that is also run."""
+    """A replay of a full brain (cycles in a window), or of a `small` one that is also run. Full ones are sent
+    in turn, unless `numbered`: by number, as small ones are."""
 
     ranks: int
     levels: int
     cycles: int = 1
     small: bool = False
+    numbered: bool = False
 
     @property
     def key(self) -> str:
         kind = "small" if self.small else "full"
-        return f"{kind}, {self.ranks} ranks, {self.levels} levels, {self.cycles} cycles, {MACHINE}"
+        order = ", by number" if self.numbered else ""
+        return f"{kind}, {self.ranks} ranks, {self.levels} levels, {self.cycles} cycles, {MACHINE}{order}"
+
+    @property
+    def by_number(self) -> bool:
+        return self.small or self.numbered
 
     @property
     def way(self) -> Way:
         return Way(levels.most_equal(self.ranks, self.levels))
+
+    @property
+    def digest(self) -> str:
+        """Changes with everything that the result depends on but the code."""
+        brain = small(self) if self.small else Item(self.ranks).options
+        text = json.dumps([brain, asdict(_network(self.ranks)[0]), asdict(self)], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def cases(full: bool = False) -> list[Case]:
     """Replays of the study, the quick ones first; `full`: also those that take SimGrid long."""
     found = [Case(ranks, k, 1, True) for ranks, k in SMALL_CASES]
     found += [Case(256, k, d) for k, d in ((2, 1), (2, 10), (3, 1))] + [Case(512, k) for k in (2, 3)]
+    found += [Case(ranks, k, d, numbered=True) for ranks, k, d in NUMBERED]
     if not full:
         return found
     found += [Case(256, k, d) for k, d in ((1, 1), (1, 10), (3, 10))] + [Case(512, 1)]
@@ -73,24 +92,30 @@ def cases(full: bool = False) -> list[Case]:
 
 
 def load(folder: Path) -> dict[Case, dict[str, Any]]:
-    """What has been replayed."""
+    """What has been replayed; replays whose brain or machine has changed since are left out."""
     path = folder / FILE
     found = read_json(path) if path.is_file() else {}
-    return {case: found[case.key] for case in cases(full=True) if case.key in found}
+    return {
+        case: found[case.key]
+        for case in cases(full=True)
+        if case.key in found and found[case.key].get("digest") == case.digest
+    }
 
 
 def compute(folder: Path, full: bool = False) -> Iterator[str]:
     """Replay what is missing, and yield what cannot be; the next call goes on after an interruption."""
     path = folder / FILE
+    known = load(folder)
     found = read_json(path) if path.is_file() else {}
-    missing = [case for case in cases(full) if case.key not in found]
+    missing = [case for case in cases(full) if case not in known]
     for number, case in enumerate(missing, 1):
         print(f"routing: {number} of {len(missing)} replays: {case.key}", flush=True)
         try:
-            found[case.key] = _small(case, folder) if case.small else _full(case)
+            result = _small(case, folder) if case.small else _full(case)
         except (BadInput, SimulationFailed) as reason:
             yield f"{case.key}: {reason}"
             continue
+        found[case.key] = result | {"digest": case.digest}
         write_json(path, found)
 
 
@@ -121,7 +146,7 @@ def _small(case: Case, folder: Path) -> dict[str, Any]:
     out = folder / RUNS / f"{case.ranks}-{case.levels}"
     simulate(described, machines.load(MACHINE), case.ranks, out, cv=1e-6)
     run = record.load(out)
-    counts = counted.rows(run.record)
+    counts = [_kept(row) for row in counted.rows(run.record)]
     return found | {"run_s": beside.typical_s(run)["exchange"], "counts": counts}
 
 
@@ -137,8 +162,18 @@ def small(case: Case) -> dict[str, Any]:
 
 def counts(found: dict[Case, dict[str, Any]]) -> Table:
     """What the ranks of the small brains counted in simulated time."""
-    rows = [row for r in found.values() for row in r.get("counts", ())]
+    rows = [_cells(row) for r in found.values() for row in r.get("counts", ())]
     return counted.of_rows(rows, "Counted by simulated ranks", "simulated")
+
+
+def _kept(row: dict[str, Cell]) -> dict[str, Any]:
+    """A row of counts for JSON."""
+    return {n: {"reason": c.reason, "mark": c.mark} if isinstance(c, Quantity) else c for n, c in row.items()}
+
+
+def _cells(kept: dict[str, Any]) -> dict[str, Cell]:
+    """The row that was kept."""
+    return {n: missing(**c) if isinstance(c, dict) else c for n, c in kept.items()}
 
 
 def _replayed(case: Case, words: sparse.csr_array) -> dict[str, Any]:
@@ -157,11 +192,12 @@ def _replayed(case: Case, words: sparse.csr_array) -> dict[str, Any]:
         Messages(hop.flow, int(stride), size)
         for hop, stride, size in zip(hops, strides, case.way.sizes, strict=True)
     ]
-    simulated = replay(messages, network, by_number=case.small)
+    simulated = replay(messages, network, by_number=case.by_number)
     return {
         "messages": max(s.partners for s in sums),
         "bytes": sum(s.sent for s in sums),
-        "modelled_s": [net.messages(part, by_number=case.small) for part in busiest],
+        "largest": max(s.largest for s in sums),
+        "modelled_s": [net.messages(part, by_number=case.by_number) for part in busiest],
         "p2p_s": [net.messages(part, by_number=True) for part in busiest],
         "last_s": simulated.last_s.tolist(),
         "mean_s": simulated.mean_s.tolist(),
@@ -178,6 +214,8 @@ def table(found: dict[Case, dict[str, Any]]) -> Table:
             "ranks": case.ranks,
             "way": case.way.words,
             "cycles": case.cycles,
+            "order": "by number" if case.by_number else "in turn",
+            "largest": 1e-3 * r["largest"] if "largest" in r else missing("an older replay", mark="–"),
             "mb": 1e-6 * r["bytes"],
             "modelled": 1e6 * sum(r["modelled_s"]),
             "p2p": 1e6 * sum(r["p2p_s"]),
@@ -191,6 +229,8 @@ def table(found: dict[Case, dict[str, Any]]) -> Table:
         Column("ranks", "ranks", "given"),
         Column("way", "way"),
         Column("cycles", "cycles in a window", "given"),
+        Column("order", "order of messages"),
+        Column("largest", "kB of the largest message", "modelled"),
         Column("mb", "MB that the busiest rank sends", "modelled"),
         Column("modelled", "model (us)", "modelled"),
         Column("p2p", "model of p2p, by number (us)", "modelled"),
