@@ -143,8 +143,8 @@ def test_a_simulation_that_fails_is_said_and_tried_again(small, tmp_path, monkey
     def full(case):
         if reason := next(failing):
             raise reason
-        return {"messages": 6, "bytes": 1e3, "modelled_s": [1e-5], "p2p_s": [1e-5], "last_s": [2e-5],
-                "mean_s": [1e-5]}  # fmt: skip
+        sums = {"messages": 6, "bytes": 1e3, "largest": 1e2, "processor_s": 1.0, "simulator_bytes": 3e7}
+        return sums | {"modelled_s": [1e-5], "p2p_s": [1e-5], "last_s": [2e-5], "mean_s": [1e-5]}
 
     monkeypatch.setattr(replays, "_full", full)
     assert list(replays.compute(tmp_path)) == [f"{case.key}: deadlock"]
@@ -172,9 +172,9 @@ def replayed(small, tmp_path, monkeypatch):
         record["lanes"] = [{**record["lanes"][0], "connections": 15, **lane}]
         (out / "record.json").write_text(json.dumps(record))
 
-    def replay(messages, network, by_number):
+    def replay(messages, network, order):
         ends = 1e-6 * np.arange(1, 1 + len(messages))
-        return Replayed(ends, ends)
+        return Replayed(ends, ends, 30_000_000)
 
     monkeypatch.setattr(replays, "cases", lambda full=False: SMALL)
     monkeypatch.setattr(replays, "simulate", simulate)

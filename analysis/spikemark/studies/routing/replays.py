@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -26,7 +27,7 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Cell, Column, Table
 from spikemark.records import record
 from spikemark.running.simulation import beside
-from spikemark.running.simulation.replay import Messages, replay
+from spikemark.running.simulation.replay import AS_DIRECT, BY_NUMBER, IN_TURN, Messages, replay
 from spikemark.running.simulation.run import simulate
 from spikemark.running.simulation.smpirun import SimulationFailed
 
@@ -40,7 +41,9 @@ MOST_MESSAGES = 4_500_000  # of a hop, for which SimGrid takes minutes
 SMALL = {"voxels": 64, "neurons": 20_000, "rate": 100.0, "delay_ms": 2.0}
 #: Ranks and levels of small brains, which the mini-app runs, too.
 SMALL_CASES = ((16, 1), (16, 2), (64, 1), (64, 2), (128, 2), (256, 2), (512, 2))
-CYCLES = 20
+LARGE_CASES = ((1000, 2), (2000, 2))  # the same at full size
+MOST_NUMBERED = 512  # ranks of small brains whose messages are replayed by number
+CYCLES, FEW_CYCLES = 20, 5  # of small brains: up to MOST_NUMBERED ranks, and on more
 #: Ranks, levels and cycles of full brains that are also sent by number: messages of 1 to 70 kB.
 NUMBERED = ((64, 1, 1), (64, 1, 10), (256, 2, 1), (256, 2, 10))
 
@@ -48,7 +51,8 @@ NUMBERED = ((64, 1, 1), (64, 1, 10), (256, 2, 1), (256, 2, 10))
 @dataclass(frozen=True)
 class Case:
     """A replay of a full brain (cycles in a window), or of a `small` one that is also run. Full ones are sent
-    in turn, unless `numbered`: by number, as small ones are."""
+    in turn, unless `numbered`: by number. Small ones are sent as they are run, on up to MOST_NUMBERED ranks.
+    """
 
     ranks: int
     levels: int
@@ -59,12 +63,14 @@ class Case:
     @property
     def key(self) -> str:
         kind = "small" if self.small else "full"
-        order = ", by number" if self.numbered else ""
+        order = f", {BY_NUMBER}" if self.numbered else ""
         return f"{kind}, {self.ranks} ranks, {self.levels} levels, {self.cycles} cycles, {MACHINE}{order}"
 
     @property
-    def by_number(self) -> bool:
-        return self.small or self.numbered
+    def order(self) -> str:
+        if self.small and self.ranks <= MOST_NUMBERED:
+            return AS_DIRECT
+        return BY_NUMBER if self.numbered else IN_TURN
 
     @property
     def way(self) -> Way:
@@ -85,6 +91,7 @@ def cases(full: bool = False) -> list[Case]:
     found += [Case(ranks, k, d, numbered=True) for ranks, k, d in NUMBERED]
     if not full:
         return found
+    found += [Case(ranks, k, 1, True) for ranks, k in LARGE_CASES]
     found += [Case(256, k, d) for k, d in ((1, 1), (1, 10), (3, 10))] + [Case(512, 1)]
     found += [Case(1000, k) for k in (3, 2, 1)]
     found += [Case(2000, k, d) for k, d in ((4, 1), (3, 1), (2, 1), (2, 10), (1, 1))]
@@ -153,7 +160,8 @@ def _small(case: Case, folder: Path) -> dict[str, Any]:
 def small(case: Case) -> dict[str, Any]:
     """The run description of a small brain, sent directly or through two levels."""
     found = voxels.describe(**SMALL) | {"placement": "area_group", "exchange": BACK_END}
-    found["time"] |= {"cycle_ms": 1.0, "warmup_ms": 0.0, "simulate_ms": float(CYCLES)}
+    cycles = CYCLES if case.ranks <= MOST_NUMBERED else FEW_CYCLES
+    found["time"] |= {"cycle_ms": 1.0, "warmup_ms": 0.0, "simulate_ms": float(cycles)}
     if case.levels == 2:
         group = case.way.sizes[0]
         found["exchange"] = {"name": "two_level", "inner": BACK_END, "outer": BACK_END, "group": group}
@@ -176,6 +184,11 @@ def _cells(kept: dict[str, Any]) -> dict[str, Cell]:
     return {n: missing(**c) if isinstance(c, dict) else c for n, c in kept.items()}
 
 
+def _spent() -> float:
+    """Seconds of processor time of this program and those that it has run."""
+    return sum(os.times()[:4])
+
+
 def _replayed(case: Case, words: sparse.csr_array) -> dict[str, Any]:
     """Simulated and modelled seconds of each hop. Raises BadInput for too many messages."""
     framed = words * traffic.WORD
@@ -192,15 +205,18 @@ def _replayed(case: Case, words: sparse.csr_array) -> dict[str, Any]:
         Messages(hop.flow, int(stride), size)
         for hop, stride, size in zip(hops, strides, case.way.sizes, strict=True)
     ]
-    simulated = replay(messages, network, by_number=case.by_number)
+    began = _spent()
+    simulated = replay(messages, network, case.order)
     return {
         "messages": max(s.partners for s in sums),
         "bytes": sum(s.sent for s in sums),
         "largest": max(s.largest for s in sums),
-        "modelled_s": [net.messages(part, by_number=case.by_number) for part in busiest],
+        "modelled_s": [net.messages(part, by_number=case.order != IN_TURN) for part in busiest],
         "p2p_s": [net.messages(part, by_number=True) for part in busiest],
         "last_s": simulated.last_s.tolist(),
         "mean_s": simulated.mean_s.tolist(),
+        "simulator_bytes": simulated.peak_bytes,
+        "processor_s": _spent() - began,
     }
 
 
@@ -214,14 +230,16 @@ def table(found: dict[Case, dict[str, Any]]) -> Table:
             "ranks": case.ranks,
             "way": case.way.words,
             "cycles": case.cycles,
-            "order": "by number" if case.by_number else "in turn",
-            "largest": 1e-3 * r["largest"] if "largest" in r else missing("an older replay", mark="–"),
+            "order": case.order,
+            "largest": 1e-3 * r["largest"],
             "mb": 1e-6 * r["bytes"],
             "modelled": 1e6 * sum(r["modelled_s"]),
             "p2p": 1e6 * sum(r["p2p_s"]),
             "last": 1e6 * r["last_s"][-1],
             "ratio": sum(r["modelled_s"]) / r["last_s"][-1],
             "run": run,
+            "cost_s": r["processor_s"],
+            "memory": 1e-6 * r["simulator_bytes"],
             "of_run": r["mean_s"][-1] / r["run_s"] if "run_s" in r else run,
         })  # fmt: skip
     columns = [
@@ -238,12 +256,14 @@ def table(found: dict[Case, dict[str, Any]]) -> Table:
         Column("ratio", "model / replay", "simulated"),
         Column("run", "mini-app on SimGrid (us)", "simulated"),
         Column("of_run", "replay / mini-app", "simulated"),
+        Column("cost_s", "processor time of the replay (s)", "measured"),
+        Column("memory", "memory of the simulator (MB)", "measured"),
     ]
     note = (
         f"An exchange on {MACHINE} with a rank on each node. The replay sends the expected bytes of every"
-        " message: of a small brain to ranks by number, as p2p does, of a full one in turn, so that no rank"
-        " gets all messages at once. The model beside it is that of the same order. The replay ends when the"
-        " last rank has done. The mini-app has real spikes, whose number varies; its time is a mean over"
-        " ranks, with which that of the replay is compared."
+        " message: to ranks by number, as p2p and direct do, or in turn, so that no rank gets all messages at"
+        " once, which takes SimGrid less time. The model beside it is that of the same order. The replay ends"
+        " when the last rank has done. The mini-app has real spikes, whose number varies; its time is a mean"
+        " over ranks, with which that of the replay is compared."
     )
     return Table(columns, rows, "Replayed on SimGrid", "replayed", [note])
