@@ -80,7 +80,8 @@ class Case:
     def digest(self) -> str:
         """Changes with everything that the result depends on but the code."""
         brain = small(self) if self.small else Item(self.ranks).options
-        text = json.dumps([brain, asdict(_network(self.ranks)[0]), asdict(self)], sort_keys=True)
+        parts = [brain, asdict(_network(self.ranks)[0]), asdict(self), self.order]
+        text = json.dumps(parts, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
