@@ -21,6 +21,7 @@ from spikemark.network.description import read
 from spikemark.network.lanes import WORD_BYTES
 from spikemark.network.named_files import located
 from spikemark.network.placement_field import FROM_FILE
+from spikemark.network.placement_weights import split
 from spikemark.prediction import building, exchange, memory
 from spikemark.prediction.loads import Loads
 from spikemark.presets import PRESETS
@@ -85,7 +86,15 @@ class Drawn:
             found["placement"] = "none_such"
         if self.rarely(0.25):
             found["placement"] = {"name": "from_file", "file": f"{self.number}.placement.json"}
+        if self.rarely(0.2):
+            rule = self.pick("round_robin", "area_group", "area_group") if not self.rarely() else "area"
+            found["placement"] = {"name": rule, "weights": self.rank_weights()}
         return found
+
+    def rank_weights(self) -> list[float]:
+        """One for each rank: any, one of a few, or all alike."""
+        few = self.pick((1,), (1, 3), (0.25, 1, 1.7), [self.random.uniform(0.1, 5) for _ in range(20)])
+        return [self.pick(*few) for _ in range(self.ranks + self.rarely())]
 
     def placement(self) -> dict:
         """Ranges of any lengths, on any ranks; some are dealt over several."""
@@ -215,7 +224,8 @@ def close(values):
 def compared(mine: Loads, said: dict):
     """Yields name, the analysis' value and the mini-app's."""
     time, network, ring = mine.description.time, mine.description.network, said["input"]["ring"]
-    name = mine.placement if mine.placement in placement.PLACEMENTS else FROM_FILE
+    name, weights = split(mine.placement)
+    name, weights = (name if name in placement.PLACEMENTS else FROM_FILE), 1 if weights is None else weights
     yield "placement", name, said["placement"]
     yield "steps of a cycle", time.cycle_steps, said["time"]["steps_per_cycle"]
     yield "cycles", time.cycles, said["time"]["cycles"]
@@ -241,7 +251,8 @@ def compared(mine: Loads, said: dict):
     ranks = said["per_rank"]
     neurons = mine.of_rank(mine.neurons).sum(axis=0)
     yield "neurons", neurons.tolist(), [rank["neurons"] for rank in ranks]
-    yield "balance", neurons.max() / neurons.mean(), close(said["balance"])
+    shares = neurons / (weights * np.ones(len(neurons)))
+    yield "balance", shares.max() * np.mean(weights) / neurons.mean(), close(said["balance"])
     yield "synapses of ranks", mine.synapses, close([rank["synapses"] for rank in ranks])
     yield "ring's bytes", mine.ring.neuron_bytes * neurons, close([r["memory_parts"]["ring"] for r in ranks])
     yield "memory", memory.bytes_of_ranks(mine), close([rank["memory_bytes"] for rank in ranks])

@@ -67,6 +67,7 @@ def fake(monkeypatch):
 
     found = FakeSimulation()
     monkeypatch.setattr(machines, "load", found.load)
+    monkeypatch.setattr(machines, "load_any", found.load)
     monkeypatch.setattr(machines, "filled", lambda profile: profile, raising=False)
     monkeypatch.setattr(simulation, "simulate", found.simulate)
     return found

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/checksum.h"
 #include "description/draw.h"
+#include "description/placement_weights.h"
 #include "description/poisson.h"
 #include <stdlib.h>
 
@@ -103,7 +104,8 @@ bool open_placement(struct placement *placement, const struct description *descr
     json_t *file = !rule->deal_file ? NULL
                    : given          ? json_deep_copy(given)
                                     : scattered(&description->network, ranks);
-    const bool opened = placement_open(placement, rule, &description->network, ranks, threads, file, error);
+    const bool opened = placement_open_unequal(placement, rule, &description->network, ranks, threads, file,
+                                               description->placement_weights, error);
     json_decref(file);
     return opened;
 }

@@ -4,6 +4,8 @@
 
 #include "invariance.h"
 
+#include <string.h>
+
 static bool serves(const struct exchange_backend *backend) {
     int ranks;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -33,6 +35,28 @@ static void every_combination_gives_one_checksum(void **state) {
                 overrides[4] = own_weights;
                 check(overrides, threads, &own);
             }
+}
+
+/// Weights of ranks move neurons, and nothing else: 1, 2, 3, 1, 2, 3, ...
+static void weights_of_ranks_give_the_same_checksum(void **state) {
+    (void)state;
+    enum { bytes = 200 };
+    const struct outcome expected = expect(narrow_weight, true);
+    char weights[bytes] = "1";
+    int ranks;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int rank = 1; rank < ranks; rank++)
+        snprintf(weights + strlen(weights), bytes - strlen(weights), ", %d", 1 + rank % 3);
+    for (int s = 0; schedule_rules[s]; s++)
+        for (int p = 0; placement_rules[p]; p++) {
+            char schedule[80], placement[2 * bytes];
+            if (!placement_rules[p]->spread) continue;
+            snprintf(schedule, sizeof schedule, "schedule=%s", schedule_rules[s]->name);
+            snprintf(placement, sizeof placement, "placement={\"name\": \"%s\", \"weights\": [%s]}",
+                     placement_rules[p]->name, weights);
+            check((const char *const[]){schedule, placement, "delay_ratio=auto", narrow_weight, NULL},
+                  1 + s % 2, &expected);
+        }
 }
 
 static void every_wire_format_and_lag_gives_the_same_checksum(void **state) {
@@ -225,6 +249,7 @@ static void a_window_longer_than_the_shortest_delay_shows(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_combination_gives_one_checksum),
+        cmocka_unit_test(weights_of_ranks_give_the_same_checksum),
         cmocka_unit_test(every_wire_format_and_lag_gives_the_same_checksum),
         cmocka_unit_test(lists_of_lanes_give_the_same_checksum),
         cmocka_unit_test(lanes_between_areas_give_the_same_checksum),

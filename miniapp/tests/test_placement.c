@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "description/draw.h"
+#include "description/placement_weights.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,13 @@ static void check_ownership(const struct placement *placement) {
     free(neurons);
 }
 
+/// Returns the weights ..., 3, 3, 2, 2, 1, 1 of so many ranks.
+static json_t *descending(int ranks) {
+    json_t *weights = json_array();
+    for (int left = ranks; left > 0; left--) json_array_append_new(weights, json_integer((left + 1) / 2));
+    return weights;
+}
+
 static void every_neuron_has_one_owner(void **state) {
     (void)state;
     struct description d;
@@ -54,10 +62,12 @@ static void every_neuron_has_one_owner(void **state) {
                 struct placement placement;
                 struct error error = {""};
                 json_t *file = scattered(&d.network, ranks);
-                if (!placement_open(&placement, placement_rules[rule], &d.network, ranks, threads, file,
-                                    &error))
+                json_t *weights = placement_rules[rule]->spread && threads > 1 ? descending(ranks) : NULL;
+                if (!placement_open_unequal(&placement, placement_rules[rule], &d.network, ranks, threads,
+                                            file, weights, &error))
                     fail_msg("%s on %d ranks: %s", placement_rules[rule]->name, ranks, error.text);
                 json_decref(file);
+                json_decref(weights);
                 check_ownership(&placement);
                 placement_close(&placement);
             }

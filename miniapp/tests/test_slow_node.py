@@ -32,8 +32,8 @@ def described(tmp_path_factory):
     return path
 
 
-def ran(described, out, *more):
-    record = program.record_of(out, *SLOW, *more, description=described, ranks=2)
+def ran(described, out, *more, slow=SLOW):
+    record = program.record_of(out, *slow, *more, description=described, ranks=2)
     return record, np.load(out / "cycles.npy")
 
 
@@ -71,3 +71,72 @@ def test_weights_restore_the_balance(described, tmp_path):
     base, levelled = (said["changes"][name]["replay"] for name in ("base", "level-ranks"))
     expected = (base["waiting_s"] - levelled["waiting_s"]) / CYCLES
     assert before - after == pytest.approx(expected, rel=0.2)
+
+
+PER_SYNAPSE, SLOWER, PAIRS = 1e5, 2.0, 3  # ns, of the faster rank; of the slower one as many times as long
+PLAYED = """
+format_version: 1
+name: played
+title: a node that takes as long as injected waits
+node:
+  cores: {{value: 1, unit: "1", kind: assumed, reference: played}}
+kernels:
+  one_core:
+    update:
+      ignore_and_fire: {{value: {per_step}, unit: ns, kind: assumed, reference: inject.per_neuron_ns}}
+    t_next: {{value: {per_synapse}, unit: ns, kind: assumed, reference: inject.per_synapse_ns}}
+"""
+NOTHING = "    {name}: {{value: 1, unit: ns, kind: assumed, reference: next to nothing}}\n"
+OTHERS = "t_first", "t_spike", "collocate", "external", "cycle", "t_ring_1", "t_ring_8", "t_ring_67", "t_row"
+UNEQUAL = """
+format_version: 1
+name: unequal
+title: a node, and one that is slower
+parts:
+  quick: {{profile: {played}, nodes: 1}}
+  late:
+    profile: {played}
+    nodes: 1
+    slower: {{value: {slower}, unit: "1", kind: assumed, reference: played}}
+links:
+  quick-late:
+    fabric: {{value: ethernet, kind: assumed, reference: none of it is used}}
+"""
+
+
+@pytest.fixture(scope="module")
+def unequal(described, tmp_path_factory):
+    """The profile of a machine of two nodes, of which injected waits play the kernels."""
+    time, folder = json.loads(described.read_text())["time"], tmp_path_factory.mktemp("machines")
+    steps = round(time["cycle_ms"] / time["resolution_ms"])
+    played, machine = folder / "played.yaml", folder / "unequal.yaml"
+    kernels = PLAYED.format(per_step=NS[0] / steps, per_synapse=PER_SYNAPSE)
+    played.write_text(kernels + "".join(NOTHING.format(name=name) for name in OTHERS))
+    machine.write_text(UNEQUAL.format(played=played, slower=SLOWER))
+    return machine
+
+
+def test_predicted_weights_restore_the_balance(described, unequal, tmp_path):
+    """Nobody measured anything first: waiting falls by what the profile of the machine predicts."""
+    placed = tmp_path / "placed.json"
+    said = json.loads(spikemark("partition", str(described), "--method", "round_robin", "--balance", "time",
+                                "--machine", str(unequal), "--on", "quick=1,late=1",
+                                "--out", str(placed), "--json"))["balance"]  # fmt: skip
+    played = program.sets(**{
+        "inject.wait": "sleep",
+        "inject.per_neuron_ns": json.dumps([NS[0], SLOWER * NS[0]]),
+        "inject.per_synapse_ns": json.dumps([PER_SYNAPSE, SLOWER * PER_SYNAPSE]),
+    })  # fmt: skip
+    field = json.dumps({"name": "from_file", "file": os.path.relpath(placed, described.parent)})
+    waited, checksums = {"even": [], "level": []}, set()
+    for number in range(PAIRS):
+        for name, more in (("even", ()), ("level", program.sets(placement=field))):
+            record, cycles = ran(described, tmp_path / f"{name}-{number}", *more, slow=played)
+            waited[name].append(of(record, cycles, "synchronise"))
+            checksums.add(record["checksum"])
+    assert len(checksums) == 1
+    before, after = (np.median(waited[name], axis=0).mean() for name in ("even", "level"))  # cycle by cycle
+    predicted = said["unequal_before_s"] - said["unequal_s"]
+    assert said["slowest_over_mean"] < 1.02 and said["weights"][0] > 1.8 * said["weights"][1]
+    assert before - after == pytest.approx(predicted, rel=0.2)
+    assert after < 0.2 * before

@@ -8,7 +8,7 @@ import itertools
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -231,6 +231,16 @@ def _profile(folder: Path) -> Any:
     return {name: [value.value, value.unit, value.kind] for name, value in found.values.items()}
 
 
+def _machine_of_parts(folder: Path) -> None:
+    shutil.copy(machines.folder() / "simula-bath.yaml", folder)
+
+
+def _parts(folder: Path) -> Any:
+    found = machines.load_any(folder / "simula-bath.yaml")
+    values = {path: [value.value, value.unit, value.kind] for path, value in found.values.items()}
+    return [values, [asdict(share) for share in machines.shares(found, 6)]]
+
+
 def _experiment(folder: Path) -> None:
     content = yaml.safe_load((ROOT / "workflows" / "experiments" / "smoke.yaml").read_text())
     (folder / "smoke.yaml").write_text(yaml.safe_dump(content))
@@ -300,6 +310,7 @@ READERS: dict[str, Reader] = {
     "placement.npz": Reader(_placement(".npz"), "*", _placed),
     "run description": Reader(_network, "run.json", _described),
     "machine profile": Reader(_machine, "*.yaml", _profile),
+    "machine of parts": Reader(_machine_of_parts, "*.yaml", _parts),
     "experiment": Reader(_experiment, "*.yaml", _expanded),
     "plan.json": Reader(_sweep, "plan.json", _gathered),
     "tender answer": Reader(made_up.write, "**/*.*", made_up.read),

@@ -66,10 +66,21 @@ def _from_file(draw: Draw) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _weights(draw: Draw) -> dict[str, Any]:
+    """Weights of ranks, often equal ones; they follow from the numbers of ranks and neurons."""
+    rng = random.Random(1000 * draw.ranks + draw.neurons)
+    few = rng.choice(((1,), (1,), (1, 2), (0.3, 1, 2.5)))
+    return {"weights": [rng.choice(few) for _ in range(draw.ranks)]}
+
+
 #: Fields beside the name, of the exchanges that have some. Composed ones without a rule take their defaults.
 EXCHANGES: dict[str, Callable[[Draw], dict[str, Any]]] = {
     "two_level": _two_level,
     "multi_level": _multi_level,
 }
 #: The same of placements.
-PLACEMENTS: dict[str, Callable[[Draw], dict[str, Any]]] = {"from_file": _from_file}
+PLACEMENTS: dict[str, Callable[[Draw], dict[str, Any]]] = {
+    "from_file": _from_file,
+    "round_robin": _weights,
+    "area_group": _weights,
+}

@@ -80,6 +80,31 @@ def test_more_nodes_than_allocated_are_refused(spikemark, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_parts_get_profiles_of_their_own_and_a_machine_with_the_link_between_them(spikemark, tmp_path):
+    parts = ("--part", "x86=n1", "--part", "arm=n2")
+    done = spikemark("calibrate", "--quick", *parts, "--out", tmp_path / "bath.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    files = ["bath-arm.yaml", "bath-x86.yaml", "bath.yaml"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == files
+    machine = machines.load_any(tmp_path / "bath.yaml")
+    assert not machine.assumptions and {v.kind for v in machine.values.values()} == {"measured"}
+    for name, node in (("x86", "n1"), ("arm", "n2")):
+        part = machine.parts[name]
+        assert part.nodes == 1 and part.counted.reference.endswith(f": {node}")
+        for path in ("kernels.full_node.t_next", "node.line", "node.bandwidth", "jitter.cv"):
+            part.profile.need(path, "this test")
+    for name in BETWEEN:
+        found = machine.need(f"links.x86-arm.interconnect.{name}", "this test")
+        assert found.value > 0 and "n1" in found.reference and "n2" in found.reference
+
+
+def test_parts_beyond_the_allocation_are_refused(spikemark, tmp_path):
+    for given, said in (("x86=n[1-3]", "no node n3; allowed: the nodes of job "), ("x86=", "has no nodes")):
+        done = spikemark("calibrate", "--quick", "--part", given, "--out", tmp_path / "bath.yaml")
+        assert done.returncode == 2 and said in done.stderr, done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_exchanges_alone_go_over_the_nodes(spikemark, tmp_path):
     options = ("--repetitions", 1, "--min-time", 1e-4, "--bytes", "4,64", "--filter", "^alltoall$")
     done = spikemark("bench", "--exchange", *options, "--json", "--out", tmp_path)

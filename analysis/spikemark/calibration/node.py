@@ -3,7 +3,9 @@
 import re
 from pathlib import Path
 
-from spikemark.core.launch import CPUS
+from spikemark.core.command import Launch
+from spikemark.core.launch import CPUS, Layout, launch
+from spikemark.core.process import watch
 from spikemark.machines.profile import Value
 from spikemark.records.record_fields import Host
 
@@ -12,6 +14,13 @@ from .values import measured
 CPUINFO = Path("/proc/cpuinfo")
 NOISE = r"\((r|tm)\)|\b(amd|intel|cpu)\b|\d+-core|processor|@.*"  # in the name of a processor
 HWLOC, SYSFS = "hwloc", "/sys"
+LIMIT_S = 60
+#: Prints level, line and threads of each cache of the first core; $1: the folder of the CPUs.
+CACHES = (
+    'for i in "$1"/cpu0/cache/index*; do'
+    ' echo "$(cat "$i/level"):$(cat "$i/coherency_line_size"):$(cat "$i/shared_cpu_list")"; done'
+)
+CACHE = re.compile(r"(\d*):(\d*):([\d,-]*)")
 
 
 def default_name() -> str:
@@ -26,14 +35,18 @@ def default_name() -> str:
     return (re.sub(r"[^a-z0-9]+", "-", words).strip("-") or "host") + ("-vm" if virtual else "")
 
 
-def measure(host: Host, cpus: Path = CPUS) -> dict[str, Value]:
-    """Values by path, node.…; what neither hwloc nor the kernel reports is left out."""
+def measure(host: Host, cpus: Path = CPUS, layout: Layout | None = None) -> dict[str, Value]:
+    """Values by path, node.…; what neither hwloc nor the kernel reports is left out.
+
+    `layout`: of one rank, where the kernel is asked; None: here.
+    """
+    caches = _caches(cpus, layout)
     found: dict[str, Value | None] = {
         "sockets": _count(host.sockets),
         "cores": _count(host.cores),
         "memory": measured(host.memory_bytes / 1e9, "GB", detail=HWLOC) if host.memory_bytes else None,
-        "line": _line(cpus),
-        "l3_cores": _sharing(cpus, host.threads_per_core or 1),
+        "line": _line(caches),
+        "l3_cores": _sharing(caches, host.threads_per_core or 1),
     }
     for name in ("L1d", "L2", "L3"):
         size = host.cache_bytes.get(name)
@@ -45,23 +58,24 @@ def _count(number: int | None) -> Value | None:
     return measured(number, "1", detail=HWLOC) if number else None
 
 
-def _line(cpus: Path) -> Value | None:
-    try:
-        return measured(int((cpus / "cpu0/cache/index0/coherency_line_size").read_text()), "B", detail=SYSFS)
-    except (OSError, ValueError):
-        return None
+def _caches(cpus: Path, layout: Layout | None) -> list[tuple[str, ...]]:
+    """Level, line in bytes and threads of each cache of the first core, as the kernel writes them."""
+    command = ["sh", "-c", CACHES, "sh", str(cpus)]
+    finished = watch(Launch(command) if layout is None else launch(None, command, layout), LIMIT_S)
+    return [found.groups() for found in map(CACHE.fullmatch, finished.output.splitlines()) if found]
 
 
-def _sharing(cpus: Path, threads_per_core: int) -> Value | None:
+def _line(caches: list[tuple[str, ...]]) -> Value | None:
+    line = next((int(line) for _, line, _ in caches if line), None)
+    return measured(line, "B", detail=SYSFS) if line else None
+
+
+def _sharing(caches: list[tuple[str, ...]], threads_per_core: int) -> Value | None:
     """Cores that share the last-level cache of the first one."""
-    for index in sorted((cpus / "cpu0/cache").glob("index*")):
-        try:
-            if (index / "level").read_text().strip() == "3":
-                threads = _listed((index / "shared_cpu_list").read_text())
-                return measured(max(threads // threads_per_core, 1), "1", detail=SYSFS)
-        except (OSError, ValueError):
-            return None
-    return None
+    shared = next((threads for level, _, threads in caches if level == "3" and threads), None)
+    if shared is None:
+        return None
+    return measured(max(_listed(shared) // threads_per_core, 1), "1", detail=SYSFS)
 
 
 def _listed(text: str) -> int:

@@ -1,11 +1,12 @@
-"""The YAML of a calibrated profile (docs/machines.md states the fields)."""
+"""The YAML of a calibrated profile, or machine of parts (docs/machines.md states the fields)."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
 from spikemark.core.fields import assign
 from spikemark.machines.fields import AT_LEAST_ONE, SHARE, TABLE
+from spikemark.machines.parts import LINKS, NODES, PARTS
 from spikemark.machines.profile import Value, field_of, place
 
 ANY, POSSIBLE = (0.0, float("inf")), {SHARE: (0.0, 1.0), AT_LEAST_ONE: (1.0, float("inf"))}
@@ -23,6 +24,48 @@ def text(
     tree: dict[str, Any] = {}
     for path in sorted(values, key=place):
         assign(tree, path, _leaf(path, values[path], reference))
+    return _whole(name, title, tree, reference, unknown, warnings)
+
+
+class PartLine(NamedTuple):
+    """A part: the file of its profile, its nodes in words, and their number."""
+
+    name: str
+    file: str
+    nodes: str
+    number: int
+
+
+def of_parts(
+    name: str,
+    title: str,
+    parts: list[PartLine],
+    links: dict[str, dict[str, Value]],
+    reference: str,
+    unknown: dict[str, str],
+    warnings: list[str],
+) -> str:
+    """The same of a machine of parts, whose profiles lie beside it. `links`: values by path, of each link."""
+    tree: dict[str, Any] = {PARTS: {}, LINKS: {}}
+    for part in parts:
+        nodes = Value(part.number, "1", "measured", part.nodes)
+        tree[PARTS][part.name] = {"profile": part.file, NODES: _leaf("node.sockets", nodes, reference)}
+    for link, values in links.items():
+        inside: dict[str, Any] = {}
+        for path in sorted(values, key=place):
+            assign(inside, path, _leaf(path, values[path], reference))
+        tree[LINKS][link] = inside.get("interconnect", {})
+    return _whole(name, title, tree, reference, unknown, warnings)
+
+
+def _whole(
+    name: str,
+    title: str,
+    tree: dict[str, Any],
+    reference: str,
+    unknown: dict[str, str],
+    warnings: list[str],
+) -> str:
     lines = [f"# {reference}. Intervals: where one more repetition is expected (95 %)."]
     lines += [f"# Warning: {warning}" for warning in warnings]
     lines += [f"# Unknown: {path}: {reason}" for path, reason in sorted(unknown.items())]
@@ -50,7 +93,7 @@ def _lines(branch: dict[str, Any], indent: str) -> list[str]:
     """Lines of YAML: branches are indented, each leaf has a line."""
     lines = []
     for name, value in branch.items():
-        if isinstance(value, dict) and not {"value", "rows"} & set(value):
+        if isinstance(value, dict) and value and not {"value", "rows"} & set(value):
             lines += [f"{indent}{name}:", *_lines(value, indent + "  ")]
         else:
             lines.append(f"{indent}{name}: {_flow(value)}")

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from spikemark.core.errors import BadInput
+
 from .output import fail, interrupted, say, short, warn
 
 
@@ -20,6 +22,14 @@ def calibrate(
         int | None,
         typer.Option(help="How many nodes of the Slurm allocation to measure.", show_default="one"),
     ] = None,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=NODES",
+            help="Measure these nodes of the Slurm allocation, such as arm=n[3-4], as a part of a machine of"
+            " unequal nodes; may be repeated.",
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Measure this machine and write its profile.
@@ -27,6 +37,9 @@ def calibrate(
     Measures kernels, exchanges, jitter and power; with several nodes also the network between them, and how
     much the nodes differ. This takes two to five minutes; do not use the machine meanwhile. What cannot be
     measured is left out, and the profile says why.
+
+    With --part, each part gets a profile, NAME-PART.yaml. Several parts also get NAME.yaml, the file of a
+    machine of parts, with what was measured between them.
     """
     from spikemark import calibration
     from spikemark.bench.kernel_bench import BenchFailed
@@ -34,10 +47,16 @@ def calibrate(
 
     try:
         effort = calibration.QUICK if quick else calibration.FULL
-        outcome = calibration.calibrate(name, out, effort, force, say, nodes)
+        if not part:
+            outcomes = [calibration.calibrate(name, out, effort, force, say, nodes)]
+        elif nodes is not None:
+            raise BadInput(f"--nodes: {nodes}; allowed without --part, which names its nodes")
+        else:
+            outcomes = calibration.calibrate_parts(part, name, out, effort, force, say)
     except (BenchFailed, RunFailed) as reason:
         fail(f"calibrate failed: {reason}")
     except KeyboardInterrupt:
         interrupted("nothing was written")
-    warn(outcome.warnings)
-    typer.echo(f"{short(outcome.path)}, {len(outcome.unknown)} values unknown, listed there")
+    for outcome in outcomes:
+        warn(outcome.warnings)
+        typer.echo(f"{short(outcome.path)}, {len(outcome.unknown)} values unknown, listed there")

@@ -85,6 +85,8 @@ def compare(
     Without --schedule, it searches for the best exact schedule on every number of nodes, as advise does. That
     takes up to a minute for each machine; with --schedule it takes seconds.
 
+    Machines with accelerators, such as rtx-4090, get what was published of the network on them.
+
     Example: spikemark compare jureca-dc my-offer.yaml --run run.json --target-rtf 1
     """
     from spikemark.core.files import output_file
@@ -101,7 +103,7 @@ def compare(
         if schedule is None
         else asked.run_as(found, schedule, *given, placement, whose)
     )
-    profiles = _priced([machine_profile(name) for name in names], price or [])
+    profiles = _priced([_profile(name) for name in names], price or [])
     with waiting_for(f"comparing {len(profiles)} machines" if schedule is None else None):
         made = compare.compare(
             found, profiles, target_rtf, schedule, ranks_per_node, placement, threads, simulator, life
@@ -117,8 +119,17 @@ def compare(
     sentence, *verdict = compare_show.verdict(made)
     print_tables(replace(first, notes=[]))
     print_lines([sentence, *first.notes])
-    print_tables(*compare_offers.tables(made), *compare_show.table(made).turned(show.ABREAST))
+    whole = compare_show.table(made).turned(show.ABREAST) if made.candidates else []
+    print_tables(*compare_offers.tables(made), *whole)
     print_based([*verdict, *compare_show.lines(made)], assumptions)
+
+
+def _profile(name: str):
+    """A profile, filled unless its nodes have accelerators, of which nothing is assumed."""
+    from spikemark import machines
+
+    stated = machine_profile(name, filled=False, accelerators=True)
+    return stated if machines.is_accelerated(stated) else machines.filled(stated)
 
 
 def _priced(profiles: list, prices: list[str]) -> list:

@@ -32,11 +32,29 @@ def _presets() -> Iterable[str]:
 def _machines() -> Iterable[str]:
     from spikemark import machines
 
-    return machines.names()
+    return [*machines.names(), *machines.accelerated_names()]
+
+
+def _all_machines() -> Iterable[str]:
+    from spikemark import machines
+
+    return machines.all_names()
+
+
+def _modelled() -> Iterable[str]:
+    from spikemark import machines
+
+    return [*machines.names(), *machines.names_of_parted()]
+
+
+def _compared() -> Iterable[str]:
+    from spikemark import machines
+
+    return machines.profile_names()
 
 
 def _priced() -> Iterable[str]:
-    return [f"{name}=" for name in _machines()]
+    return [f"{name}=" for name in _compared()]
 
 
 def _stems(folder: str, pattern: str) -> list[str]:
@@ -65,8 +83,8 @@ CHANGES = (
     "double-ranks",
 )  # fmt: skip
 METHODS = (
-    "round_robin", "random", "sequential", "genetic", "greedy_swap", "greedy_affinity", "largest_first",
-    "space_filling", "metis", "kahip", "mtkahypar", "peak_search",
+    "round_robin", "random", "sequential", "genetic", "greedy_swap", "greedy_affinity",
+    "largest_first", "space_filling", "metis", "kahip", "mtkahypar", "peak_search", "area_group",
 )  # fmt: skip
 FORMATS = "figures", "extra-p"
 READERS = "nest", "structure-aware", "nest-sums", "bennch", "otf2", "table"
@@ -86,6 +104,7 @@ VALUES: dict[str | tuple[str, str], Values] = {
     "--predictor": lambda: PREDICTORS,
     "--change": lambda: CHANGES,
     "--method": lambda: METHODS,
+    "--balance": lambda: ("time", "energy"),
     "--side": lambda: ("sender", "receiver"),
     "--format": lambda: FORMATS,
     ("cycles", "--format"): lambda: READERS,
@@ -94,8 +113,11 @@ VALUES: dict[str | tuple[str, str], Values] = {
     "--compute": lambda: ("model", "execute"),
     "--launcher": lambda: ("mpirun", "srun"),
     "EXPERIMENT": _experiments,
-    "MACHINE": _machines,
-    ("machine", "NAME"): _machines,
+    "MACHINE": _compared,
+    ("machine", "NAME"): _all_machines,
+    ("predict", "--machine"): _modelled,
+    ("simulate", "--machine"): _modelled,
+    ("partition", "--machine"): _modelled,
     ("study", "NAME"): lambda: STUDIES,
 }
 

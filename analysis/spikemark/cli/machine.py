@@ -1,4 +1,4 @@
-"""`spikemark machine`: lists the machine profiles, or shows one."""
+"""`spikemark machine`: lists the machine profiles and the machines of parts, or shows one."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ import typer
 
 from spikemark.core.errors import BadInput
 
-from .options import AsJson, machine_profile
+from .options import AsJson, any_machine
 from .output import print_json, print_tables
 
 
@@ -17,12 +17,13 @@ def machine(
     filled: Annotated[
         bool, typer.Option("--filled", help="Add the values that predictions and simulations assume.")
     ] = False,
-    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of profiles.")] = False,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of these files.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the machine profiles, or show one.
+    """List the machine profiles and the machines of parts, or show one.
 
-    Shows each value with its kind and its reference, and lists what is unknown.
+    Shows each value with its kind and its reference, and lists what is unknown. A machine of parts has
+    unequal nodes: the values of each part and of each link between parts are shown by their paths.
 
     A profile can be written from a data sheet: node.bandwidth_peak and power.tdp take its peak memory
     bandwidth and its TDP, from which --filled assumes what is measured (docs/machines.md).
@@ -33,21 +34,22 @@ def machine(
     if schema:
         if name or filled:
             raise BadInput(
-                "--schema: the schema is the same for all profiles: allowed without name and --filled"
+                "--schema: the schema is the same for all machines: allowed without name and --filled"
             )
         print_json(machines.json_schema(), as_written=True)
     elif name is None:
         if filled:
-            raise BadInput("--filled: only with the name of a profile")
-        profiles = [machines.load(known) for known in machines.names()]
+            raise BadInput("--filled: only with the name of a machine")
+        profiles = [machines.load(known) for known in machines.profile_names()]
+        parted = [machines.load_any(known) for known in machines.names_of_parted()]
         if as_json:
-            print_json([show.content(p) for p in profiles], as_written=True)
+            print_json([show.content(m) for m in (*profiles, *parted)], as_written=True)
         else:
-            print_tables(show.overview(profiles))
+            print_tables(show.overview(profiles), *([show.of_parts(parted)] if parted else []))
     else:
-        profile = machine_profile(name, filled)
+        found = any_machine(name, filled)
         if as_json:
-            print_json(show.content(profile), as_written=True)
+            print_json(show.content(found), as_written=True)
         else:
-            print_tables(show.table(profile))
-            typer.echo(show.unknown(profile))
+            print_tables(*show.tables(found))
+            typer.echo(show.unknown(found))

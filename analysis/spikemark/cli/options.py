@@ -97,6 +97,13 @@ Exchange = Annotated[
 ]
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads of a rank [all cores].")]
 RanksPerNode = Annotated[int | None, typer.Option(min=1, help="Ranks that share a node [as many as fit].")]
+On = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PART=N,PART=N",
+        help="Ranks by part of a machine of parts, such as x86=4,arm=8 [each part filled before the next].",
+    ),
+]
 Whose = Annotated[
     str,
     typer.Option(
@@ -106,24 +113,40 @@ Whose = Annotated[
 ]
 
 
-def machine_profile(name: str, filled: bool = True):
+def machine_profile(name: str, filled: bool = True, accelerators: bool = False):
     """A profile, with what is assumed where it is unknown if `filled`; warns of its odd values.
 
-    Raises BadInput as `machines.load` does.
+    Raises BadInput as `machines.load` does, and for nodes with accelerators unless they are wanted.
     """
     from spikemark import machines
+    from spikemark.machines.accelerated import refuse
 
     stated = machines.load(name)
+    if not accelerators:
+        refuse(stated)
+    return _warned(stated, filled)
+
+
+def any_machine(name: str, filled: bool = True):
+    """The same of a profile or a machine of parts. Raises BadInput as `machines.load_any` does."""
+    from spikemark import machines
+
+    return _warned(machines.load_any(name), filled)
+
+
+def _warned(stated, filled: bool):
+    from spikemark import machines
+
     warn(f"{stated.name}: {line}" for line in machines.odd(stated))
     return machines.filled(stated) if filled else stated
 
 
 def profile_digest(name: str) -> dict[str, str]:
-    """The name of a profile, and the digest of what is stated in it."""
+    """The name of a profile or a machine of parts, and the digest of what is stated in it."""
     from spikemark import machines
     from spikemark.machines.digest import digest
 
-    stated = machines.load(name)
+    stated = machines.load_any(name)
     return {"name": stated.name, "digest": digest(stated)}
 
 
@@ -133,6 +156,17 @@ def whole_numbers(text: str, name: str) -> list[int]:
     if len(parts) > MOST_RANKS or not all(WHOLE.fullmatch(part.strip()) for part in parts):
         raise BadInput(f"{name}={text!r}: up to {MOST_RANKS} whole numbers above 0 are needed, such as 16,32")
     return [int(part) for part in parts]
+
+
+def ranks_by_part(text: str | None) -> dict[str, int] | None:
+    """Ranks by part of a text such as 'x86=4,arm=8'. Raises BadInput for anything else."""
+    if text is None:
+        return None
+    pairs = [pair.strip().partition("=") for pair in text.split(",")]
+    found = {part: int(ranks) for part, _, ranks in pairs if part and WHOLE.fullmatch(ranks)}
+    if len(found) < len(pairs):
+        raise BadInput(f"on={text!r}: each part once with its ranks is needed, such as x86=4,arm=8")
+    return found
 
 
 def delay_ratio(text: str | None) -> int | str | None:

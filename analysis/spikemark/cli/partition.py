@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from .options import AsJson
-from .output import print_json, print_lines, print_tables, short
+from .options import AsJson, Assumptions, On, RanksPerNode, Rate, Threads
+from .output import print_based, print_json, print_lines, print_tables, short
+from .partition_balance import Answer, Asked, Balance, Machine, TargetRtf, Within, answer
 
 GraphFile = Annotated[
     Path,
@@ -24,7 +25,10 @@ Method = Annotated[str | None, typer.Option(help="How to place; without it, the 
 
 def partition(
     graph: GraphFile,
-    ranks: Annotated[int | None, typer.Option(min=1, help="Number of ranks.")] = None,
+    ranks: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of ranks; with --balance energy, at most so many [all that fit]."),
+    ] = None,
     method: Method = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where to write the placement: .json or .npz.")
@@ -41,8 +45,17 @@ def partition(
         Path | None,
         typer.Option(metavar="RECORD", help="Weights by how fast each rank computed in this run."),
     ] = None,
+    balance: Balance = None,
+    machine: Machine = None,
+    on: On = None,
+    threads: Threads = None,
+    ranks_per_node: RanksPerNode = None,
+    rate: Rate = None,
+    target_rtf: TargetRtf = None,
+    within: Within = None,
     seed: Seed = 1,
     time_limit: TimeLimit = None,
+    assumptions: Assumptions = False,
     as_json: AsJson = False,
 ) -> None:
     """Place neurons on ranks evenly, with little traffic.
@@ -59,10 +72,14 @@ def partition(
     if method is None:
         return print_lines(f"{entry.name:16} {entry.summary}" for entry in METHODS.values())
     chosen = find(method)
-    for name, value in (("ranks", ranks), ("out", out)):
+    asked = Asked(balance, machine, on, threads, ranks_per_node, rate, target_rtf, within)
+    asked.check({"weights": weights, "weights-from": weights_from, "group": group, "time-limit": time_limit})
+    for name, value in (("ranks", ranks if balance is None else 0), ("out", out)):
         if value is None:
             raise BadInput(f"--{name}: missing; see `spikemark partition --help`")
     placement_file.check_ending(out)
+    if balance is not None:
+        return _balanced(graph, answer(load(graph), ranks, chosen, seed, asked), out, assumptions, as_json)
     grouping.check(ranks, group)
     found = load(graph)
     kept = out.with_name(f".{out.name}.state")
@@ -80,6 +97,18 @@ def partition(
     print_lines([f"{short(out)}: {method}, {ended} after {made.seconds:.1f} s"])
     if found.described is not None:
         print_lines([f"to run it: {_running(graph, out, ranks)}"])
+
+
+def _balanced(graph: Path, found: Answer, out: Path, assumptions: bool, as_json: bool) -> None:
+    """Write a balanced placement and print what it is predicted to take."""
+    from spikemark.network import placement_file
+
+    placement_file.write(out, found.placement)
+    if as_json:
+        return print_json(found.content | {"placement": str(out), "ranks": found.placement.ranks})
+    print_tables(*found.tables)
+    print_based(found.lines, assumptions)
+    print_lines([f"to run it: {_running(graph, out, found.placement.ranks)}"])
 
 
 def _capacity(weights: str | None, weights_from: Path | None, ranks: int):

@@ -22,6 +22,7 @@ from .options import (
     Full,
     Lag,
     Network,
+    On,
     Placement,
     PresetName,
     PresetOptions,
@@ -30,12 +31,14 @@ from .options import (
     Schedule,
     Threads,
     Whose,
+    any_machine,
     delay_ratio,
     exchanges,
     has_ending,
     machine_profile,
     network,
     profile_digest,
+    ranks_by_part,
     whole_numbers,
 )
 from .output import print_based, print_json, print_lines, print_tables, warn
@@ -112,7 +115,9 @@ def other_schedule(
 
 
 def on_machine(
-    machine: Annotated[str, typer.Option(help="Profile of the machine: a file in machines/, or a path.")],
+    machine: Annotated[
+        str, typer.Option(help="The machine, of one profile or of parts: a file in machines/, or a path.")
+    ],
     files: Annotated[
         list[str] | None,
         typer.Argument(
@@ -131,6 +136,7 @@ def on_machine(
     ] = None,
     threads: Threads = None,
     ranks_per_node: RanksPerNode = None,
+    on: On = None,
     schedule: Schedule = None,
     placement: Placement = None,
     ratio: DelayRatio = None,
@@ -153,7 +159,7 @@ def on_machine(
     as_json: AsJson = False,
 ) -> None:
     """Print time, memory and energy of all phases on the machine, each with its interval and its kind."""
-    from spikemark.prediction import asked, model_error, show
+    from spikemark.prediction import asked, layout, model_error, show
     from spikemark.prediction.predict import predict
     from spikemark.prediction.simulators import find
 
@@ -161,7 +167,7 @@ def on_machine(
     if compute_from is None and len(files or []) == 1 and Path(files[0]).is_dir():
         how = {"ranks": ranks, "threads": threads, "ranks-per-node": ranks_per_node, "schedule": schedule}
         how |= {"placement": placement, "delay-ratio": ratio, "lag": lag, "exchange": exchange, "rate": rate}
-        how |= {"run": run, "preset": preset, "option": option, "full": full or None}
+        how |= {"run": run, "preset": preset, "option": option, "full": full or None, "on": on}
         how |= {"simulator": None if whose is find("mini-app") else simulator}
         return _beside(Path(files[0]), machine, how, assumptions, as_json)
     wanted = delay_ratio(ratio), lag, exchanges(exchange)
@@ -172,14 +178,15 @@ def on_machine(
         found = network(named, preset, full, option, rate)
     found = asked.taken_by(found, whose) if timed is None else asked.as_ran(found, timed.about.description)
     found = asked.run_as(found, schedule, *wanted, placement, whose)
-    if ranks is None and timed is None:
+    by_part = ranks_by_part(on)
+    given = timed.ranks if timed is not None else sum(by_part.values()) if by_part else None
+    if ranks is None and given is None:
         raise BadInput("ranks: missing; allowed: numbers of ranks, such as 16,32")
-    counts = [timed.ranks] if ranks is None else whole_numbers(ranks, "ranks")
-    profile = machine_profile(machine)
+    counts = [given] if ranks is None else whole_numbers(ranks, "ranks")
+    profile = any_machine(machine)
     profile = model_error.for_simulated(profile) if simulated else profile
-    cores = round(profile.need("node.cores", "placing ranks").value)
-    own = max(1, cores // (ranks_per_node or 1)) if timed is None else timed.about.threads
-    how = {"schedule": schedule, "placement": placement, "ranks_per_node": ranks_per_node}
+    own = layout.threads_of(profile, ranks_per_node, by_part) if timed is None else timed.about.threads
+    how = {"schedule": schedule, "placement": placement, "ranks_per_node": ranks_per_node, "on": by_part}
     how |= {"simulator": simulator, "compute_from": timed}
     made = [
         predict(found.description, profile, count, threads or own, hz=found.rates, **how) for count in counts
@@ -192,7 +199,7 @@ def on_machine(
         content |= {"simulated": simulated}
         print_json({**content, "predictions": show.content(made)})
         return
-    print_tables(*show.table(made).turned(show.ABREAST))
+    print_tables(*(table for part in show.tables(made) for table in part.turned(show.ABREAST)))
     said = [] if simulated or whose.runs else [model_error.SAID]
     print_based([*show.lines(made, found.sources), *said], assumptions)
 

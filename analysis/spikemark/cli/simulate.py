@@ -5,25 +5,36 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import Settings, machine_profile, read_description
+from .options import On, Settings, any_machine, machine_profile, ranks_by_part, read_description
 from .output import bar_of_cycles, fail, list_lines, print_lines, short
 
 
 def simulate(
     description: Annotated[Path, typer.Argument(metavar="RUN.json", help="A run description.")],
-    machine: Annotated[str, typer.Option(help="A machine profile: a file in machines/, or a path.")],
+    machine: Annotated[
+        str,
+        typer.Option(help="A profile, or a machine of unequal parts: a file in machines/, or a path."),
+    ],
     ranks: Annotated[int, typer.Option(min=1, help="Number of MPI ranks.")],
     out: Annotated[
         Path | None,
         typer.Option(help="Folder of the run.", show_default="out/RUN-MACHINE-RANKS"),
     ] = None,
-    ranks_per_node: Annotated[int, typer.Option(min=1, help="Number of ranks that share a node.")] = 1,
+    ranks_per_node: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of ranks that share a node.",
+            show_default="1; on a machine of unequal parts, as many as fit",
+        ),
+    ] = None,
     threads: Annotated[
         int | None,
         typer.Option(
             min=1, help="Threads of a rank, for modelled compute times.", show_default="all its cores"
         ),
     ] = None,
+    on: On = None,
     compute: Annotated[
         str,
         typer.Option(
@@ -84,6 +95,7 @@ def simulate(
     read = read_description(description, settings or [])
     full = None if compute_of is None else read_description(compute_of, [])
     arguments: dict[str, Any] = {"ranks_per_node": ranks_per_node, "threads": threads, "compute_of": full}
+    arguments["on"] = ranks_by_part(on)
     arguments |= {
         "seed": seed,
         "correlation": correlation,
@@ -92,10 +104,10 @@ def simulate(
         "progress": bar_of_cycles,
     }
     arguments["host"] = _host(host) if host is not None or compute == "execute" else None
-    profile = machine_profile(machine, filled=False)
-    out = out or Path("out") / f"{description.stem}-{profile.name}-{ranks}"
+    where = any_machine(machine, filled=False)
+    out = out or Path("out") / f"{description.stem}-{where.name}-{ranks}"
     try:
-        folder = simulation.simulate(read, profile, ranks, out, compute, **arguments)
+        folder = simulation.simulate(read, where, ranks, out, compute, **arguments)
     except simulation.SimulationFailed as reason:
         fail(f"simulation failed: {reason}")
     found = record.load(folder)
@@ -128,9 +140,26 @@ def _text(found, about: dict[str, Any]) -> list[str]:
     return [
         *_measured(about.get("dry_run")),
         f"simulated: real-time factor {found.timing.real_time_factor:.4g}; us per cycle: {', '.join(phases)}",
+        *_energy(about.get("energy")),
         f"checksum {found.checksum}; took {about['cost_s']:.3g} s here,"
         f" {1e6 * about['cost_per_rank_and_cycle_s']:.3g} us per rank and cycle",
     ]
+
+
+def _energy(modelled: dict[str, Any] | None) -> list[str]:
+    """Power and energy of all nodes, and of those of each part."""
+    if modelled is None:
+        return []
+    lines = [f"modelled: {_watts(modelled)}"]
+    return lines + [f"  {part}: {_watts(one)}" for part, one in modelled.get("parts", {}).items()]
+
+
+def _watts(one: dict[str, Any]) -> str:
+    if one["power_w"] is None:
+        return f"energy unknown ({one['reason']})"
+    per_event = one["energy_per_event_uj"]
+    each = one["reason"] if per_event is None else f"{per_event:.4g} uJ per synaptic event"
+    return f"{one['power_w']:.4g} W, {one['energy_j']:.4g} J, {each}"
 
 
 def _measured(dry: dict[str, Any] | None) -> list[str]:

@@ -85,7 +85,7 @@ def _hydra(placed: Spread) -> list[str]:
 def _daemons(nodes: Nodes) -> dict[str, str]:
     """What mpirun reads about the allocation, and options of the step in which it starts its daemons."""
     return {
-        "SLURM_NODELIST": os.environ.get("SLURM_JOB_NODELIST", ""),
+        "SLURM_NODELIST": ",".join(slurm.chosen()) or os.environ.get("SLURM_JOB_NODELIST", ""),
         "SLURM_NNODES": str(len(nodes.cores)),
         "SLURM_TASKS_PER_NODE": ",".join(map(str, nodes.cores)),
         "SLURM_OVERLAP": "1",

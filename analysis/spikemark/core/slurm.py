@@ -7,7 +7,8 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -32,6 +33,8 @@ INHERITED = re.compile(r"SLURM(D|STEPD)?_|SBATCH_|SALLOC_|SRUN_")
 OF_THE_JOB = re.compile(
     r"SLURM_(CONF|JOBID|JOB_(?!NUM_NODES$).*|(WORKING_)?CLUSTER.*|NODE_ALIASES|NETWORK|CPU_FREQ_REQ)$|SLURMD_"
 )
+
+_CHOSEN: ContextVar[tuple[str, ...]] = ContextVar("chosen", default=())
 
 
 class SlurmFailed(RuntimeError):
@@ -92,6 +95,26 @@ def hosts(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
 @functools.cache  # the nodes of a job stay; asking between two runs would disturb
 def _hosts(nodes: str) -> tuple[str, ...]:
     return tuple(_ask("scontrol", "show", "hostnames", nodes).split())
+
+
+def expanded(nodes: str) -> tuple[str, ...]:
+    """The names of nodes in a list as Slurm writes it, such as n[1-3],n7. Raises SlurmFailed for others."""
+    return _hosts(nodes)
+
+
+@contextlib.contextmanager
+def only(nodes: Sequence[str]) -> Iterator[None]:
+    """Programs that are started meanwhile use only these nodes of the job (`chosen`)."""
+    before = _CHOSEN.set(tuple(nodes))
+    try:
+        yield
+    finally:
+        _CHOSEN.reset(before)
+
+
+def chosen() -> tuple[str, ...]:
+    """The nodes that `only` leaves; none where it leaves all."""
+    return _CHOSEN.get()
 
 
 @functools.cache

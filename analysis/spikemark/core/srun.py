@@ -50,13 +50,18 @@ def _per_node(placed: Spread) -> list[str]:
 
 
 def nodes(environment: Mapping[str, str] = os.environ) -> Nodes:
-    """The nodes of the allocation that this process is in, with the cores given to it."""
-    names = slurm.hosts(environment)
+    """The nodes of the allocation that this process is in, or those chosen of them, with their cores.
+
+    All of them are taken to have as many hardware threads per core as the first one.
+    """
+    every = slurm.hosts(environment)
+    names = tuple(name for name in every if name in slurm.chosen()) or every
     # A job with --hint=nomultithread or --threads-per-core is told the threads that it may use of each core.
     per_core = int(environment.get("SLURM_THREADS_PER_CORE") or slurm.cpus_per_core(names[0]))
     cpus = list(cpus_of_nodes(environment.get("SLURM_JOB_CPUS_PER_NODE", "1")))
-    cpus += [cpus[-1]] * (len(names) - len(cpus))
-    cores = tuple(max(1, number // per_core) for number in cpus)
+    cpus += [cpus[-1]] * (len(every) - len(cpus))
+    of = dict(zip(every, cpus, strict=False))
+    cores = tuple(max(1, of[name] // per_core) for name in names)
     return Nodes(cores, f"job {environment['SLURM_JOB_ID']}", names)
 
 

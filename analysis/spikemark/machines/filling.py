@@ -22,7 +22,7 @@ power of cores and the idle power are assumed only from a TDP, prices and times 
 
 from dataclasses import replace
 
-from . import comparable, of_networks, of_nodes
+from . import accelerated, comparable, of_networks, of_nodes
 from .assuming import Assumed, Known
 from .fields import FABRIC, OTHER
 from .inputs import alone, quantity, si
@@ -50,10 +50,12 @@ def filled(profile: Profile | Machine, reference: Profile | None = None) -> Prof
     """The profile with assumed values for those that are needed but unknown; their references state the rule.
 
     `reference`: a calibrated profile instead of `REFERENCE`. Values that the rules do not give either stay
-    unknown. Of a machine with parts, each part and each link is filled.
+    unknown. Of a machine with parts, each part and each link is filled. Raises BadInput for nodes with
+    accelerators.
     """
     if isinstance(profile, Machine):
         return _filled_parts(profile, reference)
+    accelerated.refuse(profile)
     if reference is None and REFERENCE in names():
         reference = profile if profile.name == REFERENCE else comparable.profile(REFERENCE)
     known = Known(profile.name, profile.values)
@@ -68,10 +70,8 @@ def _filled_parts(machine: Machine, reference: Profile | None) -> Machine:
     def all_of(found: dict) -> dict:
         return {name: replace(one, profile=filled(one.profile, reference)) for name, one in found.items()}
 
-    parts, links = all_of(machine.parts), all_of(machine.links)
-    odd = tuple(f"{name}: {line}" for name, part in parts.items() for line in part.profile.odd)
-    bad = tuple(f"{name}: {line}" for name, part in parts.items() for line in part.profile.implausible)
-    return replace(machine, parts=parts, links=links, odd=odd, implausible=bad)
+    said = {"implausible": machine.implausible or implausible(machine), "odd": machine.odd or odd(machine)}
+    return replace(machine, parts=all_of(machine.parts), links=all_of(machine.links), **said)
 
 
 def _complete(known: Known, reference: Profile | None) -> dict[str, Assumed]:

@@ -12,24 +12,50 @@ from spikemark.core.errors import BadInput
 
 from .inputs import SLOWER
 from .node import Node
-from .profile import Profile, UnknownValue, Value
+from .profile import PATHS, Profile, UnknownValue, Value
 
 PARTS, LINKS = "parts", "links"
 BETWEEN = "-"  # between the names of the two parts of a link
+NODES = "nodes"  # the path of the number of nodes of a part
+UNSTATED = "the file states no source"
+#: Paths that say something of a link: those of the network between nodes.
+OF_LINKS = tuple(
+    path
+    for path in PATHS
+    if path.startswith("interconnect.") and not path.endswith("_node") and ".tables." not in path
+)
 
 
 @dataclass(frozen=True)
 class Part:
-    """So many nodes of a profile. `slower`: a factor of its kernel times, such as that of throttled nodes."""
+    """So many nodes of a profile. `slower`: a factor of its kernel times, such as that of throttled nodes.
+
+    `profile`: with the interconnect that these nodes have here. `counted`: where the number of nodes comes
+    from; None if the file does not say.
+    """
 
     name: str
     profile: Profile
     nodes: int
     slower: Value | None = None
+    counted: Value | None = None
 
     def get(self, path: str) -> Value | None:
-        """The value at a path of the profile, or `slower`."""
-        return self.slower if path == SLOWER else self.profile.get(path)
+        """The value at a path of the profile, or `slower`, or `nodes`."""
+        if path in (SLOWER, NODES):
+            return self.values.get(path)
+        return self.profile.get(path)
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """What is known, by path: the number of nodes, `slower`, and the values of the profile."""
+        nodes = self.counted or Value(self.nodes, "1", "assumed", UNSTATED)
+        slower = {} if self.slower is None else {SLOWER: self.slower}
+        return {NODES: nodes, **slower, **self.profile.values}
+
+    def unknown(self) -> list[str]:
+        """Paths without a value, in the order of the table of fields."""
+        return self.profile.unknown()
 
 
 @dataclass(frozen=True)
@@ -42,6 +68,15 @@ class Link:
     def get(self, path: str) -> Value | None:
         """The value at a path of the profile."""
         return self.profile.get(path)
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """What is known of the network, by path."""
+        return {path: value for path, value in self.profile.values.items() if path in OF_LINKS}
+
+    def unknown(self) -> list[str]:
+        """Paths of the network without a value, in the order of the table of fields."""
+        return [path for path in self.profile.unknown() if path in OF_LINKS]
 
 
 @dataclass(frozen=True)
@@ -57,18 +92,37 @@ class Machine:
     odd: tuple[str, ...] = ()
     implausible: tuple[str, ...] = ()
 
+    @property
+    def groups(self) -> dict[str, Part | Link]:
+        """Parts and links by the start of their paths, such as parts.arm."""
+        parts = {f"{PARTS}.{name}": part for name, part in self.parts.items()}
+        return parts | {f"{LINKS}.{name}": link for name, link in self.links.items()}
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """Every known value by its path."""
+        return {f"{start}.{p}": v for start, group in self.groups.items() for p, v in group.values.items()}
+
+    @property
+    def assumptions(self) -> dict[str, Value]:
+        """The assumed values by path; the reference of each says why."""
+        return {path: value for path, value in self.values.items() if value.kind == "assumed"}
+
+    def unknown(self) -> list[str]:
+        """Paths without a value, part by part, then link by link."""
+        return [f"{start}.{path}" for start, group in self.groups.items() for path in group.unknown()]
+
     def get(self, path: str) -> Value | None:
         """The value at a path such as parts.arm.node.cores; None if unknown.
 
         Raises BadInput for a wrong path.
         """
-        group, _, rest = path.partition(".")
+        kind, _, rest = path.partition(".")
         name, _, inside = rest.partition(".")
-        of = {PARTS: self.parts, LINKS: self.links}.get(group, {})
-        if name not in of:
-            known = ", ".join(f"{PARTS}.{part}" for part in self.parts)
-            raise BadInput(f"{self.name}: path {path!r}; allowed: paths of {known}")
-        return of[name].get(inside)
+        group = self.groups.get(f"{kind}.{name}")
+        if group is None:
+            raise BadInput(f"{self.name}: path {path!r}; allowed: paths of {', '.join(self.groups)}")
+        return group.get(inside)
 
     def need(self, path: str, purpose: str) -> Value:
         """The same. Raises UnknownValue, naming the purpose, where there is none."""
@@ -112,26 +166,39 @@ def shares(
     `on`: ranks by part instead, a sum of `ranks`; a part may be left out. A profile is one part. Raises
     BadInput for more ranks than the parts have cores, for numbers that do not add up and for unknown parts.
     """
-    if isinstance(machine, Profile):
+    if not isinstance(machine, Machine):
+        if on:
+            raise BadInput(f"part {next(iter(on))!r}: all nodes of {machine.name} are equal: it has no parts")
         return (Share(None, Node.of(machine, ranks, threads, ranks_per_node), 0, ranks),)
-    for name in on or ():
-        if name not in machine.parts:
-            raise BadInput(f"part {name!r}; allowed: {', '.join(machine.parts)}")
-    if on is not None and sum(on.values()) != ranks:
-        raise BadInput(f"ranks of the parts: {sum(on.values())} in all; allowed: ranks={ranks}")
+    _check_on(machine, ranks, on)
     found, first, left = [], 0, ranks
     for part in machine.parts.values():
+        own = left if on is None else on.get(part.name, 0)
+        if not own:
+            continue
         each = Node.of(part.profile, 10**9, threads, ranks_per_node)
         room = each.ranks * part.nodes
-        own = min(left, room) if on is None else on.get(part.name, 0)
+        if on is None:
+            own = min(own, room)
         if own > room:
             raise BadInput(
                 f"part {part.name}: {own} ranks; allowed: up to {room}, {each.ranks} on each of its"
                 f" {part.nodes} nodes, with {each.threads} threads each"
             )
-        if own:
-            found.append(Share(part.name, Node.of(part.profile, own, each.threads, each.ranks), first, own))
+        found.append(Share(part.name, Node.of(part.profile, own, each.threads, each.ranks), first, own))
         first, left = first + own, left - own
     if left:
-        raise BadInput(f"ranks={ranks}: the parts of {machine.name} take up to {first}")
+        raise BadInput(f"ranks={ranks}; allowed: up to {first}, which the parts of {machine.name} take")
     return tuple(found)
+
+
+def _check_on(machine: Machine, ranks: int, on: dict[str, int] | None) -> None:
+    if ranks < 1:
+        raise BadInput(f"ranks={ranks}: at least 1")
+    for name, own in (on or {}).items():
+        if name not in machine.parts:
+            raise BadInput(f"part {name!r}; allowed: {', '.join(machine.parts)}")
+        if own < 0:
+            raise BadInput(f"part {name}: {own} ranks; allowed: 0 or more")
+    if on is not None and sum(on.values()) != ranks:
+        raise BadInput(f"ranks of the parts: {sum(on.values())} in all; allowed: ranks={ranks}")

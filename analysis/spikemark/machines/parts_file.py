@@ -4,12 +4,13 @@ from collections.abc import Callable
 from itertools import combinations
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError, create_model
+from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationError, create_model
 
-from spikemark.core.errors import BadInput
+from spikemark.core.errors import BadInput, shown
 from spikemark.core.fields import no_boolean
 
-from .complaint import one_line
+from .complaint import TAG, one_line
+from .fields import COUNT
 from .parts import BETWEEN, Link, Machine, Part
 from .profile import Profile, Value, checked
 from .schema import AT_LEAST_ONE, NAME, NUMBERS, Count, Number, ProfileFile, Strict, Text
@@ -19,8 +20,16 @@ Slower = create_model(
     "Slower", __base__=Number, value=(NUMBERS[AT_LEAST_ONE], ...), unit=(Literal["1"], ...),
     interval=(tuple[(NUMBERS[AT_LEAST_ONE],) * 2], None),
 )  # fmt: skip
-
-
+#: A number of nodes with its source.
+Counted = create_model(
+    "Counted", __base__=Number, value=(NUMBERS[COUNT], ...), unit=(Literal["1"], ...),
+    interval=(tuple[(NUMBERS[AT_LEAST_ONE],) * 2], None),
+)  # fmt: skip
+ALONE, SOURCED = f"{TAG}number", f"{TAG}leaf"  # ways to state a number of nodes
+Nodes = Annotated[
+    Annotated[Count, Tag(ALONE)] | Annotated[Counted, Tag(SOURCED)],
+    Discriminator(lambda given: SOURCED if isinstance(given, dict) else ALONE),
+]
 Interconnect = ProfileFile.model_fields["interconnect"].annotation
 
 
@@ -28,8 +37,9 @@ class PartFile(Strict):
     """So many nodes of a profile."""
 
     profile: Text
-    nodes: Count
+    nodes: Nodes
     slower: Slower | None = None
+    interconnect: Interconnect | None = None
 
 
 class MachineFile(Strict):
@@ -49,33 +59,57 @@ def read(content: Any, where: str, load: Callable[[str], Profile]) -> Machine:
     try:
         MachineFile.model_validate(content)
     except ValidationError as error:
-        raise BadInput(f"{where}: {one_line(error, content)}") from None
-    parts = {name: _part(name, given, load) for name, given in content["parts"].items()}
+        raise BadInput(f"{where}: {one_line(error, MachineFile)}") from None
+    parts = {name: _part(name, given, where, load) for name, given in content["parts"].items()}
     links = _links(content.get("links", {}), list(parts), where)
     return Machine(content["name"], content["title"], parts, links, content, where)
 
 
-def _part(name: str, given: dict[str, Any], load: Callable[[str], Profile]) -> Part:
-    slower = given.get("slower")
-    if slower is not None:
-        interval = tuple(slower["interval"]) if "interval" in slower else None
-        slower = Value(slower["value"], "1", slower["kind"], slower["reference"], interval)
-    return Part(name, load(given["profile"]), given["nodes"], slower)
+def _part(name: str, given: dict[str, Any], where: str, load: Callable[[str], Profile]) -> Part:
+    at = f"{where}: parts.{name}"
+    try:
+        profile = load(given["profile"])
+    except (OSError, ValueError) as error:  # of the file, which may be no possible name, or of its content
+        reason = getattr(error, "strerror", None) or error
+        raise BadInput(f"{at}.profile={shown(given['profile'])}: {reason}") from None
+    if "interconnect" in given:
+        merged = {**profile.content.get("interconnect", {}), **given["interconnect"]}
+        profile = checked({**profile.content, "interconnect": merged}, at)
+    nodes = given["nodes"]
+    counted = _value(nodes) if isinstance(nodes, dict) else None
+    slower = _value(given["slower"]) if "slower" in given else None
+    return Part(name, profile, nodes if counted is None else counted.value, slower, counted)
+
+
+def _value(leaf: dict[str, Any]) -> Value:
+    interval = tuple(leaf["interval"]) if "interval" in leaf else None
+    return Value(leaf["value"], leaf["unit"], leaf["kind"], leaf["reference"], interval)
 
 
 def _links(given: dict[str, Any], parts: list[str], where: str) -> dict[str, Link]:
     pairs = {frozenset(pair): BETWEEN.join(pair) for pair in combinations(parts, 2)}
-    found = {}
+    found: dict[frozenset[str], Link] = {}
     for name, interconnect in given.items():
-        ends = frozenset(name.split(BETWEEN))
+        at, ends = f"{where}: links.{name}", frozenset(name.split(BETWEEN))
+        if ends in found:
+            raise BadInput(
+                f"{at}: {found[ends].name} links these parts already; allowed: one link of two parts"
+            )
         if ends not in pairs:
-            raise BadInput(f"{where}: links.{name}; allowed: {', '.join(pairs.values()) or 'none'}")
-        head = {"format_version": 1, "name": name, "title": name}
-        content = {**head, "interconnect": interconnect}
-        found[pairs.pop(ends)] = Link(name, checked(content, f"{where}: links.{name}"))
-    if pairs:
-        first = next(iter(pairs.values()))
-        raise BadInput(
-            f"{where}: links.{first} is missing: the parts {first.replace(BETWEEN, ' and ')} are not linked"
-        )
-    return {name: Link(name, link.profile) for name, link in found.items()}
+            raise BadInput(f"{at}: {_no_pair(name, parts)}; allowed: {', '.join(pairs.values()) or 'none'}")
+        content = {"format_version": 1, "name": name, "title": name, "interconnect": interconnect}
+        found[ends] = Link(name, checked(content, at))
+    for ends, name in pairs.items():
+        if ends not in found:
+            both = name.replace(BETWEEN, " and ")
+            raise BadInput(f"{where}: links.{name} is missing: the parts {both} are not linked")
+    return {link.name: link for link in found.values()}
+
+
+def _no_pair(name: str, parts: list[str]) -> str:
+    """Why the name of a link does not name two parts."""
+    ends = name.split(BETWEEN)
+    for end in ends:
+        if end not in parts:
+            return f"{end!r} is no part"
+    return "a part is not linked with itself" if len(set(ends)) == 1 else "a link has two parts"

@@ -36,6 +36,16 @@ _NAMES = {
     "interconnect.selector": "MPI library", "power.idle": "power of an idle node",
     "power.core": "power of a busy core", "power.card": "power of an interconnect card",
     "price.node_hour": "price of a node for an hour",
+    "accelerator.devices": "devices of a node", "accelerator.name": "kind of the devices",
+    "accelerator.memory": "memory of a device", "accelerator.bandwidth": "memory bandwidth of a device",
+    "accelerator.t_next": "time of a device per synaptic event",
+    "accelerator.t_spike": "time of a device per spike",
+    "accelerator.update": "time of a device to update a neuron",
+    "accelerator.step": "fixed time of a device in a step",
+    "accelerator.transfer_latency": "latency between host and device",
+    "accelerator.transfer_bandwidth": "bandwidth between host and device",
+    "accelerator.tdp": "TDP of a device", "accelerator.idle": "power of an idle device",
+    "accelerator.busy": "power of a device that simulates",
     "dry_run.times": "compute times of the dry run", "dry_run.sample": "which ranks the dry run sampled",
 }  # fmt: skip
 
@@ -46,6 +56,9 @@ def plain(path: str) -> str:
     if path.startswith("kernels."):
         kernel, _, model = name.partition(".")
         return f"{_KERNELS[kernel]}{f' ({model})' if model else ''}, {_BUSY[group]}"
+    listed, _, model = path.partition(".update.")
+    if model:
+        return f"{_NAMES[f'{listed}.update']} ({model})"
     return _NAMES.get(path, path)
 
 

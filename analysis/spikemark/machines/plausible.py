@@ -5,8 +5,11 @@ judged either. A bandwidth between nodes that is too large by the factor of 8 be
 be that far off; it is `doubtful` if the number is a rate by which links of its fabric are named.
 """
 
+from collections.abc import Callable
+
 from .comparable import known_range
 from .fields import ETHERNET, FABRIC, OTHER
+from .parts import Machine
 from .profile import Profile
 
 FAR = 10.0  # times above or below all known machines, from where on a value is taken for a mistake
@@ -41,17 +44,24 @@ RATES = {
 ABOVE = 3.0  # times the fastest known network, from where on a node is likely to have a slower one
 
 
-def odd(profile: Profile) -> tuple[str, ...]:
+def odd(profile: Profile | Machine) -> tuple[str, ...]:
     """What a command warns of, one line for each value: those of `implausible`, then those of `doubtful`."""
     return implausible(profile) + doubtful(profile)
 
 
-def doubtful(profile: Profile) -> tuple[str, ...]:
+def _of_groups(machine: Machine, judge: Callable[[Profile], tuple[str, ...]]) -> tuple[str, ...]:
+    """The lines of all parts and links, each with the start of its path."""
+    return tuple(f"{at}.{line}" for at, group in machine.groups.items() for line in judge(group.profile))
+
+
+def doubtful(profile: Profile | Machine) -> tuple[str, ...]:
     """A line if the bandwidth between nodes is a link's rate in Gbit/s, and not one in GB/s; else none.
 
     A rate that is also one in GB/s, such as 100, is one in Gbit/s if it is `ABOVE` times the fastest known. A
     measured value is not doubted, nor one that is implausible.
     """
+    if isinstance(profile, Machine):
+        return _of_groups(profile, doubtful)
     value, known = profile.values.get(LINK), known_range(LINK)
     if value is None or value.kind == "measured" or known is None or value.value > FAR * known[1]:
         return ()
@@ -68,8 +78,10 @@ def doubtful(profile: Profile) -> tuple[str, ...]:
     )
 
 
-def implausible(profile: Profile) -> tuple[str, ...]:
+def implausible(profile: Profile | Machine) -> tuple[str, ...]:
     """One line for each value that is more than `FAR` times above or below those of all known machines."""
+    if isinstance(profile, Machine):
+        return _of_groups(profile, implausible)
     found = (_line(profile, path, per) for path, per in COMPARED.items() if path in profile.values)
     return tuple(line for line in found if line)
 

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import assign
 
+from .accelerated import GROUP
 from .complaint import impossible, one_line
 from .fields import FIELDS, MODELS, TABLE, Field
 from .schema import ProfileFile
@@ -68,9 +69,12 @@ class Profile:
         return found
 
     def unknown(self) -> list[str]:
-        """Paths without a value, in the order of the table of fields."""
+        """Paths without a value, in the order of the table of fields; those of accelerators only where the
+        profile states anything of them.
+        """
         known = {field_of(path).path for path in self.values}
-        return [path for path in PATHS if path not in known]
+        has = any(path.startswith(GROUP) for path in known)
+        return [path for path in PATHS if path not in known and (has or not path.startswith(GROUP))]
 
     @property
     def assumptions(self) -> dict[str, Value]:
@@ -138,7 +142,7 @@ def checked(content: Any, where: str) -> Profile:
     try:
         ProfileFile.model_validate(content)
     except ValidationError as error:
-        raise BadInput(f"{where}: {one_line(error, content)}") from None
+        raise BadInput(f"{where}: {one_line(error)}") from None
     values = dict(_leaves({k: v for k, v in content.items() if k not in HEAD}, ""))
     if complaint := impossible(values):
         raise BadInput(f"{where}: {complaint}")

@@ -119,21 +119,3 @@ def _schema() -> type[BaseModel]:
 
 #: pydantic's model of a whole file. What is unknown is absent, never null.
 ProfileFile = _schema()
-
-
-def json_schema() -> dict[str, Any]:
-    """The schema as JSON Schema (2020-12), for editors."""
-    made = ProfileFile.model_json_schema()
-    _complete(made)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made, "title": "Machine profile"}
-
-
-def _complete(at: Any) -> None:
-    """Adds what pydantic leaves out: absent is not null, and keys have to match their pattern."""
-    if isinstance(at, dict):
-        if at.get("default", 0) is None:
-            del at["default"]
-        if "patternProperties" in at:
-            at["additionalProperties"] = False
-    for part in at.values() if isinstance(at, dict) else at if isinstance(at, list) else ():
-        _complete(part)

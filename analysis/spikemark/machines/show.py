@@ -1,4 +1,4 @@
-"""Profiles as tables, and as JSON."""
+"""Profiles and machines of parts as tables, and as JSON."""
 
 from collections import Counter
 from dataclasses import asdict
@@ -7,7 +7,8 @@ from typing import Any
 from spikemark.quantities.table import Column, Table
 
 from .fields import KINDS
-from .profile import Profile
+from .parts import Link, Machine, Part
+from .profile import Profile, Value
 
 
 def overview(profiles: list[Profile]) -> Table:
@@ -23,16 +24,47 @@ def overview(profiles: list[Profile]) -> Table:
     return Table([Column("name", "name"), *counts, Column("title", "machine")], rows)
 
 
-def table(profile: Profile) -> Table:
-    """One row per value of a profile: number or text, unit, interval, kind and reference."""
+def of_parts(found: list[Machine]) -> Table:
+    """One row per machine of parts: how many nodes of which profile it has, and what is not known."""
+    rows = [
+        {"name": machine.name, "parts": ", ".join(map(_part, machine.parts.values()))}
+        | {"unknown": len(machine.unknown()), "title": machine.title}
+        for machine in found
+    ]
+    heads = {"name": "name", "parts": "nodes of each part", "unknown": "unknown", "title": "machine of parts"}
+    return Table([Column(name, head) for name, head in heads.items()], rows)
+
+
+def _part(part: Part) -> str:
+    slower = "" if part.slower is None else f", {part.slower.value:g} times as slow"
+    return f"{part.name}: {part.nodes} of {part.profile.name}{slower}"
+
+
+def tables(machine: Profile | Machine) -> list[Table]:
+    """What is known of a machine: a table of its values; of a machine of parts, one of its parts, and then
+    one of each part and each link.
+    """
+    if not isinstance(machine, Machine):
+        return [table(machine)]
+    rows = [
+        {"part": part.name, "nodes": part.nodes, "profile": part.profile.name, "title": part.profile.title}
+        for part in machine.parts.values()
+    ]
+    heads = {"part": "part", "nodes": "nodes", "profile": "profile", "title": "title of the profile"}
+    parts = Table([Column(name, head) for name, head in heads.items()], rows, machine.title)
+    return [parts, *(table(group, f"{start}.…") for start, group in machine.groups.items())]
+
+
+def table(group: Profile | Part | Link, title: str | None = None) -> Table:
+    """One row per value: number or text, unit, interval, kind and reference. `title`: that of the profile."""
     rows = [
         {"path": path, "value": _text(value.value), "unit": value.unit or "", "kind": value.kind}
         | {"interval": "" if value.interval is None else "{:g} to {:g}".format(*value.interval)}
         | {"reference": value.reference}
-        for path, value in profile.values.items()
+        for path, value in group.values.items()
     ]
     columns = [Column(name, name) for name in ("path", "value", "unit", "interval", "kind", "reference")]
-    return Table(columns, rows, profile.title)
+    return Table(columns, rows, group.title if title is None else title)
 
 
 def _text(value: Any) -> str:
@@ -41,16 +73,27 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else f"{value:.6g}"
 
 
-def unknown(profile: Profile) -> str:
-    """What a profile does not know, in one line."""
-    return f"unknown: {', '.join(profile.unknown()) or 'nothing'}"
+def unknown(profile: Profile | Machine) -> str:
+    """What is not known of a profile, in one line; of a machine of parts, a line for each part and link."""
+    groups = profile.groups if isinstance(profile, Machine) else {"": profile}
+    return "\n".join(
+        f"unknown{f' of {name}' if name else ''}: {', '.join(group.unknown()) or 'nothing'}"
+        for name, group in groups.items()
+    )
 
 
-def content(profile: Profile) -> dict[str, Any]:
-    """A profile for JSON."""
-    return {
-        "name": profile.name,
-        "title": profile.title,
-        "values": {path: asdict(value) for path, value in profile.values.items()},
-        "unknown": profile.unknown(),
+def content(machine: Profile | Machine) -> dict[str, Any]:
+    """A profile or a machine of parts for JSON: what is known by path, and the paths of what is not."""
+    head = {"name": machine.name, "title": machine.title}
+    if not isinstance(machine, Machine):
+        return head | _known(machine)
+    parts = {
+        name: {"profile": part.profile.name, "nodes": part.nodes, **_known(part)}
+        for name, part in machine.parts.items()
     }
+    return head | {"parts": parts, "links": {name: _known(link) for name, link in machine.links.items()}}
+
+
+def _known(group: Profile | Part | Link) -> dict[str, Any]:
+    values: dict[str, Value] = group.values
+    return {"values": {path: asdict(value) for path, value in values.items()}, "unknown": group.unknown()}

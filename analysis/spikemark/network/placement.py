@@ -2,8 +2,8 @@
 
 These are the rules of the mini-app's placements (miniapp/src/description/placement). A rule gives every area
 its consecutive ranks, (first, number). Each is one function, listed in PLACEMENTS. The neurons of an area are
-dealt to its virtual processes in turn. A placement is named by its rule or by the path of a placement file
-(placement_file.py).
+dealt to its virtual processes in turn. A placement is named by its rule, by a rule with weights of ranks
+(placement_weights.py) or by the path of a placement file (placement_file.py).
 """
 
 from collections.abc import Callable
@@ -19,6 +19,7 @@ from .description import Description
 from .fields import Network
 from .placement_field import FILE
 from .placement_file import Placement, read, residues
+from .placement_weights import placed, split
 
 
 def round_robin(network: Network, ranks: int) -> list[tuple[int, int]]:
@@ -42,11 +43,11 @@ def area_group(network: Network, ranks: int) -> list[tuple[int, int]]:
     """
     sizes = np.zeros(len(network.areas), dtype=np.int64)
     np.add.at(sizes, network.area_of, [p.size for p in network.populations])
-    return list(_grouped(tuple(sizes.tolist()), ranks))
+    return list(grouped(tuple(sizes.tolist()), ranks))
 
 
 @lru_cache(maxsize=128)
-def _grouped(of_areas: tuple[int, ...], ranks: int) -> tuple[tuple[int, int], ...]:
+def grouped(of_areas: tuple[int, ...], ranks: int) -> tuple[tuple[int, int], ...]:
     """The ranks of each area with so many neurons; a search asks for the same places again and again."""
     sizes = np.array(of_areas, dtype=np.int64)
     low, high = 1, int(sizes.sum())
@@ -96,7 +97,7 @@ PLACEMENTS: dict[str, Rule] = {"round_robin": round_robin, "area": area, "area_g
 
 def check_name(placement: str) -> None:
     """Raises BadInput for a placement that is neither a rule nor a file."""
-    if placement not in PLACEMENTS and not placement.endswith(FILE):
+    if split(placement)[0] not in PLACEMENTS and not placement.endswith(FILE):
         raise BadInput(f"placement={placement!r}; allowed: {', '.join(PLACEMENTS)}, or a file ({FILE})")
 
 
@@ -105,6 +106,7 @@ def spans(description: Description, placement: str, ranks: int) -> list[tuple[in
     other, others lie between them. Raises BadInput as `neurons`."""
     check_name(placement)
     check_whole("ranks", ranks)
+    placement = without_equal_weights(placement, ranks)
     if placement in PLACEMENTS:
         return PLACEMENTS[placement](description.network, ranks)
     held = areas_on_ranks(description, placement, ranks)
@@ -119,12 +121,13 @@ def areas_on_ranks(description: Description, placement: str, ranks: int) -> np.n
 
     Raises BadInput as `neurons`.
     """
+    placement = without_equal_weights(placement, ranks)
     if placement in PLACEMENTS:
         found = spans(description, placement, ranks)
         return np.c_[np.arange(len(found)), np.array(found).reshape(-1, 2)]
-    placed, (which, unit, _, _) = _of_file(description.network, placement, ranks)
+    made, (which, unit, _, _) = _of_ranges(description.network, placement, ranks)
     area_of = np.array(description.network.area_of)
-    return np.unique(np.c_[area_of[unit], placed.rank[which], placed.over[which]], axis=0)
+    return np.unique(np.c_[area_of[unit], made.rank[which], made.over[which]], axis=0)
 
 
 def sharing(where: np.ndarray, ranks: int) -> np.ndarray:
@@ -163,10 +166,10 @@ def neurons(description: Description, placement: str, ranks: int, threads: int) 
     a file that is for other ranks or another network.
     """
     check_whole("threads", threads)
-    network = description.network
+    network, placement = description.network, without_equal_weights(placement, ranks)
     if placement not in PLACEMENTS:
         check_name(placement)
-        return _neurons_of_file(network, placement, ranks, threads)
+        return _neurons_of_ranges(network, placement, ranks, threads)
     places = spans(description, placement, ranks)
     counts = np.zeros((len(network.populations), ranks, threads), dtype=np.int64)
     start, begins = 0, {}  # gid of the first neuron of a population, and of each area
@@ -179,14 +182,14 @@ def neurons(description: Description, placement: str, ranks: int, threads: int) 
     return counts
 
 
-def _neurons_of_file(network: Network, path: str, ranks: int, threads: int) -> np.ndarray:
+def _neurons_of_ranges(network: Network, placement: str, ranks: int, threads: int) -> np.ndarray:
     """As `neurons`. The threads of a rank take turns from one range to the next."""
-    placed, pieces = _of_file(network, path, ranks)
+    made, pieces = _of_ranges(network, placement, ranks)
     counts = np.zeros((len(network.populations), ranks, threads), dtype=np.int64)
     dealt = np.zeros(ranks, dtype=np.int64)  # neurons on each rank so far
     for which, unit, start, count in zip(*pieces, strict=True):
-        rank, over = int(placed.rank[which]), int(placed.over[which])
-        at_first = int(start - placed.origin[which]) % over
+        rank, over = int(made.rank[which]), int(made.over[which])
+        at_first = int(start - made.origin[which]) % over
         turn = int(dealt[rank + at_first]) % threads
         found = residues(at_first + turn * over, int(count), over * threads).reshape(threads, over).T
         counts[unit, rank : rank + over] += found
@@ -194,13 +197,28 @@ def _neurons_of_file(network: Network, path: str, ranks: int, threads: int) -> n
     return counts
 
 
-def _of_file(network: Network, path: str, ranks: int) -> tuple[Placement, tuple[np.ndarray, ...]]:
-    """What a file says, and its ranges, cut where populations end (`Placement.cut`)."""
+def without_equal_weights(placement: str, ranks: int) -> str:
+    """The rule alone where a placement gives all ranks the same weight."""
+    rule, weights = split(placement)
+    return rule if weights is not None and len(weights) == ranks and np.ptp(weights) == 0 else placement
+
+
+def ranges(network: Network, placement: str, ranks: int) -> Placement:
+    """The ranges of a file, or of a rule with weights. Raises BadInput as `neurons`."""
     sizes = np.array([p.size for p in network.populations], dtype=np.int64)
-    file = Path(path)
+    rule, weights = split(placement)
+    if weights is not None:
+        return placed(sizes, np.array(network.area_of), rule, weights, ranks)
+    file = Path(placement)
     changed = (file.stat().st_mtime_ns, file.stat().st_size) if file.is_file() else None
-    placed = _read(file, int(sizes.sum()), changed).on(ranks, path)
-    return placed, placed.cut(np.cumsum(sizes) - sizes, sizes)
+    return _read(file, int(sizes.sum()), changed).on(ranks, placement)
+
+
+def _of_ranges(network: Network, placement: str, ranks: int) -> tuple[Placement, tuple[np.ndarray, ...]]:
+    """The ranges, and these cut where populations end (`Placement.cut`)."""
+    sizes = np.array([p.size for p in network.populations], dtype=np.int64)
+    found = ranges(network, placement, ranks)
+    return found, found.cut(np.cumsum(sizes) - sizes, sizes)
 
 
 @lru_cache(maxsize=8)

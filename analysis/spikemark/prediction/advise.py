@@ -161,7 +161,7 @@ def advise(
         longer = LongerCycle(cycle_ms, other and other.ratio(best[0]))
 
     def rank(option: Option) -> Ranked:
-        made = of_loads(option.loads, profile, option.node, network.rates, None, simulator, option.question)
+        made = of_loads(option.loads, profile, option.layout, network.rates, None, simulator, option.question)
         reached = word(made, target) if target else ""
         return Ranked(option, made, option.ratio(best[0]), reached, str(search.version(option)))
 

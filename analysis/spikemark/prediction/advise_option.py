@@ -15,6 +15,7 @@ from spikemark.quantities.quantity import Quantity
 
 from . import cycles, energy
 from .intervals import predicted
+from .layout import Layout
 from .loads import Loads
 from .predict import Question
 
@@ -32,10 +33,15 @@ class Option:
     changed: dict = field(default_factory=dict, compare=False)  # fields of the description
 
     @property
+    def layout(self) -> Layout:
+        """Which ranks are on which nodes."""
+        return Layout.equal(self.node, self.loads.ranks)
+
+    @property
     def energy_w(self) -> float:
         """Power in W, by which options on as many nodes are told apart; 0 where it is unknown."""
         try:
-            return energy.power_w(Inputs(self.question.profile), self.node)
+            return energy.power_w(Inputs(self.question.profile), self.layout)
         except UnknownValue:
             return 0.0
 
@@ -57,7 +63,7 @@ class Option:
             loads = Loads.of(found, of.ranks, of.threads, hz, self.schedule, of.placement)
         except BadInput:
             return cycle_ms, None
-        question = Question(loads, self.node, self.question.profile, self.question.simulator)
+        question = Question(loads, self.layout, self.question.profile, self.question.simulator)
         return cycle_ms, replace(self, loads=loads, question=question)
 
     def ratio(self, best: "Option") -> Quantity:

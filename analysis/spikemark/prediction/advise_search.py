@@ -23,9 +23,11 @@ from .advise_exchange import least, surely
 from .advise_option import Option, layouts, placements
 from .asked import AUTO, Network
 from .exchange import check
+from .layout import Layout
 from .loads import Counting
 from .node_range import MOST_RANKS, NODES
-from .predict import Question, fits
+from .predict import Question
+from .room import all_fit, fits, of_shares
 from .times import at_least
 
 #: Nodes that are tried first, and those that are tried between the best of them and its neighbours.
@@ -143,11 +145,11 @@ class Search:
 
     def _bound(self, option: Option, exchanging: bool = True) -> float:
         """A lower bound of the real-time factor; without `exchanging`, with any exchange."""
-        least = at_least(option.loads, self.inputs, option.node, exchanging)
+        least = at_least(option.loads, self.inputs, option.layout, exchanging)
         return SLACK * self.simulator.factor(Inputs(self.profile), option.node.nodes) * least
 
     def _fits(self, option: Option) -> bool:
-        found = fits(self.profile, option.loads, option.node)
+        found = all_fit(fits(self.profile, option.layout, of_shares(option.loads, option.layout)[1]))
         if found is False:
             loads = option.loads
             self._refuse("the nodes have too little memory", option.schedule, loads.placement, loads.ranks)
@@ -187,7 +189,8 @@ class Search:
         loads = self.counting.loads(ranks, node.threads, schedule, placement, **changed)
         for lane in loads.lanes:
             check(lane)
-        return Option(schedule, loads, node, Question(loads, node, self.profile, self.simulator), changed)
+        layout = Layout.equal(node, ranks)
+        return Option(schedule, loads, node, Question(loads, layout, self.profile, self.simulator), changed)
 
     def _refuse(self, reason: str, schedule: Schedule, placement: str, ranks: int) -> None:
         why = re.sub(r"^ranks=\d+: |^schedule=\w+: ", "", reason)
@@ -222,7 +225,7 @@ class Search:
         the mini-app; as it is where even the fastest ones cannot get it below a limit."""
         if "exchange" in (*self.network.fixed, *self.simulator.unused):
             return option
-        how = option.loads, option.node, self.profile
+        how = option.loads, option.layout, self.profile
         wanted = least(*how)
         if all(wanted.get(lane.name, lane.exchange) == lane.exchange for lane in option.loads.lanes):
             return option

@@ -24,18 +24,21 @@ CHOICES = {
 }
 
 
-def settled(inputs: Inputs, nodes: int, cost: Callable[[Collectives], float]) -> Collectives:
+def settled(
+    inputs: Inputs, nodes: int, cost: Callable[[Collectives], float], calls: Collectives | None = None
+) -> Collectives:
     """The calls with the texts of the profile, or with those that cost most; `moved` texts at their limit.
 
-    `cost`: seconds of the exchanges. Notes in `used` which texts are uncertain.
+    `cost`: seconds of the exchanges. `calls`: with texts of this profile, and numbers of another network
+    [those of the profile]. Notes in `used` which texts are uncertain.
     """
     values = {path: inputs.profile.get(path) for path in CHOICES}
     assumed = {path: v for path, v in values.items() if v is not None and v.kind == "assumed"}
-    calls = Collectives.of(inputs, nodes)
+    calls = calls or Collectives.of(inputs, nodes)
     if not assumed:
         return calls
     allowed = (
-        {*(CHOICES[path] if v.open or path in inputs.moved else ()), str(v.value)}
+        {*(CHOICES[path] if v.open or inputs.start + path in inputs.moved else ()), str(v.value)}
         for path, v in assumed.items()
     )
     names = [path.rpartition(".")[2] for path in assumed]
@@ -48,8 +51,8 @@ def settled(inputs: Inputs, nodes: int, cost: Callable[[Collectives], float]) ->
     fitting = [t for t in costs if all(s in (True, text) for s, text in zip(stated, t, strict=True))]
     found = max(fitting, key=costs.get)
     for at, path in enumerate(assumed):
-        inputs.used[path] = quantity(assumed[path])
-        if side := inputs.moved.get(path):
+        inputs.used[inputs.start + path] = quantity(assumed[path])
+        if side := inputs.moved.get(inputs.start + path):
             others = [t for t in costs if t[:at] == found[:at] and t[at + 1 :] == found[at + 1 :]]
             found = (min if side == "low" else max)(others, key=costs.get)
     return nets[found]
@@ -73,12 +76,19 @@ def said(inputs: Inputs, net: Collectives) -> list[str]:
     """Which texts are assumed, and why these."""
     lines = []
     for path, text in ((SELECTOR, net.net.selector), (TOPOLOGY, net.net.topology)):
-        value = inputs.profile.get(path)
-        if value is not None and value.open:
-            lines.append(f"{path} = {text}: the slowest of {', '.join(CHOICES[path])} with these exchanges")
-        elif value is not None and value.kind == "assumed":
-            lines.append(f"{path} = {text}: {value.reference}")
-    if FABRIC in inputs.used:
-        fabric = inputs.profile.need(FABRIC, "what is assumed of the network")
-        lines.append(f"{FABRIC} = {fabric.value}: {fabric.reference}")
-    return lines
+        value, name = inputs.profile.get(path), inputs.start + path
+        if value is None or text is None:
+            continue
+        if value.open:
+            lines.append(f"{name} = {text}: the slowest of {', '.join(CHOICES[path])} with these exchanges")
+        elif value.kind == "assumed":
+            lines.append(f"{name} = {value.value}: {value.reference}")
+    return lines + fabric_said(inputs)
+
+
+def fabric_said(inputs: Inputs) -> list[str]:
+    """The kind of network, if something was assumed from it."""
+    if inputs.start + FABRIC not in inputs.used:
+        return []
+    fabric = inputs.profile.need(FABRIC, "what is assumed of the network")
+    return [f"{inputs.start}{FABRIC} = {fabric.value}: {fabric.reference}"]

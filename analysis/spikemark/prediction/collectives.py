@@ -37,12 +37,12 @@ class Collectives:
     cores: int | None = None
 
     @classmethod
-    def of(cls, inputs: Inputs, nodes: int) -> "Collectives":
+    def of(cls, inputs: Inputs, nodes: int, measured: bool = True) -> "Collectives":
         """The calls on a profile; what lies between nodes is not asked for where there is one node.
 
-        Raises BadInput naming the value that is unknown.
+        `measured`: with the tables of the profile. Raises BadInput naming the value that is unknown.
         """
-        layouts = LAYOUTS if nodes > 1 else (WITHIN,)
+        layouts = () if not measured else LAYOUTS if nodes > 1 else (WITHIN,)
         found = {(at, name): inputs.table(f"interconnect.{at}.{name}") for at in layouts for name in TABLES}
         known = {key: rows for key, rows in found.items() if rows is not None}
         net, cores = Interconnect.of(inputs, WHY, nodes), inputs.profile.get("node.cores")

@@ -1,16 +1,19 @@
 """Machines side by side: how many nodes each needs for a real-time factor, and what that costs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from spikemark.core.errors import BadInput
+from spikemark.machines.accelerated import is_accelerated
 from spikemark.machines.node import Node
 from spikemark.machines.profile import UnknownValue
 from spikemark.network import lanes
 from spikemark.network.description import read
 
-from . import simulators, validated
+from . import accelerated, simulators, validated
+from .accelerated import Accelerated
 from .asked import Network, taken_by
 from .best_way import BestWays
+from .layout import Layout
 from .life import Life
 from .loads import Counting
 from .node_range import MOST_RANKS, NODES, Candidate, factor
@@ -25,6 +28,7 @@ class Comparison:
     """All candidates for one network; `schedule` is a name, or BEST.
 
     No other prediction beats those in `pareto` in both time and energy. `life`: over which costs count.
+    `accelerated`: the machines with accelerators, of which nothing is predicted as of CPU cores.
     """
 
     network: Network
@@ -34,6 +38,7 @@ class Comparison:
     candidates: list[Candidate]
     pareto: list[Prediction]
     life: Life
+    accelerated: list[Accelerated] = field(default_factory=list)
 
 
 def compare(
@@ -54,6 +59,8 @@ def compare(
     one, placement and ranks of a node are the best ones, too, unless they are given. `simulator`: whose
     times. `life`: how long the machines are used, and what energy costs [Life()].
 
+    Machines with accelerators get published results, or times from their kernels (accelerated.py).
+
     Raises BadInput for a machine that is named twice or has fewer cores than ranks on a node, threads
     without a schedule, a target that is not above 0, and where no machine can run the network at all.
     """
@@ -69,15 +76,18 @@ def compare(
         )
     network = taken_by(network, simulators.find(simulator))
     each = ranks_per_node or 1
+    others = [profile for profile in profiles if is_accelerated(profile)]
+    profiles = [profile for profile in profiles if not is_accelerated(profile)]
     nodes = [Node.of(profile, each, threads, each) for profile in profiles]  # refuses before work begins
     counting = Counting(network.description, network.rates.hz)
     how = _How(network, counting, best, schedule, placement, threads, ranks_per_node, simulator)
     life = life or Life()
+    beside = accelerated.candidates(network, others, counting, target, life)
     candidates = [life.of(_candidate(how, *one, target)) for one in zip(profiles, nodes, strict=True)]
     shown = BEST if best else lanes.chosen(read(network.description), schedule, None)[0].name
     return Comparison(
         network, simulators.find(simulator).name, shown, target, candidates,
-        _pareto([p for c in candidates for p in c.usable]), life,
+        _pareto([p for c in candidates for p in c.usable]), life, beside,
     )  # fmt: skip
 
 
@@ -125,7 +135,7 @@ def _best(how: _How, ways: BestWays, nodes: int) -> Prediction:
     if option is None:
         raise BadInput(ways.why_not(nodes))
     return of_loads(
-        option.loads, ways.profile, option.node, how.network.rates, None, how.simulator, option.question
+        option.loads, ways.profile, option.layout, how.network.rates, None, how.simulator, option.question
     )
 
 
@@ -139,8 +149,8 @@ def _try(how: _How, profile, ranks: int, node: Node) -> Prediction:
     if how.placement is None and too_few and has(schedule.name, "area_group"):
         placement = "area_group"
     loads = how.counting.loads(ranks, node.threads, how.schedule, placement)
-    places = Node.of(profile, ranks, node.threads, node.ranks)
-    return of_loads(loads, profile, places, how.network.rates, simulator=how.simulator)
+    layout = Layout.of(profile, ranks, node.threads, node.ranks)
+    return of_loads(loads, profile, layout, how.network.rates, simulator=how.simulator)
 
 
 def _pareto(points: list[Prediction]) -> list[Prediction]:

@@ -7,7 +7,7 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Table
 from spikemark.quantities.words import number
 
-from . import offers, sensitivity, show, simulators
+from . import compare_beside, offers, sensitivity, show, simulators
 from .compare import Comparison
 from .compare_sentence import Call, effects, name_of, of_effects, sentence
 from .compare_words import NO_END, schedule
@@ -35,8 +35,9 @@ NO_ENERGY = "; the cost is that of the nodes alone, since no price of energy was
 
 
 def made_offers(made: Comparison, call: Call = name_of) -> list[offers.Offer]:
-    """One offer for each machine."""
-    return [_offer(made, c, call) for c in made.candidates]
+    """One offer for each machine, those with accelerators last."""
+    found = [_offer(made, c, call) for c in made.candidates]
+    return found + [compare_beside.offer(made, a, call) for a in made.accelerated]
 
 
 def first(made: Comparison, call: Call = name_of) -> Table:
@@ -45,6 +46,7 @@ def first(made: Comparison, call: Call = name_of) -> Table:
     unbounded = any(c.span and not c.first(SURE) for c in made.candidates)
     costs = [row.cost for row in rows]
     notes = [LIKELY_SURE, *[NO_END] * unbounded]
+    notes += compare_beside.notes(made)
     notes += [NO_PRICE] * any(not c and "price.node_hour" in c.reason for c in costs)
     if any(costs):
         notes.append(LIFE.format(made.life.said(), NO_ENERGY if made.life.decides == NODES else ""))
@@ -53,6 +55,9 @@ def first(made: Comparison, call: Call = name_of) -> Table:
     ]
     title = f"{made.network.title}: what each machine needs for real-time factor {number(made.target)},"
     title += f" times of {simulators.find(made.simulator).label}, {schedule(made)}; modelled"
+    title += compare_beside.PUBLISHED if made.accelerated else ""
+    if not made.candidates:
+        title = compare_beside.title(made)
     return offers.table(rows, title, COST_HEAD, notes)
 
 
@@ -80,12 +85,13 @@ def bases(made: Comparison, call: Call = name_of) -> list[offers.Basis]:
     """Time, energy and cost of every machine, and the values that they rest on most."""
     heads = {"real_time_factor": "real-time factor", PER_EVENT: offers.ENERGY,
              made.life.decides: DECIDING[made.life.decides]}  # fmt: skip
-    return [
+    found = [
         offers.Basis(call(c), head, _figure(c, name), _rests_on(c, name))
         for c in made.candidates
         if c.usable and not c.implausible
         for name, head in heads.items()
     ]
+    return found + [basis for a in made.accelerated for basis in compare_beside.basis(a, call)]
 
 
 def _figure(c: Candidate, name: str) -> Quantity:
@@ -109,6 +115,8 @@ def tables(made: Comparison, call: Call = name_of) -> list[Table]:
     found = [offers.bases(bases(made, call), "Time, energy and cost, and what they rest on")]
     if decided := effects(made, call):
         found.append(offers.sensitivity(decided, DECIDING[of_effects(made)]))
+    if made.accelerated:
+        found.append(compare_beside.published(made, call))
     return [table for table in found if table.rows]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from spikemark.machines.plain import plain
 from spikemark.quantities.words import listed, number
 
-from . import decisions, sensitivity
+from . import compare_beside, decisions, sensitivity
 from .compare import Comparison
 from .life import COST, NODES
 from .node_range import Candidate
@@ -62,6 +62,8 @@ def sentence(made: Comparison, call: Call = name_of) -> str:
     target = f"real-time factor {number(made.target)}"
     if odd := next((c for c in made.candidates if c.implausible), None):
         return fitting([f"No verdict for {target}: {decisions.unjudged(odd, call)}"])
+    if made.accelerated:
+        return compare_beside.sentence(made, call)
     if not any(c.usable for c in made.candidates):
         return "No machine has enough memory for this network on the nodes that were tried."
     reach = [c for c in made.candidates if c.span]

@@ -6,7 +6,7 @@ from spikemark.machines.plain import named
 from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import counted, number
 
-from . import compare_offers, decisions, show, simulators
+from . import compare_beside, compare_offers, decisions, show, simulators
 from .compare import Comparison
 from .compare_sentence import FIGURES, LEAST, Call, figures, name_of, sentence
 from .compare_words import NO_END, chosen_schedules, label, schedule
@@ -73,11 +73,14 @@ def _row(c: Candidate, call: Call) -> dict[str, Cell]:
 
 def verdict(made: Comparison, call: Call = name_of) -> list[str]:
     """The answer, then what holds for each machine, one line each."""
-    found = [sentence(made, call), *chosen_schedules(made)]
+    found = [sentence(made, call), *compare_beside.lines(made, call), *chosen_schedules(made)]
     found += [of_machine(c, call) for c in made.candidates]
     reach = [c for c in made.candidates if c.span]
     if len(reach) > 1:
-        found += [of_figure(made, name, call) for name in figures(made)]
+        alone = "Among machines without accelerators: " if made.accelerated else ""
+        found += [alone + of_figure(made, name, call) for name in figures(made)]
+    if not made.candidates:
+        return found
     found += simulators.find(made.simulator, made.network.description).said()
     if any(c.chosen.nodes > 1 for c in made.candidates if c.usable):
         found.append(BEYOND)
@@ -157,6 +160,7 @@ def content(made: Comparison) -> dict[str, Any]:
         **compare_offers.content(made), "verdict": verdict(made),
         "verdicts": {name: _verdict(made, name) for name in figures(made)},
         "machines": [_machine(c) for c in made.candidates],
+        "accelerated": [a.content() for a in made.accelerated],
         "pareto": [{"machine": p.machine, "nodes": p.nodes} for p in made.pareto],
     }  # fmt: skip
 

@@ -19,6 +19,7 @@ from spikemark.network.exchanges import ALONE
 from spikemark.network.lanes import Lane
 
 from .collectives import Collectives
+from .layout import Layout
 from .loads import Loads
 from .partition import routed
 from .traffic import Traffic
@@ -124,10 +125,11 @@ EXCHANGES: dict[str, Callable[[Collectives, Traffic], float]] = {
 
 
 @lru_cache(maxsize=KEPT)
-def groups(loads: Loads, number: int, ranks_per_node: int) -> list[Traffic]:
+def groups(loads: Loads, number: int, layout: Layout) -> list[Traffic]:
     """What the ranks of every group of a lane send in a window; groups of one rank are left out.
 
-    Of groups that send the same within one node each, only the first is there: they take equally long.
+    Of groups that send the same within one node each, only the first on equal nodes is there: they take
+    equally long.
     """
     lane, words = loads.lanes[number], loads.words[number]
     found, known = [], set()
@@ -137,11 +139,12 @@ def groups(loads: Loads, number: int, ranks_per_node: int) -> list[Traffic]:
             continue
         sent = lane.period * words[np.ix_(members, members)]
         np.fill_diagonal(sent, 0.0)
-        node = members // ranks_per_node
+        node = layout.node_of[members]
         if node[0] == node[-1]:
-            if sent.tobytes() in known:
+            same = layout.share_of[node[0]], sent.tobytes()
+            if same in known:
                 continue
-            known.add(sent.tobytes())
+            known.add(same)
         onto = partial(_onto, loads, number, members)
         found.append(Traffic(sent * lane.word_bytes, -np.expm1(-sent), node, onto, lane.word_bytes))
     return found

@@ -2,9 +2,9 @@
 
 Every value that a number depends on is moved to its limits, one at a time, and the squares of the resulting
 changes are added: this assumes that the values are independent and the number is smooth in them. Values that
-follow from others move with them (machines/inputs.py). The kind of
-a number is the worst kind of the values that change it; a number that depends on no value of the machine is
-counted.
+follow from others move with them (machines/inputs.py), and those that several parts of a machine have in
+common move together (layout.py); the first stands for all. The kind of a number is the worst kind of the
+values that change it; a number that depends on no value of the machine is counted.
 
 The middle of an assumed value is the worst that comparable machines have, so its good limit may be far away.
 Changes by which several such values each save most of a number cannot be added, since nothing is saved twice.
@@ -19,6 +19,8 @@ import numpy as np
 
 from spikemark.machines.inputs import Inputs
 from spikemark.quantities.quantity import Quantity, worst
+
+from .layout import moved_with
 
 SHARE = 1e-3  # least relative change for which a number counts as depending on a value
 LARGE = 0.5  # share of a number that one assumed value saves, from where such savings are not added
@@ -40,32 +42,33 @@ def predicted(
     """The numbers that `evaluate` gives for the inputs, with intervals, kinds, and what they depend on.
 
     Also gives what they are where each value, by its path, is at its limits. `evaluate` is called once for
-    every limit of every value that it asks for.
+    every limit of every value that it asks for, or of values that move together.
     """
     inputs.used.clear()
     middle = evaluate(inputs)
     below, above = dict.fromkeys(middle, 0.0), dict.fromkeys(middle, 0.0)
     effects: dict[str, dict[str, float]] = {name: {} for name in middle}
     moves: dict[str, Moved] = {}
-    for path, value in dict(inputs.used).items():
-        if value.low == value.high:
-            continue
-        ends = {
-            side: evaluate(replace(inputs, moved={**inputs.moved, path: side}, used={}))
-            for side in ("low", "high")
-        }
-        moves[path] = Moved(value.kind, **ends)
-        for moved in ends.values():
+    groups = _together(inputs)
+
+    def at(sides: dict[str, str]) -> dict[str, float]:
+        moved = {path: side for first, side in sides.items() for path in groups[first]}
+        return evaluate(replace(inputs, moved={**inputs.moved, **moved}, used={}))
+
+    for path, same in groups.items():
+        kind = worst(inputs.used[one].kind for one in same)
+        moves[path] = Moved(kind, at({path: "low"}), at({path: "high"}))
+        for moved in (moves[path].low, moves[path].high):
             for name, number in middle.items():
                 change = moved[name] - number
                 (above if change > 0 else below)[name] += change**2
                 if abs(change) > SHARE * abs(number):
                     effects[name][path] = max(effects[name].get(path, 0.0), abs(change))
-    least = _least(inputs, evaluate, middle, moves)
+    least = _least(at, middle, moves)
     found = {}
     for name, number in middle.items():
         paths = sorted(effects[name], key=lambda path, name=name: -effects[name][path])
-        kind = worst([COUNTED, *(inputs.used[path].kind for path in paths)])
+        kind = worst([COUNTED, *(moves[path].kind for path in paths)])
         low = max(number - float(np.sqrt(below[name])), least.get(name, -np.inf))
         if number >= 0:
             low = max(low, 0.0)
@@ -74,11 +77,17 @@ def predicted(
     return found, moves
 
 
+def _together(inputs: Inputs) -> dict[str, list[str]]:
+    """The values that were asked for and are not exact, in groups that move together: first path -> paths."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for path, value in inputs.used.items():
+        if value.low != value.high:
+            found.setdefault(moved_with(inputs.profile, path), []).append(path)
+    return {paths[0]: paths for paths in found.values()}
+
+
 def _least(
-    inputs: Inputs,
-    evaluate: Callable[[Inputs], dict[str, float]],
-    middle: dict[str, float],
-    moves: dict[str, Moved],
+    at: Callable[[dict[str, str]], dict[str, float]], middle: dict[str, float], moves: dict[str, Moved]
 ) -> dict[str, float]:
     """How far down the numbers reach that assumed values change by more than LARGE of them."""
     groups: dict[tuple[tuple[str, str], ...], list[str]] = {}
@@ -93,13 +102,12 @@ def _least(
     return {
         name: found
         for large, names in groups.items()
-        for name, found in _beyond(inputs, evaluate, dict(large), {n: helps[n] for n in names}).items()
+        for name, found in _beyond(at, dict(large), {n: helps[n] for n in names}).items()
     }
 
 
 def _beyond(
-    inputs: Inputs,
-    evaluate: Callable[[Inputs], dict[str, float]],
+    evaluate: Callable[[dict[str, str]], dict[str, float]],
     large: dict[str, str],
     helps: dict[str, dict[str, str]],
 ) -> dict[str, float]:
@@ -113,7 +121,7 @@ def _beyond(
     def at(sides: dict[str, str]) -> dict[str, float]:
         key = frozenset(sides.items())
         if key not in known:
-            known[key] = evaluate(replace(inputs, moved={**inputs.moved, **sides}, used={}))
+            known[key] = evaluate(sides)
         return known[key]
 
     found = {}

@@ -14,13 +14,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from spikemark.machines.parts import Machine
 from spikemark.machines.profile import Profile
 from spikemark.quantities.quantity import Quantity
+from spikemark.records.phases import COMPUTE
 
+from . import by_part
+from .by_part import OfPart
 from .predict import POWER, Prediction
 from .simulators import MINI_APP
 
 FACTOR = "real_time_factor"
+WAITING, EXCHANGE = "waiting", "exchange"
 #: The factors by which a part of a real run takes less and more than the model says (95 %), from runs of the
 #: mini-app on quiet virtual machines with calibrated profiles.
 PARTS = {
@@ -52,8 +57,13 @@ class Missed:
         return replace(figure, low=max(0.0, low), high=high)
 
 
-def for_simulated(profile: Profile) -> Profile:
-    """The profile as a simulation uses it: without measured tables of calls."""
+def for_simulated(profile: Profile | Machine) -> Profile | Machine:
+    """The profile as a simulation uses it: without measured tables of calls; of a machine, all parts."""
+    if isinstance(profile, Machine):
+        parts = {
+            name: replace(part, profile=for_simulated(part.profile)) for name, part in profile.parts.items()
+        }
+        return replace(profile, parts=parts)
     kept = {path: value for path, value in profile.values.items() if not path.startswith(TABLES)}
     return replace(profile, values=kept)
 
@@ -84,7 +94,28 @@ def widened(made: Prediction, simulated: bool = False) -> Prediction:
             if one := figures[name]:
                 share = one.value / factor.value
                 figures[name] = Missed(whole.less * share, whole.more * share).widened(one)
-    return replace(made, figures=figures)
+    parts = tuple(_part(made, part, missed) for part in made.by_part)
+    return replace(made, figures=figures, by_part=parts)
+
+
+def _part(made: Prediction, part: OfPart, missed: dict[str, Missed]) -> OfPart:
+    """A part of a machine, with as much more in proportion as the same figures of all ranks."""
+
+    def relative(names: tuple[str, ...]) -> Missed:
+        of = sum(made.figures[name].value for name in names)
+        sums = [sum(getattr(missed[n], side) for n in names if n in missed) for side in ("less", "more")]
+        return Missed(*(one / of if of else 0.0 for one in sums))
+
+    whole, computing = relative((*COMPUTE, WAITING, EXCHANGE)), relative(COMPUTE)
+    of = {by_part.COMPUTING: computing, by_part.WAITED: relative((WAITING,))}
+    of |= {by_part.SHARE: computing, by_part.ENERGY: whole, by_part.PER_EVENT: whole}
+    figures = dict(part.figures)
+    for name, error in of.items():
+        if one := figures[name]:
+            figures[name] = Missed(error.less * one.value, error.more * one.value).widened(one)
+    if share := figures[by_part.SHARE]:
+        figures[by_part.SHARE] = replace(share, high=min(1.0, share.high))
+    return replace(part, figures=figures)
 
 
 def _handling(made: Prediction) -> float:

@@ -15,9 +15,11 @@ import numpy as np
 
 from spikemark.machines.inputs import Inputs
 from spikemark.machines.node import Node
+from spikemark.machines.parts import Share
 from spikemark.network.fields import Population
 
 from . import cache, measured, rates
+from .layout import Layout
 from .loads import Loads
 
 ONE, FULL, CYCLE = "kernels.one_core", "kernels.full_node", "cycle"
@@ -66,22 +68,33 @@ def phase_times(
     placement: str | None = None,
     ranks_per_node: int | None = None,
     hz: float | dict | None = None,
+    on: dict[str, int] | None = None,
 ) -> PhaseTimes:
     """Mean compute times of every rank on a machine, seconds per cycle.
 
-    `profile`: of spikemark.machines; unknown values that are needed raise BadInput (`machines.filled` assumes
-    them). `hz`: rates in Hz of all neurons, or by population, where the description's models state none.
+    `profile`: of spikemark.machines, or a machine of parts; unknown values that are needed raise BadInput
+    (`machines.filled` assumes them). `hz`: rates in Hz of all neurons, or by population, where the
+    description's models state none. `on`: ranks by part.
     """
     loads = Loads.of(description, ranks, threads, rates.of(description, hz).hz, schedule, placement)
-    inputs, node = Inputs(profile), Node.of(profile, ranks, threads, ranks_per_node)
-    times = seconds(loads, inputs, node)
-    return PhaseTimes(*times, assumptions(inputs, node))
+    inputs, layout = Inputs(profile), Layout.of(profile, ranks, threads, ranks_per_node, on)
+    times = of_ranks(loads, inputs, layout)
+    return PhaseTimes(*times, assumptions(inputs, layout))
 
 
-def assumptions(inputs: Inputs, node: Node) -> list[str]:
+def assumptions(inputs: Inputs, layout: Layout) -> list[str]:
     """What the times assume: assumed values of the profile, then assumptions of the model."""
+
+    def ask(of: Inputs, share: Share) -> list[str]:
+        return [f"{layout.prefix(share)}{line}" for line in _of_model(of, share.node)]
+
+    values = assumed(inputs)  # before the model asks for more
+    return [*values, *(line for lines in layout.each(inputs, ask) for line in lines)]
+
+
+def _of_model(inputs: Inputs, node: Node) -> list[str]:
     rings = cache.is_measured(lambda name: _known(inputs, name, node))
-    found = [*assumed(inputs), *([] if rings else [cache.ASSUMED])]
+    found = [] if rings else [cache.ASSUMED]
     if 1 < node.busy < node.cores:
         found.append(INTERPOLATED)
     if any(inputs.profile.get(f"{group}.{CYCLE}") is None for group in _groups(node)):
@@ -102,8 +115,17 @@ def assumed(inputs: Inputs) -> list[str]:
     ]
 
 
+def of_ranks(loads: Loads, inputs: Inputs, layout: Layout) -> tuple[np.ndarray, ...]:
+    """Mean seconds per cycle in each part of records.phases.COMPUTE, [rank], on the nodes of each rank."""
+
+    def ask(of: Inputs, share: Share) -> list[np.ndarray]:
+        return [part[share.slice] for part in seconds(loads, of, share.node)]
+
+    return tuple(np.concatenate(part) for part in zip(*layout.each(inputs, ask), strict=True))
+
+
 def seconds(loads: Loads, inputs: Inputs, node: Node) -> tuple[np.ndarray, ...]:
-    """Mean seconds per cycle in each part of records.phases.COMPUTE, [rank]."""
+    """The same if all ranks were on nodes of one profile."""
 
     def kernel(name: str) -> float:
         return _kernel(inputs, name, node)

@@ -7,9 +7,7 @@ memory.py, and are the mini-app's; simulators.py says how much longer other prog
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
-from spikemark.machines import algorithms
+from spikemark.core.errors import BadInput
 from spikemark.machines.inputs import Inputs
 from spikemark.machines.node import Node
 from spikemark.machines.profile import UnknownValue
@@ -18,14 +16,16 @@ from spikemark.quantities.quantity import Quantity, missing, worst
 from spikemark.records.dry_run import DryRun
 from spikemark.records.phases import COMPUTE, THREADS
 
-from . import building, calls, choices, energy, exchange, memory, phases, rates, simulators, validated
+from . import by_part, calls, energy, exchange, rates, room, simulators, validated
+from .assumptions import assumptions
+from .by_part import OfPart
 from .calls import Call
-from .collectives import Collectives
 from .intervals import COUNTED, EXTRAPOLATED, Moved, predicted
+from .layout import Layout, inside
 from .loads import Loads
 from .measured import MODELLED, Measured
 from .simulators import Simulator
-from .times import PARTS, meeting, network_of, of_parts
+from .times import PARTS, meeting, network_of, of_machine
 
 #: name -> (what it is, unit), in the order in which they are shown.
 FIGURES = {
@@ -45,13 +45,9 @@ FIGURES = {
 }
 PER_EVENT = "energy_per_event_uj"
 POWER, COST = ("power_w", "energy_j", PER_EVENT), ("cost_eur",)
-MEMORY = ("memory_gb", "bytes_per_synapse")
+MEMORY = (room.NEEDED, room.PER_SYNAPSE)
 NOT_TIME = ("power.", "price.", *(s.path for s in simulators.SIMULATORS.values()))
 SIMULATED_HOUR = 3600.0
-INDEPENDENT = "ranks fluctuate independently of each other"
-BUSY = "cores wait busily: power does not depend on what a core does"
-HIDDEN = "MPI works on an exchange while ranks compute, as far as the lane's lag allows"
-STRUCTURES = "memory is that of the mini-app's own structures, at most while it builds the network"
 
 
 @dataclass(frozen=True)
@@ -65,13 +61,13 @@ class Prediction:
     title: str
     ranks: int
     threads: int
-    node: Node
+    layout: Layout
     schedule: str
     placement: str
     figures: dict[str, Quantity]
     assumptions: list[str]
     outside: list[str]  # how the question goes beyond the validated range
-    fits: bool | None  # whether the ranks of a node fit into its memory; None: not known for sure
+    fits: bool | None  # whether the ranks of each node fit into its memory; None: not known for sure
     roomy: bool  # False if they exceed the middle of its interval; True also where memory is unknown
     slowest: str | None  # the part that takes longest; None: unknown
     simulator: str
@@ -80,15 +76,22 @@ class Prediction:
     moves: dict[str, Moved] = field(repr=False, compare=False)  # by path of the profile
     measured: Measured | None = field(default=None, repr=False, compare=False)  # what computing comes from
     odd: tuple[str, ...] = ()  # values of the profile that may be wrong
+    by_part: tuple[OfPart, ...] = ()  # of a machine of unequal nodes
+
+    @property
+    def node(self) -> Node:
+        """How nodes are filled, where all are equal."""
+        (share,) = self.layout.shares
+        return share.node
 
     @property
     def nodes(self) -> int:
-        return self.node.nodes
+        return self.layout.nodes
 
     @property
     def reasons(self) -> dict[str, str]:
         """Why figures are missing, by their names."""
-        return {name: figure.reason for name, figure in self.figures.items() if not figure}
+        return {name: found.reason for name, found in self.figures.items() if not found}
 
 
 def predict(
@@ -103,9 +106,11 @@ def predict(
     factors: dict[str, float] | None = None,
     simulator: str = "mini_app",
     compute_from: DryRun | None = None,
+    on: dict[str, int] | None = None,
 ) -> Prediction:
-    """A prediction for one number of ranks on a profile (spikemark.machines).
+    """A prediction for one number of ranks on a profile (spikemark.machines), or on a machine of parts.
 
+    `on`: ranks by part, instead of each part filled before the next.
     `hz`: rates in Hz where the description states none. `factors`: path prefix of the profile -> factor, as
     fitted to published times. `simulator`: whose times, see simulators.SIMULATORS. `compute_from`: a dry run
     of this description, ranks and threads, whose compute times take the place of the modelled ones. Raises
@@ -113,19 +118,24 @@ def predict(
     times depend on, and questions too far outside the validated range.
     """
     description = read(simulators.find(simulator).taken(description))
-    node = Node.of(profile, ranks, threads, ranks_per_node)
+    layout = Layout.of(profile, ranks, threads, ranks_per_node, on)
+    if compute_from is not None and layout.named:
+        raise BadInput(
+            f"compute_from={compute_from.path}: a dry run measures nodes of one profile, and {profile.name}"
+            " has unequal parts; leave it out"
+        )
     validated.outside(description, ranks, threads)
     found_rates = hz if isinstance(hz, rates.Rates) else rates.of(description, hz)
     loads = Loads.of(description, ranks, threads, found_rates.hz, schedule, placement)
     measured = None if compute_from is None else Measured.of(compute_from, loads)
-    question = Question(loads, node, profile, simulators.find(simulator, description), measured=measured)
-    return of_loads(loads, profile, node, found_rates, factors, simulator, question)
+    question = Question(loads, layout, profile, simulators.find(simulator, description), measured=measured)
+    return of_loads(loads, profile, layout, found_rates, factors, simulator, question)
 
 
 def of_loads(
     loads: Loads,
     profile,
-    node: Node,
+    layout: Layout,
     found_rates: rates.Rates,
     factors: dict[str, float] | None = None,
     simulator: str = "mini_app",
@@ -142,28 +152,32 @@ def of_loads(
         exchange.check(lane)
     if whose.runs:
         outside.append(f"simulator={whose.name}: the models are the mini-app's")
-    question = question or Question(loads, node, profile, whose)
+    question = question or Question(loads, layout, profile, whose)
     lacking = question.lacking(inputs)
     of_machine, moves = predicted(inputs, question.evaluate)
-    net = network_of(loads, inputs, node) if loads.ranks > 1 else None
-    found = of_machine | _memory(loads, node)
+    nets = network_of(loads, inputs, layout) if loads.ranks > 1 else None
+    each, needed = room.of_shares(loads, layout)
+    found = of_machine | room.figures(loads, layout, each, needed)
     found |= {name: missing(why, mark="unknown") for name, why in lacking.items()}
-    figures = {name: replace(found[name], unit=unit) for name, (_, unit) in FIGURES.items()}
+    units = {name: unit for name, (_, unit) in FIGURES.items()} | by_part.units(layout)
+    figures = {name: replace(found[name], unit=unit) for name, unit in units.items()}
     own = () if question.measured is None else COMPUTE
     known = {name: f for name, f in figures.items() if f and f.kind != COUNTED and name not in own}
     if outside:
         figures |= {name: replace(figure, kind=EXTRAPOLATED) for name, figure in known.items()}
     elif own:
         figures |= {name: replace(f, kind=worst((f.kind, MODELLED))) for name, f in known.items()}
+    no_memory = bool(lacking.get(MEMORY[0]))
+    fits = [None if no_memory else fit for fit in room.fits(profile, layout, needed)]
     return Prediction(
-        profile.name, str(getattr(profile, "title", profile.name)), loads.ranks, loads.threads, node,
-        loads.schedule.name, loads.placement, figures,
-        _assumptions(inputs, node, loads, found_rates, net, question.measured), outside,
-        None if lacking.get(MEMORY[0]) else fits(profile, loads, node),
-        bool(lacking.get(MEMORY[0])) or memory.likely(profile, figures[MEMORY[0]].value),
+        profile.name, str(getattr(profile, "title", profile.name)), loads.ranks, loads.threads, layout,
+        loads.schedule.name, loads.placement, {name: figures[name] for name in FIGURES},
+        assumptions(inputs, layout, loads, found_rates, nets, question.measured), outside,
+        room.all_fit(fits), no_memory or room.likely(profile, layout, needed),
         None if lacking.get(PARTS[0]) else max(PARTS, key=lambda part: figures[part].value),
-        whose.name, calls.of(net, meeting(loads, node)) if net else [], loads, moves,
+        whose.name, calls.of(nets.whole, meeting(loads, layout)) if nets else [], loads, moves,
         question.measured, tuple(getattr(profile, "odd", ())),
+        by_part.collected(profile, layout, figures, fits),
     )  # fmt: skip
 
 
@@ -172,7 +186,7 @@ class Question:
     """What is asked of a machine. Times are kept while only values of power and price are moved."""
 
     loads: Loads
-    node: Node
+    layout: Layout
     profile: Any
     simulator: Simulator = simulators.MINI_APP
     without: dict[str, str] = field(default_factory=dict)
@@ -188,41 +202,46 @@ class Question:
         """The names of the figures that the profile does not give, and why."""
         for names, ask in ((POWER, energy.power_w), (COST, energy.cost_per_s)):
             try:
-                ask(inputs, self.node)
+                ask(inputs, self.layout)
             except UnknownValue as reason:
                 self.without |= dict.fromkeys(names, str(reason))
-        self.without |= self.simulator.lacking(PARTS, MEMORY)
+        self.without |= by_part.lacking(inputs, self.loads, self.layout)
+        parts, memory = by_part.paths(self.layout, by_part.OF_TIME), by_part.paths(self.layout, MEMORY[:1])
+        self.without |= self.simulator.lacking((*PARTS, *parts), (*MEMORY, *memory))
         if not self.events:
-            self.without.setdefault(PER_EVENT, "there are no synaptic events")
+            self.without.setdefault(PER_EVENT, by_part.NO_EVENTS)
         inputs.used.clear()
         return self.without
 
     def times(self, inputs: Inputs) -> dict[str, float]:
         """Seconds per simulated second: the mini-app's by part, and the real-time factor of the simulator."""
-        key = tuple(sorted(item for item in inputs.moved.items() if not item[0].startswith(NOT_TIME)))
+        moved = inputs.moved.items()
+        key = tuple(sorted(item for item in moved if not inside(item[0]).startswith(NOT_TIME)))
         if key not in self.kept:
             before, inputs.used = inputs.used, {}
-            parts = of_parts(self.loads, inputs, self.node, self.measured)
-            self.kept[key] = {**parts, "real_time_factor": sum(parts.values())}, inputs.used
+            times = of_machine(self.loads, inputs, self.layout, self.measured)
+            whole = {"real_time_factor": sum(times.parts.values())}
+            self.kept[key] = {**times.parts, **times.by_part, **whole}, inputs.used
             inputs.used = before
         found, used = self.kept[key]
         inputs.used.update(used)
         return {
             **found,
-            "real_time_factor": found["real_time_factor"] * self.simulator.factor(inputs, self.node.nodes),
+            "real_time_factor": found["real_time_factor"] * self.simulator.factor(inputs, self.layout.nodes),
         }
 
     def evaluate(self, inputs: Inputs) -> dict[str, float]:
         """All figures that depend on the machine, of those that are not in `without`."""
         found = self.times(inputs)
         factor = found["real_time_factor"]
+        found |= by_part.evaluate(inputs, self.loads, self.layout, found, self.without)
         if "power_w" not in self.without:
-            power = energy.power_w(inputs, self.node)
+            power = energy.power_w(inputs, self.layout)
             found |= {"power_w": power, "energy_j": power * factor}
             if PER_EVENT not in self.without:
                 found[PER_EVENT] = 1e6 * power * factor / self.events
         if "cost_eur" not in self.without:
-            found["cost_eur"] = energy.cost_per_s(inputs, self.node) * factor * SIMULATED_HOUR
+            found["cost_eur"] = energy.cost_per_s(inputs, self.layout) * factor * SIMULATED_HOUR
         return found
 
 
@@ -231,52 +250,7 @@ def numbers(
 ) -> dict[str, float]:
     """The figures as plain numbers, without intervals and refusals, for fits that need them often."""
     inputs = Inputs(profile, factors=factors or {})
-    node = Node.of(profile, loads.ranks, loads.threads, ranks_per_node)
-    question = Question(loads, node, profile)
+    layout = Layout.of(profile, loads.ranks, loads.threads, ranks_per_node)
+    question = Question(loads, layout, profile)
     question.lacking(inputs)
     return question.evaluate(inputs)
-
-
-def fits(profile, loads: Loads, node: Node) -> bool | None:
-    """Whether the ranks of a node fit into its memory; None where that is not known for sure."""
-    return memory.fits(profile, _memory(loads, node)["memory_gb"].value)
-
-
-def _memory(loads: Loads, node: Node) -> dict[str, Quantity]:
-    each = building.bytes_at_most(loads)
-    whole = np.resize(each, node.nodes * node.ranks)
-    whole[len(each) :] = 0
-    fullest = float(whole.reshape(node.nodes, node.ranks).sum(axis=1).max())
-    synapses = float(loads.synapses.sum())
-    none = missing("the network has no synapses", mark="unknown")
-    return {
-        "memory_gb": _counted(1e-9 * fullest),
-        "bytes_per_synapse": _counted(float(each.sum()) / synapses) if synapses else none,
-    }
-
-
-def _counted(value: float) -> Quantity:
-    return Quantity(value, value, value, kind=COUNTED)
-
-
-def _assumptions(
-    inputs: Inputs,
-    node: Node,
-    loads: Loads,
-    found: rates.Rates,
-    net: Collectives | None,
-    measured: Measured | None,
-) -> list[str]:
-    of_times = phases.assumed(inputs) if measured else phases.assumptions(inputs, node)
-    lines = [f"rates: {found.source}", *of_times, BUSY, STRUCTURES]
-    room = inputs.profile.get("node.memory")
-    if room is not None and room.kind == "assumed":
-        lines.append(f"node.memory = {room.value:g} GB: {room.reference}")
-    if net is not None:
-        lines += [INDEPENDENT, algorithms.words(net.net.selector, loads.ranks), *choices.said(inputs, net)]
-        used = [name for lane in loads.lanes if not lane.alone for name in lane.exchanges]
-        lines += algorithms.differences(used, inputs.profile.values)
-    if any(lane.lag for lane in loads.lanes):
-        lines.append(HIDDEN)
-    lines += [f"{path}: times {factor:.3g}, as fitted" for path, factor in inputs.factors.items()]
-    return lines

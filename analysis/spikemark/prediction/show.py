@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from spikemark.machines.inputs import WITHIN
-from spikemark.machines.plain import named
+from spikemark.machines.plain import named, plain
 from spikemark.network.lanes import Lane
 from spikemark.quantities.quantity import KINDS, Quantity
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted
 
-from . import asked, simulators
+from . import asked, by_part, simulators
+from .by_part import OfPart
 from .intervals import COUNTED, EXTRAPOLATED
+from .layout import inside
 from .loads import Loads
 from .measured import MODELLED
 from .predict import FIGURES, Prediction
@@ -41,6 +43,31 @@ def table(predictions: list[Prediction]) -> Table:
     return Table(columns, rows, f"{title}{counted(first.threads, 'thread')} per rank); {made}")
 
 
+def tables(predictions: list[Prediction]) -> list[Table]:
+    """The table of all predictions, and of each on a machine of unequal nodes, one of its parts."""
+    return [table(predictions), *(parts(p) for p in predictions if p.by_part)]
+
+
+def parts(prediction: Prediction) -> Table:
+    """One row for each part of a machine of unequal nodes, of one prediction."""
+    p, figures = prediction, by_part.FIGURES
+    columns = [Column("part", ""), Column("place", "ranks and nodes")]
+    columns += [Column(name, _head(*figures[name]), each=True) for name in figures]
+    rows = [
+        {"part": part.share.part, "place": _place(part), **part.figures, "fits_memory": FITS[part.fits]}
+        for part in p.by_part
+    ]
+    columns.append(Column("fits_memory", "fits into memory"))
+    where = f"{counted(p.ranks, 'rank')} on {counted(p.nodes, 'node')}"
+    title = f"Parts of {p.machine}, {where}: times are means over the ranks of a part; {MODELLED}"
+    return Table(columns, rows, title, name="parts")
+
+
+def _place(part: OfPart) -> str:
+    share = part.share
+    return f"{counted(share.ranks, 'rank')}\n{counted(share.node.nodes, 'node')} of {part.profile}"
+
+
 #: How a run goes, besides its schedule and placement.
 WAYS = (Column("delay_ratio", "D (cycles)"), Column("lag", "lag (windows)"), Column("exchanges", "exchanges"))
 
@@ -67,7 +94,10 @@ def columns_of(names: Any) -> list[Column]:
 
 def head(name: str) -> str:
     """What a figure is, and its unit."""
-    what, unit = FIGURES[name]
+    return _head(*FIGURES[name])
+
+
+def _head(what: str, unit: str) -> str:
     return what if unit == "1" else f"{what} ({unit.replace('uJ', 'µJ')})"
 
 
@@ -84,11 +114,12 @@ def lines(predictions: list[Prediction], sources: Mapping[str, str] | None = Non
         found += where_from(p.loads, sources or {})
         found += [f"extrapolated: {line}" for line in p.outside]
         found += [reason.removeprefix(f"{p.machine}: ") for reason in p.reasons.values()]
+        found += [reason for part in p.by_part for reason in part.reasons.values()]
         if p.fits is False:
-            found.append(f"{counted(p.ranks, 'rank')}: does not fit into the memory of the nodes")
+            found.append(f"{counted(p.ranks, 'rank')}: does not fit into the memory of {_too_small(p)}")
     factor = predictions[-1].figures["real_time_factor"]
     if factor.depends:
-        most = ", ".join(map(named, factor.depends[:3]))
+        most = ", ".join(map(_named, factor.depends[:3]))
         ranks = counted(predictions[-1].ranks, "rank")
         found.append(f"The real-time factor on {ranks} depends most on {most}.")
     found += [f"assumed: {line}" for p in predictions for line in p.assumptions]
@@ -99,6 +130,17 @@ def lines(predictions: list[Prediction], sources: Mapping[str, str] | None = Non
         f"Kinds of numbers, best first: {', '.join(possible)}. A number is as good as its worst input."
     )
     return list(dict.fromkeys(found))
+
+
+def _too_small(p: Prediction) -> str:
+    """The nodes that have too little memory."""
+    names = [part.share.part for part in p.by_part if part.fits is False]
+    return f"the nodes of {' and '.join(names)}" if names else "the nodes"
+
+
+def _named(path: str) -> str:
+    """A value in words, with its path."""
+    return named(path) if inside(path) == path else f"{plain(inside(path))} (`{path}`)"
 
 
 def where_from(loads: Loads, sources: Mapping[str, str]) -> list[str]:
@@ -122,15 +164,28 @@ def content(predictions: list[Prediction]) -> list[dict[str, Any]]:
         {
             "simulator": p.simulator, "machine": p.machine,
             "ranks": p.ranks, "threads": p.threads, "nodes": p.nodes,
-            "ranks_per_node": p.node.ranks, "schedule": p.schedule, "placement": p.placement,
+            "ranks_per_node": None if p.by_part else p.node.ranks,
+            "schedule": p.schedule, "placement": p.placement,
             **way_content(p.loads),
             "figures": {name: figure_content(p.figures[name]) for name in FIGURES},
             "reasons": p.reasons, "longest_part": p.slowest, "fits_memory": p.fits,
             "extrapolated": p.outside, "odd_values": list(p.odd), "assumptions": p.assumptions,
             "compute_from": None if p.measured is None else p.measured.content(),
+            **({"parts": [part_content(part) for part in p.by_part]} if p.by_part else {}),
         }
         for p in predictions
     ]  # fmt: skip
+
+
+def part_content(part: OfPart) -> dict[str, Any]:
+    """A part of a machine for JSON."""
+    share = part.share
+    return {
+        "part": share.part, "profile": part.profile, "ranks": share.ranks, "nodes": share.node.nodes,
+        "ranks_per_node": share.node.ranks,
+        "figures": {name: figure_content(part.figures[name]) for name in by_part.FIGURES},
+        "reasons": part.reasons, "fits_memory": part.fits,
+    }  # fmt: skip
 
 
 def way_content(loads: Loads) -> dict[str, Any]:

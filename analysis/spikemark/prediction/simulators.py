@@ -30,6 +30,7 @@ from spikemark.quantities.words import counted, geometric_mean, number
 
 from . import cycles, nest, rates
 from .intervals import EXTRAPOLATED
+from .layout import Layout
 from .loads import Counting
 from .times import of_parts
 
@@ -267,8 +268,8 @@ def nest_runs() -> tuple[Run, ...]:
             hz = rates.of(description, float(key[1]) if key[1] else None, key[0], {}).hz
             counting[key] = Counting(description, hz)
         loads = counting[key].loads(EACH * nodes, THREADS)
-        node = Node.of(profile, loads.ranks, loads.threads, EACH)
-        predicted = sum(of_parts(loads, Inputs(profile), node).values())
+        layout = Layout.of(profile, loads.ranks, loads.threads, EACH)
+        predicted = sum(of_parts(loads, Inputs(profile), layout).values())
         network = counting[key].description.network
         found.append(
             Run(key[0], row["state"], nodes, float(row["real_time_factor"]), predicted,

@@ -1,93 +1,127 @@
-"""The mini-app's time on a machine, by part: phases.py, waiting.py and exchange.py."""
+"""The mini-app's time on a machine, by part: phases.py, waiting.py and exchange.py.
+
+On a machine of unequal parts, all ranks go through the same cycles: computing and waiting are also known for
+the ranks on each part of the machine.
+"""
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from spikemark.machines.inputs import Inputs
 from spikemark.machines.jitter import Jitter
-from spikemark.machines.node import Node
+from spikemark.machines.parts import Share
 from spikemark.models import recursion
 from spikemark.network.lanes import Lane
 from spikemark.records.phases import COMPUTE
 
-from . import choices, exchange, phases, waiting
-from .collectives import Collectives
+from . import exchange, networks, phases, waiting
+from .layout import Layout, figure
 from .loads import Loads
 from .measured import Measured
+from .networks import Networks
 from .traffic import Traffic
 
 PARTS = (*COMPUTE, "waiting", "exchange")
+#: What is known of the ranks on each part of a machine.
+COMPUTING, WAITED = "compute", "waiting"
 
 
-def of_parts(loads: Loads, inputs: Inputs, node: Node, measured: Measured | None = None) -> dict[str, float]:
-    """Seconds per simulated second of each of PARTS, as a mean over ranks.
+@dataclass(frozen=True)
+class Times:
+    """Seconds per simulated second: of each of PARTS, as a mean over ranks, and of parts of a machine.
 
-    `measured`: compute times in place of those that kernel times predict. Raises BadInput for a value of the
-    profile that is unknown.
+    `by_part`: COMPUTING and WAITED, by `layout.figure`; empty where all nodes are equal.
     """
-    parts = phases.seconds(loads, inputs, node) if measured is None else measured.mean_s(inputs)
-    seconds = [*(part.mean() for part in parts), *_meetings(loads, sum(parts), inputs, node, measured)]
-    return {name: float(s) / loads.cycle_s for name, s in zip(PARTS, seconds, strict=True)}
+
+    parts: dict[str, float]
+    by_part: dict[str, float]
 
 
-def at_least(loads: Loads, inputs: Inputs, node: Node, exchanging: bool = True) -> float:
+def of_parts(
+    loads: Loads, inputs: Inputs, layout: Layout, measured: Measured | None = None
+) -> dict[str, float]:
+    """Seconds per simulated second of each of PARTS, as a mean over ranks; raises as `of_machine` does."""
+    return of_machine(loads, inputs, layout, measured).parts
+
+
+def of_machine(loads: Loads, inputs: Inputs, layout: Layout, measured: Measured | None = None) -> Times:
+    """All times. `measured`: compute times in place of those that kernel times predict.
+
+    Raises BadInput for a value of the profile that is unknown.
+    """
+    parts = phases.of_ranks(loads, inputs, layout) if measured is None else measured.mean_s(inputs)
+    compute = sum(parts)
+    waited, moving = _meetings(loads, compute, inputs, layout, measured)
+    ranks = np.array([share.ranks for share in layout.shares])
+    seconds = [*(part.mean() for part in parts), ranks / loads.ranks @ waited, moving]
+    by_part = {}
+    for share, wait in zip(layout.shares, waited, strict=True):
+        if share.part is not None:
+            by_part[figure(share, COMPUTING)] = float(compute[share.slice].mean()) / loads.cycle_s
+            by_part[figure(share, WAITED)] = float(wait) / loads.cycle_s
+    return Times({name: float(s) / loads.cycle_s for name, s in zip(PARTS, seconds, strict=True)}, by_part)
+
+
+def at_least(loads: Loads, inputs: Inputs, layout: Layout, exchanging: bool = True) -> float:
     """A lower bound of the sum of all parts, quickly: without waiting, but for the slowest rank's mean.
 
     Without `exchanging` it is one for any exchange in any lane.
     """
-    compute = sum(phases.seconds(loads, inputs, node))
+    compute = sum(phases.of_ranks(loads, inputs, layout))
     moving = 0.0
     if exchanging and loads.ranks > 1:
-        net = network_of(loads, inputs, node)
-        for lane, traffic in meeting(loads, node):
+        nets = network_of(loads, inputs, layout)
+        for lane, traffic in meeting(loads, layout):
             if not lane.lag:
-                moving += exchange.seconds(net, lane, traffic) / lane.period
+                moving += nets.exchange_s(lane, traffic) / lane.period
     return (float(compute.max()) + moving) / loads.cycle_s
 
 
-def network_of(loads: Loads, inputs: Inputs, node: Node) -> Collectives:
+def network_of(loads: Loads, inputs: Inputs, layout: Layout) -> Networks:
     """The calls between the ranks; what nobody stated of them is as bad as it may be (choices.py)."""
-    met = meeting(loads, node)
-
-    def cost(net: Collectives) -> float:
-        return sum(
-            (exchange.seconds(net, lane, t) + exchange.barrier(net, t)) / lane.period for lane, t in met
-        )
-
-    return choices.settled(inputs, node.nodes, cost)
+    return networks.of(inputs, layout, meeting(loads, layout))
 
 
-def meeting(loads: Loads, node: Node) -> list[tuple[Lane, list[Traffic]]]:
+def meeting(loads: Loads, layout: Layout) -> list[tuple[Lane, list[Traffic]]]:
     """The lanes in which anybody meets before the end of the run, and what the ranks send each other."""
     found = []
     for number, lane in enumerate(loads.lanes):
         whole = lane.period * (lane.lag + 1) >= loads.description.time.cycles
-        traffic = exchange.groups(loads, number, node.ranks)
+        traffic = exchange.groups(loads, number, layout)
         if traffic and not (lane.shortest is None and whole):
             found.append((lane, traffic))
     return found
 
 
 def _meetings(
-    loads: Loads, compute: np.ndarray, inputs: Inputs, node: Node, measured: Measured | None
-) -> tuple[float, float]:
-    """Seconds per cycle spent waiting, barriers included, and in exchanges that are not hidden."""
+    loads: Loads, compute: np.ndarray, inputs: Inputs, layout: Layout, measured: Measured | None
+) -> tuple[np.ndarray, float]:
+    """Seconds per cycle: waited by the ranks of each share, barriers included, and in exchanges that are not
+    hidden."""
+    nobody = np.zeros(len(layout.shares))
     if loads.ranks == 1:
-        return 0.0, 0.0
-    net = network_of(loads, inputs, node)
+        return nobody, 0.0
+    nets = network_of(loads, inputs, layout)
     meetings, barriers, moving = [], 0.0, 0.0
-    for lane, traffic in meeting(loads, node):
-        seconds = exchange.seconds(net, lane, traffic)
+    for lane, traffic in meeting(loads, layout):
+        seconds = nets.exchange_s(lane, traffic)
         meetings.append(recursion.Lane(lane.period, lane.lag, tuple(lane.group), seconds))
         if not lane.lag:
-            barriers += exchange.barrier(net, traffic) / lane.period
+            barriers += nets.barrier_s(traffic) / lane.period
             moving += seconds / lane.period
     if not meetings:
-        return 0.0, 0.0
+        return nobody, 0.0
     if measured is not None:
-        return measured.waited_s(meetings, inputs, node.ranks) + barriers, moving
-    jitter = Jitter.of(inputs, waiting.WHY)
+        (share,) = layout.shares
+        return np.array([measured.waited_s(meetings, inputs, share.node.ranks)]) + barriers, moving
+
+    def group(of: Inputs, share: Share) -> waiting.Group:
+        return waiting.Group(compute[share.slice], Jitter.of(of, waiting.WHY), share.node.ranks)
+
+    groups = layout.each(inputs, group)
     if len(meetings) == 1 and not meetings[0].lag and len(set(meetings[0].group)) == 1:
-        waited = waiting.lockstep(compute, jitter, meetings[0].period, node.ranks)
+        waited = waiting.lockstep(groups, meetings[0].period)
     else:
-        waited = waiting.through_lanes(compute, jitter, meetings, node.ranks)
+        waited = waiting.through_lanes(groups, meetings)
     return waited + barriers, moving

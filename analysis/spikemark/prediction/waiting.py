@@ -4,10 +4,12 @@ Apart from the mean time of their node, ranks scatter independently of each othe
 loads give. Where all ranks meet at the end of a window and leave it together, waiting is the expected maximum
 of unequal ranks, by quadrature of the product of their distribution functions (L26, eqs 2-9, extended to
 unequal ranks, correlation, a second mode and nodes). Else the times are drawn and go through the lanes
-(models/recursion.py).
+(models/recursion.py). Ranks on different parts of a machine scatter as the profile of each part says.
 """
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -26,30 +28,78 @@ SPANS = 10  # times that all windows on their way fit into what is drawn
 WHY = "waiting for the slowest rank"
 
 
-def lockstep(mean_s: np.ndarray, jitter: Jitter, window: int, ranks_per_node: int = 1) -> float:
-    """Mean waiting per cycle in s of ranks with mean compute times [rank] that meet every `window` cycles."""
-    if len(mean_s) == 1:
-        return 0.0
-    minors = np.arange(window + 1)
-    weight = _binomial(minors, window, jitter.minor_share)
-    kept = weight > RARE
-    minors, weight = minors[kept], weight[kept] / weight[kept].sum()
-    centre = (1 + minors * (jitter.minor_factor - 1) / window) / jitter.mean  # of the mean cycle of a window
-    level, share = _levels(jitter, ranks_per_node)
-    within = jitter.lumped(window) / jitter.mean
-    sd = within if ranks_per_node > 1 else np.hypot(within, jitter.node_spread)  # over the mean of the rank
-    beyond = BEYOND * np.hypot(within, jitter.node_spread)
-    grid = np.linspace(
-        mean_s.min() * (min(centre.min(), 1.0) - beyond), mean_s.max() * (centre.max() + beyond), POINTS
-    )
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Ranks, one after another, whose times scatter alike about their mean compute times [rank] in s."""
+
+    mean_s: np.ndarray
+    jitter: Jitter
+    ranks_per_node: int = 1
+
+
+def lockstep(groups: Sequence[Group], window: int) -> np.ndarray:
+    """Mean waiting per cycle in s of the ranks of each group, [group], if all meet every `window` cycles."""
+    if sum(len(group.mean_s) for group in groups) == 1:
+        return np.zeros(1)
+    spreads = [_Spread.of(group, window) for group in groups]
+    # Nobody leaves before the slowest group can.
+    grid = np.linspace(max(s.limits[0] for s in spreads), max(s.limits[1] for s in spreads), POINTS)
     below = np.ones(POINTS)
-    for own, count in _nodes(mean_s, ranks_per_node).items():
-        of_node = np.ones((len(level), POINTS))
-        for mean, ranks in Counter(own).items():
-            of_node *= [_below(grid / (mean * b), centre, weight, sd) ** ranks for b in level]
-        below *= (share @ of_node) ** count
+    for spread in spreads:
+        spread.multiply(below, grid)
     expected = grid[-1] - np.trapezoid(below, grid)
-    return max(0.0, float(expected - weight @ centre * mean_s.mean()))
+    return np.array([max(0.0, float(expected - spread.mean_s)) for spread in spreads])
+
+
+@dataclass(frozen=True, eq=False)
+class _Spread:
+    """How the mean cycle of a window is distributed for the ranks of a group.
+
+    It is a mixture over numbers of minor cycles, [minor], whose centres have these weights, and over levels
+    of nodes, [level], with their shares; all over the mean of the rank.
+    """
+
+    group: Group
+    centre: np.ndarray
+    weight: np.ndarray
+    level: np.ndarray
+    share: np.ndarray
+    sd: float
+    beyond: float  # how far times may reach beyond the centres
+
+    @classmethod
+    def of(cls, group: Group, window: int) -> "_Spread":
+        jitter = group.jitter
+        minors = np.arange(window + 1)
+        weight = _binomial(minors, window, jitter.minor_share)
+        kept = weight > RARE
+        minors, weight = minors[kept], weight[kept] / weight[kept].sum()
+        centre = (1 + minors * (jitter.minor_factor - 1) / window) / jitter.mean
+        within = jitter.lumped(window) / jitter.mean
+        both = np.hypot(within, jitter.node_spread)
+        sd = within if group.ranks_per_node > 1 else both
+        return cls(group, centre, weight, *_levels(jitter, group.ranks_per_node), sd, BEYOND * both)
+
+    @property
+    def mean_s(self) -> float:
+        return self.weight @ self.centre * self.group.mean_s.mean()
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Before the first of these times no rank is done, after the second all are."""
+        mean_s, centre = self.group.mean_s, self.centre
+        least = mean_s.min() * (min(centre.min(), 1.0) - self.beyond)
+        return least, mean_s.max() * (centre.max() + self.beyond)
+
+    def multiply(self, below: np.ndarray, grid: np.ndarray) -> None:
+        """Multiply `below` by the probabilities that all ranks of the group are done, [point]."""
+        for own, count in _nodes(self.group.mean_s, self.group.ranks_per_node).items():
+            of_node = np.ones((len(self.level), len(grid)))
+            for mean, ranks in Counter(own).items():
+                of_node *= [
+                    _below(grid / (mean * b), self.centre, self.weight, self.sd) ** ranks for b in self.level
+                ]
+            below *= (self.share @ of_node) ** count
 
 
 def _levels(jitter: Jitter, ranks_per_node: int) -> tuple[np.ndarray, np.ndarray]:
@@ -88,23 +138,43 @@ def _binomial(k: np.ndarray, n: int, p: float) -> np.ndarray:
     return np.exp(logs + k * np.log(p) + (n - k) * np.log1p(-p))
 
 
-def through_lanes(mean_s: np.ndarray, jitter: Jitter, lanes: list[Lane], ranks_per_node: int = 1) -> float:
-    """Mean waiting per cycle in s, of drawn times; with a lag it includes waiting for a late exchange."""
-    if len(mean_s) == 1:
-        return 0.0
+def through_lanes(groups: Sequence[Group], lanes: list[Lane]) -> np.ndarray:
+    """The same, [group], of drawn times; with a lag it includes waiting for a late exchange."""
+    sizes = [len(group.mean_s) for group in groups]
+    if sum(sizes) == 1:
+        return np.zeros(1)
     longest = max((lane.period * (lane.lag + 1) for lane in lanes), default=1)
     period = max((lane.period for lane in lanes), default=1)
     cycles = -(-max(CYCLES, SPANS * longest) // period) * period
-    times = _relative(jitter, len(mean_s), cycles, ranks_per_node) * mean_s[:, None]
-    course = recursion.evaluate(times, lanes)
+    ends = np.cumsum([0, *sizes])
+    own = [slice(*ends[at : at + 2]) for at in range(len(groups))]
+    node = _numbered(groups)
+    times = [
+        _relative(group.jitter, node, cycles)[:, ranks] * group.mean_s[:, None]
+        for group, ranks in zip(groups, own, strict=True)
+    ]
+    course = recursion.evaluate(np.concatenate(times, axis=1), lanes)
     last = cycles - longest  # then nothing may remain on its way
-    return float(course.waiting_s[..., int(SETTLED * cycles) : last].mean())
+    return np.array([float(course.waiting_s[:, ranks, int(SETTLED * cycles) : last].mean()) for ranks in own])
 
 
-@lru_cache(maxsize=4)
-def _relative(jitter: Jitter, ranks: int, cycles: int, ranks_per_node: int) -> np.ndarray:
-    """Drawn cycle times over the mean of the rank, [run, rank, cycle]; every jitter has the same seed."""
+def _numbered(groups: Sequence[Group]) -> tuple[int, ...]:
+    """The node of each rank, numbered through all groups."""
+    found, first = [], 0
+    for group in groups:
+        of_rank = first + np.arange(len(group.mean_s)) // group.ranks_per_node
+        found += of_rank.tolist()
+        first = found[-1] + 1
+    return tuple(found)
+
+
+@lru_cache(maxsize=8)
+def _relative(jitter: Jitter, node: tuple[int, ...], cycles: int) -> np.ndarray:
+    """Drawn cycle times over the mean of the rank, [run, rank, cycle], for the node of each rank.
+
+    Every jitter has the same seed, and is drawn for all ranks: so equal parts of a machine have the times of
+    one.
+    """
     of_cycles, of_nodes = (np.random.default_rng([SEED, number]) for number in range(2))
-    level = jitter.level(of_nodes.standard_normal((RUNS, -(-ranks // ranks_per_node), 1)))
-    each = np.repeat(level, ranks_per_node, axis=1)[:, :ranks]
-    return each * jitter.truth().draw(of_cycles, ranks, cycles, RUNS)
+    level = jitter.level(of_nodes.standard_normal((RUNS, node[-1] + 1, 1)))
+    return level[:, list(node)] * jitter.truth().draw(of_cycles, len(node), cycles, RUNS)

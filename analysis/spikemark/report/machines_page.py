@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from spikemark.core.files import write_output
 from spikemark.machines import plain
 from spikemark.prediction import (
+    compare_beside,
     compare_offers,
     compare_sentence,
     compare_show,
@@ -71,6 +72,7 @@ def render(made: Comparison) -> str:
         offers_page.numbers(compare_offers.bases(made, call)),
         offers_page.decides(compare_sentence.effects(made, call), figure),
         _asked(made, named),
+        _published(made, call),
     ]
     sections += [_where(made, named), _picture(made, named), _tried(made, named), _assumed(made)]
     return page.document(
@@ -78,12 +80,10 @@ def render(made: Comparison) -> str:
         sweep=SimpleNamespace(
             name=made.network.title,
             machine=", ".join(named.values()),
-            title=f"Times of {simulators.find(made.simulator).heading}: real-time factor"
-            f" {number(made.target)},"
-            f" {compare_show.schedule(made)}",
+            title=_title(made),
         ),
         sentence=compare_sentence.sentence(made, call),
-        not_nest=simulators.find(made.simulator, made.network.description).said()[0],
+        not_nest=_whose(made),
         top=offers_page.first_screen(
             compare_offers.first(made, call), "What each machine needs", _ranges(made, named)
         ),
@@ -92,12 +92,35 @@ def render(made: Comparison) -> str:
     )
 
 
+def _title(made: Comparison) -> str:
+    whose = simulators.find(made.simulator).heading
+    if not made.candidates:
+        return f"Published times: real-time factor {number(made.target)}"
+    return f"Times of {whose}: real-time factor {number(made.target)}, {compare_show.schedule(made)}"
+
+
+def _whose(made: Comparison) -> str:
+    """Whose times these are."""
+    if not made.candidates:
+        return compare_beside.NOTE
+    return simulators.find(made.simulator, made.network.description).said()[0]
+
+
+def _published(made: Comparison, call) -> Section | None:
+    """What is known of machines with accelerators, and what others published."""
+    if not made.accelerated:
+        return None
+    lines, table = compare_beside.lines(made, call), compare_beside.published(made, call)
+    return Section("published", table.title, lines, tables=[table] if table.rows else [])
+
+
 def labels(made: Comparison) -> dict[str, str]:
     """What each machine is called on the page, by its name: its title up to a colon, if that is its own.
 
     Else it is the whole title, if that is its own and drawings do not cut it; else 'title (name)'.
     """
-    short, whole = ({c.name: title(c) for c in made.candidates} for title in (_short, lambda c: c.title))
+    every = [*made.candidates, *made.accelerated]
+    short, whole = ({c.name: title(c) for c in every} for title in (_short, lambda c: c.title))
     found = {name: label if _alone(label, short) else whole[name] for name, label in short.items()}
     own = {
         n for n, label in found.items() if _alone(label, found) and (label == short[n] or len(label) <= WIDE)

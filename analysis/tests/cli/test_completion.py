@@ -50,8 +50,13 @@ VALUES = {
     "predict --machine grace --preset ": [*PRESETS],
     "predict --machine grace --placement ": [*PLACEMENTS],
     "compare jur": ["jureca-dc"],
+    "compare rtx-4": ["rtx-4090"],
+    "predict --machine rtx-4": [],  # knows CPU cores only
     "compare grace --price jur": ["jureca-dc="],
-    "machine ": [*machines.names()],
+    "machine ": [*machines.all_names()],
+    "machine simula-b": ["simula-bath"],
+    "predict --machine simula-b": ["simula-bath"],
+    "advise --machine simula-b": [],  # knows equal nodes only
     "simulate run.json --machine epyc-v": ["epyc-vm"],
     "sweep smo": ["smoke"],
     "sweep smoke --profile ": ["here", "laptop", "slurm"],

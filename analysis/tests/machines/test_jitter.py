@@ -33,6 +33,10 @@ def draw(jitter: Jitter, ranks: int, cycles: int, ranks_per_node: int = 1, seed:
     return compute_times.draw(means, cycles, jitter, seed, ranks_per_node).sum(axis=2, dtype=float)
 
 
+def lockstep(means, jitter, window, ranks_per_node=1):
+    return float(waiting.lockstep([waiting.Group(means, jitter, ranks_per_node)], window)[0])
+
+
 def test_prediction_and_simulation_compute_for_as_long():
     """With a mode of long cycles as `epyc-vm` has it, the predicted mean was 4.7 % above it."""
     machine = Machine().with_(jitter__minor_share=0.006, jitter__minor_factor=8.8)
@@ -49,7 +53,7 @@ def test_prediction_and_simulation_compute_for_as_long():
 def test_predicted_and_simulated_ranks_wait_as_long(name, window):
     jitter = JITTERS[name]
     drawn = recursion.evaluate(draw(jitter, 16, 60_000), [Lane(window)]).waiting_per_cycle_s
-    assert waiting.lockstep(np.ones(16), jitter, window) == pytest.approx(drawn, rel=0.05)
+    assert lockstep(np.ones(16), jitter, window) == pytest.approx(drawn, rel=0.05)
 
 
 @pytest.mark.parametrize("ranks_per_node", [1, 4])
@@ -60,14 +64,14 @@ def test_ranks_of_a_node_share_its_mean(ranks_per_node):
         recursion.evaluate(draw(jitter, 8, 100, ranks_per_node, seed), [Lane(1)]).waiting_per_cycle_s
         for seed in range(400)
     ])  # fmt: skip
-    assert waiting.lockstep(means, jitter, 1, ranks_per_node) == pytest.approx(drawn, rel=0.05)
-    alone = waiting.lockstep(means, jitter, 1, 8)
-    assert alone == pytest.approx(waiting.lockstep(means, Jitter(0.05), 1), rel=0.01)
+    assert lockstep(means, jitter, 1, ranks_per_node) == pytest.approx(drawn, rel=0.05)
+    alone = lockstep(means, jitter, 1, 8)
+    assert alone == pytest.approx(lockstep(means, Jitter(0.05), 1), rel=0.01)
 
 
 def test_a_short_correlation_time_is_less_than_independence():
     means = np.ones(32)
-    short, none = (waiting.lockstep(means, Jitter(0.1, time), 10) for time in (0.2, 1.0))
+    short, none = (lockstep(means, Jitter(0.1, time), 10) for time in (0.2, 1.0))
     assert short < 0.6 * none
     assert Jitter(0.1, 0.0).rho == Jitter(0.1, LEAST).rho > -1
 

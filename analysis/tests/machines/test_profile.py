@@ -12,6 +12,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from leaves import leaf, put
 from scipy.optimize import nnls
 
 from spikemark import machines
@@ -21,11 +22,6 @@ from spikemark.machines.profile import PATHS
 from spikemark.models.published import simula
 
 ROW = [[2, 1, 3.0], [2, 8, 3.5], [4, 1, 4]]
-
-
-def leaf(value, unit=None, **others) -> dict:
-    made = {"value": value, "kind": "measured", "reference": "a test", **others}
-    return made if unit is None else {**made, "unit": unit}
 
 
 def table(rows=ROW) -> dict:
@@ -50,19 +46,6 @@ def content() -> dict:
         },
         "power": {"card": leaf(0, "W")},
     }  # fmt: skip
-
-
-def put(at: dict, path: str, value) -> dict:
-    """`at` with another value at `path`; None takes it away."""
-    *groups, last = path.split("/")
-    inside = at
-    for group in groups:
-        inside = inside.setdefault(group, {})
-    if value is None:
-        del inside[last]
-    else:
-        inside[last] = value
-    return at
 
 
 NODE, ROWS = "node/cores", "interconnect/tables/alltoall/rows"
@@ -108,7 +91,7 @@ BAD = [  # path, what is put there (None: taken away), what the complaint says
     ("jitter/minor_factor/value", 0.9, "jitter.minor_factor.value=0.9; allowed: greater than or equal to 1"),
     ("power/card/value", -1, "power.card.value=-1; allowed: greater than or equal to 0"),
     ("kernels/full_node/update/lif_exp/unit", "us", "full_node.update.lif_exp.unit='us'; allowed: 'ns'"),
-    ("kernels/full_node/update/lif_exp/at", 1, "update.lif_exp.at: unknown field; allowed: value, unit"),
+    ("kernels/full_node/update/lif_exp/at", 1, "lif_exp.at: unknown field; allowed: kind, reference, value"),
     ("kernels/full_node/update/a-b", leaf(4, "ns"), "kernels.full_node.update.a-b"),
     ("interconnect/topology/value", "ring", "topology.value='ring'; allowed: 'fat_tree', "),
     ("interconnect/topology/unit", "1", "interconnect.topology.unit: unknown field"),
@@ -197,9 +180,13 @@ def test_what_is_unknown_is_listed_in_order():
     assert "kernels.full_node.update" not in unknown
     assert "kernels.one_core.update" in unknown
     assert {"interconnect.tables.barrier", "power.idle"} <= {*unknown}
-    assert len(unknown) + len(machines.checked(content(), "f").values) == len(PATHS)
-    nothing = machines.checked({"format_version": 1, "name": "x", "title": "x"}, "f")
-    assert nothing.unknown() == list(PATHS)
+    of_nodes = [path for path in PATHS if not path.startswith("accelerator.")]
+    assert len(unknown) + len(machines.checked(content(), "f").values) == len(of_nodes) < len(PATHS)
+    head = {"format_version": 1, "name": "x", "title": "x"}
+    assert machines.checked(head, "f").unknown() == of_nodes
+    devices = {"value": 2, "unit": "1", "kind": "measured", "reference": "a test"}
+    accelerated = machines.checked({**head, "accelerator": {"devices": devices}}, "f")
+    assert accelerated.unknown() == [path for path in PATHS if path != "accelerator.devices"]
 
 
 def test_assuming():

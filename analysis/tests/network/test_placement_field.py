@@ -36,6 +36,10 @@ def test_a_file_stands_for_itself_and_back():
         assert placement_field.field_of(placement_field.text_of(field)) == field
     assert placement_field.name_of(FROM_FILE) == "from_file cut"
     assert placement_field.name_of("area") == "area"
+    weighed = {"name": "area_group", "weights": [1.0, 0.5, 0.5]}
+    assert read(describe() | {"placement": weighed}).placement == "area_group:1.0,0.5x2"
+    assert placement_field.field_of(placement_field.text_of(weighed)) == weighed
+    assert placement_field.name_of(weighed) == "area_group by weights"
 
 
 @pytest.mark.parametrize(

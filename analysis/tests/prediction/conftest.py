@@ -30,4 +30,5 @@ def large():
 def known(monkeypatch):
     """One machine, `made-up`, which lacks nothing."""
     monkeypatch.setattr(machines, "load", {"made-up": MACHINE}.__getitem__)
+    monkeypatch.setattr(machines, "load_any", {"made-up": MACHINE}.__getitem__)
     monkeypatch.setattr(machines, "filled", lambda profile: profile)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exchange_nets import NETWORK, dense, lane, net
+from exchange_nets import NETWORK, dense, lane, net, one_on_each
 from small_machine import Machine, Value
 
 from spikemark.core.errors import BadInput
@@ -121,10 +121,10 @@ def test_one_exchange_of_many_cycles_is_cheaper_than_many():
     found = Loads.of(NETWORK, 8, 1, rates.of(NETWORK).hz, "structure_aware")
     far = found.lanes[1]
     assert (far.name, far.period) == ("far", 10)
-    rare = exchange.groups(found, 1, 1)
+    rare = exchange.groups(found, 1, one_on_each(found))
     often = [Traffic(t.bytes / 10, t.messages, t.node) for t in rare]
     assert exchange.seconds(net(), far, rare) < 10 * exchange.seconds(net(), far, often)
-    assert exchange.groups(found, 0, 1) == []  # near: every rank alone
+    assert exchange.groups(found, 0, one_on_each(found)) == []  # near: every rank alone
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from exchange_nets import NETWORK, dense, lane, net
+from exchange_nets import NETWORK, dense, lane, net, one_on_each
 
 from spikemark.network.composed import MULTI_LEVEL, TWO_LEVEL, Composed
 from spikemark.prediction import exchange, rates
@@ -114,7 +114,7 @@ def test_merging_saves_words_of_a_network():
         loads = Loads.of({**NETWORK, "exchange": given}, 8, 1, rates.of(NETWORK).hz)
         (used,) = loads.lanes
         exchange.check(used)
-        (traffic,) = exchange.groups(loads, 0, 1)
+        (traffic,) = exchange.groups(loads, 0, one_on_each(loads))
         found[merge] = moved(used, traffic)
     assert sum(found[True][:4]) < 0.6 * sum(found[False][:4])
     assert sum(found[True][4:]) == pytest.approx(sum(found[False][4:]))

@@ -11,9 +11,9 @@ from spikemark.core.errors import BadInput
 from spikemark.machines import algorithms, comparable
 from spikemark.machines.fields import COUNT, FABRIC, FABRICS, FIELDS, TEXT
 from spikemark.machines.inputs import quantity
-from spikemark.machines.node import Node
 from spikemark.prediction import asked, decisions, node_range, predict
 from spikemark.prediction.compare import compare
+from spikemark.prediction.layout import Layout
 
 TOLERANCE = 1e-3
 TIMES = ("node.", "kernels.", "jitter.", "interconnect.")
@@ -62,7 +62,7 @@ def answer(path: str, value: float | str | None, nodes: int):
 
 def predicted(machine: machines.Profile, nodes: int):
     """The prediction for one rank on each node."""
-    return predict.of_loads(loads_on(nodes), machine, Node.of(machine, nodes, 128, 1), NETWORK.rates)
+    return predict.of_loads(loads_on(nodes), machine, Layout.of(machine, nodes, 128, 1), NETWORK.rates)
 
 
 @cache

@@ -9,7 +9,8 @@ from small_machine import Machine, Value
 
 from spikemark.core.errors import BadInput
 from spikemark.prediction import building, memory, show, validated
-from spikemark.prediction.predict import FIGURES, HIDDEN, PARTS, predict
+from spikemark.prediction.assumptions import HIDDEN
+from spikemark.prediction.predict import FIGURES, PARTS, predict
 from spikemark.presets import dpsnn, mam_benchmark
 
 NETWORK = mam_benchmark.describe(areas=8, neurons_per_area=6000, indegree=400)

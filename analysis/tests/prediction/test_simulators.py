@@ -105,6 +105,7 @@ def test_d_is_the_largest_exact_one_unless_one_is_stated_or_given():
 
 def test_the_command_line_says_d_and_the_simulator(spikemark, monkeypatch):
     monkeypatch.setattr(machines, "load", {"made-up": Machine()}.__getitem__)
+    monkeypatch.setattr(machines, "load_any", {"made-up": Machine()}.__getitem__)
     monkeypatch.setattr(machines, "filled", lambda profile: profile, raising=False)
     ask = ("predict", "--machine", "made-up", "--preset", "mam-benchmark", "--ranks", "1,4", "--threads", "4",
            "--schedule", "structure_aware", "--delay-ratio", "auto")  # fmt: skip

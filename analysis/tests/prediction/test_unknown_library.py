@@ -8,10 +8,10 @@ from vendor import offered
 
 from spikemark.core.errors import BadInput
 from spikemark.machines.inputs import Inputs
-from spikemark.machines.node import Node
 from spikemark.network.description import read
 from spikemark.prediction import advise_exchange, choices, exchange, rates, times
 from spikemark.prediction.collectives import Collectives
+from spikemark.prediction.layout import Layout
 from spikemark.prediction.loads import Loads
 from spikemark.presets import mam_benchmark
 
@@ -34,42 +34,44 @@ def loads_of(schedule: str, ranks: int) -> Loads:
     return Loads.of(made, ranks, 1, rates.of(made, RATE_HZ).hz, schedule)
 
 
-def slowest(lane, traffic, node: Node) -> float:
+def slowest(lane, traffic, layout: Layout) -> float:
     """Seconds of a lane's exchange with the library and the topology that take longest."""
-    return max(exchange.seconds(Collectives.of(Inputs(m), node.nodes), lane, traffic) for m in STATED)
+    return max(exchange.seconds(Collectives.of(Inputs(m), layout.nodes), lane, traffic) for m in STATED)
 
 
 def exchanging(schedule: str, ranks: int, each: int):
-    """Loads, their node, and the lanes in which ranks exchange, with what they send."""
-    loads, node = loads_of(schedule, ranks), Node.of(UNKNOWN, ranks, 1, each)
-    sent = [(lane, exchange.groups(loads, n, node.ranks)) for n, lane in enumerate(loads.lanes)]
-    return loads, node, [(lane, traffic) for lane, traffic in sent if traffic]
+    """Loads, their layout, and the lanes in which ranks exchange, with what they send."""
+    loads, layout = loads_of(schedule, ranks), Layout.of(UNKNOWN, ranks, 1, each)
+    sent = [(lane, exchange.groups(loads, n, layout)) for n, lane in enumerate(loads.lanes)]
+    return loads, layout, [(lane, traffic) for lane, traffic in sent if traffic]
 
 
 @pytest.mark.parametrize(("schedule", "ranks", "each"), WAYS)
 def test_the_exchange_is_the_best_with_the_slowest_library(schedule, ranks, each):
-    loads, node, lanes = exchanging(schedule, ranks, each)
-    found = advise_exchange.least(loads, node, UNKNOWN)
+    loads, layout, lanes = exchanging(schedule, ranks, each)
+    found = advise_exchange.least(loads, layout, UNKNOWN)
     for lane, traffic in lanes:
         others = []
         for name in exchange.EXCHANGES if not lane.lag else exchange.OVERLAPPING:
             try:
-                others.append(slowest(replace(lane, exchange=name), traffic, node))
+                others.append(slowest(replace(lane, exchange=name), traffic, layout))
             except BadInput:  # it cannot serve these ranks
                 continue
-        assert slowest(replace(lane, exchange=found[lane.name]), traffic, node) == pytest.approx(min(others))
+        assert slowest(replace(lane, exchange=found[lane.name]), traffic, layout) == pytest.approx(
+            min(others)
+        )
 
 
 @pytest.mark.parametrize(("schedule", "ranks", "each"), WAYS)
 def test_what_is_surely_faster_is_faster_with_every_library(schedule, ranks, each):
-    loads, node, lanes = exchanging(schedule, ranks, each)
+    loads, layout, lanes = exchanging(schedule, ranks, each)
     for name in exchange.EXCHANGES:
         wanted = {lane.name: name for lane, _ in lanes if not lane.lag and name != "shared"}
-        found = advise_exchange.surely(wanted, loads, node, UNKNOWN)
+        found = advise_exchange.surely(wanted, loads, layout, UNKNOWN)
         for lane, traffic in lanes:
             if found.get(lane.name, lane.exchange) != lane.exchange:
                 for machine in STATED:
-                    net = Collectives.of(Inputs(machine), node.nodes)
+                    net = Collectives.of(Inputs(machine), layout.nodes)
                     own = exchange.seconds(net, lane, traffic)
                     assert exchange.seconds(net, replace(lane, exchange=name), traffic) < own, name
 
@@ -79,9 +81,9 @@ def test_the_bound_that_a_search_rests_on_counts_the_library_that_the_prediction
     schedule, ranks, each
 ):
     """It never exceeds the prediction, and is no lower than with the text that a simulation would take."""
-    loads, node, _ = exchanging(schedule, ranks, each)
-    parts = times.of_parts(loads, Inputs(UNKNOWN), node)
-    compute = times.at_least(loads, Inputs(UNKNOWN), node, exchanging=False)
-    bound = times.at_least(loads, Inputs(UNKNOWN), node)
+    loads, layout, _ = exchanging(schedule, ranks, each)
+    parts = times.of_parts(loads, Inputs(UNKNOWN), layout)
+    compute = times.at_least(loads, Inputs(UNKNOWN), layout, exchanging=False)
+    bound = times.at_least(loads, Inputs(UNKNOWN), layout)
     assert bound == pytest.approx(compute + parts["exchange"])
     assert bound <= sum(parts.values()) * (1 + 1e-9)

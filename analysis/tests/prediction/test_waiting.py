@@ -6,7 +6,8 @@ import pytest
 from spikemark.machines.jitter import Jitter
 from spikemark.models.order_statistics import expected_maximum
 from spikemark.models.recursion import Lane
-from spikemark.prediction.waiting import lockstep, through_lanes
+from spikemark.prediction import waiting
+from spikemark.prediction.waiting import Group
 
 MEAN = 100e-6
 PLAIN = Jitter(cv=0.1)
@@ -19,12 +20,21 @@ KINDS = {
 }
 
 
+def lockstep(means, jitter, window):
+    """Of ranks on equal nodes, one on each."""
+    return float(waiting.lockstep([Group(means, jitter)], window)[0])
+
+
+def through_lanes(means, jitter, lanes):
+    return float(waiting.through_lanes([Group(means, jitter)], lanes)[0])
+
+
 @pytest.mark.parametrize("ranks", [2, 32, 128])
 @pytest.mark.parametrize("window", [1, 10])
 def test_equal_independent_ranks_are_equation_9(ranks, window):
-    waiting = lockstep(np.full(ranks, MEAN), PLAIN, window)
+    waited = lockstep(np.full(ranks, MEAN), PLAIN, window)
     expected = expected_maximum(ranks) * 0.1 * MEAN / np.sqrt(window)
-    assert waiting == pytest.approx(expected, rel=1e-3)
+    assert waited == pytest.approx(expected, rel=1e-3)
 
 
 @pytest.mark.parametrize("kind", [k for k in KINDS if "nodes" not in k and k != "all"])
@@ -91,3 +101,21 @@ def test_an_exchange_that_is_not_hidden_is_waited_for():
     hidden = through_lanes(means, PLAIN, [Lane(5, 1, exchange_s=MEAN)])
     late = through_lanes(means, PLAIN, [Lane(5, 1, exchange_s=10 * MEAN)])
     assert late > hidden + 0.5 * MEAN
+
+
+@pytest.mark.parametrize("window", [1, 10])
+def test_groups_scatter_each_in_its_own_way(window, monkeypatch):
+    """Quadrature and drawing agree for every group; groups that scatter alike are one."""
+    monkeypatch.setattr(waiting, "CYCLES", 12_000)
+    means = MEAN * np.linspace(0.9, 1.1, 8)
+    groups = [Group(means, PLAIN), Group(1.1 * means, KINDS["correlated"]), Group(means, KINDS["bimodal"])]
+    found = waiting.lockstep(groups, window)
+    assert waiting.through_lanes(groups, [Lane(window)]) == pytest.approx(found, rel=0.05)
+    for kind in KINDS.values():
+        for each in (1, 4):
+            whole, (one, two) = Group(np.tile(means, 2), kind, each), (Group(means, kind, each),) * 2
+            for waited in (
+                lambda of: waiting.lockstep(of, window),
+                lambda of: waiting.through_lanes(of, [Lane(window), Lane(2 * window, 1)]),
+            ):
+                assert waited([one, two]).mean() == pytest.approx(waited([whole])[0], rel=1e-9)

@@ -13,6 +13,7 @@ from spikemark.network.composed import COMPOSED
 from spikemark.network.description import read
 from spikemark.prediction import exchange, rates
 from spikemark.prediction.collectives import Collectives
+from spikemark.prediction.layout import Layout
 from spikemark.prediction.loads import Loads
 from spikemark.prediction.predict import predict
 from spikemark.presets import mam_benchmark
@@ -59,7 +60,8 @@ def predicted_s(description: dict, profile, ranks: int, each: int) -> float:
     described = read(description)
     loads = Loads.of(described, ranks, 1, rates.of(described, None).hz)
     net = Collectives.of(Inputs(machines.filled(profile)), -(-ranks // each))
-    return exchange.seconds(net, loads.lanes[0], exchange.groups(loads, 0, each))
+    layout = Layout.of(profile, ranks, 1, each)
+    return exchange.seconds(net, loads.lanes[0], exchange.groups(loads, 0, layout))
 
 
 def ratio(folder: Path, machine: str, name: str, ranks: int, each: int = 1, neurons: int = 200) -> float:

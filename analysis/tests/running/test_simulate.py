@@ -185,11 +185,11 @@ def test_a_run_of_a_study_is_simulated_once(tmp_path, machine):
 
 
 def test_execution_of_neurons_without_a_rate_of_their_own_is_scaled_at_the_one_given(machine):
-    place = Place(machines.filled(machine), 2, 1, 1)
+    place = Place.of(machines.filled(machine), 2, 1, 1)
     network = dpsnn.describe(neurons=200)
-    assert sources.execute(network, place, place.profile, 3.0).factor == pytest.approx(1, rel=0.1)
+    assert sources.execute(network, place, place.machine, 3.0).factor == pytest.approx(1, rel=0.1)
     with pytest.raises(BadInput, match=r"has no rate of its own"):
-        sources.execute(network, place, place.profile)
+        sources.execute(network, place, place.machine)
 
 
 def test_execution_is_scaled_by_what_the_kernels_need_there_and_here(tmp_path, machine):

@@ -9,6 +9,7 @@ from spikemark.machines.inputs import Inputs
 from spikemark.network.composed import Composed
 from spikemark.prediction import rates
 from spikemark.prediction.collectives import Collectives
+from spikemark.prediction.layout import Layout
 from spikemark.prediction.loads import Loads
 from spikemark.prediction.traffic import Traffic
 from spikemark.presets import mam_benchmark
@@ -18,6 +19,11 @@ NETWORK = mam_benchmark.describe(areas=8, neurons_per_area=600, indegree=40)
 
 def net(machine=None, nodes=2):
     return Collectives.of(Inputs(machine or Machine()), nodes)
+
+
+def one_on_each(loads):
+    """The ranks, each on a node of its own."""
+    return Layout.of(Machine(), loads.ranks, loads.threads, 1)
 
 
 def dense(ranks, size, each=1):

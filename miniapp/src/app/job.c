@@ -2,6 +2,7 @@
 
 #include "app/load.h"
 #include "base/alloc.h"
+#include "description/placement_weights.h"
 #include "measurement/clock.h"
 #include "measurement/simulated.h"
 #include "record/write.h"
@@ -28,8 +29,9 @@ static bool place(struct job *job, const struct options *options, int ranks, int
     if (rule->deal_file)
         job->placement_file =
             load_beside(options->description, description->placement_file, "placement.file", world, error);
-    if (error_stands(error) || !placement_open(&job->placement, rule, &description->network, ranks, threads,
-                                               job->placement_file, error))
+    if (error_stands(error) ||
+        !placement_open_unequal(&job->placement, rule, &description->network, ranks, threads,
+                                job->placement_file, description->placement_weights, error))
         return false;
     if (rank == 0) return true; // it will write the record
     json_decref(job->placement_file);

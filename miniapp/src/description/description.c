@@ -92,18 +92,26 @@ static bool check_choice(struct description *d, const char *field, const char *a
     return valid || fields_refuse(&d->json, field, allowed, error);
 }
 
-/// Reads the name of a placement, or an object with the name and the file that says where neurons are.
+/// Reads the name of a placement, or an object with the name and either the file that says where neurons are
+/// or weights of ranks.
 static bool read_placement(struct description *d, struct error *error) {
-    static const char *const names[] = {"name", "file"};
+    static const char *const names[] = {"name", "file", "weights"};
     const json_t *given = json_object_get(d->json.object, "placement");
     struct fields placement;
     if (!given) return true;
     if (!json_is_object(given)) return fields_string(&d->json, "placement", NULL, &d->placement, error);
     if (!fields_enter(&d->json, "placement", true, &placement, error) ||
         !fields_only(&placement, names, COUNT(names), error) ||
-        !fields_string(&placement, "name", NULL, &d->placement, error) ||
-        !fields_string(&placement, "file", NULL, &d->placement_file, error))
+        !fields_string(&placement, "name", NULL, &d->placement, error))
         return false;
+    d->placement_weights = json_object_get(given, "weights");
+    if (d->placement_weights && !json_object_get(given, "file"))
+        return json_is_array(d->placement_weights) ||
+               fields_refuse(&placement, "weights", "a list of a number for each rank", error);
+    if (d->placement_weights)
+        return fields_refuse(&placement, "weights", "without a file, which may have weights of its own",
+                             error);
+    if (!fields_string(&placement, "file", NULL, &d->placement_file, error)) return false;
     const size_t length = strlen(d->placement_file);
     return (length > 5 && strcmp(d->placement_file + length - 5, ".json") == 0) ||
            fields_refuse(&placement, "file",

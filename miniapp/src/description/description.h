@@ -34,8 +34,9 @@ struct description {
     const char *schedule;           ///< NULL: the field is a list of lanes
     const char *placement;          ///< NULL: the one that the schedule implies
     json_t *exchange_files; ///< content of the files that `exchange` names, by name; owned, NULL: none read
-    const char *placement_file; ///< path as given, for from_file; else NULL
-    bool inject_sleeps;         ///< injected waits sleep, else they spin
+    const char *placement_file;      ///< path as given, for from_file; else NULL
+    const json_t *placement_weights; ///< a list, one for each rank; borrowed from json; NULL: equal ranks
+    bool inject_sleeps;              ///< injected waits sleep, else they spin
     struct per_rank inject_synapse_ns, inject_neuron_ns;
     bool record_counters;  ///< some are asked for
     const char **counters; ///< [n_counters] their names; none of them: all

@@ -1,4 +1,4 @@
-#include "description/placement.h"
+#include "description/placement_weights.h"
 
 #include "base/alloc.h"
 #include <math.h>
@@ -28,12 +28,22 @@ static bool deal_populations(struct placement *placement, struct error *error) {
 bool placement_open(struct placement *placement, const struct placement_rule *rule,
                     const struct network *network, int ranks, int threads, const json_t *file,
                     struct error *error) {
+    return placement_open_unequal(placement, rule, network, ranks, threads, file, NULL, error);
+}
+
+bool placement_open_unequal(struct placement *placement, const struct placement_rule *rule,
+                            const struct network *network, int ranks, int threads, const json_t *file,
+                            const json_t *weights, struct error *error) {
     *placement = (struct placement){.rule = rule, .network = network, .ranks = ranks, .threads = threads};
     placement->first_deal = ALLOC_ZERO(uint32_t, (size_t)network->n_populations + 1);
     enum { most = 10000000 };
     if ((int64_t)ranks * threads > most)
         return error_set(error, "ranks x threads: %d x %d; allowed: at most %d", ranks, threads, most);
-    return rule->deal_file ? rule->deal_file(placement, file, error) : deal_populations(placement, error);
+    if (weights && !placement_read_weights(placement, weights, "placement.weights", error)) return false;
+    if (rule->deal_file) return rule->deal_file(placement, file, error);
+    if (!placement_is_unequal(placement)) return deal_populations(placement, error);
+    placement_deal_weights(placement);
+    return true;
 }
 
 void placement_close(struct placement *placement) {

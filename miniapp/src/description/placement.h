@@ -3,9 +3,8 @@
 ///
 /// A placement deals ranges of neurons. Each range lies in one population and is dealt, neuron by neuron,
 /// over a group of consecutive ranks and all their threads: unit = (gid - origin) mod (ranks of the group x
-/// threads), rank = first rank + unit mod ranks, thread = unit div ranks. So the owner of any neuron follows
-/// from its id, and the neurons that a thread owns of a range are equally spaced. A rule is one file under
-/// placement/ and one line in placement.c.
+/// threads), rank = first rank + unit mod ranks, thread = unit div ranks. So the neurons that a thread owns
+/// of a range are equally spaced. A rule is one file under placement/ and one line in placement.c.
 
 #ifndef DESCRIPTION_PLACEMENT_H
 #define DESCRIPTION_PLACEMENT_H
@@ -30,6 +29,11 @@ struct placement {
     double *weights; ///< [ranks] what each rank shall have, in any unit; NULL: ranks are equal
 };
 
+/// Consecutive ranks that hold an area.
+struct area_ranks {
+    int first, ranks;
+};
+
 struct placement_rule {
     const char *name;
     const char *summary; ///< one line for --list
@@ -38,6 +42,9 @@ struct placement_rule {
     bool (*deal)(const struct network *network, int ranks, struct deal *deals, struct error *error);
     /// Makes the deals of `placement` as a placement file says, in ascending order. NULL for all other rules.
     bool (*deal_file)(struct placement *placement, const json_t *file, struct error *error);
+    /// Says which ranks hold each area, spans[area], where ranks have unequal weights, in proportion to which
+    /// they share its neurons. Two areas share all ranks or none. NULL: the rule knows equal ranks only.
+    void (*spread)(const struct network *network, int ranks, const double *weights, struct area_ranks *spans);
 };
 
 /// All rules, ended by NULL.

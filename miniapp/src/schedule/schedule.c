@@ -4,6 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/// Returns the names of the placements that heed weights of ranks.
+static struct name_list weighted_rules(void) {
+    struct name_list list = {"", 0};
+    for (int i = 0; placement_rules[i]; i++)
+        if (placement_rules[i]->spread) name_list_add(&list, placement_rules[i]->name);
+    return list;
+}
+
 bool schedule_placement(const struct description *description, const struct placement_rule **rule,
                         struct error *error) {
     struct schedule_rule schedule;
@@ -17,6 +25,9 @@ bool schedule_placement(const struct description *description, const struct plac
     if (!(*rule)->deal_file && description->placement_file)
         return error_set(error, "placement.file: \"%.200s\"; allowed: with placement from_file only",
                          description->placement_file);
+    if (description->placement_weights && !(*rule)->spread)
+        return error_set(error, "placement.weights: with placement \"%s\"; allowed: with %s", (*rule)->name,
+                         weighted_rules().text);
     if (!description->placement)
         json_object_set_new(description->json.object, "placement", json_string((*rule)->name));
     return true;

@@ -10,6 +10,7 @@
 #include "app/estimate.h"
 #include "base/alloc.h"
 #include "description/draw.h"
+#include "description/placement_weights.h"
 #include "fuzz.h"
 #include "neuron/model.h"
 #include "schedule/lane_json.h"
@@ -78,7 +79,8 @@ static bool plan(struct planned *p, json_t *run, json_t *file, int ranks, int th
         if (!neuron_model_read(&network->populations[i], &model, parameters, error)) return false;
     name_files(&p->description, file);
     return schedule_placement(&p->description, &rule, error) &&
-           placement_open(&p->placement, rule, network, ranks, threads, file, error) &&
+           placement_open_unequal(&p->placement, rule, network, ranks, threads, file,
+                                  p->description.placement_weights, error) &&
            schedule_plan(&p->schedule, &p->description, &p->placement, error);
 }
 

@@ -8,8 +8,9 @@ from scipy import sparse
 from spikemark.core.errors import BadInput
 from spikemark.network.description import Description
 from spikemark.network.lanes import chosen
-from spikemark.network.placement import PLACEMENTS, spans
+from spikemark.network.placement import PLACEMENTS, ranges, spans, without_equal_weights
 from spikemark.network.placement_file import ENDINGS, Placement, read, residues
+from spikemark.network.placement_weights import split
 
 from .graph import Graph
 
@@ -70,8 +71,9 @@ def _shared(placed: Placement, unit, which, count, dealt, units) -> tuple[sparse
 
 def of_rule(described: Description, rule: str, ranks: int) -> Placement:
     """What a placement of the mini-app, or a file, does with a network. Raises BadInput where it cannot."""
+    rule = without_equal_weights(rule, ranks)
     if rule not in PLACEMENTS:
-        return read(Path(rule), described.neurons).on(ranks, rule)
+        return ranges(described.network, rule, ranks)
     network = described.network
     of_area = spans(described, rule, ranks)
     end = np.cumsum([p.size for p in network.populations])
@@ -92,7 +94,7 @@ def named(graph: Graph, name: str, ranks: int | None) -> Placement:
 
     Raises BadInput for neither, for a file of another number of ranks, and for a rule without areas.
     """
-    if name not in PLACEMENTS:
+    if split(name)[0] not in PLACEMENTS:
         if not name.endswith(ENDINGS):
             raise BadInput(f"placement={name!r}: a file (.json, .npz) or one of {', '.join(PLACEMENTS)}")
         found = read(Path(name), graph.neurons)

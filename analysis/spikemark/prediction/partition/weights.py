@@ -1,30 +1,22 @@
 """Weights of ranks: what each rank of an unequal machine shall have of a network."""
 
-import math
-
 import numpy as np
 
-from spikemark.core.errors import BadInput, shown
+from spikemark.core.errors import BadInput
+from spikemark.network import placement_weights
 from spikemark.records.record import Run
 
-ALLOWED = "a positive number for each rank, such as 1,0.5 or 1x64,0.5x2 (64 ranks of weight 1, then 2 of 0.5)"
+LIMITS = 1e-6, 1e6  # of a weight
 
 
 def read(text: str, ranks: int) -> np.ndarray:
-    """[ranks] weights. Raises BadInput for what is not as `ALLOWED` says, and for other numbers of ranks."""
-    found: list[float] = []
-    for word in text.split(","):
-        value, cross, times = word.partition("x")
-        try:
-            weight, count = float(value), int(times) if cross else 1
-        except ValueError:
-            weight, count = math.nan, 0
-        if not 1e-6 <= weight <= 1e6 or not 1 <= count <= ranks:
-            raise BadInput(f"--weights={text}: {shown(word)}; allowed: {ALLOWED}")
-        found += [weight] * count
+    """[ranks] weights. Raises BadInput for what is not a list such as 1x64,0.5x2, and for other numbers."""
+    found = placement_weights.read(text, f"--weights={text}", LIMITS)
     if len(found) != ranks:
-        raise BadInput(f"--weights={text}: {len(found)} weights for {ranks} ranks; allowed: {ALLOWED}")
-    return np.array(found)
+        raise BadInput(
+            f"--weights={text}: {len(found)} weights for {ranks} ranks; allowed: {placement_weights.ALLOWED}"
+        )
+    return found
 
 
 def of_run(run: Run, ranks: int) -> np.ndarray:

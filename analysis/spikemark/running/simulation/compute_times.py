@@ -20,18 +20,28 @@ PHASES = tuple(part for part in COMPUTE if part != THREADS)
 NODES = 2**32  # streams of nodes lie beyond those of ranks
 
 
-def draw(mean_s: np.ndarray, cycles: int, jitter: Jitter, seed: int, ranks_per_node: int = 1) -> np.ndarray:
+def draw(
+    mean_s: np.ndarray,
+    cycles: int,
+    jitter: Jitter,
+    seed: int,
+    ranks_per_node: int = 1,
+    first: int = 0,
+    first_node: int = 0,
+) -> np.ndarray:
     """Times about the means `mean_s` [rank, phase]; the phases of a cycle scatter together.
 
     A rank's times depend on the seed and its number alone, so that runs of other schedules, or of more ranks,
-    meet the same jitter. Ranks of one node share its deviation.
+    meet the same jitter. Ranks of one node share its deviation. `first` and `first_node`: the numbers of the
+    first rank and its node, if these are the ranks of one part of a machine.
     """
     ranks = len(mean_s)
     truth = jitter.truth()
     times = np.empty((ranks, cycles, len(PHASES)), dtype=np.float32)
     for rank in range(ranks):
-        level = jitter.level(_stream(seed, NODES + rank // ranks_per_node).standard_normal())
-        factor = level * truth.draw(_stream(seed, rank), 1, cycles)[0]
+        node = first_node + rank // ranks_per_node
+        level = jitter.level(_stream(seed, NODES + node).standard_normal())
+        factor = level * truth.draw(_stream(seed, first + rank), 1, cycles)[0]
         times[rank] = factor[:, None] * mean_s[rank]
     return times
 

@@ -8,6 +8,7 @@ it, one message after another, and messages of other ranks do not disturb it.
 """
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from spikemark.core.errors import BadInput
@@ -99,31 +100,65 @@ def build(network: Interconnect, ranks: int, ranks_per_node: int = 1) -> Platfor
 
     Raises BadInput for a topology that is not in TOPOLOGIES.
     """
-    if network.topology not in TOPOLOGIES:
-        raise BadInput(f"interconnect.topology={network.topology!r}: allowed are {', '.join(TOPOLOGIES)}")
-    nodes = math.ceil(ranks / ranks_per_node)
+    return placed(network, [rank // ranks_per_node for rank in range(ranks)], ranks_per_node)
+
+
+def placed(network: Interconnect, node_of: Sequence[int], ranks_per_node: int) -> Platform:
+    """The same for ranks that are on the nodes `node_of` [rank], up to `ranks_per_node` on each."""
+    check(network)
+    ranks, nodes = len(node_of), node_of[-1] + 1
     attributes, hosts, links, words = TOPOLOGIES[network.topology](network, nodes)
     wire = (network.latency_s - network.busy_s) / links
     inside = network.latency_node_s - network.busy_node_s
-    xml = f"""<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
- <zone id="world" routing="Full">
-  <cluster id="machine" prefix="node-" suffix="" radical="0-{hosts - 1}"
-           speed="{SPEED}" core="{ranks_per_node}" sharing_policy="SPLITDUPLEX"
-           bw="{network.bandwidth:.6g}Bps" lat="{wire:.6g}s"
-           loopback_bw="{COPIED:g}Bps" loopback_lat="{inside:.6g}s"{attributes}/>
- </zone>
-</platform>
-"""
-    lines = "".join(f"node-{rank // ranks_per_node}\n" for rank in range(ranks))
+    xml = world(cluster("machine", "node-", network, hosts, ranks_per_node, wire, attributes))
+    lines = "".join(f"node-{node}\n" for node in node_of)
     facts = (
         f"{network.topology}: {words}, {nodes} used, {ranks_per_node} ranks each; longest path of {links}"
         f" links of {1e6 * wire:.3g} us and {1e-9 * network.bandwidth:.4g} GB/s,"
         f" {1e6 * network.busy_s / 2:.3g} us per message at either end; within a node {1e6 * inside:.3g} us,"
         f" {1e-9 * network.bandwidth_node:.4g} GB/s and {1e6 * network.busy_node_s / 2:.3g} us"
     )
-    return Platform(xml, lines, flags(network, ranks), facts, environment(network, ranks))
+    costs = network.busy_s / 2, network.busy_node_s / 2, 1 / network.bandwidth_node
+    return Platform(xml, lines, flags(network, ranks), facts, environment(network, ranks, costs))
+
+
+def check(network: Interconnect) -> None:
+    """Raises BadInput for a topology that is not in TOPOLOGIES."""
+    if network.topology not in TOPOLOGIES:
+        raise BadInput(f"interconnect.topology={network.topology!r}: allowed are {', '.join(TOPOLOGIES)}")
+
+
+def world(inside: str) -> str:
+    """A platform file of clusters, links and routes."""
+    return f"""<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+ <zone id="world" routing="Full">
+{inside} </zone>
+</platform>
+"""
+
+
+def cluster(
+    name: str,
+    prefix: str,
+    network: Interconnect,
+    hosts: int,
+    cores: int,
+    wire: float,
+    attributes: str = "",
+    speed: str = SPEED,
+    properties: dict[str, str] | None = None,
+) -> str:
+    """Hosts with so many cores each on links of the latency `wire` in s, with these `properties`."""
+    inside = network.latency_node_s - network.busy_node_s
+    given = "".join(f'   <prop id="{key}" value="{value}"/>\n' for key, value in (properties or {}).items())
+    return f"""  <cluster id="{name}" prefix="{prefix}" suffix="" radical="0-{hosts - 1}"
+           speed="{speed}" core="{cores}" sharing_policy="SPLITDUPLEX"
+           bw="{network.bandwidth:.6g}Bps" lat="{wire:.6g}s"
+           loopback_bw="{COPIED:g}Bps" loopback_lat="{inside:.6g}s"{attributes}""" + (
+        f">\n{given}  </cluster>\n" if given else "/>\n"
+    )
 
 
 def flags(network: Interconnect, ranks: int) -> list[str]:
@@ -151,12 +186,11 @@ def flags(network: Interconnect, ranks: int) -> list[str]:
     return [f"--cfg={name}:{value}" for name, value in settings.items()]
 
 
-def environment(network: Interconnect, ranks: int) -> dict[str, str]:
+def environment(network: Interconnect, ranks: int, costs: Iterable[float]) -> dict[str, str]:
     """What the mini-app is told: algorithms of all-to-all calls by ranks and bytes, and costs of messages."""
     words = [
         f"{CALLS[call]}:{least}:{bytes_}:{AHEAD.get(name, 0)}"
         for call in CALLS
         for least, bytes_, name in algorithms.rules(network.selector, ranks)[call]
     ]
-    costs = network.busy_s / 2, network.busy_node_s / 2, 1 / network.bandwidth_node
     return {ALL_TO_ALL: " ".join(words), MESSAGE_COST: " ".join(f"{cost:.6g}" for cost in costs)}

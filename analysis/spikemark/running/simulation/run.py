@@ -4,7 +4,6 @@ import contextlib
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +14,15 @@ from spikemark.core.files import write_json
 from spikemark.core.reading import read_json
 from spikemark.machines import algorithms
 from spikemark.machines.digest import digest
-from spikemark.machines.inputs import Inputs
-from spikemark.machines.jitter import Jitter
-from spikemark.machines.node import Node
+from spikemark.machines.parts import Machine
 from spikemark.machines.profile import Profile
 from spikemark.network.description import read_time
+from spikemark.prediction.layout import inside, threads_of
 from spikemark.records import run_files
+from spikemark.records.record import load
 
-from . import compute_times, exchanges, folder, platform, smpirun, sources
+from . import compute_times, exchanges, folder, parts_platform, power, smpirun, sources
+from .networks import Networks
 from .sources import Place, Source
 
 MOST_RANKS, MOST_SEED = 4096, 2**63 - 1  # all ranks are in one process; numpy takes no larger seed
@@ -31,13 +31,14 @@ MOST_TIMES = 200_000_000  # compute times, one for every rank and cycle, of thre
 
 def simulate(
     description: dict[str, Any],
-    profile: Profile,
+    machine: Profile | Machine,
     ranks: int,
     out: Path,
     compute: str | Path = "model",
     *,
-    ranks_per_node: int = 1,
+    ranks_per_node: int | None = None,
     threads: int | None = None,
+    on: dict[str, int] | None = None,
     compute_of: dict[str, Any] | None = None,
     seed: int = 1,
     correlation: float | None = None,
@@ -47,6 +48,9 @@ def simulate(
     progress: Callable[[str], AbstractContextManager[smpirun.Advance | None]] | None = None,
 ) -> Path:
     """Simulate a run on `ranks` ranks of a machine; its record and simulation.json are in `out` afterwards.
+
+    `ranks_per_node`: by default one, or as many as fit on a machine of unequal parts; `on` says how many are
+    on each of its parts.
 
     `compute` says where compute times come from. `model` draws them from the profile's kernel times and
     jitter, for `threads` per rank (default: all cores, shared by the ranks of a node). They are those of
@@ -69,31 +73,32 @@ def simulate(
     version, out = smpirun.version(), Path(out).absolute()
     places.program("miniapp_smpi")
     folder.check(out)
-    filled = machines.filled(profile)
-    place = Place(filled, ranks, ranks_per_node, _threads(filled, ranks, ranks_per_node, threads, compute))
+    filled = machines.filled(machine)
+    place = _place(filled, ranks, ranks_per_node, threads, on, compute)
     cycles = compute_times.cycles(description)
     if ranks * cycles > MOST_TIMES:
         raise BadInput(f"{ranks} ranks x {cycles} cycles: allowed are {MOST_TIMES} compute times in all")
-    network = platform.network_of(filled, ranks, ranks_per_node)
-    built = platform.build(network, ranks, ranks_per_node)
+    networks = Networks.of(filled, place.layout)
+    selector = networks.common.selector
     description, chosen = exchanges.chosen(description, ranks)  # refuses what no host can run
     assumed = [
         *chosen,
-        algorithms.words(network.selector, ranks),
-        *algorithms.differences(exchanges.used(description, ranks), profile.values),
-        *_assumed(filled, "interconnect"),
+        algorithms.words(selector, ranks),
+        *algorithms.differences(exchanges.used(description, ranks), place.values),
+        *_assumed(place, "interconnect"),
     ]
     if compute == "model":
-        jitter = Jitter.of(Inputs(filled), "the simulated jitter", cv, correlation)
-        source = sources.model(description, compute_of, place, jitter, seed, hz)
-        assumed += _assumed(filled, "jitter")
+        source = sources.model(description, compute_of, place, place.jitters(cv, correlation), seed, hz)
+        assumed += _assumed(place, "jitter")
     else:
         useless = {} if host else {"hz": hz}
         useless |= {"compute_of": compute_of} if compute == "execute" else {}
         sources.refuse_options(str(compute), correlation=correlation, cv=cv, **useless)
         source = _other(compute, description, place, host, hz, compute_of)
+    built = parts_platform.build(networks, place.layout, place.ranks_per_node, source.speeds)
+    assumed += parts_platform.assumptions(networks, built)
     flags = [*built.flags, *source.flags]
-    words = f"{ranks} ranks x {cycles} cycles on {profile.name}"
+    words = f"{ranks} ranks x {cycles} cycles on {machine.name}"
     shown = progress(words) if progress else contextlib.nullcontext()
     with folder.workspace(out) as place_of_work, shown as advance:
         began = time.monotonic()
@@ -101,17 +106,19 @@ def simulate(
         cost = time.monotonic() - began
         about = {
             "format_version": 1,
-            "machine": profile.name,
-            "profile": digest(profile),
+            "machine": machine.name,
+            "profile": digest(machine),
             "compute": str(compute),
             **source.facts,
-            "ranks_per_node": ranks_per_node,
+            "ranks_per_node": place.ranks_per_node,
             "threads": place.threads,
-            "interconnect": asdict(network),
+            **_parts(place),
+            "interconnect": networks.content,
+            "energy": power.modelled(place, load(record)),
             "facts": built.facts,
             "platform": built.xml,
             "flags": flags,
-            "collectives": algorithms.words(network.selector, ranks),
+            "collectives": algorithms.words(selector, ranks),
             "odd_values": list(filled.odd),
             "assumptions": list(dict.fromkeys([*assumed, *source.assumptions])),
             "cost_s": cost,
@@ -123,13 +130,13 @@ def simulate(
     return out
 
 
-def done(out: Path, profile: Profile) -> bool:
+def done(out: Path, machine: Profile | Machine) -> bool:
     """Tells whether `out` contains a run that was simulated on this machine with its present profile."""
     about = out / run_files.SIMULATION
     if not (about.is_file() and run_files.whole(out)):
         return False
     about = read_json(about)
-    return isinstance(about, dict) and about.get("profile") == digest(profile)
+    return isinstance(about, dict) and about.get("profile") == digest(machine)
 
 
 def _other(
@@ -147,19 +154,40 @@ def _other(
     return sources.replay(description, Path(compute), place.ranks, compute_of)
 
 
-def _threads(profile: Profile, ranks: int, here: int, threads: int | None, compute: str | Path) -> int:
-    """Threads of a rank if `here` ranks share a node. Raises BadInput for more than the node has cores."""
+def _place(
+    machine: Profile | Machine,
+    ranks: int,
+    ranks_per_node: int | None,
+    threads: int | None,
+    on: dict[str, int] | None,
+    compute: str | Path,
+) -> Place:
+    """Where the ranks are. Raises BadInput for more of them, or of their threads, than a node has cores."""
     if compute != "model":
         if threads not in (None, 1):
             raise BadInput(f"threads={threads}: allowed is 1 where compute times are executed or replayed")
         threads = 1
-    return Node.of(profile, ranks, threads, here).threads
+    if not isinstance(machine, Machine):
+        ranks_per_node = ranks_per_node or 1
+    elif threads is None:
+        threads = threads_of(machine, ranks_per_node, on)
+    return Place.of(machine, ranks, threads, ranks_per_node, on)
 
 
-def _assumed(profile: Profile, group: str) -> list[str]:
+def _parts(place: Place) -> dict[str, Any]:
+    """How many ranks are on each named part, and on how many of its nodes."""
+    found = {
+        share.part: {"ranks": share.ranks, "nodes": share.node.nodes, "ranks_per_node": share.node.ranks}
+        for share in place.layout.shares
+        if share.part is not None
+    }
+    return {"parts": found} if found else {}
+
+
+def _assumed(place: Place, group: str) -> list[str]:
     """The assumed values of a group, each with its reason."""
     return [
         f"{path} = {value.value}{'' if value.unit in (None, '1') else f' {value.unit}'}: {value.reference}"
-        for path, value in profile.assumptions.items()
-        if path.startswith(f"{group}.") and "tables" not in path
+        for path, value in place.values.items()
+        if value.kind == "assumed" and inside(path).startswith(f"{group}.") and "tables" not in path
     ]

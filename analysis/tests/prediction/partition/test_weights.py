@@ -10,6 +10,7 @@ from spikemark.network import placement_file
 from spikemark.prediction.partition import graph, grouping, weights
 from spikemark.prediction.partition.divide import divide
 from spikemark.prediction.partition.methods import METHODS
+from spikemark.prediction.partition.placement import of_rule, per_unit
 
 WEIGHTED = [name for name, method in METHODS.items() if method.weighted]
 EQUAL = [name for name, method in METHODS.items() if not method.weighted]
@@ -48,6 +49,17 @@ def test_errors_of_rounding_do_not_add_up(graphs):
         g, 3, METHODS["round_robin"], capacity=weights.capacity(np.array([1.0, 0.4, 0.4]))
     ).placement
     assert made.per_rank == pytest.approx(g.neurons * np.array([1, 0.4, 0.4]) / 1.8, abs=1.5)
+
+
+@pytest.mark.parametrize("name", ["round_robin", "area_group"])
+def test_a_method_does_what_the_rule_of_that_name_does(name, graphs):
+    """Weights may stand in a description or in the file of a method: the neurons are the same."""
+    for g in graphs.values():
+        for given in ([1, 1, 1, 1], [1, 0.5, 0.5, 3], [2, 1, 1, 1, 2, 2, 0.1]):
+            found = divide(g, len(given), METHODS[name], capacity=weights.capacity(np.array(given, float)))
+            ruled = of_rule(g.described, f"{name}:{','.join(map(str, given))}", len(given))
+            assert found.placement.per_rank.tolist() == ruled.per_rank.tolist()
+            assert (per_unit(found.placement, g)[0] != per_unit(ruled, g)[0]).nnz == 0
 
 
 def test_equal_weights_are_none():

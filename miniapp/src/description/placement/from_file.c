@@ -1,14 +1,9 @@
-#include "description/placement.h"
+#include "description/placement_ranges.h"
+#include "description/placement_weights.h"
 
 #include "base/alloc.h"
 #include <stdlib.h>
 #include <string.h>
-
-/// A range of neurons as it stands in the file.
-struct range {
-    uint32_t first, end, origin;
-    int rank, over;
-};
 
 /// The lists of a placement file; docs/partition.md says what they mean. `over` and `origin` may be NULL.
 struct lists {
@@ -101,86 +96,18 @@ static bool read_ranges(const struct lists *lists, uint32_t neurons, int ranks, 
                      (long long)next);
 }
 
-/// Adds the neurons first ... end - 1 of a range, to the last deal if that has the same rank. The threads of
-/// a rank take turns from one deal to the next: otherwise thread 0 would get the first neuron of each.
-/// `dealt` [ranks] counts the neurons on each rank.
-static void add_deal(struct placement *placement, const struct range *range, uint32_t population,
-                     uint32_t first, uint32_t end, uint32_t *dealt) {
-    const uint32_t over = (uint32_t)range->over, at_first = (first - range->origin) % over;
-    const uint32_t number = placement->first_deal[population + 1];
-    struct deal *deal = &placement->deals[number];
-    if (over == 1 && number > placement->first_deal[population] && deal[-1].ranks == 1 &&
-        deal[-1].first_rank == range->rank) {
-        deal[-1].end = end;
-        dealt[range->rank] += end - first;
-        return;
-    }
-    placement->first_deal[population + 1]++;
-    const uint32_t round = dealt[(uint32_t)range->rank + at_first] % (uint32_t)placement->threads;
-    *deal = (struct deal){.first = first,
-                          .end = end,
-                          .population = population,
-                          .origin = first - at_first - round * over,
-                          .first_rank = range->rank,
-                          .ranks = range->over};
-    for (uint32_t i = 0; i < over; i++) {
-        const uint32_t skip = (i + over - at_first) % over;
-        dealt[(uint32_t)range->rank + i] += end - first > skip ? (end - first - skip - 1) / over + 1 : 0;
-    }
-}
-
-/// Cuts the ranges where populations end. A population without neurons has a deal to no rank.
-static void cut(struct placement *placement, const struct range *ranges) {
-    const struct network *network = placement->network;
-    uint32_t *dealt = ALLOC_ZERO(uint32_t, (size_t)placement->ranks);
-    for (uint32_t p = 0; p < network->n_populations; p++) {
-        const uint32_t begin = network->populations[p].first, end = begin + network->populations[p].size;
-        placement->first_deal[p + 1] = placement->first_deal[p];
-        if (begin == end) {
-            placement->deals[placement->first_deal[p + 1]++] =
-                (struct deal){.first = begin, .end = end, .population = p};
-            continue;
-        }
-        for (uint32_t at = begin; at < end;) {
-            while (ranges->end <= at) ranges++;
-            const uint32_t stop = ranges->end < end ? ranges->end : end;
-            add_deal(placement, ranges, p, at, stop, dealt);
-            at = stop;
-        }
-    }
-    free(dealt);
-}
-
-/// Reads what each rank shall have, where the file says it.
-static bool read_weights(struct placement *placement, const json_t *file, struct error *error) {
-    const json_t *given = json_object_get(file, "weights");
-    const size_t ranks = (size_t)placement->ranks;
-    if (!given) return true;
-    if (!json_is_array(given) || json_array_size(given) != ranks)
-        return error_set(error, "placement.file: weights: not %zu values; allowed: one for each rank", ranks);
-    placement->weights = ALLOC(double, ranks);
-    for (size_t i = 0; i < ranks; i++) {
-        const double weight = json_number_value(json_array_get(given, i));
-        if (!(weight >= 1e-12 && weight <= 1e12))
-            return error_set(error, "placement.file: weights.%zu: %g; allowed: a number from 1e-12 to 1e12",
-                             i, weight);
-        placement->weights[i] = weight;
-    }
-    return true;
-}
-
 static bool deal_file(struct placement *placement, const json_t *file, struct error *error) {
     const struct network *network = placement->network;
     struct lists lists = {0};
-    if (!read_head(file, placement->ranks, &lists, error) || !read_weights(placement, file, error))
+    const json_t *weights = json_object_get(file, "weights");
+    if (!read_head(file, placement->ranks, &lists, error)) return false;
+    if (weights && !placement_read_weights(placement, weights, "placement.file: weights", error))
         return false;
-    const size_t most = lists.size + network->n_populations;
-    if (most > UINT32_MAX)
+    if (lists.size + network->n_populations > UINT32_MAX)
         return error_set(error, "placement.file: %zu ranges; allowed: fewer than neurons", lists.size);
     struct range *ranges = ALLOC(struct range, lists.size);
     const bool good = read_ranges(&lists, network->n_neurons, placement->ranks, ranges, error);
-    placement->deals = ALLOC(struct deal, most);
-    if (good) cut(placement, ranges);
+    if (good) placement_deal_ranges(placement, ranges, lists.size);
     free(ranges);
     return good;
 }

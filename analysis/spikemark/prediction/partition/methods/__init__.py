@@ -4,6 +4,7 @@ from spikemark.core.errors import BadInput
 from spikemark.prediction.partition.problem import Method
 
 from . import (
+    area_group,
     genetic,
     greedy_affinity,
     greedy_swap,
@@ -33,6 +34,7 @@ METHODS: dict[str, Method] = {
         kahip.METHOD,
         mtkahypar.METHOD,
         peak_search.METHOD,
+        area_group.METHOD,
     )
 }
 

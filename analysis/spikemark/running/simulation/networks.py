@@ -1,0 +1,99 @@
+"""The networks between the nodes of a simulated machine: one of equal nodes, or those of parts and links."""
+
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
+from typing import Any
+
+from spikemark.machines.inputs import Inputs
+from spikemark.machines.interconnect import Interconnect
+from spikemark.machines.parts import Machine
+from spikemark.machines.profile import UnknownValue
+from spikemark.prediction.layout import Layout
+
+WHY = "the simulated network"
+LIBRARY = "the MPI library of all ranks is that of part {}, {}: the parts have different ones"
+WITHIN = "messages within any node take {:.3g} us and {:.4g} GB/s, as on the part where they are slowest"
+EAGER = "messages up to {:g} bytes leave before their receiver is ready, as on the part where fewest do"
+
+
+@dataclass(frozen=True)
+class Networks:
+    """`parts`: the interconnect of each part that has ranks, in their order. A machine of equal nodes has
+    one, without a name. `links`: what lies between two of them, by their names in the same order.
+
+    `alike`: nodes of different parts reach each other as those of one part do.
+    """
+
+    parts: dict[str | None, Interconnect]
+    links: dict[tuple[str, str], Interconnect]
+    alike: bool
+
+    @classmethod
+    def of(cls, machine: Any, layout: Layout) -> "Networks":
+        """The networks of a filled profile, or of a filled machine of parts, as ranks meet them.
+
+        Raises UnknownValue, naming the part or the link, where one lacks a value.
+        """
+        inputs, nodes = Inputs(machine), layout.nodes
+        names = [share.part for share in layout.shares]
+        together = layout.each(inputs, lambda of, _: Interconnect.whole(of, WHY, nodes))
+        if not isinstance(machine, Machine):
+            return cls(dict(zip(names, together, strict=True)), {}, True)
+        pairs = list(combinations(names, 2))
+        links = {pair: _between(inputs, pair, nodes) for pair in pairs}
+        equal = len(set(map(_outside, together))) == 1 and all(
+            _free(inputs.of_link(*pair)) == _free(inputs.of_part(pair[0])) for pair in pairs
+        )
+        apart = layout.each(inputs, lambda of, share: Interconnect.whole(of, WHY, share.node.nodes))
+        return cls(dict(zip(names, together if equal else apart, strict=True)), links, equal)
+
+    @property
+    def common(self) -> Interconnect:
+        """What is one and the same for all ranks: the MPI library, and up to which size messages are eager.
+
+        The rest is the network of the first part, with the slowest messages within a node.
+        """
+        every = list(self.parts.values())
+        return replace(
+            every[0],
+            eager=min(one.eager for one in every),
+            latency_node_s=max(one.latency_node_s for one in every),
+            bandwidth_node=min(one.bandwidth_node for one in every),
+        )
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The interconnect of a machine of equal nodes, or those of all parts and links by their names."""
+        parts = {name: asdict(one) for name, one in self.parts.items()}
+        return parts.get(None) or parts | {"-".join(pair): asdict(one) for pair, one in self.links.items()}
+
+    @property
+    def assumptions(self) -> list[str]:
+        """What had to be chosen, since it can only be one for all ranks."""
+        used, found = self.common, []
+        if self.alike and len({(one.latency_node_s, one.bandwidth_node) for one in self.parts.values()}) > 1:
+            found.append(WITHIN.format(1e6 * used.latency_node_s, 1e-9 * used.bandwidth_node))
+        if len({one.selector for one in self.parts.values()}) > 1:
+            found.append(LIBRARY.format(next(iter(self.parts)), used.selector))
+        if len({one.eager for one in self.parts.values()}) > 1:
+            found.append(EAGER.format(used.eager))
+        return found
+
+
+def _outside(network: Interconnect) -> tuple:
+    """What messages between nodes depend on, besides what is `common`."""
+    return (
+        network.latency_s, network.bandwidth, network.gap_s, network.topology, network.nodes_per_leaf,
+    )  # fmt: skip
+
+
+def _between(inputs: Inputs, pair: tuple[str, str], nodes: int) -> Interconnect:
+    try:
+        return Interconnect.of(inputs.of_link(*pair), WHY, nodes)
+    except UnknownValue as reason:
+        raise UnknownValue(f"link {'-'.join(pair)}: {reason}") from None
+
+
+def _free(inputs: Inputs) -> tuple[float, float]:
+    """Latency in s and bandwidth in bytes per second without congestion, which links mostly do not state."""
+    return tuple(inputs.need(f"interconnect.{name}", WHY) for name in ("latency", "bandwidth"))

@@ -1,0 +1,219 @@
+"""Runs on a simulated machine of unequal parts: spikes, compute times and waiting of each part."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import machine_file
+import numpy as np
+import pytest
+from four_areas import SCHEDULES, describe
+from simulated_parts import FAR, ON, SLOWER, full, load, simulate
+
+from spikemark import machines
+from spikemark.core.errors import BadInput
+from spikemark.machines.inputs import Inputs
+from spikemark.models import recursion
+from spikemark.prediction import phases, rates
+from spikemark.prediction.layout import Layout
+from spikemark.prediction.loads import Loads
+from spikemark.prediction.predict import predict
+from spikemark.presets import PRESETS
+from spikemark.records import record
+from spikemark.running import simulation
+from spikemark.running.simulation.networks import Networks
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory) -> machines.Machine:
+    """Two fast nodes and one that is slower by half, all on one network."""
+    return load(tmp_path_factory.mktemp("alike"))
+
+
+@pytest.fixture(scope="module")
+def apart(tmp_path_factory) -> machines.Machine:
+    """The same, with a slow network between the parts."""
+    return load(tmp_path_factory.mktemp("apart"), link=FAR)
+
+
+@pytest.fixture(scope="module")
+def equal(tmp_path_factory) -> machines.Profile:
+    return machines.load(machine_file.write(tmp_path_factory.mktemp("equal") / "made-up.yaml"))
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_spikes_are_those_of_the_machine_of_equal_nodes(tmp_path, apart, equal, schedule):
+    expected = simulate(tmp_path / "equal", equal, schedule).record.checksum
+    for on in ON, {"fast": 2, "slow": 2}:
+        assert simulate(tmp_path / "out", apart, schedule, on).record.checksum == expected
+
+
+@pytest.mark.parametrize("name", machines.names_of_parted())
+def test_every_machine_of_parts_is_simulated(tmp_path, equal, name):
+    one = machines.load_any(name)
+    on = dict.fromkeys(one.parts, 4 // len(one.parts))
+    found = simulate(tmp_path / "out", one, on=on, threads=None, ranks_per_node=None)
+    assert found.record.checksum == simulate(tmp_path / "equal", equal).record.checksum
+    about = found.simulation
+    assert {part: own["ranks"] for part, own in about["parts"].items()} == on
+    assert [part for part, own in about["energy"]["parts"].items() if own["power_w"]] == list(on)
+
+
+def test_ranks_of_each_part_compute_as_long_as_its_model_says(tmp_path, machine):
+    found = simulate(tmp_path / "out", machine, on=ON, cv=1e-6, compute_of=full(describe()))
+    description = {**full(describe()), "schedule": "conventional"}
+    inputs = Inputs(machines.filled(machine))
+    loads = Loads.of(description, 4, 4, rates.of(description).hz)
+    layout = Layout.of(machine, 4, 4, 1, ON)
+    expected = [sum(phases.seconds(loads, inputs.of_part(share.part), share.node)) for share in layout.shares]
+    mean_s = found.compute().mean(axis=1)
+    assert mean_s == pytest.approx([*expected[0][:3], expected[1][3]], rel=1e-4)
+    assert 0.9 * SLOWER < mean_s[3] / mean_s[:3].mean() < SLOWER  # caches and barriers are as fast
+
+
+def test_every_part_has_its_own_jitter(tmp_path):
+    parts = {"fast": {"nodes": 8, "jitter__cv": 0.05}, "slow": {"nodes": 8, "jitter__cv": 0.2}}
+    two = machines.load_any(machine_file.write_parts(tmp_path / "parts.yaml", **parts))
+    found = simulate(tmp_path / "out", two, on=ON, compute_of=full(describe()), seed=3)
+    compute = found.compute()
+    cv = compute.std(axis=1) / compute.mean(axis=1)
+    assert cv == pytest.approx([0.05, 0.05, 0.05, 0.2], rel=0.2)
+    jitter = found.simulation["jitter"]
+    assert {name: one["cv"] for name, one in jitter.items()} == {"fast": 0.05, "slow": 0.2}
+
+
+def test_a_ranks_times_do_not_depend_on_how_parts_are_numbered(tmp_path, equal):
+    """Parts that are equal but in name meet the jitter of the equal machine."""
+    parts = {"one": {"nodes": 2, "jitter__node_spread": 0.1}, "two": {"nodes": 2, "jitter__node_spread": 0.1}}
+    two = machines.load_any(machine_file.write_parts(tmp_path / "parts.yaml", **parts))
+    alone = machines.load(tmp_path / "one.yaml")
+    runs = simulate(tmp_path / "a", two, on={"one": 2, "two": 2}), simulate(tmp_path / "b", alone)
+    assert np.array_equal(*(run.compute() for run in runs))
+    assert np.array_equal(*(run.cycles for run in runs))  # one network, too
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_others_wait_for_the_slow_part_as_the_recursion_says(tmp_path, machine, schedule):
+    found = simulate(tmp_path / "out", machine, schedule, ON, compute_of=full(describe(schedule)))
+    waiting = sum(
+        found.phase(name).astype(float)
+        for name in ("synchronise", "overlap_wait")
+        if name in found.record.phases
+    )
+    course = recursion.evaluate(found.compute(), recursion.lanes_of(found))
+    expected = course.waiting_s.mean(axis=1)
+    own = found.compute().mean(axis=1)
+    assert expected[:3].min() > 0.8 * (own[3] - own[:3].max())
+    assert waiting.mean(axis=1) == pytest.approx(expected, rel=0.02, abs=0.01 * own.mean())
+
+
+@pytest.mark.parametrize("schedule", ["conventional", "structure-aware"])
+def test_one_slow_node_of_eight_costs_what_is_predicted(tmp_path, schedule):
+    """Simulated waiting beside the predicted one, for all ranks together."""
+    one = load(tmp_path, slower=1.2, fast=7)
+    on = {"fast": 7, "slow": 1}
+    eight = PRESETS["mam-benchmark"].describe(
+        areas=8, neurons_per_area=100, indegree=20, delay_ratio=10, seed=1
+    )
+    description = {**describe(schedule, cycles=1000), "network": eight["network"]}
+    options = {"on": on, "ranks_per_node": 1, "threads": 4, "compute_of": full(description)}
+    out = simulation.simulate(description, one, 8, tmp_path / "out", **options)
+    found = record.load(out)
+    waited = found.spent_s("waiting") / found.record.timing.model_s
+    expected = (
+        predict(full(description), machines.filled(one), 8, 4, ranks_per_node=1, on=on)
+        .figures["waiting"]
+        .value
+    )
+    assert waited == pytest.approx(expected, rel=0.05)
+
+
+def test_executed_kernels_take_the_time_of_each_part(tmp_path, machine, equal):
+    out = simulation.simulate(describe(), machine, 4, tmp_path / "out", "execute", host=equal, on=ON)
+    about = json.loads((out / "simulation.json").read_text())
+    assert about["factor"]["slow"] == pytest.approx(SLOWER * about["factor"]["fast"], rel=0.05)
+    fast, slow = 1.0, about["factor"]["fast"] / about["factor"]["slow"]
+    assert f'speed="{fast:g}Gf"' in about["platform"] and f'speed="{slow:.6g}Gf"' in about["platform"]
+
+
+def test_measured_times_are_replayed_on_parts(tmp_path, apart):
+    first = simulate(tmp_path / "first", apart, on=ON, compute_of=full(describe()))
+    where = {"on": {"fast": 2, "slow": 2}, "ranks_per_node": 1}
+    out = simulation.simulate(describe("conventional"), apart, 4, tmp_path / "out", first.path, **where)
+    assert record.load(out).compute() == pytest.approx(first.compute(), rel=1e-3, abs=1e-7)
+
+
+def test_the_record_says_what_is_on_which_part(tmp_path, apart):
+    about = simulate(tmp_path / "out", apart, on=ON).simulation
+    assert about["parts"] == {
+        "fast": {"ranks": 3, "nodes": 3, "ranks_per_node": 1},
+        "slow": {"ranks": 1, "nodes": 1, "ranks_per_node": 1},
+    }
+    assert set(about["interconnect"]) == {"fast", "slow", "fast-slow"}
+    assert about["machine"] == "parts" and "fast to slow: 40 us" in about["facts"]
+    assert simulation.done(tmp_path / "out", apart)
+
+
+@pytest.fixture
+def files(tmp_path) -> dict[str, Path]:
+    run = tmp_path / "run.json"
+    run.write_text(json.dumps(describe()))
+    load(tmp_path)
+    return {"run": run, "machine": tmp_path / "parts.yaml", "out": tmp_path / "out"}
+
+
+def command(files, *more) -> list[str]:
+    given = {"--machine": files["machine"], "--ranks": 4, "--out": files["out"]}
+    return [str(word) for word in ("simulate", files["run"], *sum(given.items(), ()), *more)]
+
+
+def test_the_command_says_the_energy_of_each_part(spikemark, files):
+    status, output, errors = spikemark(*command(files, "--on", "fast=3,slow=1", "--ranks-per-node", 1))
+    assert status == 0, errors
+    energy = record.load(files["out"]).simulation["energy"]
+    for part in "fast", "slow":
+        line = next(line for line in output.splitlines() if line.startswith(f"  {part}: "))
+        assert f"{energy['parts'][part]['power_w']:.4g} W" in line and "uJ per synaptic event" in line
+
+
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        ("--on fast=3", "3 in all; allowed: ranks=4"),
+        ("--on fast=3,arm=1", "part 'arm'; allowed: fast, slow"),
+        ("--on fast=1,slow=3 --ranks-per-node 1", "part slow: 3 ranks; allowed: up to 2"),
+        ("--on fast", "on='fast': each part once with its ranks is needed, such as x86=4,arm=8"),
+        ("--on fast=2,fast=2", "on='fast=2,fast=2': each part once"),
+        ("--on fast=-1,slow=5", "on='fast=-1,slow=5': each part once"),
+        ("--threads 17", "threads=17: a node of fast has 16 cores"),
+        ("--compute execute --threads 2", "threads=2: allowed is 1 where compute times are executed"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line_and_nothing_is_left(refusal, files, more, complaint):
+    before = set(files["out"].parent.iterdir())
+    assert complaint in refusal(*command(files, *more.split()))
+    assert set(files["out"].parent.iterdir()) == before
+
+
+def test_more_ranks_than_all_parts_take(refusal, files):
+    words = command(files, "--ranks-per-node", 1)
+    words[words.index("--ranks") + 1] = "11"
+    assert "ranks=11; allowed: up to 10, which the parts of parts take" in refusal(*words)
+
+
+def test_ranks_by_part_of_a_machine_of_equal_nodes(refusal, files):
+    words = command(files, "--on", "fast=4")
+    words[words.index("--machine") + 1] = str(files["machine"].with_name("fast.yaml"))
+    complaint = refusal(*words)
+    assert "fast" in complaint and "equal" in complaint
+
+
+def test_a_part_whose_network_lacks_a_value_is_named(tmp_path, machine):
+    profile = machine.parts["slow"].profile  # not filled
+    lacking = {**profile.values}
+    del lacking["interconnect.topology"]
+    parts = {**machine.parts, "slow": machine.parts["slow"]}
+    parts["slow"] = replace(parts["slow"], profile=replace(profile, values=lacking))
+    layout = Layout.of(machine, 4, 4, 1, ON)
+    with pytest.raises(BadInput, match=r"part slow: .*interconnect\.topology is unknown, needed for the sim"):
+        Networks.of(replace(machine, parts=parts), layout)
