@@ -39,11 +39,11 @@ def small(monkeypatch):
 
 
 @pytest.fixture
-def done(small, tmp_path):
+def done(small, tmp_path, capsys):
     found, _ = carried_out(STUDY, tmp_path, [exchanging(2)])
-    complaints = placements.compute(found.sweep)
-    assert complaints == ["brain, 20 ranks, metis, seed 1: method='metis': needs the Python package pymetis:"
-                          " pip install pymetis"]  # fmt: skip
+    assert placements.compute(found.sweep) == []  # an optional library that is absent is no failure
+    said = capsys.readouterr().out
+    assert "left out: brain, 20 ranks, metis, seed 1: method='metis': needs the Python package pymetis" in said
     return carry_out.write(STUDY, gather(found.sweep.path))
 
 
