@@ -43,7 +43,9 @@ def done(small, tmp_path, capsys):
     found, _ = carried_out(STUDY, tmp_path, [exchanging(2)])
     assert placements.compute(found.sweep) == []  # an optional library that is absent is no failure
     said = capsys.readouterr().out
-    assert "left out: brain, 20 ranks, metis, seed 1: method='metis': needs the Python package pymetis" in said
+    assert (
+        "left out: brain, 20 ranks, metis, seed 1: method='metis': needs the Python package pymetis" in said
+    )
     return carry_out.write(STUDY, gather(found.sweep.path))
 
 
