@@ -241,6 +241,10 @@ def compared(mine: Loads, said: dict):
         yield f"{a.name}, ranks", int(a.sizes.max()), b["ranks"]
         yield f"{a.name}, groups", len(np.unique(a.group)), b["groups"]
         yield f"{a.name}, exchange", "self" if a.alone else a.exchange, b["exchange"]
+        if b["composed"]:
+            own = b["composed"].get("dimensions") or [b["composed"]["group"]]
+            sizes = a.composed.dimensions(b["ranks"])
+            yield f"{a.name}, levels", [*sizes[: len(own)]], own
         yield f"{a.name}, wire", a.word_bytes, WORD_BYTES[b["wire"]]
         shortest = None if a.shortest is None else close(a.shortest * time.resolution_ms)
         yield f"{a.name}, shortest delay", shortest, b["shortest_delay_ms"]

@@ -1,13 +1,16 @@
 """Words of every level of the exchange multi_level beside expected traffic, rank by rank."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import program
 import pytest
 
+from spikemark.network.composed import Composed
 from spikemark.network.description import read
-from spikemark.prediction.partition import bridges, levels, traffic
+from spikemark.network.named_files import located
+from spikemark.prediction.partition import bridges, forwarding, levels, traffic
 from spikemark.prediction.partition.graph import of_description
 from spikemark.prediction.partition.placement import of_rule
 from spikemark.presets import voxels
@@ -32,19 +35,28 @@ def test_words_of_every_level_are_as_expected(tmp_path, sizes, side, merge):
     compare(tmp_path, described, [level.sent for level in (found if side == "sender" else found[::-1])])
 
 
-def test_words_follow_a_forwarding_table(tmp_path):
-    """What `spikemark traffic --out-table` writes is what the mini-app reads, and evens out its bridges."""
-    sizes = (3, 3)
-    described, hits = brain(tmp_path, 9, {"dimensions": sizes, "table": "table.json"})
-    pairs = hits.between()
-    table = bridges.balanced(pairs, sizes, cap=4)
-    bridges.write(tmp_path / "table.json", table)
-    away = np.arange(9)[:, np.newaxis] // 3 != np.arange(9) // 3
-    at = table.bridge[np.arange(9) // 3] + 3 * (np.arange(9) // 3)[:, np.newaxis]
-    at = np.where(away, at, np.arange(9))
-    first = np.where(at == np.arange(9)[:, np.newaxis], 0, pairs).sum(axis=1)
-    second = np.bincount(at[away], pairs[away], 9)
-    compare(tmp_path, described, [first, second])
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("merge", [False, True])
+@pytest.mark.parametrize("side", levels.SIDES)
+def test_words_follow_files(tmp_path, side, merge, ordered):
+    """What `spikemark traffic --out-table` writes is what the mini-app and expectations read; so is an order
+    of ranks, by whose positions the table counts groups and members."""
+    sizes, ranks = (3, 3), 9
+    fields = {"dimensions": sizes, "side": side, "merge": merge, "table": "table.json"}
+    position = np.arange(ranks)
+    if ordered:
+        position, fields["order"] = np.array([7, 0, 6, 1, 5, 2, 4, 3, 8]), "order.json"
+        order = {"kind": "rank_order", "format_version": 1, "order": position.tolist()}
+        (tmp_path / "order.json").write_text(json.dumps(order))
+    described, hits = brain(tmp_path, ranks, fields)
+    pairs, at = hits.between(), np.argsort(position)
+    table = bridges.balanced(pairs[at][:, at], sizes, cap=4, side=side)
+    bridges.write(tmp_path / "table.json", replace(table, bridge=table.bridge[:, position]))
+    composed = Composed.of("multi_level", located(described, tmp_path)["exchange"])
+    files = forwarding.read(composed, ranks)
+    found = levels.hops(pairs, sizes, side, hits.onto if merge else None, files)
+    sent = [np.asarray(hop.flow.sum(axis=1)).ravel() for hop in found]
+    compare(tmp_path, described, sent if side == "sender" else sent[::-1])
 
 
 def brain(folder, ranks: int, fields: dict):

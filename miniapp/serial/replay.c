@@ -8,18 +8,21 @@
 /// receivers, [messages] bytes, [messages] steps, ascending. Then by receiver: [ranks + 1] and [messages]
 /// senders, bytes, steps.
 ///
-/// In each hop a rank sends to its targets and receives from its sources in the order of the file, and waits
-/// for its sends, as the exchange `direct` does. With a positive `ahead`, messages have steps, at which both
-/// ends begin them; so many steps are on their way at a time. A rank begins the next hop at once. All ranks
-/// begin together.
+/// In each hop a rank sends to its targets in the order of the file. With a positive `ahead`, messages have
+/// steps, at which both ends begin them; so many steps are on their way at a time. With 0, a rank begins
+/// everything at once and takes what comes first, as the exchange `p2p` does. With -1, it receives in the
+/// order of the file, as `direct` does. A rank begins the next hop when it has sent and received everything
+/// of this one. All ranks begin together.
 ///
 /// Prints `time HOP LAST_US MEAN_US`: when the last rank and the mean rank have finished the hop, from the
-/// beginning of the first one. Bad input ends with one line and status 2.
+/// beginning of the first one, and `memory BYTES`, the most that this process has held. Bad input ends with
+/// one line and status 2.
 
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
 enum { bad_input = 2, from_now_us = 1000 };
@@ -113,15 +116,18 @@ static void in_turn(const struct replayed *r, int hop, int rank) {
 
 static void all_at_once(const struct replayed *r, int hop, int rank) {
     const struct side *sent = &r->sent[hop], *received = &r->received[hop];
-    const int first = sent->begin[rank], count = sent->begin[rank + 1] - first;
-    MPI_Request *requests = malloc(sizeof *requests * (size_t)(count + 1));
-    for (int i = 0; i < count; i++)
-        MPI_Isend(r->buffer, sent->bytes[first + i], MPI_BYTE, sent->other[first + i], hop, MPI_COMM_WORLD,
-                  &requests[i]);
-    for (int i = received->begin[rank]; i < received->begin[rank + 1]; i++)
+    const int out = sent->begin[rank], out_end = sent->begin[rank + 1];
+    const int in = received->begin[rank], in_end = received->begin[rank + 1];
+    const int messages = out_end - out + in_end - in;
+    MPI_Request *requests = malloc(sizeof *requests * (size_t)(messages + 1)), *next = requests;
+    for (int i = in; i < in_end && r->ahead == 0; i++)
+        MPI_Irecv(r->buffer, received->bytes[i], MPI_BYTE, received->other[i], hop, MPI_COMM_WORLD, next++);
+    for (int i = out; i < out_end; i++)
+        MPI_Isend(r->buffer, sent->bytes[i], MPI_BYTE, sent->other[i], hop, MPI_COMM_WORLD, next++);
+    for (int i = in; i < in_end && r->ahead < 0; i++)
         MPI_Recv(r->buffer, received->bytes[i], MPI_BYTE, received->other[i], hop, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
-    MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+    MPI_Waitall((int)(next - requests), requests, MPI_STATUSES_IGNORE);
     free(requests);
 }
 
@@ -159,6 +165,9 @@ int main(int argc, char **argv) {
         MPI_Allreduce(&at[hop], &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         if (rank == 0) printf("time %d %.6f %.6f\n", hop, 1e6 * last, 1e6 * sum / ranks);
     }
+    struct rusage usage;
+    if (rank == 0 && getrusage(RUSAGE_SELF, &usage) == 0)
+        printf("memory %lld\n", 1024LL * usage.ru_maxrss); // Linux counts KiB
     free(at);
     MPI_Finalize();
     return 0;

@@ -79,7 +79,7 @@ def read(description: Description, ranks: int, schedule: Schedule, placement: st
     for rule in schedule.lanes:
         lag = _lag(description, rule)
         period = _period(description, schedule, rule, lag, ratio, shortest)
-        exchange, composed = _exchange(description.exchange, rule.name, lag)
+        exchange, composed = exchange_of(description.exchange, rule.name, lag)
         found.append(Lane(
             rule.name, period, lag, held[rule.name], _group(description, rule, where, ranks), exchange,
             _bytes(description.wire, rule.name), composed, shortest[rule.name],
@@ -280,7 +280,8 @@ def _check_names(field: str, given: object, lanes: list[str]) -> None:
                 raise BadInput(f"{field}: no lane {lane!r}; there are {', '.join(lanes)}")
 
 
-def _exchange(given: str | dict, lane: str, lag: int) -> tuple[str, Composed]:
+def exchange_of(given: str | dict, lane: str, lag: int) -> tuple[str, Composed]:
+    """The name and the fields of the exchange of a lane, from the field `exchange` of a description."""
     if isinstance(given, dict) and "name" not in given:
         given = given.get(lane, {})
     if not isinstance(given, dict):

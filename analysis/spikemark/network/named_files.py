@@ -54,7 +54,7 @@ def stored(
         if path is None:
             return file
         if not path.is_file() or digest(path) != digest(Path(file)):
-            write_atomically(path, json.dumps(_content(file)))
+            write_atomically(path, json.dumps(content(file)))
         return os.path.relpath(path, folder)
 
     return _changed(description, copy)
@@ -83,15 +83,16 @@ def digest(path: Path) -> str:
 @lru_cache(maxsize=64)
 def _digest(path: str, changed: tuple[int, int] | None) -> str:
     """As `digest`; a file that has not `changed` is read once."""
-    return hashlib.sha256(json.dumps(_content(path), sort_keys=True).encode()).hexdigest()[:12]
+    return hashlib.sha256(json.dumps(content(path), sort_keys=True).encode()).hexdigest()[:12]
 
 
-def _content(path: str) -> Any:
+def content(path: str) -> Any:
+    """What a file says that a description names, or the part FILE#NAME of one. Raises BadInput without it."""
     file, name = _split(path)
-    content = read_json(Path(file), "`spikemark partition` and `spikemark traffic` write such files")
-    if name and not (isinstance(content, dict) and name in content):
+    found = read_json(Path(file), "`spikemark partition` and `spikemark traffic` write such files")
+    if name and not (isinstance(found, dict) and name in found):
         raise BadInput(f"{file}: has no {name!r}, which the description names")
-    return content[name] if name else content
+    return found[name] if name else found
 
 
 def _split(path: str) -> tuple[str, str]:

@@ -42,6 +42,10 @@ class Layout:
         return cls((Share(None, node, 0, ranks),))
 
     @property
+    def ranks(self) -> int:
+        return sum(share.ranks for share in self.shares)
+
+    @property
     def nodes(self) -> int:
         return sum(share.node.nodes for share in self.shares)
 

@@ -174,8 +174,12 @@ def test_one_exchange_of_many_cycles_is_cheaper_than_many():
             "exchange: merge=1 for lane world; allowed: true, false",
         ),
         (
-            {"name": "multi_level", "dimensions": [2, 4], "table": "table.json"},
-            "exchange: table='table.json' for lane world; allowed: none, since predictions know neither rank",
+            {"name": "multi_level", "dimensions": [2, 4], "table": "/nowhere/table.json"},
+            "/nowhere/table.json: not found",
+        ),
+        (
+            {"name": "multi_level", "dimensions": [2, 4], "order": 3},
+            "exchange: order=3 for lane world; allowed",
         ),
     ],
 )

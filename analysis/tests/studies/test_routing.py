@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from fake_simulation import write
 from planned import ABSENT
 from studied import carried_out, exchanging, table
 
@@ -15,6 +16,7 @@ from spikemark.prediction.partition import levels, routed
 from spikemark.prediction.traffic import Traffic
 from spikemark.presets import voxels
 from spikemark.records.gather import gather
+from spikemark.running.simulation.replay import Replayed
 from spikemark.running.simulation.smpirun import SimulationFailed
 from spikemark.studies import STUDIES, carry_out, routing
 from spikemark.studies.routing import loads, replays, tables, verdicts
@@ -141,8 +143,8 @@ def test_a_simulation_that_fails_is_said_and_tried_again(small, tmp_path, monkey
     def full(case):
         if reason := next(failing):
             raise reason
-        return {"messages": 6, "bytes": 1e3, "modelled_s": [1e-5], "p2p_s": [1e-5], "last_s": [2e-5],
-                "mean_s": [1e-5]}  # fmt: skip
+        sums = {"messages": 6, "bytes": 1e3, "largest": 1e2, "processor_s": 1.0, "simulator_bytes": 3e7}
+        return sums | {"modelled_s": [1e-5], "p2p_s": [1e-5], "last_s": [2e-5], "mean_s": [1e-5]}
 
     monkeypatch.setattr(replays, "_full", full)
     assert list(replays.compute(tmp_path)) == [f"{case.key}: deadlock"]
@@ -150,3 +152,52 @@ def test_a_simulation_that_fails_is_said_and_tried_again(small, tmp_path, monkey
     assert list(replays.compute(tmp_path)) == []
     (row,) = replays.table(replays.load(tmp_path)).rows
     assert row["ratio"] == 0.5 and not row["run"]
+
+
+SMALL = [replays.Case(16, 1, 1, True), replays.Case(16, 2, 1, True)]
+
+
+@pytest.fixture
+def replayed(small, tmp_path, monkeypatch):
+    """Both kinds of small brains as they are kept, without SimGrid."""
+
+    def simulate(described, profile, ranks, out, cv):
+        lane = {"exchange": "direct", "composed": None, "levels": None}
+        if isinstance(described["exchange"], dict):
+            composed = {"inner": "direct", "outer": "direct", "group": described["exchange"]["group"]}
+            counts = {"connections": 3, "messages": 960, "words": 20_000, "bytes_sent": 90_000}
+            lane = {"exchange": "two_level", "composed": composed, "levels": [counts, counts]}
+        write(out, described, ranks, profile.name, warmup=0)
+        record = json.loads((out / "record.json").read_text())
+        record["lanes"] = [{**record["lanes"][0], "connections": 15, **lane}]
+        (out / "record.json").write_text(json.dumps(record))
+
+    def replay(messages, network, order):
+        ends = 1e-6 * np.arange(1, 1 + len(messages))
+        return Replayed(ends, ends, 30_000_000)
+
+    monkeypatch.setattr(replays, "cases", lambda full=False: SMALL)
+    monkeypatch.setattr(replays, "simulate", simulate)
+    monkeypatch.setattr(replays, "replay", replay)
+    assert list(replays.compute(tmp_path)) == []
+    return tmp_path
+
+
+def test_counts_of_small_brains_are_kept_with_what_is_missing(replayed):
+    """An exchange without levels counts no words between ranks; the reason is read again."""
+    found = replays.load(replayed)
+    assert list(found) == SMALL
+    rows = replays.counts(found).rows
+    assert [row["level"] for row in rows] == ["1", "1", "2"]
+    assert "that ranks keep for themselves" in rows[0]["words"].reason and rows[0]["words"].mark == "–"
+    assert rows[1]["words"] == 2e4 and rows[1]["expected_words"] > 0
+    assert all(row["run"] > 0 for row in replays.table(found).rows)
+
+
+def test_replays_of_another_brain_or_machine_are_not_shown(replayed, monkeypatch):
+    monkeypatch.setitem(replays.SMALL, "rate", 50.0)
+    assert replays.load(replayed) == {}
+    asked = []
+    monkeypatch.setattr(replays, "_small", lambda case, folder: asked.append(case) or {})
+    list(replays.compute(replayed))
+    assert asked == SMALL

@@ -5,6 +5,8 @@ the first coordinate alone form a group of g_1 neighbours. With bridges on the s
 the first coordinate, so that the bridge lies in the sender's group; on the receiver's side, the last one
 is corrected first. With merging, a spike that several ranks behind a bridge need travels to it once.
 
+Files may say otherwise where ranks sit and which bridges two levels take (forwarding.py).
+
 Two levels may have a smaller last group, as the exchange two_level has (miniapp/src/transport/exchange):
 then bridges are on the sender's side, nothing is merged, and a member of that group is the bridge for
 several columns.
@@ -19,6 +21,7 @@ from scipy import sparse
 
 from spikemark.core.errors import BadInput
 
+from .forwarding import NONE, Forwarding
 from .traffic import Hits
 
 SIDES = ("sender", "receiver")
@@ -149,7 +152,13 @@ def loads(
     ]
 
 
-def hops(pairs: Pairs, sizes: tuple[int, ...], side: str = "sender", onto: Onto | None = None) -> list[Hop]:
+def hops(
+    pairs: Pairs,
+    sizes: tuple[int, ...],
+    side: str = "sender",
+    onto: Onto | None = None,
+    files: Forwarding = NONE,
+) -> list[Hop]:
     """What ranks send in every hop, in their order, of anything that can be added: routes, words, bytes.
 
     `pairs` [ranks, ranks] is what ranks have for each other; with `onto`, a hop to a set of ranks carries
@@ -157,7 +166,7 @@ def hops(pairs: Pairs, sizes: tuple[int, ...], side: str = "sender", onto: Onto 
     """
     ranks = pairs.shape[0]
     check(sizes, ranks, side, onto is not None)
-    stops = _Stops(sizes, ranks, side)
+    stops = _Stops(sizes, ranks, side, files)
     return [_hop(stops, *parts) for parts in _parts(pairs, stops, onto)]
 
 
@@ -169,9 +178,15 @@ def _parts(pairs: Pairs, stops: "_Stops", onto: Onto | None) -> Iterator[tuple[i
         if onto is None or hop == last:
             yield hop, *entries
         else:
-            key, member = stops.keys(hop + 1)
-            own, number, merged = _entries(onto(key))
-            yield hop, own, member[number], merged
+            parts = [_merged(onto, *keys) for keys in stops.keys(hop + 1)]
+            yield hop, *map(np.concatenate, zip(*parts, strict=True))
+
+
+def _merged(onto: Onto, senders: np.ndarray, key: np.ndarray, member: np.ndarray) -> Entries:
+    """What these senders have for each set of ranks, as if it were for one member of the set."""
+    own, number, load = _entries(onto(key))
+    asked = np.isin(own, senders)
+    return own[asked], member[number[asked]], load[asked]
 
 
 def _entries(matrix: Pairs) -> Entries:
@@ -219,8 +234,10 @@ def _hop(stops: "_Stops", hop: int, source: np.ndarray, target: np.ndarray, load
 class _Stops:
     """Where words are after each hop."""
 
-    def __init__(self, sizes: tuple[int, ...], ranks: int, side: str) -> None:
-        self.ranks, self.group = ranks, sizes[0]
+    def __init__(self, sizes: tuple[int, ...], ranks: int, side: str, files: Forwarding = NONE) -> None:
+        self.ranks, self.group, self.side, self.bridge = ranks, sizes[0], side, files.bridge
+        position = np.arange(ranks) if files.position is None else files.position
+        self.at = np.argsort(position)  # the rank at each position
         self.ragged = ragged(sizes, ranks)
         self.order = list(range(len(sizes)))
         if side == "receiver":
@@ -228,24 +245,42 @@ class _Stops:
         self.sizes = sizes
         self.strides = np.cumprod([1, *sizes[:-1]])
         steps = zip(self.strides, sizes, strict=True)
-        self.coordinate = [np.arange(ranks) // stride % g for stride, g in steps]
+        self.coordinate = [position // stride % g for stride, g in steps]
         self.part = [stride * c for stride, c in zip(self.strides, self.coordinate, strict=True)]
 
     def after(self, hop: int, source: np.ndarray, target: np.ndarray) -> np.ndarray:
         """The ranks that have the words of these pairs after so many hops."""
+        if self.bridge is not None and hop == 1:
+            return self.over_bridges(source, target)
         if self.ragged and hop == 1:
             first = source - source % self.group
             return first + target % self.group % np.minimum(self.group, self.ranks - first)
         done = [self.part[d] for d in self.order[:hop]]
         kept = [self.part[d] for d in self.order[hop:]]
         nowhere = np.zeros(self.ranks, dtype=np.int64)
-        return sum(kept, nowhere)[source] + sum(done, nowhere)[target]
+        return self.at[sum(kept, nowhere)[source] + sum(done, nowhere)[target]]
 
-    def keys(self, hop: int) -> tuple[np.ndarray, np.ndarray]:
-        """The set that each rank is in after so many hops, [ranks], and one rank of each set, [sets]."""
+    def over_bridges(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """The ranks that have these words after the first of two hops, where a table chooses the bridges."""
+        ends = (source, target) if self.side == "sender" else (target, source)
+        own, elsewhere = self.coordinate[1][ends[0]], ends[1]
+        bridge = self.at[own * self.group + self.bridge[own, elsewhere]]
+        near = target if self.side == "sender" else source
+        return np.where(own == self.coordinate[1][elsewhere], near, bridge)
+
+    def keys(self, hop: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Senders, the set that each rank is in for them after so many hops, [ranks], and one rank of each
+        set, [sets]."""
+        everyone = np.arange(self.ranks)
+        if self.bridge is not None and self.side == "sender":
+            for group, bridge in enumerate(self.bridge):
+                own = self.coordinate[1] == group
+                key = np.where(own, self.coordinate[0], bridge)
+                yield everyone[own], key, np.unique(key, return_index=True)[1]
+            return
         done = self.order[:hop]
         key = np.ravel_multi_index([self.coordinate[d] for d in done], [self.sizes[d] for d in done])
-        return key, np.unique(key, return_index=True)[1]
+        yield everyone, key, np.unique(key, return_index=True)[1]
 
 
 def total(levels: list[Level]) -> np.ndarray:

@@ -13,12 +13,16 @@ from .problem import Problem
 MOST_WEIGHT = 10_000  # of an edge or a vertex, as libraries take whole numbers of 32 bits
 
 
+class Absent(BadInput):
+    """An optional library is not installed; the message has the command that installs it."""
+
+
 def load(name: str, method: str) -> ModuleType:
-    """The library. Raises BadInput with the command that installs it where it is absent."""
+    """The library. Raises Absent."""
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise BadInput(f"method={method!r}: needs the Python package {name}: pip install {name}") from None
+        raise Absent(f"method={method!r}: needs the Python package {name}: pip install {name}") from None
 
 
 def symmetric(problem: Problem) -> tuple[sparse.csr_array, np.ndarray]:

@@ -17,7 +17,8 @@ from spikemark.network.lanes import Lane
 from spikemark.prediction.collectives import Collectives
 from spikemark.prediction.traffic import Traffic
 
-from . import levels
+from . import forwarding, levels
+from .forwarding import Forwarding
 from .levels import Hop, Level
 
 FRAME_BYTES = 8.0  # of a run of words
@@ -61,11 +62,8 @@ def check(lane: Lane) -> dict[str, object]:
         raise BadInput(f"exchange: side={found.side!r} {where}; allowed: {', '.join(levels.SIDES)}")
     if type(found.merged) is not bool:
         raise BadInput(f"exchange: merge={found.merged!r} {where}; allowed: true, false")
-    for field, file in found.files:
-        raise BadInput(
-            f"exchange: {field}={file!r} {where}; allowed: none, since predictions know neither rank"
-            " orders nor forwarding tables"
-        )
+    for ranks in sorted({int(n) for n in lane.sizes if n > 1}):
+        forwarding.read(found, ranks, f" {where}")
     return {f"level {number} ": part for number, part in enumerate(parts, 1)}
 
 
@@ -97,12 +95,13 @@ def _steps(composed: Composed, traffic: Traffic) -> list[Step]:
         words = traffic.onto(sets)
         return words * traffic.word_bytes - FRAME_BYTES * np.expm1(-words)
 
+    files = forwarding.read(composed, ranks)
     framed = traffic.bytes + FRAME_BYTES * traffic.messages
-    found = levels.hops(framed, sizes, composed.side, onto if composed.merged else None)
+    found = levels.hops(framed, sizes, composed.side, onto if composed.merged else None, files)
     order = range(len(sizes)) if composed.side == "sender" else range(len(sizes))[::-1]
     steps = []
     for axis, hop in zip(order, found, strict=True):
-        sets, times = _sets(sizes, ranks, axis)
+        sets, times = _sets(sizes, ranks, axis, files)
         card = _card(hop, traffic.node)
         shared = card if times == 1 else None  # sets that follow each other have the card for themselves
         parts = [_part(hop, *members, traffic.node, shared) for members in sets if len(members[0]) > 1]
@@ -111,14 +110,16 @@ def _steps(composed: Composed, traffic: Traffic) -> list[Step]:
 
 
 def _sets(
-    sizes: tuple[int, ...], ranks: int, axis: int
+    sizes: tuple[int, ...], ranks: int, axis: int, files: Forwarding
 ) -> tuple[list[tuple[np.ndarray, np.ndarray | None]], int]:
     """Members of every set of ranks that meet along an axis, and how many sets a rank is in at most.
 
     With a smaller last group, its members sit in several columns, one after another: each gets only what is
-    for members of its column, or everything (None).
+    for members of its column, or everything (None). With a table, the second level is one set.
     """
     at = np.arange(ranks)
+    if files.bridge is not None and axis == 1:
+        return [(at, None)], 1
     if levels.ragged(sizes, ranks):
         group, blocks = sizes
         if axis == 0:
@@ -130,6 +131,8 @@ def _sets(
     stride = math.prod(sizes[:axis])
     set_of = at // (stride * sizes[axis]) * stride + at % stride
     order = np.argsort(set_of, kind="stable").reshape(-1, sizes[axis])
+    if files.position is not None:
+        order = np.argsort(files.position)[order]
     return [(members, None) for members in order], 1
 
 

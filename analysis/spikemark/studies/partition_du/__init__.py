@@ -101,6 +101,6 @@ STUDY = Study(
     "partition-du",
     read,
     compute,
-    "about a quarter of an hour of a core",
+    "about ten minutes of a core",
     Full(partial(compute, full=True), "about half an hour of a core"),
 )

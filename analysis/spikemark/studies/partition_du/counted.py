@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from spikemark.core.errors import BadInput
-from spikemark.network.composed import Composed
-from spikemark.prediction.partition import graph, levels, traffic
+from spikemark.prediction.partition import forwarding, graph, levels, traffic
 from spikemark.prediction.partition.placement import of_rule
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
@@ -64,9 +63,14 @@ def _expected(m: Measured) -> tuple[float | Quantity, int | Quantity]:
     found = traffic.of_hits(hits, placement)
     per_run = 1e-3 * record.described.time.simulate_ms * network.rates_hz
     words = float(hits.onto(np.arange(record.ranks), per_run).sum())
-    composed = record.lanes[-1].composed
-    if composed is None:
+    if record.lanes[-1].composed is None:
         return words, int(found.partners().max())
-    sizes = Composed.of(record.lanes[-1].exchange, composed).dimensions(record.ranks)
-    parts = levels.loads(hits, found.pairs, sizes)
-    return words, int(levels.partners(parts).max())
+    try:
+        way = forwarding.way_of(record)
+        files = forwarding.read(way, record.ranks)
+    except BadInput as reason:
+        return words, missing(str(reason))
+    hops = levels.hops(found.pairs, way.dimensions(record.ranks), way.side, files=files)
+    connections = sum(np.diff(hop.flow.indptr) for hop in hops)
+    merged = missing("a merged word stands for a spike that several ranks need")
+    return merged if way.merged else words, int(np.max(connections))

@@ -15,7 +15,7 @@ from spikemark.core.files import write_json
 from spikemark.core.reading import read_json
 from spikemark.network.description import read
 from spikemark.network.placement_file import Placement
-from spikemark.prediction.partition import graph, grouping, levels, traffic
+from spikemark.prediction.partition import graph, grouping, levels, library, traffic
 from spikemark.prediction.partition.divide import divide
 from spikemark.prediction.partition.methods import METHODS
 from spikemark.presets import mam, voxels
@@ -134,6 +134,9 @@ def _compute(folder: Path, wanted: list[Item]) -> Iterator[str]:
         kept = folder / f".{item.method}-{item.ranks}-{item.seed}.state"
         try:
             found[item.key] = result(item, brain[1], kept)
+        except library.Absent as reason:  # optional: nothing went wrong
+            print(f"left out: {item.key}: {reason}", flush=True)
+            continue
         except BadInput as reason:
             yield f"{item.key}: {reason}"
             continue

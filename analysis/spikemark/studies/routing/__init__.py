@@ -94,6 +94,6 @@ STUDY = Study(
     "routing",
     read,
     prepare,
-    "about a quarter of an hour of a core",
+    "about six minutes of a core",
     Full(partial(prepare, full=True), "hours"),
 )

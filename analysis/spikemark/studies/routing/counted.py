@@ -3,8 +3,8 @@
 import numpy as np
 
 from spikemark.core.errors import BadInput
-from spikemark.network.composed import Composed
-from spikemark.prediction.partition import graph, levels, routed, traffic
+from spikemark.network.named_files import OF_EXCHANGES
+from spikemark.prediction.partition import forwarding, graph, levels, routed, traffic
 from spikemark.prediction.partition.placement import of_rule
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Cell, Column, Table
@@ -89,6 +89,7 @@ def _words(lane: Lane) -> str:
     more = [f"groups of {lane.composed['group']}"] if sizes is None else ["x".join(map(str, sizes))]
     more.append(f"bridges of the {lane.composed.get('side', 'sender')}")
     more += ["merged"] * bool(lane.composed.get("merge"))
+    more += [f"with {field}" for field in OF_EXCHANGES if lane.composed.get(field)]
     return f"{lane.exchange}, {', '.join(more)}"
 
 
@@ -103,21 +104,20 @@ def expected(record: Record) -> list[dict[str, float]]:
     hits = traffic.Hits(network, placement)
     window = lane.period * 1e-3 * described.time.cycle_ms * network.rates_hz  # spikes of a neuron
     windows = described.time.cycles / lane.period
-    way = None if lane.composed is None else Composed.of(lane.exchange, lane.composed)
-    if way is not None and way.files:
-        raise BadInput(f"exchange: {way.files[0][0]}: expectations know no files of exchanges")
+    way = None if lane.composed is None else forwarding.way_of(record)
     sizes = (record.ranks,) if way is None else way.dimensions(record.ranks)
     side = "sender" if way is None else way.side
     onto = (lambda sets: hits.onto(sets, window)) if way is not None and way.merged else None
     frame = 0.0 if way is None else routed.FRAME_BYTES
+    files = forwarding.NONE if way is None else forwarding.read(way, record.ranks)
 
     def framed(words: np.ndarray) -> np.ndarray:
         return traffic.WORD * words - frame * np.expm1(-words)
 
     pairs = hits.between(window)
-    words = levels.hops(pairs, sizes, side, onto)
-    carried = levels.hops(framed(pairs), sizes, side, onto and (lambda sets: framed(onto(sets))))
-    routes = levels.hops(hits.between(), sizes, side, onto and hits.onto)
+    words = levels.hops(pairs, sizes, side, onto, files)
+    carried = levels.hops(framed(pairs), sizes, side, onto and (lambda sets: framed(onto(sets))), files)
+    routes = levels.hops(hits.between(), sizes, side, onto and hits.onto, files)
     found = []
     for plain, whole, drawn in zip(words, carried, routes, strict=True):
         partners = np.diff(plain.flow.indptr)

@@ -1,7 +1,10 @@
 """What SimGrid says: the messages of a brain replayed beside the model, and beside a small run."""
 
+import hashlib
+import json
+import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,11 +23,11 @@ from spikemark.prediction.collectives import Collectives
 from spikemark.prediction.partition import graph, levels, routed, traffic
 from spikemark.prediction.partition.placement import of_rule
 from spikemark.presets import voxels
-from spikemark.quantities.quantity import missing
-from spikemark.quantities.table import Column, Table
+from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.table import Cell, Column, Table
 from spikemark.records import record
 from spikemark.running.simulation import beside
-from spikemark.running.simulation.replay import Messages, replay
+from spikemark.running.simulation.replay import AS_DIRECT, BY_NUMBER, IN_TURN, Messages, replay
 from spikemark.running.simulation.run import simulate
 from spikemark.running.simulation.smpirun import SimulationFailed
 
@@ -38,34 +41,58 @@ MOST_MESSAGES = 4_500_000  # of a hop, for which SimGrid takes minutes
 SMALL = {"voxels": 64, "neurons": 20_000, "rate": 100.0, "delay_ms": 2.0}
 #: Ranks and levels of small brains, which the mini-app runs, too.
 SMALL_CASES = ((16, 1), (16, 2), (64, 1), (64, 2), (128, 2), (256, 2), (512, 2))
-CYCLES = 20
+LARGE_CASES = ((1000, 2), (2000, 2))  # the same at full size
+MOST_NUMBERED = 512  # ranks of small brains whose messages are replayed by number
+CYCLES, FEW_CYCLES = 20, 5  # of small brains: up to MOST_NUMBERED ranks, and on more
+#: Ranks, levels and cycles of full brains that are also sent by number: messages of 1 to 70 kB.
+NUMBERED = ((64, 1, 1), (64, 1, 10), (256, 2, 1), (256, 2, 10))
 
 
 @dataclass(frozen=True)
 class Case:
-    """A replay of a full brain (cycles in a window), or of a `small` one that is also run."""
+    """A replay of a full brain (cycles in a window), or of a `small` one that is also run. Full ones are sent
+    in turn, unless `numbered`: by number. Small ones are sent as they are run, on up to MOST_NUMBERED ranks.
+    """
 
     ranks: int
     levels: int
     cycles: int = 1
     small: bool = False
+    numbered: bool = False
 
     @property
     def key(self) -> str:
         kind = "small" if self.small else "full"
-        return f"{kind}, {self.ranks} ranks, {self.levels} levels, {self.cycles} cycles, {MACHINE}"
+        order = f", {BY_NUMBER}" if self.numbered else ""
+        return f"{kind}, {self.ranks} ranks, {self.levels} levels, {self.cycles} cycles, {MACHINE}{order}"
+
+    @property
+    def order(self) -> str:
+        if self.small and self.ranks <= MOST_NUMBERED:
+            return AS_DIRECT
+        return BY_NUMBER if self.numbered else IN_TURN
 
     @property
     def way(self) -> Way:
         return Way(levels.most_equal(self.ranks, self.levels))
+
+    @property
+    def digest(self) -> str:
+        """Changes with everything that the result depends on but the code."""
+        brain = small(self) if self.small else Item(self.ranks).options
+        parts = [brain, asdict(_network(self.ranks)[0]), asdict(self), self.order]
+        text = json.dumps(parts, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def cases(full: bool = False) -> list[Case]:
     """Replays of the study, the quick ones first; `full`: also those that take SimGrid long."""
     found = [Case(ranks, k, 1, True) for ranks, k in SMALL_CASES]
     found += [Case(256, k, d) for k, d in ((2, 1), (2, 10), (3, 1))] + [Case(512, k) for k in (2, 3)]
+    found += [Case(ranks, k, d, numbered=True) for ranks, k, d in NUMBERED]
     if not full:
         return found
+    found += [Case(ranks, k, 1, True) for ranks, k in LARGE_CASES]
     found += [Case(256, k, d) for k, d in ((1, 1), (1, 10), (3, 10))] + [Case(512, 1)]
     found += [Case(1000, k) for k in (3, 2, 1)]
     found += [Case(2000, k, d) for k, d in ((4, 1), (3, 1), (2, 1), (2, 10), (1, 1))]
@@ -73,24 +100,30 @@ def cases(full: bool = False) -> list[Case]:
 
 
 def load(folder: Path) -> dict[Case, dict[str, Any]]:
-    """What has been replayed."""
+    """What has been replayed; replays whose brain or machine has changed since are left out."""
     path = folder / FILE
     found = read_json(path) if path.is_file() else {}
-    return {case: found[case.key] for case in cases(full=True) if case.key in found}
+    return {
+        case: found[case.key]
+        for case in cases(full=True)
+        if case.key in found and found[case.key].get("digest") == case.digest
+    }
 
 
 def compute(folder: Path, full: bool = False) -> Iterator[str]:
     """Replay what is missing, and yield what cannot be; the next call goes on after an interruption."""
     path = folder / FILE
+    known = load(folder)
     found = read_json(path) if path.is_file() else {}
-    missing = [case for case in cases(full) if case.key not in found]
+    missing = [case for case in cases(full) if case not in known]
     for number, case in enumerate(missing, 1):
         print(f"routing: {number} of {len(missing)} replays: {case.key}", flush=True)
         try:
-            found[case.key] = _small(case, folder) if case.small else _full(case)
+            result = _small(case, folder) if case.small else _full(case)
         except (BadInput, SimulationFailed) as reason:
             yield f"{case.key}: {reason}"
             continue
+        found[case.key] = result | {"digest": case.digest}
         write_json(path, found)
 
 
@@ -121,14 +154,15 @@ def _small(case: Case, folder: Path) -> dict[str, Any]:
     out = folder / RUNS / f"{case.ranks}-{case.levels}"
     simulate(described, machines.load(MACHINE), case.ranks, out, cv=1e-6)
     run = record.load(out)
-    counts = counted.rows(run.record)
+    counts = [_kept(row) for row in counted.rows(run.record)]
     return found | {"run_s": beside.typical_s(run)["exchange"], "counts": counts}
 
 
 def small(case: Case) -> dict[str, Any]:
     """The run description of a small brain, sent directly or through two levels."""
     found = voxels.describe(**SMALL) | {"placement": "area_group", "exchange": BACK_END}
-    found["time"] |= {"cycle_ms": 1.0, "warmup_ms": 0.0, "simulate_ms": float(CYCLES)}
+    cycles = CYCLES if case.ranks <= MOST_NUMBERED else FEW_CYCLES
+    found["time"] |= {"cycle_ms": 1.0, "warmup_ms": 0.0, "simulate_ms": float(cycles)}
     if case.levels == 2:
         group = case.way.sizes[0]
         found["exchange"] = {"name": "two_level", "inner": BACK_END, "outer": BACK_END, "group": group}
@@ -137,8 +171,23 @@ def small(case: Case) -> dict[str, Any]:
 
 def counts(found: dict[Case, dict[str, Any]]) -> Table:
     """What the ranks of the small brains counted in simulated time."""
-    rows = [row for r in found.values() for row in r.get("counts", ())]
+    rows = [_cells(row) for r in found.values() for row in r.get("counts", ())]
     return counted.of_rows(rows, "Counted by simulated ranks", "simulated")
+
+
+def _kept(row: dict[str, Cell]) -> dict[str, Any]:
+    """A row of counts for JSON."""
+    return {n: {"reason": c.reason, "mark": c.mark} if isinstance(c, Quantity) else c for n, c in row.items()}
+
+
+def _cells(kept: dict[str, Any]) -> dict[str, Cell]:
+    """The row that was kept."""
+    return {n: missing(**c) if isinstance(c, dict) else c for n, c in kept.items()}
+
+
+def _spent() -> float:
+    """Seconds of processor time of this program and those that it has run."""
+    return sum(os.times()[:4])
 
 
 def _replayed(case: Case, words: sparse.csr_array) -> dict[str, Any]:
@@ -157,14 +206,18 @@ def _replayed(case: Case, words: sparse.csr_array) -> dict[str, Any]:
         Messages(hop.flow, int(stride), size)
         for hop, stride, size in zip(hops, strides, case.way.sizes, strict=True)
     ]
-    simulated = replay(messages, network, by_number=case.small)
+    began = _spent()
+    simulated = replay(messages, network, case.order)
     return {
         "messages": max(s.partners for s in sums),
         "bytes": sum(s.sent for s in sums),
-        "modelled_s": [net.messages(part, by_number=case.small) for part in busiest],
+        "largest": max(s.largest for s in sums),
+        "modelled_s": [net.messages(part, by_number=case.order != IN_TURN) for part in busiest],
         "p2p_s": [net.messages(part, by_number=True) for part in busiest],
         "last_s": simulated.last_s.tolist(),
         "mean_s": simulated.mean_s.tolist(),
+        "simulator_bytes": simulated.peak_bytes,
+        "processor_s": _spent() - began,
     }
 
 
@@ -178,12 +231,16 @@ def table(found: dict[Case, dict[str, Any]]) -> Table:
             "ranks": case.ranks,
             "way": case.way.words,
             "cycles": case.cycles,
+            "order": case.order,
+            "largest": 1e-3 * r["largest"],
             "mb": 1e-6 * r["bytes"],
             "modelled": 1e6 * sum(r["modelled_s"]),
             "p2p": 1e6 * sum(r["p2p_s"]),
             "last": 1e6 * r["last_s"][-1],
             "ratio": sum(r["modelled_s"]) / r["last_s"][-1],
             "run": run,
+            "cost_s": r["processor_s"],
+            "memory": 1e-6 * r["simulator_bytes"],
             "of_run": r["mean_s"][-1] / r["run_s"] if "run_s" in r else run,
         })  # fmt: skip
     columns = [
@@ -191,6 +248,8 @@ def table(found: dict[Case, dict[str, Any]]) -> Table:
         Column("ranks", "ranks", "given"),
         Column("way", "way"),
         Column("cycles", "cycles in a window", "given"),
+        Column("order", "order of messages"),
+        Column("largest", "kB of the largest message", "modelled"),
         Column("mb", "MB that the busiest rank sends", "modelled"),
         Column("modelled", "model (us)", "modelled"),
         Column("p2p", "model of p2p, by number (us)", "modelled"),
@@ -198,12 +257,14 @@ def table(found: dict[Case, dict[str, Any]]) -> Table:
         Column("ratio", "model / replay", "simulated"),
         Column("run", "mini-app on SimGrid (us)", "simulated"),
         Column("of_run", "replay / mini-app", "simulated"),
+        Column("cost_s", "processor time of the replay (s)", "measured"),
+        Column("memory", "memory of the simulator (MB)", "measured"),
     ]
     note = (
         f"An exchange on {MACHINE} with a rank on each node. The replay sends the expected bytes of every"
-        " message: of a small brain to ranks by number, as p2p does, of a full one in turn, so that no rank"
-        " gets all messages at once. The model beside it is that of the same order. The replay ends when the"
-        " last rank has done. The mini-app has real spikes, whose number varies; its time is a mean over"
-        " ranks, with which that of the replay is compared."
+        " message: to ranks by number, as p2p and direct do, or in turn, so that no rank gets all messages at"
+        " once, which takes SimGrid less time. The model beside it is that of the same order. The replay ends"
+        " when the last rank has done. The mini-app has real spikes, whose number varies; its time is a mean"
+        " over ranks, with which that of the replay is compared."
     )
     return Table(columns, rows, "Replayed on SimGrid", "replayed", [note])
