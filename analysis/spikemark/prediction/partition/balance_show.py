@@ -94,11 +94,10 @@ def limits(task: Task, found: Balanced) -> list[str]:
 
 def assumed(task: Task, found: Balanced) -> list[str]:
     """What the compute times assume."""
-    inputs, layout = Inputs(task.machine), found.best.layout
-    phases.of_ranks(found.best.loads, inputs, layout)
-    return [
-        f"assumed: {line}" for line in (f"rates: {task.rates.source}", *phases.assumptions(inputs, layout))
-    ]
+    inputs, layout, loads = Inputs(task.machine), found.best.layout, found.best.loads
+    phases.of_ranks(loads, inputs, layout)
+    said = f"rates: {task.rates.source}", *phases.assumptions(inputs, layout, loads)
+    return [f"assumed: {line}" for line in said]
 
 
 def content(task: Task, found: Balanced) -> dict:
