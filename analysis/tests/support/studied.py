@@ -48,11 +48,12 @@ def table(done: Done, name: str) -> Table:
     return next(t for t in done.findings.tables if t.name == name)
 
 
-#: What pages of simulated runs may call measured: what others measured, kernels on their own, and real runs.
+#: What pages of simulated runs may call measured: what others measured, kernels on their own, real runs, and
+#: what simulating itself takes.
 ELSEWHERE = re.compile(
     r"measured the power from outside|not measured (on this machine; run|for lists of)"
     r"|as measured on one machine"
-    r"|real \(\S+s\)\W+(span class=)?\W*kind\W+measured"
+    r"|(real \(\S+s\)|processor time of the replay \(s\)|memory of the simulator \(MB\))\W+(span class=)?\W*kind\W+measured"
 )
 
 
