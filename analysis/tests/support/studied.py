@@ -53,7 +53,8 @@ def table(done: Done, name: str) -> Table:
 ELSEWHERE = re.compile(
     r"measured the power from outside|not measured (on this machine; run|for lists of)"
     r"|as measured on one machine"
-    r"|(real \(\S+s\)|processor time of the replay \(s\)|memory of the simulator \(MB\))\W+(span class=)?\W*kind\W+measured"
+    r"|(real \(\S+s\)|processor time of the replay \(s\)|memory of the simulator \(MB\))"
+    r"\W+(span class=)?\W*kind\W+measured"
 )
 
 
