@@ -12,6 +12,7 @@ class Effort:
     metered: int  # rounds with a pause in which power is read, if there is a meter
     kernel_s: float  # shortest time of a kernel in a round
     sizes: tuple[int, ...]  # sizes of delivery (bench/kernels_drawn.c)
+    far_every: int  # rounds from one measurement of kernels with a gigabyte of synapses to the next
     exchanges_every: int  # rounds from one measurement of exchanges to the next
     exchange_s: float  # shortest time of an exchange or message in a round
     bytes: tuple[int, ...]  # sizes of exchanges, from one rank to another
@@ -23,11 +24,12 @@ class Effort:
 
 
 FULL = Effort(
-    about="two to five minutes",
+    about="three to six minutes",
     rounds=13,
     metered=4,
     kernel_s=0.1,
     sizes=(4, 16, 64, 256, 1024, 8192),
+    far_every=3,
     exchanges_every=3,
     exchange_s=0.02,
     bytes=tuple(4 * 4**k for k in range(9)),
@@ -39,7 +41,7 @@ FULL = Effort(
 )
 QUICK = replace(
     FULL,
-    about="a minute",
+    about="one or two minutes",
     rounds=3,
     metered=3,
     kernel_s=0.02,

@@ -106,8 +106,9 @@ def of_rounds(rounds: list[Times], sizes: tuple[int, ...], over: str = "") -> di
             longer,
             f"ignore_and_fire after a delivery with a ring of {ring}, instead of blocks of {BLOCK}",
         )
-    for path, size in FARS.items() if (FAR, FARS["t_far_16"]) in rounds[0] else ():
-        longer = [max(0.0, (t[FAR, size] - t[NEAR, size]) * size / LISTS) for t in rounds]
+    far = [t for t in rounds if (FAR, FARS["t_far_16"]) in t]  # no round where memory does not suffice
+    for path, size in FARS.items() if far else ():
+        longer = [max(0.0, (t[FAR, size] - t[NEAR, size]) * size / LISTS) for t in far]
         found[path] = longer, f"lists of {size // LISTS} synapses, 1 GB of them instead of 80 MB"
     few, many = SENT_TO
     route = [max(0.0, (many * t[SENT, many] - few * t[SENT, few]) / (many - few)) for t in rounds]

@@ -101,7 +101,7 @@ def failures(parts: Parts) -> list[str]:
 
 def _round(number: int, site: Site, effort: Effort, parts: Parts, before: list[Measured]) -> Measured:
     metered = not before or (before[0].run.record.energy is not None and number < effort.metered)
-    pattern = kernel_times.pattern(effort.sizes, _far(site))
+    pattern = kernel_times.pattern(effort.sizes, number % effort.far_every == 0 and _far(site))
     return Measured(
         parts(lambda folder: kernel_runs.one_round(number, site, pattern, effort, folder)),
         parts(lambda folder: messages.within(site, effort, not before)),

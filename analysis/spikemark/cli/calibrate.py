@@ -16,7 +16,8 @@ def calibrate(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="File to write instead of machines/NAME.yaml.")] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Take one minute instead of several; intervals become wider.")
+        bool,
+        typer.Option("--quick", help="Take one or two minutes instead of several; intervals become wider."),
     ] = False,
     nodes: Annotated[
         int | None,
@@ -35,7 +36,7 @@ def calibrate(
     """Measure this machine and write its profile.
 
     Measures kernels, exchanges, jitter and power; with several nodes also the network between them, and how
-    much the nodes differ. This takes two to five minutes; do not use the machine meanwhile. What cannot be
+    much the nodes differ. This takes three to six minutes; do not use the machine meanwhile. What cannot be
     measured is left out, and the profile says why.
 
     With --part, each part gets a profile, NAME-PART.yaml. Several parts also get NAME.yaml, the file of a
