@@ -1,10 +1,8 @@
 # Short names for what people do most; `make` alone lists them.
 .DEFAULT_GOAL := help
 TEST_PARTS := test-c test-openmpi test-python test-slurm test-alone
-BESIDE := test-slurm
-AT_THE_END := test-alone
 .PHONY: help setup build simulator miniapp demo smoke bench peers report
-.PHONY: check test $(TEST_PARTS) parts-beside parts-in-turn parts-at-the-end fuzz lint format clean docs-figures
+.PHONY: check test $(TEST_PARTS) fuzz lint format clean docs-figures
 
 # Tools of the analysis come from the active conda environment `spikemark`, or else from .venv, which `make setup` fills.
 ifneq ($(findstring /spikemark;,$(CONDA_PREFIX);),)
@@ -93,23 +91,10 @@ check: build $(SIMULATOR) ## run the quick tests: linters, layers, C units, most
 	@$(CTEST) --label-exclude mpi
 	@$(SIDE_BY_SIDE) -m "not slow"
 
-# Every part is tested even if others failed; the last line names those that failed. Slurm's tests mostly wait, so they
-# run beside the others, and what they say comes when they are done. What measures times has to be alone, at the end.
+# Every part is tested even if parts before it failed; the last line names those that failed.
 test: build $(SIMULATOR) ## run all tests
-	@mkdir -p build; rm -f build/failed-*; "$(MAKE)" --no-print-directory --jobs=2 parts-beside parts-in-turn
-	@"$(MAKE)" --no-print-directory parts-at-the-end
-	@failed=; for part in $(TEST_PARTS); do [ ! -e build/failed-$$part ] || failed="$$failed $$part"; done; \
+	@failed=; for part in $(TEST_PARTS); do "$(MAKE)" --no-print-directory $$part || failed="$$failed $$part"; done; \
 	    if [ -n "$$failed" ]; then echo "make: failed:$$failed" >&2; exit 1; fi
-
-# Without setting up and building again, since two parts at once would do that in one folder.
-PART = "$(MAKE)" --no-print-directory $(addprefix --assume-old=,build $(SIMULATOR)) $$part
-parts-beside:
-	+@for part in $(filter $(BESIDE),$(TEST_PARTS)); do $(PART) >build/$$part.log 2>&1 || touch build/failed-$$part; \
-	    cat build/$$part.log; done
-parts-in-turn:
-	+@for part in $(filter-out $(BESIDE) $(AT_THE_END),$(TEST_PARTS)); do $(PART) || touch build/failed-$$part; done
-parts-at-the-end:
-	+@for part in $(filter $(AT_THE_END),$(TEST_PARTS)); do $(PART) || touch build/failed-$$part; done
 
 test-c: build ## run the tests of the mini-app
 	@$(CTEST)
