@@ -87,7 +87,7 @@ kernels:
     t_next: {{value: {per_synapse}, unit: ns, kind: assumed, reference: inject.per_synapse_ns}}
 """
 NOTHING = "    {name}: {{value: 1, unit: ns, kind: assumed, reference: next to nothing}}\n"
-OTHERS = "t_first", "t_spike", "collocate", "external", "cycle", "t_ring_1", "t_ring_8", "t_ring_67", "t_row"
+OTHERS = "t_first", "t_spike", "collocate", "external", "cycle", "t_ring_1", "t_ring_8", "t_ring_67"
 UNEQUAL = """
 format_version: 1
 name: unequal

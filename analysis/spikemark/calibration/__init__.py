@@ -52,7 +52,8 @@ def calibrate(
         places.program(program)
     made = session.measure(Site.of(nodes), effort, path.parent, say)
     reference = made.reference("" if nodes is None else f" --nodes {nodes}")
-    text = profile_text.text(name, made.title, made.values, reference, made.unknown, made.warnings)
+    head = profile_text.Head(name, made.title, reference, made.unknown, made.warnings)
+    text = profile_text.text(head, made.values)
     checked(yaml.safe_load(text), "calibrated")  # what is written can be read
     write_output(path, text)
     return Outcome(path, made.unknown, made.warnings)

@@ -132,9 +132,8 @@ def _expanded(text: str, nodes: str) -> tuple[str, ...]:
 
 
 def _profile(name: str, made: Session, options: str) -> str:
-    text = profile_text.text(
-        name, made.title, made.values, made.reference(options), made.unknown, made.warnings
-    )
+    head = profile_text.Head(name, made.title, made.reference(options), made.unknown, made.warnings)
+    text = profile_text.text(head, made.values)
     checked(yaml.safe_load(text), "calibrated")  # what is written can be read
     return text
 
@@ -172,10 +171,8 @@ def _machine(
     first = next(iter(found.values()))
     titles = "; ".join(f"{part}: {one.title}" for part, one in found.items())
     title = f"Machine of {len(found)} parts: {titles}"
-    text = profile_text.of_parts(
-        name, title, parts, {n: link.values for n, link in links.items()}, first.reference(options), unknown,
-        warnings,
-    )  # fmt: skip
+    head = profile_text.Head(name, title, first.reference(options), unknown, warnings)
+    text = profile_text.of_parts(head, parts, {n: link.values for n, link in links.items()})
     texts = {made.path.name: made.text for made in profiles}
     parts_file.read(
         yaml.safe_load(text), "calibrated", lambda file: checked(yaml.safe_load(texts[file]), file)

@@ -12,19 +12,14 @@ from spikemark.machines.profile import Value, field_of, place
 ANY, POSSIBLE = (0.0, float("inf")), {SHARE: (0.0, 1.0), AT_LEAST_ONE: (1.0, float("inf"))}
 
 
-def text(
-    name: str,
-    title: str,
-    values: dict[str, Value],
-    reference: str,
-    unknown: dict[str, str],
-    warnings: list[str],
-) -> str:
-    """The text of the file. `values` go by path; `unknown` and `warnings` become comments."""
-    tree: dict[str, Any] = {}
-    for path in sorted(values, key=place):
-        assign(tree, path, _leaf(path, values[path], reference))
-    return _whole(name, title, tree, reference, unknown, warnings)
+class Head(NamedTuple):
+    """What a file says of itself. `unknown`, by path, and `warnings` become comments."""
+
+    name: str
+    title: str
+    reference: str
+    unknown: dict[str, str]
+    warnings: list[str]
 
 
 class PartLine(NamedTuple):
@@ -36,40 +31,35 @@ class PartLine(NamedTuple):
     number: int
 
 
-def of_parts(
-    name: str,
-    title: str,
-    parts: list[PartLine],
-    links: dict[str, dict[str, Value]],
-    reference: str,
-    unknown: dict[str, str],
-    warnings: list[str],
-) -> str:
+def text(head: Head, values: dict[str, Value]) -> str:
+    """The text of the file. `values` go by path."""
+    return _whole(head, _tree(head, values))
+
+
+def of_parts(head: Head, parts: list[PartLine], links: dict[str, dict[str, Value]]) -> str:
     """The same of a machine of parts, whose profiles lie beside it. `links`: values by path, of each link."""
     tree: dict[str, Any] = {PARTS: {}, LINKS: {}}
     for part in parts:
         nodes = Value(part.number, "1", "measured", part.nodes)
-        tree[PARTS][part.name] = {"profile": part.file, NODES: _leaf("node.sockets", nodes, reference)}
+        leaf = _leaf("node.sockets", nodes, head.reference)
+        tree[PARTS][part.name] = {"profile": part.file, NODES: leaf}
     for link, values in links.items():
-        inside: dict[str, Any] = {}
-        for path in sorted(values, key=place):
-            assign(inside, path, _leaf(path, values[path], reference))
-        tree[LINKS][link] = inside.get("interconnect", {})
-    return _whole(name, title, tree, reference, unknown, warnings)
+        tree[LINKS][link] = _tree(head, values).get("interconnect", {})
+    return _whole(head, tree)
 
 
-def _whole(
-    name: str,
-    title: str,
-    tree: dict[str, Any],
-    reference: str,
-    unknown: dict[str, str],
-    warnings: list[str],
-) -> str:
-    lines = [f"# {reference}. Intervals: where one more repetition is expected (95 %)."]
-    lines += [f"# Warning: {warning}" for warning in warnings]
-    lines += [f"# Unknown: {path}: {reason}" for path, reason in sorted(unknown.items())]
-    lines += ["format_version: 1", f"name: {name}", f"title: {_flow(title)}"]
+def _tree(head: Head, values: dict[str, Value]) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for path in sorted(values, key=place):
+        assign(tree, path, _leaf(path, values[path], head.reference))
+    return tree
+
+
+def _whole(head: Head, tree: dict[str, Any]) -> str:
+    lines = [f"# {head.reference}. Intervals: where one more repetition is expected (95 %)."]
+    lines += [f"# Warning: {warning}" for warning in head.warnings]
+    lines += [f"# Unknown: {path}: {reason}" for path, reason in sorted(head.unknown.items())]
+    lines += ["format_version: 1", f"name: {head.name}", f"title: {_flow(head.title)}"]
     return "\n".join(lines + _lines(tree, "")) + "\n"
 
 

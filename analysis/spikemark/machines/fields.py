@@ -33,7 +33,6 @@ KERNELS = (
     ("t_ring_1", NOT_NEGATIVE, "delivery, per synapse more if the thread's ring of input has 1.3 MB"),
     ("t_ring_8", NOT_NEGATIVE, "delivery, per synapse more if the thread's ring of input has 8.4 MB"),
     ("t_ring_67", NOT_NEGATIVE, "delivery, per synapse more if the thread's ring of input has 67 MB"),
-    ("t_row", NOT_NEGATIVE, "update, per neuron and step more if the thread has 131 072 neurons"),
     ("t_row_1", NOT_NEGATIVE, "update after a delivery, per neuron and step more with a ring of 1.3 MB"),
     ("t_row_3", NOT_NEGATIVE, "update after a delivery, per neuron and step more with a ring of 2.7 MB"),
     ("t_row_8", NOT_NEGATIVE, "update after a delivery, per neuron and step more with a ring of 8.4 MB"),

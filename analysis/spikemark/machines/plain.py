@@ -11,7 +11,6 @@ _KERNELS = {
     "t_ring_1": "time that a synapse takes longer with a ring of input of 1.3 MB",
     "t_ring_8": "time that a synapse takes longer with a ring of input of 8.4 MB",
     "t_ring_67": "time that a synapse takes longer with a ring of input of 67 MB",
-    "t_row": "time that a neuron takes longer where many are on a thread",
     "t_row_1": "time that a neuron takes longer after a delivery with a ring of input of 1.3 MB",
     "t_row_3": "time that a neuron takes longer after a delivery with a ring of input of 2.7 MB",
     "t_row_8": "time that a neuron takes longer after a delivery with a ring of input of 8.4 MB",

@@ -7,8 +7,7 @@ Beyond the largest ring, times stay what they are there.
 
 Neurons are updated after a delivery, which has driven their state out of the caches. `t_row_1`, `t_row_3`
 and `t_row_8` are what a neuron's step takes longer then, with rings of 1.3, 2.7 and 8.4 MB
-(bench/kernels_between.c). Profiles that were calibrated before have `t_row` instead, of 131 072 neurons
-without deliveries in between.
+(bench/kernels_between.c).
 
 `t_first` and `t_next` come from 80 MB of synapses. `t_far_16`, `t_far_64` and `t_far_512` are what a list
 of so many synapses takes longer with 1.04 GB, both with a ring of 2.7 MB: lines from memory and cells of the
@@ -41,7 +40,6 @@ FAR = CLOCK_HZ * np.mean([
 #: Bytes of the rings with which times of profiles were measured.
 FITS = 5000 * 42
 RINGS = {"t_ring_1": 30_000 * 42, "t_ring_8": 200_000 * 42, "t_ring_67": 1_600_000 * 42}
-ROW, ROW_RING = "t_row", 131_072 * 42
 ROWS = {"t_row_1": 30_000 * 42, "t_row_3": 64_000 * 42, "t_row_8": 200_000 * 42}
 #: Lengths of the lists; bytes of synapses with which `t_first` was measured, and with which these were.
 FAR_LISTS = {"t_far_16": 16, "t_far_64": 64, "t_far_512": 512}
@@ -93,15 +91,12 @@ def far_s(loads: Loads, kernel: Kernel) -> np.ndarray:
     return share * (np.interp(length, lengths, times) + beyond)
 
 
-def row_s(loads: Loads, inputs: Inputs, kernel: Kernel) -> np.ndarray:
+def row_s(loads: Loads, kernel: Kernel) -> np.ndarray:
     """Additional seconds per neuron and step for the threads of each column, [column]; 0 if not known."""
     ring, times = _ring(loads), [kernel(name) for name in ROWS]
-    if not np.isnan(times).any():
-        return np.interp(np.log(ring), np.log([FITS, *ROWS.values()]), [0.0, *times])
-    time, second = kernel(ROW), inputs.get("node.l2", 0.0)
-    if np.isnan(time) or not second:
-        return np.zeros(loads.neurons.shape[1])
-    return np.interp(np.log(ring), np.log([second, max(ROW_RING, second * 1.01)]), [0.0, time])
+    if np.isnan(times).any():
+        return np.zeros_like(ring)
+    return np.interp(np.log(ring), np.log([FITS, *ROWS.values()]), [0.0, *times])
 
 
 def leaves_out_far(loads: Loads, kernel: Kernel) -> bool:

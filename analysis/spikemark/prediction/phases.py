@@ -150,7 +150,7 @@ def seconds(loads: Loads, inputs: Inputs, node: Node) -> tuple[np.ndarray, ...]:
     enter = kernel("t_first") + cache.far_s(loads, known)
     delivery = loads.lists.sum(axis=0) * enter + loads.events * visit
     going_through = loads.arriving * kernel("t_spike")
-    each = _update(loads.description.network.populations, kernel)[:, None] + cache.row_s(loads, inputs, known)
+    each = _update(loads.description.network.populations, kernel)[:, None] + cache.row_s(loads, known)
     advancing = loads.steps * (each * loads.neurons).sum(axis=0)
     of_thread = (delivery + advancing)[loads.column]
     deliver = delivery[loads.column].mean(axis=1) + going_through

@@ -27,9 +27,9 @@ from spikemark.core import launch, places
 from spikemark.core.errors import BadInput
 from spikemark.machines.profile import checked
 
-SIZES = (4, 16, 64, 256, 1024, 8192)
 
-UPDATED = ("ignore_and_fire", "lif_exp")
+def head(title: str = "A", unknown: dict | None = None, warnings: list | None = None) -> profile_text.Head:
+    return profile_text.Head("here", title, "calibrated", unknown or {}, warnings or [])
 
 
 def test_one_more_repetition_falls_into_the_interval():
@@ -54,7 +54,7 @@ def test_intervals_are_such_as_a_profile_may_have():
         "jitter.minor_share": measured(0.9, "1", (0.5, 1.4)),
         "jitter.minor_factor": measured(1.5, "1", (0.3, 3)),
     }
-    profile = checked(yaml.safe_load(profile_text.text("here", "A", values, "calibrated", {}, [])), "here")
+    profile = checked(yaml.safe_load(profile_text.text(head(), values)), "here")
     assert profile.get("jitter.minor_share").interval == (0.5, 1)
     assert profile.get("jitter.minor_factor").interval == (1, 3)
 
@@ -124,7 +124,7 @@ def test_score_p_is_loaded_by_the_modules_that_are(tmp_path, monkeypatch, there,
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("LOADEDMODULES", modules)
     assert software.score_p().value == value
-    written = profile_text.text("here", "A", {"software.scorep": software.score_p()}, "calibrated", {}, [])
+    written = profile_text.text(head(), {"software.scorep": software.score_p()})
     assert checked(yaml.safe_load(written), "here").get("software.scorep").value == value
 
 
@@ -167,7 +167,7 @@ def test_what_is_written_is_a_profile():
         "node.l3": measured(32768, "KiB"),
         "interconnect.tables.alltoall": measured([(2, 4, 1.23456), (2, 64, 2.0)], "us", detail="medians"),
     }
-    text = profile_text.text("here", "A: machine", values, "calibrated", {"power.idle": "no meter"}, ["busy"])
+    text = profile_text.text(head("A: machine", {"power.idle": "no meter"}, ["busy"]), values)
     profile = checked(yaml.safe_load(text), "here")
     assert list(profile.values) == [
         "node.l3",

@@ -17,9 +17,8 @@ from spikemark.calibration import (
 )
 from spikemark.calibration.kernel_runs import Round
 from spikemark.core import places
+from spikemark.machines import fields
 from spikemark.records import record
-
-SIZES = (4, 16, 64, 256, 1024, 8192)
 
 SIZES = (4, 16, 64, 256, 1024, 8192)
 UPDATED = ("ignore_and_fire", "lif_exp")
@@ -59,6 +58,11 @@ def test_kernels_give_the_times_of_delivery_that_were_planted():
     assert [found[f"t_far_{length}"].value for length in (16, 64, 512)] == [32, 64, 128]  # of a list
     assert found["t_leave"].value == pytest.approx(100) and found["t_route"].value == pytest.approx(6)
     assert [found[f"update.{model}"].value for model in UPDATED] == [0.5, 1.5]
+
+
+def test_every_kernel_time_that_a_profile_may_have_is_measured():
+    found = {path.split(".")[0] for path in kernel_times.of_rounds([times(20, 1.5, 7)] * 3, SIZES)}
+    assert found | {"cycle"} == {name for name, _, _ in fields.KERNELS}  # the latter from runs (cycle_time)
 
 
 def test_a_round_runs_the_kernels_that_are_read(monkeypatch):
