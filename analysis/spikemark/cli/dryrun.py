@@ -38,7 +38,7 @@ def dryrun(
     machine: Annotated[
         str | None,
         typer.Option(
-            help="Also print what this profile predicts of these ranks, and measured over predicted."
+            help="Also print what this profile predicts, and the ratio of measured to predicted times."
         ),
     ] = None,
     settings: Settings = None,
@@ -48,8 +48,8 @@ def dryrun(
 
     Each rank runs alone, with the synapses that it would have on that machine and with the spikes that it
     would receive. Computing and memory are measured. Waiting and exchange are not: `fit`, `predict
-    --compute-from` and `simulate --compute` take the folder and add them. The same command goes on where it
-    was interrupted.
+    --compute-from` and `simulate --compute` take the folder and add them. After an interruption, the same
+    command continues.
     """
     from spikemark import machines
     from spikemark.core.launch import available_cores

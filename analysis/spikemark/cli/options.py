@@ -108,7 +108,7 @@ Whose = Annotated[
     str,
     typer.Option(
         "--simulator",
-        help="Whose times to predict: those of mini-app or nest. NEST took longer in published runs.",
+        help="Program whose times to predict: mini-app or nest. NEST took longer in published runs.",
     ),
 ]
 
