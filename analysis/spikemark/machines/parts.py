@@ -28,7 +28,7 @@ OF_LINKS = tuple(
 
 @dataclass(frozen=True)
 class Part:
-    """So many nodes of a profile. `slower`: a factor of its kernel times, such as that of throttled nodes.
+    """A number of nodes with one profile. `slower`: factor of its kernel times, such as for throttled nodes.
 
     `profile`: with the interconnect that these nodes have here. `counted`: where the number of nodes comes
     from; None if the file does not say.
@@ -150,7 +150,7 @@ class Share:
 
     @property
     def slice(self) -> slice:
-        """Of an array with an entry for each rank."""
+        """The ranks of this share in an array with an entry for each rank."""
         return slice(self.first, self.first + self.ranks)
 
 

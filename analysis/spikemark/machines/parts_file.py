@@ -34,7 +34,7 @@ Interconnect = ProfileFile.model_fields["interconnect"].annotation
 
 
 class PartFile(Strict):
-    """So many nodes of a profile."""
+    """A number of nodes with one profile."""
 
     profile: Text
     nodes: Nodes

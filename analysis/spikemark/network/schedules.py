@@ -29,7 +29,7 @@ class LaneRule:
 
     @property
     def bound(self) -> bool:
-        """Whether the lane joins given areas only."""
+        """True if the lane joins given areas only."""
         return self.source is not None or self.target is not None
 
     def window(self, delay_ratio: int, lag: int) -> int:
@@ -55,7 +55,7 @@ class Schedule:
 
     @property
     def uses_delay_ratio(self) -> bool:
-        """Whether the delay ratio D sets the window of any lane."""
+        """True if the delay ratio D sets the window of any lane."""
         return any(lane.period == "D" for lane in self.lanes)
 
     @property

@@ -91,7 +91,7 @@ class Accelerated:
         return SURE if self.time.high <= self.target else LIKELY
 
     def content(self) -> dict[str, Any]:
-        """For JSON."""
+        """The content for JSON."""
         return {
             "name": self.name, "title": self.title, "target": self.word, "nodes": self.nodes,
             "devices": self.devices, "how": self.how,

@@ -46,7 +46,7 @@ def sentence(made: Advice) -> str:
 
 
 def _published(made: Advice) -> str:
-    """Of which options the best is: other versions of the simulator may be faster."""
+    """Says among which options the best one is: other versions of the simulator may be faster."""
     return f" of {made.best.version}" if made.foreign and made.released else ""
 
 

@@ -60,7 +60,7 @@ class Side:
 
 
 def title(made: Comparison) -> str:
-    """Of the first table, where nothing is predicted of CPU cores."""
+    """Title of the first table if nothing is predicted for CPU cores."""
     return f"{made.network.title}: what is known of each machine for real-time factor {number(made.target)}"
 
 

@@ -121,7 +121,7 @@ def tables(made: Comparison, call: Call = name_of) -> list[Table]:
 
 
 def content(made: Comparison) -> dict[str, Any]:
-    """For JSON: the offers, what their numbers rest on, and what decides."""
+    """The content for JSON: the offers, what their numbers rest on, and what decides."""
     return {
         "offers": [
             {"machine": o.name, "nodes_likely": o.likely, "nodes_sure": o.sure,

@@ -50,7 +50,7 @@ class Decides:
 
     @property
     def strength(self) -> float:
-        """By how much it moves the real-time factor; this does not hang on a hair, as nodes do."""
+        """How much it moves the real-time factor, which changes gradually, unlike the number of nodes."""
         return max(self.factors) / min(self.factors)
 
     @property
@@ -71,7 +71,7 @@ class Decides:
 
 @dataclass(frozen=True)
 class Verdict:
-    """On a figure: the machine that needs least, how many times less at least, or why none is named.
+    """Verdict on a figure: the machine that needs least and by which factor at least, or why none is named.
 
     `rests_on`: (machine, path) of the values that have to be known first. `short`: why in a few words, with a
     place for what the machine `about` is called. `unknown`: the figure itself is not known for all machines.

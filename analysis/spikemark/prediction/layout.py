@@ -38,7 +38,7 @@ class Layout:
 
     @classmethod
     def equal(cls, node: Node, ranks: int) -> "Layout":
-        """Of so many ranks on nodes that are all equal."""
+        """Layout of a number of ranks on equal nodes."""
         return cls((Share(None, node, 0, ranks),))
 
     @property

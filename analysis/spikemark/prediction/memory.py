@@ -64,7 +64,7 @@ def routes_bytes(loads: Loads) -> np.ndarray:
 
 
 def merges(lane: Lane) -> bool:
-    """Whether a lane merges spikes on their way."""
+    """True if a lane merges spikes on their way."""
     return lane.exchange in COMPOSED and lane.composed.merged and not lane.alone
 
 

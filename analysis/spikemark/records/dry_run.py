@@ -69,7 +69,7 @@ class DryRun:
 
     @property
     def mixed(self) -> bool:
-        """Whether times of delivery and update hold the waiting of threads, as before format 2 of records."""
+        """True if times of delivery and update hold the waiting of threads, as before format 2 of records."""
         return self.about.threads > 1 and THREADS not in self.about.phases
 
     @property
@@ -79,7 +79,7 @@ class DryRun:
 
     @property
     def disturbed(self) -> bool:
-        """Whether other programs ran beside the ranks, or may have."""
+        """True if other programs ran beside the ranks, or may have."""
         load = self.about.foreign_load
         return load is None or load > QUIET
 
@@ -220,7 +220,7 @@ class DryRun:
 
 
 def is_dry_run(folder: Path) -> bool:
-    """Whether a folder holds a dry run, with all of its ranks."""
+    """True if a folder holds a dry run, with all of its ranks."""
     return (Path(folder) / ABOUT).is_file()
 
 

@@ -130,7 +130,7 @@ class Results:
 
 
 def beside(record: Path, kept: Callable[[Results, str], Path]) -> Path | None:
-    """Where a results folder keeps something about a run, as Results.power; None for a record outside one."""
+    """Path where a results folder keeps something about a run, as Results.power; None outside of one."""
     results, run = Results(record.resolve().parent.parent), record.resolve().name
     inside = results.plan.is_file() and record.resolve() == results.run(run).resolve()
     return kept(results, run) if inside else None

@@ -42,6 +42,6 @@ def edited(experiment: Experiment, plan: Plan) -> str:
 
 
 def _values(planned: Any, now: Any) -> str:
-    """Both values, if they are short."""
+    """Names both values if they are short."""
     before, after = json.dumps(planned), json.dumps(now)
     return f" (planned {before}, now {after})" if max(len(before), len(after)) <= LONGEST else ""

@@ -59,7 +59,7 @@ class Here:
 
 @dataclass(frozen=True)
 class Slurm:
-    """As jobs of Slurm, which go on without the command that submitted them."""
+    """Carries out runs as jobs of Slurm, which go on without the command that submitted them."""
 
     campaign: Campaign
 
@@ -87,7 +87,7 @@ class Slurm:
 
 @dataclass(frozen=True)
 class Snakemake:
-    """By Snakemake with a profile of its own, for batch systems that it knows."""
+    """Carries out runs by Snakemake with a profile of its own, for batch systems that it knows."""
 
     profile: Path
 

@@ -160,7 +160,7 @@ def nest_table() -> Table:
 
 
 def markdown(table: Table) -> str:
-    """As docs/prediction.md shows it: the title, a line for each note, then the cells."""
+    """The table as docs/prediction.md shows it: the title, a line for each note, then the cells."""
     notes = "\n".join(f"- {note}" for note in table.notes)
     return f"**{table.title}.**\n\n{notes}\n\n{table.markdown()}"
 

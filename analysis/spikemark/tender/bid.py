@@ -75,7 +75,7 @@ def bid(
 
 
 def folder_of_work(out: Path) -> Path:
-    """Where the measurements for an answer lie."""
+    """Folder of the measurements for an answer."""
     return out.resolve().with_name(f"{out.resolve().name}-work")
 
 

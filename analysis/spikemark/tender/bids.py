@@ -41,7 +41,7 @@ class Entry(Given):
     assumes: list[str] = Field(default_factory=list)
 
     def quantity(self, kind: str, unit: str) -> Quantity:
-        """With its interval, if it has a whole one."""
+        """The value with its interval, if that has both ends."""
         if self.value is None:
             return missing(self.reason or "the bidder gives no reason", unit, mark="none")
         whole = self.low is not None and self.high is not None

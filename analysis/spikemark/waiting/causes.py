@@ -48,7 +48,7 @@ class Cause:
     meaning: str
 
     def content(self) -> dict:
-        """For JSON."""
+        """The content for JSON."""
         return {"name": self.name, "share": self.share.content(), "meaning": self.meaning}
 
 
@@ -69,7 +69,7 @@ class Causes:
     blind: tuple[str, ...]
 
     def content(self) -> dict:
-        """For JSON."""
+        """The content for JSON."""
         return {
             **vars(self),
             "causes": [cause.content() for cause in self.causes],

@@ -41,7 +41,7 @@ class Ledger:
 
     @property
     def whole(self) -> bool:
-        """Whether nothing was changed."""
+        """True if nothing was changed."""
         return not (self.wrong or self.gaps)
 
     @property

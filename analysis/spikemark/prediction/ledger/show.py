@@ -118,7 +118,7 @@ def lines(made: Scores) -> list[str]:
 
 
 def content(made: Scores) -> dict[str, Any]:
-    """For JSON."""
+    """The content for JSON."""
     return {
         "ledger": str(made.ledger.path), "head": made.ledger.head, "sentence": sentence(made),
         "entries": len(made.ledger.entries), "numbers": len(made.scores),

@@ -120,7 +120,7 @@ class Balanced:
 
     @property
     def done(self) -> bool:
-        """Whether the ranks that memory does not limit compute equally long, to within ENOUGH."""
+        """True if the ranks that memory does not limit compute equally long, to within ENOUGH."""
         return _spread(self.best, self.capped) <= ENOUGH
 
 

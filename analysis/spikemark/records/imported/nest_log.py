@@ -25,7 +25,7 @@ FIELDS = {WHOLE: CYCLE, COMMUNICATE: EXCHANGE, SPIKES: SPIKED}
 
 
 def recognises(path: Path) -> bool:
-    """Whether the file holds the arrays of NEST's log."""
+    """True if the file holds the arrays of NEST's log."""
     try:
         with ZipFile(path) as archive:
             return {f"{CYCLE}.npy", f"{EXCHANGE}.npy"} <= set(archive.namelist())

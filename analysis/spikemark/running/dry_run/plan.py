@@ -37,7 +37,7 @@ class Plan:
 
     @property
     def bound(self) -> bool:
-        """Whether every thread gets a core of its own."""
+        """True if every thread gets a core of its own."""
         return self.side_by_side * self.threads <= self.cores
 
     @property

@@ -148,7 +148,7 @@ def _words(mix: Mix) -> str:
 
 
 def sentence(found: dict[str, Any]) -> str | None:
-    """Whether a bath of both is worth it, in one sentence with intervals."""
+    """True if a bath of both is worth it, in one sentence with intervals."""
     if DPSNN not in found:
         return None
     said = {what: _verdict(found[DPSNN], what) for what in (TIME, NET, "net energy x time")}
