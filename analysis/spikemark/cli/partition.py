@@ -116,7 +116,7 @@ def _balanced(graph: Path, found: Answer, out: Path, assumptions: bool, as_json:
 
 
 def _capacity(weights: str | None, weights_from: Path | None, ranks: int):
-    """What ranks shall have, [ranks] of mean 1; None for equal ranks."""
+    """Weights of ranks, [ranks] with mean 1; None for equal ranks."""
     from spikemark.core.errors import BadInput
     from spikemark.prediction.partition.weights import capacity, of_run, read
     from spikemark.records.record import load

@@ -16,7 +16,7 @@ LANES = "lanes"  # the name of a schedule whose lanes the description lists
 
 @dataclass(frozen=True)
 class LaneRule:
-    """Which ranks a lane joins, and when. None stands for what the run description says."""
+    """The ranks that a lane joins, and its period. None stands for the value of the run description."""
 
     name: str
     group: str | int = (

@@ -1,4 +1,4 @@
-"""What is known of a network on an accelerated node: a published run, times from kernels, or nothing.
+"""A network on an accelerated node: its published run, times from kernels, or nothing.
 
 A published run counts first. Where there is none, the kernel times of one device give
 

@@ -70,7 +70,7 @@ def _time(r: Ranked) -> str:
 
 
 def explained(made: Advice) -> list[str]:
-    """What the words of the answer mean, for the best option."""
+    """Explains the words of the answer, for the best option."""
     p = made.best.prediction
     found = [show.ODD.format(line) for line in p.odd]
     found.append("A real-time factor of 1 is real time; smaller is faster.")

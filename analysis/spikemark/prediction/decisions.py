@@ -174,7 +174,7 @@ def unjudged(c: Candidate, call: Callable[[Candidate], str]) -> str:
 
 
 def lacking(candidates: list[Candidate], call: Callable[[Candidate], str]) -> list[str]:
-    """What is missing altogether: memory, energy or cost, why, and of which machines; each reason once."""
+    """Values that are missing: memory, energy or cost, with the reason and the machines; each reason once."""
     found: dict[str, list[str]] = {}
     for c in candidates:
         for line in _lacking_of(c):

@@ -1,4 +1,4 @@
-"""Which ranks of a run are on which nodes of a machine, be they equal or of several parts."""
+"""Layout of the ranks of a run on the nodes of a machine, which are equal or of several parts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

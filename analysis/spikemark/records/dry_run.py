@@ -187,7 +187,7 @@ class DryRun:
 
     @property
     def warnings(self) -> list[str]:
-        """What makes the times other than those of a node of the machine."""
+        """Reasons why the times differ from those on a node of the machine."""
         alone = [
             one.rank
             for one in self.about.sampled
@@ -199,7 +199,7 @@ class DryRun:
 
     @property
     def remarks(self) -> list[str]:
-        """What everything computed from these times rests on."""
+        """Assumptions behind everything that is computed from these times."""
         about, rows = self.about, len(self.timed)
         threads = f"{about.threads} thread{'s' * (about.threads > 1)}"
         found = [

@@ -180,7 +180,7 @@ def _watch(command: list[str], results: Results, progress: Progress, lock: int) 
 
 
 def _not_carried_out(results: Results, progress: Progress, status: int) -> list[str]:
-    """What to say about runs that a command with that status has left; negative: a signal ended it."""
+    """A message about runs that a command with this exit status left; negative: a signal ended it."""
     if not progress.pending:
         return []
     left = counted(len(progress.pending), "run")

@@ -162,7 +162,7 @@ def _reader(work: Path) -> list[str]:
 
 
 def _nodes(work: Path, taken: list[Taken]) -> list[dict[str, Any]]:
-    """What is known of every node that a run used; a node that was not read has a reason."""
+    """Description of every node that a run used; a node that was not read has a reason."""
     names: dict[str, None] = {}
     for one in taken:
         for measured in one.runs:

@@ -109,7 +109,7 @@ def reasons(made: Scores) -> list[str]:
 
 
 def lines(made: Scores) -> list[str]:
-    """What stands below the tables."""
+    """The lines below the tables."""
     return [
         *reasons(made), GOAL, CLUSTERED,
         f"The digest of the last entry is {made.ledger.head}. Note it elsewhere: `--head` then shows whether"

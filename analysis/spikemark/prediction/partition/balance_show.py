@@ -79,7 +79,7 @@ def _useless(found: Balanced) -> list[str]:
 
 
 def limits(task: Task, found: Balanced) -> list[str]:
-    """Which ranks got what memory allows, and of which parts the memory is not known."""
+    """Names ranks that memory limits, and parts whose memory is not known."""
     said = []
     layout = found.best.layout
     for share in layout.shares:

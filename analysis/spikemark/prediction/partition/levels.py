@@ -159,7 +159,7 @@ def hops(
     onto: Onto | None = None,
     files: Forwarding = NONE,
 ) -> list[Hop]:
-    """What ranks send in every hop, in their order, of anything that can be added: routes, words, bytes.
+    """Amounts that ranks send in every hop, in their order, of anything additive: routes, words, bytes.
 
     `pairs` [ranks, ranks] is what ranks have for each other; with `onto`, a hop to a set of ranks carries
     what that gives, except for the last. Raises BadInput as `check`.

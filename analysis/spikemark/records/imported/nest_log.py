@@ -73,7 +73,7 @@ def _same(files: list[Path], held: list[dict], name: str) -> float | None:
 
 
 def cycles_of(cycles: int, kernel: dict[str, float | None]) -> tuple[str, ...]:
-    """What to say where a log has another number of cycles than the kernel simulated."""
+    """A remark if a log has another number of cycles than the kernel simulated."""
     delay, model = kernel["min_delay"], kernel["biological_time"]
     if not delay or not model or cycles == round(model / delay):
         return ()

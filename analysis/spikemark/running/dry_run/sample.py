@@ -1,4 +1,4 @@
-"""Which ranks of a machine a dry run runs: the largest, the smallest, and others at random."""
+"""Chooses the ranks of a machine that a dry run runs: the largest, the smallest, and others at random."""
 
 from dataclasses import dataclass
 

@@ -61,7 +61,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Place:
-    """How ranks are placed on a machine: a profile, or a machine of parts.
+    """Places ranks on a machine: a profile, or a machine of parts.
 
     `ranks_per_node`: as many as a node may have; there may be fewer.
     """
