@@ -77,7 +77,7 @@ def dryrun(
 
             found = carry_out(wanted, out, told)
     except RunFailed as reason:
-        fail(f"dry run failed: {reason}; the same command goes on")
+        fail(f"dry run failed: {reason}; the same command continues")
     modelled = None if profile is None else show.Modelled.of(found, profile)
     if as_json:
         return print_json(show.content(found, modelled))

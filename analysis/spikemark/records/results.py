@@ -95,9 +95,9 @@ class Results:
         try:
             description = read_json(self.description(run))
         except BadInput as error:
-            raise BadInput(f"{error}; a sweep writes it anew") from None
+            raise BadInput(f"{error}; a sweep rewrites it") from None
         if not isinstance(description, dict):
-            raise BadInput(f"{self.description(run)}: not a run description; a sweep writes it anew")
+            raise BadInput(f"{self.description(run)}: not a run description; a sweep rewrites it")
         return located(description, self.description(run).parent)
 
     def placement(self, name: str) -> Path:

@@ -186,7 +186,7 @@ def _not_carried_out(results: Results, progress: Progress, status: int) -> list[
     left = counted(len(progress.pending), "run")
     if status < 0:
         ended = reasons.of_program("", status)
-        return [f"{left} not carried out: the worker was {ended}; the same command goes on from here"]
+        return [f"{left} not carried out: the worker was {ended}; the same command continues from here"]
     log = results.workflow_log
     said = reasons.last_line(log.read_text(errors="replace")) if log.is_file() else ""
     return [f"{left} not carried out, see {log}: {said}"]

@@ -110,7 +110,9 @@ def _chosen_before(bundle: Bundle, category: str, work: Path) -> dict[str, Chose
         belongs = kept["bundle_sha256"], kept["category"]
         found = {name: Chosen.of(content) for name, content in kept["runs"].items()}
     except (KeyError, TypeError, AttributeError):
-        raise BadInput(f"{work / CHOICES}: not what `tender run` wrote; delete it, and choose anew") from None
+        raise BadInput(
+            f"{work / CHOICES}: not what `tender run` wrote; delete it, and choose again"
+        ) from None
     if belongs != (bundle.sha256, category):
         raise BadInput(
             f"{work}: measured for another bundle or category; allowed: another --out, or delete the folder"

@@ -35,7 +35,7 @@ SWEEP, DRYRUN = "a sweep of three runs", "`dryrun` of two ranks"
 def tables() -> Iterator[Table]:
     """One table, a row for each subject and fault; what came out wrong is printed, too.
 
-    Rows are kept until all are there, so that the same command goes on after an interruption.
+    Rows are kept until all are there, so that the same command continues after an interruption.
     """
     kept = places.root() / "build" / "faults.jsonl"
     done = [json.loads(line) for line in kept.read_text().splitlines()] if kept.is_file() else []

@@ -113,7 +113,7 @@ def lines(made: Scores) -> list[str]:
     return [
         *reasons(made), GOAL, CLUSTERED,
         f"The digest of the last entry is {made.ledger.head}. Note it elsewhere: `--head` then shows whether"
-        " entries were removed from the end, or the ledger written anew.",
+        " entries were removed from the end, or the ledger was rewritten.",
     ]  # fmt: skip
 
 
