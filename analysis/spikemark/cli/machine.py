@@ -26,7 +26,7 @@ def machine(
     unequal nodes: the values of each part and of each link between parts are shown by their paths.
 
     To write a profile from a data sheet, enter its peak memory bandwidth as node.bandwidth_peak and its TDP
-    as power.tdp. From these, --filled assumes the values that a measurement would give (docs/machines.md).
+    as power.tdp. From these, --filled assumes the values that a measurement would give (docs/own-machine.md).
     """
     from spikemark import machines
     from spikemark.machines import show

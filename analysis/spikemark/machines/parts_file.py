@@ -1,4 +1,4 @@
-"""Reads a machine of parts from the content of machines/NAME.yaml (docs/machines.md)."""
+"""Reads a machine of parts from the content of machines/NAME.yaml (docs/own-machine.md)."""
 
 from collections.abc import Callable
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""The table of faults in docs/reliability.md: commands are disturbed, and what they leave is judged.
+"""The table of faults in docs/faults.md: commands are disturbed, and what they leave is judged.
 
 `subjects.py` lists the commands, `tries.py` says what must hold, and the other modules disturb: `called.py`
 at single calls, `killed.py` at random times, `folders.py` between two commands.

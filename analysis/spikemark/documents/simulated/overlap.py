@@ -67,7 +67,7 @@ def by_window(s: Stored) -> str:
 
 
 def held_out(s: Stored) -> str:
-    """Errors of the predictors, for docs/waiting.md."""
+    """Errors of the predictors, for docs/waiting-checks.md."""
     heads = ["serial correlation", "schedule", "waiting (µs per cycle)", "iid", "correlated", "replay"]
     lines = [
         [f"{row['correlation']:g}", row["schedule"], number(row["measured_us"]),
