@@ -3,8 +3,8 @@
 DPSNN is another program. So one factor per machine, on the time of a synapse, a neuron and a spike from
 outside, is fitted to some rows, and the others are held out. Entering a list is left as it is, because it is
 an access to memory in any program. NEST is a general simulator, which the mini-app should outrun, so its
-times are an upper bound. The tables are in docs/published-runs.md (`python -m spikemark.documents
-prediction` writes them).
+times are an upper bound. The tables stand in docs/published-runs.md
+(`python -m spikemark.documents prediction`).
 """
 
 from collections.abc import Callable, Iterator
