@@ -120,6 +120,6 @@ def advise(
         print_json(advise_show.content(made))
         return
     print_lines([advise_show.sentence(made), made.times_of[0], *advise_show.explained(made)])
-    print_tables(*advise_show.table(made).turned(show.ABREAST))
+    print_tables(*advise_show.table(made).without_unknown().turned(show.ABREAST))
     print_lines(advise_show.repeated(made))
     print_based([line for line in advise_show.lines(made) if line != made.times_of[0]], assumptions)

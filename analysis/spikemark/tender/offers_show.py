@@ -17,7 +17,7 @@ LIKELY = (
     " does. Checked: the verdict of check.py."
 )
 NO_TARGET = "The tender states no real-time factor to reach (--target-rtf gives one), so all nodes count."
-LIFE = "Its life: {}{}."
+LIFE = "The life of a machine: {}{}."
 NO_ENERGY = "; the cost is the price alone, since no price of energy was given (--price-kwh)"
 TRIES = "A try answers a quick bundle: its figures are no offer."
 NO_BUNDLE = "Without --bundle, answers cannot be checked: target, counts and rules are those of the bundle."
