@@ -9,7 +9,7 @@ from spikemark.quantities.words import number
 from spikemark.report import offers_page, page
 from spikemark.report.sections import glossary
 
-from . import offers_show, sides
+from . import offers_show, shared, sides
 from .checked import INVALID, VALID
 from .sides import Sides
 
@@ -56,8 +56,9 @@ def render(of: Sides) -> str:
 
 
 def _boxes(of: Sides) -> list[Box]:
-    """Answers that are not VALID stand out."""
-    return [
+    """Answers that are not VALID stand out, and those that share measurements."""
+    same = [Box("bad", line) for line in shared.lines(of.bids)]
+    return same + [
         Box("bad" if bid.verdict.verdict == INVALID else "plain", f"{bid.name}: {bid.verdict.verdict}")
         for bid in of.bids
         if bid.verdict.verdict != VALID
