@@ -10,7 +10,8 @@ import pytest
 from spikemark.core.errors import BadInput
 from spikemark.network.description import read as read_description
 from spikemark.prediction import asked
-from spikemark.tender import bundle, manifest, rules, sizes, source, wanted
+from spikemark.presets import PRESETS
+from spikemark.tender import bundle, manifest, new, rules, sizes, source, wanted
 from spikemark.tender.check.bundle import TOLERANCES
 from spikemark.tender.fields import FIGURES
 
@@ -141,6 +142,30 @@ def test_counts_follow_from_mean_rates_where_neurons_differ():
     hz = float(network.rates.hz.mean())
     assert known["spikes"] == pytest.approx(2000 * hz * 1e-3 * times[0], rel=1e-3)
     assert known["synaptic_events"] == pytest.approx(500 * known["spikes"], rel=1e-3)
+
+
+def of_preset(name: str):
+    """The network of a preset, with a rate where none was published."""
+    try:
+        return asked.of_preset(name)
+    except BadInput as reason:
+        assert str(reason).startswith("rate: ")
+        return asked.of_preset(name, rate=3.0)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_can_be_bought_for(name):
+    """Of neurons that fire in response to their input, nobody knows how often before a run."""
+    network = of_preset(name)
+    found = new.descriptions(wanted.wanted("x", network, {}, quick=True))
+    given = found["target"]
+    known = sizes.expected(given.description, given.model_ms, given.rates)
+    own = all(p["neuron"]["model"] == "ignore_and_fire" for p in given.description["network"]["populations"])
+    assert known["synapses"] > 0 and all((one["spikes"] is not None) == own for one in known["times"])
+    if not own:
+        assert known["rates_hz"] == dict(zip(known["rates_hz"], network.rates.hz, strict=True))
+        assert known["modelled_per_s"]["synaptic_events"] > known["modelled_per_s"]["spikes"] > 0
+        assert "fire in response" in known["reason"] and network.rates.source in given.scaling
 
 
 def test_the_page_says_every_rule_and_nothing_else(small):

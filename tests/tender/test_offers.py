@@ -8,7 +8,7 @@ from html_page import Page
 
 from spikemark.core.errors import BadInput
 from spikemark.prediction.life import Life
-from spikemark.tender import bids, check, checked, offers_page, offers_show, sides
+from spikemark.tender import bids, check, checked, offers_page, offers_show, shared, sides
 
 #: A check.py that says what stands in the file `verdict` of the answer.
 CHECKER = """
@@ -303,3 +303,18 @@ def test_the_command_prints_and_writes_a_page(spikemark, tmp_path, small):
     assert page.read_text().startswith("<!DOCTYPE html>")
     content = json.loads(spikemark(*arguments, "--json")[1])
     assert content["offers"][0]["power_w"]["value"] > 0  # from the energy and the events of the bundle
+
+
+def test_measurements_that_two_bidders_hand_in_are_named(tmp_path):
+    """At most one of them made these; a file of the same size with other times is no copy."""
+    folders = [Sheet(name).write(tmp_path / name) for name in ("Alpha", "Beta", "Gamma")]
+    for folder, times in zip(folders, ("aaaa", "aaaa", "gggg"), strict=True):
+        for repetition, more in ((1, "1"), (2, folder.name)):
+            place = folder / "runs" / "target" / str(repetition)
+            place.mkdir(parents=True)
+            (place / "cycles.npy").write_text(f"{times}{more:5}")
+    of = sides.beside(bids.read(folders, None), None, Life())
+    said = "Alpha and Beta hand in the same cycle times of 1 repetition: at most one of them measured these."
+    assert shared.lines(of.bids) == [said] == offers_show.content(of)["shared_measurements"]
+    assert said in offers_show.first(of).notes and said in Page(offers_page.render(of)).text
+    assert shared.lines(of.bids[1:]) == []

@@ -27,7 +27,7 @@ def bundle(tmp_path, description):
     """Stands in for a bundle with one run."""
     path = tmp_path / "target.json"
     path.write_text(json.dumps(description))
-    return SimpleNamespace(description=lambda rule: path)
+    return SimpleNamespace(description=lambda rule: path, read_expected=lambda rule: {})
 
 
 @pytest.fixture
@@ -113,6 +113,20 @@ def test_a_model_gives_energy_per_recurrent_event_in_joules(bundle):
     energy = by_figure(found)[ENERGY]
     assert energy["method"] == "model" and 0 < energy["low"] < energy["value"] < energy["high"]
     assert set(projection.METHODS) == {"model", "dry_run+profile", "simulation"}
+
+
+def test_rates_of_the_bundle_reach_the_model(bundle, description):
+    """Neurons that fire in response to their input have no rate in the description."""
+    for population in description["network"]["populations"]:
+        population["neuron"] = {"model": "lif_exp"}
+    bundle.description(RULE).write_text(json.dumps(description))
+    asked = Question(filled(load("jureca-dc")), ranks=8, ranks_per_node=2)
+    factors = []
+    for hz in (2.0, 20.0):
+        rates = {population["name"]: hz for population in description["network"]["populations"]}
+        bundle.read_expected = lambda rule, rates=rates: {"rates_hz": rates}
+        factors.append(by_figure(project(bundle, RULE, asked))[FACTOR]["value"])
+    assert factors[0] < factors[1]
 
 
 def test_settings_of_the_bidder_reach_the_model(bundle):

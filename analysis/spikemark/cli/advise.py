@@ -71,6 +71,9 @@ def advise(
             help="Exchange of all lanes, or of one; may be repeated [all].",
         ),
     ] = None,
+    nodes: Annotated[
+        int | None, typer.Option(min=1, help="How many nodes the machine has, at most 256 [any number].")
+    ] = None,
     simulator: Whose = "mini-app",
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write the advice as a page to this file.")
@@ -83,10 +86,10 @@ def advise(
     For the folder of a run, or of imported cycle times, says where the time went, what would help in which
     order, what that is based on, and what to measure next.
 
-    For a network on a machine, searches all schedules and placements that are exact on up to 256 nodes, with
-    other lags and exchanges where they may help. Prints the best option of every schedule, how it compares
-    with what the description states, which options are tied with it, what limits it, what to measure next,
-    and the commands that predict and run it.
+    For a network on a machine, searches all schedules and placements that are exact on up to 256 nodes, or on
+    as many as --nodes says, with other lags and exchanges where they may help. Prints the best option of
+    every schedule, how it compares with what the description states, which options are tied with it, what
+    limits it, what to measure next, and the commands that predict and run it.
     """
     from spikemark import machines
     from spikemark.core.files import output_file
@@ -96,14 +99,19 @@ def advise(
 
     output_file("--html", html)
     if asked_for is not None and Path(asked_for).is_dir():
-        return of_run(Path(asked_for), html, as_json, {"--machine": machine, "--target-rtf": target_rtf})
+        return of_run(
+            Path(asked_for),
+            html,
+            as_json,
+            {"--machine": machine, "--target-rtf": target_rtf, "--nodes": nodes},
+        )
     if machine is None:
         raise BadInput(f"machine: missing; allowed: {', '.join(machines.names())}, or the path of a profile")
     found = asked.taken_by(network([asked_for, run], preset, full, option, rate), find(simulator))
     found = asked.for_all_schedules(found, schedule, placement, delay_ratio(ratio), lag, exchanges(exchange))
     profile = machine_profile(machine)
     with waiting_for("trying what is exact"):
-        made = advised(found, profile, target_rtf, simulator, machine)
+        made = advised(found, profile, target_rtf, simulator, machine, nodes)
     if html is not None:
         from spikemark.report import advice_page
 
@@ -112,6 +120,6 @@ def advise(
         print_json(advise_show.content(made))
         return
     print_lines([advise_show.sentence(made), made.times_of[0], *advise_show.explained(made)])
-    print_tables(*advise_show.table(made).turned(show.ABREAST))
+    print_tables(*advise_show.table(made).without_unknown().turned(show.ABREAST))
     print_lines(advise_show.repeated(made))
     print_based([line for line in advise_show.lines(made) if line != made.times_of[0]], assumptions)

@@ -14,6 +14,7 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import check_whole
+from spikemark.quantities.words import counted
 
 from .description import Description
 from .fields import Network
@@ -31,7 +32,10 @@ def area(network: Network, ranks: int) -> list[tuple[int, int]]:
     """Area a lives on rank a mod R."""
     areas = len(network.areas)
     if areas < ranks:
-        raise BadInput(f"ranks={ranks}: placement 'area' has {areas} areas for at most as many ranks")
+        raise BadInput(
+            f"ranks={ranks}: placement 'area' cannot deal {counted(areas, 'area')} to them; allowed: at most"
+            f" {counted(areas, 'rank')}, or placement area_group"
+        )
     return [(number % ranks, 1) for number in range(areas)]
 
 

@@ -200,7 +200,8 @@ def _from_kernels(profile: Profile, counting: Counting, events: Events) -> Quant
     most = profile.need("accelerator.memory", "what a device holds").value * 1e9 / BYTES
     if network.synapses > most:
         raise BadInput(
-            f"{network.synapses:.3g} synapses are more than the {most:.3g} that surely fit into a device"
+            f"{network.synapses:.3g} synapses are more than the {most:.3g} that surely fit into a device,"
+            " and times from kernels hold for one device"
         )
     parts: dict[str, float] = {"accelerator.t_next": events.recurrent, "accelerator.step": steps}
     if profile.get("accelerator.t_spike"):

@@ -70,6 +70,7 @@ class Advice:
     described: Ranked | str | None
     named: str
     longer: LongerCycle | None
+    most_nodes: int | None = None  # as asked for
 
     @property
     def times_of(self) -> list[str]:
@@ -134,19 +135,21 @@ def advise(
     target: float | None = None,
     simulator: str = simulators.MINI_APP.name,
     named: str | None = None,
+    nodes: int | None = None,
 ) -> Advice:
     """Try every way to run the network on a profile (spikemark.machines), and rank the best ones.
 
     Without a `target`, the fastest comes first; with one, that whose middle reaches it on the fewest
     nodes, and of these the one that takes the least energy. `named`: what the command line calls the machine,
-    such as the path of its profile [its name]. Raises BadInput for a target that is not above 0,
-    an unknown value that times depend on, and where nothing at all can be run.
+    such as the path of its profile [its name]. `nodes`: the most that may be used [as many as are tried].
+    Raises BadInput for a target that is not above 0, for a number of nodes that is not tried, for an unknown
+    value that times depend on, and where nothing at all can be run.
     """
     if target is not None and not 0 < target < float("inf"):
         raise BadInput(f"target_rtf={target}: a real-time factor above 0")
     whose = simulators.find(simulator, network.description)
     network = taken_by(network, whose)
-    search = Search(network, profile, target, whose)
+    search = Search(network, profile, target, whose, nodes)
     best = [option for schedule in search.schedules() if (option := search.of_schedule(schedule))]
     search.check_delay_ratio()
     if not best:
@@ -169,4 +172,5 @@ def advise(
         network, profile.name, str(getattr(profile, "title", profile.name)), search.simulator.name, target,
         [rank(option) for option in best], search.lines(), len(search.seen),
         rank(described) if isinstance(described, Option) else described, named or profile.name, longer,
+        nodes,
     )  # fmt: skip

@@ -17,15 +17,16 @@ from spikemark.network.lanes import chosen
 from spikemark.network.placement import PLACEMENTS, spans
 from spikemark.network.placement_field import text_of
 from spikemark.network.schedules import SCHEDULES, Schedule, find
+from spikemark.quantities.words import listed
 
-from . import simulators, validated
+from . import validated
 from .advise_exchange import least, surely
 from .advise_option import Option, layouts, placements
 from .asked import AUTO, Network
 from .exchange import check
 from .layout import Layout
 from .loads import Counting
-from .node_range import MOST_RANKS, NODES
+from .node_range import MOST_RANKS, NODES, up_to
 from .predict import Question
 from .room import all_fit, fits, of_shares
 from .times import at_least
@@ -40,10 +41,11 @@ APART = "every area would be on all ranks, so all ranks would meet in every cycl
 
 
 class Search:
-    """What was tried, and what was refused."""
+    """What was tried, and what was refused. `nodes`: how many the machine has; with None, any number."""
 
-    def __init__(self, network: Network, profile, target: float | None, simulator: simulators.Simulator):
+    def __init__(self, network: Network, profile, target: float | None, simulator, nodes: int | None = None):
         self.profile, self.target, self.simulator = profile, target, simulator
+        self.doubling, self.between = up_to(nodes, DOUBLING, BETWEEN)
         self.network = network
         simulator.check(*(text_of(network.description[n]) if n in network.fixed else None for n in TAKEN))
         description = {n: v for n, v in network.description.items() if n not in simulator.unused}
@@ -99,18 +101,18 @@ class Search:
     def _of_placement(self, schedule: Schedule, placement: str) -> Option | None:
         each = layouts(self.profile)
         if self.target is not None:
-            for nodes in sorted((*DOUBLING, *BETWEEN)):
+            for nodes in sorted((*self.doubling, *self.between)):
                 options = [o for e in each if (o := self._option(schedule, placement, nodes, e))]
                 reached = [found for option in options if (found := self._reaching(option))]
                 if reached:
                     return min(reached, key=self.order)
-        best = self._fastest(schedule, placement, [(n, e) for n in DOUBLING for e in each])
+        best = self._fastest(schedule, placement, [(n, e) for n in self.doubling for e in each])
         if best is None:
             return None
         at = best.node.nodes
-        low = max((n for n in DOUBLING if n < at), default=at)
-        high = min((n for n in DOUBLING if n > at), default=at)
-        places = [(n, e) for n in BETWEEN if low < n < high for e in each]
+        low = max((n for n in self.doubling if n < at), default=at)
+        high = min((n for n in self.doubling if n > at), default=at)
+        places = [(n, e) for n in self.between if low < n < high for e in each]
         return self._fastest(schedule, placement, places, best)
 
     def _reaching(self, option: Option) -> Option | None:
@@ -268,7 +270,7 @@ class Search:
             option.loads.delay_ratio or 0
             for schedule in self.schedules()
             for name in self.placements(schedule)
-            for nodes in DOUBLING
+            for nodes in self.doubling
             for each in layouts(self.profile)
             if (option := self._option(schedule, name, nodes, each, delay_ratio=AUTO))
         ]
@@ -290,6 +292,4 @@ class Search:
 
 
 def _ranks(ranks: list[int]) -> str:
-    if len(ranks) == 1:
-        return f"{ranks[0]} rank{'s' * (ranks[0] > 1)}"
-    return f"{', '.join(map(str, ranks[:-1]))} and {ranks[-1]} ranks"
+    return f"{listed(map(str, ranks))} rank{'s' * (ranks != [1])}"

@@ -11,9 +11,10 @@ from .advise import Advice, Ranked
 from .advise_option import FACTOR, Option
 from .compare_show import LIMITS
 from .decisions import MEMORY
-from .node_range import EXCLUDED, LIKELY, OPEN, SURE, reached, vague
+from .node_range import EXCLUDED, LIKELY, MOST_NODES, OPEN, SURE, reached, vague
 from .node_words import open_still
 
+_NODES = " (--nodes says how many there are)"
 COLUMNS = (FACTOR, "energy_j", "power_w", "memory_gb")
 MODEL = (
     "The intervals cover what is not known about the machine, but not errors of the model"
@@ -207,7 +208,8 @@ def lines(made: Advice) -> list[str]:
         found.append(f"Measure {named(made.measure)} next, or ask for it, to {what}.")
     found += [
         MODEL if made.foreign else f"{MODEL} {TRY}",
-        f"{counted(made.tried, 'way')} to run the network were tried.",
+        f"{counted(made.tried, 'way')} to run the network were tried, on up to"
+        f" {counted(made.most_nodes or MOST_NODES, 'node')}{_NODES if made.most_nodes is None else ''}.",
     ]
     found += [f"refused: {line}" for line in made.refused]
     return found + show.lines([made.best.prediction], made.network.sources)
@@ -255,5 +257,6 @@ def content(made: Advice) -> dict[str, Any]:
             for r in made.ranked
         ],
         "limited_by": LIMITS[made.best.prediction.slowest], "measure_next": made.measure,
-        "refused": made.refused, "tried": made.tried, "table": table(made).content(),
+        "refused": made.refused, "tried": made.tried, "most_nodes": made.most_nodes,
+        "table": table(made).content(),
     }  # fmt: skip

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from spikemark.core.errors import BadInput
 from spikemark.quantities.quantity import Quantity, missing, worst
 
 from .calls import changes
@@ -36,7 +37,22 @@ UNJUDGED = "not judged"  # a machine with a value that is likely a mistake
 #: Nodes that are tried, with up to MOST_RANKS ranks.
 MOST_RANKS = 256
 NODES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+MOST_NODES = NODES[-1]
 HELPS = 1.1  # times as fast, or as slow, from where more nodes are worth a word
+
+
+def up_to(
+    most: int | None, first: tuple[int, ...], between: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Nodes that are tried first, and those between them, up to the `most` that a machine has.
+
+    That number itself is among the first. Raises BadInput for one that no search reaches.
+    """
+    if most is None:
+        return first, between
+    if not 1 <= most <= MOST_NODES:
+        raise BadInput(f"nodes={most}; allowed: 1 to {MOST_NODES}")
+    return (*(n for n in first if n < most), most), tuple(n for n in between if n < most)
 
 
 def factor(p: Prediction) -> float:

@@ -57,8 +57,8 @@ def _published(
     if found is None:
         silent = next(p.name for p in populations if p.neuron.model != "ignore_and_fire")
         raise BadInput(
-            f"rate: population {silent!r} has no rate of its own, and none was published for this network: "
-            "give one in Hz"
+            f"rate: population {silent!r} has no rate of its own, and none was published for this network;"
+            " allowed: a mean rate in Hz, as in --rate 5"
         )
     mean = found.mean_hz
     return np.array([found.hz.get(p.name, mean) for p in populations], dtype=float), found.source

@@ -36,7 +36,8 @@ class Column:
         if isinstance(cell, Quantity):
             if not cell:
                 return cell.mark
-            limits = "" if cell.low is None else f" ({self._range(cell.low, cell.high)})"
+            exact = cell.kind == "counted" and cell.low == cell.high
+            limits = "" if cell.low is None or exact else f" ({self._range(cell.low, cell.high)})"
             kind = f", {cell.kind}" if self.each and cell.kind else ""
             return self._number(cell.value) + limits + cell.sign + kind
         if isinstance(cell, tuple):

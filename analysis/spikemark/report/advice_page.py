@@ -1,5 +1,6 @@
 """The page of an advice: sentence, picture and table, then what to do, all options, and what it rests on."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ from spikemark.quantities.words import counted, number
 
 from . import machines_drawing, page
 from .machines_page import based_on
+from .sections import glossary
 
 #: Columns of the table on the first screen.
 FIRST = ("schedule", "verdict", "nodes", "ranks", "placement", "delay_ratio", FACTOR)
@@ -39,14 +41,14 @@ def render(made: Advice) -> str:
         not_nest=made.times_of[0],
         top=page.Top(_picture(made), _first(made)),
         broken=False,
-        sections=[_repeat(made), _options(made), _based_on(made)],
+        sections=[_repeat(made), _options(made), _based_on(made), glossary.of(glossary.PREDICTED)],
     )
 
 
 def _first(made: Advice) -> Table:
     whole = advise_show.table(made)
     columns = sorted((c for c in whole.columns if c.name in FIRST), key=lambda c: FIRST.index(c.name))
-    return Table(columns, whole.rows)
+    return Table(columns, whole.rows, name=whole.name)
 
 
 def _picture(made: Advice) -> Figure:
@@ -85,7 +87,7 @@ def _repeat(made: Advice) -> Section:
 
 def _options(made: Advice) -> Section:
     boxes = [Box("wary", line) for line in made.times_of[1:]]
-    tables = [advise_show.table(made)]
+    tables = [replace(advise_show.table(made).without_unknown(), name="")]
     return Section("options", "The best option of every schedule", boxes=boxes, tables=tables)
 
 

@@ -26,6 +26,7 @@ from spikemark.quantities.words import counted, number
 
 from . import machines_drawing, offers_page, page
 from .machines_drawing import WIDE
+from .sections import glossary
 
 ASKED = (
     "No run was made for this page: every number is computed from the profiles of the machines. Its "
@@ -75,6 +76,7 @@ def render(made: Comparison) -> str:
         _published(made, call),
     ]
     sections += [_where(made, named), _picture(made, named), _tried(made, named), _assumed(made)]
+    sections.append(glossary.of(glossary.PREDICTED))
     return page.document(
         what="comparison of machines for",
         sweep=SimpleNamespace(

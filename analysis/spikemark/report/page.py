@@ -24,6 +24,7 @@ from .headline import MOST_WORDS, Headline, headline
 from .sections import SECTIONS
 
 MOST_ROWS = 20  # of a table on the first screen
+CARDS = ("offers", "options")  # tables whose rows are cards on a phone
 WARY = "wary"  # the tone of boxes that are cautions, which stand together
 
 
@@ -141,6 +142,7 @@ def document(
         key_figures=key_figures,
         cautions=[(box, None) for box in cautions or []] + moved,
         not_nest=not_nest,
+        cards=CARDS,
         care=care,
         sections=[replace(s, boxes=[box for box in s.boxes if box.tone != WARY]) for s in shown],
         absent=[section for section in sections if _empty(section) and section.missing],

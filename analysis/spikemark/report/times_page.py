@@ -22,6 +22,7 @@ from spikemark.waiting.source import Source, source
 from spikemark.waiting.whatif import CHANGES, Outcome, situation, whatif
 
 from . import page
+from .sections import glossary
 from .ways import Way, picture, table, ways_of
 
 DOUBLE = "double-delay-ratio"  # the same as structure-aware with D = 2
@@ -69,6 +70,7 @@ def render(times: CycleTimes | Run) -> tuple[str, str]:
             _section("whatif", "What each change does", made.helps),
             _section("cycle-times", "What cycle times are made of", made.times),
             Section("next", "What to measure next", text=list(made.next)),
+            glossary.of(glossary.OF_TIMES),
         ],
     )
     return text, made.sentence

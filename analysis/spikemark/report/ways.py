@@ -103,14 +103,13 @@ def table(ways: Sequence[Way]) -> Table:
     return Table.of(
         {
             Column("schedule", "schedule"): lambda way: way.name,
-            Column("cycle", "cycle (µs)", digits=4): lambda way: way.cycle,
-            Column("change", "change", words=change): lambda way: (
+            Column("cycle", "cycle (µs)", digits=4, each=True): lambda way: way.cycle,
+            Column("change", "change", "modelled", words=change): lambda way: (
                 missing("the others are compared with it", mark="–")
                 if way is ways[0]
                 else way.cycle.value / first
             ),
-            Column("waiting", "waiting (µs)"): lambda way: way.parts[WAITING],
-            Column("kind", "kind of waiting"): lambda way: way.parts[WAITING].kind,
+            Column("waiting", "waiting (µs)", each=True): lambda way: way.parts[WAITING],
         },
         ways,
     )

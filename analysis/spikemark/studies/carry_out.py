@@ -9,7 +9,7 @@ from spikemark.core.files import write_atomically, write_json
 from spikemark.records.cases import Case, View, timed
 from spikemark.records.gather import Sweep
 from spikemark.report import conclude, page
-from spikemark.report.sections import correctness, literature, provenance, runs
+from spikemark.report.sections import correctness, glossary, literature, provenance, runs
 from spikemark.running import experiments, possible, sweeps, ways
 
 from . import STUDIES
@@ -81,6 +81,6 @@ def write(study: Study, sweep: Sweep) -> Done:
 def render(done: Done) -> str:
     """The page as one HTML document that loads nothing."""
     view = View(done.sweep, Case(timed(done.sweep.runs)))
-    common = [kind.section(view) for kind in (correctness, provenance, runs, literature)]
+    common = [kind.section(view) for kind in (correctness, provenance, runs, glossary, literature)]
     findings = done.findings
     return page.fill(view, findings.sentence, findings.key_figures, findings.sections, common)

@@ -185,6 +185,8 @@ def _events(bundle: Bundle) -> float | None:
         return None
     expected = bundle.read_expected(rule)
     try:
+        if modelled := expected.get("modelled_per_s"):  # counts are unknown where neurons have no rates
+            return float(modelled["synaptic_events"])
         return float(expected["synaptic_events"]) / (1e-3 * float(expected["model_ms"]))
     except (KeyError, TypeError, ValueError, ZeroDivisionError):
         return None

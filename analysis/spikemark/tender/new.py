@@ -1,7 +1,7 @@
 """Makes a bundle: rules, run descriptions, expected counts and frozen sources, in one folder."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from spikemark import __version__
 from spikemark.core.errors import BadInput
 from spikemark.core.files import whole_folder, write_atomically, write_json
 from spikemark.network.description import read as read_description
+from spikemark.prediction.rates import Rates
 
 from . import bundle, check, fields, manifest, rules, sizes, source
 from .bundle import Bundle
@@ -48,7 +49,8 @@ def new(folder: Path, wanted: Wanted, root: Path) -> Bundle:
         write_atomically(made / bundle.CHECK, check.text())
         for rule in tender.runs:
             write_json(made / rule.description, described[rule.name].description)
-            known = sizes.expected(described[rule.name].description, rule.model_ms)
+            one = described[rule.name]
+            known = sizes.expected(one.description, rule.model_ms, one.rates)
             write_json(made / "expected" / f"{rule.name}.json", known)
         manifest.write(made)
     return bundle.read(folder)
@@ -56,13 +58,17 @@ def new(folder: Path, wanted: Wanted, root: Path) -> Bundle:
 
 @dataclass(frozen=True)
 class Described:
-    """A run of the bundle: its description, the rule of its size, and the model times that are allowed."""
+    """A run of the bundle: its description, the rule of its size, and the model times that are allowed.
+
+    `rates`: of the target, as the buyer gave them or as they were published; None: those of the description.
+    """
 
     description: dict[str, Any]
     size: str
     scaling: str
     share: float | None
     model_ms: list[float]
+    rates: Rates | None = None
 
 
 def descriptions(wanted: Wanted) -> dict[str, Described]:
@@ -84,7 +90,13 @@ def descriptions(wanted: Wanted) -> dict[str, Described]:
         )
         found[f"bench-{size}"] = _described(wanted, made, size, scaling, share)
     scaling = f"The network that the machine is bought for: {wanted.target.title}, at its own size."
-    found["target"] = _described(wanted, wanted.target.description, "target", scaling, None)
+    if not sizes.own_rates(wanted.target.description):
+        scaling += (
+            f" Its neurons fire in response to their input. Projections take {rate:.3g} Hz on average (rates:"
+            f" {wanted.target.rates.source}); a measured run has the rates that come out."
+        )
+    made = _described(wanted, wanted.target.description, "target", scaling, None)
+    found["target"] = replace(made, rates=wanted.target.rates)
     return found
 
 

@@ -7,8 +7,9 @@ from spikemark.core.files import write_output
 from spikemark.quantities.elements import Box, Section
 from spikemark.quantities.words import number
 from spikemark.report import offers_page, page
+from spikemark.report.sections import glossary
 
-from . import offers_show, sides
+from . import offers_show, shared, sides
 from .checked import INVALID, VALID
 from .sides import Sides
 
@@ -39,6 +40,7 @@ def render(of: Sides) -> str:
         Section("checked", made.title, [CHECK], boxes=_boxes(of), tables=[made]),
         offers_page.numbers(sides.bases(of), offers_show.WHO),
         offers_page.decides(sides.effects(of), figure, offers_show.WHO),
+        glossary.of(glossary.OFFERED),
     ]
     goal = "no real-time factor stated" if of.reach is None else f"real-time factor {number(of.reach)}"
     return page.document(
@@ -54,8 +56,9 @@ def render(of: Sides) -> str:
 
 
 def _boxes(of: Sides) -> list[Box]:
-    """Answers that are not VALID stand out."""
-    return [
+    """Answers that are not VALID stand out, and those that share measurements."""
+    same = [Box("bad", line) for line in shared.lines(of.bids)]
+    return same + [
         Box("bad" if bid.verdict.verdict == INVALID else "plain", f"{bid.name}: {bid.verdict.verdict}")
         for bid in of.bids
         if bid.verdict.verdict != VALID

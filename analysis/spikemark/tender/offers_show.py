@@ -7,7 +7,7 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import change, counted, number
 
-from . import sides
+from . import shared, sides
 from .bids import ENERGY, Bid, Evidence
 from .fields import FIGURES
 from .sides import Sides
@@ -17,7 +17,7 @@ LIKELY = (
     " does. Checked: the verdict of check.py."
 )
 NO_TARGET = "The tender states no real-time factor to reach (--target-rtf gives one), so all nodes count."
-LIFE = "Its life: {}{}."
+LIFE = "The life of a machine: {}{}."
 NO_ENERGY = "; the cost is the price alone, since no price of energy was given (--price-kwh)"
 TRIES = "A try answers a quick bundle: its figures are no offer."
 NO_BUNDLE = "Without --bundle, answers cannot be checked: target, counts and rules are those of the bundle."
@@ -30,7 +30,7 @@ def first(of: Sides) -> Table:
     """The first table."""
     life = LIFE.format(of.life.said(), NO_ENERGY if of.life.price_kwh is None else "")
     goal = NO_TARGET if of.reach is None else LIKELY.format(number(of.reach))
-    notes = [goal, life, *[TRIES] * any(bid.quick for bid in of.bids)]
+    notes = [goal, life, *[TRIES] * any(bid.quick for bid in of.bids), *shared.lines(of.bids)]
     title = f"Offers for {of.network} (tender {of.tender})"
     return offers.table(sides.offers(of), title, f"cost over its life ({of.currency})", notes, WHO)
 
@@ -125,6 +125,7 @@ def content(of: Sides) -> dict[str, Any]:
         "life": {"years": of.life.years, "hours_per_year": of.life.hours_per_year,
                  "price_kwh": of.life.price_kwh},
         "sentence": sides.sentence(of),
+        "shared_measurements": shared.lines(of.bids),
         "offers": [_offer(of, bid, row) for bid, row in zip(of.bids, sides.offers(of), strict=True)],
         "rests_on": [
             {"machine": b.offer, "figure": b.figure, **b.found.content(), "words": b.rests_on}

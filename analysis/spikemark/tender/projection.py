@@ -66,11 +66,16 @@ def project(bundle: Bundle, rule: Rule, question: Question) -> Projected:
         assign(description, name, given)
     if question.simulated:
         return _simulated(rule, description, question)
-    return _predicted(rule, description, question)
+    return _predicted(rule, description, question, bundle.read_expected(rule).get("rates_hz"))
 
 
-def _predicted(rule: Rule, description: dict[str, Any], question: Question) -> Projected:
-    """Projects by a machine profile, with the compute times of a dry run if there is one."""
+def _predicted(
+    rule: Rule, description: dict[str, Any], question: Question, hz: dict[str, float] | None
+) -> Projected:
+    """Projects by a machine profile, with the compute times of a dry run if there is one.
+
+    `hz`: rates of populations that the bundle states, where neurons have none of their own.
+    """
     timed: DryRun | None = None
     if question.dry_run is not None:
         timed = asked.compute_from(question.dry_run, MINI_APP)
@@ -82,7 +87,7 @@ def _predicted(rule: Rule, description: dict[str, Any], question: Question) -> P
     threads = question.threads or (timed and timed.about.threads) or _threads(question)
     found = predict(
         description, question.profile, ranks, threads, ranks_per_node=question.ranks_per_node,
-        compute_from=timed,
+        hz=hz, compute_from=timed,
     )  # fmt: skip
     if found.fits is False:
         raise BadInput(

@@ -69,9 +69,12 @@ def period_ms(description: dict[str, Any]) -> float | None:
 def model_times(description: dict[str, Any], minimum_s: float) -> list[float]:
     """The model times in ms that are allowed, longest first, each half as long as the one before.
 
-    All are whole periods of the neurons where these have one in common, so that counts are exact.
+    All are whole cycles, and whole periods of the neurons where these have one in common, so that counts are
+    exact.
     """
-    unit = period_ms(description) or 100.0
+    time = read(description).time
+    steps = (round(ms / time.resolution_ms) for ms in (period_ms(description) or 100.0, time.cycle_ms))
+    unit = math.lcm(*steps) * time.resolution_ms
     shortest = unit * max(1, math.ceil(1e3 * minimum_s / FASTEST / unit / 2**HALVINGS))
     return [round(shortest * 2**n, 9) for n in range(HALVINGS, -1, -1)]
 
@@ -83,14 +86,32 @@ def with_time(description: dict[str, Any], model_ms: float) -> dict[str, Any]:
     return changed
 
 
-def expected(description: dict[str, Any], model_ms: list[float]) -> dict[str, Any]:
-    """The content of expected/RUN.json: counts of the longest model time, and of each one in `times`."""
-    given = read(description)
+def own_rates(description: dict[str, Any]) -> bool:
+    """Whether all neurons fire at rates of their own, from which counts of spikes follow."""
+    return all(p.neuron.model == "ignore_and_fire" for p in read(description).network.populations)
+
+
+def expected(
+    description: dict[str, Any], model_ms: list[float], found: rates.Rates | None = None
+) -> dict[str, Any]:
+    """The content of expected/RUN.json: counts of the longest model time, and of each one in `times`.
+
+    `found`: rates of populations, needed where neurons fire in response to their input. Spikes and synaptic
+    events are then null with a reason; `rates_hz`, their source and `modelled_per_s` say what projections
+    take.
+    """
+    given, own = read(description), own_rates(description)
+    found = found or rates.of(description)
     period = period_ms(description)
     exact = period is not None and all(p.poisson is False for p in given.network.projections)
     synapses = given.network.synapses
-    times = [_counts(description, ms, period if exact else None) for ms in model_ms]
-    return {
+    loads = None if exact else Loads.of(description, 1, 1, found.hz)
+    per_s = None
+    if loads is not None:
+        cycles = 1e3 / given.time.cycle_ms
+        per_s = {"spikes": float(loads.spikes.sum()) * cycles, "synaptic_events": loads.total_events * cycles}
+    times = [_counts(description, ms, period, per_s, own) for ms in model_ms]
+    content = {
         "neurons": given.neurons,
         "synapses": round(synapses),
         **times[0],
@@ -98,31 +119,39 @@ def expected(description: dict[str, Any], model_ms: list[float]) -> dict[str, An
         "tolerance": 0.0 if exact else TOLERANCE,
         "times": times,
     }
+    if not own:
+        names = [p.name for p in given.network.populations]
+        content["rates_hz"] = dict(zip(names, map(float, found.hz), strict=True))
+        content |= {"rates_source": found.source, "modelled_per_s": per_s}
+    return content
 
 
 UNKNOWN = (
     "the buyer has not run it; `spikemark tender accept` compares checksums of a network with another seed"
 )
+NO_RATES = "neurons fire in response to their input, and the buyer has not run the network"
 
 
-def _counts(description: dict[str, Any], model_ms: float, period: float | None) -> dict[str, Any]:
+def _counts(
+    description: dict[str, Any], model_ms: float, period: float | None, per_s: dict | None, own: bool
+) -> dict[str, Any]:
     """Spikes and synaptic events of the measured part.
 
-    Each neuron fires once in each period, and each of its synapses is visited once for each spike. Without a
-    common period they follow from the mean rates.
+    Where all neurons have a `period` in common, each fires once in it, and each of its synapses is visited
+    once for each spike. Else counts follow from those of a second, `per_s`, if they have `own` rates.
     """
     given = read(description)
-    if period is not None:
+    spikes: int | None = None
+    events: int | None = None
+    if per_s is None:
         times = round(model_ms / period)
         spikes, events = given.neurons * times, round(given.network.synapses) * times
-    else:
-        loads = Loads.of(description, 1, 1, rates.of(description).hz)
-        cycles = model_ms / given.time.cycle_ms
-        spikes, events = round(float(loads.spikes.sum()) * cycles), round(loads.total_events * cycles)
+    elif own:
+        spikes, events = (round(1e-3 * model_ms * per_s[name]) for name in ("spikes", "synaptic_events"))
     return {
         "model_ms": model_ms,
         "spikes": spikes,
         "synaptic_events": events,
         "checksum": None,
-        "reason": UNKNOWN,
+        "reason": UNKNOWN if own else f"{NO_RATES}; of the checksum: {UNKNOWN}",
     }

@@ -68,7 +68,9 @@ def budget(found: Budget, cycles: int) -> Table:
     ]
     notes = [verdicts.apart(found), SHARED, TOGETHER]
     if found.efficiency is not None:
-        names = ", ".join(f"{name} {number(value)}" for name, value in found.efficiency.items())
+        names = ", ".join(
+            f"{name.replace('_', ' ')} {number(value)}" for name, value in found.efficiency.items()
+        )
         notes.append(f"POP efficiencies: {names}")
     if found.nodes is not None:
         notes += between_nodes_lines(found.nodes)

@@ -8,6 +8,7 @@ from contextlib import suppress
 import pytest
 import typer
 from advised import MACHINE, SLOW, benchmark, few, network
+from html_page import Page
 from small_machine import Value
 from small_network import describe
 
@@ -79,6 +80,24 @@ def test_every_schedule_and_placement_is_tried():
     made = advise(network(benchmark(areas=4)), MACHINE)
     assert {r.option.schedule.name for r in made.ranked} == set(SCHEDULES)
     assert made.ranked == sorted(made.ranked, key=lambda r: r.option.factor)
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 3])
+def test_no_more_nodes_are_used_than_the_machine_has(nodes):
+    """The number itself is tried, too, although no search begins there."""
+    asked_for = network(benchmark(areas=4), exchange="p2p"), MACHINE
+    made = advise(*asked_for, nodes=nodes)
+    assert max(r.prediction.nodes for r in made.ranked) <= nodes
+    everything = tried(benchmark(areas=4), MACHINE, nodes=range(1, nodes + 1))
+    assert made.best.option.factor == pytest.approx(min(everything.values()), rel=0.01)
+    assert any(f"on up to {nodes} node" in line for line in advise_show.lines(made))
+    assert advise_show.content(made)["most_nodes"] == nodes
+
+
+@pytest.mark.parametrize("nodes", [0, 257])
+def test_numbers_of_nodes_that_no_search_reaches_are_refused(nodes):
+    with pytest.raises(BadInput, match=f"nodes={nodes}; allowed: 1 to 256"):
+        advise(network(benchmark(areas=4)), MACHINE, nodes=nodes)
 
 
 def pairs_of_areas() -> dict:
@@ -232,7 +251,7 @@ def test_table_json_and_page_agree(spikemark, known, tmp_path):
         assert row["nodes"] == option["nodes"] and row["placement"] == option["placement"]
         assert row["real_time_factor"].value == pytest.approx(option["figures"]["real_time_factor"]["value"])
         assert row["delay_ratio"] == str(option["delay_ratio"] or "not used")
-    assert advice_page.render(made).startswith("<!")
+    assert "Glossary" in Page(advice_page.render(made)).text
 
 
 @pytest.mark.parametrize(

@@ -95,3 +95,10 @@ def test_brackets_are_no_markup_on_a_terminal():
     terminal.show(Table([Column("name", "[red]"), Column("why", "why")], rows, "[T]"), stream=stream)
     for text in ("[bold]", "[a, b] of [1]", "[red]", "[T]"):
         assert text in stream.getvalue()
+
+
+def test_what_was_counted_exactly_has_no_interval():
+    column = Column("memory", "memory (GB)", each=True)
+    assert column.text(Quantity(0.935, 0.935, 0.935, kind="counted")) == "0.935, counted"
+    assert column.text(Quantity(0.935, 0.93, 0.94, kind="counted")) == "0.935 (0.930–0.940), counted"
+    assert column.text(Quantity(0.935, 0.935, 0.935, kind="measured")) == "0.935 (0.935), measured"

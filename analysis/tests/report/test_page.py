@@ -113,6 +113,14 @@ def test_every_figure_has_words_and_numbers_beside_it(whole, sections):
         assert len(figure.alt) > 40 and len(figure.caption) > 40 and figure.table.cells
 
 
+def test_every_title_of_a_table_stands_on_the_page(whole, sections):
+    """A title may hold the units; it stands above the table, or as the title of its section."""
+    tables = [table for section in sections for table in section.tables if table.title]
+    text = whole.page.text
+    assert any(len(section.tables) == 1 for section in sections)
+    assert [table.title for table in tables if table.title not in text] == []
+
+
 def test_every_column_of_every_table_has_a_name_of_its_own_and_cells(sections):
     tables = [table for section in sections for table in section.tables]
     tables += [figure.table for section in sections for figure in section.figures]

@@ -23,6 +23,9 @@ class Page(HTMLParser):
         self.close()
         assert self.stack == []
         assert "`" not in self.text, "code is set as such"
+        if text.lstrip().startswith("<!DOCTYPE"):
+            dead = {to for _, to in self.hrefs if to.startswith("#") and to[1:] not in self.ids}
+            assert not dead, f"links that lead nowhere: {dead}"
 
     @property
     def text(self) -> str:

@@ -1,5 +1,8 @@
 """The terms of the page, and the kinds of its numbers."""
 
+from collections.abc import Iterable
+
+from spikemark.network.schedules import SCHEDULES
 from spikemark.quantities.elements import Section
 from spikemark.quantities.quantity import KINDS
 from spikemark.records.cases import FEWEST_PAIRS, WIDEST, View
@@ -7,9 +10,9 @@ from spikemark.waiting import PREDICTORS
 
 #: What pages call things, by name. Names of schedules, phases and predictors are those of their registries.
 TERMS = {
-    "mini-app": "The compact simulator whose times this page shows. A production code takes longer, since it "
-    "does more. `spikemark predict --simulator nest` gives the times of NEST, from its published runs. "
-    "docs/performance.md has both on one machine.",
+    "mini-app": "The compact simulator of Spikemark, whose times this page shows. A production code takes "
+    "longer, since it does more. `spikemark predict --simulator nest` gives the times of NEST, from its "
+    "published runs. docs/performance.md has both on one machine.",
     "rank, thread": "A rank is one MPI process; it may run several OpenMP threads.",
     "cycle": "The simulation between two times at which spikes can have an effect: d_min, the shortest "
     "delay, "
@@ -86,7 +89,26 @@ TERMS = {
 }
 
 
+#: What pages over predictions, over cycle times and over offers use of them.
+PREDICTED = (
+    *("mini-app", "real-time factor", "rank, thread", "cycle", "lane", "window", "D, delay ratio", "lag"),
+    *("placement", "exchange algorithm", *(schedule.label for schedule in SCHEDULES.values())),
+    *("deliver", "update", "thread_wait", "collocate", "waiting", "exchange", "synaptic event"),
+)
+OF_TIMES = (
+    *("rank, thread", "cycle", "D, delay ratio", "structure-aware", "overlapped", "waiting", "jitter"),
+    *("drift", "persistent", "rare", "barrier", "POP", "load balance", "serialisation", "transfer", "CV"),
+    *(f"{name} (predictor)" for name in PREDICTORS),
+)
+OFFERED = ("mini-app", "real-time factor", "rank, thread", "cycle", "synaptic event")
+
+
 def section(view: View) -> Section:
-    """Explains the terms and the kinds of numbers; it is the same on every page."""
+    """Explains the terms and the kinds of numbers; it is the same on every page of a sweep."""
+    return of(TERMS)
+
+
+def of(names: Iterable[str]) -> Section:
+    """Explains these TERMS, and the kinds of numbers."""
     kinds = {f"{kind} (kind of number)": f"{text[0].upper()}{text[1:]}." for kind, text in KINDS.items()}
-    return Section("glossary", "Glossary", terms=list({**TERMS, **kinds}.items()))
+    return Section("glossary", "Glossary", terms=[*((name, TERMS[name]) for name in names), *kinds.items()])

@@ -109,6 +109,8 @@ def _table(rows: list[Row], kind: str) -> Table:
     for name in PREDICTORS:
         columns |= {
             Column(name, name, "modelled"): lambda row, name=name: geometric_mean(row.predicted[name]),
-            Column(f"{name}_error", f"{name}, error", words=change): lambda row, name=name: row.factor(name),
+            Column(f"{name}_error", f"{name}, error", "modelled", words=change): lambda row, name=name: (
+                row.factor(name)
+            ),
         }
     return Table.of(columns, rows, CAPTION)

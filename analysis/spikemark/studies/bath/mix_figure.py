@@ -44,10 +44,10 @@ def figures(found: dict[str, Any], program: str, energy: str, table: Table) -> l
             said.append(f"{label}: least energy {number(y[least])} J in {number(x[least])} s.")
         axes.set(xscale="log", yscale="log", xlabel="time (s)", ylabel=f"{energy} (J)")
         axes.minorticks_off()
-        plain_ticks(axes.xaxis)
-        plain_ticks(axes.yaxis)
+        for axis in (axes.xaxis, axes.yaxis):
+            plain_ticks(axis, subs=(1, 2, 5))
         legend_above(drawn, handles, columns=2)
         alt = f"{energy.capitalize()} over time of mixes of x86 and ARM cores, {program}. {' '.join(said)}"
         svg = markup(drawn, NAME, alt, zoom=axes)
-    caption = "Towards the lower left is better. Middles; the table has the intervals."
+    caption = "Modelled. Towards the lower left is better. Middles; the table has the intervals."
     return [Figure(NAME, f"Energy over time, {program}", svg, alt, caption, table)]
