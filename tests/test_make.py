@@ -1,4 +1,4 @@
-"""The Makefile: `make test` carries out every part, and fails if one of them did."""
+"""The Makefile: `make test` compiles beside downloads, carries out every part, and fails if one did."""
 
 import shutil
 import subprocess
@@ -10,11 +10,23 @@ ROOT = Path(__file__).parents[1]
 # Parts that only say that they were carried out; the second and the third fail.
 PARTS = """
 include Makefile
-setup build build/build.ninja:
+system setup build openmpi5 build/build.ninja:
 	@:
 first second third last:
 	@echo $@ was tested
 	@[ $@ != second -a $@ != third ]
+"""
+
+
+# Fetching ends only if compiling begins beside it.
+BESIDE = """
+include Makefile
+system openmpi5 nothing build/build.ninja:
+	@:
+setup:
+	@timeout 60 sh -c 'until [ -e compiled ]; do sleep 0.01; done'
+build:
+	@touch compiled
 """
 
 
@@ -31,3 +43,11 @@ def test_every_part_is_carried_out_and_those_that_failed_are_named_last(parts, f
     assert (done.returncode == 0) == (not failed)
     said = [line for line in done.stderr.splitlines() if line.startswith("make: failed:")]
     assert said == ([f"make: failed:{failed}"] if failed else [])
+
+
+def test_compiling_does_not_wait_for_packages_of_python(tmp_path):
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / "GNUmakefile").write_text(BESIDE)
+    command = ["make", "--silent", "test", "SIMULATOR=", "TEST_PARTS=nothing"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -31,5 +31,8 @@ def counted(tmp_path_factory):
 def direct(tmp_path_factory):
     out = tmp_path_factory.mktemp("direct") / "run"
     return out, program.record_of(
-        out, *program.sets(schedule="conventional", placement="round_robin"), ranks=levels.RANKS
+        out,
+        *levels.SHORT,
+        *program.sets(schedule="conventional", placement="round_robin"),
+        ranks=levels.RANKS,
     )

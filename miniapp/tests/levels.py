@@ -6,6 +6,8 @@ import json
 import program
 
 RANKS = 4
+SHORT_MS = {"warmup_ms": 5, "simulate_ms": 60}  # of the example: ranks that share cores take long for a cycle
+SHORT = program.sets(**{f"time__{name}": value for name, value in SHORT_MS.items()})
 
 
 GRIDS = {
@@ -21,7 +23,14 @@ COUNTS = {"messages": "messages", "words": "words", "bytes": "bytes_sent"}
 
 
 def arguments(name, schedule="conventional"):
-    return program.sets(schedule=schedule, exchange=json.dumps(GRIDS[name]), placement="round_robin")
+    chosen = program.sets(schedule=schedule, exchange=json.dumps(GRIDS[name]), placement="round_robin")
+    return [*SHORT, *chosen]
+
+
+def example():
+    """The content of the example, but for a shorter time."""
+    content = json.loads(program.EXAMPLE.read_text())
+    return content | {"time": content["time"] | SHORT_MS}
 
 
 def table(out):
@@ -34,8 +43,7 @@ def beside(folder, order, /, **exchange):
     kind = {"kind": "rank_order", "format_version": 1, "order": order}
     (folder / "near").mkdir(exist_ok=True)
     (folder / "near" / "order.json").write_text(json.dumps(kind if isinstance(order, list) else order))
-    content = json.loads(program.EXAMPLE.read_text())
-    content |= {"schedule": "conventional", "placement": "round_robin"}
+    content = example() | {"schedule": "conventional", "placement": "round_robin"}
     content["exchange"] = {"name": "multi_level", "dimensions": [2, 2], "order": "near/order.json"} | exchange
     (folder / "run.json").write_text(json.dumps(content))
     return folder / "run.json"

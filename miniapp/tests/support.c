@@ -9,7 +9,7 @@
 
 const char *const eight_areas =
     "{'format_version': 1, 'seed': 7, 'delay_ratio': 3,"
-    " 'time': {'resolution_ms': 0.1, 'cycle_ms': 0.2, 'warmup_ms': 5, 'simulate_ms': 24},"
+    " 'time': {'resolution_ms': 0.1, 'cycle_ms': 0.2, 'warmup_ms': 3, 'simulate_ms': 12},"
     " 'network': {'populations': ["
     "  {'name': 'a-exc', 'area': 'a', 'size': 37, 'neuron': {'model': 'ignore_and_fire', 'rate_hz': 90}},"
     "  {'name': 'b', 'size': 20, 'neuron': {'model': 'ignore_and_fire', 'rate_hz': 150, 'rate_cv': 0.5}},"

@@ -5,7 +5,7 @@ import math
 
 import program
 import pytest
-from levels import GRIDS, RANKS, arguments, beside, network, refused, ring, table
+from levels import GRIDS, RANKS, arguments, beside, example, network, refused, ring, table
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +24,7 @@ def sparse(ranks):
 
 def sent(folder, network, ranks, **exchange):
     """The words of each level by the spikes, and the record of the run."""
-    content = json.loads(program.EXAMPLE.read_text()) | {"network": network}
+    content = example() | {"network": network}
     content |= {"schedule": "conventional", "placement": "area"}
     content["exchange"] = {"name": "multi_level", "parts": "p2p"} | exchange
     (folder / "run.json").write_text(json.dumps(content))
@@ -71,15 +71,14 @@ def test_merging_changes_nothing_where_each_spike_goes_to_one_rank(tmp_path):
 @pytest.mark.parametrize("wire", ["compact", "aer12"])
 def test_merged_words_of_the_last_hop_are_those_of_single_ones(wire, tmp_path):
     """There each word is for one list of one rank, whether words were merged before or not."""
-    network = json.loads(program.EXAMPLE.read_text())["network"]
+    network = example()["network"]
     for i in range(4):
         network["projections"][i]["indegree"] = 2
     found = {}
     for merge in (False, True):
         arguments = program.sets(exchange=json.dumps(GRIDS["two"] | {"merge": merge}), wire=wire)
         folder = tmp_path / str(merge)
-        content = json.loads(program.EXAMPLE.read_text())
-        content |= {"network": network, "schedule": "conventional", "placement": "round_robin"}
+        content = example() | {"network": network, "schedule": "conventional", "placement": "round_robin"}
         (tmp_path / "run.json").write_text(json.dumps(content))
         found[merge] = program.record_of(folder, *arguments, description=tmp_path / "run.json", ranks=RANKS)
     words = {k: [level["words"] for level in r["lanes"][0]["levels"]] for k, r in found.items()}
@@ -151,7 +150,7 @@ def test_the_record_holds_the_files(tmp_path):
 def test_explain_knows_the_memory_of_bridges(dimensions, side, table, tmp_path):
     """Tables of merged spikes, the order and the forwarding table are part of what routes take."""
     ranks = 8
-    content = json.loads(program.EXAMPLE.read_text()) | {"network": sparse(ranks)}
+    content = example() | {"network": sparse(ranks)}
     content |= {"schedule": "conventional", "placement": "area"}
     content["exchange"] = {"name": "multi_level", "parts": "p2p", "merge": True, "side": side}
     content["exchange"]["dimensions"] = dimensions
@@ -220,5 +219,7 @@ def test_the_checks_of_the_sanitizers_find_nothing(merge, tmp_path):
             chosen["order"] = str(tmp_path / "near" / "order.json")
         if chosen.get("table"):
             chosen["table"] = str(tmp_path / "table.json")
-        arguments = program.sets(schedule="conventional", exchange=json.dumps(chosen), time__simulate_ms=20)
+        arguments = program.sets(
+            schedule="conventional", exchange=json.dumps(chosen), time__warmup_ms=1, time__simulate_ms=20
+        )
         assert program.checked(tmp_path / name, *arguments, ranks=RANKS)["status"] == "complete"

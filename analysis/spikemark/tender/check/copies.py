@@ -87,10 +87,24 @@ def _closest(a: list, b: list, shifted: bool) -> tuple:
         return best
     own = _unit(_ranked(a[SHIFTS : SHIFTS + SEGMENT]))
     other = _ranked(b)
+    lengths = _lengths(other, SEGMENT)
     for shift in range(-SHIFTS, SHIFTS + 1):
-        found = _product(own, _unit(other[SHIFTS + shift : SHIFTS + shift + SEGMENT]))
-        best = max(best, (found, shift))
+        first = SHIFTS + shift
+        product = _product(own, other[first : first + SEGMENT])  # the mean of `own` is 0
+        best = max(best, (product / lengths[first] if lengths[first] > 0 else 0.0, shift))
     return best
+
+
+def _lengths(values: list, number: int) -> list:
+    """How long each piece of so many values is, by where it begins, if its mean is taken off."""
+    total, squares = sum(values[:number]), _product(values[:number], values[:number])
+    found = []
+    for first, value in enumerate(values[: len(values) - number + 1]):
+        found.append(math.sqrt(max(squares - total * total / number, 0.0)))
+        if first + number < len(values):
+            total += values[first + number] - value
+            squares += values[first + number] ** 2 - value**2
+    return found
 
 
 def _ranked(values: list) -> list:
