@@ -36,7 +36,6 @@ MODELS = ("ignore_and_fire", "lif_exp", "lif_delta", "lif_sfa")
 WEIGHTS = (1, 2, -3, 0.1, 0.25, -0.7, 87.8, -351.2, 0, 1 / 3, 2**0.5, 1e-3, 64.0)
 #: Most of these have a common unit, which is a part of the smallest of them.
 RELATED = (2, -3, 1, 1.5, -2.5, 1 / 64, 1 + 1 / 64, 1 / 65, 0.7)
-
 MERGED, RECEIVER = {"name": "multi_level", "merge": True}, {"side": "receiver"}
 
 
@@ -79,9 +78,8 @@ class Drawn:
             if self.pick(True, False, False):
                 found[field] = self.pick(*values)
         if self.rarely(0.1):
-            found["exchange"] = self.pick(
-                "none_such", "self", {self.pick("near", "world", "far", "b"): "p2p"}
-            )
+            lane = self.pick("near", "world", "far", "b")
+            found["exchange"] = self.pick("none_such", "self", {lane: "p2p"})
         if self.rarely():
             found["placement"] = "none_such"
         if self.rarely(0.25):
@@ -169,9 +167,8 @@ class Drawn:
         for name in ("a", "b"):
             if self.pick(True, False, False):
                 ends = self.random.sample(["from", "to"], self.pick(1, 1, 2))
-                found.append(
-                    {"name": name} | {end: self.pick(*self.areas, [*self.areas[:2]]) for end in ends}
-                )
+                areas = {end: self.pick(*self.areas, [*self.areas[:2]]) for end in ends}
+                found.append({"name": name} | areas)
         if self.pick(True, False, False):
             found.append({"name": "block", "group": self.pick(1, 2, 4)})
         if not self.rarely():
@@ -275,11 +272,11 @@ def test_the_same_schedules_and_placements():
         (one.name, one.placement) for one in schedules.SCHEDULES.values()
     ]
     for one in said["schedules"]:
-        mine = schedules.SCHEDULES[one["name"]].lanes
         lanes = [
-            (lane.name, lane.group, lane.period, "lag" if lane.lag is None else lane.lag) for lane in mine
+            (lane.name, lane.group, lane.period, "lag" if lane.lag is None else lane.lag)
+            for lane in schedules.SCHEDULES[one["name"]].lanes
         ]
-        assert [(lane["name"], lane["group"], lane["period"], lane["lag"]) for lane in one["lanes"]] == lanes
+        assert [tuple(lane[n] for n in ("name", "group", "period", "lag")) for lane in one["lanes"]] == lanes
 
 
 def test_the_same_exchanges_and_models():
@@ -287,8 +284,7 @@ def test_the_same_exchanges_and_models():
     assert {one["name"] for one in said["exchanges"]} == set(exchanges.EXCHANGES)
     composed = {*exchange.COMPOSED, exchanges.ALONE}
     assert set(exchanges.EXCHANGES) == exchange.EXCHANGES.keys() | composed
-    broadcasts = {one["name"] for one in said["exchanges"] if one["broadcast"]}
-    assert broadcasts == set(exchange.BROADCASTS)
+    assert {one["name"] for one in said["exchanges"] if one["broadcast"]} == set(exchange.BROADCASTS)
     overlapping = {one["name"] for one in said["exchanges"] if one["overlaps"]}
     assert overlapping - {*exchanges.COMPOSED} == set(exchange.OVERLAPPING)
     assert {one["name"]: one["bytes_per_neuron"] for one in said["neuron_models"]} == memory.NEURON
@@ -298,8 +294,7 @@ def test_the_same_exchanges_and_models():
 @pytest.mark.parametrize(("ranks", "threads"), [(1, 4097), (4096, 4096), (2500, 4000)])
 def test_the_same_limits_of_ranks_and_threads(ranks, threads, tmp_path):
     (tmp_path / "run.json").write_text(json.dumps(PRESETS["mam-benchmark"].describe()))
-    layout = ["--ranks", ranks, "--threads", threads]
-    done = program.start("--explain", tmp_path / "run.json", *layout)
+    done = program.start("--explain", tmp_path / "run.json", "--ranks", ranks, "--threads", threads)
     refused = possible.refusal(PRESETS["mam-benchmark"].describe(), ranks, threads)
     # The mini-app checks the threads of a rank where it starts them, which --explain does not.
     assert (done.returncode == 2) == (refused is not None and threads <= possible.MOST_THREADS)

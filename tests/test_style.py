@@ -43,11 +43,6 @@ def test_the_files_checked_are_there():
     assert len(SNAKEFILES) > 1
 
 
-def test_python_sources_are_small():
-    lengths = {f: len(f.read_text().splitlines()) for f in (ROOT / "analysis" / "spikemark").rglob("*.py")}
-    assert {f: n for f, n in lengths.items() if n > 300} == {}
-
-
 def test_shell_commands_of_rules_quote_what_they_fill_in():
     """Ids of plan.json reach a shell where Snakemake is called directly."""
     filled = [

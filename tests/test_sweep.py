@@ -28,12 +28,9 @@ EXPERIMENTS = sorted(p.stem for p in (ROOT / "workflows" / "experiments").glob("
 
 
 def spikemark(*arguments, **environment: str) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "spikemark", *map(str, arguments)]
     return subprocess.run(
-        [sys.executable, "-m", "spikemark", *map(str, arguments)],
-        env={**os.environ, **environment},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
+        command, env={**os.environ, **environment}, cwd=ROOT, capture_output=True, text=True
     )
 
 
@@ -96,11 +93,8 @@ def test_nothing_is_measured_again(smoke):
     _, results = smoke
     before = records(results)
     now = time.time()
-    touched = [
-        *ROOT.glob("analysis/spikemark/*.py"),
-        *ROOT.glob("workflows/**/*.smk"),
-        *ROOT.glob("Snakefile"),
-    ]
+    sources = "analysis/spikemark/*.py", "workflows/**/*.smk", "Snakefile"
+    touched = [path for pattern in sources for path in ROOT.glob(pattern)]
     times = {path: path.stat() for path in touched}
     builds = results.path / "other-build"
     shutil.copy(MINIAPP, builds)

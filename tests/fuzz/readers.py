@@ -4,7 +4,6 @@ Of a changed file a reader says in one line what is wrong (BadInput), or it retu
 numbers JSON can hold. A new reader is an entry in READERS; the tests and `make fuzz` loop over them.
 """
 
-import itertools
 import json
 import shutil
 from collections.abc import Callable
@@ -102,7 +101,6 @@ def _dry_rank(folder: Path) -> None:
 
 
 def _dry_run(folder: Path) -> None:
-    """The folder that `spikemark dryrun` writes."""
     with pytest.MonkeyPatch.context() as patch:
         dry_folder.write(patch, folder / "dry", description=dry_folder.description())
 
@@ -129,8 +127,8 @@ def _times(ranks: int = 3, cycles: int = 30) -> np.ndarray:
     return compute_times(ranks, cycles, mean_s=1e-3, cv=0.1, ar1=0.5, rank_sd=0.03, seed=2)
 
 
+MUSIC = "np=2\n[A]\nbinary=./a\n[B]\nnp=3\nA.out -> B.in [128]\nB.out -> A.in [7]\n"
 CALLED = {"otf2": {"communicate": "MPI_Alltoall", "wait": "MPI_Barrier"}}
-_out = itertools.count()
 
 
 def _import(name: str) -> Callable[[Path], Any]:
@@ -140,9 +138,7 @@ def _import(name: str) -> Callable[[Path], Any]:
         files = sorted(p for p in folder.iterdir() if p.is_file() and p.suffix != ".def")
         if name in ("nest", "structure-aware"):
             files = [p for p in files if "cycle" in p.name]
-        found = imported.read(
-            files, "s" if name == "table" else None, CALLED.get(name), form=name or None
-        )  # fmt: skip
+        found = imported.read(files, "s" if name == "table" else None, CALLED.get(name), form=name or None)
         out = folder / "out"
         shutil.rmtree(out, ignore_errors=True)
         if isinstance(found, imported.Sums):
@@ -160,24 +156,23 @@ def _import_trace(folder: Path) -> Any:
 
 
 def _real_nest(folder: Path) -> None:
-    for path in sorted((DATA / "nest-3.10").glob("*.npz")):
-        shutil.copy(path, folder)
+    shutil.copytree(DATA / "nest-3.10", folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.md"))
 
 
 def _table(end: str) -> Callable[[Path], None]:
     def make(folder: Path) -> None:
-        times = _times()
-        communicate = foreign_logs.exchanged(times)
+        times, path = _times(), folder / f"times.{end}"
+        if end == "npy":
+            return np.save(path, times)
         ranks, cycles = np.indices(times.shape)
-        if end == ".npy":
-            np.save(folder / "times.npy", times)
-            return
-        columns = {"rank": ranks, "cycle": cycles, "compute": times, "communicate": communicate}
+        columns = {
+            "rank": ranks,
+            "cycle": cycles,
+            "compute": times,
+            "communicate": foreign_logs.exchanged(times),
+        }
         table = pd.DataFrame({name: part.ravel() for name, part in columns.items()})
-        if end == ".csv":
-            table.to_csv(folder / "times.csv", index=False)
-        else:
-            table.to_parquet(folder / "times.parquet")
+        return table.to_csv(path, index=False) if end == "csv" else table.to_parquet(path)
 
     return make
 
@@ -207,38 +202,26 @@ def _placement(end: str) -> Callable[[Path], None]:
 
 
 def _placed(folder: Path) -> Any:
-    (path,) = folder.iterdir()
-    found = placement_file.read(path, 200)
+    found = placement_file.read(next(folder.iterdir()), 200)
     return [found.ranks, found.per_rank, found.merged().first, found.method]
-
-
-def _network(folder: Path) -> None:
-    (folder / "run.json").write_text(json.dumps(describe(areas=3)))
 
 
 def _described(folder: Path) -> Any:
     found = description.read(read_json(folder / "run.json"), "run.json: ")
-    of = graph.load(folder / "run.json")
-    return [found, found.neurons, of.sizes]
+    return [found, found.neurons, graph.load(folder / "run.json").sizes]
 
 
-def _machine(folder: Path) -> None:
-    shutil.copy(machines.loader.folder() / "epyc-vm.yaml", folder)
+def _machine(name: str) -> Callable[[Path], Any]:
+    return lambda folder: shutil.copy(machines.folder() / f"{name}.yaml", folder)
 
 
-def _profile(folder: Path) -> Any:
-    found = machines.load(folder / "epyc-vm.yaml")
-    return {name: [value.value, value.unit, value.kind] for name, value in found.values.items()}
-
-
-def _machine_of_parts(folder: Path) -> None:
-    shutil.copy(machines.folder() / "simula-bath.yaml", folder)
+def _values(found: Any) -> Any:
+    return {path: [value.value, value.unit, value.kind] for path, value in found.values.items()}
 
 
 def _parts(folder: Path) -> Any:
     found = machines.load_any(folder / "simula-bath.yaml")
-    values = {path: [value.value, value.unit, value.kind] for path, value in found.values.items()}
-    return [values, [asdict(share) for share in machines.shares(found, 6)]]
+    return [_values(found), [asdict(share) for share in machines.shares(found, 6)]]
 
 
 def _experiment(folder: Path) -> None:
@@ -262,11 +245,6 @@ def _gathered(folder: Path) -> Any:
     return [found.progress, found.left_out, found.failed, [m.configuration.label for m in found.runs]]
 
 
-def _music(folder: Path) -> None:
-    text = "np=2\n[A]\nbinary=./a\n[B]\nnp=3\nA.out -> B.in [128]\nB.out -> A.in [7]\n"
-    (folder / "model.music").write_text(text)
-
-
 def _two_runs(folder: Path) -> None:
     for name in ("a", "b"):
         compared.run(folder / name, cycles=40, rank_sd=0.2, launch=job(1))
@@ -279,9 +257,7 @@ def _history(folder: Path) -> None:
 
 READERS: dict[str, Reader] = {
     "run record": Reader(_run, "record.json", _loaded),
-    "launch.json": Reader(_run, "launch.json", _loaded),
-    "ranks.csv": Reader(_run, "ranks.csv", _loaded),
-    "cycles.npy": Reader(_run, "cycles.npy", _loaded),
+    **{name: Reader(_run, name, _loaded) for name in ("launch.json", "ranks.csv", "cycles.npy")},
     "budget": Reader(_run, "*", lambda folder: command("budget", folder)),
     "diff": Reader(_two_runs, "b/*", lambda folder: command("diff", folder / "a", folder / "b")),
     "history": Reader(_history, "history/*.jsonl", lambda folder: command("history", folder / "history")),
@@ -292,29 +268,33 @@ READERS: dict[str, Reader] = {
     "dry run": Reader(_dry_run, "dry/*", lambda f: [(one := dry_run.load(f / "dry")).about, one.ranks]),
     "ledger": Reader(_ledger, "ledger.jsonl", _scored),
     "imported": Reader(_imported, "mine/*", lambda folder: command("budget", folder / "mine")),
-    "npy": Reader(_table(".npy"), "*", _import("table")),
-    "csv": Reader(_table(".csv"), "*", _import("table")),
-    "parquet": Reader(_table(".parquet"), "*", _import("table"), apart=True),
+    **{
+        end: Reader(_table(end), "*", _import("table"), apart=end == "parquet")
+        for end in ("npy", "csv", "parquet")
+    },
     "nest of NEST 3.10": Reader(_real_nest, "*", _import("nest")),
     **{
-        name: Reader(
-            lambda folder, write=write: write(folder, _times()), "*", _import(name), apart=name == "otf2"
-        )
+        name: Reader(lambda folder, write=write: write(folder, _times()), "*", _import(name))
         for name, write in foreign_logs.WRITERS.items()
         if name != "otf2"
     },
     "otf2": Reader(lambda f: foreign_logs.trace(f, _times(2, 8)), "**/*.*", _import_trace, apart=True),
     "traces of Score-P": Reader(_scorep, "trace*/*.*", _traced, apart=True),
     "cubex": Reader(_scorep, "*.cubex", lambda folder: _seen(profile.read(folder / "profile.cubex", 2))),
-    "placement.json": Reader(_placement(".json"), "*", _placed),
-    "placement.npz": Reader(_placement(".npz"), "*", _placed),
-    "run description": Reader(_network, "run.json", _described),
-    "machine profile": Reader(_machine, "*.yaml", _profile),
-    "machine of parts": Reader(_machine_of_parts, "*.yaml", _parts),
+    **{f"placement{end}": Reader(_placement(end), "*", _placed) for end in (".json", ".npz")},
+    "run description": Reader(
+        lambda f: (f / "run.json").write_text(json.dumps(describe(areas=3))), "run.json", _described
+    ),
+    "machine profile": Reader(
+        _machine("epyc-vm"), "*.yaml", lambda f: _values(machines.load(f / "epyc-vm.yaml"))
+    ),
+    "machine of parts": Reader(_machine("simula-bath"), "*.yaml", _parts),
     "experiment": Reader(_experiment, "*.yaml", _expanded),
     "plan.json": Reader(_sweep, "plan.json", _gathered),
     "tender answer": Reader(made_up.write, "**/*.*", made_up.read),
     "MUSIC configuration": Reader(
-        _music, "*.music", lambda f: [str(music_config.read(f / "model.music")), "read"]
+        lambda f: (f / "model.music").write_text(MUSIC),
+        "*.music",
+        lambda f: [str(music_config.read(f / "model.music")), "read"],
     ),
 }  # fmt: skip

@@ -63,12 +63,8 @@ class Sheet:
             | ({"method": self.method, "assumes": ["profile x", "16 ranks"]} if self.method else {})
             for name, v in evidence
         ]
-        made = {
-            "kind": "tender_commitment",
-            "format_version": 1,
-            "bidder": self.bidder,
-            "machine": "a machine",
-        }
+        made = {"kind": "tender_commitment", "format_version": 1}
+        made |= {"bidder": self.bidder, "machine": "a machine"}
         made |= {"nodes": self.nodes, "measured": [], "projected": [], "power": self.power}
         made["projected" if self.method else "measured"] = entries
         if self.price is not None:
@@ -261,10 +257,7 @@ def test_a_checker_that_fails_makes_no_answer_valid(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("sheets", "complaint"),
     [
-        (
-            (Sheet("A"), Sheet("B", currency="USD")),
-            "price.currency: EUR (A) and USD (B); allowed: one currency",
-        ),
+        ((Sheet("A"), Sheet("B", currency="USD")), "currency: EUR (A) and USD (B); allowed: one currency"),
         ((Sheet("A"), Sheet("B", bundle="c" * 64)), "bundle_sha256: an answer to another bundle than"),
         ((Sheet(" "),), "bidder=' '; allowed: a text"),
         ((Sheet("A", price=-1.0),), "price.total=-1.0"),

@@ -234,12 +234,6 @@ def submit(options: Sequence[str], script: str) -> str:
     return said.strip().split(";")[0]
 
 
-def cancel(jobs: Sequence[str]) -> None:
-    """Cancels jobs; those that have ended stay as they are."""
-    if jobs:
-        _ask("scancel", *jobs)
-
-
 def known_of(job: str, limit_s: float = LIMIT_S) -> dict[str, str]:
     """What Slurm knows of a job, as `scontrol show job` names it; nothing if it has forgotten the job."""
     try:

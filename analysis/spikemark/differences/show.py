@@ -92,9 +92,8 @@ def overview(made: Comparison) -> Table:
         Column("verdict", "verdict"): lambda s: verdict(made.change(s)) if s.judged else "not judged",
         Column("spread", "interval from"): lambda s: s.cycle.spread,
     }
-    found = Table.of(columns, made.setups, "Setups")
     joint = f"All intervals hold together with {percent(LEVEL)} (Bonferroni)."
-    return Table(found.columns, found.rows, found.title, notes=[joint, *_spreads(made.setups)])
+    return Table.of(columns, made.setups, "Setups", notes=[joint, *_spreads(made.setups)])
 
 
 def detail(made: Comparison, setup: Setup) -> Table:

@@ -136,8 +136,7 @@ def table(offers: list[Offer], title: str, cost: str, notes: list[str], who: str
         Column("energy_per_event_uj", ENERGY, each=True): lambda o: o.energy,
         Column("cost", cost, each=True, words=money): lambda o: _amount(o.cost),
     }
-    found = Table.of(columns, offers, title)
-    return Table(found.columns, found.rows, title, "offers", notes)
+    return Table.of(columns, offers, title, "offers", notes)
 
 
 def _amount(cost: Quantity) -> Quantity:
@@ -181,10 +180,8 @@ def sensitivity(effects: list[Effect], figure: str, who: str = WHO) -> Table:
         columns = {column: cell for column, cell in columns.items() if column.name != "nodes"}
     shown = effects[:SHOWN]
     left = len(effects) - len(shown)
-    notes = [f"{counted(left, 'further value')} moves less." if left == 1 else
-             f"{counted(left, 'further value')} move less."] if left else []  # fmt: skip
-    found = Table.of(columns, shown, "Which unknown value decides")
-    return Table(found.columns, found.rows, found.title, "sensitivity", notes)
+    notes = [f"{counted(left, 'further value')} move{'s' * (left == 1)} less."] if left else []
+    return Table.of(columns, shown, "Which unknown value decides", "sensitivity", notes)
 
 
 def _order(e: Effect) -> str:

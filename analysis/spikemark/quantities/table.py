@@ -59,6 +59,10 @@ class Column:
         return " to ".join(dict.fromkeys((self.words(low), self.words(high))))
 
 
+#: Columns, and what the cell of each is, given the item that a row is about.
+Cells = dict[Column, Callable[[Any], Cell]]
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows are {column name: cell}; a cell that is not given is empty.
@@ -74,10 +78,10 @@ class Table:
     notes: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, columns: dict[Column, Callable[[Any], Cell]], items: Iterable, title: str = "") -> "Table":
+    def of(cls, columns: Cells, items: Iterable, title: str = "", name: str = "", notes: Iterable[str] = ()):
         """One row for each item; `columns` says of each column what its cell is, given the item."""
         rows = [{column.name: cell(item) for column, cell in columns.items()} for item in items]
-        return cls(list(columns), rows, title)
+        return cls(list(columns), rows, title, name, list(notes))
 
     @property
     def heads(self) -> list[tuple[str, str]]:

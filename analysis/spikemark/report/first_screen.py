@@ -97,8 +97,7 @@ def table(view: View) -> Table | None:
         )
     columns[Column("memory", "peak memory (B / synapse)", view.kind)] = _memory
     columns[RUNS] = lambda row: len(row.runs)
-    found = Table.of(columns, rows)
-    return Table(found.columns, found.rows, notes=_notes(view))
+    return Table.of(columns, rows, notes=_notes(view))
 
 
 def _ratio(view: View, row: Row, found: Ratio | None, times: str = "") -> Cell:

@@ -33,8 +33,7 @@ def table(bars: Sequence[Explained], title: str) -> Table | None:
     blind = dict.fromkeys(line for bar in kept for one in bar.causes for line in one.blind)
     notes = [MEANT, *(f"{name}: {words}." for name, words in MEANING.items())]
     notes += [f"Could not be seen: {line}." for line in blind]
-    found = Table.of(LABEL | columns, kept, title)
-    return Table(found.columns, found.rows, title, notes=notes)
+    return Table.of(LABEL | columns, kept, title, notes=notes)
 
 
 def _number_of_cycles(bar: Explained) -> float:

@@ -148,9 +148,8 @@ def _order(ways: Sequence[Way], outcomes: Sequence[Outcome], predictor: str, for
     }
     if_exact = foreign and ordered[0][0] in tried
     condition = ", if the delays between areas allow it" if if_exact else ""
-    made = Table.of(columns, ordered, _helps_most(*ordered[0], condition))
     notes = [f"refused: {one.name}: {one.refused}" for one in singles if one.refused]
-    return Table(made.columns, made.rows, made.title, notes=notes)
+    return Table.of(columns, ordered, _helps_most(*ordered[0], condition), notes=notes)
 
 
 def _change(factor: float) -> str:

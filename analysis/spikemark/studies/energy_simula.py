@@ -1,6 +1,7 @@
 """Simula et al. 2019, Tables II to IV: energy to solution and per synaptic event, beside this machine."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from spikemark.quantities.quantity import Quantity, mean, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number, span
 from spikemark.records.gather import Measured, Sweep
+from spikemark.report.columns import RANKS
 
 from .runs import NOT_RUN, group, mean_time, say_crowded, timed
 from .study import Findings, Study
@@ -75,34 +77,21 @@ def read(sweep: Sweep) -> Findings:
 def _published(name: str, title: str, table: str) -> Table:
     points = simula.points(table)
     best = optima(points, **QUANTITIES)
-    rows = [
-        {
-            "cores": p.label,
-            "note": p.note,
-            "time_s": p.time_s,
-            "power_w": p.power_w,
-            "published_j": p.energy_j,
-            "recomputed_j": p.product_j,
-            "consistent": p.consistent,
-            "gross_j": NO_BASELINE if p.gross_j is None else p.gross_j,
-            "energy_delay_js": p.delay_js,
-            "least": ", ".join(best.get(i, [])),
-        }
-        for i, p in enumerate(points)
-    ]
-    columns = [
-        Column("cores", "cores", "given"),
-        Column("note", "", "given"),
-        Column("time_s", "time (s)", "literature", 4),
-        Column("power_w", "power above baseline (W)", "literature"),
-        Column("published_j", "energy (J)", "literature", 6),
-        Column("recomputed_j", "time × power (J)", "literature", 6),
-        Column("consistent", "agree"),
-        Column("gross_j", "with baseline (J)", "literature", 5),
-        Column("energy_delay_js", "energy × delay (J s)", "literature", 4),
-        Column("least", "least"),
-    ]
-    return Table(columns, rows, f"{title}, energy to solution", name)
+    columns = {
+        Column("cores", "cores", "given"): lambda p: p.label,
+        Column("note", "", "given"): lambda p: p.note,
+        Column("time_s", "time (s)", "literature", 4): lambda p: p.time_s,
+        Column("power_w", "power above baseline (W)", "literature"): lambda p: p.power_w,
+        Column("published_j", "energy (J)", "literature", 6): lambda p: p.energy_j,
+        Column("recomputed_j", "time × power (J)", "literature", 6): lambda p: p.product_j,
+        Column("consistent", "agree"): lambda p: p.consistent,
+        Column("gross_j", "with baseline (J)", "literature", 5): lambda p: (
+            NO_BASELINE if p.gross_j is None else p.gross_j
+        ),
+        Column("energy_delay_js", "energy × delay (J s)", "literature", 4): lambda p: p.delay_js,
+        Column("least", "least"): lambda p: ", ".join(best.get(points.index(p), [])),
+    }
+    return Table.of(columns, points, f"{title}, energy to solution", name)
 
 
 def _per_event(here: Table, kind: str) -> Table:
@@ -141,33 +130,29 @@ def _per_event(here: Table, kind: str) -> Table:
 
 def _interconnect() -> Table:
     models = interconnects()
-    rows = []
-    for p in simula.points(X86):
-        if p.cores < simula.CORES_PER_NODE:
-            continue
-        watts = models.get(p.note, models[ETHERNET]).above_idle_w(p.cores, p.cards)
-        rows.append({
-            "cores": p.cores, "interconnect": p.note if p.cards else "none", "cards": p.cards,
-            "time_s": p.time_s, "power_w": p.power_w, "modelled_w": watts,
-            "deviation_percent": 100 * (watts / p.power_w - 1), "energy_j": p.energy_j,
-            "modelled_j": watts * p.time_s,
-        })  # fmt: skip
-    columns = [
-        Column("cores", "cores", "given"),
-        Column("interconnect", "interconnect", "given"),
-        Column("cards", "cards", "modelled"),
-        Column("time_s", "time (s)", "literature", 4),
-        Column("power_w", "power (W)", "literature"),
-        Column("modelled_w", "power (W)", "modelled"),
-        Column("deviation_percent", "modelled − published (%)", "modelled", 2),
-        Column("energy_j", "energy (J)", "literature", 6),
-        Column("modelled_j", "energy (J)", "modelled"),
-    ]
+
+    def watts(p: Point) -> float:
+        return models.get(p.note, models[ETHERNET]).above_idle_w(p.cores, p.cards)
+
+    columns = {
+        Column("cores", "cores", "given"): lambda p: p.cores,
+        Column("interconnect", "interconnect", "given"): lambda p: p.note if p.cards else "none",
+        Column("cards", "cards", "modelled"): lambda p: p.cards,
+        Column("time_s", "time (s)", "literature", 4): lambda p: p.time_s,
+        Column("power_w", "power (W)", "literature"): lambda p: p.power_w,
+        Column("modelled_w", "power (W)", "modelled"): watts,
+        Column("deviation_percent", "modelled − published (%)", "modelled", 2): lambda p: (
+            100 * (watts(p) / p.power_w - 1)
+        ),
+        Column("energy_j", "energy (J)", "literature", 6): lambda p: p.energy_j,
+        Column("modelled_j", "energy (J)", "modelled"): lambda p: watts(p) * p.time_s,
+    }
+    full = [p for p in simula.points(X86) if p.cores >= simula.CORES_PER_NODE]
     note = "; ".join(
         f"{m.name}: {number(m.idle_w)} W baseline, {number(m.core_w)} W a core, {number(m.card_w)} W a card"
         for m in models.values()
     )
-    return Table(columns, rows, "Interconnects as models of power", "interconnect", [f"{note}."])
+    return Table.of(columns, full, "Interconnects as models of power", "interconnect", [f"{note}."])
 
 
 def interconnects() -> dict[str, PowerModel]:
@@ -177,44 +162,43 @@ def interconnects() -> dict[str, PowerModel]:
 
 def _here(found: dict[int, list[Measured]], sweep: Sweep) -> Table:
     """One row per number of ranks."""
-    rows = []
-    for ranks, runs in sorted(found.items()):
-        totals, own = runs[0].run.record.totals, [analysis.of_run(m.run) for m in timed(runs)]
-        rows.append({
-            "ranks": ranks,
-            "neurons": totals.neurons,
-            "time_s": mean_time(runs, lambda m: m.run.record.timing.simulate_s),
-            "real_time_factor": mean_time(runs, lambda m: m.real_time_factor),
-            "recurrent_events": totals.synaptic_events,
-            "external_events": totals.external_events,
-            "gross_j": _energy(own, lambda e: e.gross_j),
-            "net_j": _energy(own, lambda e: e.net_j),
-            "recurrent_uj": _energy(own, lambda e: e.per_event[0].net_uj),
-            "all_uj": _energy(own, lambda e: e.per_event[1].net_uj),
-            "energy_delay_js": _energy(own, lambda e: e.net_delay_js),
-            "source": ", ".join(dict.fromkeys(e.source.name for e in own if e.source)) or "none",
-        })  # fmt: skip
+    items = [
+        (ranks, runs, runs[0].run.record.totals, [analysis.of_run(m.run) for m in timed(runs)])
+        for ranks, runs in sorted(found.items())
+    ]
+
+    def time(of: Callable[[Measured], float]) -> Callable[[tuple], Quantity]:
+        return lambda row: mean_time(row[1], of)
+
+    def energy(of: Callable[[Energy], Quantity]) -> Callable[[tuple], Quantity]:
+        return lambda row: _energy(row[3], of)
+
+    kind = sweep.kind
+    columns = {
+        RANKS: lambda row: row[0],
+        Column("neurons", "neurons", "given"): lambda row: row[2].neurons,
+        Column("time_s", "time (s)", kind): time(lambda m: m.run.record.timing.simulate_s),
+        Column("real_time_factor", "real-time factor", kind): time(lambda m: m.real_time_factor),
+        Column("recurrent_events", "recurrent events", "counted"): lambda row: row[2].synaptic_events,
+        Column("external_events", "external events", "counted"): lambda row: row[2].external_events,
+        Column("gross_j", "gross energy (J)", kind, 4): energy(lambda e: e.gross_j),
+        Column("net_j", "net energy (J)", kind, 4): energy(lambda e: e.net_j),
+        Column("recurrent_uj", "per recurrent event (µJ)", kind): energy(lambda e: e.per_event[0].net_uj),
+        Column("all_uj", "per recurrent or external event (µJ)", kind): energy(
+            lambda e: e.per_event[1].net_uj
+        ),
+        Column("energy_delay_js", "net energy × delay (J s)", kind): energy(lambda e: e.net_delay_js),
+        Column("source", "source of energy"): lambda row: (
+            ", ".join(dict.fromkeys(e.source.name for e in row[3] if e.source)) or "none"
+        ),
+    }
+    made = Table.of(columns, items, f"{sweep.where.capitalize()}, by ranks", "here")
     least = {"time": "time_s", "net energy": "net_j", "gross energy": "gross_j",
              "energy × delay": "energy_delay_js"}  # fmt: skip
-    best = optima(rows, **{name: lambda row, key=key: row[key].value for name, key in least.items()})
-    for i, row in enumerate(rows):
+    best = optima(made.rows, **{name: lambda row, key=key: row[key].value for name, key in least.items()})
+    for i, row in enumerate(made.rows):
         row["least"] = ", ".join(best.get(i, []))
-    columns = [
-        Column("ranks", "ranks", "given"),
-        Column("neurons", "neurons", "given"),
-        Column("time_s", "time (s)", sweep.kind),
-        Column("real_time_factor", "real-time factor", sweep.kind),
-        Column("recurrent_events", "recurrent events", "counted"),
-        Column("external_events", "external events", "counted"),
-        Column("gross_j", "gross energy (J)", sweep.kind, 4),
-        Column("net_j", "net energy (J)", sweep.kind, 4),
-        Column("recurrent_uj", "per recurrent event (µJ)", sweep.kind),
-        Column("all_uj", "per recurrent or external event (µJ)", sweep.kind),
-        Column("energy_delay_js", "net energy × delay (J s)", sweep.kind),
-        Column("source", "source of energy"),
-        Column("least", "least"),
-    ]
-    return Table(columns, rows, f"{sweep.where.capitalize()}, by ranks", "here")
+    return replace(made, columns=[*made.columns, Column("least", "least")])
 
 
 def optima(points: list, **quantities: Callable) -> dict[int, list[str]]:

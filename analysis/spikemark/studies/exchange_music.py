@@ -127,17 +127,13 @@ def _claims(main: Table) -> Table:
         else "missing: no such run is complete"
     )
     ours.append("not shown: needs a cluster")
-    rows = [
-        {"quantity": quantity, "published": claim, "where": where, "here": here}
-        for (quantity, claim, where), here in zip(CLAIMS, ours, strict=True)
-    ]
-    columns = [
-        Column("quantity", "what"),
-        Column("published", "published", "literature"),
-        Column("where", "section"),
-        Column("here", "here"),
-    ]
-    return Table(columns, rows, "Published claims", "published")
+    columns = {
+        Column("quantity", "what"): lambda pair: pair[0][0],
+        Column("published", "published", "literature"): lambda pair: pair[0][1],
+        Column("where", "section"): lambda pair: pair[0][2],
+        Column("here", "here"): lambda pair: pair[1],
+    }
+    return Table.of(columns, zip(CLAIMS, ours, strict=True), "Published claims", "published")
 
 
 def _sends_more(main: Table) -> list[str]:

@@ -1,12 +1,15 @@
 """Shehzad & Bozkus 2016: MPI_Allgather against recursive doubling by one-sided puts, Tables 1 to 3."""
 
+from collections.abc import Callable
+
 from spikemark.models.published import papers
 from spikemark.quantities.elements import Box, KeyFigure, Section
 from spikemark.quantities.quantity import Quantity, missing
-from spikemark.quantities.table import Cell, Column, Table
+from spikemark.quantities.table import Cells, Column, Table
 from spikemark.quantities.words import counted, number, span
 from spikemark.records.gather import Measured, Sweep
 from spikemark.records.phases import COMPUTE
+from spikemark.report.columns import RANKS
 
 from .runs import (
     NOT_RUN,
@@ -33,6 +36,7 @@ EXPLAINED = (
     "one program, rma_doubling and allgather. Numbers of cells and simulated times are those of the paper; "
     "the cell model, its connections and the machine are not. So compare shares and reductions, not seconds."
 )
+SIZE = Column("cells", "cells", "given")
 Key = tuple[int, int, int, str]  # cells, simulated time in ms, ranks, exchange
 Runs = dict[Key, list[Measured]]
 
@@ -92,120 +96,104 @@ def _rows_of(table: str, first: str, found: Runs, ours: list[tuple[int, int]]) -
 
 def _shares(found: Runs, kind: str) -> Table:
     ours = [(c, r) for c, t, r, e in found if t == TSTOP_MS and e == BASE and c != CELLS]
-    rows = []
-    for cells, ranks, theirs in _rows_of("shehzad_table1", "cells", found, ours):
-        runs = found.get((cells, TSTOP_MS, ranks, BASE), [])
-        row = {"cells": cells, "ranks": ranks}
-        for name, parts in (
-            ("exchange_percent", ("exchange",)),
-            ("waiting_percent", ("waiting",)),
-            ("computation_percent", COMPUTE),
-        ):
-            row[name] = mean_time(runs, lambda m, parts=parts: share_percent(m, *parts))
-        row["published_allgather_percent"] = _theirs(theirs, "mpi_allgather_pct")
-        row["published_computation_percent"] = _theirs(theirs, "computation_pct")
-        rows.append(row)
-    columns = [
-        Column("cells", "cells", "given"),
-        Column("ranks", "ranks", "given"),
-        Column("exchange_percent", "allgather (%)", kind),
-        Column("waiting_percent", "waiting (%)", kind),
-        Column("computation_percent", "computation (%)", kind),
-        Column("published_allgather_percent", "MPI_Allgather (%)", "literature"),
-        Column("published_computation_percent", "computation (%)", "literature"),
-    ]
+
+    def share(*parts: str) -> Callable[[tuple], Quantity]:
+        return lambda row: mean_time(
+            found.get((row[0], TSTOP_MS, row[1], BASE), []), lambda m: share_percent(m, *parts)
+        )
+
+    columns = {
+        SIZE: lambda row: row[0],
+        RANKS: lambda row: row[1],
+        Column("exchange_percent", "allgather (%)", kind): share("exchange"),
+        Column("waiting_percent", "waiting (%)", kind): share("waiting"),
+        Column("computation_percent", "computation (%)", kind): share(*COMPUTE),
+        Column("published_allgather_percent", "MPI_Allgather (%)", "literature"): _theirs(
+            "mpi_allgather_pct"
+        ),
+        Column("published_computation_percent", "computation (%)", "literature"): _theirs("computation_pct"),
+    }
+    rows = _rows_of("shehzad_table1", "cells", found, ours)
     note = (
         "These are shares of the run time with allgather, 5000 ms simulated, as in Table 1. Ours separate "
         "waiting for the slowest rank from the exchange. The published share of MPI_Allgather includes both."
     )
-    return Table(columns, rows, "Table 1: share of communication and computation", "share", [note])
+    return Table.of(columns, rows, "Table 1: share of communication and computation", "share", [note])
 
 
 def _by_time(found: Runs, kind: str) -> Table:
     ours = [(t, r) for c, t, r, _ in found if c == CELLS]
-    rows = [
-        {"simulated_ms": t, **_times(found, (CELLS, t, ranks), theirs)}
-        for t, ranks, theirs in _rows_of("shehzad_table2", "tstop_ms", found, ours)
-    ]
-    columns = [Column("simulated_ms", "simulated (ms)", "given"), *_time_columns(kind)]
-    return Table(columns, rows, f"Table 2: run time, {CELLS} cells", "run_time_by_simulated_time")
+    rows = _rows_of("shehzad_table2", "tstop_ms", found, ours)
+    time = Column("simulated_ms", "simulated (ms)", "given")
+    columns = _times(time, kind, lambda row, name: found.get((CELLS, *row[:2], name), []))
+    return Table.of(columns, rows, f"Table 2: run time, {CELLS} cells", "run_time_by_simulated_time")
 
 
 def _by_cells(found: Runs, kind: str) -> Table:
     ours = [(c, r) for c, t, r, _ in found if t == TSTOP_MS and c != CELLS]
-    rows = [
-        {"cells": cells, **_times(found, (cells, TSTOP_MS, ranks), theirs)}
-        for cells, ranks, theirs in _rows_of("shehzad_table3", "cells", found, ours)
-    ]
-    columns = [Column("cells", "cells", "given"), *_time_columns(kind)]
-    return Table(columns, rows, f"Table 3: run time, {TSTOP_MS} ms simulated", "run_time_by_cells")
+    rows = _rows_of("shehzad_table3", "cells", found, ours)
+    columns = _times(SIZE, kind, lambda row, name: found.get((row[0], TSTOP_MS, row[1], name), []))
+    return Table.of(columns, rows, f"Table 3: run time, {TSTOP_MS} ms simulated", "run_time_by_cells")
 
 
-def _time_columns(kind: str) -> list[Column]:
-    return [
-        Column("ranks", "ranks", "given"),
-        Column("allgather_s", "allgather (s)", kind),
-        Column("rma_doubling_s", "rma_doubling (s)", kind),
-        Column("reduction_percent", "reduction (%)", kind, 2),
-        Column("communication_percent", "allgather and waiting (%)", kind, 2),
-        Column("published_mpi_s", "MPI (s)", "literature", 5),
-        Column("published_rma_s", "RMA (s)", "literature", 5),
-        Column("published_reduction_percent", "reduction (%)", "literature"),
-    ]
+def _times(first: Column, kind: str, runs: Callable[[tuple, str], list[Measured]]) -> Cells:
+    """`first`: what the first number of a row is. `runs`: those of a row with one of the exchanges."""
 
+    def share(m: Measured) -> float | None:
+        return share_percent(m, "exchange", "waiting")
 
-def _times(found: Runs, case: tuple[int, int, int], theirs: dict) -> dict[str, Cell]:
-    base, other = (found.get((*case, name), []) for name in (BASE, OTHER))
     return {
-        "ranks": case[2],
-        "allgather_s": mean_time(base, _simulate_s),
-        "rma_doubling_s": mean_time(other, _simulate_s),
-        "reduction_percent": reduction_percent(base, other, _simulate_s),
-        "communication_percent": mean_time(base, lambda m: share_percent(m, "exchange", "waiting")),
-        "published_mpi_s": _theirs(theirs, "mpi_s"),
-        "published_rma_s": _theirs(theirs, "rma_s"),
-        "published_reduction_percent": _theirs(theirs, "reduction_pct"),
+        first: lambda row: row[0],
+        RANKS: lambda row: row[1],
+        Column("allgather_s", "allgather (s)", kind): lambda row: mean_time(runs(row, BASE), _simulate_s),
+        Column("rma_doubling_s", "rma_doubling (s)", kind): lambda row: mean_time(
+            runs(row, OTHER), _simulate_s
+        ),
+        Column("reduction_percent", "reduction (%)", kind, 2): lambda row: reduction_percent(
+            runs(row, BASE), runs(row, OTHER), _simulate_s
+        ),
+        Column("communication_percent", "allgather and waiting (%)", kind, 2): lambda row: mean_time(
+            runs(row, BASE), share
+        ),
+        Column("published_mpi_s", "MPI (s)", "literature", 5): _theirs("mpi_s"),
+        Column("published_rma_s", "RMA (s)", "literature", 5): _theirs("rma_s"),
+        Column("published_reduction_percent", "reduction (%)", "literature"): _theirs("reduction_pct"),
     }
 
 
 def _counts(found: Runs, kind: str) -> Table:
     """One row per cells, ranks and exchange, of the shortest simulated time: counts are per window."""
     chosen = {(c, r, e): found[c, t, r, e] for c, t, r, e in sorted(found, reverse=True) if r > 1}
-    rows = [
-        {
-            "cells": cells,
-            "ranks": ranks,
-            "exchange": name,
-            "connections": connections(runs[0]),
-            "messages": per_window(runs[0], "messages"),
-            "bytes": per_window(runs[0], "bytes_sent"),
-            "exchange_us": mean_time(runs, exchange_us),
-        }
-        for (cells, ranks, name), runs in sorted(chosen.items())
-    ]
-    columns = [
-        Column("cells", "cells", "given"),
-        Column("ranks", "ranks", "given"),
-        Column("exchange", "exchange", "given"),
-        Column("connections", "connections per rank", "counted"),
-        Column("messages", "messages per rank and window", "counted"),
-        Column("bytes", "bytes per rank and window", "counted"),
-        Column("exchange_us", "exchange per window (µs)", kind),
-    ]
+    columns = {
+        SIZE: lambda at: at[0],
+        RANKS: lambda at: at[1],
+        Column("exchange", "exchange", "given"): lambda at: at[2],
+        Column("connections", "connections per rank", "counted"): lambda at: connections(chosen[at][0]),
+        Column("messages", "messages per rank and window", "counted"): lambda at: per_window(
+            chosen[at][0], "messages"
+        ),
+        Column("bytes", "bytes per rank and window", "counted"): lambda at: per_window(
+            chosen[at][0], "bytes_sent"
+        ),
+        Column("exchange_us", "exchange per window (µs)", kind): lambda at: mean_time(
+            chosen[at], exchange_us
+        ),
+    }
     note = (
         "These counts show what the exchange hands to MPI for other ranks. An allgather counts one message "
         "to every other rank, although the library may forward it in log2(ranks) steps as rma_doubling does "
         "itself."
     )
-    return Table(columns, rows, "Messages, bytes and connections", "counts", [note])
+    return Table.of(columns, sorted(chosen), "Messages, bytes and connections", "counts", [note])
 
 
 def _simulate_s(m: Measured) -> float:
     return m.run.record.timing.simulate_s
 
 
-def _theirs(row: dict, name: str) -> float | Quantity:
-    return float(row[name]) if row else NOT_PRINTED
+def _theirs(name: str) -> Callable[[tuple], float | Quantity]:
+    """The published number of a row."""
+    return lambda row: float(row[2][name]) if row[2] else NOT_PRINTED
 
 
 def _compared(*tables: Table) -> list[tuple[Quantity, Quantity]]:

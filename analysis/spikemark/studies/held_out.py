@@ -14,7 +14,7 @@ from spikemark.waiting import PREDICTORS, Predictor
 from spikemark.waiting.predictor import asked
 from spikemark.waiting.source import source
 
-from .waits import Waits
+from .waits import SETUP, Waits
 
 GOALS = {"replay": 10, "correlated": 15}  # per cent, of setups where iid is off by at least
 WRONG = 30
@@ -48,11 +48,7 @@ def _table(waits: list[Waits], kind: str, every: int = 1) -> Table:
     """
     correlations = sorted({w.setup.correlation for w in waits})
     rows = [row for correlation in correlations for row in _rows(waits, correlation, every)]
-    columns = [
-        Column("correlation", "serial correlation", "given", 2),
-        Column("schedule", "schedule", "given"),
-        Column("measured_us", "waiting (µs per cycle)", kind),
-    ]
+    columns = [*SETUP, Column("measured_us", "waiting (µs per cycle)", kind)]
     for name in PREDICTORS:
         columns.append(Column(f"{name}_us", name, "modelled"))
         columns.append(Column(f"{name}_error", f"{name}, error (%)", "modelled", 2))
@@ -91,11 +87,7 @@ def _rows(waits: list[Waits], correlation: float, every: int) -> Iterator[dict[s
         if w.setup.configuration.schedule == "conventional" and every == 1:
             continue
         actual = w.measured
-        row = {
-            "correlation": correlation,
-            "schedule": w.setup.configuration.label,
-            "measured_us": actual,
-        }
+        row = {column.name: cell(w) for column, cell in SETUP.items()} | {"measured_us": actual}
         for name in PREDICTORS:
             made = fits if isinstance(fits, Quantity) else _predict(fits[name], w)
             row[f"{name}_us"] = made

@@ -1,21 +1,16 @@
 """Areas of unequal size or rate on simulated nodes, and windows of any length (Lober et al. 2026, fig 8)."""
 
+from collections import Counter
+
 from spikemark import machines
 from spikemark.quantities.elements import KeyFigure, Section
 from spikemark.quantities.quantity import missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import number, percent
 from spikemark.records.gather import Measured, Sweep
+from spikemark.report.columns import LABEL, SCHEDULE
 
-from .on_machine import (
-    Place,
-    partner,
-    phase_cells,
-    phase_columns,
-    places,
-    reduction_percent,
-    speed_figure,
-)
+from .on_machine import PHASES, Place, partner, places, reduction_percent, saved, speed_figure
 from .study import Findings, Study
 
 #: What is varied: option of the preset, head, words.
@@ -75,48 +70,34 @@ def _headline_ratio(found: list[Place], p: Place) -> bool:
 
 
 def _spread(found: list[Place], own: list[Place], name: str, head: str) -> Table:
-    rows = []
-    for p in own:
-        base = partner(found, p, "conventional")
-        plain = p.configuration.schedule == "conventional"
-        rows.append({
-            name: _value(p, name),
-            "schedule": p.configuration.label,
-            **phase_cells(p),
-            "saved_percent": "" if plain else reduction_percent(base, p) if base else NONE,
-        })  # fmt: skip
-    columns = [
-        Column(name, head, "given", 2),
-        Column("schedule", "schedule", "given"),
-        *phase_columns(),
-        Column("saved_percent", "less run time than conventional (%)", "simulated"),
-    ]
-    return Table(columns, rows, f"Seconds per simulated second by {head.split(' (')[0]}", name)
+    columns = {
+        Column(name, head, "given", 2): lambda p: _value(p, name),
+        **LABEL,
+        **PHASES,
+        Column("saved_percent", "less run time than conventional (%)", "simulated"): saved(found, NONE),
+    }
+    return Table.of(columns, own, f"Seconds per simulated second by {head.split(' (')[0]}", name)
 
 
 def _ratios(found: list[Place]) -> Table:
-    rows = [
-        {
-            "size_cv": _value(p, "size_cv"),
-            "schedule": p.configuration.schedule.replace("_", "-"),
-            "delay_ratio": p.configuration.delay_ratio,
-            **phase_cells(p),
-        }
-        for p in found
-        if _value(p, "area_rate_cv") == 0 and p.configuration.schedule != "placement_only"
-    ]
-    rows = [r for r in rows if sum(_same(r, other) for other in rows) > 1 or r["schedule"] == "conventional"]
-    columns = [
-        Column("size_cv", VARIED["size_cv"], "given", 2),
-        Column("schedule", "schedule", "given"),
-        Column("delay_ratio", "D", "given"),
-        *phase_columns(),
-    ]
-    return Table(columns, rows, "Seconds per simulated second by D", "delay_ratio")
+    def kind(p: Place) -> tuple[float, str]:
+        return _value(p, "size_cv"), p.configuration.schedule
 
-
-def _same(row: dict, other: dict) -> bool:
-    return (row["size_cv"], row["schedule"]) == (other["size_cv"], other["schedule"])
+    of_size = [p for p in found if _value(p, "area_rate_cv") == 0]
+    number_of = Counter(map(kind, of_size))
+    shown = [
+        p
+        for p in of_size
+        if p.configuration.schedule == "conventional"
+        or (p.configuration.schedule != "placement_only" and number_of[kind(p)] > 1)
+    ]
+    columns = {
+        Column("size_cv", VARIED["size_cv"], "given", 2): lambda p: _value(p, "size_cv"),
+        SCHEDULE: lambda p: p.configuration.schedule.replace("_", "-"),
+        Column("delay_ratio", "D", "given"): lambda p: p.configuration.delay_ratio,
+        **PHASES,
+    }
+    return Table.of(columns, shown, "Seconds per simulated second by D", "delay_ratio")
 
 
 def _crossing(own: list[Place], schedule: str) -> tuple[float, float] | None:

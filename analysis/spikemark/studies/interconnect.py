@@ -1,5 +1,7 @@
 """DPSNN's 20 480 neurons over many ranks on two simulated interconnects (Simula et al. 2019, Table I)."""
 
+from collections.abc import Callable
+
 from spikemark import machines
 from spikemark.models.published import papers
 from spikemark.quantities.elements import Figure, KeyFigure, Section
@@ -8,6 +10,7 @@ from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number
 from spikemark.records.gather import Sweep
 from spikemark.records.phases import COMPUTE
+from spikemark.report.columns import RANKS
 
 from . import lines_figure
 from .lines_figure import Axis, Line
@@ -56,51 +59,39 @@ def _share(p: Place, part: str) -> Quantity:
 
 
 def _main(found: list[Place]) -> Table:
-    rows = [
-        {
-            "machine": p.machine,
-            "ranks": p.ranks,
-            "real_time_factor": p.real_time_factor,
-            **{f"{part}_s": p.time(*names) for part, names in PARTS.items()},
-            **{f"{part}_percent": _share(p, part) for part in PARTS},
-        }
-        for p in found
-    ]
-    columns = [
-        Column("machine", "machine", "given", title=machines.title),
-        Column("ranks", "ranks", "given"),
-        Column("real_time_factor", "real-time factor", "simulated"),
-        *(Column(f"{part}_s", part, "simulated") for part in PARTS),
-        *(Column(f"{part}_percent", f"{part} (%)", "simulated") for part in PARTS),
-    ]
-    return Table(columns, rows, "Seconds per simulated second", "interconnect")
+    columns = {
+        Column("machine", "machine", "given", title=machines.title): lambda p: p.machine,
+        RANKS: lambda p: p.ranks,
+        Column("real_time_factor", "real-time factor", "simulated"): lambda p: p.real_time_factor,
+    }
+    for part, names in PARTS.items():
+        columns[Column(f"{part}_s", part, "simulated")] = lambda p, names=names: p.time(*names)
+    for part in PARTS:
+        columns[_percent(part)] = lambda p, part=part: _share(p, part)
+    return Table.of(columns, found, "Seconds per simulated second", "interconnect")
+
+
+def _percent(part: str) -> Column:
+    return Column(f"{part}_percent", f"{part} (%)", "simulated")
 
 
 def _published(found: list[Place]) -> Table:
-    rows = []
-    for line in papers.rows("simula_table1"):
-        if line["network"] != NETWORK:
-            continue
-        ranks = int(line["procs"])
-        own = next((p for p in found if (p.machine, p.ranks) == (PUBLISHED_ON, ranks)), None)
-        row = {
-            "ranks": ranks,
-            "real_time_factor": own.real_time_factor if own else NOT_YET,
-            "published": float(line["wallclock_s"]) / SECONDS,
-        }
-        for part in PARTS:
-            row[f"{part}_percent"] = _share(own, part) if own else NOT_YET
-            row[f"published_{part}_percent"] = float(line[f"{part}_pct"])
-        rows.append(row)
-    columns = [
-        Column("ranks", "ranks", "given"),
-        Column("real_time_factor", "real-time factor", "simulated"),
-        Column("published", "published", "literature"),
-    ]
+    own = {str(p.ranks): p for p in found if p.machine == PUBLISHED_ON}
+
+    def here(what: Callable[[Place], Quantity]) -> Callable[[dict], Quantity]:
+        return lambda line: what(own[line["procs"]]) if line["procs"] in own else NOT_YET
+
+    columns = {
+        RANKS: lambda line: int(line["procs"]),
+        Column("real_time_factor", "real-time factor", "simulated"): here(lambda p: p.real_time_factor),
+        Column("published", "published", "literature"): lambda line: float(line["wallclock_s"]) / SECONDS,
+    }
     for part in PARTS:
-        columns.append(Column(f"{part}_percent", f"{part} (%)", "simulated"))
-        columns.append(Column(f"published_{part}_percent", "published", "literature"))
-    return Table(columns, rows, f"{PUBLISHED_ON} beside Table I of Simula et al. 2019", "table1")
+        columns[_percent(part)] = here(lambda p, part=part: _share(p, part))
+        theirs = Column(f"published_{part}_percent", "published", "literature")
+        columns[theirs] = lambda line, part=part: float(line[f"{part}_pct"])
+    lines = [line for line in papers.rows("simula_table1") if line["network"] == NETWORK]
+    return Table.of(columns, lines, f"{PUBLISHED_ON} beside Table I of Simula et al. 2019", "table1")
 
 
 def _fastest(found: list[Place], machine: str) -> Place | None:

@@ -1,15 +1,18 @@
 """The multi-area model on simulated nodes: unequal areas, whole or spread (Lober et al., figs 9, 11)."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from spikemark import machines
 from spikemark.quantities.elements import KeyFigure, Section
-from spikemark.quantities.quantity import mean, missing
-from spikemark.quantities.table import Cell, Column, Table
+from spikemark.quantities.quantity import Quantity, mean, missing
+from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import number
 from spikemark.records.gather import Sweep
+from spikemark.report.columns import LABEL, RANKS
 
-from .on_machine import Place, partner, phase_cells, phase_columns, places, reduction_percent
+from .on_machine import PHASES, Place, places, reduction_percent, saved
 from .study import Findings, Study
 
 PLACEMENTS = {
@@ -42,54 +45,37 @@ def read(sweep: Sweep) -> Findings:
     return Findings(_sentence(found), _key_figures(found), parts)
 
 
-def _label(p: Place) -> dict[str, Cell]:
-    return {
-        "ranks": p.ranks,
-        "schedule": p.configuration.label,
-        "placement": PLACEMENTS.get(p.configuration.placement, p.configuration.placement),
-    }
+def _placement(p: Place) -> str:
+    return PLACEMENTS.get(p.configuration.placement, p.configuration.placement)
 
 
-LABELS = [
-    Column("ranks", "ranks", "given"),
-    Column("schedule", "schedule", "given"),
-    Column("placement", "placement", "given"),
-]
+OF_SCHEDULE = {RANKS: lambda p: p.ranks, **LABEL}
+LABELS = {**OF_SCHEDULE, Column("placement", "placement", "given"): _placement}
 
 
 def _main(found: list[Place]) -> Table:
-    rows = []
-    for p in found:
-        base = partner(found, p, "conventional")
-        plain = p.configuration.schedule == "conventional"
-        saved = "" if plain else reduction_percent(base, p) if base else NONE
-        rows.append({**_label(p), **phase_cells(p), "saved_percent": saved})
-    columns = [*LABELS, *phase_columns()]
-    columns.append(Column("saved_percent", "less run time than conventional (%)", "simulated"))
-    return Table(columns, rows, "Seconds per simulated second", "mam")
+    less = {Column("saved_percent", "less run time than conventional (%)", "simulated"): saved(found, NONE)}
+    return Table.of({**LABELS, **PHASES, **less}, found, "Seconds per simulated second", "mam")
 
 
 def _groups(found: list[Place]) -> Table:
     """Both placements of areas, of the same schedule on as many ranks."""
-    rows = []
-    for p in found:
-        if p.configuration.placement != "area_group":
-            continue
-        whole = next((q for q in found if _same_but_placement(p, q)), None)
-        rows.append({
-            "ranks": p.ranks,
-            "schedule": p.configuration.label,
-            "area": whole.real_time_factor if whole else WHOLE,
-            "area_group": p.real_time_factor,
-            "saved_percent": reduction_percent(whole, p) if whole else "",
-        })  # fmt: skip
-    columns = [
-        *LABELS[:2],
-        Column("area", "real-time factor, area on one rank", "simulated"),
-        Column("area_group", "area on its ranks", "simulated"),
-        Column("saved_percent", "less run time (%)", "simulated"),
-    ]
-    return Table(columns, rows, "Areas whole and areas spread", "groups")
+
+    def whole(p: Place) -> Place | None:
+        return next((q for q in found if _same_but_placement(p, q)), None)
+
+    columns = {
+        **OF_SCHEDULE,
+        Column("area", "real-time factor, area on one rank", "simulated"): lambda p: (
+            q.real_time_factor if (q := whole(p)) else WHOLE
+        ),
+        Column("area_group", "area on its ranks", "simulated"): lambda p: p.real_time_factor,
+        Column("saved_percent", "less run time (%)", "simulated"): lambda p: (
+            reduction_percent(q, p) if (q := whole(p)) else ""
+        ),
+    }
+    spread = [p for p in found if p.configuration.placement == "area_group"]
+    return Table.of(columns, spread, "Areas whole and areas spread", "groups")
 
 
 def _same_but_placement(p: Place, q: Place) -> bool:
@@ -100,20 +86,20 @@ def _same_but_placement(p: Place, q: Place) -> bool:
 
 def _imbalance(found: list[Place]) -> Table:
     """The time that the slowest rank computes over the whole run, over the mean of all ranks."""
-    rows = []
-    for p in found:
-        computed = [m.run.compute().sum(axis=1) for m in p.runs if m.run.cycles is not None]
-        rows.append({
-            **_label(p),
-            "imbalance": mean(float(np.max(c) / np.mean(c)) for c in computed),
-            "spread": mean(float(np.std(c) / np.mean(c)) for c in computed),
-        })  # fmt: skip
-    columns = [
-        *LABELS,
-        Column("imbalance", "slowest rank / mean", "simulated"),
-        Column("spread", "SD over ranks / mean", "simulated"),
-    ]
-    return Table(columns, rows, "Compute time by rank", "imbalance")
+
+    def over_mean(of: Callable[[np.ndarray], float]) -> Callable[[Place], Quantity]:
+        def cell(p: Place) -> Quantity:
+            computed = (m.run.compute().sum(axis=1) for m in p.runs if m.run.cycles is not None)
+            return mean(float(of(c) / np.mean(c)) for c in computed)
+
+        return cell
+
+    columns = {
+        **LABELS,
+        Column("imbalance", "slowest rank / mean", "simulated"): over_mean(np.max),
+        Column("spread", "SD over ranks / mean", "simulated"): over_mean(np.std),
+    }
+    return Table.of(columns, found, "Compute time by rank", "imbalance")
 
 
 def _best(found: list[Place]) -> dict[int, Place]:
@@ -128,7 +114,7 @@ def _sentence(found: list[Place]) -> str:
     if not best:
         return "Nothing to compare yet: no simulated run is complete."
     words = [
-        f"{n} ranks {number(p.real_time_factor.value)} ({p.configuration.label}, {_label(p)['placement']})"
+        f"{n} ranks {number(p.real_time_factor.value)} ({p.configuration.label}, {_placement(p)})"
         for n, p in best.items()
     ]
     verdict = _verdict(found)
@@ -157,7 +143,7 @@ def _verdict(found: list[Place]) -> str:
 def _key_figures(found: list[Place]) -> list[KeyFigure]:
     figures = [
         KeyFigure(f"Real-time factor, {n} ranks", number(p.real_time_factor.value), "simulated",
-                  f"{p.configuration.label}, {_label(p)['placement']}")
+                  f"{p.configuration.label}, {_placement(p)}")
         for n, p in _best(found).items()
     ]  # fmt: skip
     return figures or [KeyFigure.lacking("Real-time factor", "no such runs")]

@@ -12,7 +12,7 @@ from spikemark.quantities.words import counted, number, percent, span
 from spikemark.records.gather import Sweep
 from spikemark.report.columns import known
 from spikemark.report.sections.activity import EXPLAINED, figure, reasons
-from spikemark.report.sections.activity.networks import Network, networks
+from spikemark.report.sections.activity.networks import Group, Network, networks
 
 from .runs import mean_time
 from .study import Findings, Study
@@ -32,6 +32,9 @@ TIMES = (
     "tables, on other machines. Here the network runs on one rank with as many threads as the experiment "
     "says."
 )
+TITLE, NEURONS = Column("network", "network", "given"), Column("neurons", "neurons", "given")
+PUBLISHED = Column("published_hz", "published (Hz)", "literature")
+CV = Column("cv", "CV of intervals", "counted")
 #: Neurons of a preset at its published size.
 PUBLISHED_NEURONS = {"microcircuit": int(cortex.NEURONS.sum()), "dpsnn": 20_480}
 
@@ -54,63 +57,43 @@ def read(sweep: Sweep) -> Findings:
 
 
 def _main(found: list[Network], kind: str) -> Table:
-    rows = []
-    for n in found:
-        everyone, totals = n.everyone, n.measured.run.record.totals
-        rows.append({
-            "network": n.title,
-            "neurons": everyone.neurons,
-            "synapses": totals.synapses,
-            "rate_hz": everyone.rate_hz,
-            "published_hz": _published(everyone.published_hz),
-            "cv": known(everyone.irregularity.cv, "no neuron fired four times"),
-            "peak_hz": _or_missing(lambda n=n: n.spectrum.peak_hz or NONE),
-            "up_down_hz": _or_missing(lambda n=n: n.alternation.states.frequency_hz or NONE),
-            "real_time_factor": mean_time(n.runs, lambda m: m.real_time_factor),
-        })  # fmt: skip
-    columns = [
-        Column("network", "network", "given"),
-        Column("neurons", "neurons", "given"),
-        Column("synapses", "synapses", "counted"),
-        Column("rate_hz", "mean rate (Hz)", "counted"),
-        Column("published_hz", "published (Hz)", "literature"),
-        Column("cv", "CV of intervals", "counted"),
-        Column("peak_hz", "spectrum peak (Hz)", "counted"),
-        Column("up_down_hz", "up/down (Hz)", "counted"),
-        Column("real_time_factor", "real-time factor", kind),
-    ]
-    return Table(columns, rows, "The networks of the papers", "networks")
+    columns = {
+        TITLE: lambda n: n.title,
+        NEURONS: lambda n: n.everyone.neurons,
+        Column("synapses", "synapses", "counted"): lambda n: n.measured.run.record.totals.synapses,
+        Column("rate_hz", "mean rate (Hz)", "counted"): lambda n: n.everyone.rate_hz,
+        PUBLISHED: lambda n: _published(n.everyone.published_hz),
+        CV: lambda n: _cv(n.everyone),
+        Column("peak_hz", "spectrum peak (Hz)", "counted"): lambda n: _or_missing(
+            lambda: n.spectrum.peak_hz or NONE
+        ),
+        Column("up_down_hz", "up/down (Hz)", "counted"): lambda n: _or_missing(
+            lambda: n.alternation.states.frequency_hz or NONE
+        ),
+        Column("real_time_factor", "real-time factor", kind): _factor,
+    }
+    return Table.of(columns, found, "The networks of the papers", "networks")
 
 
 def _rates(found: list[Network]) -> Table:
-    rows = [
-        {
-            "network": n.title,
-            "population": g.label,
-            "neurons": g.neurons,
-            "rate_hz": g.rate_hz,
-            "published_hz": _published(g.published_hz),
-            "ratio": g.rate_hz / g.published_hz if g.published_hz else UNPUBLISHED,
-            "cv": known(g.irregularity.cv, "no neuron fired four times"),
-            "synchrony": known(g.synchrony, "no spike, or shorter than a bin"),
-        }
-        for n in found
-        for g in n.groups
-    ]
-    columns = [
-        Column("network", "network", "given"),
-        Column("population", "population", "given"),
-        Column("neurons", "neurons", "given"),
-        Column("rate_hz", "rate (Hz)", "counted"),
-        Column("published_hz", "published (Hz)", "literature"),
-        Column("ratio", "rate / published"),
-        Column("cv", "CV of intervals", "counted"),
-        Column("synchrony", "synchrony", "counted"),
-    ]
+    columns = {
+        TITLE: lambda pair: pair[0].title,
+        Column("population", "population", "given"): lambda pair: pair[1].label,
+        NEURONS: lambda pair: pair[1].neurons,
+        Column("rate_hz", "rate (Hz)", "counted"): lambda pair: pair[1].rate_hz,
+        PUBLISHED: lambda pair: _published(pair[1].published_hz),
+        Column("ratio", "rate / published"): lambda pair: (
+            pair[1].rate_hz / published if (published := pair[1].published_hz) else UNPUBLISHED
+        ),
+        CV: lambda pair: _cv(pair[1]),
+        Column("synchrony", "synchrony", "counted"): lambda pair: known(
+            pair[1].synchrony, "no spike, or shorter than a bin"
+        ),
+    }
     folded = [f"{n.title}: {n.folding}" for n in found if n.folding]
     sources = dict.fromkeys(f"{n.title}: {n.published.source}." for n in found if n.published)
     notes = [*folded, *([f"Published rates: {' '.join(sources)}"] if sources else [])]
-    return Table(columns, rows, "Rates by population", "rates", notes)
+    return Table.of(columns, [(n, g) for n in found for g in n.groups], "Rates by population", "rates", notes)
 
 
 def _real_time(found: list[Network], kind: str) -> Table:
@@ -131,8 +114,7 @@ def _real_time(found: list[Network], kind: str) -> Table:
         for n in own:
             record = n.measured.run.record
             where = f"here, {counted(record.ranks, 'rank')} × {counted(record.threads, 'thread')}"
-            factor = mean_time(n.runs, lambda m: m.real_time_factor)
-            rows.append({"network": n.title, "who": "mini-app", "machine": where, "here": factor})
+            rows.append({"network": n.title, "who": "mini-app", "machine": where, "here": _factor(n)})
         if not own:
             rows.append({"network": name, "who": "mini-app", "machine": "here", "here": OTHER_SIZE})
     columns = [
@@ -153,6 +135,14 @@ def full_size(n: Network) -> bool:
 
 def _published(hz: float | None) -> float | Quantity:
     return UNPUBLISHED if hz is None else hz
+
+
+def _cv(neurons: Group) -> float | Quantity:
+    return known(neurons.irregularity.cv, "no neuron fired four times")
+
+
+def _factor(n: Network) -> Quantity:
+    return mean_time(n.runs, lambda m: m.real_time_factor)
 
 
 def _or_missing(value: Callable[[], Cell]) -> Cell:
@@ -182,7 +172,7 @@ def _sentence(found: list[Network]) -> str:
     fires = f": {'; '.join(words)}" if words else ". No rates of them were published"
     sentence = f"{counted(len(found), 'network')} fired{fires}."
     for n in found:
-        factor = mean_time(n.runs, lambda m: m.real_time_factor)
+        factor = _factor(n)
         theirs = [float(r["real_time_factor"]) for r in papers.rows("real_time")
                   if r["network"] == n.measured.preset]  # fmt: skip
         if full_size(n) and theirs and factor:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from spikemark.quantities.elements import Figure
 from spikemark.quantities.quantity import Quantity, missing
-from spikemark.quantities.table import Cell, Column, Table
+from spikemark.quantities.table import Cell, Cells, Column, Table
 from spikemark.quantities.words import number
 from spikemark.records.gather import SIMULATED, Configuration, Measured
 from spikemark.records.phases import PARTS, THREADS
@@ -74,16 +74,27 @@ def reduction_percent(base: Place, other: Place, *names: str) -> Quantity:
 SHOWN = tuple(part for part in PARTS if part != THREADS)  # a simulated rank has one thread
 
 
-def phase_columns() -> list[Column]:
-    """Real-time factor and its parts, and where the ranks wait."""
-    columns = [Column("real_time_factor", "real-time factor", SIMULATED)]
-    return [*columns, *(Column(f"{name}_s", name, SIMULATED) for name in SHOWN), WAITS]
+#: Real-time factor and its parts, and where the ranks wait, of a place.
+PHASES: Cells = {
+    Column("real_time_factor", "real-time factor", SIMULATED): lambda p: p.real_time_factor,
+    **{Column(f"{name}_s", name, SIMULATED): lambda p, name=name: p.time(name) for name in SHOWN},
+    WAITS: lambda p: p.runs[0].run.waits,
+}
 
 
-def phase_cells(p: Place) -> dict[str, Cell]:
-    """The cells of `phase_columns`."""
-    parts = {f"{name}_s": p.time(name) for name in SHOWN}
-    return {"real_time_factor": p.real_time_factor, **parts, WAITS.name: p.runs[0].run.waits}
+def saved(found: list[Place], none: Quantity, *names: str) -> Callable[[Place], Cell]:
+    """Per cent less time in these phases than the conventional place; `none` where there is no such place.
+
+    A conventional place gets an empty cell.
+    """
+
+    def cell(p: Place) -> Cell:
+        if p.configuration.schedule == "conventional":
+            return ""
+        base = partner(found, p, "conventional")
+        return reduction_percent(base, p, *names) if base else none
+
+    return cell
 
 
 def speed_figure(

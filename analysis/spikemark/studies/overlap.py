@@ -3,8 +3,8 @@
 from spikemark.models.injected import Truth
 from spikemark.models.published import papers
 from spikemark.quantities.elements import Box, Figure, KeyFigure, Section
-from spikemark.quantities.quantity import missing
-from spikemark.quantities.table import Column, Table
+from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import NARROW, number, percent
 from spikemark.records.gather import Sweep
 
@@ -53,19 +53,19 @@ def read(sweep: Sweep) -> Findings:
 
 
 def _main(skewed: list[Waits], kind: str) -> Table:
-    rows = []
-    for w in skewed:
+    def off(w: Waits) -> Cell:
         loop = bare_loop_us(w)
-        off = NO_LOOP if loop is None else 100 * (w.measured.value / loop - 1) if w.measured else w.measured
-        rows.append(w.cells() | {"bare_loop_us": NO_LOOP if loop is None else loop, "off_percent": off})
-    columns = [
-        Column("correlation", "serial correlation", "given", 2),
-        Column("schedule", "schedule", "given"),
-        *waits.columns("waiting_us", "waiting (µs per cycle)", kind),
-        Column("bare_loop_us", "bare loop", "simulated"),
-        Column("off_percent", "mini-app − bare loop (%)", "", 2),
-    ]
-    return Table(columns, rows, "Waiting per cycle, mean over ranks", "waiting")
+        return NO_LOOP if loop is None else 100 * (w.measured.value / loop - 1) if w.measured else w.measured
+
+    columns = {
+        **waits.SETUP,
+        **waits.cells(kind),
+        Column("bare_loop_us", "bare loop", "simulated"): lambda w: (
+            NO_LOOP if (loop := bare_loop_us(w)) is None else loop
+        ),
+        Column("off_percent", "mini-app − bare loop (%)", "", 2): off,
+    }
+    return Table.of(columns, skewed, "Waiting per cycle, mean over ranks", "waiting")
 
 
 def bare_loop_us(w: Waits) -> float | None:
@@ -82,33 +82,27 @@ def bare_loop_us(w: Waits) -> float | None:
 
 def _lags(skewed: list[Waits], kind: str) -> Table:
     """Waiting of the overlapped schedule by lag, beside the structure-aware one of the same correlation."""
-    rows = []
-    for w in skewed:
-        c = w.setup.configuration
-        if c.schedule != "overlapped":
-            continue
-        plain = _of(skewed, w.setup.correlation, "structure_aware", c.delay_ratio)
-        share = w.measured.times(1 / plain.measured.value) if _positive(plain) else NO_PARTNER
-        rows.append({
-            "correlation": w.setup.correlation,
-            "delay_ratio": c.delay_ratio,
-            "lag": c.lag,
-            "window": c.delay_ratio // (c.lag + 1),
-            "waiting_us": w.measured,
-            "waiting_us_drawn": w.drawn,
-            "share": share,
-        })  # fmt: skip
-    columns = [
-        Column("correlation", "serial correlation", "given", 2),
-        Column("delay_ratio", "D", "given"),
-        Column("lag", "lag L", "given"),
-        Column("window", "window D / (L + 1), cycles", "given"),
-        Column("waiting_us", "waiting (µs per cycle)", kind),
-        Column("waiting_us_drawn", "recursion, drawn times", "modelled"),
-        Column("share", "overlapped / structure-aware", kind),
-    ]
+
+    def share(w: Waits) -> Quantity:
+        plain = _of(skewed, w.setup.correlation, "structure_aware", w.setup.configuration.delay_ratio)
+        return w.measured.times(1 / plain.measured.value) if _positive(plain) else NO_PARTNER
+
+    def window(w: Waits) -> int:
+        return w.setup.configuration.delay_ratio // (w.setup.configuration.lag + 1)
+
+    measured, _, drawn = waits.columns("waiting_us", "waiting (µs per cycle)", kind)
+    columns = {
+        waits.CORRELATION: lambda w: w.setup.correlation,
+        Column("delay_ratio", "D", "given"): lambda w: w.setup.configuration.delay_ratio,
+        Column("lag", "lag L", "given"): lambda w: w.setup.configuration.lag,
+        Column("window", "window D / (L + 1), cycles", "given"): window,
+        measured: lambda w: w.measured,
+        drawn: lambda w: w.drawn,
+        Column("share", "overlapped / structure-aware", kind): share,
+    }
+    lagging = [w for w in skewed if w.setup.configuration.schedule == "overlapped"]
     note = "For a given D, a larger lag means shorter windows, more of which are on their way."
-    return Table(columns, rows, "Overlapped schedules by lag", "lag", [note])
+    return Table.of(columns, lagging, "Overlapped schedules by lag", "lag", [note])
 
 
 def _compared_with_loop(main: Table) -> tuple[list[dict], int]:

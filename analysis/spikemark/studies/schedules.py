@@ -7,6 +7,7 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import NARROW, number, span
 from spikemark.records.gather import Sweep
+from spikemark.report.columns import SCHEDULE
 from spikemark.report.look import tell
 from spikemark.report.style import COLOUR, drawing, legend_above, markup, schedule_colour
 
@@ -60,13 +61,8 @@ def read(sweep: Sweep) -> Findings:
 
 
 def _main(found: list[Waits], kind: str) -> Table:
-    columns = [
-        Column("correlation", "serial correlation", "given", 2),
-        Column("schedule", "schedule", "given"),
-        *waits.columns("waiting_us", "waiting (µs per cycle)", kind),
-    ]
-    rows = [w.cells() for w in found]
-    return Table(columns, rows, "Waiting per cycle, mean over ranks", "waiting")
+    columns = {**waits.SETUP, **waits.cells(kind)}
+    return Table.of(columns, found, "Waiting per cycle, mean over ranks", "waiting")
 
 
 def _cuts(found: list[Waits], kind: str) -> Table:
@@ -75,57 +71,40 @@ def _cuts(found: list[Waits], kind: str) -> Table:
         (w.setup.correlation, w.setup.configuration.delay_ratio, w.setup.configuration.schedule): w
         for w in found
     }
-    rows = []
-    for correlation, ratio, schedule in sorted(places):
-        plain = places.get((correlation, ratio, "structure_aware"))
-        if schedule != "overlapped" or plain is None:
-            continue
-        lagging = places[correlation, ratio, schedule]
-        drawn = lagging.drawn.value
-        rows.append(
-            {
-                "correlation": correlation,
-                "delay_ratio": ratio,
-                "factor": waits.factor(plain.measured_blocks, lagging.measured_blocks),
-                "factor_replayed": waits.factor(plain.replayed_blocks, lagging.replayed_blocks),
-                "factor_drawn": plain.drawn.value / drawn if drawn > 0 else missing("nobody waits"),
-            }
-        )
-    columns = [
-        Column("correlation", "serial correlation", "given", 2),
-        Column("delay_ratio", "D", "given"),
-        *waits.columns("factor", "structure-aware / overlapped", kind),
+    pairs = [
+        (plain, places[at])
+        for at in sorted(places)
+        if at[2] == "overlapped" and (plain := places.get((*at[:2], "structure_aware")))
     ]
+    measured, replayed, drawn = waits.columns("factor", "structure-aware / overlapped", kind)
+    columns = {
+        waits.CORRELATION: lambda pair: pair[0].setup.correlation,
+        Column("delay_ratio", "D", "given"): lambda pair: pair[0].setup.configuration.delay_ratio,
+        measured: lambda pair: waits.factor(*(w.measured_blocks for w in pair)),
+        replayed: lambda pair: waits.factor(*(w.replayed_blocks for w in pair)),
+        drawn: lambda pair: (
+            pair[0].drawn.value / late if (late := pair[1].drawn.value) > 0 else missing("nobody waits")
+        ),
+    }
     note = "Waiting of the structure-aware schedule over that of the overlapped one at the same D."
-    return Table(columns, rows, "By what factor overlapping cuts the waiting", "overlap", [note])
+    return Table.of(columns, pairs, "By what factor overlapping cuts the waiting", "overlap", [note])
 
 
 def _even(found: list[Waits], kind: str) -> Table:
-    columns = [
-        Column("schedule", "schedule", "given"),
-        *waits.columns("waiting_us", "waiting (µs per cycle)", kind)[:2],
-    ]
+    measured, replayed, _ = waits.cells(kind).items()
+    columns = dict([(SCHEDULE, waits.SETUP[SCHEDULE]), measured, replayed])
     note = "All ranks get equal waits here. What is left comes from waking up late and from the exchange."
-    return Table(columns, [w.cells() for w in found], "Waiting without injected skew", "floor", [note])
+    return Table.of(columns, found, "Waiting without injected skew", "floor", [note])
 
 
 def _lateness(found: list[Waits], kind: str) -> Table:
-    columns = [
-        Column("schedule", "schedule", "given"),
-        Column("correlation", "serial correlation", "given", 2),
-        Column("sd_us", "SD injected (µs)", "given"),
-        Column("lateness_us", "lateness (µs per cycle)", kind, 2),
-    ]
-    rows = [
-        {
-            "schedule": w.setup.configuration.label,
-            "correlation": w.setup.correlation,
-            "sd_us": w.setup.sd_us,
-            "lateness_us": w.lateness_us,
-        }
-        for w in found
-    ]
-    return Table(columns, rows, "How late ranks wake up", "lateness")
+    columns = {
+        SCHEDULE: waits.SETUP[SCHEDULE],
+        **waits.SETUP,
+        Column("sd_us", "SD injected (µs)", "given"): lambda w: w.setup.sd_us,
+        Column("lateness_us", "lateness (µs per cycle)", kind, 2): lambda w: w.lateness_us,
+    }
+    return Table.of(columns, found, "How late ranks wake up", "lateness")
 
 
 def _goal(cuts: Table, correlation: float) -> dict | None:

@@ -13,9 +13,10 @@ from spikemark.models import recursion
 from spikemark.models.injected import Truth
 from spikemark.quantities import quantity
 from spikemark.quantities.quantity import LEVEL, Quantity, missing, student
-from spikemark.quantities.table import Cell, Column
+from spikemark.quantities.table import Cells, Column
 from spikemark.quantities.words import counted
 from spikemark.records.gather import Configuration, Measured
+from spikemark.report.columns import SCHEDULE
 
 from .runs import NO_BARRIER, group, place
 
@@ -94,24 +95,25 @@ class Waits:
         asked = self.runs[0].description["inject"]["mean_us"]
         return quantity.mean(1e6 * m.run.phase("inject").astype(np.float64).mean() - asked for m in self.runs)
 
-    def cells(self) -> dict[str, Cell]:
-        """The cells of `columns` and of the schedule's own two."""
-        return {
-            "correlation": self.setup.correlation,
-            "schedule": self.setup.configuration.label,
-            "waiting_us": self.measured,
-            "waiting_us_replayed": self.replayed,
-            "waiting_us_drawn": self.drawn,
-        }
+
+CORRELATION = Column("correlation", "serial correlation", "given", 2)
+#: What distinguishes the rows of Waits.
+SETUP: Cells = {CORRELATION: lambda w: w.setup.correlation, SCHEDULE: lambda w: w.setup.configuration.label}
 
 
-def columns(name: str, head: str, kind: str) -> list[Column]:
+def columns(name: str, head: str, kind: str) -> tuple[Column, Column, Column]:
     """A number from the runs, and what the recursion says about it; `kind` is that of the runs' times."""
-    return [
+    return (
         Column(name, head, kind),
         Column(f"{name}_replayed", "recursion, runs' times", "modelled"),
         Column(f"{name}_drawn", "recursion, drawn times", "modelled"),
-    ]
+    )
+
+
+def cells(kind: str) -> Cells:
+    """Waiting of Waits by the runs and by the recursion."""
+    measured, replayed, drawn = columns("waiting_us", "waiting (µs per cycle)", kind)
+    return {measured: lambda w: w.measured, replayed: lambda w: w.replayed, drawn: lambda w: w.drawn}
 
 
 def of_runs(runs: list[Measured]) -> tuple[list[Waits], list[str]]:

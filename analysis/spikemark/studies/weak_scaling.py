@@ -1,26 +1,21 @@
 """Weak scaling on a simulated machine, one area per rank (Lober et al. 2026, figure 7)."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from spikemark import machines
 from spikemark.models import access, statistics, waiting_iid
 from spikemark.quantities.elements import Figure, KeyFigure, Section
 from spikemark.quantities.quantity import Quantity, missing
-from spikemark.quantities.table import Cell, Column, Table
+from spikemark.quantities.table import Cell, Cells, Column, Table
 from spikemark.quantities.words import MINUS, microseconds, number, percent
 from spikemark.records.gather import Measured, Sweep
+from spikemark.report.columns import LABEL
 from spikemark.report.sections.cycle_times import drawing
 from spikemark.report.sections.cycle_times.distributions import LEVEL, axis, distribution
 
-from .on_machine import (
-    Place,
-    partner,
-    phase_cells,
-    phase_columns,
-    places,
-    reduction_percent,
-    speed_figure,
-)
+from .on_machine import PHASES, Place, places, saved, speed_figure
 from .study import Findings, Study
 
 EXPLAINED = (
@@ -70,57 +65,46 @@ def _correlation(m: Measured) -> tuple[bool, float]:
     return asked is None, float(asked or 0)
 
 
-def _columns() -> list[Column]:
-    """The columns that distinguish the rows."""
-    return [
-        Column("machine", "machine", "given", title=machines.title),
-        Column("correlation", "serial correlation", "given", 2),
-        Column("ranks", "ranks = areas", "given"),
-        Column("schedule", "schedule", "given"),
-    ]
+#: The columns that distinguish the rows, of a place.
+MACHINE = {
+    Column("machine", "machine", "given", title=machines.title): lambda p: p.machine,
+    Column("correlation", "serial correlation", "given", 2): lambda p: (
+        OF_PROFILE if p.setting[0] else p.setting[1]
+    ),
+}
+WHERE = {**MACHINE, Column("ranks", "ranks = areas", "given"): lambda p: p.ranks, **LABEL}
 
 
-def _cells(p: Place) -> dict[str, Cell]:
-    """Cells of `_columns`."""
-    open_, correlation = p.setting
-    named = {"machine": p.machine, "correlation": OF_PROFILE if open_ else correlation}
-    return {**named, "ranks": p.ranks, "schedule": p.configuration.label}
+def _of_first(cells: Cells) -> Cells:
+    """The same cells, of items whose first part is the place."""
+    return {column: lambda item, cell=cell: cell(item[0]) for column, cell in cells.items()}
 
 
 def _main(found: list[Place]) -> Table:
-    rows = [{**_cells(p), **phase_cells(p)} for p in found]
-    columns = [*_columns(), *phase_columns()]
-    return Table(columns, rows, "Seconds per simulated second", "weak_scaling")
+    return Table.of({**WHERE, **PHASES}, found, "Seconds per simulated second", "weak_scaling")
+
+
+def _waiting(p: Place) -> float:
+    """The theory's reduction of waiting in per cent."""
+    return 100 * (1 - waiting_iid.waiting_ratio(p.configuration.delay_ratio))
 
 
 def _reductions(found: list[Place]) -> Table:
-    rows = []
-    for p in found:
-        if p.configuration.schedule == "conventional":
-            continue
-        base = partner(found, p, "conventional")
-        waits = p.configuration.schedule == "structure_aware"  # that the theory is about
-        ratio = p.configuration.delay_ratio
-        rows.append({
-            **_cells(p),
-            "waiting_percent": reduction_percent(base, p, "waiting") if base else NONE,
-            "waiting_theory": 100 * (1 - waiting_iid.waiting_ratio(ratio)) if waits else "",
-            "exchange_percent": reduction_percent(base, p, "exchange") if base else NONE,
-            "deliver_percent": reduction_percent(base, p, "deliver") if base else NONE,
-            "irregular_theory": _irregular(p) if waits else "",
-            "run_time_percent": reduction_percent(base, p) if base else NONE,
-        })  # fmt: skip
-    columns = [
-        *_columns(),
-        Column("waiting_percent", "waiting (%)", "simulated"),
-        Column("waiting_theory", "theory", "modelled"),
-        Column("exchange_percent", "exchange (%)", "simulated"),
-        Column("deliver_percent", "delivery (%)", "simulated"),
-        Column("irregular_theory", "irregular accesses, theory", "modelled"),
-        Column("run_time_percent", "run time (%)", "simulated"),
-    ]
+    def known(theory: Callable[[Place], Cell]) -> Callable[[Place], Cell]:
+        return lambda p: theory(p) if p.configuration.schedule == "structure_aware" else ""
+
+    columns = {
+        **WHERE,
+        Column("waiting_percent", "waiting (%)", "simulated"): saved(found, NONE, "waiting"),
+        Column("waiting_theory", "theory", "modelled"): known(_waiting),
+        Column("exchange_percent", "exchange (%)", "simulated"): saved(found, NONE, "exchange"),
+        Column("deliver_percent", "delivery (%)", "simulated"): saved(found, NONE, "deliver"),
+        Column("irregular_theory", "irregular accesses, theory", "modelled"): known(_irregular),
+        Column("run_time_percent", "run time (%)", "simulated"): saved(found, NONE),
+    }
+    others = [p for p in found if p.configuration.schedule != "conventional"]
     title = "Reduction against the conventional schedule, %; below 0 if it is an increase"
-    return Table(columns, rows, title, "reductions")
+    return Table.of(columns, others, title, "reductions")
 
 
 def _irregular(p: Place) -> float | Quantity:
@@ -139,31 +123,22 @@ def _irregular(p: Place) -> float | Quantity:
 
 def _slopes(found: list[Place]) -> Table:
     """Straight lines through real-time factors over the number of ranks."""
-    rows = []
+    lines = []
     for kind in dict.fromkeys((p.machine, p.setting, p.configuration) for p in found):
         own = [p for p in found if (p.machine, p.setting, p.configuration) == kind]
         known = [(p.ranks, x.value) for p in own if (x := p.real_time_factor)]
-        if len(known) < 2:
-            continue
-        ranks, factors = np.array(known, dtype=float).T
-        slope, start = np.polyfit(ranks, factors, 1)
-        rows.append({
-            **_cells(own[0]),
-            "first": float(factors[0]),
-            "last": float(factors[-1]),
-            "slope": float(100 * slope),
-            "growth_percent": float(100 * (factors[-1] / factors[0] - 1)),
-            "start": float(start),
-        })  # fmt: skip
-    columns = [
-        *(c for c in _columns() if c.name != "ranks"),
-        Column("first", "real-time factor, fewest ranks", "simulated"),
-        Column("last", "most ranks", "simulated"),
-        Column("growth_percent", "growth (%)", "simulated"),
-        Column("slope", "slope per 100 ranks", "modelled"),
-        Column("start", "line at 0 ranks", "modelled"),
-    ]
-    return Table(columns, rows, "Real-time factor over ranks", "slopes")
+        if len(known) >= 2:
+            ranks, factors = np.array(known, dtype=float).T
+            lines.append((own[0], factors, *np.polyfit(ranks, factors, 1)))
+    columns = {
+        **_of_first({**MACHINE, **LABEL}),
+        Column("first", "real-time factor, fewest ranks", "simulated"): lambda x: float(x[1][0]),
+        Column("last", "most ranks", "simulated"): lambda x: float(x[1][-1]),
+        Column("growth_percent", "growth (%)", "simulated"): lambda x: float(100 * (x[1][-1] / x[1][0] - 1)),
+        Column("slope", "slope per 100 ranks", "modelled"): lambda x: float(100 * x[2]),
+        Column("start", "line at 0 ranks", "modelled"): lambda x: float(x[3]),
+    }
+    return Table.of(columns, lines, "Real-time factor over ranks", "slopes")
 
 
 def _last(found: list[Place]) -> list[tuple[Place, Measured]]:
@@ -202,32 +177,24 @@ def _histograms(runs: list[Measured], title: str, name: str, times: Table) -> Fi
 
 def _cycle_times(last: list[tuple[Place, Measured]]) -> Table:
     """The distribution of compute times, of single cycles and of windows."""
-    rows = []
+    items = []
     for p, m in last:
         compute, window = m.run.compute(), max(lane.period for lane in m.run.record.lanes)
-        one, lumped = statistics.describe(compute), statistics.describe(compute, window)
-        rows.append({
-            **_cells(p),
-            "window": window,
-            "mean_us": 1e6 * one.mean_s,
-            "median_us": 1e6 * one.percentiles_s[50.0],
-            "high_us": 1e6 * one.percentiles_s[99.5],
-            "cv": one.cv,
-            "ratio": lumped.cv / one.cv if one.cv > 0 else missing("all cycles took the same time"),
-            "ratio_theory": window**-0.5,
-        })  # fmt: skip
-    columns = [
-        *_columns(),
-        Column("window", "window (cycles)", "given"),
-        Column("mean_us", "compute time of a cycle, mean (µs)", "simulated"),
-        Column("median_us", "median", "simulated"),
-        Column("high_us", "99.5th percentile", "simulated"),
-        Column("cv", "CV", "simulated"),
-        Column("ratio", "CV of windows / CV", "simulated"),
-        Column("ratio_theory", "1/√D", "modelled"),
-    ]
+        items.append((p, window, statistics.describe(compute), statistics.describe(compute, window).cv))
+    columns = {
+        **_of_first(WHERE),
+        Column("window", "window (cycles)", "given"): lambda x: x[1],
+        Column("mean_us", "compute time of a cycle, mean (µs)", "simulated"): lambda x: 1e6 * x[2].mean_s,
+        Column("median_us", "median", "simulated"): lambda x: 1e6 * x[2].percentiles_s[50.0],
+        Column("high_us", "99.5th percentile", "simulated"): lambda x: 1e6 * x[2].percentiles_s[99.5],
+        Column("cv", "CV", "simulated"): lambda x: x[2].cv,
+        Column("ratio", "CV of windows / CV", "simulated"): lambda x: (
+            x[3] / x[2].cv if x[2].cv > 0 else missing("all cycles took the same time")
+        ),
+        Column("ratio_theory", "1/√D", "modelled"): lambda x: x[1] ** -0.5,
+    }
     note = "These are runs of the first seed. Their times are drawn from the profile."
-    return Table(columns, rows, "Compute times at the most ranks", "cycle_times", [note])
+    return Table.of(columns, items, "Compute times at the most ranks", "cycle_times", [note])
 
 
 def _headline(less: Table) -> dict | None:

@@ -12,7 +12,6 @@ FIGURES = {
     "real_time_factor": ("real-time factor", "1"),
     "joules_per_synaptic_event": ("energy per synaptic event", "J"),
 }
-CATEGORIES = ("base", "optimised")
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 Name = Annotated[str, Field(pattern=f"^{NAME}$")]

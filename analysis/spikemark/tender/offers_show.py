@@ -94,8 +94,7 @@ def verdicts(of: Sides) -> Table:
         Column("verdict", "verdict"): lambda bid: bid.verdict.verdict,
         Column("reasons", "reasons"): _reasons,
     }
-    found = Table.of(columns, of.bids)
-    return Table(found.columns, found.rows, "What check.py says", "verdicts")
+    return Table.of(columns, of.bids, "What check.py says", "verdicts")
 
 
 def _offered(bid: Bid) -> str:

@@ -125,25 +125,20 @@ def predicted(made: dict[str, Prediction], missed: dict[str, Miss], fitted: Sour
     """One line per predictor; `missed` as in `fitted`. The first note compares with the fitted run."""
     first = next(iter(made.values()))
     plan = first.plan
-    columns = [
-        Column("predictor", "predictor"),
-        Column("waiting_s", "waiting (s), with 95 % interval", "modelled"),
-        Column("waiting_per_cycle_us", "waiting per cycle (µs)", "modelled"),
-        Column("runtime_s", "run time (s)", "modelled", digits=4),
-    ]
-    rows = [
-        {
-            "predictor": name,
-            "waiting_s": _signed(one.waiting, name, missed),
-            "waiting_per_cycle_us": MICRO * one.waiting_per_cycle_s,
-            "runtime_s": one.runtime,
-        }
-        for name, one in made.items()
-    ]
+    columns = {
+        Column("predictor", "predictor"): lambda name: name,
+        Column("waiting_s", "waiting (s), with 95 % interval", "modelled"): lambda name: _signed(
+            made[name].waiting, name, missed
+        ),
+        Column("waiting_per_cycle_us", "waiting per cycle (µs)", "modelled"): lambda name: (
+            MICRO * made[name].waiting_per_cycle_s
+        ),
+        Column("runtime_s", "run time (s)", "modelled", digits=4): lambda name: made[name].runtime,
+    }
     title = f"{plan.schedule}, D = {plan.delay_ratio}, {counted(plan.ranks, 'rank')}, {first.cycles} cycles"
     best = believed(made, missed)
     notes = [verdicts.effect(made[best], fitted, best), *map(str, missed.values())]
-    return Table(columns, rows, title, notes=notes)
+    return Table.of(columns, made, title, notes=notes)
 
 
 def predicted_content(made: dict[str, Prediction], missed: dict[str, Miss]) -> dict[str, Any]:

@@ -49,23 +49,13 @@ def budget(found: Budget, cycles: int) -> Table:
     if found.transport is not None:
         rows.append(("transport", found.transport, None, "exchanging data, no waiting"))
     rows.append((COMMON, found.common_mode, None, "all ranks slow at once: mean minus median, no waiting"))
-    columns = [
-        Column("part", ""),
-        Column("us_per_cycle", "µs per cycle, with 95 % interval"),
-        Column("kind", "kind"),
-        Column("share", "share"),
-        Column("meaning", "what it is"),
-    ]
-    lines = [
-        {
-            "part": part,
-            "us_per_cycle": in_us(value, cycles),
-            "kind": value.kind,
-            "share": share,
-            "meaning": words,
-        }
-        for part, value, share, words in rows
-    ]
+    columns = {
+        Column("part", ""): lambda row: row[0],
+        Column("us_per_cycle", "µs per cycle, with 95 % interval"): lambda row: in_us(row[1], cycles),
+        Column("kind", "kind"): lambda row: row[1].kind,
+        Column("share", "share"): lambda row: row[2],
+        Column("meaning", "what it is"): lambda row: row[3],
+    }
     notes = [verdicts.apart(found), SHARED, TOGETHER]
     if found.efficiency is not None:
         names = ", ".join(
@@ -77,7 +67,7 @@ def budget(found: Budget, cycles: int) -> Table:
     if found.causes is None and found.parts["rare"].value > 0:
         notes.append(NOT_KEPT if found.of_record else NOT_OURS)
     notes += [f"{name}: {part.reason}" for name, part in found.parts.items() if not part]
-    return Table(columns, lines, verdicts.cause(found), notes=notes)
+    return Table.of(columns, rows, verdicts.cause(found), notes=notes)
 
 
 def between_nodes_lines(found: BetweenNodes) -> list[str]:

@@ -22,33 +22,21 @@ def tables(found: Causes | None) -> list[Table]:
         return []
     notes = [f"ran beside the ranks: {line}" for line in found.processes[:MOST_PROCESSES]]
     notes += [f"could not be seen: {line}" for line in found.blind]
-    columns = [
-        Column("cause", "cause of long cycles"),
-        Column("share", "share, and interval of 95 %", words=_percent),
-        Column("kind", "kind"),
-        Column("meaning", "what it is"),
-    ]
-    rows = [
-        {"cause": c.name, "share": c.share, "kind": c.share.kind, "meaning": c.meaning} for c in found.causes
-    ]
+    columns = {
+        Column("cause", "cause of long cycles"): lambda c: c.name,
+        Column("share", "share, and interval of 95 %", words=_percent): lambda c: c.share,
+        Column("kind", "kind"): lambda c: c.share.kind,
+        Column("meaning", "what it is"): lambda c: c.meaning,
+    }
     beyond = f"{number(1e3 * found.long_s)} ms beyond the usual, all ranks together"
     title = f"{counted(found.long_cycles, 'rare long cycle')}, {beyond}"
-    shown = [Table(columns, rows, title, notes=[] if found.coincidences else notes)]
+    shown = [Table.of(columns, found.causes, title, notes=[] if found.coincidences else notes)]
     if found.coincidences:
-        columns = [
-            Column("count", "counted more often beside them"),
-            Column("with", "per second, with a long cycle", "counted"),
-            Column("without", "without", "counted"),
-            Column("share", "share that coincides", "modelled", words=_percent),
-        ]
-        rows = [
-            {
-                "count": f"{c.name} ({c.source})",
-                "with": c.with_loss,
-                "without": c.without,
-                "share": c.share,
-            }
-            for c in found.coincidences
-        ]
-        shown.append(Table(columns, rows, notes=notes))
+        columns = {
+            Column("count", "counted more often beside them"): lambda c: f"{c.name} ({c.source})",
+            Column("with", "per second, with a long cycle", "counted"): lambda c: c.with_loss,
+            Column("without", "without", "counted"): lambda c: c.without,
+            Column("share", "share that coincides", "modelled", words=_percent): lambda c: c.share,
+        }
+        shown.append(Table.of(columns, found.coincidences, notes=notes))
     return shown

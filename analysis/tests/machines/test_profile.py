@@ -21,6 +21,7 @@ from spikemark.machines.fields import FIELDS, KINDS, TABLE
 from spikemark.machines.profile import PATHS
 from spikemark.models.published import simula
 
+HEAD = {"format_version": 1, "name": "x", "title": "x"}
 ROW = [[2, 1, 3.0], [2, 8, 3.5], [4, 1, 4]]
 
 
@@ -110,35 +111,30 @@ BAD = [  # path, what is put there (None: taken away), what the complaint says
 def test_what_is_wrong_is_named_with_its_path(path, value, complaint):
     with pytest.raises(BadInput) as bad:
         machines.checked(put(content(), path, value), "m.yaml")
-    assert str(bad.value).startswith("m.yaml: ")
-    assert complaint in str(bad.value)
-    assert "\n" not in str(bad.value)
+    said = str(bad.value)
+    assert said.startswith("m.yaml: ") and complaint in said and "\n" not in said
 
 
 @pytest.mark.parametrize("field", [f for f in FIELDS if f.allowed != TABLE], ids=lambda f: f.path)
 def test_every_field_refuses_another_unit_and_a_negative_number(field):
     good = leaf(field.choices[0] if field.choices else "x") if field.unit is None else leaf(1, field.unit)
     path = field.path.replace(".", "/") + "/lif_exp" * field.path.endswith(".update")
-    start = {"format_version": 1, "name": "x", "title": "x"}
     name = path.replace("/", ".")
-    assert machines.checked(put(dict(start), path, good), "f").get(name).value == good["value"]
+    assert machines.checked(put(dict(HEAD), path, good), "f").get(name).value == good["value"]
     for part, bad in ("unit", "furlong"), ("value", -1), ("value", None), ("kind", "measure"):
         with pytest.raises(BadInput, match=name):
-            machines.checked(put(dict(start), path, {**good, part: bad}), "f")
+            machines.checked(put(dict(HEAD), path, {**good, part: bad}), "f")
 
 
-def test_a_key_that_stands_twice(tmp_path):
-    file = tmp_path / "made-up.yaml"
-    file.write_text("format_version: 1\nname: a\nname: b\n")
-    with pytest.raises(BadInput, match="line 3: the key 'name' stands twice"):
-        machines.load(file)
+UNREADABLE = dict.fromkeys(("", "[]", "a: [", "1"), r"made-up\.yaml: (a mapping|not YAML)")
+UNREADABLE |= {"format_version: 1\nname: a\nname: b\n": "line 3: the key 'name' stands twice"}
 
 
-@pytest.mark.parametrize("text", ["", "[]", "a: [", "1"])
-def test_no_mapping(tmp_path, text):
+@pytest.mark.parametrize(("text", "complaint"), UNREADABLE.items())
+def test_no_mapping_and_a_key_that_stands_twice(tmp_path, text, complaint):
     file = tmp_path / "made-up.yaml"
     file.write_text(text)
-    with pytest.raises(BadInput, match=r"made-up\.yaml: (a mapping|not YAML)"):
+    with pytest.raises(BadInput, match=complaint):
         machines.load(file)
 
 
@@ -178,14 +174,11 @@ def test_what_is_unknown_is_listed_in_order():
     unknown = machines.checked(content(), "f").unknown()
     assert unknown[:3] == ["node.memory", "node.line", "node.l1d"]
     assert "kernels.full_node.update" not in unknown
-    assert "kernels.one_core.update" in unknown
-    assert {"interconnect.tables.barrier", "power.idle"} <= {*unknown}
+    assert {"kernels.one_core.update", "interconnect.tables.barrier", "power.idle"} <= {*unknown}
     of_nodes = [path for path in PATHS if not path.startswith("accelerator.")]
     assert len(unknown) + len(machines.checked(content(), "f").values) == len(of_nodes) < len(PATHS)
-    head = {"format_version": 1, "name": "x", "title": "x"}
-    assert machines.checked(head, "f").unknown() == of_nodes
-    devices = {"value": 2, "unit": "1", "kind": "measured", "reference": "a test"}
-    accelerated = machines.checked({**head, "accelerator": {"devices": devices}}, "f")
+    assert machines.checked(HEAD, "f").unknown() == of_nodes
+    accelerated = machines.checked({**HEAD, "accelerator": {"devices": leaf(2, "1")}}, "f")
     assert accelerated.unknown() == [path for path in PATHS if path != "accelerator.devices"]
 
 
@@ -227,9 +220,8 @@ def test_what_cannot_be_assumed(path, value, unit, complaint):
 )
 def test_whatever_stands_there_is_taken_or_refused(field, value):
     path = field.path + ".lif_exp" * field.path.endswith(".update")
-    made = machines.checked({"format_version": 1, "name": "x", "title": "x"}, "f")
     try:
-        found = made.assume(path, value, field.unit, "a test").get(path)
+        found = machines.checked(HEAD, "f").assume(path, value, field.unit, "a test").get(path)
     except BadInput as error:
         assert path in str(error)
     else:
@@ -238,21 +230,14 @@ def test_whatever_stands_there_is_taken_or_refused(field, value):
 
 
 def test_the_json_schema_says_the_same():
-    schema = json.loads(json.dumps(machines.json_schema()))
+    text = json.dumps(machines.json_schema())
+    schema = json.loads(text)
     jsonschema.Draft202012Validator.check_schema(schema)
     check = jsonschema.Draft202012Validator(schema)
     assert check.is_valid(content())
-    text = json.dumps(schema)
     assert all(f.meaning in text for f in FIELDS)
-    apart = (
-        "=48; a",
-        "=49, ",
-        "=100; a",
-        "=2, ",
-        "must contain",
-        "comes after",
-        "1e-12",
-    )  # what JSON Schema cannot say
+    # What JSON Schema cannot say.
+    apart = "=48; a", "=49, ", "=100; a", "=2, ", "must contain", "comes after", "1e-12"
     for path, value, complaint in BAD:
         if not any(words in complaint for words in apart) and value != float("inf"):
             assert not check.is_valid(put(content(), path, value)), (path, value)
@@ -261,8 +246,7 @@ def test_the_json_schema_says_the_same():
 @pytest.mark.parametrize("name", machines.names())
 def test_profiles_of_the_project(name):
     profile = machines.load(name)
-    assert profile.name == name
-    assert {value.kind for value in profile.values.values()} <= {*KINDS}
+    assert profile.name == name and {value.kind for value in profile.values.values()} <= {*KINDS}
     for path in "node.cores", "node.sockets":
         profile.need(path, "any prediction")
     for value in profile.values.values():

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -199,7 +199,7 @@ def _between_nodes(bars: list[Bar], title: str) -> Table:
         "ranks take longer than those of the others by more than chance.",
         *dict.fromkeys(one.nodes.note for bar in bars for one in bar.nodes if one.nodes.note),
     ]
-    return replace(Table.of(LABEL | columns, bars, title), notes=notes)
+    return Table.of(LABEL | columns, bars, title, notes=notes)
 
 
 def _share_of_nodes(bar: Bar) -> Quantity:

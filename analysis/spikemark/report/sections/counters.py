@@ -4,7 +4,7 @@ from collections import defaultdict
 
 from spikemark.quantities.elements import Section
 from spikemark.quantities.quantity import missing
-from spikemark.quantities.table import Column, Table
+from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import counted, number
 from spikemark.records.cases import View
 
@@ -49,23 +49,17 @@ def section(view: View) -> Section:
 
 
 def _table(found: dict, kind: str) -> Table:
-    columns = [
-        Column("what", "what"),
-        Column("meter", "meter"),
-        Column("event", "counted as"),
-        Column("status", "status"),
-        Column("runs", "runs", "counted", words=lambda n: counted(n, "run")),
-        Column("each", "per synaptic event, mean", kind),
-    ]
-    rows = []
-    for (name, source, event, status, reason, unit), values in found.items():
-        each = [value / events for value, events in values if value is not None and events]
-        rows.append({
-            "what": name.replace("_", " "),
-            "meter": source,
-            "event": event,
-            "status": f"{status}: {reason}" if reason else status,
-            "runs": len(values),
-            "each": f"{number(sum(each) / len(each))} {unit}" if each else missing(reason or "not read"),
-        })  # fmt: skip
-    return Table(columns, rows, "What was read")
+    def per_event(key: tuple) -> Cell:
+        *_, reason, unit = key
+        each = [value / events for value, events in found[key] if value is not None and events]
+        return f"{number(sum(each) / len(each))} {unit}" if each else missing(reason or "not read")
+
+    columns = {
+        Column("what", "what"): lambda key: key[0].replace("_", " "),
+        Column("meter", "meter"): lambda key: key[1],
+        Column("event", "counted as"): lambda key: key[2],
+        Column("status", "status"): lambda key: f"{key[3]}: {key[4]}" if key[4] else key[3],
+        Column("runs", "runs", "counted", words=lambda n: counted(n, "run")): lambda key: len(found[key]),
+        Column("each", "per synaptic event, mean", kind): per_event,
+    }
+    return Table.of(columns, found, "What was read")

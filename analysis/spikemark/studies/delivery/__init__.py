@@ -84,22 +84,15 @@ def _error(p: Point, fitted: Times) -> float:
 
 
 def _times(fitted: Times | None, draws: list[Times], alone: Times | Quantity) -> Table:
-    rows = [
-        {
-            "time": "t_first + t_spike" if name == "enter" else f"t_{name}",
-            "meaning": meaning,
-            "fitted_ns": _fitted_ns(name, fitted, draws) if fitted else NO_FIT,
-            "kernel_ns": _kernel_ns(name, alone),
-        }
-        for name, meaning in MEANINGS.items()
-    ]
-    columns = [
-        Column("time", "time"),
-        Column("meaning", "what for"),
-        Column("fitted_ns", "in runs (ns)", "modelled"),
-        Column("kernel_ns", "kernel on its own (ns)", "modelled"),
-    ]
-    return Table(columns, rows, "What delivery is made of", "times", [NOTE])
+    columns = {
+        Column("time", "time"): lambda name: "t_first + t_spike" if name == "enter" else f"t_{name}",
+        Column("meaning", "what for"): MEANINGS.get,
+        Column("fitted_ns", "in runs (ns)", "modelled"): lambda name: (
+            _fitted_ns(name, fitted, draws) if fitted else NO_FIT
+        ),
+        Column("kernel_ns", "kernel on its own (ns)", "modelled"): lambda name: _kernel_ns(name, alone),
+    }
+    return Table.of(columns, MEANINGS, "What delivery is made of", "times", [NOTE])
 
 
 def _fitted_ns(name: str, fitted: Times, draws: list[Times]) -> Quantity:
@@ -118,30 +111,21 @@ def _kernel_ns(name: str, alone: Times | Quantity) -> float | Quantity | str:
 
 
 def _points(found: list[Point], fitted: Times, kind: str) -> Table:
-    rows = [
-        {
-            "setup": p.label,
-            "length": p.length,
-            "empty_percent": 100 * (1 - float(p.counts[:, 0].sum() / p.counts[:, 2].sum())),
-            "measured_ns": p.ns_per_event(p.middle_s),
-            "spread_percent": 100 * p.spread if len(p.seconds) > 1 else ONE_RUN,
-            "predicted_ns": p.ns_per_event(_predicted_s(p, fitted)),
-            "error_percent": 100 * _error(p, fitted),
-            "role": "held out" if p.held_out else "fitted",
-        }
-        for p in found
-    ]
-    columns = [
-        Column("setup", "ranks × threads, placement", "given"),
-        Column("length", "list length", "counted"),
-        Column("empty_percent", "spikes without a list (%)", "counted", 2),
-        Column("measured_ns", "ns per synaptic event", kind),
-        Column("spread_percent", "spread of repetitions (%)", kind, 2),
-        Column("predicted_ns", "predicted", "modelled"),
-        Column("error_percent", "error (%)", "", 2),
-        Column("role", "role"),
-    ]
-    return Table(columns, rows, "Delivery by list length", "points")
+    columns = {
+        Column("setup", "ranks × threads, placement", "given"): lambda p: p.label,
+        Column("length", "list length", "counted"): lambda p: p.length,
+        Column("empty_percent", "spikes without a list (%)", "counted", 2): lambda p: (
+            100 * (1 - float(p.counts[:, 0].sum() / p.counts[:, 2].sum()))
+        ),
+        Column("measured_ns", "ns per synaptic event", kind): lambda p: p.ns_per_event(p.middle_s),
+        Column("spread_percent", "spread of repetitions (%)", kind, 2): lambda p: (
+            100 * p.spread if len(p.seconds) > 1 else ONE_RUN
+        ),
+        Column("predicted_ns", "predicted", "modelled"): lambda p: p.ns_per_event(_predicted_s(p, fitted)),
+        Column("error_percent", "error (%)", "", 2): lambda p: 100 * _error(p, fitted),
+        Column("role", "role"): lambda p: "held out" if p.held_out else "fitted",
+    }
+    return Table.of(columns, found, "Delivery by list length", "points")
 
 
 def _verdict(errors: list[float]) -> list[Box]:

@@ -32,7 +32,7 @@ def read(sweep: Sweep) -> Findings:
     parts = [
         Section("peaks", "Peak traffic by method", [EXPLAINED], boxes=_boxes(results),
                 figures=[f for ranks in RANKS for f in figures(results, ranks, main)],
-                tables=[main, tables.others(main)]),
+                tables=[main, tables.others(results)]),
         Section("published", "Beside Du et al.", [WORTH], tables=[tables.published(results)]),
         Section("levels", "Two levels", tables=[tables.two_levels(results)]),
         Section("sensitivity", "Other brains", tables=[tables.sensitivity(results)]),

@@ -1,5 +1,7 @@
 """Tables of the study: peaks by method, two levels by way, other brains, and what was published."""
 
+from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -8,7 +10,7 @@ from spikemark.models.published import papers
 from spikemark.prediction.partition.levels import messages, most_equal
 from spikemark.prediction.partition.methods import METHODS
 from spikemark.quantities.quantity import Quantity, missing
-from spikemark.quantities.table import Column, Table
+from spikemark.quantities.table import Cells, Column, Table
 from spikemark.quantities.words import number
 
 from .placements import MULTI_AREA, RANKS, VARIANTS
@@ -20,6 +22,10 @@ PROPOSED = "greedy_swap"
 #: What can be said of a published number.
 GEOMETRY, CALIBRATED, TESTED = "geometry", "calibrated", "tested"
 NOT_COMPARABLE = "not comparable"
+
+
+RANKS_OF, METHOD = Column("ranks", "ranks", "given"), Column("method", "method")
+CONNECTIONS = Column("connections", "connections (mean)", "modelled", 4)
 
 
 def of(results: Results, ranks: int, method: str, variant: str = "brain") -> Results:
@@ -55,91 +61,99 @@ def against(first: Results, second: Results, name: str = "peak") -> Quantity:
 
 def peaks(results: Results) -> Table:
     """One row for each method and number of ranks."""
-    rows = []
-    for ranks in RANKS:
-        random = of(results, ranks, "random")
-        searched = {m: by_limit(of(results, ranks, m)).items() for m in METHODS}
-        for method, limit, own in ((m, *found) for m, several in searched.items() for found in several):
-            rows.append({
-                "ranks": ranks,
-                "method": method,
-                "limit": limit,
-                "seeds": len(own),
-                "peak": band([r["peak"] for r in own], MILLION),
-                "change": against(own, random),
-                "uneven": band([r["uneven"] for r in own]),
-                "mean": band([r["mean"] for r in own], MILLION),
-                "size": band([r["uneven_size"] for r in own]),
-                "connections": band([r["connections"] for r in own]),
-                "received": band([r["peak_received"] for r in own], MILLION),
-                "busy": band([r["connections_busy"] for r in own]),
-            })  # fmt: skip
-    columns = [
-        Column("ranks", "ranks", "given"),
-        Column("method", "method"),
-        Column("limit", "processor time at most", "given"),
-        Column("seeds", "seeds", "given"),
-        Column("peak", "peak traffic (million routes)", "modelled", 4),
-        Column("change", "peak, against random (%)", "modelled"),
-        Column("uneven", "peak / mean", "modelled"),
-        Column("mean", "mean (million routes)", "modelled", 4),
-        Column("size", "neurons, largest / mean", "modelled"),
-        Column("connections", "connections (mean)", "modelled", 4),
-    ]
+    columns = {
+        **SEARCHED,
+        Column("peak", "peak traffic (million routes)", "modelled", 4): _band("peak", MILLION),
+        Column("change", "peak, against random (%)", "modelled"): lambda row: against(
+            row[3], of(results, row[0], "random")
+        ),
+        Column("uneven", "peak / mean", "modelled"): _band("uneven"),
+        Column("mean", "mean (million routes)", "modelled", 4): _band("mean", MILLION),
+        Column("size", "neurons, largest / mean", "modelled"): _band("uneven_size"),
+        CONNECTIONS: _band("connections"),
+    }
     note = (
         "A route is a neuron and another rank with a synapse of it: the traffic of Du et al. In parentheses:"
         " lowest and highest of all seeds. How far a search gets by then depends on the machine."
     )
-    return Table(columns, rows, "Peak traffic by method", "peaks", [note])
+    return Table.of(columns, _searched(results), "Peak traffic by method", "peaks", [note])
 
 
-def others(main: Table) -> Table:
+def others(results: Results) -> Table:
     """More columns of the rows of `peaks`."""
-    columns = [
-        *main.columns[:4],
-        Column("received", "peak received (million routes)", "modelled", 4),
-        Column("busy", "connections with a word per cycle", "modelled", 4),
+    columns = {
+        **SEARCHED,
+        Column("received", "peak received (million routes)", "modelled", 4): _band("peak_received", MILLION),
+        Column("busy", "connections with a word per cycle", "modelled", 4): _band("connections_busy"),
+    }
+    return Table.of(columns, _searched(results), "What ranks receive", "received")
+
+
+#: What distinguishes the rows of `_searched`.
+SEARCHED: Cells = {
+    RANKS_OF: lambda row: row[0],
+    METHOD: lambda row: row[1],
+    Column("limit", "processor time at most", "given"): lambda row: row[2],
+    Column("seeds", "seeds", "given"): lambda row: len(row[3]),
+}
+
+
+def _searched(results: Results) -> list[tuple[int, str, str, Results]]:
+    """Ranks, method and time limit, with the results of all seeds."""
+    return [
+        (ranks, method, limit, own)
+        for ranks in RANKS
+        for method in METHODS
+        for limit, own in by_limit(of(results, ranks, method)).items()
     ]
-    return Table(columns, main.rows, "What ranks receive", "received")
+
+
+def _band(name: str, scale: float = 1.0) -> Callable[[tuple], Quantity]:
+    return lambda row: band([r[name] for r in row[3]], scale)
 
 
 def two_levels(results: Results) -> Table:
     """One row for each placement, number of ranks and way through two levels."""
-    rows = []
-    for r, limit in ((r, limit) for limit, own in by_limit(results).items() for r in own):
-        for way, loads in (r.get("levels") or {}).items():
-            mean_left = loads["mean"] / r["mean"]
-            evened = (loads["peak"] / loads["mean"]) / r["uneven"] if loads["mean"] else 1.0
-            rows.append({
-                "ranks": r["ranks"], "method": r["method"], "limit": limit, "way": way,
-                "peak": loads["peak"] / MILLION,
-                "change": 100 * (loads["peak"] / r["peak"] - 1),
-                "left_out": 100 * (mean_left - 1),
-                "evened": round(100 * (evened - 1), 6),
-                "first": loads["first_peak"] / MILLION,
-                "total": loads["total_peak"] / (2 * r["peak"]),
-                "connections": loads["connections"],
-            })  # fmt: skip
-    columns = [
-        Column("ranks", "ranks", "given"),
-        Column("method", "method"),
-        Column("limit", "time limit", "given"),
-        Column("way", "bridges"),
-        Column("peak", "level-2 peak (million routes)", "modelled", 4),
-        Column("change", "against the peak without levels (%)", "modelled"),
-        Column("left_out", "of it: fewer words on the mean (%)", "modelled"),
-        Column("evened", "of it: evened out (%)", "modelled"),
-        Column("first", "level-1 peak (million routes)", "modelled", 4),
-        Column("total", "all sent and received, peak, by that without levels", "modelled"),
-        Column("connections", "connections (mean)", "modelled", 4),
+    found = [
+        (r, loads, limit, way)
+        for limit, own in by_limit(results).items()
+        for r in own
+        for way, loads in (r.get("levels") or {}).items()
     ]
+
+    def evened(row: tuple) -> float:
+        r, loads, *_ = row
+        ratio = (loads["peak"] / loads["mean"]) / r["uneven"] if loads["mean"] else 1.0
+        return round(100 * (ratio - 1), 6)
+
+    columns = {
+        RANKS_OF: lambda row: row[0]["ranks"],
+        METHOD: lambda row: row[0]["method"],
+        Column("limit", "time limit", "given"): lambda row: row[2],
+        Column("way", "bridges"): lambda row: row[3],
+        Column("peak", "level-2 peak (million routes)", "modelled", 4): lambda row: row[1]["peak"] / MILLION,
+        Column("change", "against the peak without levels (%)", "modelled"): lambda row: (
+            100 * (row[1]["peak"] / row[0]["peak"] - 1)
+        ),
+        Column("left_out", "of it: fewer words on the mean (%)", "modelled"): lambda row: (
+            100 * (row[1]["mean"] / row[0]["mean"] - 1)
+        ),
+        Column("evened", "of it: evened out (%)", "modelled"): evened,
+        Column("first", "level-1 peak (million routes)", "modelled", 4): lambda row: (
+            row[1]["first_peak"] / MILLION
+        ),
+        Column("total", "all sent and received, peak, by that without levels", "modelled"): lambda row: (
+            row[1]["total_peak"] / (2 * row[0]["peak"])
+        ),
+        CONNECTIONS: lambda row: row[1]["connections"],
+    }
     sizes = ", ".join(f"{ranks} ranks: {' x '.join(map(str, most_equal(ranks, 2)))}" for ranks in RANKS)
     notes = [
         f"Level-2 traffic of a bridge is what it sends on for others. {sizes}. `grouped`: ranks that exchange"
         " most form a group; else groups are neighbours by number.",
         "The two parts multiply: (1 + fewer) x (1 + evened) = 1 + change.",
     ]
-    return Table(columns, rows, "Two levels", "levels", notes)
+    return Table.of(columns, found, "Two levels", "levels", notes)
 
 
 def sensitivity(results: Results) -> Table:
@@ -206,37 +220,27 @@ def published(results: Results) -> Table:
          NOT_COMPARABLE, "colours swapped"),
     ]  # fmt: skip
     cells = [
-        {
-            "quantity": printed[name]["note"],
-            "where": printed[name]["where"],
-            "published": float(printed[name]["value"]),
-            "here": here,
-            "status": status,
-            "remark": remark,
-        }
-        for name, here, status, remark in rows
+        (printed[name]["note"], printed[name]["where"], float(printed[name]["value"]), *ours)
+        for name, *ours in rows
     ]
-    cells.append({
-        "quantity": "seconds of simulation, random and proposed",
-        "where": "Table II",
-        "published": "16 200 or more, 0.179 to 0.367",
-        "here": missing("the machine and the simulated time are not stated", mark="–"),
-        "status": NOT_COMPARABLE,
-        "remark": "the printed times differ by a factor of 44 000 or more, traffic by less than two",
-    })  # fmt: skip
-    columns = [
-        Column("quantity", "what"),
-        Column("where", "where"),
-        Column("published", "published (% or number)", "literature", 4),
-        Column("here", "here", "modelled"),
-        Column("status", "status"),
-        Column("remark", "remark"),
-    ]
+    cells.append((
+        "seconds of simulation, random and proposed", "Table II", "16 200 or more, 0.179 to 0.367",
+        missing("the machine and the simulated time are not stated", mark="–"), NOT_COMPARABLE,
+        "the printed times differ by a factor of 44 000 or more, traffic by less than two",
+    ))  # fmt: skip
+    columns = {
+        Column("quantity", "what"): itemgetter(0),
+        Column("where", "where"): itemgetter(1),
+        Column("published", "published (% or number)", "literature", 4): itemgetter(2),
+        Column("here", "here", "modelled"): itemgetter(3),
+        Column("status", "status"): itemgetter(4),
+        Column("remark", "remark"): itemgetter(5),
+    }
     note = (
         "geometry: follows from numbers of ranks alone. calibrated: our brain was tuned for it, so agreement"
         " says nothing. tested: computed without having been tuned for."
     )
-    return Table(columns, cells, "Beside Du et al.", "published", [note])
+    return Table.of(columns, cells, "Beside Du et al.", "published", [note])
 
 
 def _level_two(second: list[float], base: Results) -> Quantity:

@@ -21,37 +21,9 @@ static void arrivals_open(struct arrivals *arrivals, int n) {
     *arrivals = (struct arrivals){n, ALLOC(int, size), ALLOC(int, size), ALLOC(int, size), NULL, 0};
 }
 
-void departures_open_all(struct departures *departures, int ranks) {
-    departures_open(departures, ranks);
-    for (int rank = 0; rank < ranks; rank++) departures->to[rank] = rank;
-}
-
 void arrivals_open_all(struct arrivals *arrivals, int ranks) {
     arrivals_open(arrivals, ranks);
     for (int rank = 0; rank < ranks; rank++) arrivals->from[rank] = rank;
-}
-
-void departures_open_partners(struct departures *departures, const struct exchange *exchange) {
-    const struct partners *partners = &exchange->partners;
-    departures_open(departures, partners->n_targets);
-    for (int i = 0; i < partners->n_targets; i++) departures->to[i] = partners->targets[i];
-}
-
-void arrivals_open_partners(struct arrivals *arrivals, const struct exchange *exchange) {
-    const struct partners *partners = &exchange->partners;
-    arrivals_open(arrivals, partners->n_sources + 1);
-    for (int i = 0; i < partners->n_sources; i++) arrivals->from[i] = partners->sources[i];
-    arrivals->from[partners->n_sources] = exchange->rank;
-}
-
-MPI_Comm partners_graph(struct departures *departures, struct arrivals *arrivals, MPI_Comm comm) {
-    MPI_Comm graph;
-    int *weights_out = departures->count, *weights_in = arrivals->count; // not in use yet
-    for (int i = 0; i < departures->n; i++) weights_out[i] = 1;
-    for (int i = 0; i < arrivals->n; i++) weights_in[i] = 1;
-    MPI_Dist_graph_create_adjacent(comm, arrivals->n - 1, arrivals->from, weights_in, departures->n,
-                                   departures->to, weights_out, MPI_INFO_NULL, 0, &graph);
-    return graph;
 }
 
 void departures_collect(struct departures *departures, const struct outbox *outbox) {
@@ -78,35 +50,14 @@ void arrivals_make_room(struct arrivals *arrivals) {
     arrivals->words = ALLOC(uint32_t, arrivals->capacity);
 }
 
-void arrivals_count_own(struct arrivals *arrivals, const struct outbox *outbox, int own) {
-    arrivals->count[arrivals->n - 1] = (int)outbox_count(outbox, own);
-}
-
-void arrivals_copy_own(struct arrivals *arrivals, const struct outbox *outbox, int own) {
-    const size_t count = outbox_count(outbox, own);
-    if (count == 0) return;
-    memcpy(arrivals->words + arrivals->start[arrivals->n - 1], outbox_words(outbox, own),
-           count * sizeof *arrivals->words);
-}
-
 void arrivals_deliver(const struct arrivals *arrivals, struct inbox *inbox) {
     for (int i = 0; i < arrivals->n; i++)
         inbox->run[arrivals->from[i]] =
             (struct inbox_run){arrivals->words + arrivals->start[i], (size_t)arrivals->count[i]};
 }
 
-size_t departures_bytes(const struct departures *departures) {
-    return (size_t)departures->n * counts_rank_bytes;
-}
-
 size_t arrivals_bytes(const struct arrivals *arrivals) {
     return (size_t)arrivals->n * counts_rank_bytes + arrivals->capacity * sizeof *arrivals->words;
-}
-
-void departures_close(struct departures *departures) {
-    free(departures->to);
-    free(departures->count);
-    free(departures->start);
 }
 
 void arrivals_close(struct arrivals *arrivals) {
@@ -114,4 +65,89 @@ void arrivals_close(struct arrivals *arrivals) {
     free(arrivals->count);
     free(arrivals->start);
     free(arrivals->words);
+}
+
+void counted_open_all(struct exchange *exchange) {
+    struct counted *x = (struct counted *)exchange;
+    departures_open(&x->out, exchange->ranks);
+    for (int rank = 0; rank < exchange->ranks; rank++) x->out.to[rank] = rank;
+    arrivals_open_all(&x->in, exchange->ranks);
+    x->comm = exchange->comm;
+}
+
+/// Arrivals are from the sources and, last, from the own rank, whose words do not need MPI.
+void counted_open_partners(struct exchange *exchange) {
+    struct counted *x = (struct counted *)exchange;
+    const struct partners *partners = &exchange->partners;
+    departures_open(&x->out, partners->n_targets);
+    arrivals_open(&x->in, partners->n_sources + 1);
+    int *weights_out = x->out.count, *weights_in = x->in.count; // not in use yet
+    for (int i = 0; i < x->out.n; i++) x->out.to[i] = partners->targets[i], weights_out[i] = 1;
+    for (int i = 0; i < partners->n_sources; i++) x->in.from[i] = partners->sources[i], weights_in[i] = 1;
+    x->in.from[partners->n_sources] = exchange->rank;
+    exchange->connections = x->out.n;
+    MPI_Dist_graph_create_adjacent(exchange->comm, partners->n_sources, x->in.from, weights_in, x->out.n,
+                                   x->out.to, weights_out, MPI_INFO_NULL, 0, &x->comm);
+}
+
+static bool between_partners(const struct counted *x) {
+    return x->comm != x->common.comm;
+}
+
+void counted_make_room(struct counted *x, const struct outbox *outbox) {
+    if (between_partners(x)) x->in.count[x->in.n - 1] = (int)outbox_count(outbox, x->common.rank);
+    arrivals_make_room(&x->in);
+}
+
+void counted_deliver(struct counted *x, const struct outbox *outbox) {
+    const size_t own = outbox_count(outbox, x->common.rank);
+    if (between_partners(x) && own > 0)
+        memcpy(x->in.words + x->in.start[x->in.n - 1], outbox_words(outbox, x->common.rank),
+               own * sizeof *x->in.words);
+    arrivals_deliver(&x->in, &x->common.inbox);
+}
+
+void counted_start(struct exchange *exchange, const struct outbox *outbox, counted_call *sizes) {
+    struct counted *x = (struct counted *)exchange;
+    departures_collect(&x->out, outbox);
+    departures_count(&x->out, exchange);
+    x->sizes_there = false;
+    sizes(x, outbox);
+}
+
+static void send_words(struct counted *x, const struct outbox *outbox, counted_call *words) {
+    x->sizes_there = true;
+    counted_make_room(x, outbox);
+    words(x, outbox);
+}
+
+void counted_progress(struct exchange *exchange, const struct outbox *outbox, counted_call *words) {
+    struct counted *x = (struct counted *)exchange;
+    int complete;
+    MPI_Test(&x->request, &complete, MPI_STATUS_IGNORE);
+    if (complete && !x->sizes_there) send_words(x, outbox, words);
+}
+
+void counted_finish(struct exchange *exchange, const struct outbox *outbox, counted_call *words) {
+    struct counted *x = (struct counted *)exchange;
+    MPI_Wait(&x->request, MPI_STATUS_IGNORE);
+    if (!x->sizes_there) {
+        send_words(x, outbox, words);
+        MPI_Wait(&x->request, MPI_STATUS_IGNORE);
+    }
+    counted_deliver(x, outbox);
+}
+
+size_t counted_bytes(const struct exchange *exchange) {
+    const struct counted *x = (const struct counted *)exchange;
+    return (size_t)x->out.n * counts_rank_bytes + arrivals_bytes(&x->in);
+}
+
+void counted_close(struct exchange *exchange) {
+    struct counted *x = (struct counted *)exchange;
+    if (between_partners(x)) MPI_Comm_free(&x->comm);
+    free(x->out.to);
+    free(x->out.count);
+    free(x->out.start);
+    arrivals_close(&x->in);
 }

@@ -5,86 +5,43 @@
 
 #include "transport/exchange/counts.h"
 
-#include <stdbool.h>
-
 #define NAME    "ineighbor"
 #define SUMMARY "as neighbor, by MPI_Ineighbor_alltoall and MPI_Ineighbor_alltoallv"
 
 #if HAVE_NEIGHBOR_COLLECTIVES
 
-struct ineighbor {
-    struct exchange common;
-    struct departures out;
-    struct arrivals in;
-    MPI_Comm graph;
-    MPI_Request request; ///< of the sizes, then of the spikes
-    bool sizes_there;
-};
+static void sizes(struct counted *x, const struct outbox *outbox) {
+    (void)outbox;
+    MPI_Ineighbor_alltoall(x->out.count, 1, MPI_INT, x->in.count, 1, MPI_INT, x->comm, &x->request);
+}
 
-static void open(struct exchange *exchange) {
-    struct ineighbor *x = (struct ineighbor *)exchange;
-    departures_open_partners(&x->out, exchange);
-    arrivals_open_partners(&x->in, exchange);
-    exchange->connections = x->out.n;
-    x->graph = partners_graph(&x->out, &x->in, exchange->comm);
+static void words(struct counted *x, const struct outbox *outbox) {
+    MPI_Ineighbor_alltoallv(outbox->words, x->out.count, x->out.start, MPI_UINT32_T, x->in.words, x->in.count,
+                            x->in.start, MPI_UINT32_T, x->comm, &x->request);
 }
 
 static void start(struct exchange *exchange, const struct outbox *outbox) {
-    struct ineighbor *x = (struct ineighbor *)exchange;
-    departures_collect(&x->out, outbox);
-    departures_count(&x->out, exchange);
-    x->sizes_there = false;
-    MPI_Ineighbor_alltoall(x->out.count, 1, MPI_INT, x->in.count, 1, MPI_INT, x->graph, &x->request);
-}
-
-static void send_spikes(struct ineighbor *x, const struct outbox *outbox) {
-    x->sizes_there = true;
-    arrivals_count_own(&x->in, outbox, x->common.rank);
-    arrivals_make_room(&x->in);
-    MPI_Ineighbor_alltoallv(outbox->words, x->out.count, x->out.start, MPI_UINT32_T, x->in.words, x->in.count,
-                            x->in.start, MPI_UINT32_T, x->graph, &x->request);
+    counted_start(exchange, outbox, sizes);
 }
 
 static void progress(struct exchange *exchange, const struct outbox *outbox) {
-    struct ineighbor *x = (struct ineighbor *)exchange;
-    int complete;
-    MPI_Test(&x->request, &complete, MPI_STATUS_IGNORE);
-    if (complete && !x->sizes_there) send_spikes(x, outbox);
+    counted_progress(exchange, outbox, words);
 }
 
 static void finish(struct exchange *exchange, const struct outbox *outbox) {
-    struct ineighbor *x = (struct ineighbor *)exchange;
-    MPI_Wait(&x->request, MPI_STATUS_IGNORE);
-    if (!x->sizes_there) {
-        send_spikes(x, outbox);
-        MPI_Wait(&x->request, MPI_STATUS_IGNORE);
-    }
-    arrivals_copy_own(&x->in, outbox, exchange->rank);
-    arrivals_deliver(&x->in, &exchange->inbox);
-}
-
-static size_t bytes(const struct exchange *exchange) {
-    const struct ineighbor *x = (const struct ineighbor *)exchange;
-    return departures_bytes(&x->out) + arrivals_bytes(&x->in);
-}
-
-static void close(struct exchange *exchange) {
-    struct ineighbor *x = (struct ineighbor *)exchange;
-    MPI_Comm_free(&x->graph);
-    departures_close(&x->out);
-    arrivals_close(&x->in);
+    counted_finish(exchange, outbox, words);
 }
 
 const struct exchange_backend exchange_ineighbor = {
     .name = NAME,
     .summary = SUMMARY,
-    .size = sizeof(struct ineighbor),
-    .open = open,
+    .size = sizeof(struct counted),
+    .open = counted_open_partners,
     .start = start,
     .progress = progress,
     .finish = finish,
-    .bytes = bytes,
-    .close = close,
+    .bytes = counted_bytes,
+    .close = counted_close,
 };
 
 #else
