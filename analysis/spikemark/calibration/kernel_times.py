@@ -28,6 +28,7 @@ FAR_GB = 3.0  # that a core needs for the latter, with room
 NO_ROOM = f"needs {FAR_GB:g} GB of memory for every core"
 FARS = {"t_far_16": 256, "t_far_64": 1024, "t_far_512": 8192}  # LISTS times the length of a list
 SENT, SENT_TO = "collocate_between", (4, 64)  # ranks
+MIDDLE = "the middle half of 400 runs"  # bench/middle_half.h
 CLOCK = "clock", 1
 TRIAD = "triad", 64  # MiB
 
@@ -104,7 +105,7 @@ def of_rounds(rounds: list[Times], sizes: tuple[int, ...], over: str = "") -> di
         longer = [max(0.0, t[BETWEEN, size] - t[ROW, BLOCK]) for t in rounds]
         found[path] = (
             longer,
-            f"ignore_and_fire after a delivery with a ring of {ring}, instead of blocks of {BLOCK}",
+            f"ignore_and_fire after a delivery with a ring of {ring}, instead of blocks of {BLOCK}, {MIDDLE}",
         )
     far = [t for t in rounds if (FAR, FARS["t_far_16"]) in t]  # no round where memory does not suffice
     for path, size in FARS.items() if far else ():
@@ -112,7 +113,8 @@ def of_rounds(rounds: list[Times], sizes: tuple[int, ...], over: str = "") -> di
         found[path] = longer, f"lists of {size // LISTS} synapses, 1 GB of them instead of 80 MB"
     few, many = SENT_TO
     route = [max(0.0, (many * t[SENT, many] - few * t[SENT, few]) / (many - few)) for t in rounds]
-    found["t_route"] = route, f"32 spikes after a delivery, each to {few} and {many} ranks"
+    sent = f"about 16 spikes after a delivery and an update, each to {few} and {many} ranks, {MIDDLE}"
+    found["t_route"] = route, sent
     found["t_leave"] = (
         [max(0.0, few * (t[SENT, few] - each)) for t, each in zip(rounds, route, strict=True)],
         found["t_route"][1],
