@@ -16,7 +16,8 @@ follows a delivery.
 `t_first` and `t_next` come from 80 MB of synapses. `t_far_16`, `t_far_64` and `t_far_512` are what a list
 of so many synapses takes longer with 1.04 GB, both with a ring of 2.7 MB: lines from memory and cells of the
 ring share the places for what is on its way. The time is linear in the logarithm of the bytes, and piecewise
-linear in the length.
+linear in the length. `t_close_16`, `t_close_64` and `t_close_512` are what such a list takes less with
+8 MB, which the second cache holds in part. The time between is linear in the same way.
 
 Profiles without times of rings get those of one machine. There, a cache of C bytes misses 1 - C / ring of
 the accesses (models/cache.py, one region at random; less where delays are alike). On a quiet virtual machine
@@ -51,6 +52,7 @@ LINE = 64  # bytes
 #: Lengths of the lists; bytes of synapses with which `t_first` was measured, and with which these were.
 FAR_LISTS = {"t_far_16": 16, "t_far_64": 64, "t_far_512": 512}
 NEAR_BYTES, FAR_BYTES = 80e6, 1.04e9
+CLOSE_LISTS, CLOSE_BYTES = {"t_close_16": 16, "t_close_64": 64, "t_close_512": 512}, 8e6
 ASSUMED = (
     f"a synapse whose cell of the ring of input is not in the second cache takes {MISS:.0f} clock cycles"
     f" more, {MISS + FAR:.0f} where it is not in the core's share of the last one either, as measured on one"
@@ -85,14 +87,24 @@ def miss_s(loads: Loads, inputs: Inputs, kernel: Kernel = no_kernel) -> np.ndarr
 
 
 def far_s(loads: Loads, kernel: Kernel) -> np.ndarray:
-    """Additional seconds per list entered for the threads of each column, [column]; 0 if not known."""
-    times = np.array([kernel(name) for name in FAR_LISTS])
-    entered = loads.lists.sum(axis=0)
+    """Additional seconds per list entered for the threads of each column, [column]; 0 if not known.
+
+    Less than 0 where a thread has less than NEAR_BYTES of synapses.
+    """
+    more = _of_lists(loads, {name: kernel(name) for name in FAR_LISTS}, FAR_LISTS, FAR_BYTES)
+    return more - _of_lists(loads, {name: kernel(name) for name in CLOSE_LISTS}, CLOSE_LISTS, CLOSE_BYTES)
+
+
+def _of_lists(loads: Loads, known: dict[str, float], lists: dict[str, int], size: float) -> np.ndarray:
+    """Seconds per list, [column], of times that were `known` for `lists` with `size` bytes of synapses.
+
+    0 for NEAR_BYTES, in between linear in the logarithm, and beyond `size` as there. 0 if not known.
+    """
+    times, lengths = np.array([*known.values()]), np.array([*lists.values()])
+    entered, synapses = loads.lists.sum(axis=0), np.maximum(_synapse_bytes(loads), 1.0)
     if np.isnan(times).any():
         return np.zeros_like(entered)
-    doublings = np.log2(np.maximum(_synapse_bytes(loads), NEAR_BYTES) / NEAR_BYTES)
-    share = np.minimum(doublings / np.log2(FAR_BYTES / NEAR_BYTES), 1.0)
-    lengths = np.array([*FAR_LISTS.values()])
+    share = np.clip(np.log(synapses / NEAR_BYTES) / np.log(size / NEAR_BYTES), 0, 1)
     length = loads.events / np.maximum(entered, 1e-300)
     beyond = np.maximum(length - lengths[-1], 0) * max(0.0, np.diff(times[-2:])[0] / np.diff(lengths[-2:])[0])
     return share * (np.interp(length, lengths, times) + beyond)

@@ -147,7 +147,7 @@ def seconds(loads: Loads, inputs: Inputs, node: Node) -> tuple[np.ndarray, ...]:
         return _known(inputs, name, node)
 
     visit = kernel("t_next") + cache.miss_s(loads, inputs, known)
-    enter = kernel("t_first") + cache.far_s(loads, known)
+    enter = np.maximum(kernel("t_first") + cache.far_s(loads, known), 0.0)
     delivery = loads.lists.sum(axis=0) * enter + loads.events * visit
     going_through = loads.arriving * kernel("t_spike")
     each = loads.steps * _update(loads.description.network.populations, kernel)

@@ -38,6 +38,8 @@ def times(first: float, following: float, spike: float) -> dict:
     for size in SIZES:
         mean = size / 16
         found["deliver_drawn", size] = (first * (1 - np.exp(-mean)) + following * mean + spike) / mean
+        if size in kernel_times.CLOSES.values():
+            found["deliver_close", size] = found["deliver_drawn", size] - 8 / mean
     return found
 
 
@@ -56,6 +58,7 @@ def test_kernels_give_the_times_of_delivery_that_were_planted():
     assert (found["t_ring_8"].value, found["t_ring_67"].value) == (1.25, 7)
     assert [found[f"t_row_{mb}"].value for mb in (1, 3, 8)] == [0.25, 0.5, 1]
     assert [found[f"t_far_{length}"].value for length in (16, 64, 512)] == [32, 64, 128]  # of a list
+    assert [found[f"t_close_{length}"].value for length in (16, 64, 512)] == pytest.approx([8, 8, 8])
     assert found["t_leave"].value == pytest.approx(100) and found["t_route"].value == pytest.approx(6)
     assert [found[f"update.{model}"].value for model in UPDATED] == [0.5, 1.5]
 

@@ -228,6 +228,26 @@ def test_lists_of_a_thread_with_many_synapses_take_longer(neurons, indegree, eac
     assert (cache.NOT_FAR in plain.assumptions) == (each > 0) and cache.NOT_FAR not in more.assumptions
 
 
+CLOSE = {"t_close_16": 4.0, "t_close_64": 6.0, "t_close_512": 6.0}
+
+
+@pytest.mark.parametrize(
+    ("neurons", "each"),
+    [
+        (40_000, 0.0),  # 80 MB, as in the kernel that t_first is measured with
+        (1_000, 6.0),  # 2 MB, taken for 8
+        (20_000, 6.0 * math.log(2) / math.log(10)),
+    ],
+)
+def test_lists_of_a_thread_with_few_synapses_take_less(neurons, each):
+    network = mam_benchmark.describe(areas=1, neurons_per_area=neurons, indegree=500)
+    machines = calibrated(**CLOSE), calibrated(), calibrated(t_close_16=1e6, t_close_64=1e6, t_close_512=1e6)
+    less, plain, none = (phases.phase_times(network, m, 1, 1).deliver_s[0] for m in machines)
+    entered = count(network, 1, 1).lists.sum()
+    assert plain - less == pytest.approx(1e-9 * each * entered, rel=1e-3, abs=1e-12)
+    assert none > 0, "no list takes less than nothing"
+
+
 @pytest.mark.parametrize(("threads", "share"), [(4, 0.0), (1, 1.0)])
 def test_threads_share_the_synapses_of_a_rank(threads, share):
     """320 MB on a rank are 80 MB on each of four threads."""
