@@ -68,14 +68,18 @@ def test_every_kernel_time_that_a_profile_may_have_is_measured():
     assert found | {"cycle"} == {name for name, _, _ in fields.KERNELS}  # the latter from runs (cycle_time)
 
 
-def test_a_round_runs_the_kernels_that_are_read(monkeypatch):
+@pytest.mark.parametrize("sizes", [SIZES, (4, 64, 1024, 8192)], ids=["thorough", "quick"])
+def test_a_round_runs_the_kernels_that_are_read(sizes):
     """The pattern and the names of bench_kernels belong together."""
     command = [places.program("bench_kernels"), "--benchmark_list_tests=true"]
-    command += [f"--benchmark_filter={kernel_times.pattern(SIZES)}"]
+    command += [f"--benchmark_filter={kernel_times.pattern(sizes)}"]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     parts = [kernels.NAME.fullmatch(name) for name in listed]
     found = {(part["kernel"], int(part["size"])) for part in parts}
-    assert found >= times(1, 1, 1).keys() | {("clock", 1), ("triad", 64)}
+    assert found >= {("clock", 1), ("triad", 64)}
+    made_up = {key: ns for key, ns in times(20, 1.5, 7).items() if key in found}
+    whole = kernel_times.of_rounds([times(20, 1.5, 7)] * 3, SIZES)
+    assert kernel_times.of_rounds([made_up] * 3, sizes).keys() == whole.keys()
 
 
 def kernels_of(**factors) -> list[Round]:
