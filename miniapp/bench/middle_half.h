@@ -1,8 +1,8 @@
 /// \file
 /// What counts of many short runs: those of the middle half, by time per item.
 ///
-/// A part of a run lasts some microseconds. On a virtual machine, up to six of a thousand stopped for some 150.
-/// A mean over a hundred runs then says more about the host than about the kernel.
+/// A part of a run lasts some microseconds. On a virtual machine, up to six of a thousand stopped for some
+/// 150. A mean over a hundred runs then says more about the host than about the kernel.
 
 #ifndef BENCH_MIDDLE_HALF_H
 #define BENCH_MIDDLE_HALF_H
