@@ -35,6 +35,7 @@ size_t kernels_neurons(struct kernel *kernels, size_t capacity);
 size_t kernels_network(struct kernel *kernels, size_t capacity);
 size_t kernels_drawn(struct kernel *kernels, size_t capacity);
 size_t kernels_between(struct kernel *kernels, size_t capacity);
+size_t kernels_collocate(struct kernel *kernels, size_t capacity);
 size_t kernels_machine(struct kernel *kernels, size_t capacity);
 
 #ifdef __cplusplus

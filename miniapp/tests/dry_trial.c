@@ -7,6 +7,7 @@ void open_one(struct one *one, struct description *description, int threads, str
     struct error error = {""};
     int ranks;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (dry) ranks = dry->of;
     *one = (struct one){0};
     if (!open_placement(&one->placement, description, ranks, threads, NULL, &error) ||
         !schedule_plan(&one->schedule, description, &one->placement, &error) ||

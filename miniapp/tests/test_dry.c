@@ -156,6 +156,70 @@ static void drawn_routes_are_as_many_as_there_are(void **state) {
     description_close(&description);
 }
 
+static uint64_t checksum_of(const struct one *one) {
+    struct rank_tally *own = tally_of(one);
+    const uint64_t sum = own->counts.checksum + own->state_checksum;
+    free(own);
+    return sum;
+}
+
+/// Of many ranks, few send something in a window, and words of several ranks are sorted together.
+static void ranks_of_a_large_machine_add_up_to_the_run(void **state) {
+    (void)state;
+    static const int many[] = {3, 17, 90};
+    static const char *const exchanges[] = {"exchange=alltoallv", "exchange=allgather"};
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++)
+        for (int x = 0; x < 2; x++) {
+            struct description description;
+            struct one real;
+            open_description(&description, eight_areas,
+                             (const char *const[]){"placement=round_robin", "schedule=structure_aware",
+                                                   "delay_ratio=auto", exchanges[x], weight, NULL});
+            open_one(&real, &description, 1, NULL);
+            simulate_one(&real);
+            uint64_t own[2] = {checksum_of(&real), 0}, sum[2];
+            for (int rank = own_rank(); rank < many[i]; rank += real.model.ranks) {
+                struct dry dry = dry_of(NAN, routing_by_size);
+                struct one alone;
+                dry.rank = rank, dry.of = many[i];
+                open_one(&alone, &description, 1 + rank % 2, &dry);
+                simulate_one(&alone);
+                own[1] += checksum_of(&alone);
+                const struct lane *lane = &alone.model.lanes[alone.model.n_lanes - 1];
+                const struct inbox *inbox = &lane->windows[0].exchange->inbox;
+                if (lane->backend->broadcast) assert_int_equal(inbox->runs, lane->ranks);
+                for (int k = 0; !lane->backend->broadcast && k < inbox->runs; k++)
+                    assert_true(inbox->run[k].count > 0);
+                close_one(&alone);
+            }
+            MPI_Allreduce(own, sum, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+            assert_true(sum[0] == sum[1]);
+            close_one(&real);
+            description_close(&description);
+        }
+}
+
+static void routes_are_exact_where_that_takes_few_draws(void **state) {
+    (void)state;
+    static const struct {
+        const char *indegree;
+        int of;
+        bool exact;
+    } cases[] = {{"30", 100000, true}, {"3000000", 1000, true}, {"3000000", 1001, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct description description;
+        struct error error = {""};
+        struct dry dry = dry_of(NAN, routing_by_size);
+        char indegree[80];
+        dry.of = cases[i].of;
+        snprintf(indegree, sizeof indegree, "network.projections.0.indegree=%s", cases[i].indegree);
+        open_description(&description, eight_areas, (const char *const[]){weight, indegree, NULL});
+        assert_true(dry_check(&dry, &description, &error));
+        assert_int_equal(dry.exact_routes, cases[i].exact);
+        description_close(&description);
+    }
+}
+
 static void phases_of_other_ranks_are_unmeasured(void **state) {
     (void)state;
     struct description description;
@@ -201,6 +265,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(random_in_degrees_and_own_weights_are_those_of_the_run),
         cmocka_unit_test(unknown_spikes_are_drawn_at_the_given_rate),
         cmocka_unit_test(drawn_routes_are_as_many_as_there_are),
+        cmocka_unit_test(ranks_of_a_large_machine_add_up_to_the_run),
+        cmocka_unit_test(routes_are_exact_where_that_takes_few_draws),
         cmocka_unit_test(phases_of_other_ranks_are_unmeasured),
         cmocka_unit_test(rates_are_asked_for_only_where_they_are_unknown),
     };

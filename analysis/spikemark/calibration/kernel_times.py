@@ -27,7 +27,10 @@ NEAR, FAR = "deliver_near", "deliver_far"  # 80 MB and 1 GB of synapses
 FAR_GB = 3.0  # that a core needs for the latter, with room
 NO_ROOM = f"needs {FAR_GB:g} GB of memory for every core"
 FARS = {"t_far_16": 256, "t_far_64": 1024, "t_far_512": 8192}  # LISTS times the length of a list
+CLOSE = "deliver_close"  # 8 MB of synapses
+CLOSES = {"t_close_16": 256, "t_close_64": 1024, "t_close_512": 8192}
 SENT, SENT_TO = "collocate_between", (4, 64)  # ranks
+MIDDLE = "the middle half of 400 runs"  # bench/middle_half.h
 CLOCK = "clock", 1
 TRIAD = "triad", 64  # MiB
 
@@ -58,11 +61,12 @@ def pattern(sizes: tuple[int, ...], far: bool = True) -> str:
     """The kernels of a round, for bench_kernels. `far`: those that need a gigabyte of synapses, too."""
     rings = "|".join(map(str, (FITS, *(size for size, _ in RINGS.values()))))
     rows = "|".join(str(size) for size, _ in ROWS.values())
-    fars, ranks = ("|".join(map(str, sizes)) for sizes in (FARS.values(), SENT_TO))
+    fars, close, ranks = ("|".join(map(str, sizes)) for sizes in (FARS.values(), CLOSES.values(), SENT_TO))
+    lists = "|".join(map(str, sorted({*sizes, *CLOSES.values()})))
     return (
         f"^{RING}/size:({rings})$|^{BETWEEN}/size:({rows})/"
         f"{f'|^({NEAR}|{FAR})/size:({fars})$' if far else ''}|^{SENT}/size:({ranks})/"
-        f"|^{DELIVER}/size:({'|'.join(map(str, sizes))})$|^{UPDATE}.*/size:{BLOCK}$"
+        f"|^{CLOSE}/size:({close})$|^{DELIVER}/size:({lists})$|^{UPDATE}.*/size:{BLOCK}$"
         f"|^collocate/size:{COLLOCATED}$|^{EXTERNAL}/size:{BLOCK}$|^(clock|triad)/"
     )
 
@@ -104,15 +108,19 @@ def of_rounds(rounds: list[Times], sizes: tuple[int, ...], over: str = "") -> di
         longer = [max(0.0, t[BETWEEN, size] - t[ROW, BLOCK]) for t in rounds]
         found[path] = (
             longer,
-            f"ignore_and_fire after a delivery with a ring of {ring}, instead of blocks of {BLOCK}",
+            f"ignore_and_fire after a delivery with a ring of {ring}, instead of blocks of {BLOCK}, {MIDDLE}",
         )
     far = [t for t in rounds if (FAR, FARS["t_far_16"]) in t]  # no round where memory does not suffice
     for path, size in FARS.items() if far else ():
         longer = [max(0.0, (t[FAR, size] - t[NEAR, size]) * size / LISTS) for t in far]
         found[path] = longer, f"lists of {size // LISTS} synapses, 1 GB of them instead of 80 MB"
+    for path, size in CLOSES.items():
+        less = [max(0.0, (t[DELIVER, size] - t[CLOSE, size]) * size / LISTS) for t in rounds]
+        found[path] = less, f"lists of {size // LISTS} synapses, 8 MB of them instead of 80 MB"
     few, many = SENT_TO
     route = [max(0.0, (many * t[SENT, many] - few * t[SENT, few]) / (many - few)) for t in rounds]
-    found["t_route"] = route, f"32 spikes after a delivery, each to {few} and {many} ranks"
+    sent = f"about 16 spikes after a delivery and an update, each to {few} and {many} ranks, {MIDDLE}"
+    found["t_route"] = route, sent
     found["t_leave"] = (
         [max(0.0, few * (t[SENT, few] - each)) for t, each in zip(rounds, route, strict=True)],
         found["t_route"][1],

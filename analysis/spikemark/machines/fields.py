@@ -39,6 +39,13 @@ KERNELS = (
     ("t_far_16", NOT_NEGATIVE, "delivery, per list of 16 synapses more if the thread has 1 GB of synapses"),
     ("t_far_64", NOT_NEGATIVE, "delivery, per list of 64 synapses more if the thread has 1 GB of synapses"),
     ("t_far_512", NOT_NEGATIVE, "delivery, per list of 512 synapses more if the thread has 1 GB of synapses"),
+    ("t_close_16", NOT_NEGATIVE, "delivery, per list of 16 synapses less if the thread has 8 MB of these"),
+    ("t_close_64", NOT_NEGATIVE, "delivery, per list of 64 synapses less if the thread has 8 MB of these"),
+    (
+        "t_close_512",
+        NOT_NEGATIVE,
+        "delivery, per list of 512 synapses less if the thread has 8 MB of these",
+    ),
     ("t_leave", NOT_NEGATIVE, "collocation after a delivery, per spike that leaves"),
     ("t_route", NOT_NEGATIVE, "collocation after a delivery, per rank that a spike goes to"),
 )

@@ -17,6 +17,9 @@ _KERNELS = {
     "t_far_16": "time that a list of 16 synapses takes longer among 1 GB of synapses",
     "t_far_64": "time that a list of 64 synapses takes longer among 1 GB of synapses",
     "t_far_512": "time that a list of 512 synapses takes longer among 1 GB of synapses",
+    "t_close_16": "time that a list of 16 synapses saves where there are 8 MB of synapses",
+    "t_close_64": "time that a list of 64 synapses saves where there are 8 MB of synapses",
+    "t_close_512": "time that a list of 512 synapses saves where there are 8 MB of synapses",
     "t_leave": "time to send a spike, besides that for its ranks",
     "t_route": "time to send a spike to one more rank",
 }

@@ -147,11 +147,11 @@ def seconds(loads: Loads, inputs: Inputs, node: Node) -> tuple[np.ndarray, ...]:
         return _known(inputs, name, node)
 
     visit = kernel("t_next") + cache.miss_s(loads, inputs, known)
-    enter = kernel("t_first") + cache.far_s(loads, known)
+    enter = np.maximum(kernel("t_first") + cache.far_s(loads, known), 0.0)
     delivery = loads.lists.sum(axis=0) * enter + loads.events * visit
     going_through = loads.arriving * kernel("t_spike")
-    each = _update(loads.description.network.populations, kernel)[:, None] + cache.row_s(loads, known)
-    advancing = loads.steps * (each * loads.neurons).sum(axis=0)
+    each = loads.steps * _update(loads.description.network.populations, kernel)
+    advancing = each @ loads.neurons + cache.row_s(loads, known) * loads.neurons.sum(axis=0)
     of_thread = (delivery + advancing)[loads.column]
     deliver = delivery[loads.column].mean(axis=1) + going_through
     update = advancing[loads.column].mean(axis=1) + _kernel(inputs, CYCLE, node, Inputs.get, 0.0)

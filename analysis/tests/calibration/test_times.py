@@ -38,6 +38,8 @@ def times(first: float, following: float, spike: float) -> dict:
     for size in SIZES:
         mean = size / 16
         found["deliver_drawn", size] = (first * (1 - np.exp(-mean)) + following * mean + spike) / mean
+        if size in kernel_times.CLOSES.values():
+            found["deliver_close", size] = found["deliver_drawn", size] - 8 / mean
     return found
 
 
@@ -56,6 +58,7 @@ def test_kernels_give_the_times_of_delivery_that_were_planted():
     assert (found["t_ring_8"].value, found["t_ring_67"].value) == (1.25, 7)
     assert [found[f"t_row_{mb}"].value for mb in (1, 3, 8)] == [0.25, 0.5, 1]
     assert [found[f"t_far_{length}"].value for length in (16, 64, 512)] == [32, 64, 128]  # of a list
+    assert [found[f"t_close_{length}"].value for length in (16, 64, 512)] == pytest.approx([8, 8, 8])
     assert found["t_leave"].value == pytest.approx(100) and found["t_route"].value == pytest.approx(6)
     assert [found[f"update.{model}"].value for model in UPDATED] == [0.5, 1.5]
 
@@ -65,14 +68,18 @@ def test_every_kernel_time_that_a_profile_may_have_is_measured():
     assert found | {"cycle"} == {name for name, _, _ in fields.KERNELS}  # the latter from runs (cycle_time)
 
 
-def test_a_round_runs_the_kernels_that_are_read(monkeypatch):
+@pytest.mark.parametrize("sizes", [SIZES, (4, 64, 1024, 8192)], ids=["thorough", "quick"])
+def test_a_round_runs_the_kernels_that_are_read(sizes):
     """The pattern and the names of bench_kernels belong together."""
     command = [places.program("bench_kernels"), "--benchmark_list_tests=true"]
-    command += [f"--benchmark_filter={kernel_times.pattern(SIZES)}"]
+    command += [f"--benchmark_filter={kernel_times.pattern(sizes)}"]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     parts = [kernels.NAME.fullmatch(name) for name in listed]
     found = {(part["kernel"], int(part["size"])) for part in parts}
-    assert found >= times(1, 1, 1).keys() | {("clock", 1), ("triad", 64)}
+    assert found >= {("clock", 1), ("triad", 64)}
+    made_up = {key: ns for key, ns in times(20, 1.5, 7).items() if key in found}
+    whole = kernel_times.of_rounds([times(20, 1.5, 7)] * 3, SIZES)
+    assert kernel_times.of_rounds([made_up] * 3, sizes).keys() == whole.keys()
 
 
 def kernels_of(**factors) -> list[Round]:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from spikemark.records import dry_run
+from spikemark.running.dry_run import show
 
 
 def test_the_table_says_what_is_measured_and_that_waiting_is_null(spikemark, files):
@@ -50,17 +51,28 @@ def test_a_profile_is_set_beside_what_was_measured(spikemark, files, refusal):
     status, output, errors = spikemark(*words)
     assert status == 0, errors
     assert "delivery by made-up (µs per cycle) (modelled)" in output
-    assert "update, measured (median cycle) over modelled" in output
+    assert "update, measured (median of means) over modelled" in output
     content = json.loads(spikemark(*words, "--json")[1])
     assert content["modelled_by"] == "made-up"
     one, run = content["ranks"][0], dry_run.load(files["out"])
-    median = 1e6 * np.median(run.rows[0, :, 0])
-    assert one["deliver_ratio"] == pytest.approx(median / one["deliver_modelled_us"])
+    usual = 1e6 * show.uninterrupted(run.rows[0].astype("f8"))[0]
+    assert one["deliver_ratio"] == pytest.approx(usual / one["deliver_modelled_us"])
     other = json.loads(spikemark("predict", files["run"], "--machine", files["machine"], "--ranks", 8,
                                  "--threads", 1, "--ranks-per-node", 1, "--json")[1])  # fmt: skip
     mean = other["predictions"][0]["figures"]["update"]["value"] * 1e-4
     assert one["update_modelled_us"] == pytest.approx(1e6 * mean, rel=0.01)
     assert "threads=17: a node of made-up has 16 cores" in refusal(*words, "--threads", 17)
+
+
+def test_few_long_cycles_and_cycles_without_work_do_not_move_a_ratio():
+    rng = np.random.default_rng(1)
+    times = np.stack([rng.poisson(0.5, 10_000) * 1e-6, rng.gamma(9, 1e-6, 10_000)], axis=1)
+    long = rng.random(len(times)) < 0.003
+    interrupted = times + 150e-6 * long[:, None]
+    assert interrupted.mean(axis=0)[0] > 1.8 * times.mean(axis=0)[0]
+    assert np.median(times[:, 0]) == 0
+    assert show.uninterrupted(interrupted) == pytest.approx(times.mean(axis=0), rel=0.05)
+    assert show.uninterrupted(times[:7]) == pytest.approx(times[:7].mean(axis=0))
 
 
 BAD = {

@@ -11,9 +11,9 @@ bool dry_check(struct dry *dry, const struct description *description, struct er
         if (network->populations[p].size > 0 && !neuron_model_find(network->populations[p].model)->train)
             unknown = &network->populations[p];
     dry->exact_spikes = !unknown;
-    dry->exact_routes =
-        dry->routing == routing_exact ||
-        (dry->routing == routing_by_size && (double)network_synapses(network) <= dry_draws_most);
+    const double draws = (double)network_synapses(network);
+    const double most = dry->of <= dry_ranks_most ? dry_draws_most : dry_draws_few;
+    dry->exact_routes = dry->routing == routing_exact || (dry->routing == routing_by_size && draws <= most);
     if (unknown && isnan(dry->rate_hz))
         return error_set(error,
                          "--rate: missing, and the rate of population %.60s (%.40s) is unknown, since its "

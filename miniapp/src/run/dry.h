@@ -11,12 +11,14 @@
 #include "run/lane.h"
 
 /// How to find where the rank's spikes go. By size: exactly, where that takes no more than dry_draws_most
-/// draws.
+/// draws, or dry_draws_few where there are more than dry_ranks_most ranks. Each draw takes some 10 ns, and
+/// one in as many as there are ranks is needed anyway.
 enum dry_routing { routing_by_size, routing_exact, routing_drawn };
 
-static const double dry_draws_most = 4e9;
+static const double dry_draws_most = 4e9, dry_draws_few = 1e8;
+static const int dry_ranks_most = 1000;
 
-enum { dry_spikes_ahead = 1 << 23 };
+enum { dry_spikes_ahead = 1 << 22 };
 
 struct dry {
     int rank, of;   ///< which rank of how many

@@ -20,6 +20,7 @@ struct search_for_targets {
     int *lanes;          ///< [projections] lane of all their synapses, or -1
     uint64_t *sources;   ///< [lanes][source_words] a bit for each neuron of the network, of one rank
     size_t source_words;
+    double *own, *chances; ///< [populations] neurons of a rank, [lanes][populations] that it has a list
     struct found {
         uint64_t *wants; ///< [ranks of the lane][neuron_words] a bit for each own neuron, by id
         size_t neuron_words;
@@ -59,6 +60,8 @@ static void end_search(struct search_for_targets *s) {
     free(s->owned);
     free(s->lanes);
     free(s->sources);
+    free(s->own);
+    free(s->chances);
 }
 
 /// Notes that the rank of number `place` in the lane has list `list` of the i-th own neuron by id.
@@ -138,25 +141,43 @@ static void find_exactly(struct search_for_targets *s, int rank) {
     }
 }
 
+/// Finds how probable it is that a rank has a list of a neuron. Ranks with as many neurons of each population
+/// as the one before have the same probabilities: most ranks of a large machine.
+static void find_chances(struct search_for_targets *s, int rank) {
+    const struct model *model = s->model;
+    const struct network *network = &model->description->network;
+    const size_t populations = network->n_populations, n = (size_t)model->n_lanes * populations;
+    double synapses[schedule_lanes_max] = {0};
+    bool same = s->chances != NULL;
+    if (!same) {
+        s->own = ALLOC(double, populations);
+        s->chances = ALLOC(double, n);
+    }
+    for (uint32_t p = 0; p < populations; p++) {
+        const double own = placement_count(model->placement, p, rank);
+        same = same && own == s->own[p];
+        s->own[p] = own;
+    }
+    if (same) return;
+    memset(s->chances, 0, n * sizeof *s->chances);
+    lane_sources_expect(model->schedule, network, s->own, synapses, s->chances);
+    for (size_t i = 0; i < n; i++) s->chances[i] = -expm1(s->chances[i]);
+}
+
 /// Adds lists that another rank may have of the own neurons, at random.
 static void find_at_random(struct search_for_targets *s, int rank) {
     const struct model *model = s->model;
     const struct network *network = &model->description->network;
     const size_t populations = network->n_populations;
-    double synapses[schedule_lanes_max] = {0}, *own = ALLOC_ZERO(double, populations);
-    double *log_missed = ALLOC_ZERO(double, (size_t)model->n_lanes *populations);
-    for (uint32_t p = 0; p < populations; p++) own[p] = placement_count(model->placement, p, rank);
-    lane_sources_expect(model->schedule, network, own, synapses, log_missed);
+    find_chances(s, rank);
     for (int l = 0; l < model->n_lanes; l++)
         for (uint32_t i = 0; shares(model, l, rank) && i < model->neurons; i++) {
             const struct owned *owned = &s->owned[i];
             const struct rng_words drawn = rng_draw(
                 network->seed, rng_dry_run, (uint32_t)(populations + (size_t)l), owned->gid, (uint32_t)rank);
-            if (rng_uniform(drawn.word[0]) < -expm1(log_missed[(size_t)l * populations + owned->population]))
+            if (rng_uniform(drawn.word[0]) < s->chances[(size_t)l * populations + owned->population])
                 add(s, l, model->lanes[l].plan->groups.place[rank], i, owned->neuron);
         }
-    free(own);
-    free(log_missed);
 }
 
 /// Adds the lists that this rank has of its own neurons, which it knows.

@@ -7,7 +7,8 @@
 
 /// A spike while it is sorted.
 struct made_spike {
-    uint32_t order; ///< when its rank would send it: by cycle of the window, thread and step
+    uint32_t owner; ///< its rank
+    uint32_t order; ///< when that would send it: by cycle of the window, thread and step
     uint32_t gid, word;
 };
 
@@ -21,9 +22,11 @@ struct foreign {
     struct neuron_setup *setup;    ///< [populations]
     uint32_t first_step, end_step; ///< of what is prepared
     uint32_t windows;              ///< prepared
-    uint64_t *start;               ///< [windows x ranks + 1] place of the words of a window and rank
-    uint32_t *words;
-    struct inbox_run *runs; ///< [ranks] of the window asked for last
+    uint32_t sets, set_ranks;      ///< of set_ranks ranks, whose spikes of a window are sorted together
+    uint64_t *start;               ///< [windows x sets + 1] place of the spikes of a window and a set
+    uint32_t *words;               ///< of all spikes
+    uint64_t *first_run;           ///< [windows + 1]
+    struct made_up_run *runs;      ///< the words of a window that come from one rank
 };
 
 /// Returns the step before which the window from step `first` on ends.
@@ -58,7 +61,6 @@ struct foreign *foreign_open(const struct model *model, int lane, struct wanted 
     f->end = f->warmup + d->cycles * d->steps_per_cycle;
     const uint64_t steps = (uint64_t)f->lane->plan->period * d->steps_per_cycle;
     f->steps = steps < f->end ? (uint32_t)steps : f->end;
-    f->runs = ALLOC_ZERO(struct inbox_run, (size_t)f->lane->ranks);
     f->setup = ALLOC_ZERO(struct neuron_setup, network->n_populations);
     for (uint32_t p = 0; p < network->n_populations; p++) {
         f->setup[p] = (struct neuron_setup){.seed = network->seed,
@@ -75,6 +77,10 @@ struct foreign *foreign_open(const struct model *model, int lane, struct wanted 
         if (owner != f->lane->place && train.interval != train_silent)
             f->spikes_per_step += 1.0 / train.interval;
     }
+    // About as many sets as spikes of a window: memory and time follow these, not the ranks of the machine.
+    const double ranks = f->lane->ranks, sets = fmin(ranks, fmax(1, f->spikes_per_step * f->steps));
+    f->set_ranks = (uint32_t)ceil(ranks / sets);
+    f->sets = ((uint32_t)f->lane->ranks - 1) / f->set_ranks + 1;
     return f;
 }
 
@@ -114,50 +120,68 @@ static uint32_t window_of(const struct foreign *f, uint32_t step) {
     return (step - f->first_step) / f->steps; // they all lie on one side of the end of the warm-up
 }
 
-static void count(struct foreign *f, const struct source *source, void *context) {
-    (void)context;
-    const uint32_t ranks = (uint32_t)f->lane->ranks;
-    for (uint64_t step = first_spike(&source->train, f->first_step); step < f->end_step;
-         step += source->train.interval)
-        f->start[(size_t)window_of(f, (uint32_t)step) * ranks + (uint32_t)source->owner + 1]++;
+/// Returns where the spikes that a rank fires at a step are counted.
+static size_t cell_of(const struct foreign *f, uint64_t step, int owner) {
+    return (size_t)window_of(f, (uint32_t)step) * f->sets + (uint32_t)owner / f->set_ranks;
 }
 
-/// Puts the spikes of a source where those of its window and rank go; start[] moves on.
-static void put(struct foreign *f, const struct source *source, void *spikes) {
+static void count(struct foreign *f, const struct source *source, void *context) {
+    (void)context;
+    for (uint64_t step = first_spike(&source->train, f->first_step); step < f->end_step;
+         step += source->train.interval)
+        f->start[cell_of(f, step, source->owner) + 1]++;
+}
+
+/// Puts the spikes of a source where those of its set and their windows go; start[] moves on.
+static void put(struct foreign *f, const struct source *source, void *context) {
     const uint32_t steps = f->model->description->steps_per_cycle, threads = (uint32_t)f->model->threads;
+    struct made_spike *spikes = context;
     for (uint64_t step = first_spike(&source->train, f->first_step); step < f->end_step;
          step += source->train.interval) {
-        const uint32_t window = window_of(f, (uint32_t)step);
-        const uint32_t within = (uint32_t)step - (f->first_step + window * f->steps);
+        const uint32_t within = (uint32_t)step - (f->first_step + window_of(f, (uint32_t)step) * f->steps);
         const uint64_t order =
             ((uint64_t)(within / steps) * threads + (uint32_t)source->thread) * steps + within % steps;
-        ((struct made_spike *)
-             spikes)[f->start[(size_t)window * (uint32_t)f->lane->ranks + (uint32_t)source->owner]++] =
-            (struct made_spike){order < UINT32_MAX ? (uint32_t)order : UINT32_MAX, source->gid,
-                                spike_pack(f->lane->format, source->name, within)};
+        spikes[f->start[cell_of(f, step, source->owner)]++] =
+            (struct made_spike){(uint32_t)source->owner, order < UINT32_MAX ? (uint32_t)order : UINT32_MAX,
+                                source->gid, spike_pack(f->lane->format, source->name, within)};
     }
 }
 
 static int by_order(const void *a, const void *b) {
     const struct made_spike *x = a, *y = b;
+    if (x->owner != y->owner) return x->owner < y->owner ? -1 : 1;
     if (x->order != y->order) return x->order < y->order ? -1 : 1;
     return (x->gid > y->gid) - (x->gid < y->gid);
 }
 
-/// Sorts the spikes of a window and rank and turns them into words.
-static void pack(struct foreign *f, struct made_spike *spikes, uint64_t n, uint32_t first, uint32_t *words) {
+/// Turns the sorted spikes of a window into words, and adds a run for each rank that has some.
+static void pack(struct foreign *f, uint32_t window, const struct made_spike *spikes) {
     const struct wire_format *wire = f->lane->plan->wire;
-    qsort(spikes, n, sizeof *spikes, by_order);
-    for (uint64_t i = 0; i < n; i++)
-        wire->pack(words + i * (uint64_t)wire->words, spikes[i].word, spikes[i].gid,
+    const uint32_t first = f->first_step + window * f->steps, wide = (uint32_t)wire->words;
+    const uint64_t begin = f->start[(size_t)window * f->sets], end = f->start[(size_t)(window + 1) * f->sets];
+    uint64_t run = f->first_run[window];
+    for (uint64_t i = begin; i < end; i++) {
+        wire->pack(f->words + i * wide, spikes[i].word, spikes[i].gid,
                    first + spike_step(f->lane->format, spikes[i].word));
+        if (i == begin || spikes[i].owner != spikes[i - 1].owner)
+            f->runs[run++] = (struct made_up_run){(int)spikes[i].owner, 0};
+        f->runs[run - 1].count += wide;
+    }
+    f->first_run[window + 1] = run;
+}
+
+static void free_prepared(struct foreign *f) {
+    free(f->start);
+    free(f->words);
+    free(f->first_run);
+    free(f->runs);
 }
 
 /// Prepares windows from step `first` on.
 static void prepare(struct foreign *f, uint32_t first) {
-    const uint32_t ranks = (uint32_t)f->lane->ranks, last = first < f->warmup ? f->warmup : f->end;
-    const double ahead = f->model->dry->spikes_ahead; // and half as many runs of words
-    const double most = fmin(ahead / (f->spikes_per_step * f->steps), ahead / 2 / ranks);
+    const uint32_t last = first < f->warmup ? f->warmup : f->end;
+    const double ahead = f->model->dry->spikes_ahead; // and half as many sets
+    const double most = fmin(ahead / (f->spikes_per_step * f->steps), ahead / 2 / f->sets);
     f->first_step = first;
     f->end_step = window_end(f, first);
     f->windows = 1;
@@ -165,45 +189,43 @@ static void prepare(struct foreign *f, uint32_t first) {
         f->end_step = window_end(f, f->end_step);
         f->windows++;
     }
-    const size_t cells = (size_t)f->windows * ranks;
-    free(f->start);
-    free(f->words);
+    const size_t cells = (size_t)f->windows * f->sets;
+    free_prepared(f);
     f->start = ALLOC_ZERO(uint64_t, cells + 1);
     for_each_source(f, NULL, count);
     for (size_t i = 0; i < cells; i++) f->start[i + 1] += f->start[i];
-    struct made_spike *spikes = ALLOC(struct made_spike, f->start[cells]);
+    const uint64_t n = f->start[cells];
+    struct made_spike *spikes = ALLOC(struct made_spike, n);
     for_each_source(f, spikes, put);
     memmove(f->start + 1, f->start, cells * sizeof *f->start);
     f->start[0] = 0;
-    const uint64_t wide = (uint64_t)f->lane->plan->wire->words;
-    f->words = ALLOC(uint32_t, f->start[cells] * wide);
     for (size_t i = 0; i < cells; i++)
-        pack(f, spikes + f->start[i], f->start[i + 1] - f->start[i],
-             f->first_step + (uint32_t)(i / ranks) * f->steps, f->words + f->start[i] * wide);
+        qsort(spikes + f->start[i], f->start[i + 1] - f->start[i], sizeof *spikes, by_order);
+    f->words = ALLOC(uint32_t, n * (uint64_t)f->lane->plan->wire->words);
+    f->runs = ALLOC(struct made_up_run, n);
+    f->first_run = ALLOC_ZERO(uint64_t, (size_t)f->windows + 1);
+    for (uint32_t window = 0; window < f->windows; window++) pack(f, window, spikes);
     free(spikes);
 }
 
-const struct inbox_run *foreign_window(struct foreign *f, uint32_t first, uint32_t end) {
-    const size_t ranks = (size_t)f->lane->ranks, wide = (size_t)f->lane->plan->wire->words;
+struct made_up_words foreign_window(struct foreign *f, uint32_t first, uint32_t end) {
     if (end != window_end(f, first)) abort(); // the schedule of the lane is known
     if (!f->start || first < f->first_step || first >= f->end_step) prepare(f, first);
-    const uint64_t *start = f->start + window_of(f, first) * ranks;
-    for (size_t rank = 0; rank < ranks; rank++)
-        f->runs[rank] =
-            (struct inbox_run){f->words + start[rank] * wide, (start[rank + 1] - start[rank]) * wide};
-    return f->runs;
+    const size_t window = window_of(f, first);
+    const uint64_t run = f->first_run[window], wide = (uint64_t)f->lane->plan->wire->words;
+    return (struct made_up_words){f->words + f->start[window * f->sets] * wide, f->runs + run,
+                                  f->first_run[window + 1] - run};
 }
 
 double foreign_bytes(double lists, int wire_words) {
-    return 2 * lists + (sizeof(struct made_spike) + 4.0 * wire_words + 8.0 / 2) * dry_spikes_ahead;
+    const double spike = sizeof(struct made_spike) + sizeof(struct made_up_run) + 4.0 * wire_words;
+    return 2 * lists + (spike + 8.0 / 2) * dry_spikes_ahead;
 }
 
 void foreign_close(struct foreign *f) {
     if (!f) return;
     wanted_close(&f->wanted);
     free(f->setup);
-    free(f->start);
-    free(f->words);
-    free(f->runs);
+    free_prepared(f);
     free(f);
 }

@@ -12,14 +12,15 @@
 #define RUN_FOREIGN_H
 
 #include "run/build.h"
+#include "transport/made_up.h"
 
 /// Opens the spikes of lane `lane` of the model, which is built by then. Takes over `wanted`, which it leaves
 /// empty. model->dry has the rate of neurons whose spikes are not known.
 struct foreign *foreign_open(const struct model *model, int lane, struct wanted *wanted);
 
-/// Returns the words of the window from step `first` up to step `end`, one run for each rank of the lane and
-/// none from this one. They are valid until the next call. Windows must follow each other.
-const struct inbox_run *foreign_window(struct foreign *foreign, uint32_t first, uint32_t end);
+/// Returns the words of the window from step `first` up to step `end`, and a run for each other rank of the
+/// lane that sends some. They are valid until the next call. Windows must follow each other.
+struct made_up_words foreign_window(struct foreign *foreign, uint32_t first, uint32_t end);
 
 /// Returns the bytes that it takes beside the model for so many lists, at most, unless a single window has
 /// more spikes than are prepared at a time.

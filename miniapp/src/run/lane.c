@@ -62,7 +62,7 @@ static void open_windows(struct lane *lane, const uint32_t *per_owner) {
     for (uint32_t w = 0; w < windows(lane); w++) {
         struct window *window = &lane->windows[w];
         outbox_open(&window->outbox, exchange_destinations(lane->backend, lane->ranks));
-        window->exchange = lane->foreign ? made_up_open(lane->ranks, lane->place)
+        window->exchange = lane->foreign ? made_up_open(lane->ranks, lane->place, lane->backend->broadcast)
                                          : exchange_open(lane->ranks > 1 ? &lane->plan->exchange : &alone,
                                                          lane->comm, &partners);
     }
@@ -262,7 +262,7 @@ struct level_traffic lane_level(const struct lane *lane, int level) {
 uint64_t lane_words(const struct lane *lane) {
     uint64_t sum = 0;
     for (uint32_t w = 0; lane->foreign && w < windows(lane); w++)
-        sum += made_up_words(lane->windows[w].exchange);
+        sum += made_up_copied(lane->windows[w].exchange);
     return sum;
 }
 

@@ -2,21 +2,32 @@
 /// An exchange with ranks that do not exist. In a dry run, words that were made up beforehand are copied into
 /// the inbox, together with what the rank sends to itself, in the order of the ranks that would send them.
 ///
-/// It is no back-end that a description can name, and nothing leaves.
+/// Only ranks that send something cost time, since a rank of a large machine hears from few of them in a
+/// window. It is no back-end that a description can name, and nothing leaves.
 
 #ifndef TRANSPORT_MADE_UP_H
 #define TRANSPORT_MADE_UP_H
 
 #include "transport/exchange.h"
 
-/// Opens the exchange of rank `own` of so many ranks. Close it with exchange_close().
-struct exchange *made_up_open(int ranks, int own);
+/// What other ranks send in a window: the words of all of them, one rank after the other.
+struct made_up_words {
+    const uint32_t *words;
+    const struct made_up_run {
+        int rank; ///< ascending, never the own one
+        uint32_t count;
+    } * run;
+    size_t runs; ///< ranks that send something
+};
 
-/// Says what the next exchange_start() is to copy: a run of words from each rank [ranks], none from the own
-/// one. They must stay until then.
-void made_up_expect(struct exchange *exchange, const struct inbox_run *runs);
+/// Opens the exchange of rank `own` of so many ranks. `by_rank`: the inbox has one run for each rank, empty
+/// or not, as a broadcast needs it; else it has only those that hold words. Close it with exchange_close().
+struct exchange *made_up_open(int ranks, int own, bool by_rank);
+
+/// Says what the next exchange_start() is to copy. It must stay until then.
+void made_up_expect(struct exchange *exchange, struct made_up_words words);
 
 /// Returns the words copied so far.
-uint64_t made_up_words(const struct exchange *exchange);
+uint64_t made_up_copied(const struct exchange *exchange);
 
 #endif

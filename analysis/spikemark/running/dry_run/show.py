@@ -13,6 +13,7 @@ from spikemark.records.dry_run import DryRun
 from spikemark.records.phases import COMPUTE, HELD, THREADS
 
 ABREAST = 4  # ranks that fit side by side on a terminal
+GROUP = 20  # cycles
 COUNTS = "neurons", "synapses", "synaptic_events"
 PARTS = {
     "deliver": "delivery", "update": "update", THREADS: "waiting for threads", "collocate": "collocation",
@@ -59,9 +60,9 @@ class Modelled:
 
     def cells(self, rank: int, times: np.ndarray) -> dict[str, Any]:
         """The prediction for one rank with these times [cycle, part], and measured over predicted."""
-        medians, own = np.median(times, axis=0), self.mean_s[rank]
+        measured, own = uninterrupted(times), self.mean_s[rank]
         ratios = {
-            f"{part}_ratio": float(medians[i] / own[i]) if own[i] > 0 else NOTHING
+            f"{part}_ratio": float(measured[i] / own[i]) if own[i] > 0 else NOTHING
             for i, part in enumerate(COMPUTE)
         }
         return {f"{part}_modelled_us": 1e6 * float(own[i]) for i, part in enumerate(COMPUTE)} | ratios
@@ -73,11 +74,21 @@ class Modelled:
         each = (
             (
                 Column(f"{part}_modelled_us", f"{PARTS[part]} {of} (µs per cycle)", "modelled"),
-                Column(f"{part}_ratio", f"{PARTS[part]}, measured (median cycle) over modelled"),
+                Column(f"{part}_ratio", f"{PARTS[part]}, measured (median of means) over modelled"),
             )
             for part in COMPUTE
         )
         return [column for pair in each for column in pair]
+
+
+def uninterrupted(times: np.ndarray) -> np.ndarray:
+    """Usual seconds per cycle of each part, [part], from times [cycle, part]: the median of means over GROUP.
+
+    A mean follows what interrupts few cycles, for longer than a part lasts. The median cycle of a rank that
+    has a spike in every other one says nothing of collocation.
+    """
+    groups = max(1, len(times) // GROUP)
+    return np.median([group.mean(axis=0) for group in np.array_split(times, groups)], axis=0)
 
 
 def table(found: DryRun, modelled: Modelled | None = None) -> Table:

@@ -9,31 +9,46 @@
 
 struct made_up {
     struct exchange common;
-    const struct inbox_run *expected; ///< [ranks], borrowed
+    struct made_up_words expected; ///< borrowed
     uint32_t *words;
     size_t capacity; ///< of `words`; grows, never shrinks
+    size_t n;        ///< words of the inbox
+    bool by_rank;
     uint64_t copied;
 };
+
+/// Adds words to the inbox, which come from `rank`. \return the end of these words.
+static const uint32_t *add(struct made_up *x, int rank, const uint32_t *words, size_t count) {
+    struct inbox *inbox = &x->common.inbox;
+    if (count == 0) return words;
+    memcpy(x->words + x->n, words, count * sizeof *words);
+    inbox->run[x->by_rank ? rank : inbox->runs++] = (struct inbox_run){x->words + x->n, count};
+    x->n += count;
+    return words + count;
+}
 
 /// Copies the words at once, so that what was made up need not wait for the end of the exchange.
 static void start(struct exchange *exchange, const struct outbox *outbox) {
     struct made_up *x = (struct made_up *)exchange;
+    const struct made_up_words expected = x->expected;
     const int own = outbox->ranks > 1 ? exchange->rank : 0; // a broadcast has one destination
-    size_t total = outbox_count(outbox, own), n = 0;
-    for (int rank = 0; rank < exchange->ranks; rank++) total += x->expected[rank].count;
+    const uint32_t own_count = outbox_count(outbox, own);
+    size_t total = own_count, k = 0;
+    for (size_t i = 0; i < expected.runs; i++) total += expected.run[i].count;
     if (total > x->capacity) {
         free(x->words);
         x->capacity = 2 * total;
         x->words = ALLOC(uint32_t, x->capacity);
     }
-    for (int rank = 0; rank < exchange->ranks; rank++) {
-        struct inbox_run run = x->expected[rank];
-        if (rank == exchange->rank)
-            run = (struct inbox_run){outbox_words(outbox, own), outbox_count(outbox, own)};
-        if (run.count) memcpy(x->words + n, run.words, run.count * sizeof *x->words);
-        exchange->inbox.run[rank] = (struct inbox_run){x->words + n, run.count};
-        n += run.count;
-    }
+    x->n = 0;
+    exchange->inbox.runs = x->by_rank ? exchange->ranks : 0;
+    for (int rank = 0; x->by_rank && rank < exchange->ranks; rank++)
+        exchange->inbox.run[rank] = (struct inbox_run){x->words, 0};
+    const uint32_t *words = expected.words;
+    for (; k < expected.runs && expected.run[k].rank < exchange->rank; k++)
+        words = add(x, expected.run[k].rank, words, expected.run[k].count);
+    add(x, exchange->rank, outbox_words(outbox, own), own_count);
+    for (; k < expected.runs; k++) words = add(x, expected.run[k].rank, words, expected.run[k].count);
     x->copied += total;
 }
 
@@ -42,7 +57,9 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
 }
 
 static size_t bytes(const struct exchange *exchange) {
-    return ((const struct made_up *)exchange)->capacity * sizeof(uint32_t);
+    const size_t unused = (size_t)(exchange->ranks - exchange->inbox.runs); // of the inbox
+    return ((const struct made_up *)exchange)->capacity * sizeof(uint32_t) +
+           unused * sizeof *exchange->inbox.run;
 }
 
 static void close(struct exchange *exchange) {
@@ -59,20 +76,21 @@ static const struct exchange_backend made_up = {
     .close = close,
 };
 
-struct exchange *made_up_open(int ranks, int own) {
+struct exchange *made_up_open(int ranks, int own, bool by_rank) {
     struct exchange *exchange = exchange_open(&(struct exchange_spec){.backend = &made_up}, MPI_COMM_SELF,
                                               &(struct partners){.n_targets = 0});
     exchange->rank = own;
     exchange->ranks = ranks;
+    ((struct made_up *)exchange)->by_rank = by_rank;
     free(exchange->inbox.run);
-    exchange->inbox = (struct inbox){ranks, ALLOC_ZERO(struct inbox_run, (size_t)ranks)};
+    exchange->inbox = (struct inbox){0, ALLOC_ZERO(struct inbox_run, (size_t)ranks)};
     return exchange;
 }
 
-void made_up_expect(struct exchange *exchange, const struct inbox_run *runs) {
-    ((struct made_up *)exchange)->expected = runs;
+void made_up_expect(struct exchange *exchange, struct made_up_words words) {
+    ((struct made_up *)exchange)->expected = words;
 }
 
-uint64_t made_up_words(const struct exchange *exchange) {
+uint64_t made_up_copied(const struct exchange *exchange) {
     return ((const struct made_up *)exchange)->copied;
 }
