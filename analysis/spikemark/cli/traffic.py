@@ -9,6 +9,8 @@ from .options import AsJson
 from .output import print_json, print_lines, print_tables, short
 from .partition import GraphFile
 
+SENDER = "sender"
+
 
 def traffic(
     graph: GraphFile,
@@ -25,7 +27,7 @@ def traffic(
         str | None,
         typer.Option(metavar="AxB…", help="Route in levels: groups of A ranks, groups of B such groups, …"),
     ] = None,
-    side: Annotated[str, typer.Option(help="Whose group a bridge is in: sender or receiver.")] = "sender",
+    side: Annotated[str, typer.Option(help="Whose group a bridge is in: sender or receiver.")] = SENDER,
     merged: Annotated[
         bool,
         typer.Option("--merged", help="A spike for several ranks behind a bridge goes there once."),
@@ -71,6 +73,9 @@ def traffic(
     from spikemark.prediction.partition.placement import named, of_run
 
     check_side(side)
+    for option, given in (("--merged", merged), (f"--side={side}", side != SENDER)):
+        if given and levels is None:
+            raise BadInput(f"{option}: only with --levels")
     network = load(graph)
     placement = placement or of_run(network)
     placed = named(network, placement, ranks)
