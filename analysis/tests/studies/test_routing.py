@@ -15,6 +15,7 @@ from spikemark.prediction.collectives import Collectives
 from spikemark.prediction.partition import levels, routed
 from spikemark.prediction.traffic import Traffic
 from spikemark.presets import voxels
+from spikemark.quantities.words import number
 from spikemark.records.gather import gather
 from spikemark.running.simulation.replay import Replayed
 from spikemark.running.simulation.smpirun import SimulationFailed
@@ -88,6 +89,28 @@ def test_what_is_computed_stays_and_the_rest_follows(done, small, tmp_path, monk
     assert asked == [small[0]]
     monkeypatch.setitem(voxels.FULL, "lambda_", 0.5)
     assert loads.load(tmp_path) == {}  # another brain
+
+
+def test_the_fastest_way_is_the_fastest_of_all_numbers_of_levels(done):
+    fastest = {
+        (r["method"], r["ranks"], r["schedule"]): r
+        for r in table(done, "fastest").rows
+        if r["machine"] == replays.MACHINE
+    }
+    rows = table(done, "by-levels").rows
+    assert len(rows) == len(fastest) > 0
+    for row in rows:
+        own = fastest[row["method"], row["ranks"], row["schedule"]]
+        times = [row[f"s{k}"] for k in range(1, loads.MOST_LEVELS + 1)]
+        assert times[0] == pytest.approx(own["direct_s"].value)
+        assert min(times) == pytest.approx(own["best_s"].value)
+
+
+def test_the_map_says_from_which_d_on_levels_do_not_pay(done):
+    text = done.page.read_text(encoding="utf-8")
+    own = [r for r in table(done, "thresholds").rows if r["machine"] == replays.MACHINE]
+    for row in (r for r in own if r["method"] == SCATTERED and r["mb1"]):
+        assert f"MB, D = {number(row['d1'].value)} on." in text
 
 
 def test_merging_and_sides(done):
