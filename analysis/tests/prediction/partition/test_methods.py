@@ -197,7 +197,7 @@ def test_after_its_time_limit_the_same_command_goes_on(coarse, tmp_path, monkeyp
     words = ["partition", coarse, "--ranks", 7, "--method", "genetic", "--out", out]
     status, output, errors = spikemark(*words, "--time-limit", 0)
     assert status == 0, errors
-    assert "genetic, ended by the time limit after" in output and "the same command goes on" in output
+    assert "genetic, ended by the time limit after" in output and "the same command continues" in output
     assert sorted(path.name for path in tmp_path.iterdir()) == [f".{out.name}.state", out.name]
     status, output, errors = spikemark(*words)
     assert status == 0 and "going on from" in errors and "genetic, finished after" in output
