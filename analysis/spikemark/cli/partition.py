@@ -20,6 +20,7 @@ Seed = Annotated[int, typer.Option(min=0, help="Seed of the method.")]
 TimeLimit = Annotated[
     float | None, typer.Option(min=0, metavar="SECONDS", help="Stop an iterative method after this time.")
 ]
+GOES_ON = "; the same command continues from there"
 Method = Annotated[str | None, typer.Option(help="Method; without it, the methods are listed.")]
 
 
@@ -71,7 +72,7 @@ def partition(
     from spikemark.network import placement_file
     from spikemark.prediction.partition import divide, grouping, show
     from spikemark.prediction.partition.graph import load
-    from spikemark.prediction.partition.methods import METHODS, find
+    from spikemark.prediction.partition.methods import METHODS, check_limit, find
 
     if method is None:
         return print_lines(f"{entry.name:16} {entry.summary}" for entry in METHODS.values())
@@ -82,6 +83,7 @@ def partition(
         if value is None:
             raise BadInput(f"--{name}: missing; see `spikemark partition --help`")
     placement_file.check_ending(out)
+    check_limit(chosen, time_limit)
     if balance is not None:
         return _balanced(graph, answer(load(graph), ranks, chosen, seed, asked), out, assumptions, as_json)
     grouping.check(ranks, group)
@@ -91,14 +93,15 @@ def partition(
     made = divide.divide(found, ranks, chosen, seed, capacity, time_limit, kept, _say)
     placed = made.placement if group is None else grouping.grouped(found, made.placement, group)
     placement_file.write(out, placed.check(found.neurons, str(out)))
-    kept.unlink(missing_ok=True)
+    if made.finished:
+        kept.unlink(missing_ok=True)
     _, rows = show.loads(found, placed, show.Asked())
     if as_json:
         about = {"seed": seed, "seconds": made.seconds, "finished": made.finished, "placement": str(out)}
         return print_json(about | show.content(rows, placed, show.Asked(), found))
     print_tables(show.table(rows, show.Asked(), method, found))
-    ended = "finished" if made.finished else "ended by the time limit"
-    print_lines([f"{short(out)}: {method}, {ended} after {made.seconds:.1f} s"])
+    ended, more = ("finished", "") if made.finished else ("ended by the time limit", GOES_ON)
+    print_lines([f"{short(out)}: {method}, {ended} after {made.seconds:.1f} s{more}"])
     if found.described is not None:
         print_lines([f"to run it: {_running(graph, out, ranks)}"])
 

@@ -9,6 +9,8 @@ from .options import AsJson
 from .output import print_json, print_lines, print_tables, short
 from .partition import GraphFile
 
+SENDER = "sender"
+
 
 def traffic(
     graph: GraphFile,
@@ -27,7 +29,7 @@ def traffic(
     ] = None,
     side: Annotated[
         str, typer.Option(help="Group of the bridges: that of the sender or of the receiver.")
-    ] = "sender",
+    ] = SENDER,
     merged: Annotated[
         bool,
         typer.Option("--merged", help="Send a spike for several ranks behind a bridge to the bridge once."),
@@ -73,6 +75,9 @@ def traffic(
     from spikemark.prediction.partition.placement import named, of_run
 
     check_side(side)
+    for option, given in (("--merged", merged), (f"--side={side}", side != SENDER)):
+        if given and levels is None:
+            raise BadInput(f"{option}: only with --levels")
     network = load(graph)
     placement = placement or of_run(network)
     placed = named(network, placement, ranks)

@@ -15,8 +15,9 @@ from spikemark.prediction.collectives import Collectives
 from spikemark.prediction.partition import levels, routed
 from spikemark.prediction.traffic import Traffic
 from spikemark.presets import voxels
+from spikemark.quantities.words import number
 from spikemark.records.gather import gather
-from spikemark.running.simulation.replay import Replayed
+from spikemark.running.simulation.replay import AS_DIRECT, BY_NUMBER, Replayed
 from spikemark.running.simulation.smpirun import SimulationFailed
 from spikemark.studies import STUDIES, carry_out, routing
 from spikemark.studies.routing import loads, replays, tables, verdicts
@@ -90,6 +91,28 @@ def test_what_is_computed_stays_and_the_rest_follows(done, small, tmp_path, monk
     assert loads.load(tmp_path) == {}  # another brain
 
 
+def test_the_fastest_way_is_the_fastest_of_all_numbers_of_levels(done):
+    fastest = {
+        (r["method"], r["ranks"], r["schedule"]): r
+        for r in table(done, "fastest").rows
+        if r["machine"] == replays.MACHINE
+    }
+    rows = table(done, "by-levels").rows
+    assert len(rows) == len(fastest) > 0
+    for row in rows:
+        own = fastest[row["method"], row["ranks"], row["schedule"]]
+        times = [row[f"s{k}"] for k in range(1, loads.MOST_LEVELS + 1)]
+        assert times[0] == pytest.approx(own["direct_s"].value)
+        assert min(times) == pytest.approx(own["best_s"].value)
+
+
+def test_the_map_says_from_which_d_on_levels_do_not_pay(done):
+    text = done.page.read_text(encoding="utf-8")
+    own = [r for r in table(done, "thresholds").rows if r["machine"] == replays.MACHINE]
+    for row in (r for r in own if r["method"] == SCATTERED and r["mb1"]):
+        assert f"MB, D = {number(row['d1'].value)} on." in text
+
+
 def test_merging_and_sides(done):
     rows = table(done, "ablation").rows
     assert {(r["side"], r["merged"]) for r in rows} == {(s, m) for s in levels.SIDES for m in (False, True)}
@@ -154,17 +177,18 @@ def test_a_simulation_that_fails_is_said_and_tried_again(small, tmp_path, monkey
     assert row["ratio"] == 0.5 and not row["run"]
 
 
-SMALL = [replays.Case(16, 1, 1, True), replays.Case(16, 2, 1, True)]
+SMALL = [replays.Case(16, k, 1, True, numbered) for numbered in (False, True) for k in (1, 2)]
 
 
 @pytest.fixture
 def replayed(small, tmp_path, monkeypatch):
-    """Both kinds of small brains as they are kept, without SimGrid."""
+    """Small brains in either order as they are kept, without SimGrid."""
+    orders = []
 
     def simulate(described, profile, ranks, out, cv):
-        lane = {"exchange": "direct", "composed": None, "levels": None}
+        lane = {"exchange": described["exchange"], "composed": None, "levels": None}
         if isinstance(described["exchange"], dict):
-            composed = {"inner": "direct", "outer": "direct", "group": described["exchange"]["group"]}
+            composed = {name: described["exchange"][name] for name in ("inner", "outer", "group")}
             counts = {"connections": 3, "messages": 960, "words": 20_000, "bytes_sent": 90_000}
             lane = {"exchange": "two_level", "composed": composed, "levels": [counts, counts]}
         write(out, described, ranks, profile.name, warmup=0)
@@ -173,6 +197,7 @@ def replayed(small, tmp_path, monkeypatch):
         (out / "record.json").write_text(json.dumps(record))
 
     def replay(messages, network, order):
+        orders.append(order)
         ends = 1e-6 * np.arange(1, 1 + len(messages))
         return Replayed(ends, ends, 30_000_000)
 
@@ -180,6 +205,7 @@ def replayed(small, tmp_path, monkeypatch):
     monkeypatch.setattr(replays, "simulate", simulate)
     monkeypatch.setattr(replays, "replay", replay)
     assert list(replays.compute(tmp_path)) == []
+    assert orders == [AS_DIRECT, AS_DIRECT, BY_NUMBER, BY_NUMBER]  # as they are run
     return tmp_path
 
 
@@ -188,7 +214,11 @@ def test_counts_of_small_brains_are_kept_with_what_is_missing(replayed):
     found = replays.load(replayed)
     assert list(found) == SMALL
     rows = replays.counts(found).rows
-    assert [row["level"] for row in rows] == ["1", "1", "2"]
+    assert [row["level"] for row in rows] == 2 * ["1", "1", "2"]
+    composed = "two_level of {}, groups of 4, bridges of the sender"
+    assert list(dict.fromkeys(row["exchange"] for row in rows)) == [
+        "direct", composed.format("direct"), "p2p", composed.format("p2p"),
+    ]  # fmt: skip
     assert "that ranks keep for themselves" in rows[0]["words"].reason and rows[0]["words"].mark == "–"
     assert rows[1]["words"] == 2e4 and rows[1]["expected_words"] > 0
     assert all(row["run"] > 0 for row in replays.table(found).rows)

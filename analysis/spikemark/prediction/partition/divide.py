@@ -47,8 +47,9 @@ def divide(
     """Place the graph on so many ranks, equal ones or with `capacity` [ranks] as of `weights.capacity`.
 
     `kept` is a file for the state of the method. It is written every few seconds, read at the next start with
-    the same graph, ranks, method and seed, and stays; whoever has kept the placement removes it. The time
-    limit counts from this start. `clock` says what it counts: seconds that pass, or those of the processor.
+    the same graph, ranks, method and seed, and stays; whoever has kept a finished placement removes it. The
+    time limit counts from this start. `clock` says what it counts: seconds that pass, or those of the
+    processor. A method that does not search ends by itself, whatever the limit.
     Raises BadInput for fewer than one rank, for more ranks than neurons, or than memory is for, and for a
     method that knows equal ranks only.
     """
@@ -70,7 +71,7 @@ def divide(
     state, finished, saved, said = earlier, True, began, began
     for state in method.place(problem, earlier):
         now = clock()
-        if time_limit_s is not None and now - began >= time_limit_s:
+        if method.searches and time_limit_s is not None and now - began >= time_limit_s:
             finished = False
             break
         if kept is not None and now - saved >= KEPT_EVERY_S:
@@ -80,7 +81,7 @@ def divide(
             size, out = unevenness_of(problem.loads, state["rank"], problem.capacity)
             say(f"{now - began:.0f} s: largest over mean {size:.3f} neurons, {out:.3f} traffic of voxels")
             said = now
-    if kept is not None and saved > began:
+    if kept is not None and (saved > began or not finished):
         _keep(kept, key, state)
     return Divided(problem.placement(state["rank"], method.name), clock() - began, finished)
 

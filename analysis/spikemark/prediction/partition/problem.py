@@ -126,7 +126,8 @@ class Method:
 
     `place` yields ever better states and may go on from an earlier one; whoever asks may stop at any state.
     `cut` says into how many parts the atoms are cut. `direct`, where given, places neurons without pieces.
-    `library` is what it needs besides our own packages. `weighted` says whether it heeds capacities.
+    `library` is what it needs besides our own packages. `weighted` says whether it heeds capacities, and
+    `searches` whether it goes on and on, so that a time limit may end it.
     """
 
     name: str
@@ -136,6 +137,7 @@ class Method:
     direct: Callable[[Problem], Placement] | None = None
     library: str = ""
     weighted: bool = False
+    searches: bool = False
 
 
 def large_ones(graph: Graph, ranks: int) -> np.ndarray:

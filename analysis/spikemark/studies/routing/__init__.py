@@ -35,6 +35,7 @@ def read(sweep: Sweep) -> Findings:
         Section("map", "When levels pay", [EXPLAINED, SOURCE], boxes=_boxes(replayed),
                 figures=figure(ends, machine, brains), tables=[ends, tables.fastest(ways)]),
         Section("even", "Even traffic", tables=[tables.even(loads.RANKS)]),
+        Section("levels", "One to four levels", tables=[tables.by_levels(found, machine)]),
         Section("groups", "Sizes of groups", tables=[tables.groups(found, machine)]),
         Section("ablation", "Sides and merging", tables=[tables.ablation(found, machine)]),
         Section("replayed", "Simulated messages", tables=[replays.table(replayed), replays.counts(replayed)]),

@@ -82,7 +82,7 @@ def _counted(lane: Lane) -> list[dict[str, Cell]]:
 
 
 def _words(lane: Lane) -> str:
-    """The exchange of a lane of a record, with its groups."""
+    """The exchange of a lane of a record, with its parts and groups."""
     if lane.composed is None:
         return lane.exchange
     sizes = lane.composed.get("dimensions")
@@ -90,7 +90,8 @@ def _words(lane: Lane) -> str:
     more.append(f"bridges of the {lane.composed.get('side', 'sender')}")
     more += ["merged"] * bool(lane.composed.get("merge"))
     more += [f"with {field}" for field in OF_EXCHANGES if lane.composed.get(field)]
-    return f"{lane.exchange}, {', '.join(more)}"
+    parts = lane.composed.get("parts") or [lane.composed.get("inner"), lane.composed.get("outer")]
+    return f"{lane.exchange} of {' and '.join(dict.fromkeys(parts))}, {', '.join(more)}"
 
 
 def expected(record: Record) -> list[dict[str, float]]:

@@ -31,7 +31,7 @@ def figure(table: Table, machine: str, brains: list[Placed]) -> list[Figure]:
     if len(own) < 2:
         return []
     name, ranks = "routing-map", [r["ranks"] for r in own]
-    said = " ".join(f"{r['ranks']} ranks: direct from {_words(r)} MB on." for r in own)
+    said = " ".join(f"{r['ranks']} ranks: direct from {_words(r)} on." for r in own)
     alt = f"Fastest number of levels over ranks and bytes of a rank in an exchange, on {machine}. {said}"
     handles = [
         Patch(color=schedule_colour(LEVELS[k]), alpha=0.45, label="direct" if k == 1 else f"{k} levels")
@@ -46,11 +46,14 @@ def figure(table: Table, machine: str, brains: list[Placed]) -> list[Figure]:
                 axes.plot(*zip(*line, strict=True), style, color=COLOUR["ink"], linewidth=1.2)
                 tell(axes, f"direct from here on, {other}", *map(list, zip(*line, strict=True)), "modelled")
                 handles.append(Line2D([], [], linestyle=style, color=COLOUR["ink"], label=f"direct, {other}"))
+        for row in (r for r in own if r["mb1"]):
+            at, side = (row["ranks"], row["mb1"].value), "left" if row is own[0] else "right"
+            axes.text(*at, f"D = {row['d1'].value:.2g}", ha=side, va="bottom", color=COLOUR["ink"])
         for schedule in SCHEDULES:
             line = [(p.item.ranks, 1e-6 * p.bytes(schedule.window)) for p in brains]
             axes.plot(*zip(*line, strict=True), marker="o", markersize=3, color=COLOUR["muted"], linewidth=1)
             tell(axes, f"the brain, {schedule.words}", *map(list, zip(*line, strict=True)), "modelled")
-            axes.text(*line[0], f" {schedule.words}", va="bottom", color=COLOUR["ink"])
+            axes.text(*line[-1], f"at {schedule.words}", ha="right", va="top", color=COLOUR["ink"])
         axes.set(xscale="log", yscale="log", xlim=(ranks[0], ranks[-1]), ylim=(LOW, HIGH))
         axes.set(xlabel="ranks", ylabel="MB of a rank in an exchange")
         axes.set_xticks(ranks, [str(n) for n in ranks])
@@ -60,13 +63,14 @@ def figure(table: Table, machine: str, brains: list[Placed]) -> list[Figure]:
         svg = markup(drawn, name, alt, zoom=axes)
     caption = (
         f"Areas: {machine}, the traffic of the brain scaled. Lines in ink: above them, sending directly is"
-        " fastest. Grey: what the brain sends, with cycles of 0.1 ms."
+        f" fastest. Beside that of {machine}: from which D on the brain sends so much. Grey: what the brain"
+        " sends, with cycles of 0.1 ms."
     )
     return [Figure(name, "How many levels are fastest", svg, alt, caption, table)]
 
 
 def _words(row: dict) -> str:
-    return number(row["mb1"].value) if row["mb1"] else row["mb1"].mark
+    return f"{number(row['mb1'].value)} MB, D = {number(row['d1'].value)}" if row["mb1"] else row["mb1"].mark
 
 
 def _areas(axes: Axes, rows: list[dict], ranks: list[int]) -> None:

@@ -36,7 +36,8 @@ from .loads import Item, Way, drawn
 
 FILE, RUNS = "replays.json", "simulated"
 MACHINE = "jureca-dc"
-BACK_END = "direct"  # as p2p, but without looking for messages, which SimGrid makes dear
+BACK_END = "direct"  # as p2p, but without looking for messages, which SimGrid makes dear on many ranks
+NUMBERED_BACK_END = "p2p"
 MOST_MESSAGES = 4_500_000  # of a hop, for which SimGrid takes minutes
 SMALL = {"voxels": 64, "neurons": 20_000, "rate": 100.0, "delay_ms": 2.0}
 #: Ranks and levels of small brains, which the mini-app runs, too.
@@ -44,6 +45,8 @@ SMALL_CASES = ((16, 1), (16, 2), (64, 1), (64, 2), (128, 2), (256, 2), (512, 2))
 LARGE_CASES = ((1000, 2), (2000, 2))  # the same at full size
 MOST_NUMBERED = 512  # ranks of small brains whose messages are replayed by number
 CYCLES, FEW_CYCLES = 20, 5  # of small brains: up to MOST_NUMBERED ranks, and on more
+#: Ranks and levels of small brains that are also sent by number.
+SMALL_NUMBERED = ((16, 1), (16, 2), (64, 1), (64, 2), (128, 2), (256, 2))
 #: Ranks, levels and cycles of full brains that are also sent by number: messages of 1 to 70 kB.
 NUMBERED = ((64, 1, 1), (64, 1, 10), (256, 2, 1), (256, 2, 10))
 
@@ -51,7 +54,8 @@ NUMBERED = ((64, 1, 1), (64, 1, 10), (256, 2, 1), (256, 2, 10))
 @dataclass(frozen=True)
 class Case:
     """A replay of a full brain (cycles in a window), or of a `small` one that is also run. Full ones are sent
-    in turn, unless `numbered`: by number. Small ones are sent as they are run, on up to MOST_NUMBERED ranks.
+    in turn, unless `numbered`: by number. Small ones are sent as they are run, on up to MOST_NUMBERED ranks:
+    by BACK_END, or if `numbered` by NUMBERED_BACK_END.
     """
 
     ranks: int
@@ -68,9 +72,14 @@ class Case:
 
     @property
     def order(self) -> str:
-        if self.small and self.ranks <= MOST_NUMBERED:
-            return AS_DIRECT
-        return BY_NUMBER if self.numbered else IN_TURN
+        if self.numbered:
+            return BY_NUMBER
+        return AS_DIRECT if self.small and self.ranks <= MOST_NUMBERED else IN_TURN
+
+    @property
+    def back_end(self) -> str:
+        """The exchange that a small brain is run with."""
+        return NUMBERED_BACK_END if self.numbered else BACK_END
 
     @property
     def way(self) -> Way:
@@ -88,6 +97,7 @@ class Case:
 def cases(full: bool = False) -> list[Case]:
     """Replays of the study, the quick ones first; `full`: also those that take SimGrid long."""
     found = [Case(ranks, k, 1, True) for ranks, k in SMALL_CASES]
+    found += [Case(ranks, k, 1, True, True) for ranks, k in SMALL_NUMBERED]
     found += [Case(256, k, d) for k, d in ((2, 1), (2, 10), (3, 1))] + [Case(512, k) for k in (2, 3)]
     found += [Case(ranks, k, d, numbered=True) for ranks, k, d in NUMBERED]
     if not full:
@@ -151,7 +161,7 @@ def _small(case: Case, folder: Path) -> dict[str, Any]:
     placement = of_rule(network, "area_group", case.ranks)
     hits = traffic.Hits(brain, placement)
     found = _replayed(case, hits.links(1e-3 * network.time.cycle_ms * brain.rates_hz))
-    out = folder / RUNS / f"{case.ranks}-{case.levels}"
+    out = folder / RUNS / f"{case.ranks}-{case.levels}{f'-{case.back_end}' * case.numbered}"
     simulate(described, machines.load(MACHINE), case.ranks, out, cv=1e-6)
     run = record.load(out)
     counts = [_kept(row) for row in counted.rows(run.record)]
@@ -160,12 +170,13 @@ def _small(case: Case, folder: Path) -> dict[str, Any]:
 
 def small(case: Case) -> dict[str, Any]:
     """The run description of a small brain, sent directly or through two levels."""
-    found = voxels.describe(**SMALL) | {"placement": "area_group", "exchange": BACK_END}
+    part = case.back_end
+    found = voxels.describe(**SMALL) | {"placement": "area_group", "exchange": part}
     cycles = CYCLES if case.ranks <= MOST_NUMBERED else FEW_CYCLES
     found["time"] |= {"cycle_ms": 1.0, "warmup_ms": 0.0, "simulate_ms": float(cycles)}
     if case.levels == 2:
         group = case.way.sizes[0]
-        found["exchange"] = {"name": "two_level", "inner": BACK_END, "outer": BACK_END, "group": group}
+        found["exchange"] = {"name": "two_level", "inner": part, "outer": part, "group": group}
     return found
 
 

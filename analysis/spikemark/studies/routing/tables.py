@@ -1,4 +1,4 @@
-"""Tables of the study: the fastest way, the thresholds, sizes of groups, and sides and merging."""
+"""Tables of the study: the fastest way, thresholds, levels, sizes of groups, sides and merging."""
 
 from spikemark.machines.inputs import Inputs
 from spikemark.prediction.collectives import Collectives
@@ -7,7 +7,7 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
 
 from . import verdicts
-from .loads import ABLATED, INDEGREE, SCATTERED, Item, Placed, Way
+from .loads import ABLATED, INDEGREE, MOST_LEVELS, SCATTERED, Item, Placed, Way
 from .verdicts import SCHEDULES, Verdict
 
 Loads = dict[Item, Placed]
@@ -110,6 +110,28 @@ def even(ranks: tuple[int, ...]) -> Table:
         " for a message, 2 us of latency, 12.5 GB/s."
     )
     return Table(columns, rows, "The closed form", "even", [note])
+
+
+def by_levels(found: Loads, machine: str) -> Table:
+    """A row for each brain and schedule: the fastest way with every number of levels."""
+    rows, counts = [], range(1, MOST_LEVELS + 1)
+    profile = verdicts.profiles().get(machine)
+    for placed in of_traffic(found):
+        net = Collectives.of(Inputs(profile), placed.item.ranks)
+        for schedule in SCHEDULES:
+            row = {"method": placed.item.method, "ranks": placed.item.ranks, "schedule": schedule.words}
+            for k in counts:
+                ways = (way for way in placed.sums if len(way.sizes) == k)
+                row[f"s{k}"] = min(verdicts.cost(net, placed, way, schedule) for way in ways)
+            rows.append(row)
+    columns = [
+        Column("method", "placement"),
+        Column("ranks", "ranks", "given"),
+        Column("schedule", "D and lag"),
+        *(Column(f"s{k}", f"{k} levels" if k > 1 else "direct", "modelled") for k in counts),
+    ]
+    note = "The fastest way with so many levels: its exchanges in s per simulated s, as in the table above."
+    return Table(columns, rows, f"One to {MOST_LEVELS} levels, on {machine}", "by-levels", [note])
 
 
 def groups(found: Loads, machine: str) -> Table:

@@ -140,6 +140,12 @@ BAD = [
     (("traffic", "RUN", "--placement", "alphabetic"), "placement='alphabetic': a file"),
     (("traffic", "RUN", "--ranks", 4, "--levels", "3x3"), "levels='3x3': 9 ranks; the placement has 4"),
     (("traffic", "RUN", "--ranks", 4, "--side", "left"), "side='left': sender or receiver"),
+    (("traffic", "RUN", "--ranks", 4, "--side", "receiver"), "--side=receiver: only with --levels"),
+    (("traffic", "RUN", "--ranks", 4, "--merged"), "--merged: only with --levels"),
+    (
+        ("partition", "RUN", "--method", "metis", "--ranks", 4, "--out", "p.json", "--time-limit", 9),
+        "--time-limit=9: method 'metis' ends by itself; allowed: genetic, greedy_swap, peak_search",
+    ),
     (
         ("traffic", "RUN", "--ranks", 4, "--out-table", "t.json"),
         "levels=none: a forwarding table is for two levels",

@@ -12,7 +12,7 @@ from spikemark.network import description, placement_file
 from spikemark.prediction.partition import divide as divide_module
 from spikemark.prediction.partition import graph, traffic
 from spikemark.prediction.partition.divide import divide
-from spikemark.prediction.partition.methods import METHODS, find, genetic, peak_search
+from spikemark.prediction.partition.methods import METHODS, check_limit, find, genetic, peak_search
 from spikemark.prediction.partition.problem import Pieces, Problem, in_sequence, large_ones
 from spikemark.presets import PRESETS
 
@@ -175,10 +175,35 @@ def test_a_search_goes_on_from_its_state(voxel_graph, tmp_path, monkeypatch):
     assert (resumed.placement.rank == whole.rank).all()
 
 
-def test_a_time_limit_ends_a_search(voxel_graph):
-    made = divide(voxel_graph, 7, METHODS["genetic"], time_limit_s=0)
-    assert not made.finished
-    made.placement.check(voxel_graph.neurons, "genetic")
+@pytest.mark.parametrize("name", OWN)
+def test_a_time_limit_ends_a_search_and_nothing_else(name, voxel_graph, tmp_path):
+    """A method that ends by itself is not called ended; a search leaves what it can go on from."""
+    method, kept, said = METHODS[name], tmp_path / "state", []
+    made = divide(voxel_graph, 7, method, time_limit_s=0, kept=kept)
+    made.placement.check(voxel_graph.neurons, name)
+    assert (made.finished, kept.is_file()) == (not method.searches, method.searches)
+    if not method.searches:
+        with pytest.raises(BadInput, match=f"^--time-limit=9: method '{name}' ends by itself; allowed: gen"):
+            check_limit(method, 9)
+        return
+    check_limit(method, 9)
+    assert divide(voxel_graph, 7, method, kept=kept, say=said.append).finished
+    assert said == [f"going on from {kept}"]
+
+
+def test_after_its_time_limit_the_same_command_goes_on(coarse, tmp_path, monkeypatch, spikemark):
+    monkeypatch.setattr(genetic, "SHOWN", 10)
+    out = tmp_path / "placement.json"
+    words = ["partition", coarse, "--ranks", 7, "--method", "genetic", "--out", out]
+    status, output, errors = spikemark(*words, "--time-limit", 0)
+    assert status == 0, errors
+    assert "genetic, ended by the time limit after" in output and "the same command continues" in output
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f".{out.name}.state", out.name]
+    status, output, errors = spikemark(*words)
+    assert status == 0 and "going on from" in errors and "genetic, finished after" in output
+    assert [path.name for path in tmp_path.iterdir()] == [out.name]
+    went_on = out.read_bytes()
+    assert spikemark(*words)[0] == 0 and out.read_bytes() == went_on  # as without a limit
 
 
 @pytest.mark.parametrize(("count", "ranks"), [(10, 10), (11, 10), (100, 7), (3, 5)])

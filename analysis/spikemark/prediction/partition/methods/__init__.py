@@ -49,3 +49,12 @@ def find(name: str) -> Method:
     if name not in METHODS:
         raise BadInput(f"method={name!r}: one of {', '.join(METHODS)}")
     return METHODS[name]
+
+
+def check_limit(method: Method, time_limit_s: float | None) -> None:
+    """Raises BadInput for a time limit of a method that it could not end."""
+    if time_limit_s is not None and not method.searches:
+        searches = ", ".join(name for name, other in METHODS.items() if other.searches)
+        raise BadInput(
+            f"--time-limit={time_limit_s:g}: method {method.name!r} ends by itself; allowed: {searches}"
+        )

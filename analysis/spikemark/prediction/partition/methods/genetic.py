@@ -54,4 +54,6 @@ def place(problem: Problem, earlier: State | None) -> Iterator[State]:
             done += 1
 
 
-METHOD = Method("genetic", "genetic algorithm on sizes alone, as Du et al. compare with", place)
+METHOD = Method(
+    "genetic", "genetic algorithm on sizes alone, as Du et al. compare with", place, searches=True
+)

@@ -72,4 +72,4 @@ def _swap(
 
 
 METHOD = Method("greedy_swap", "in sequence, then swaps that even out neurons and traffic (Du et al.)", place,
-                weighted=True)  # fmt: skip
+                weighted=True, searches=True)  # fmt: skip

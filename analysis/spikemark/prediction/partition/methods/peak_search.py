@@ -240,4 +240,6 @@ def _target(search: Search, rng: np.random.Generator, v: int, loads: np.ndarray)
     return int(np.argpartition(loads, few - 1)[:few][rng.integers(few)])
 
 
-METHOD = Method("peak_search", "our local search that lowers the peak of the exact traffic", place)
+METHOD = Method(
+    "peak_search", "our local search that lowers the peak of the exact traffic", place, searches=True
+)
