@@ -246,7 +246,7 @@ def test_without_spikes_there_is_no_ratio():
         ({}, {"placement": "random"}, "placement='random'; allowed: round_robin, area"),
         ({}, {"ranks": 0}, "ranks=0"),
         ({}, {"threads": 0}, "threads=0"),
-        ({}, {"ranks": 4, "placement": "area"}, "ranks=4: placement 'area' has 3 areas"),
+        ({}, {"ranks": 4, "placement": "area"}, "ranks=4: placement 'area' cannot deal 3 areas"),
         ({}, {"rates_hz": {}}, "no rate of population 'area0'"),
         ({"source": "nobody"}, {}, "network.projections.0: no population 'nobody'"),
         ({"source": "empty"}, {}, "network.projections.0: indegree=10; allowed is 0"),

@@ -160,7 +160,7 @@ def test_published_rates_and_rates_as_asked():
     [
         ((8, 17), "threads=17: a node of made-up has 16 cores"),
         ((0, 1), "ranks=0: "),
-        ((9, 1, "structure_aware"), "ranks=9: placement 'area' has 8 areas"),
+        ((9, 1, "structure_aware"), "ranks=9: placement 'area' cannot deal 8 areas"),
         ((8, 1, "fast"), "schedule='fast': known are"),
         ((8, 8, None, None, 3), "ranks_per_node=3: with 8 threads each, a node of made-up"),
     ],

@@ -39,7 +39,7 @@ IMPOSSIBLE = {
     "too few areas": (
         {"schedule": "structure_aware", "placement": "area", "ranks": [2, 8]},
         {},
-        ["placement=area ranks=8: ", "'area' has 4 areas"],
+        ["placement=area ranks=8: ", "'area' cannot deal 4 areas"],
     ),
     "unknown schedule": ({"schedule": "round"}, {}, ["round ranks=4: ", "conventional"]),
     "unknown exchange": ({"exchange": "pigeon"}, {}, ["exchange=pigeon ranks=4: ", "alltoallv"]),
