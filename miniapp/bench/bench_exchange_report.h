@@ -7,7 +7,7 @@
 #include "bench_exchange_case.h"
 #include <stdio.h>
 
-/// What was measured, in the order of measuring.
+/// Measurements, in the order of measuring.
 struct bench_measurement {
     size_t number; ///< of the case
     int repetition;

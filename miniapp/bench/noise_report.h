@@ -12,14 +12,14 @@
 #include <pthread.h>
 #include <stdio.h>
 
-/// How long to look, and what to print.
+/// Duration of the measurement, and what to print.
 struct options {
     double seconds, quantum_s, times;
     long list;
     const char *out;
 };
 
-/// What one thread does and finds.
+/// Work and results of one thread.
 struct witness {
     const struct options *options;
     pthread_barrier_t *together;

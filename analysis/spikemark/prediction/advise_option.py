@@ -34,7 +34,7 @@ class Option:
 
     @property
     def layout(self) -> Layout:
-        """Which ranks are on which nodes."""
+        """The ranks on each node."""
         return Layout.equal(self.node, self.loads.ranks)
 
     @property
@@ -67,7 +67,7 @@ class Option:
         return cycle_ms, replace(self, loads=loads, question=question)
 
     def ratio(self, best: "Option") -> Quantity:
-        """Its time over that of the best option; values that both depend on are moved in both at once."""
+        """Its time over that of the best option. Values that both depend on are moved in both at once."""
 
         def evaluate(inputs: Inputs) -> dict[str, float]:
             return {"ratio": self.question.times(inputs)[FACTOR] / best.question.times(inputs)[FACTOR]}

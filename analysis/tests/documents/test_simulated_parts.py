@@ -1,4 +1,4 @@
-"""Tables and numbers of docs/simulated-studies.md from planted runs of every study."""
+"""Tables and numbers of docs/simulated-*.md from planted runs of every study."""
 
 import re
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// What is expected of a lane on a rank.
+/// Expected counts of a lane on a rank.
 struct lane_share {
     double lists, synapses;
     double sources; ///< neurons from which there can be synapses

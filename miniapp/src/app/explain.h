@@ -1,5 +1,5 @@
 /// \file
-/// What would run, without running it: --explain, as text or as JSON (miniapp/FORMAT.md).
+/// Explains a run without running it: --explain, as text or as JSON (miniapp/FORMAT.md).
 
 #ifndef APP_EXPLAIN_H
 #define APP_EXPLAIN_H

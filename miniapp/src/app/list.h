@@ -1,5 +1,5 @@
 /// \file
-/// What there is to choose from: --list, as text or as JSON (miniapp/FORMAT.md).
+/// Lists the variants to choose from: --list, as text or as JSON (miniapp/FORMAT.md).
 
 #ifndef APP_LIST_H
 #define APP_LIST_H

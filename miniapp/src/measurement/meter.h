@@ -46,7 +46,7 @@ struct meter_handle {
     void *own; ///< the meter's state, [meter->size] bytes set to zero
 };
 
-/// What is asked for.
+/// A request to a meter.
 struct meter_request {
     const char *root;         ///< in place of /sys
     const char *const *names; ///< [n_names] quantities, of a meter of a node sensors, or NULL for its choice

@@ -1,5 +1,5 @@
 /// \file
-/// What the leaky integrate-and-fire models share: the membrane potential, the refractory period, and firing.
+/// Common part of the leaky integrate-and-fire models: membrane potential, refractory period, and firing.
 ///
 /// Within a step the order is that of NEST's models, so that spikes fall into the same steps at equal h.
 /// First the potential advances, unless the neuron is refractory. Then the input of the step takes effect.

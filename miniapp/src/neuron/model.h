@@ -15,7 +15,7 @@
 
 enum { neuron_parameters_max = 16 };
 
-/// What a model needs to set up a block.
+/// Arguments with which a model sets up a block.
 struct neuron_setup {
     uint64_t seed;
     double resolution_ms;

@@ -1,5 +1,5 @@
 /// \file
-/// What the kernel counted while a run ran, in its record: `kernel` of record.json, kernel.csv, kernel.npy.
+/// Counts of the kernel during a run, in its record: `kernel` of record.json, kernel.csv, kernel.npy.
 
 #ifndef RECORD_KERNEL_RECORD_H
 #define RECORD_KERNEL_RECORD_H
@@ -12,7 +12,7 @@
 
 enum { kernel_others_max = 10 };
 
-/// What rank 0 holds of a node.
+/// Data of a node on rank 0.
 struct node_kernel {
     int node; ///< lowest rank there
     int hardware_threads;

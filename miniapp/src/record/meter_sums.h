@@ -1,5 +1,5 @@
 /// \file
-/// What meters read, summed over ranks and threads: `meters` of record.json, and the rows of counters.csv.
+/// Sums of meters over ranks and threads: `meters` of record.json, and the rows of counters.csv.
 
 #ifndef RECORD_METER_SUMS_H
 #define RECORD_METER_SUMS_H

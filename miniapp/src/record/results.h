@@ -1,5 +1,5 @@
 /// \file
-/// What a run brought: all that its record is made of, as rank 0 holds it.
+/// Results of a run: everything that its record is made of, as rank 0 holds it.
 
 #ifndef RECORD_RESULTS_H
 #define RECORD_RESULTS_H

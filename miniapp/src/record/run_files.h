@@ -11,7 +11,7 @@ struct run_file {
     const char *summary; ///< one line for --list
 };
 
-/// What the mini-app writes itself.
+/// Files that the mini-app writes itself.
 extern const struct run_file run_file_record, run_file_ranks, run_file_cycles, run_file_spikes,
     run_file_counters, run_file_energy, run_file_kernel, run_file_kernel_cycles, run_file_placement,
     run_file_exchange;

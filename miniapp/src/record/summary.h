@@ -1,5 +1,5 @@
 /// \file
-/// What the program says when a run has ended.
+/// The summary that the program prints when a run has ended.
 
 #ifndef RECORD_SUMMARY_H
 #define RECORD_SUMMARY_H

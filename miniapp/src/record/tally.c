@@ -35,7 +35,7 @@ static void add_lanes(struct rank_tally *own, const struct model *model) {
     }
 }
 
-/// What the first rank has got so far.
+/// Data that the first rank has received so far.
 struct gathered {
     struct rank_tally *ranks;
     size_t count;

@@ -1,5 +1,5 @@
 /// \file
-/// What every rank has counted and measured, gathered: the rows of ranks.csv.
+/// Counts and measurements of all ranks: the rows of ranks.csv.
 
 #ifndef RECORD_TALLY_H
 #define RECORD_TALLY_H

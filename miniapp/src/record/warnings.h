@@ -1,5 +1,5 @@
 /// \file
-/// What a reader of the figures must know about how they were obtained.
+/// Warnings: what a reader must know about how the figures were obtained.
 
 #ifndef RECORD_WARNINGS_H
 #define RECORD_WARNINGS_H

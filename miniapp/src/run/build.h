@@ -24,7 +24,7 @@ struct block {
     uint32_t first; ///< number of its first neuron on the thread
 };
 
-/// What one thread owns. It is allocated apart, so that threads do not share cache lines.
+/// Data of one thread. It is allocated separately, so that threads do not share cache lines.
 struct part {
     struct block *blocks;
     uint32_t n_blocks, neurons;

@@ -10,7 +10,7 @@
 
 #include "run/build.h"
 
-/// What is needed only while the tables are built.
+/// Data that is needed only while the tables are built.
 struct lists {
     struct buckets **buckets; ///< [threads][lanes]
     struct wanted *wanted;    ///< [lanes]

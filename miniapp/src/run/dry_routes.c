@@ -13,7 +13,7 @@ struct owned {
     uint32_t gid, neuron, population;
 };
 
-/// What is found out while the routes of all lanes are made.
+/// State while the routes of all lanes are made.
 struct search_for_targets {
     struct model *model;
     struct owned *owned; ///< [neurons] by id

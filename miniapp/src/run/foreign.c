@@ -78,7 +78,7 @@ struct foreign *foreign_open(const struct model *model, int lane, struct wanted 
     return f;
 }
 
-/// What is done with the spikes of one neuron.
+/// A source neuron, and where its spikes go.
 struct source {
     uint32_t gid, name; ///< name: of its list here, or of a broadcast its number on its rank
     int owner, thread;

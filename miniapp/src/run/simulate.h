@@ -13,7 +13,7 @@
 #include "run/progress.h"
 #include "run/trace.h"
 
-/// What was measured on one rank.
+/// Measurements of one rank.
 struct measured {
     struct cycle_log log;
     double simulate_s;    ///< wall-clock time of the cycles

@@ -1,5 +1,5 @@
 /// \file
-/// What is expected of the synapses of a rank, lane by lane, before any of them is drawn.
+/// Expected numbers of synapses of a rank, lane by lane, before any of them is drawn.
 
 #ifndef SCHEDULE_LANE_SOURCES_H
 #define SCHEDULE_LANE_SOURCES_H

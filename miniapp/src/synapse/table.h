@@ -22,7 +22,7 @@
 #include "synapse/buckets.h"
 #include "synapse/line.h"
 
-/// What a table needs to find its lists. It depends on their number and that of the synapses alone.
+/// The index with which a table finds its lists. It depends only on the numbers of lists and synapses.
 struct synapse_index {
     uint32_t lists;
     uint32_t most_lists; ///< of a line; 0: no lines, but a start for every list

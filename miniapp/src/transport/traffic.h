@@ -1,5 +1,5 @@
 /// \file
-/// What exchanges hand to MPI for other ranks, as counts.
+/// Counts of what exchanges hand to MPI for other ranks.
 
 #ifndef TRANSPORT_TRAFFIC_H
 #define TRANSPORT_TRAFFIC_H

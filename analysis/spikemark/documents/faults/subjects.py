@@ -77,7 +77,7 @@ def description(seed: int = 1) -> dict[str, Any]:
 
 
 def digest(folder: Path) -> str:
-    """Of the names and bytes of all files below a folder."""
+    """Digest of the names and bytes of all files below a folder."""
     found = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         found.update(f"{path.relative_to(folder)}\0{path.stat().st_size}\0".encode() + path.read_bytes())

@@ -20,7 +20,7 @@
 enum { first_room = 64 }; // words
 enum tag { tag_first, tag_rest };
 
-/// What this rank shares with another one, in one direction.
+/// The connection of this rank with another one, in one direction.
 struct link {
     int rank;
     uint32_t room; ///< words of a first message at most; as many or more words: a second one follows
