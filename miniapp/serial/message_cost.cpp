@@ -39,8 +39,10 @@ struct cost {
                                        });
     }
 
-    /// SimGrid does not say where a message is from that has arrived before it is asked for: then it counts
-    /// as one from another node of the same part.
+    /// SimGrid does not say where a message is from if the process of its sender has ended. No rank of the
+    /// mini-app ends before all have, so this is of no consequence: it counts as one from another node of the
+    /// same part. What arrived before it was asked for has its sender
+    /// (analysis/tests/support/late_receives.c).
     double at_either_end(const simgrid::s4u::Host *from, const simgrid::s4u::Host *to) const {
         if (!from || !to) return row(from ? from : to)[part(from ? from : to)];
         return row(from)[from == to ? parts : part(to)];

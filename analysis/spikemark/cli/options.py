@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from spikemark.core.errors import BadInput
+from spikemark.core.layout import by_part
 
 from .output import warn
 
@@ -162,11 +163,10 @@ def ranks_by_part(text: str | None) -> dict[str, int] | None:
     """Ranks by part of a text such as 'x86=4,arm=8'. Raises BadInput for anything else."""
     if text is None:
         return None
-    pairs = [pair.strip().partition("=") for pair in text.split(",")]
-    found = {part: int(ranks) for part, _, ranks in pairs if part and WHOLE.fullmatch(ranks)}
-    if len(found) < len(pairs):
-        raise BadInput(f"on={text!r}: each part once with its ranks is needed, such as x86=4,arm=8")
-    return found
+    try:
+        return by_part(text)
+    except BadInput as why:
+        raise BadInput(f"on={text!r}: {why}") from None
 
 
 def delay_ratio(text: str | None) -> int | str | None:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from .options import Experiment, Machine, Root, Where, machine_profile
+from .options import Experiment, Machine, Root, Where, any_machine
 from .output import list_lines, say, short
 
 
@@ -49,7 +49,7 @@ def sweep(
     for line in sifted.lines:
         say(line)
     for simulated in sorted({run.machine.profile for run in sifted.runs if run.machine}):
-        machine_profile(simulated)
+        any_machine(simulated)
     if dry_run:
         typer.echo(sweeps.dry_run(sifted.runs, folder, way))
         return

@@ -1,5 +1,6 @@
 """How ranks and threads lie on the nodes and cores of a machine."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
@@ -11,6 +12,7 @@ Distribution = Literal["block", "cyclic"]
 Binding = Literal["cores", "none"]
 DISTRIBUTIONS: tuple[str, ...] = get_args(Distribution)
 BINDINGS: tuple[str, ...] = get_args(Binding)
+RANKS_ON_PART = re.compile(r"\s*([^\s=,]+)=([1-9][0-9]{0,8})\s*")
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,15 @@ def _alike(layout: Layout, nodes: Nodes) -> int:
     room = [cores // layout.threads for cores in nodes.cores]
     enough = [each for each in room if each and each * sum(r >= each for r in room) >= layout.ranks]
     return max(enough or room)
+
+
+def by_part(text: str) -> dict[str, int]:
+    """Ranks by part of a machine, from words such as x86=4,arm=8. Raises BadInput for anything else."""
+    pairs = [RANKS_ON_PART.fullmatch(pair) for pair in text.split(",")]
+    found = {pair[1]: int(pair[2]) for pair in pairs if pair}
+    if len(found) < len(pairs):
+        raise BadInput("each part once with its ranks is needed, such as x86=4,arm=8")
+    return found
 
 
 def check(layout: Layout) -> None:

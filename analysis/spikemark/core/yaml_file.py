@@ -11,12 +11,15 @@ from .reading import MAX_DEPTH, check_plain, read_json, read_text
 #: References can make a short file stand for any number of values.
 MOST_VALUES = 1_000_000
 
+BOOLEAN, TEXT = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:str"
+
 #: Ends of names of YAML files.
 YAML = (".yaml", ".yml")
 
 
 class _Loader(yaml.SafeLoader):
-    """Refuses a key that stands twice; YAML libraries silently take the last one.
+    """Refuses a key that stands twice; YAML libraries silently take the last one. A key such as `on` or `no`
+    is text, as in YAML 1.2; libraries of YAML 1.1 take it for true or false, which no key may be.
 
     Of a key that merged mappings (`<<`) repeat, only the one that counts is kept, since a short file can
     repeat it any number of times.
@@ -33,6 +36,8 @@ class _Loader(yaml.SafeLoader):
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 continue
+            if key.tag == BOOLEAN:
+                key.tag = TEXT
             if key.value in seen:
                 raise BadInput(f"line {key.start_mark.line + 1}: the key {key.value!r} stands twice")
             seen.add(key.value)

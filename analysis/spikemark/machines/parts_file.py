@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationError
 from spikemark.core.errors import BadInput, shown
 from spikemark.core.fields import no_boolean
 
+from . import accelerated
 from .complaint import TAG, one_line
 from .fields import COUNT
 from .parts import BETWEEN, Link, Machine, Part
@@ -69,6 +70,7 @@ def _part(name: str, given: dict[str, Any], where: str, load: Callable[[str], Pr
     at = f"{where}: parts.{name}"
     try:
         profile = load(given["profile"])
+        accelerated.refuse(profile)
     except (OSError, ValueError) as error:  # of the file, which may be no possible name, or of its content
         reason = getattr(error, "strerror", None) or error
         raise BadInput(f"{at}.profile={shown(given['profile'])}: {reason}") from None

@@ -79,16 +79,22 @@ class Collectives:
         return float(max((through + copies).max(), latency + late * max(0.0, latency - gap) + card))
 
     def _rounds(self, node: np.ndarray, rounds: Iterable[tuple[np.ndarray, float]]) -> float:
-        """Every member gets a message from another and waits for it, round by round.
+        """Mean time of the members in `_ends`, if all begin together."""
+        return float(self._ends(np.zeros(len(node)), node, rounds).mean())
+
+    def _ends(
+        self, clock: np.ndarray, node: np.ndarray, rounds: Iterable[tuple[np.ndarray, float]]
+    ) -> np.ndarray:
+        """Every member gets a message from another and waits for it, round by round. Returns when they end,
+        [..., member], from when they begin, `clock` of the same shape.
 
         `rounds`: (number of the sender, by receiver; bytes). Messages that leave a node in a round share its
-        card. What is not eager begins when both are there, and its sender waits, too. The time is the mean of
-        all members; nobody waits for others than its partners (Hockney 1994 with overheads as above).
+        card. What is not eager begins when both are there, and its sender waits, too. Nobody waits for others
+        than its partners (Hockney 1994 with overheads as above).
         """
         net, nodes = self.net, np.unique(node, return_inverse=True)[1]
         leaf = node // (net.nodes_per_leaf or 1)
         between = net.leaf_latency_s(int(nodes.max()) + 1)
-        clock = np.zeros(len(node))
         for source, size in rounds:
             near, late = nodes[source] == nodes, size > net.eager
             shared = max(1, int(np.bincount(nodes[~near], minlength=1).max()))
@@ -96,12 +102,12 @@ class Collectives:
             busy = np.where(near, net.busy_node_s, net.busy_s)
             latency = np.where(near, net.latency_node_s, latency)
             copied = np.where(near, size / net.bandwidth_node, size * shared / net.bandwidth)
-            began = np.maximum(clock[source], clock) if late else clock[source]
+            began = np.maximum(clock[..., source], clock) if late else clock[..., source]
             there = began + latency + late * (latency - busy) + copied
             clock = np.maximum(clock + busy, there)
             if late:
-                clock[source] = np.maximum(clock[source], there)
-        return float(clock.mean())
+                clock[..., source] = np.maximum(clock[..., source], there)
+        return clock
 
     def _down(self, node: np.ndarray, size: float) -> np.ndarray:
         """When each member has so many bytes of the first: a binomial tree, the largest distance first."""
@@ -168,6 +174,22 @@ class Collectives:
         """Messages to ranks at doubling distances, or there and back to a root, or up and down a tree."""
         name = algorithms.chosen(self.net.selector, "barrier", traffic.ranks, 0)
         return self._measured("barrier", traffic, 1.0, name)
+
+    def barrier_after(self, traffic: Traffic, came_s: np.ndarray) -> np.ndarray:
+        """Mean time from the arrival of the last rank at a barrier until each rank leaves it, [rank] in s.
+
+        `came_s` [draw, rank]: when ranks arrive. Where partners are at doubling distances, messages of early
+        ranks are there before the last one comes. So it leaves at once, and its neighbours sooner than those
+        that its arrival reaches in several rounds. If all come together, everyone takes as long as `barrier`
+        says; so it is in other algorithms.
+        """
+        name = algorithms.chosen(self.net.selector, "barrier", traffic.ranks, 0)
+        whole, node = self.barrier(traffic), np.asarray(traffic.node)
+        rounds = [(at, 0) for _, at in _doubling(len(node), name)]
+        if name in (ROOT, TREE) or not rounds:
+            return np.full(len(node), whole)
+        left_s = self._ends(came_s, node, rounds) - came_s.max(axis=1, keepdims=True)
+        return left_s.mean(axis=0) * (whole / self._rounds(node, rounds))
 
     def _barrier(self, name: str, node: np.ndarray, _: float) -> float:
         if name == ROOT:

@@ -31,6 +31,7 @@ NODES_SEED, SPREAD, SETTLED = 1, "jitter.node_spread", 0.3
 #: took 0.78 to 0.92 of that time, and 0.57 in one pair). On a quiet machine they took 0.99 to 1.03 of it.
 ALONE = 0.3
 OTHERWISE = 0.15  # how much they may differ on a quiet machine; one of six took 0.88 of it
+WINDOWS = 20_000  # rank x window whose ends are used for barriers
 MOST = 200_000  # rank x cycle of a course; longer runs are modelled from their first cycles
 #: Fields that decide which synapses a rank has, and when spikes arrive.
 SAME = ("network", "seed", "inject", "delay_ratio", "lag")
@@ -98,6 +99,14 @@ class Measured:
         # A rank that is slower than all that ran would let the others wait for it in every cycle.
         beyond = self.run.slower * factor * float(compute.mean()) if which == "high" else 0.0
         return float(course.waiting_s[..., settled].mean()) + beyond
+
+    def arrivals(self, inputs: Inputs, window: int) -> np.ndarray:
+        """When ranks end a window that all of them began together, [draw, rank] in s."""
+        compute = self.compute[self._sampled(inputs)]
+        length = min(window, compute.shape[1])
+        whole = compute[:, : compute.shape[1] // length * length].reshape(len(compute), -1, length)
+        most = max(1, WINDOWS // len(compute))
+        return self._factor(inputs) * whole[:, :most].sum(axis=2).T
 
     def _factor(self, inputs: Inputs) -> float:
         """1, moved by how well times were measured and by how well the sample stands for all ranks."""

@@ -4,7 +4,9 @@ On a machine of unequal parts, all ranks go through the same cycles: computing a
 the ranks on each part of the machine.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -103,18 +105,21 @@ def _meetings(
     if loads.ranks == 1:
         return nobody, 0.0
     nets = network_of(loads, inputs, layout)
-    meetings, barriers, moving = [], 0.0, 0.0
+    meetings, barriers, moving = [], [], 0.0
     for lane, traffic in meeting(loads, layout):
         seconds = nets.exchange_s(lane, traffic)
         meetings.append(recursion.Lane(lane.period, lane.lag, tuple(lane.group), seconds))
         if not lane.lag:
-            barriers += nets.barrier_s(traffic) / lane.period
+            barriers.append((lane, traffic))
             moving += seconds / lane.period
     if not meetings:
         return nobody, 0.0
     if measured is not None:
         (share,) = layout.shares
-        return np.array([measured.waited_s(meetings, inputs, share.node.ranks)]) + barriers, moving
+        waited = np.array([measured.waited_s(meetings, inputs, share.node.ranks)])
+        return _after_barriers(
+            waited, moving, barriers, nets, lambda window: measured.arrivals(inputs, window)
+        )
 
     def group(of: Inputs, share: Share) -> waiting.Group:
         return waiting.Group(compute[share.slice], Jitter.of(of, waiting.WHY), share.node.ranks)
@@ -124,4 +129,28 @@ def _meetings(
         waited = waiting.lockstep(groups, meetings[0].period)
     else:
         waited = waiting.through_lanes(groups, meetings)
-    return waited + barriers, moving
+    return _after_barriers(waited, moving, barriers, nets, partial(waiting.arrivals, groups))
+
+
+def _after_barriers(
+    waited: np.ndarray,
+    moving: float,
+    barriers: list[tuple[Lane, list[Traffic]]],
+    nets: Networks,
+    arrivals: Callable[[int], np.ndarray],
+) -> tuple[np.ndarray, float]:
+    """Adds barriers to the waiting for the last rank. Who leaves one early waits in the exchange instead.
+
+    `arrivals` of all ranks at the end of a window of so many cycles, [draw, rank] in s. In lanes of several
+    groups, a barrier takes everyone as long as if they came together.
+    """
+    for lane, traffic in barriers:
+        whole = nets.barrier_s(traffic)
+        if len(traffic) == 1 and traffic[0].ranks == nets.layout.ranks:
+            after = nets.whole.barrier_after(traffic[0], arrivals(lane.period))
+            own = np.array([after[share.slice].mean() for share in nets.layout.shares])
+            moving += max(0.0, whole - float(after.mean())) / lane.period
+        else:
+            own = whole
+        waited = waited + own / lane.period
+    return waited, moving

@@ -24,6 +24,7 @@ LEVELS = 41  # of the quadrature over the mean times of nodes
 BEYOND = 8.0  # standard deviations
 RARE = 1e-10  # numbers of minor cycles in a window that are left out
 CYCLES, RUNS, SETTLED, SEED = 1000, 2, 0.3, 1
+LEAST_DRAWS, DRAWN = 8, 20_000  # of arrivals: windows at least, and ranks x windows
 SPANS = 10  # times that all windows on their way fit into what is drawn
 WHY = "waiting for the slowest rank"
 
@@ -136,6 +137,30 @@ def _binomial(k: np.ndarray, n: int, p: float) -> np.ndarray:
         return (k == n).astype(float)
     logs = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
     return np.exp(logs + k * np.log(p) + (n - k) * np.log1p(-p))
+
+
+def arrivals(groups: Sequence[Group], window: int) -> np.ndarray:
+    """When ranks end a window that all of them began together, drawn, [draw, rank] in s."""
+    ranks = sum(len(group.mean_s) for group in groups)
+    draws = max(LEAST_DRAWS, DRAWN // ranks)
+    normal, share, of_node = _numbers(draws, ranks)
+    found, first, first_node = [], 0, 0
+    for group in groups:
+        spread, own = _Spread.of(group, window), slice(first, first + len(group.mean_s))
+        node = first_node + np.arange(len(group.mean_s)) // group.ranks_per_node
+        kind = np.searchsorted(np.cumsum(spread.weight)[:-1], share[:, own])
+        level = group.jitter.level(of_node[:, node]) if len(spread.level) > 1 else 1.0
+        found.append(window * group.mean_s * level * (spread.centre[kind] + spread.sd * normal[:, own]))
+        first, first_node = own.stop, node[-1] + 1
+    return np.concatenate(found, axis=1)
+
+
+@lru_cache(maxsize=8)
+def _numbers(draws: int, ranks: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Normal, uniform and normal numbers, [draw, rank] each."""
+    random = np.random.default_rng(SEED)
+    shape = (draws, ranks)
+    return random.standard_normal(shape), random.random(shape), random.standard_normal(shape)
 
 
 def through_lanes(groups: Sequence[Group], lanes: list[Lane]) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import Any
 
 from spikemark.core.errors import BadInput
 
-from .experiment_fields import LAYOUT, PRESET, PRESET_NAME
+from .experiment_fields import LAYOUT, MACHINE, PRESET, PRESET_NAME
 from .gather import Measured, Sweep
 from .record import Run
 
@@ -138,6 +138,8 @@ def _value(measured: Measured, field: str) -> Any:
         return measured.preset
     if field in LAYOUT:
         return measured.planned.fields.get(field)
+    if field.startswith(MACHINE):
+        return getattr(measured.planned.machine, field.removeprefix(MACHINE), None)
     if field.startswith(PRESET):
         return measured.options.get(field.removeprefix(PRESET))
     at: Any = measured.description

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from spikemark.core.fields import no_boolean
-from spikemark.core.layout import Binding, Distribution, Layout
+from spikemark.core.layout import Binding, Distribution, Layout, by_part
 
 PLAN_VERSION = 1
 TIME_LIMIT_S = 3600.0
@@ -18,8 +18,22 @@ Seed = Annotated[int, Field(ge=0, le=2**53, strict=True)]
 TimeLimit = Annotated[float, BeforeValidator(no_boolean), Field(gt=0, le=1e6, allow_inf_nan=False)]
 
 
+def _by_part(given: Any) -> Any:
+    """Ranks by part, also where they are given in the words of the command line."""
+    return by_part(given) if isinstance(given, str) else given
+
+
+RanksByPart = Annotated[dict[str, Count], BeforeValidator(_by_part), Field(min_length=1)]
+#: Fields of SimulatedOn that were added when runs had ids: without a value they are no part of them.
+LATER = ("threads", "on")
+
+
 class SimulatedOn(BaseModel):
     """Field `machine` of an experiment and of a run in its plan: the machine to simulate, by its profile.
+
+    The profile may be a machine of unequal parts, with `on` ranks on each of them. Without `on`, ranks fill
+    the parts in their order. `ranks_per_node`: 1, or with `on` as many as fit, which is None. `threads` of a
+    rank, for which modelled compute times are; None: the ranks of a node share its cores.
 
     `compute_of` changes fields of the network; the compute times are then those of the changed one, such as
     one with areas of full size. `correlation` (of compute times from cycle to cycle) and `cv` (their spread
@@ -31,11 +45,29 @@ class SimulatedOn(BaseModel):
 
     profile: Annotated[str, Field(min_length=1)]
     compute: Literal["model", "execute"] = "model"
-    ranks_per_node: Count = 1
+    ranks_per_node: Count | None = 1
+    threads: Count | None = None
+    on: RanksByPart | None = None
     compute_of: dict[str, Any] = {}
     correlation: Annotated[float, BeforeValidator(no_boolean), Field(ge=0, le=0.9999)] | None = None
     cv: Annotated[float, BeforeValidator(no_boolean), Field(ge=0, le=10)] | None = None
     rate_hz: Annotated[float, BeforeValidator(no_boolean), Field(ge=0, le=1e6)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _on_a_node(cls, given: Any) -> Any:
+        """Null stands for the default, which depends on whether ranks are stated by part."""
+        if not isinstance(given, dict):
+            return given
+        if given.get("on") is not None:
+            return {"ranks_per_node": None, **given}
+        return {name: value for name, value in given.items() if (name, value) != ("ranks_per_node", None)}
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What of it is part of the id of a run."""
+        found = self.model_dump()
+        return {name: value for name, value in found.items() if value is not None or name not in LATER}
 
     @property
     def name(self) -> str:

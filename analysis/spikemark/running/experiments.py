@@ -158,7 +158,7 @@ def _runs(
             of = _describe(experiment, {**fields, **machine.compute_of}, seed) if machine.compute_of else None
             named = None if of is None else with_content(of)
             profile = profile_digest(machine.profile)
-            simulated = {"machine": {**machine.model_dump(), "profile": profile, "compute_of": named}}
+            simulated = {"machine": {**machine.identity, "profile": profile, "compute_of": named}}
         for repetition in range(1, experiment.repetitions + 1):
             identity = {
                 "description": with_content(description),
@@ -192,7 +192,7 @@ def _machine(experiment: Experiment, fields: dict[str, Any]) -> SimulatedOn | No
         return None
     own = {field.removeprefix(MACHINE): value for field, value in fields.items() if field.startswith(MACHINE)}
     try:
-        return SimulatedOn.model_validate({**experiment.machine.model_dump(), **own})
+        return SimulatedOn.model_validate({**experiment.machine.model_dump(exclude_unset=True), **own})
     except ValidationError as error:
         raise BadInput(f"grid: machine.{first_complaint(error, 'machine')}") from None
 
@@ -253,7 +253,9 @@ def _label(experiment, fields, layout, seed, ranks, threads, repetition) -> str:
 
 
 def _shown(field: str, value: Any) -> str:
-    """A value in a label; of a placement file, its name."""
+    """A value in a label; of a placement file, its name; ranks by part in the words of the command line."""
+    if field == f"{MACHINE}on" and isinstance(value, dict):
+        return ",".join(f"{part}={ranks}" for part, ranks in value.items())
     return name_of(value) if field == "placement" and isinstance(value, dict) else str(value)
 
 

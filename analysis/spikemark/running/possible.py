@@ -1,4 +1,5 @@
-"""Finds the points of a grid that the mini-app would refuse, before anything is measured.
+"""Finds the points of a grid that the mini-app, or the simulated machine, would refuse, before anything is
+measured.
 
 A point is what runs have in common that differ only in seed and repetition. The rules are those by which
 predictions refuse (network/, prediction/exchange.py), and a test holds them to `miniapp --explain`. What the
@@ -17,6 +18,7 @@ from spikemark.quantities.words import counted
 from spikemark.records.experiment_fields import Experiment
 
 from .experiments import RunSpec, digest
+from .simulated_on import Room, untold_rate
 
 #: Fields of a description that do not decide whether it can be run, as far as the analysis can tell.
 IRRELEVANT = "seed", "record", "inject"
@@ -48,13 +50,15 @@ def sift(experiment: Experiment, runs: list[RunSpec]) -> Sifted:
     known: dict[Any, str | None] = {}
     networks: dict[str, Any] = {}
     points: dict[str, None] = {}
+    room = Room()
     possible, refused = [], {}
     for run in runs:
         relevant = {name: value for name, value in run.description.items() if name not in IRRELEVANT}
         network = digest(relevant.pop("network", None))
-        key = network, digest(relevant), run.ranks, run.threads
+        machine = None if run.machine is None else run.machine.model_dump_json()
+        key = network, digest(relevant), run.ranks, run.threads, machine
         if key not in known:
-            known[key] = _refusal_of(run, networks, network)
+            known[key] = _refusal_of(run, networks, network) or room.refusal(run)
         point = _point(run)
         points[point] = None
         if known[key] is None:
@@ -76,7 +80,7 @@ def _refusal_of(run: RunSpec, networks: dict[str, Any], network: str) -> str | N
     except BadInput as why:
         return str(why)
     networks[network] = given.network
-    return refusal(given, run.ranks, run.threads)
+    return refusal(given, run.ranks, run.threads) or untold_rate(run.machine, given)
 
 
 def refusal(description: dict[str, Any] | Description, ranks: int, threads: int) -> str | None:

@@ -14,6 +14,7 @@ from spikemark.records.results import Results
 
 from . import simulation
 from .carry_out import RunFailed, carry_out, check_record, due
+from .simulated_on import layout
 
 
 def check() -> None:
@@ -36,7 +37,7 @@ def simulate(results: Results, run: str) -> Path:
     arguments = {
         "ranks": planned.ranks,
         "compute": wanted.compute,
-        "ranks_per_node": wanted.ranks_per_node,
+        **layout(wanted),
         "seed": 1000 * planned.seed + planned.repetition,
         "correlation": wanted.correlation,
         "cv": wanted.cv,
@@ -48,7 +49,7 @@ def simulate(results: Results, run: str) -> Path:
             with limited(plan.experiment.time_limit_s):
                 simulation.run.simulate(
                     results.read_description(run),
-                    machines.load(wanted.profile),
+                    machines.load_any(wanted.profile),
                     out=out,
                     compute_of=json.loads(compute_of.read_text()) if compute_of.is_file() else None,
                     **arguments,

@@ -216,6 +216,15 @@ def test_a_file_that_cannot_be_read_hides_no_profile(tmp_path, monkeypatch):
     assert machines.all_names() == ["broken", "good", "listed"]
 
 
+@pytest.mark.parametrize("name", machines.accelerated_names())
+def test_a_part_with_accelerators_is_refused_by_its_path(tmp_path, name):
+    part = {"profile": name, "nodes": 1}
+    content = {"format_version": 1, "name": "mine", "title": "x", "parts": {"gpu": part}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content))
+    with pytest.raises(BadInput, match=rf"mine\.yaml: parts\.gpu\.profile='{name}': machine {name} has"):
+        machines.load_any(tmp_path / "mine.yaml")
+
+
 class TestDocs:
     TEXT = (Path(__file__).parents[3] / "docs" / "own-machine.md").read_text()
 

@@ -47,6 +47,29 @@ def test_a_barrier_takes_a_latency_for_every_doubling():
     assert net().barrier(dense(32, 1, each=8)) == pytest.approx(3 * 0.4e-6 + 2 * 1.5e-6)  # near ones first
 
 
+@pytest.mark.parametrize("ranks", [2, 8, 32, 128])
+def test_who_comes_last_leaves_a_barrier_first(ranks):
+    """Its arrival reaches others after a latency for each binary one in the distance of their numbers."""
+    traffic, latency = dense(ranks, 1), 1.5e-6
+    together = net().barrier_after(traffic, np.zeros((1, ranks)))
+    assert together.mean() == pytest.approx(net().barrier(traffic))
+    late = np.zeros((1, ranks))
+    late[0, 1] = 1e-3
+    paired = ranks < 64  # from there on, partners go round
+    ways = [bin(rank ^ 1 if paired else (rank - 1) % ranks).count("1") for rank in range(ranks)]
+    busy = 0.3e-6 * np.log2(ranks)  # the gap for each message, all of which are there already
+    found = net().barrier_after(traffic, late)
+    assert found[1] == pytest.approx(busy)
+    assert found == pytest.approx(latency * np.array(ways), abs=busy)
+    assert 0.5 < found.mean() / net().barrier(traffic) < 0.65
+
+
+def test_a_barrier_of_a_root_lets_nobody_go_early():
+    late = np.zeros((1, 4))
+    late[0, 1] = 1e-3
+    assert net().barrier_after(dense(4, 1), late) == pytest.approx(net().barrier(dense(4, 1)))
+
+
 def test_tables_of_the_profile_come_first():
     rows = ((8, 4, 10.0), (8, 4096, 40.0), (32, 4, 30.0), (32, 4096, 120.0))
     known = net(Machine().with_(interconnect__tables__alltoall=Value(rows, "us", "literature")))

@@ -58,7 +58,10 @@ def test_a_faster_machine_is_faster_in_what_it_is_faster():
     plain = predict(NETWORK, Machine(), 8, 16)
     quick = predict(NETWORK, Machine().with_(kernels__full_node__t_first=10), 8, 16)
     assert value(quick, "deliver") < value(plain, "deliver")
-    assert value(quick, "exchange") == value(plain, "exchange")
+    still = [Machine().with_(jitter__cv=0, kernels__full_node__t_first=ns) for ns in (10, 20)]
+    assert value(predict(NETWORK, still[0], 8, 16), "exchange") == pytest.approx(
+        value(predict(NETWORK, still[1], 8, 16), "exchange"), rel=1e-3
+    )
     wide = predict(NETWORK, Machine().with_(interconnect__latency=0.1), 8, 16)
     assert value(wide, "exchange") < value(plain, "exchange")
     assert value(wide, "deliver") == value(plain, "deliver")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from spikemark.core.yaml_file import parsed
 from spikemark.records.experiment_fields import DESCRIPTION_FIELDS, LAYOUT, PLACES, Experiment, Source
 from spikemark.records.plan import SimulatedOn
 from spikemark.running import experiments
@@ -56,7 +57,7 @@ def test_what_is_needed_and_what_is_not(heading):
 @pytest.mark.parametrize("heading", SECTIONS)
 def test_examples_are_taken(heading, tmp_path):
     for name, *_, example in rows(heading):
-        given = yaml.safe_load(example.strip("`"))
+        given = parsed(example.strip("`"), Path("page"))
         assert list(given) == [name.strip("`")]
         if heading == "`preset`":
             given = {"preset": {**SMALL["preset"], **given}}

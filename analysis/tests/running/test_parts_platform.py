@@ -161,3 +161,18 @@ def test_a_topology_that_nobody_has_is_refused():
     nets = networks(slow=replace(SLOW, topology="torus"))
     with pytest.raises(BadInput, match=r"part arm: interconnect\.topology='torus': allowed are star, fat_"):
         parts_platform.build(nets, layout(x86=(1, 1), arm=(1, 1)), 1)
+
+
+def test_a_receive_after_its_message_has_come_costs_what_its_sender_says(tmp_path):
+    """In every way to receive: little from the same node, more from another one, most from another part."""
+    program = simulated_program.build(tmp_path, "late_receives")
+    nets = networks(fast=replace(FAST, latency_node_s=0.2e-6))
+    built = parts_platform.build(nets, layout(x86=(4, 2), arm=(2, 2)), 2)
+    near, far, other = (
+        1e6 * busy_s / 2 for busy_s in (nets.parts["x86"].busy_node_s, nets.parts["x86"].busy_s, LINK.busy_s)
+    )
+    rows = simulated_program.times(program, built)
+    assert near < 0.5 * far < 0.5 * other and len({way for way, *_ in rows}) == 5
+    for way in dict.fromkeys(way for way, *_ in rows):
+        own = {int(sender): float(us) for name, sender, us in rows if name == way}
+        assert own == pytest.approx({1: near, 2: far, 3: far, 4: other, 5: other}, abs=2e-3), way

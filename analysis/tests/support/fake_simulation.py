@@ -1,14 +1,22 @@
 """Stands in for SimGrid: machines without a profile file, and records as a simulated run leaves them."""
 
 import json
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 from synthetic import overlap, write_run
 
 from spikemark.core.errors import BadInput
+from spikemark.machines.profile import UnknownValue
 
 NAMES = ("jureca-dc", "supermuc-ng", "other")
+
+
+def needed(values: dict, path: str, why: str):
+    if path not in values:
+        raise UnknownValue(f"{path} is unknown, needed for {why}")
+    return values[path]
 
 
 class FakeSimulation:
@@ -26,7 +34,7 @@ class FakeSimulation:
         leaf = SimpleNamespace(value=self.latency, unit="us")
         cores = SimpleNamespace(value=128, unit="1")
         values = {"interconnect.latency": leaf, "node.cores": cores}
-        return SimpleNamespace(name=name, values=values, get=values.get)
+        return SimpleNamespace(name=name, values=values, get=values.get, need=partial(needed, values))
 
     def simulate(self, description, profile, ranks, out, compute, **options):
         self.calls.append({"description": description, "machine": profile.name, "ranks": ranks, **options})

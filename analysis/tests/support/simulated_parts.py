@@ -15,17 +15,19 @@ FAR = {"latency": (40, "us"), "bandwidth": (0.1, "GB/s"), "gap": (8, "us")}
 ON = {"fast": 3, "slow": 1}
 
 
-def load(folder: Path, link: dict | None = None, slower: float = SLOWER, fast: int = 8) -> machines.Machine:
-    """Fast nodes and slow ones of 16 cores."""
-    parts = {"fast": {"nodes": fast}, "slow": {"nodes": 2, "slower": slower}}
+def load(
+    folder: Path, link: dict | None = None, slower: float = SLOWER, fast: int = 8, **changes
+) -> machines.Machine:
+    """Fast nodes and slow ones of 16 cores; `changes` of the profile of both."""
+    parts = {"fast": {"nodes": fast, **changes}, "slow": {"nodes": 2, "slower": slower, **changes}}
     return machines.load_any(machine_file.write_parts(folder / "parts.yaml", link, **parts))
 
 
-def full(description: dict) -> dict:
-    """Areas whose compute times are so long that messages cost next to nothing."""
+def full(description: dict, times: int = 10_000) -> dict:
+    """Areas so many times as large; by default, messages cost next to nothing beside their compute times."""
     found = json.loads(json.dumps(description))
     for population in found["network"]["populations"]:
-        population["size"] *= 10_000
+        population["size"] *= times
     return found
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 from spikemark.quantities.elements import Section
 from spikemark.quantities.words import counted, number, span
@@ -123,6 +124,8 @@ def _simulation(runs: list[Measured]) -> list[tuple[str, str]]:
             ("SimGrid", "simgrid"),
         )
     ]
+    if parted := dict.fromkeys(filter(None, map(_of_parts, found))):
+        rows.append(("ranks by part of the machine", "; ".join(parted)))
     assumed = dict.fromkeys(_line(text) for entry in found for text in entry.get("assumptions", []))
     rows.append(("assumed, since the profile does not say", "; ".join(assumed) or "nothing"))
     costs = [(m, m.simulation["cost_s"]) for m in runs if m.simulation and m.simulation.get("cost_s")]
@@ -134,6 +137,14 @@ def _simulation(runs: list[Measured]) -> list[tuple[str, str]]:
             f"{span([cost for _, cost in costs])} s each, {span(each)} µs per rank and cycle",
         ))  # fmt: skip
     return rows
+
+
+def _of_parts(about: dict[str, Any]) -> str:
+    """How many ranks are on each part of a machine, in words; empty where all nodes are equal."""
+    return ", ".join(
+        f"{counted(own['ranks'], 'rank')} on {counted(own['nodes'], 'node')} of {name}"
+        for name, own in about.get("parts", {}).items()
+    )
 
 
 def _line(assumption) -> str:

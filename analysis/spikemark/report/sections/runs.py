@@ -8,6 +8,7 @@ from spikemark.quantities.table import Cell, Column, Table
 from spikemark.records.cases import View
 from spikemark.records.gather import Measured, Planned, Sweep
 from spikemark.records.order import span
+from spikemark.report import machine_parts
 from spikemark.report.ranks_on_nodes import ranks_on_nodes
 
 
@@ -36,7 +37,8 @@ def section(view: View) -> Section:
     text = [
         f"{sweep.progress}. Runs are made in shuffled order (seed {sweep.shuffle_seed}), that of the table."
     ]
-    return Section("runs", "Runs", text=text, tables=[table], missing=broken)
+    tables = [table, *filter(None, [machine_parts.table(sweep.runs)])]
+    return Section("runs", "Runs", text=text, tables=tables, missing=broken)
 
 
 def _state(sweep: Sweep, run: str) -> str:

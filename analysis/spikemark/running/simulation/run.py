@@ -74,7 +74,7 @@ def simulate(
     places.program("miniapp_smpi")
     folder.check(out)
     filled = machines.filled(machine)
-    place = _place(filled, ranks, ranks_per_node, threads, on, compute)
+    place = placed(filled, ranks, compute, ranks_per_node, threads, on)
     cycles = compute_times.cycles(description)
     if ranks * cycles > MOST_TIMES:
         raise BadInput(f"{ranks} ranks x {cycles} cycles: allowed are {MOST_TIMES} compute times in all")
@@ -154,15 +154,18 @@ def _other(
     return sources.replay(description, Path(compute), place.ranks, compute_of)
 
 
-def _place(
+def placed(
     machine: Profile | Machine,
     ranks: int,
-    ranks_per_node: int | None,
-    threads: int | None,
-    on: dict[str, int] | None,
-    compute: str | Path,
+    compute: str | Path = "model",
+    ranks_per_node: int | None = None,
+    threads: int | None = None,
+    on: dict[str, int] | None = None,
 ) -> Place:
-    """Where the ranks are. Raises BadInput for more of them, or of their threads, than a node has cores."""
+    """Where the ranks are on a filled machine.
+
+    Raises BadInput for more of them, or of their threads, than a node has cores.
+    """
     if compute != "model":
         if threads not in (None, 1):
             raise BadInput(f"threads={threads}: allowed is 1 where compute times are executed or replayed")
