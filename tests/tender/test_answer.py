@@ -7,7 +7,7 @@ from statistics import median
 import pytest
 
 from spikemark.core.errors import BadInput
-from spikemark.tender import answer, bid, bundle, commitment, figures, manifest, sizes
+from spikemark.tender import answer, answering, bundle, commitment, figures, manifest, sizes
 from spikemark.tender.measure import Chosen
 
 REPETITION = {"real_time_factor": 1.0, "joules_per_synaptic_event": None, "reason": "no meter"}
@@ -27,7 +27,7 @@ def test_a_figure_that_one_repetition_lacks_is_null_with_its_reason():
 
 
 def test_layout_and_settings_survive_being_kept():
-    chosen = Chosen(bid.Layout(4, 2, 2, "cyclic", "cores"), {"schedule": "structure_aware"})
+    chosen = Chosen(answering.Layout(4, 2, 2, "cyclic", "cores"), {"schedule": "structure_aware"})
     assert Chosen.of(json.loads(json.dumps(chosen.content()))) == chosen
 
 
@@ -69,7 +69,7 @@ def test_a_folder_that_is_no_answer_is_not_touched(refusal, small, tmp_path):
 def test_changed_sources_are_refused(small, monkeypatch):
     monkeypatch.setattr("spikemark.tender.source.differing", lambda *_: ["docs/x.md", "miniapp/src/a.c"])
     with pytest.raises(BadInput, match=r"source: 1 file .*first miniapp/src/a\.c; allowed: none"):
-        bid.check_sources(small)
+        answering.check_sources(small)
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ def test_flags_of_this_build_are_allowed_in_both_categories(small, measured):
 
 @pytest.mark.slow
 def test_the_same_command_measures_nothing_again(spikemark, small, measured):
-    work = bid.folder_of_work(measured)
+    work = answering.folder_of_work(measured)
     before = {path: path.stat().st_mtime_ns for path in work.rglob("record.json")}
     status, output, _ = spikemark("tender", "run", small.path, "--out", measured, "--bidder", "Other")
     assert status == 0 and "no offer" in output
@@ -275,7 +275,7 @@ def test_an_answer_with_impossible_fields_is_refused_even_if_its_manifest_fits(r
 def test_choices_that_cannot_be_read_are_refused(refusal, small, tmp_path, text):
     work = tmp_path / "answer-work"
     work.mkdir()
-    (work / bid.CHOICES).write_text(text)
+    (work / answering.CHOICES).write_text(text)
     said = refusal("tender", "run", small.path, "--out", tmp_path / "answer")
     assert "choices.json: not what `tender run` wrote; delete it" in said
 

@@ -8,9 +8,9 @@ from spikemark.quantities.elements import Box, Section
 from spikemark.quantities.words import number
 from spikemark.report import offers_page, page
 
-from . import offers_show, sides
+from . import bids_compared, offers_show
+from .bids_compared import Compared
 from .checked import INVALID, VALID
-from .sides import Sides
 
 ASKED = (
     "Measured figures come from the records that bidders handed in. Projected ones were computed by the"
@@ -24,12 +24,12 @@ CHECK = (
 )
 
 
-def write(of: Sides, path: Path) -> None:
+def write(of: Compared, path: Path) -> None:
     """Write the page whole or not at all."""
     write_output(Path(path), render(of))
 
 
-def render(of: Sides) -> str:
+def render(of: Compared) -> str:
     """The page as one HTML document that loads nothing."""
     figure = f"cost over its life ({of.currency})"
     made = offers_show.verdicts(of)
@@ -37,8 +37,8 @@ def render(of: Sides) -> str:
     sections = [
         Section("beside", offers_show.BESIDE, [ASKED, PROMISES], tables=each),
         Section("checked", made.title, [CHECK], boxes=_boxes(of), tables=[made]),
-        offers_page.numbers(sides.bases(of), offers_show.WHO),
-        offers_page.decides(sides.effects(of), figure, offers_show.WHO),
+        offers_page.numbers(bids_compared.bases(of), offers_show.WHO),
+        offers_page.decides(bids_compared.effects(of), figure, offers_show.WHO),
     ]
     goal = "no real-time factor stated" if of.reach is None else f"real-time factor {number(of.reach)}"
     return page.document(
@@ -46,14 +46,14 @@ def render(of: Sides) -> str:
         sweep=SimpleNamespace(
             name=of.network, machine=", ".join(bid.name for bid in of.bids), title=f"Offers: {goal}"
         ),
-        sentence=sides.sentence(of),
+        sentence=bids_compared.sentence(of),
         top=offers_page.first_screen(offers_show.first(of), "What each bidder offers"),
         broken=False,
         sections=[s for s in sections if s],
     )
 
 
-def _boxes(of: Sides) -> list[Box]:
+def _boxes(of: Compared) -> list[Box]:
     """Answers that are not VALID stand out."""
     return [
         Box("bad" if bid.verdict.verdict == INVALID else "plain", f"{bid.name}: {bid.verdict.verdict}")

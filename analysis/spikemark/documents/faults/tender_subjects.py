@@ -160,6 +160,7 @@ def _prediction(folder: Path, number: int) -> Path:
 
 
 def _frozen_before(folder: Path) -> None:
+    (folder / "runs").mkdir()
     _prediction(folder, 300)
     ran(_freeze(folder, _prediction(folder, 200)))
 
