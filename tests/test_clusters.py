@@ -17,7 +17,7 @@ from site_programs import CLUSTERS, ROOT, programs
 from spikemark.report.export import FIGURES
 from spikemark.running.experiments import expand, load
 
-PAGE = (ROOT / "docs" / "clusters.md").read_text()
+PAGE = (ROOT / "docs" / "clusters-help.md").read_text()
 #: What Slurm, Open MPI and the loader say, in the table of what can go wrong.
 OF_OTHERS = (
     "Invalid account or account/partition combination",

@@ -235,7 +235,7 @@ def test_interrupted_sweep_ends_everything_and_goes_on(faulty, under_way, tmp_pa
     job.send_signal(signal.SIGINT)
     _, errors = job.communicate(timeout=60)
     assert job.returncode == 130
-    assert errors == "spikemark: interrupted: the same command goes on from here\n"
+    assert errors == "spikemark: interrupted: the same command continues from here\n"
     assert not still_there()
     with open(results.path / ".lock") as lock:  # nothing that measures is left
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/// Both clocks at one moment.
+/// Readings of both clocks at one moment.
 struct moment {
     double time_s;
     uint64_t ticks;

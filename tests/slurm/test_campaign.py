@@ -155,7 +155,7 @@ def test_a_cancelled_campaign_ends_and_goes_on_later(site, held):
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
     assert f"job {job} was cancelled" in errors
-    assert "not carried out; the same command goes on" in errors
+    assert "not carried out; the same command continues" in errors
     again = site.sweep()
     assert again.returncode == 0, again.stdout + again.stderr
     assert len(site.launches()) == 4
@@ -210,7 +210,7 @@ def test_a_job_that_runs_out_of_time_is_followed_by_another(slurm, tmp_path):
     done = site.sweep("--time", "1")  # room for one of two runs, with what is kept for ending
     assert done.returncode == 0, done.stdout + done.stderr
     first, second = site.jobs()
-    assert f"job {first} ran out of time; job {second} goes on" in done.stdout
+    assert f"job {first} ran out of time; job {second} continues" in done.stdout
 
 
 def test_a_sweep_inside_an_allocation_just_works(site):

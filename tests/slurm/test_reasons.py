@@ -159,7 +159,7 @@ def test_a_cancelled_job_says_so(inside, sleeping):
     inside.run("scancel", job)
     inside.wait_until_empty()
     told = log.read_text()
-    assert f"spikemark: job {job} was cancelled: the same command goes on from here" in told or STEP.search(
+    assert f"spikemark: job {job} was cancelled: the same command continues from here" in told or STEP.search(
         told
     )
     assert job_end.of(job).why(told) == f"job {job} was cancelled"
@@ -172,7 +172,7 @@ def test_the_time_limit_of_a_job_is_no_interrupt(inside, sleeping):
     inside.wait_until_empty(90)
     told = log.read_text()
     reason = rf"Slurm ended job {job} at its time limit of \S+: {reasons.MORE_TIME}"
-    said = re.search(f"spikemark: {reason}: the same command goes on from here", told)
+    said = re.search(f"spikemark: {reason}: the same command continues from here", told)
     assert said or STEP.search(told), told
     assert re.fullmatch(reason, job_end.of(job).why(told))
 

@@ -31,7 +31,7 @@ LIMIT_S = BUILD_LIMIT_S = 3600.0
 
 
 class CachesimFailed(RuntimeError):
-    """There are no counts; the message is the reason, in one line."""
+    """Raised if there are no counts; the message is the reason, in one line."""
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ def _round(number: int, site: Site, effort: Effort, parts: Parts, before: list[M
 
 
 def _far(site: Site) -> bool:
-    """Whether every core of a node like this one has memory for kernels with a gigabyte of synapses."""
+    """True if every core of a node like this one has memory for kernels with a gigabyte of synapses."""
     return memory.installed() >= 1e9 * kernel_times.FAR_GB * site.cores
 
 

@@ -32,7 +32,7 @@ def budget(
     The causes are lasting differences between ranks, jitter, drift, rare long cycles, and what the compute
     times do not explain. For a run with record.kernel, the command also says what made the long cycles long.
     The first sentence names the rank or node that causes much of the waiting, or else its largest part. For a
-    run on several nodes, the command lists slow nodes, and the share of the waiting that is due to nodes. Of
+    run on several nodes, the command lists slow nodes, and the share of the waiting that is due to nodes. For
     imported sums, such as NEST's stopwatches, it prints load balance and the efficiencies of POP.
     """
     from spikemark.records.imported import run_or_times, sums_in

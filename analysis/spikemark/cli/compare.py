@@ -77,7 +77,7 @@ def compare(
     assumptions: Assumptions = False,
     as_json: AsJson = False,
 ) -> None:
-    """Compare machines for a network, with a verdict where one holds.
+    """Compare machines for a network, with a verdict if possible.
 
     For each machine, prints the numbers of nodes with which the target is possible, likely and sure. Also
     prints energy and cost over this range of nodes, what limits the speed, and what to ask the vendor.
@@ -85,7 +85,7 @@ def compare(
     Without --schedule, it searches for the best exact schedule on every number of nodes, as advise does. That
     takes up to a minute for each machine; with --schedule it takes seconds.
 
-    Machines with accelerators, such as rtx-4090, get what was published of the network on them.
+    For machines with accelerators, such as rtx-4090, it shows published runs of the network.
 
     Example: spikemark compare jureca-dc my-offer.yaml --run run.json --target-rtf 1
     """

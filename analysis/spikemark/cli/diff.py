@@ -16,7 +16,7 @@ def diff(
         str | None,
         typer.Option(
             metavar="PERCENT",
-            help="End with status 1 if B is surely slower than this, such as 5%; for continuous integration.",
+            help="End with status 1 if B is surely slower by more, such as 5%; for continuous integration.",
         ),
     ] = None,
     history: Annotated[

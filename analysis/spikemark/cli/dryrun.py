@@ -38,7 +38,7 @@ def dryrun(
     machine: Annotated[
         str | None,
         typer.Option(
-            help="Also print what this profile predicts of these ranks, and measured over predicted."
+            help="Also print what this profile predicts, and the ratio of measured to predicted times."
         ),
     ] = None,
     settings: Settings = None,
@@ -48,8 +48,8 @@ def dryrun(
 
     Each rank runs alone, with the synapses that it would have on that machine and with the spikes that it
     would receive. Computing and memory are measured. Waiting and exchange are not: `fit`, `predict
-    --compute-from` and `simulate --compute` take the folder and add them. The same command goes on where it
-    was interrupted.
+    --compute-from` and `simulate --compute` take the folder and add them. After an interruption, the same
+    command continues.
     """
     from spikemark import machines
     from spikemark.core.launch import available_cores
@@ -77,7 +77,7 @@ def dryrun(
 
             found = carry_out(wanted, out, told)
     except RunFailed as reason:
-        fail(f"dry run failed: {reason}; the same command goes on")
+        fail(f"dry run failed: {reason}; the same command continues")
     modelled = None if profile is None else show.Modelled.of(found, profile)
     if as_json:
         return print_json(show.content(found, modelled))

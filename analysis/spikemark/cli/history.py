@@ -65,7 +65,7 @@ def show(
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a page to this file.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how the time per cycle went, when it changed, and which versions differ there."""
+    """Show the time per cycle over months, when it changed, and which versions differ then."""
     from spikemark.core.files import output_file
     from spikemark.differences import courses_show, entries
     from spikemark.differences.history import courses

@@ -53,7 +53,7 @@ def add(
     ] = False,
     within: Annotated[
         str | None,
-        typer.Option(help="How close numbers without an interval are said to be, such as 30%."),
+        typer.Option(help="Interval for numbers without one, such as 30%."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -25,8 +25,8 @@ def machine(
     Shows each value with its kind and its reference, and lists what is unknown. A machine of parts has
     unequal nodes: the values of each part and of each link between parts are shown by their paths.
 
-    A profile can be written from a data sheet: node.bandwidth_peak and power.tdp take its peak memory
-    bandwidth and its TDP, from which --filled assumes what is measured (docs/machines.md).
+    To write a profile from a data sheet, enter its peak memory bandwidth as node.bandwidth_peak and its TDP
+    as power.tdp. From these, --filled assumes the values that a measurement would give (docs/own-machine.md).
     """
     from spikemark import machines
     from spikemark.machines import show

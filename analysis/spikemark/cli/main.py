@@ -126,7 +126,7 @@ def main(arguments: list[str] | None = None) -> None:
             raise
         _fail(_usage(error), 2)
     if status == INTERRUPTED:
-        _fail(f"{why_ended()}: the same command goes on from here", INTERRUPTED)
+        _fail(f"{why_ended()}: the same command continues from here", INTERRUPTED)
     sys.exit(status if isinstance(status, int) else 0)
 
 

@@ -12,7 +12,7 @@ def noise(
     seconds: Annotated[float, typer.Option(help="How long to look, in seconds.", min=0.01, max=3600)] = 10.0,
     as_json: AsJson = False,
 ) -> None:
-    """Measure what takes time from programs on every core.
+    """Measure what interrupts programs on every core.
 
     Looks at this node, or at all nodes of an allocation. Run the command on idle nodes before and after a
     campaign, and whenever you suspect that something disturbs your runs.

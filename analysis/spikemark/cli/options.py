@@ -108,7 +108,7 @@ Whose = Annotated[
     str,
     typer.Option(
         "--simulator",
-        help="Whose times to predict: those of mini-app or nest. NEST took longer in published runs.",
+        help="Program whose times to predict: mini-app or nest. NEST took longer in published runs.",
     ),
 ]
 
@@ -214,12 +214,12 @@ def network(
 
 
 def is_file(network: str) -> bool:
-    """Whether a network is named by a file, not as a preset."""
+    """True if a network is named by a file, not as a preset."""
     return has_ending(Path(network)) or Path(network).exists()
 
 
 def has_ending(path: Path) -> bool:
-    """Whether the name of a path ends as those of files that hold a network."""
+    """True if the name of a path ends as those of files that hold a network."""
     from spikemark.core.yaml_file import YAML
 
     return path.suffix in (".json", *YAML)

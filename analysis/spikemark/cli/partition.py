@@ -18,16 +18,18 @@ GraphFile = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the method.")]
 TimeLimit = Annotated[
-    float | None, typer.Option(min=0, metavar="SECONDS", help="Stop a method that goes on and on after that.")
+    float | None, typer.Option(min=0, metavar="SECONDS", help="Stop an iterative method after this time.")
 ]
-Method = Annotated[str | None, typer.Option(help="How to place; without it, the methods are listed.")]
+Method = Annotated[str | None, typer.Option(help="Method; without it, the methods are listed.")]
 
 
 def partition(
     graph: GraphFile,
     ranks: Annotated[
         int | None,
-        typer.Option(min=1, help="Number of ranks; with --balance energy, at most so many [all that fit]."),
+        typer.Option(
+            min=1, help="Number of ranks; with --balance energy, the largest number [all that fit]."
+        ),
     ] = None,
     method: Method = None,
     out: Annotated[
@@ -35,15 +37,17 @@ def partition(
     ] = None,
     group: Annotated[
         int | None,
-        typer.Option(min=2, help="Number ranks so that groups of so many exchange most within themselves."),
+        typer.Option(
+            min=2, help="Renumber ranks so that groups of this size exchange most within themselves."
+        ),
     ] = None,
     weights: Annotated[
         str | None,
-        typer.Option(metavar="W,W", help="What each rank shall have, such as 1,0.5 or 1x64,0.5x2 [equal]."),
+        typer.Option(metavar="W,W", help="Share of each rank, such as 1,0.5 or 1x64,0.5x2 [equal]."),
     ] = None,
     weights_from: Annotated[
         Path | None,
-        typer.Option(metavar="RECORD", help="Weights by how fast each rank computed in this run."),
+        typer.Option(metavar="RECORD", help="Weights in proportion to the speed of each rank in this run."),
     ] = None,
     balance: Balance = None,
     machine: Machine = None,
@@ -60,7 +64,7 @@ def partition(
 ) -> None:
     """Place neurons on ranks evenly, with little traffic.
 
-    Writes the placement and prints its expected traffic. The same command goes on after an interruption.
+    Writes the placement and prints its expected traffic. After an interruption, the same command continues.
     Without a method, lists the methods.
     """
     from spikemark.core.errors import BadInput
@@ -112,7 +116,7 @@ def _balanced(graph: Path, found: Answer, out: Path, assumptions: bool, as_json:
 
 
 def _capacity(weights: str | None, weights_from: Path | None, ranks: int):
-    """What ranks shall have, [ranks] of mean 1; None for equal ranks."""
+    """Weights of ranks, [ranks] with mean 1; None for equal ranks."""
     from spikemark.core.errors import BadInput
     from spikemark.prediction.partition.weights import capacity, of_run, read
     from spikemark.records.record import load

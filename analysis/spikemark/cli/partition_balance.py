@@ -19,8 +19,8 @@ Balance = Annotated[
     str | None,
     typer.Option(
         metavar="time|energy",
-        help="Weights so that all ranks compute equally long on --machine; energy: also the nodes that need"
-        " least energy within a time limit.",
+        help="Choose weights so that all ranks compute equally long on --machine; energy: also choose the"
+        " nodes that need the least energy within a time limit.",
     ),
 ]
 Machine = Annotated[
@@ -32,7 +32,9 @@ TargetRtf = Annotated[
 ]
 Within = Annotated[
     float | None,
-    typer.Option(metavar="TIMES", help="With --balance energy: so many times as long as the fastest mix."),
+    typer.Option(
+        metavar="TIMES", help="With --balance energy: largest time, as a multiple of the fastest mix."
+    ),
 ]
 
 

@@ -37,8 +37,7 @@ def peers(
 ) -> None:
     """Measure the mini-app beside other simulators.
 
-    The programs take turns on the same network. Each factor by which the mini-app is ahead or behind has an
-    interval.
+    The programs take turns on the same network. The factors between them have intervals.
     """
     from spikemark.bench.peers import compare
     from spikemark.bench.peers.show import disturbances, notes, table

@@ -231,8 +231,8 @@ Without --machine, the command reads records of conventional runs. It predicts h
 each other under another schedule, D or number of ranks. Every predictor gives an answer (docs/waiting.md).
 
 With --machine, the command reads the profile of a machine and the description of a network. It predicts how
-long each phase would take there, and needs no run. With the folder of a run instead, it sets the run beside
-its prediction, which tells how well this machine is predicted (docs/prediction.md). With --compute-from,
+long each phase would take there, and needs no run. With the folder of a run instead, it compares the run with
+its prediction, which shows how well this machine is predicted (docs/prediction.md). With --compute-from,
 computing is as a dry run measured it, and the rest is modelled (docs/dryrun.md)."""
 USAGES = (
     "RUN_DIR… --schedule NAME [OPTIONS]",

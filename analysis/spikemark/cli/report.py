@@ -28,8 +28,8 @@ def report(
 
     Measures nothing: reads all completed runs, and leaves them as they are. If the experiment's file was
     edited since it was planned, the command says so: the report shows what was planned. For a folder that
-    `spikemark import` or `spikemark dryrun` wrote, the page says why ranks wait, what other schedules would
-    make of the program, and what would help.
+    `spikemark import` or `spikemark dryrun` wrote, the page says why ranks wait, how other schedules would
+    change the program, and what would help.
     """
     if (Path(experiment) / "plan.json").is_file():
         root = short(Path(experiment).resolve().parents[1])

@@ -46,8 +46,7 @@ def simulate(
         Path | None,
         typer.Option(
             metavar="FULL.json",
-            help="The network of the compute times, if it is not RUN.json: to model them, or that of a dry"
-            " run.",
+            help="Network of the compute times, if it is not RUN.json: to model, or of the dry run.",
         ),
     ] = None,
     settings: Settings = None,

@@ -33,7 +33,7 @@ def sweep(
 ) -> None:
     """Measure an experiment's missing runs, then write its report.
 
-    Before the first run and while runs go on, says how many are missing and how long they will take. If the
+    Before the first run and during the runs, says how many are missing and how long they will take. If the
     mini-app would refuse a point of the grid, the command refuses it before anything is measured.
 
     A finished run is never measured again. To repeat one, move or delete its folder in

@@ -46,15 +46,17 @@ def new(
     option: PresetOptions = None,
     rate: Rate = None,
     target_rtf: Annotated[
-        float | None, typer.Option(help="Real-time factor that the machine shall reach for it.")
+        float | None, typer.Option(help="Real-time factor that the machine must reach for this network.")
     ] = None,
     target_energy: Annotated[
-        float | None, typer.Option(metavar="J", help="Energy per synaptic event that it shall not exceed.")
+        float | None, typer.Option(metavar="J", help="Energy per synaptic event that it must not exceed.")
     ] = None,
     node_memory: Annotated[
         float | None,
         typer.Option(
-            metavar="GB", help="Memory of the node that the bench networks are made for.", show_default="256"
+            metavar="GB",
+            help="Memory of the node for which the bench networks are sized.",
+            show_default="256",
         ),
     ] = None,
     areas: Annotated[
@@ -107,7 +109,7 @@ def run(
     category: Annotated[
         str, typer.Option(help="base (unchanged) or optimised; RULES.md says more.")
     ] = "base",
-    bidder: Annotated[str, typer.Option(help="Who answers.")] = "unnamed",
+    bidder: Annotated[str, typer.Option(help="Name of the bidder.")] = "unnamed",
     only: Annotated[
         list[str] | None, typer.Option("--run", metavar="NAME", help="Only this run; may be repeated.")
     ] = None,
@@ -121,17 +123,18 @@ def run(
     ranks_per_node: RanksPerNode = None,
     settings: Settings = None,
     power: Annotated[
-        Path | None, typer.Option(metavar="FILE.csv", help="Power of a meter outside (docs/energy.md).")
+        Path | None,
+        typer.Option(metavar="FILE.csv", help="Readings of an external power meter (docs/energy.md)."),
     ] = None,
     at_wall: Annotated[
         float | None, typer.Option(metavar="PERCENT", help="Accuracy of that meter, if it reads whole nodes.")
     ] = None,
     profile: Where = "here",
 ) -> None:
-    """Measure what a bundle asks for, and collect the answer. The same command goes on where it stopped.
+    """Measure the runs of a bundle, and collect the answer. If interrupted, run it again.
 
-    Measurements lie in ANSWER-work. With --run, layout and settings hold for these runs; what was chosen for
-    the others stays.
+    Measurements are in ANSWER-work. With --run, layout and settings apply to these runs; the others keep
+    theirs.
     """
     from spikemark.running import ways
     from spikemark.tender import answering, show
@@ -163,9 +166,10 @@ def commit(
     price: Annotated[float, typer.Option(help="Price of the machine.")],
     currency: Annotated[str, typer.Option(help="Currency of the price.")] = "EUR",
     system: Annotated[
-        str | None, typer.Option(help="What is offered, in words.", show_default="title of the profile")
+        str | None,
+        typer.Option(help="Description of the offered machine.", show_default="title of the profile"),
     ] = None,
-    node_power: Annotated[float | None, typer.Option(metavar="W", help="Most power of a node.")] = None,
+    node_power: Annotated[float | None, typer.Option(metavar="W", help="Largest power of a node.")] = None,
     node_idle: Annotated[float | None, typer.Option(metavar="W", help="Idle power of a node.")] = None,
     project: Annotated[
         str | None,
@@ -181,25 +185,28 @@ def commit(
     settings: Settings = None,
     dry_run: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Take computing from this dry run of it (`spikemark dryrun`)."),
+        typer.Option(
+            metavar="DIR", help="Take compute times from this dry run of the run (`spikemark dryrun`)."
+        ),
     ] = None,
     simulated: Annotated[
         list[Path] | None,
         typer.Option(
-            metavar="RUN_DIR", help="Take it from this run of `spikemark simulate`; may be repeated."
+            metavar="RUN_DIR", help="Project from this run of `spikemark simulate`; may be repeated."
         ),
     ] = None,
     promise: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="RUN.FIGURE=VALUE", help="Promise another value than the evidence; may be repeated."
+            metavar="RUN.FIGURE=VALUE",
+            help="Promise this value instead of the measured or projected one; may be repeated.",
         ),
     ] = None,
 ) -> None:
-    """Write the commitment sheet: measured and projected figures apart, promises, price, nodes and power.
+    """Write the commitment sheet: measured figures, projected figures, promises, price, nodes and power.
 
     Projects the target with --machine, and with --dry-run if one is given, or with --simulated. The sheet is
-    put into ANSWER, whose manifest is written anew; sign it afterwards.
+    written into ANSWER, and its manifest is rewritten; sign it afterwards.
     """
     from spikemark.tender import answering, commitment, projection, show
     from spikemark.tender.answer import read_whole
@@ -239,7 +246,7 @@ app.command("accept")(accept)
 
 @app.command("environment", hidden=True)
 def environment(out: Annotated[Path, typer.Option(help="Folder of the files of all nodes.")]) -> None:
-    """Write what is known of this node. `tender run` starts this on every node."""
+    """Write a description of this node. `tender run` starts this on every node."""
     from spikemark.tender import answering
 
     say(str(answering.write_node(out)))

@@ -15,7 +15,7 @@ def accept(
     ],
     seed: Annotated[int, typer.Option(min=0, max=2**53, help="Secret seed of the network.")],
     expect: Annotated[
-        Path, typer.Option(metavar="FILE.json", help="What must come out, as --prepare wrote it.")
+        Path, typer.Option(metavar="FILE.json", help="Expected results, as --prepare wrote them.")
     ],
     prepare: Annotated[
         bool, typer.Option("--prepare", help="Run the network here and write --expect, before delivery.")
@@ -33,7 +33,7 @@ def accept(
     model_ms: Annotated[
         float | None,
         typer.Option(
-            min=0, metavar="MS", help="Model time, with --prepare.", show_default="the shortest allowed"
+            min=0, metavar="MS", help="Simulated time, with --prepare.", show_default="the shortest allowed"
         ),
     ] = None,
     ranks: Annotated[

@@ -32,7 +32,7 @@ def offers(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Set the answers to a tender side by side: a table, one sentence, and what they rest on.
+    """Compare the answers to a tender: a table, one sentence, and what the numbers rest on.
 
     Checks every answer, shows what was measured or projected beside what is committed, and says which
     unknown value decides.

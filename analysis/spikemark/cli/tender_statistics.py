@@ -20,9 +20,7 @@ def statistics(
         float | None,
         typer.Option(help="Spread from run to run, instead of runs: 0.02 is 2 %.", show_default=False),
     ] = None,
-    shortfall: Annotated[
-        float, typer.Option(help="By how much a machine falls short that must be found.")
-    ] = 0.05,
+    shortfall: Annotated[float, typer.Option(help="Shortfall of a machine that must be detected.")] = 0.05,
     figure: Annotated[
         str, typer.Option(help="Figure of the runs: real_time_factor or joules_per_synaptic_event.")
     ] = "real_time_factor",

@@ -25,10 +25,12 @@ def traffic(
         str | None,
         typer.Option(metavar="AxB…", help="Route in levels: groups of A ranks, groups of B such groups, …"),
     ] = None,
-    side: Annotated[str, typer.Option(help="Whose group a bridge is in: sender or receiver.")] = "sender",
+    side: Annotated[
+        str, typer.Option(help="Group of the bridges: that of the sender or of the receiver.")
+    ] = "sender",
     merged: Annotated[
         bool,
-        typer.Option("--merged", help="A spike for several ranks behind a bridge goes there once."),
+        typer.Option("--merged", help="Send a spike for several ranks behind a bridge to the bridge once."),
     ] = False,
     delay_ratio: Annotated[
         int, typer.Option("--delay-ratio", metavar="D", min=1, help="Cycles of a window.")
@@ -41,14 +43,14 @@ def traffic(
         Path | None,
         typer.Option(
             metavar="FILE.json",
-            help="Also write a forwarding table that evens out the bridges of two levels.",
+            help="Also write a forwarding table that balances the bridges of two levels.",
         ),
     ] = None,
     cap: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="With --out-table: ranks of other groups that a bridge sends to, or receives from, at most.",
+            help="With --out-table: most ranks of other groups that a bridge may send to or receive from.",
         ),
     ] = None,
     as_json: AsJson = False,

@@ -33,7 +33,7 @@ def whatif(
         ),
     ] = None,
     schedule: Annotated[
-        str, typer.Option(help="The changes are made to a run under this schedule.")
+        str, typer.Option(help="Schedule to which the changes are applied.")
     ] = "conventional",
     delay_ratio: Annotated[
         int, typer.Option(help="D of that run: cycles between two exchanges of all ranks.")

@@ -30,7 +30,7 @@ def work(
         following = campaign.of(results).follow(results, results.read_plan().runs) if over else None
         jobs.keep_end(results, allocation.job, began_s, worked.why, following)
     if worked.why == worker.TIME:
-        typer.echo("the time of the allocation is over; the same command goes on in another one")
+        typer.echo("the time of the allocation is over; run the same command in another one to continue")
 
 
 def _witness(results, campaign):

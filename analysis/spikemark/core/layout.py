@@ -15,7 +15,7 @@ BINDINGS: tuple[str, ...] = get_args(Binding)
 
 @dataclass(frozen=True)
 class Layout:
-    """Where ranks and threads are wanted; None leaves a field to the launcher.
+    """Wanted layout of ranks and threads; None leaves a field to the launcher.
 
     `ranks_per_node` is the largest number of ranks on a node; None: as many as the cores allow. Ranks fill
     one node after the other (block) unless `distribution` says otherwise. Without `binding`, every thread is

@@ -56,7 +56,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _odd_within(value: Any) -> bool:
-    """Whether a value is nested too deep, or holds NaN or infinity, which Python reads and JSON has not."""
+    """True if a value is nested too deep, or holds NaN or infinity, which Python reads and JSON has not."""
     level = [[value]]
     for _ in range(MAX_DEPTH + 1):
         deeper = []
@@ -113,7 +113,7 @@ def _odd(leaf: Any) -> str | None:
 
 
 def encodable(text: str) -> bool:
-    """Whether a text can be written as UTF-8; one with half of a surrogate pair cannot."""
+    """True if a text can be written as UTF-8; one with half of a surrogate pair cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -29,7 +29,7 @@ def write(folder: Path, files: Iterable[Path]) -> None:
 
 
 def there(folder: Path) -> bool:
-    """Whether the folder has such a file."""
+    """True if the folder has such a file."""
     return (folder / NAME).is_file()
 
 

@@ -185,7 +185,7 @@ def _configuration() -> str:
 
 
 def queue(jobs: Sequence[str]) -> dict[str, Job]:
-    """Those of `jobs` that wait or run, by id. Needs no accounts. Raises SlurmFailed without an answer."""
+    """Those `jobs` that wait or run, by id. Needs no accounts. Raises SlurmFailed without an answer."""
     if not jobs:
         return {}
     known = {job.id: job for job in _of_user()}

@@ -1,4 +1,4 @@
-"""In what two runs differ: networks, which must not differ, and everything else that a record tells."""
+"""Differences of two runs: of networks, which must not differ, and of everything else in a record."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

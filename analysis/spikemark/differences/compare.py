@@ -63,7 +63,7 @@ class Setup:
         return self.cycle.first_s
 
     def change(self, name: str = CYCLE, level: float = LEVEL) -> Quantity:
-        """By how much a part is longer on the second side, as a share of a cycle of the first side."""
+        """How much longer a part is on the second side, as a share of a cycle of the first side."""
         found = self.parts[name].quantity(self.cycle_s, self.kind, level)
         return found if self.judged else Quantity(found.value, kind=found.kind)
 
@@ -114,7 +114,7 @@ class Comparison:
 
 
 def verdict(change: Quantity) -> str:
-    """Whether an interval excludes that both sides are equally fast; OPEN without an interval."""
+    """True if an interval excludes that both sides are equally fast; OPEN without an interval."""
     if change.low is None:
         return OPEN
     if change.low > 0:
@@ -159,7 +159,7 @@ def _setup(name: str, pairs: list[tuple[Member, Member]], known: Known | None) -
 
 
 def _apart(first: list[Member], second: list[Member]) -> bool:
-    """Whether all runs of one side began before those of the other."""
+    """True if all runs of one side began before those of the other."""
     began = [[one.run.record.provenance.started for one in side] for side in (first, second)]
     return max(began[0]) < min(began[1]) or max(began[1]) < min(began[0])
 

@@ -70,7 +70,7 @@ def _short(value: Any) -> str:
 
 
 def content(found: dict[Path, list[Course]]) -> dict[str, Any]:
-    """For JSON, by machine and setup; times in s per cycle."""
+    """The content for JSON, by machine and setup; times in s per cycle."""
     machines = {}
     for path, courses in found.items():
         machines[path.stem] = [

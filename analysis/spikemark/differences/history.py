@@ -86,7 +86,7 @@ def changes(entries: list[Entry]) -> list[Change]:
 
 
 def _between(before: np.ndarray, after: np.ndarray) -> Quantity:
-    """By which share the level is higher after than before, with the interval of SURE."""
+    """Share by which the level is higher afterwards, with the interval of SURE."""
     degrees = len(before) + len(after) - 2
     squares = sum(float(np.square(part - part.mean()).sum()) for part in (before, after))
     error = (squares / degrees * (1 / len(before) + 1 / len(after))) ** 0.5

@@ -31,7 +31,7 @@ MODELLED = ("persistent", "jitter", "drift", "rare", REST)
 
 
 def sentence(made: Comparison) -> str:
-    """Whether B is slower than A, by how much, and where most of it comes from."""
+    """True if B is slower than A, by how much, and where most of it comes from."""
     if len(made.setups) > 1:
         return _of_several(made)
     (setup,) = made.setups
@@ -139,7 +139,7 @@ def _scaled(interval: tuple[float, float], setup: Setup) -> tuple[float | None, 
 
 
 def _micro(seconds: float) -> float:
-    """In microseconds, to 0.1 ns."""
+    """A time in microseconds, to 0.1 ns."""
     return round(MICRO * seconds, 4)
 
 
@@ -197,7 +197,7 @@ def lines(made: Comparison) -> list[str]:
 
 
 def content(made: Comparison, decided: Gate | None = None) -> dict[str, Any]:
-    """For JSON; times are in s per cycle, changes are shares of a cycle of A."""
+    """The content for JSON; times are in s per cycle, changes are shares of a cycle of A."""
     found: dict[str, Any] = {
         "kind": KIND,
         "format_version": VERSION,

@@ -66,7 +66,7 @@ def host(found) -> str:
 
 
 def known_commit() -> str:
-    """As `commit`. Raises BadInput where there is none."""
+    """Like `commit`, but raises BadInput if there is none."""
     if (found := commit()) == UNKNOWN:
         raise BadInput("docs/figures names the commit: this needs git and a clone of Spikemark")
     return found

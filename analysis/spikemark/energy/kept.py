@@ -56,7 +56,7 @@ def of_run(run: Run) -> Energy:
     at = beside(run.path, Results.power)
     if at is None or not at.is_file():
         return analysis.of_run(run)
-    about = checked(Kept, read_json(at), at, "power", "; delete it, or --keep it anew")
+    about = checked(Kept, read_json(at), at, "power", "; delete it, or --keep it again")
     source = outside.source(
         run, at.parent / about.csv, about.channels, about.offset_s, about.align, about.at_wall_percent
     )

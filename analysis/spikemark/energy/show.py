@@ -110,7 +110,7 @@ def phases(source: Source) -> str:
 
 
 def content(energy: Energy) -> dict[str, Any]:
-    """For JSON. Times of `power` and `phases` are in s from the beginning of the measured part."""
+    """The content for JSON. Times of `power` and `phases` are in s from the begin of the measured part."""
     made = {
         "run": str(energy.run.path),
         "kind": energy.kind,

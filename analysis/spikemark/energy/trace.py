@@ -55,7 +55,7 @@ class Trace:
         return float(np.median(np.diff(self.time_s)))
 
     def covers(self, start: float, end: float) -> bool:
-        """Whether the trace covers this span, within its readings or less than an interval beyond them."""
+        """True if the trace covers this span, within its readings or less than an interval beyond them."""
         return self.first - self.interval_s <= start and end <= self.last + self.interval_s
 
     def integral_j(self, at: np.ndarray) -> np.ndarray:

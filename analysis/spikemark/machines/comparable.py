@@ -66,7 +66,7 @@ class Spread:
         return Spread(low, worst, high, self.count, middle, self.least * factor, self.most * factor)
 
     def said(self, unit: str | None) -> str:
-        """From how many machines it comes, their median and their range."""
+        """Says how many machines it comes from, their median and their range."""
         unit = "" if unit in (None, "1") else f" {unit}"
         if self.agreed:
             return f"all {self.count} comparable profiles agree"
@@ -127,7 +127,7 @@ def _all_ends(near: list[tuple[Profile, float]], path: str) -> list[float]:
 def _comparable(
     known: list[tuple[Profile, float]], alike: tuple[str, float] | None, cores: float | None
 ) -> list[tuple[Profile, float]]:
-    """Those of the profiles that are comparable."""
+    """The profiles that are comparable to the machine."""
     if alike is not None:
         path, value = alike
         near = [k for k in known if path in k[0].values and _apart(k[0], path, value) <= FAR]

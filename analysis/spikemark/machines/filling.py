@@ -10,7 +10,7 @@ Kernel times come from a profile that was calibrated (`REFERENCE`):
 - update, external, collocate, t_spike, cycle: times the ratio of clocks.
 - t_next: times the ratio of clocks, but no less than the memory takes for a synapse and its cell of the ring
   at the core's share of the bandwidth. (By the ratio of bandwidths instead, the mini-app would be slower than
-  NEST on JURECA-DC: docs/prediction.md.)
+  NEST on JURECA-DC: docs/published-runs.md.)
 - t_first: as there, since the latency of memory is much the same everywhere, but no less than the memory
   takes for one line at the core's share of the bandwidth.
 - All of them are as many times longer as those kernels take that are known of the machine.

@@ -132,7 +132,7 @@ def _content(text: str, path: Path) -> Any:
 
 
 def title(name: str) -> str:
-    """What people call a machine: the title of its file up to the colon, with the name that commands take.
+    """Title of a machine for readers: that of its file up to the colon, with the name that commands take.
 
     A machine that has no file in machines/ keeps its name.
     """

@@ -63,7 +63,7 @@ def in_proportion(known: Known, reference: Profile | None) -> Iterator[Assumed]:
 
 
 def may_be_ethernet(known: Known) -> bool:
-    """Whether the nodes are connected by Ethernet, or nobody says that they are not."""
+    """True if the nodes are connected by Ethernet, or nobody says that they are not."""
     return any(ETHERNET in group for group in comparable.groups(known.number(FABRIC)))
 
 

@@ -28,7 +28,7 @@ OF_LINKS = tuple(
 
 @dataclass(frozen=True)
 class Part:
-    """So many nodes of a profile. `slower`: a factor of its kernel times, such as that of throttled nodes.
+    """A number of nodes with one profile. `slower`: factor of its kernel times, such as for throttled nodes.
 
     `profile`: with the interconnect that these nodes have here. `counted`: where the number of nodes comes
     from; None if the file does not say.
@@ -48,7 +48,7 @@ class Part:
 
     @property
     def values(self) -> dict[str, Value]:
-        """What is known, by path: the number of nodes, `slower`, and the values of the profile."""
+        """Known values by path: the number of nodes, `slower`, and the values of the profile."""
         nodes = self.counted or Value(self.nodes, "1", "assumed", UNSTATED)
         slower = {} if self.slower is None else {SLOWER: self.slower}
         return {NODES: nodes, **slower, **self.profile.values}
@@ -71,7 +71,7 @@ class Link:
 
     @property
     def values(self) -> dict[str, Value]:
-        """What is known of the network, by path."""
+        """Known values of the network, by path."""
         return {path: value for path, value in self.profile.values.items() if path in OF_LINKS}
 
     def unknown(self) -> list[str]:
@@ -150,7 +150,7 @@ class Share:
 
     @property
     def slice(self) -> slice:
-        """Of an array with an entry for each rank."""
+        """The ranks of this share in an array with an entry for each rank."""
         return slice(self.first, self.first + self.ranks)
 
 
@@ -161,7 +161,7 @@ def shares(
     ranks_per_node: int | None = None,
     on: dict[str, int] | None = None,
 ) -> tuple[Share, ...]:
-    """How ranks lie on the parts of a machine: in the order of its file, each part filled before the next.
+    """Distributes ranks over the parts of a machine, in the order of its file, one part after the other.
 
     `on`: ranks by part instead, a sum of `ranks`; a part may be left out. A profile is one part. Raises
     BadInput for more ranks than the parts have cores, for numbers that do not add up and for unknown parts.

@@ -1,4 +1,4 @@
-"""Reads a machine of parts from the content of machines/NAME.yaml (docs/machines.md)."""
+"""Reads a machine of parts from the content of machines/NAME.yaml (docs/own-machine.md)."""
 
 from collections.abc import Callable
 from itertools import combinations
@@ -34,7 +34,7 @@ Interconnect = ProfileFile.model_fields["interconnect"].annotation
 
 
 class PartFile(Strict):
-    """So many nodes of a profile."""
+    """A number of nodes with one profile."""
 
     profile: Text
     nodes: Nodes

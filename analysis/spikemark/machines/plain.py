@@ -1,4 +1,4 @@
-"""What people call the values of a profile, as they stand in questions to a vendor."""
+"""Names of the values of a profile in words, for questions to a vendor."""
 
 _KERNELS = {
     "t_first": "time per list of synapses",

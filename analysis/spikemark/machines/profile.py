@@ -112,7 +112,7 @@ class Profile:
 
 
 def field_of(path: str) -> Field:
-    """What may stand at a path, the one of a neuron model's update included.
+    """The field of a path, including those of a neuron model's update.
 
     Raises BadInput where there is no such path.
     """

@@ -41,7 +41,7 @@ def _part(part: Part) -> str:
 
 
 def tables(machine: Profile | Machine) -> list[Table]:
-    """What is known of a machine: a table of its values; of a machine of parts, one of its parts, and then
+    """Tables of a machine: its values; for a machine of parts, first its parts, and then
     one of each part and each link.
     """
     if not isinstance(machine, Machine):
@@ -74,7 +74,7 @@ def _text(value: Any) -> str:
 
 
 def unknown(profile: Profile | Machine) -> str:
-    """What is not known of a profile, in one line; of a machine of parts, a line for each part and link."""
+    """Unknown values of a profile, in one line; for a machine of parts, a line for each part and link."""
     groups = profile.groups if isinstance(profile, Machine) else {"": profile}
     return "\n".join(
         f"unknown{f' of {name}' if name else ''}: {', '.join(group.unknown()) or 'nothing'}"

@@ -50,13 +50,13 @@ def resampled(rows: np.ndarray, timed: np.ndarray, work: np.ndarray, chosen: Don
 
 
 def factors(work: np.ndarray, timed: np.ndarray, row: np.ndarray) -> np.ndarray:
-    """By how much longer ranks compute than their donors, [rank, phase]."""
+    """Factors by which ranks compute longer than their donors, [rank, phase]."""
     of_donor = work[timed][row]
     return np.divide(work, of_donor, out=np.ones_like(of_donor), where=of_donor > 0)
 
 
 def slower(mean_s: np.ndarray, timed: np.ndarray, work: np.ndarray) -> float:
-    """By how much the slowest of all ranks may be slower than the slowest timed one, over the mean time.
+    """How much slower than the slowest timed rank the slowest of all may be, as a share of the mean time.
 
     Of few ranks that were timed, the slowest is seldom the slowest of all, and resampling never exceeds it.
     The spread of the scaled times has an upper limit (97.5 %, chi-square of normal times); so many ranks of

@@ -30,7 +30,7 @@ def complaint(error: ValidationError, description: Any) -> str:
 
 
 def _any_inside(field: str, others: dict[str, Any]) -> bool:
-    """Whether a part of the field is complained about. Then the field is of the kind with such parts."""
+    """True if a part of the field is complained about. Then the field is of the kind with such parts."""
     return any(other.startswith(f"{field}.") for other in others)
 
 

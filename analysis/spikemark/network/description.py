@@ -34,7 +34,7 @@ Whole = TypeVar("Whole", bound=BaseModel)
 
 
 class Description(Known):
-    """What is to be run: a network, the time to simulate, and how ranks exchange spikes."""
+    """A run description: a network, the time to simulate, and how ranks exchange spikes."""
 
     format_version: Any = None
     seed: Any = None

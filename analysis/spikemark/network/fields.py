@@ -156,7 +156,7 @@ class Weight(Known):
 
     @property
     def own(self) -> bool:
-        """Whether every synapse has a weight of its own."""
+        """True if every synapse has a weight of its own."""
         return self.sd > 0 and not self.classes
 
     @property
@@ -191,7 +191,7 @@ class Projection(Known):
 
     @property
     def poisson(self) -> bool:
-        """Whether every neuron draws its own number of synapses, from a Poisson distribution."""
+        """True if every neuron draws its own number of synapses, from a Poisson distribution."""
         return isinstance(self.indegree, Indegree)
 
     @property
@@ -287,5 +287,5 @@ class Network(Known):
         return sum(p.synapses * self.populations[self.numbers[p.target]].size for p in self.projections)
 
     def has_synapses(self, projection: Projection) -> bool:
-        """Whether the projection has any synapse."""
+        """True if the projection has any synapse."""
         return projection.most_synapses > 0 and self.populations[self.numbers[projection.target]].size > 0

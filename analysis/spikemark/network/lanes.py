@@ -46,7 +46,7 @@ class Lane:
 
     @property
     def alone(self) -> bool:
-        """Whether no rank exchanges with another one."""
+        """True if no rank exchanges with another one."""
         return bool((self.sizes == 1).all())
 
 

@@ -32,7 +32,7 @@ class Plan:
 
     @property
     def lockstep(self) -> bool:
-        """Whether ranks meet at the ends of windows only, and leave them together."""
+        """True if ranks meet at the ends of windows only, and leave them together."""
         return not self.lag and self.step == self.window
 
 

@@ -183,7 +183,7 @@ def neurons(description: Description, placement: str, ranks: int, threads: int) 
 
 
 def _neurons_of_ranges(network: Network, placement: str, ranks: int, threads: int) -> np.ndarray:
-    """As `neurons`. The threads of a rank take turns from one range to the next."""
+    """Like `neurons`. The threads of a rank take turns from one range to the next."""
     made, pieces = _of_ranges(network, placement, ranks)
     counts = np.zeros((len(network.populations), ranks, threads), dtype=np.int64)
     dealt = np.zeros(ranks, dtype=np.int64)  # neurons on each rank so far

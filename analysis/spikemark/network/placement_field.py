@@ -66,6 +66,6 @@ def name_of(field: str | dict[str, Any]) -> str:
 
 
 def same(one: str | None, two: str | None) -> bool:
-    """Whether two texts stand for the same placement: the same rule, or files of the same content."""
+    """True if two texts stand for the same placement: the same rule, or files of the same content."""
     files = [name for name in (one, two) if name is not None and name.endswith(FILE)]
     return one == two or (len(files) == 2 and digest(Path(files[0])) == digest(Path(files[1])))

@@ -16,7 +16,7 @@ LANES = "lanes"  # the name of a schedule whose lanes the description lists
 
 @dataclass(frozen=True)
 class LaneRule:
-    """Which ranks a lane joins, and when. None stands for what the run description says."""
+    """The ranks that a lane joins, and its period. None stands for the value of the run description."""
 
     name: str
     group: str | int = (
@@ -29,7 +29,7 @@ class LaneRule:
 
     @property
     def bound(self) -> bool:
-        """Whether the lane joins given areas only."""
+        """True if the lane joins given areas only."""
         return self.source is not None or self.target is not None
 
     def window(self, delay_ratio: int, lag: int) -> int:
@@ -55,7 +55,7 @@ class Schedule:
 
     @property
     def uses_delay_ratio(self) -> bool:
-        """Whether the delay ratio D sets the window of any lane."""
+        """True if the delay ratio D sets the window of any lane."""
         return any(lane.period == "D" for lane in self.lanes)
 
     @property

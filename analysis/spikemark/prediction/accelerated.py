@@ -1,4 +1,4 @@
-"""What is known of a network on an accelerated node: a published run, times from kernels, or nothing.
+"""A network on an accelerated node: its published run, times from kernels, or nothing.
 
 A published run counts first. Where there is none, the kernel times of one device give
 
@@ -91,7 +91,7 @@ class Accelerated:
         return SURE if self.time.high <= self.target else LIKELY
 
     def content(self) -> dict[str, Any]:
-        """For JSON."""
+        """The content for JSON."""
         return {
             "name": self.name, "title": self.title, "target": self.word, "nodes": self.nodes,
             "devices": self.devices, "how": self.how,

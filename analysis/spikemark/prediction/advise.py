@@ -35,12 +35,12 @@ class Ranked:
 
     @property
     def same(self) -> bool:
-        """Whether it takes exactly as long as the best on any machine, such as all schedules on one rank."""
+        """True if it takes exactly as long as the best on any machine, such as all schedules on one rank."""
         return max(abs(self.ratio.low - 1), abs(self.ratio.high - 1)) <= ROUNDING
 
     @property
     def tied(self) -> bool:
-        """Whether shared and own errors leave open which is faster, this one or the best."""
+        """True if shared and own errors leave open which is faster, this one or the best."""
         return self.ratio.low <= 1 <= self.ratio.high and not self.same
 
 
@@ -83,12 +83,12 @@ class Advice:
 
     @property
     def foreign(self) -> bool:
-        """Whether the times are those of another simulator than the mini-app."""
+        """True if the times are those of another simulator than the mini-app."""
         return self.simulator != simulators.MINI_APP.name
 
     @property
     def released(self) -> bool:
-        """Whether the released version of the simulator has the best option."""
+        """True if the released version of the simulator has the best option."""
         return self.best.version == simulators.find(self.simulator).released
 
     @property
@@ -123,7 +123,7 @@ class Advice:
 
     @property
     def unlike(self) -> bool:
-        """Whether what is known least is how much longer the simulator takes than the mini-app."""
+        """True if the ratio of the simulator's time to the mini-app's is the least certain value."""
         depends = self.best.prediction.figures[FACTOR].depends
         return bool(depends) and depends[0].startswith(f"{self.simulator} ")
 

@@ -42,7 +42,7 @@ def _slowest(lane: Lane, traffic: list[Traffic], inputs: Inputs, layout: Layout)
 
 
 def surely(wanted: dict[str, str], loads: Loads, layout: Layout, profile) -> dict[str, str]:
-    """Of these exchanges by lane, those whose whole interval says that they are faster than the lane's own;
+    """Exchanges by lane whose whole interval says that they are faster than the lane's own;
     in other lanes, the lane's own."""
     return {
         lane.name: wanted[lane.name]

@@ -34,7 +34,7 @@ class Option:
 
     @property
     def layout(self) -> Layout:
-        """Which ranks are on which nodes."""
+        """The ranks on each node."""
         return Layout.equal(self.node, self.loads.ranks)
 
     @property

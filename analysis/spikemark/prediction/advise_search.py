@@ -72,7 +72,7 @@ class Search:
         return self.simulator.version(option.schedule.name, option.loads.placement)
 
     def schedules(self) -> list[Schedule]:
-        """Those to try: the given one, or all, and lanes that the description lists."""
+        """Schedules to try: the given one, or all and the lanes that the description lists."""
         if "schedule" in self.network.fixed:
             return [find(self.counting.description.schedule)]
         own = self.network.own.get("schedule")
@@ -80,7 +80,7 @@ class Search:
         return [schedule for schedule in found if self.placements(schedule)]
 
     def placements(self, schedule: Schedule) -> list[str]:
-        """Those to try with a schedule."""
+        """Placements to try with a schedule."""
         each = list(PLACEMENTS) if "schedule" in self.network.fixed else placements(schedule)
         given = self.counting.description.placement
         if "placement" in self.network.fixed:

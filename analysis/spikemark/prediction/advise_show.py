@@ -46,7 +46,7 @@ def sentence(made: Advice) -> str:
 
 
 def _published(made: Advice) -> str:
-    """Of which options the best is: other versions of the simulator may be faster."""
+    """Says among which options the best one is: other versions of the simulator may be faster."""
     return f" of {made.best.version}" if made.foreign and made.released else ""
 
 
@@ -70,7 +70,7 @@ def _time(r: Ranked) -> str:
 
 
 def explained(made: Advice) -> list[str]:
-    """What the words of the answer mean, for the best option."""
+    """Explains the words of the answer, for the best option."""
     p = made.best.prediction
     found = [show.ODD.format(line) for line in p.odd]
     found.append("A real-time factor of 1 is real time; smaller is faster.")

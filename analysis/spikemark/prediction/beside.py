@@ -97,7 +97,7 @@ def lines(found: Beside) -> list[str]:
 
 
 def content(found: Beside) -> dict:
-    """For JSON."""
+    """The content for JSON."""
     return {
         "run": str(found.run.path), "kind": found.run.record.kind,
         "parts": {

@@ -81,6 +81,6 @@ def _set_bits(ids: int, fewest: np.ndarray, threads: int) -> np.ndarray:
 
 
 def _rounds(lists: np.ndarray) -> np.ndarray:
-    """In how many rounds a rank asks for its lists (miniapp/src/transport/routes.c)."""
+    """Number of rounds in which a rank asks for its lists (miniapp/src/transport/routes.c)."""
     most = lists.astype(np.int64)
     return most // LARGE_ROUND + np.minimum(most // SMALL_ROUND + 1, ROUNDS_OF_MANY)

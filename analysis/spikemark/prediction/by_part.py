@@ -36,7 +36,7 @@ NO_EVENTS = "there are no synaptic events"
 
 @dataclass(frozen=True)
 class OfPart:
-    """What is known of one part; `figures` has the names of FIGURES as keys. `fits` as in a prediction."""
+    """Prediction for one part; `figures` has the names of FIGURES as keys. `fits` as in a prediction."""
 
     share: Share
     profile: str

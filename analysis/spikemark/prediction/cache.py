@@ -100,13 +100,13 @@ def row_s(loads: Loads, kernel: Kernel) -> np.ndarray:
 
 
 def leaves_out_far(loads: Loads, kernel: Kernel) -> bool:
-    """Whether a thread has more synapses than `t_first` was measured with, and their cost is unknown."""
+    """True if a thread has more synapses than `t_first` was measured with, and their cost is unknown."""
     unknown = any(np.isnan(kernel(name)) for name in FAR_LISTS)
     return unknown and bool((_synapse_bytes(loads) > NEAR_BYTES).any())
 
 
 def is_measured(kernel: Kernel) -> bool:
-    """Whether a profile says what large rings cost."""
+    """True if a profile says what large rings cost."""
     return not any(np.isnan(kernel(name)) for name in RINGS)
 
 

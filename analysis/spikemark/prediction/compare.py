@@ -95,7 +95,7 @@ def compare(
 
 @dataclass(frozen=True)
 class _How:
-    """What is run, and how."""
+    """The network to run, and how."""
 
     network: Network
     counting: Counting

@@ -60,7 +60,7 @@ class Side:
 
 
 def title(made: Comparison) -> str:
-    """Of the first table, where nothing is predicted of CPU cores."""
+    """Title of the first table if nothing is predicted for CPU cores."""
     return f"{made.network.title}: what is known of each machine for real-time factor {number(made.target)}"
 
 
@@ -127,7 +127,7 @@ def published(made: Comparison, call: Call) -> Table:
 
 
 def lines(made: Comparison, call: Call) -> list[str]:
-    """What is known of each accelerated machine, and how it stands beside each CPU machine; one line each."""
+    """One line for each accelerated machine: its known values, and how it compares with each CPU machine."""
     found = [_line(a, call) for a in made.accelerated]
     for a in made.accelerated:
         judged = [c for c in made.candidates if a.time and c.usable and not c.implausible]

@@ -111,7 +111,7 @@ def _rests_on(c: Candidate, name: str) -> str:
 
 
 def tables(made: Comparison, call: Call = name_of) -> list[Table]:
-    """What stands below the sentence: what numbers rest on, and which unknown value decides."""
+    """Tables below the sentence: what numbers rest on, and which unknown value decides."""
     found = [offers.bases(bases(made, call), "Time, energy and cost, and what they rest on")]
     if decided := effects(made, call):
         found.append(offers.sensitivity(decided, DECIDING[of_effects(made)]))
@@ -121,7 +121,7 @@ def tables(made: Comparison, call: Call = name_of) -> list[Table]:
 
 
 def content(made: Comparison) -> dict[str, Any]:
-    """For JSON: the offers, what their numbers rest on, and what decides."""
+    """The content for JSON: the offers, what their numbers rest on, and what decides."""
     return {
         "offers": [
             {"machine": o.name, "nodes_likely": o.likely, "nodes_sure": o.sure,

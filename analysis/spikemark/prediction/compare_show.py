@@ -123,7 +123,7 @@ def _limit(p: Prediction) -> str:
 
 
 def of_figure(made: Comparison, name: str, call: Call) -> str:
-    """What can be said of energy or money."""
+    """The verdict on energy or money."""
     what, found = FIGURES[name], decisions.verdict(made.candidates, name)
     if found.best:
         return (

@@ -10,7 +10,7 @@ NO_END = f"{ENDLESS.strip()} The target is not sure on any number of nodes that 
 
 
 def schedule(made: Comparison) -> str:
-    """What is run, in words."""
+    """The compared run in words."""
     return "the best exact schedule on each machine" if made.schedule == BEST else label(made.schedule)
 
 

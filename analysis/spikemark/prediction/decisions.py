@@ -55,7 +55,7 @@ class Decides:
 
     @property
     def strength(self) -> float:
-        """By how much it moves the real-time factor; this does not hang on a hair, as nodes do."""
+        """How much it moves the real-time factor, which changes gradually, unlike the number of nodes."""
         return max(self.factors) / min(self.factors)
 
     @property
@@ -76,7 +76,7 @@ class Decides:
 
 @dataclass(frozen=True)
 class Verdict:
-    """On a figure: the machine that needs least, how many times less at least, or why none is named.
+    """Verdict on a figure: the machine that needs least and by which factor at least, or why none is named.
 
     `rests_on`: (machine, path) of the values that have to be known first. `short`: why in a few words, with a
     place for what the machine `about` is called. `unknown`: the figure itself is not known for all machines.
@@ -182,7 +182,7 @@ def unjudged(c: Candidate, call: Callable[[Candidate], str]) -> str:
 
 
 def lacking(candidates: list[Candidate], call: Callable[[Candidate], str]) -> list[str]:
-    """What is missing altogether: memory, energy or cost, why, and of which machines; each reason once."""
+    """Values that are missing: memory, energy or cost, with the reason and the machines; each reason once."""
     found: dict[str, list[str]] = {}
     for c in candidates:
         for line in _lacking_of(c):

@@ -1,4 +1,4 @@
-"""Which ranks of a run are on which nodes of a machine, be they equal or of several parts."""
+"""Layout of the ranks of a run on the nodes of a machine, which are equal or of several parts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Layout:
 
     @classmethod
     def equal(cls, node: Node, ranks: int) -> "Layout":
-        """Of so many ranks on nodes that are all equal."""
+        """Layout of a number of ranks on equal nodes."""
         return cls((Share(None, node, 0, ranks),))
 
     @property

@@ -41,7 +41,7 @@ class Life:
         return self.years * self.hours_per_year
 
     def said(self) -> str:
-        """In words, for a title."""
+        """The hours of use and the price in words, for a title."""
         price = "" if self.price_kwh is None else f", {self.price_kwh:g} EUR per kWh"
         return f"{self.years:g} years of {self.hours_per_year:g} hours{price}"
 
@@ -102,7 +102,7 @@ class Life:
 
 
 def _sum(one: Quantity, other: Quantity) -> Quantity:
-    """Both together, their limits added; missing if one is."""
+    """The sum of both and of their limits; missing if one is missing."""
     for part in (one, other):
         if not part:
             return part

@@ -157,7 +157,7 @@ class Counting:
         return _Placed(*_columns(local), local.sum(axis=2))
 
     def _lane(self, lane: Lane, placed: "_Placed", where: tuple) -> tuple:
-        """Of a lane: lists entered [column], lists held [rank], spikes sent [sender, receiver], synapses held
+        """Loads of a lane: lists entered [column], held [rank], spikes sent [sender, receiver], synapses held
         [rank], `unmet` [population, rank]."""
         key = (*where, lane.held.tobytes())
         if key not in self.counted:

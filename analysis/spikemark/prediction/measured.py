@@ -118,7 +118,7 @@ class Measured:
         return inputs.moved.get(DRAWN, "value")
 
     def content(self) -> dict[str, Any]:
-        """For JSON: which dry run, what was measured, and what was not."""
+        """The content for JSON: which dry run, what was measured, and what was not."""
         return {**self.run.content, "modelled": ["waiting", "exchange"], "lines": self.lines}
 
     @property
@@ -142,7 +142,7 @@ ONE = (
 
 
 def within(run: DryRun, doubt: float) -> tuple[float, float]:
-    """By which share real ranks may compute for less and for longer than a dry run says.
+    """Shares by which real ranks may compute for less and for longer than a dry run says.
 
     `doubt` is the share that the sampling of ranks leaves open.
     """

@@ -1,6 +1,6 @@
 """Bytes that the mini-app's structures take on every rank once it is built, before anything is built.
 
-These are the sizes of the mini-app (docs/miniapp.md, Synapses; miniapp/src/app/estimate.c): synapses, what
+These are the sizes of the mini-app (docs/synapses.md; miniapp/src/app/estimate.c): synapses, what
 finds their lists on each thread, routes, neurons, a ring of input, and the buffers of exchanges before any
 word is sent. The program and the MPI library come on top, and while it builds what `building.py` says.
 """
@@ -64,7 +64,7 @@ def routes_bytes(loads: Loads) -> np.ndarray:
 
 
 def merges(lane: Lane) -> bool:
-    """Whether a lane merges spikes on their way."""
+    """True if a lane merges spikes on their way."""
     return lane.exchange in COMPOSED and lane.composed.merged and not lane.alone
 
 

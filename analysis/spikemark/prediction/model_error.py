@@ -52,7 +52,7 @@ LESS, MORE = "less", "more"
 
 @dataclass(frozen=True)
 class Missed:
-    """By how much a figure may be less and more because of the model."""
+    """How much smaller and larger a figure may be because of the error of the model."""
 
     less: float
     more: float

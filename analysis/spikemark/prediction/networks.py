@@ -53,7 +53,7 @@ class Networks:
         return max((exchange.barrier(self.calls[who], some) for who, some in split.items()), default=0.0)
 
     def said(self, inputs: Inputs) -> list[str]:
-        """What is assumed of texts, and of calls between parts."""
+        """Assumptions about texts, and about calls between parts."""
 
         def ask(of: Inputs, _: Share) -> list[str]:
             return choices.said(of, self.whole)

@@ -67,7 +67,7 @@ def reached(p: Prediction, target: float) -> str:
 
 
 def vague(p: Prediction, target: float) -> bool:
-    """Whether the interval holds the target, but is too wide to say anything about it."""
+    """True if the interval holds the target, but is too wide to say anything about it."""
     found = interval(p)
     return found.low <= target < found.high and found.high > TELLING * found.low
 

@@ -105,7 +105,7 @@ class Effect:
         return 0.0 if self.time is None else max(self.time) / min(self.time) - 1
 
     def content(self) -> dict[str, Any]:
-        """For JSON. `ends`: null where the offer then misses the target."""
+        """The content for JSON. `ends`: null where the offer then misses the target."""
         return {
             "offer": self.offer, "path": self.path, "value": self.value, "how": self.how,
             "middle": self.middle, "ends": list(self.ends), "orders": [list(o) for o in self.orders],
@@ -141,7 +141,7 @@ def table(offers: list[Offer], title: str, cost: str, notes: list[str], who: str
 
 
 def _amount(cost: Quantity) -> Quantity:
-    """Without an interval that nobody would see."""
+    """Drops an interval that rounds to its value."""
     same = cost and cost.interval and len({money(x) for x in (cost.value, *cost.interval)}) == 1
     return replace(cost, low=None, high=None) if same else cost
 

@@ -183,7 +183,7 @@ def of_loads(
 
 @dataclass
 class Question:
-    """What is asked of a machine. Times are kept while only values of power and price are moved."""
+    """A question about a machine. Times are kept while only values of power and price are moved."""
 
     loads: Loads
     layout: Layout

@@ -34,7 +34,7 @@ def figures(loads: Loads, layout: Layout, each: np.ndarray, needed: list[float])
 
 
 def fits(machine: Any, layout: Layout, needed: list[float]) -> list[bool | None]:
-    """Whether the ranks of a node of each share fit into its memory, [share]; None: not known for sure."""
+    """True if the ranks of a node of each share fit into its memory, [share]; None: not known for sure."""
     profiles = (layout.profile(machine, share) for share in layout.shares)
     return [memory.fits(profile, gb) for profile, gb in zip(profiles, needed, strict=True)]
 
@@ -45,7 +45,7 @@ def all_fit(found: list[bool | None]) -> bool | None:
 
 
 def likely(machine: Any, layout: Layout, needed: list[float]) -> bool:
-    """Whether they fit into the middle of the known or assumed memory of every share."""
+    """True if they fit into the middle of the known or assumed memory of every share."""
     profiles = (layout.profile(machine, share) for share in layout.shares)
     return all(memory.likely(profile, gb) for profile, gb in zip(profiles, needed, strict=True))
 

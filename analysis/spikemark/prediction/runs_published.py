@@ -48,7 +48,7 @@ class Result:
     energy_from: str
 
     def content(self) -> dict[str, Any]:
-        """For JSON."""
+        """The content for JSON."""
         return {
             "network": self.network, "variant": self.variant, "program": self.who, "machine": self.machine,
             "year": self.year, "nodes": self.nodes, "devices": self.devices,
@@ -90,7 +90,7 @@ def of_device(profile: Profile) -> list[Result]:
 
 
 def of(network: Network, known: list[Result]) -> list[Result]:
-    """Those of the published runs that are of this network, other variants included."""
+    """Published runs of this network, other variants included."""
     name = network_of(network, known)
     return [found for found in known if found.network == name]
 

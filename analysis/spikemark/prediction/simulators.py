@@ -224,7 +224,7 @@ class Simulator:
 
 
 def _alike(run: Run, asked: Description) -> bool:
-    """Whether both networks have one area, or both have several."""
+    """True if both networks have one area, or both have several."""
     return (run.areas > 1) == (len(asked.network.areas) > 1)
 
 

@@ -29,12 +29,12 @@ class Traffic:
 
     @cached_property
     def _same(self) -> np.ndarray:
-        """Whether two ranks share a node, [sender, receiver]."""
+        """True if two ranks share a node, [sender, receiver]."""
         return self.node[:, None] == self.node[None, :]
 
     @cached_property
     def far(self) -> bool:
-        """Whether there are several nodes."""
+        """True if there are several nodes."""
         return not self._same.all()
 
     @cached_property
@@ -45,7 +45,7 @@ class Traffic:
 
     @cached_property
     def near_bytes(self) -> np.ndarray:
-        """To ranks of the own node, [sender]."""
+        """Bytes that each rank sends to ranks of its own node, [sender]."""
         return np.where(self._same, self.bytes, 0.0).sum(axis=1)
 
     @cached_property
@@ -58,7 +58,7 @@ class Traffic:
 
     @cached_property
     def most_bytes(self) -> float:
-        """Of the largest message."""
+        """Bytes of the largest message."""
         return float(self.bytes.max())
 
     @cached_property

@@ -1,7 +1,7 @@
 """The range in which predictions were compared with measurements; beyond it, predictions say so.
 
-The range goes up to the published runs that were predicted well (docs/prediction.md). Beyond, a prediction is
-labelled extrapolated; `FAR` times beyond, it is refused.
+The range goes up to the published runs that were predicted well (docs/published-runs.md). Beyond, a
+prediction is labelled extrapolated; `FAR` times beyond, it is refused.
 """
 
 from spikemark.core.errors import BadInput

@@ -37,7 +37,7 @@ class _Section:
 
 @dataclass
 class _Reader:
-    """What has been read so far."""
+    """The state of reading a configuration file."""
 
     path: Path
     line: int = 0

@@ -23,7 +23,7 @@ class Application:
 
 @dataclass(frozen=True)
 class Connection:
-    """From the application `source` to `target`; `communication` is a name in COMMUNICATION."""
+    """A connection from the application `source` to `target`; `communication` is a name in COMMUNICATION."""
 
     source: str
     target: str

@@ -52,7 +52,7 @@ class KeyFigure:
 
     @property
     def remark(self) -> str:
-        """What stands below the number."""
+        """The line below the number."""
         return self.note or (self.value.reason if self.absent else "")
 
 

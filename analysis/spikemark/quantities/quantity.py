@@ -74,7 +74,7 @@ class Quantity:
         )
 
     def share_of(self, whole: "float | Quantity") -> "Quantity":
-        """As a share of a whole > 0 that it is a part of: neither it nor its interval leaves 0 to 1.
+        """Divides a part by its whole > 0: neither the share nor its interval leaves 0 to 1.
 
         The interval of the whole widens that of the share, as if both were known independently.
         """
@@ -90,12 +90,12 @@ class Quantity:
         return replace(self, value=ends[0], low=ends[1], high=ends[2], unit="")
 
     def widened(self, less: float, more: float) -> "Quantity":
-        """With an interval that reaches further down and up by these amounts >= 0, in its unit."""
+        """Widens the interval downwards and upwards by these amounts >= 0, in its unit."""
         low, high = self.interval or (self.value, self.value)
         return replace(self, low=low - less, high=high + more)
 
     def content(self) -> dict[str, Any]:
-        """For JSON: value, interval and what else is known; or null and the reason."""
+        """The content for JSON: value, interval and what else is known; or null and the reason."""
         found: dict[str, Any] = {
             "value": self.value,
             "interval": None if self.low is None else [self.low, self.high],

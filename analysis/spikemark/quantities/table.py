@@ -119,7 +119,7 @@ class Table:
         return found
 
     def without_unknown(self, mark: str = "unknown") -> "Table":
-        """Without the columns in which every cell is a missing number with this mark; a note names them."""
+        """Drops columns in which every cell is a missing number with this mark; a note names them."""
 
         def unknown(column: Column) -> bool:
             cells = [row.get(column.name) for row in self.rows]
@@ -146,13 +146,13 @@ class Table:
         ]
 
     def markdown(self) -> str:
-        """As a table of Markdown, without its title; heads with their kinds."""
+        """The table in Markdown, without its title; heads have their kinds."""
         heads = [f"{head} ({kind})" if kind else head for head, kind in self.heads]
         rule = ["---" if i in self.words else "---:" for i in range(len(heads))]
         return "\n".join(f"| {' | '.join(line)} |" for line in (heads, rule, *self.cells))
 
     def content(self) -> dict[str, Any]:
-        """For JSON: a missing value is null, and `missing` lists the reasons."""
+        """The content for JSON: a missing value is null, and `missing` lists the reasons."""
         return {
             "title": self.title,
             "columns": [{"name": c.name, "head": c.head, "kind": c.kind or None} for c in self.columns],

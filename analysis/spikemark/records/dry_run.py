@@ -69,7 +69,7 @@ class DryRun:
 
     @property
     def mixed(self) -> bool:
-        """Whether times of delivery and update hold the waiting of threads, as before format 2 of records."""
+        """True if times of delivery and update hold the waiting of threads, as before format 2 of records."""
         return self.about.threads > 1 and THREADS not in self.about.phases
 
     @property
@@ -79,7 +79,7 @@ class DryRun:
 
     @property
     def disturbed(self) -> bool:
-        """Whether other programs ran beside the ranks, or may have."""
+        """True if other programs ran beside the ranks, or may have."""
         load = self.about.foreign_load
         return load is None or load > QUIET
 
@@ -187,7 +187,7 @@ class DryRun:
 
     @property
     def warnings(self) -> list[str]:
-        """What makes the times other than those of a node of the machine."""
+        """Reasons why the times differ from those on a node of the machine."""
         alone = [
             one.rank
             for one in self.about.sampled
@@ -199,7 +199,7 @@ class DryRun:
 
     @property
     def remarks(self) -> list[str]:
-        """What everything computed from these times rests on."""
+        """Assumptions behind everything that is computed from these times."""
         about, rows = self.about, len(self.timed)
         threads = f"{about.threads} thread{'s' * (about.threads > 1)}"
         found = [
@@ -220,7 +220,7 @@ class DryRun:
 
 
 def is_dry_run(folder: Path) -> bool:
-    """Whether a folder holds a dry run, with all of its ranks."""
+    """True if a folder holds a dry run, with all of its ranks."""
     return (Path(folder) / ABOUT).is_file()
 
 

@@ -154,7 +154,7 @@ class Experiment(BaseModel):
 
 
 def one_line(error: ValidationError) -> str:
-    """What is wrong with an experiment: field, value and what is allowed."""
+    """An error in an experiment: field, value and what is allowed."""
     first, *others = error.errors()
     where = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":

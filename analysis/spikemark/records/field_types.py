@@ -12,6 +12,6 @@ Checksum = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 
 
 class Fields(BaseModel):
-    """What all parts of a record share: strict types (no '3' for 3), and fields added later are kept."""
+    """Base of all parts of a record: types are strict (no '3' for 3), and fields added later are kept."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)

@@ -134,7 +134,7 @@ class Measured:
 
     @cached_property
     def simulation(self) -> dict[str, Any]:
-        """How it was simulated, as simulation.json says; empty for a measured run."""
+        """The simulation's settings from simulation.json; empty for a measured run."""
         return self.run.simulation or {}
 
     @property

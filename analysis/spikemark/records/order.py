@@ -1,4 +1,4 @@
-"""In which order the runs of a sweep were carried out, and which of them ran beside others."""
+"""The order in which the runs of a sweep were carried out, and which of them ran beside others."""
 
 from bisect import bisect_right
 from collections.abc import Callable

@@ -44,7 +44,7 @@ class SimulatedOn(BaseModel):
 
 
 class PlanFields(BaseModel):
-    """What all parts of a plan have in common: they keep fields that were added within a version."""
+    """Base of all parts of a plan: fields that were added within a version are kept."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 

@@ -29,7 +29,7 @@ class Provenance(Fields):
 
 
 class Node(Fields):
-    """What may differ between the nodes of a run; null where unknown."""
+    """Values that may differ between the nodes of a run; null where unknown."""
 
     name: str
     cpu: str | None

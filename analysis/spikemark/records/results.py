@@ -95,9 +95,9 @@ class Results:
         try:
             description = read_json(self.description(run))
         except BadInput as error:
-            raise BadInput(f"{error}; a sweep writes it anew") from None
+            raise BadInput(f"{error}; a sweep rewrites it") from None
         if not isinstance(description, dict):
-            raise BadInput(f"{self.description(run)}: not a run description; a sweep writes it anew")
+            raise BadInput(f"{self.description(run)}: not a run description; a sweep rewrites it")
         return located(description, self.description(run).parent)
 
     def placement(self, name: str) -> Path:
@@ -130,7 +130,7 @@ class Results:
 
 
 def beside(record: Path, kept: Callable[[Results, str], Path]) -> Path | None:
-    """Where a results folder keeps something about a run, as Results.power; None for a record outside one."""
+    """Path where a results folder keeps something about a run, as Results.power; None outside of one."""
     results, run = Results(record.resolve().parent.parent), record.resolve().name
     inside = results.plan.is_file() and record.resolve() == results.run(run).resolve()
     return kept(results, run) if inside else None

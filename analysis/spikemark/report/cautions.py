@@ -127,7 +127,7 @@ def _conduct(sweep: Sweep) -> list[str]:
 
 
 def order_not_kept(sweep: Sweep) -> str:
-    """What became of the planned order, in which one run follows another; empty if it was kept."""
+    """Deviations from the planned order, in which one run follows another; empty if there are none."""
     moved, together = 0 if sweep.simulated else out_of_order(sweep), len(at_once(sweep))
     parts = [f"{counted(moved, 'run')} of {len(sweep.runs)} began out of turn"] if moved else []
     parts += [f"{counted(together, 'run')} ran at the same time as others"] if together else []

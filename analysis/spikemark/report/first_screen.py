@@ -1,4 +1,4 @@
-"""What stands under the sentence at the top of a page: one picture, one table, and how far the sweep is."""
+"""The part below the first sentence of a page: one picture, one table, and the progress of the sweep."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What a person can look into on a drawing: the values of its points, and axes that can be zoomed.
+"""The interactive part of a drawing: the values of its points, and axes that can be zoomed.
 
 A drawing tells of its points; `described` says where they lie in the markup, and page.js shows them. The
 script only adds to a page: without it, and on paper, the drawing and the table of its numbers say the same.

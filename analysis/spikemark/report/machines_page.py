@@ -107,7 +107,7 @@ def _whose(made: Comparison) -> str:
 
 
 def _published(made: Comparison, call) -> Section | None:
-    """What is known of machines with accelerators, and what others published."""
+    """Known values of machines with accelerators, and published runs."""
     if not made.accelerated:
         return None
     lines, table = compare_beside.lines(made, call), compare_beside.published(made, call)

@@ -15,7 +15,7 @@ RESTS = (
 
 
 def first_screen(table: Table, title: str, picture: Figure | None = None) -> Top:
-    """What stands under the sentence: the table of offers, then a picture."""
+    """The part below the sentence: the table of offers, then a picture."""
     return Top(picture, replace(table, title=title), table_first=True)
 
 

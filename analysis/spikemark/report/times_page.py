@@ -76,7 +76,7 @@ def render(times: CycleTimes | Run) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Answer:
-    """What can be said to somebody who has to decide; the page and the terminal show it."""
+    """The answer for somebody who has to decide; the page and the terminal show it."""
 
     sentence: str
     waits: str  # how much of the time is waiting

@@ -171,5 +171,5 @@ def nodes_of(run: Planned, cores: int) -> int:
 
 
 def missing_of(results: Results, runs: list[Planned]) -> list[Planned]:
-    """Those of `runs` that have neither a record nor a reason why they failed."""
+    """The runs among `runs` that have neither a record nor a reason why they failed."""
     return [run for run in runs if not results.measured(run.id) and not results.failure(run.id).is_file()]

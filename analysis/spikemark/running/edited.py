@@ -38,10 +38,10 @@ def edited(experiment: Experiment, plan: Plan) -> str:
     if old != new:
         came, gone = counted(len(new - old), "run"), counted(len(old - new), "run")
         found += f"; {came} of the file not in this report, {gone} of this report not in the file"
-    return f"{found}. This report shows what was planned; `spikemark sweep` plans anew"
+    return f"{found}. This report shows what was planned; `spikemark sweep` plans it again"
 
 
 def _values(planned: Any, now: Any) -> str:
-    """Both values, if they are short."""
+    """Names both values if they are short."""
     before, after = json.dumps(planned), json.dumps(now)
     return f" (planned {before}, now {after})" if max(len(before), len(after)) <= LONGEST else ""

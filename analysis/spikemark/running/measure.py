@@ -48,7 +48,7 @@ def measure(results: Results, run: str, launcher: str | None = None) -> Path:
 
 @functools.cache
 def _allocation() -> dict[str, Any] | None:
-    """What is kept of the allocation that this process is in, with the modules that were loaded there."""
+    """Facts to keep about the allocation of this process, with the modules that are loaded."""
     found = slurm.allocation()
     modules = list(filter(None, os.environ.get("LOADEDMODULES", "").split(":")))
     return None if found is None else {**found.content(), "modules": modules}
@@ -74,7 +74,7 @@ def why(finished: Finished) -> str:
 
 
 def log_text(start: Launch, finished: Finished) -> str:
-    """What is kept about a program that failed: its command, how it ended and what it said."""
+    """Facts to keep about a program that failed: its command, how it ended and what it printed."""
     variables = [f"{name}={shlex.quote(value)}" for name, value in start.environment.items()]
     if start.removed:
         variables = ["env", *(f"--unset={name}" for name in start.removed), *variables]

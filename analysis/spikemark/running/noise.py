@@ -78,7 +78,7 @@ class NodeNoise:
     blind: tuple[str, ...]
 
     def content(self, longest: bool = True) -> dict[str, Any]:
-        """For JSON; without the single detours if they are not wanted."""
+        """The content for JSON; without the single detours if they are not wanted."""
         content = asdict(self)
         if not longest:
             for core in content["cores"]:

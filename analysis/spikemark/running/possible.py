@@ -70,7 +70,7 @@ def sift(experiment: Experiment, runs: list[RunSpec]) -> Sifted:
 
 
 def _refusal_of(run: RunSpec, networks: dict[str, Any], network: str) -> str | None:
-    """As `refusal`; a network is read only once, which takes a second for a large one."""
+    """Like `refusal`, but reads a network only once, which takes a second for a large one."""
     try:
         given = read({**run.description, **({"network": networks[network]} if network in networks else {})})
     except BadInput as why:

@@ -143,7 +143,7 @@ class Watch:
         """Goes on after a job that has said how it ended."""
         if following := end["next"]:
             self.active[following] = jobs.ended(self.results, replace(job, id=following, end=None))
-            self.progress.say(f"job {job.id} ran out of time; job {following} goes on")
+            self.progress.say(f"job {job.id} ran out of time; job {following} continues")
         elif end["why"] == worker.DONE:
             until = time.monotonic() + LATENCY_S
             while self._mine(job) and time.monotonic() < until:
@@ -163,8 +163,10 @@ class Watch:
 
     def _left(self) -> list[str]:
         if self.progress.pending and not self.complaints:
-            return [f"{counted(len(self.progress.pending), 'run')} not carried out; the same command goes on"]
+            return [
+                f"{counted(len(self.progress.pending), 'run')} not carried out; the same command continues"
+            ]
         if self.complaints and self.progress.pending:
             left = counted(len(self.progress.pending), "run")
-            return [*self.complaints, f"{left} not carried out; the same command goes on"]
+            return [*self.complaints, f"{left} not carried out; the same command continues"]
         return self.complaints

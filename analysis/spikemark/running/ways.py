@@ -59,7 +59,7 @@ class Here:
 
 @dataclass(frozen=True)
 class Slurm:
-    """As jobs of Slurm, which go on without the command that submitted them."""
+    """Carries out runs as jobs of Slurm, which go on without the command that submitted them."""
 
     campaign: Campaign
 
@@ -87,7 +87,7 @@ class Slurm:
 
 @dataclass(frozen=True)
 class Snakemake:
-    """By Snakemake with a profile of its own, for batch systems that it knows."""
+    """Carries out runs by Snakemake with a profile of its own, for batch systems that it knows."""
 
     profile: Path
 
@@ -180,13 +180,13 @@ def _watch(command: list[str], results: Results, progress: Progress, lock: int) 
 
 
 def _not_carried_out(results: Results, progress: Progress, status: int) -> list[str]:
-    """What to say about runs that a command with that status has left; negative: a signal ended it."""
+    """A message about runs that a command with this exit status left; negative: a signal ended it."""
     if not progress.pending:
         return []
     left = counted(len(progress.pending), "run")
     if status < 0:
         ended = reasons.of_program("", status)
-        return [f"{left} not carried out: the worker was {ended}; the same command goes on from here"]
+        return [f"{left} not carried out: the worker was {ended}; the same command continues from here"]
     log = results.workflow_log
     said = reasons.last_line(log.read_text(errors="replace")) if log.is_file() else ""
     return [f"{left} not carried out, see {log}: {said}"]

@@ -59,7 +59,7 @@ def read(path: Path, ranks: int) -> list[Seen]:
 
 
 def _compressed(path: Path) -> bool:
-    """Whether any part of a profile begins as Cube's compressed data do."""
+    """True if any part of a profile begins as Cube's compressed data do."""
     try:
         with tarfile.open(path) as archive:
             parts = [archive.extractfile(member) for member in archive if member.isfile()]

@@ -79,7 +79,7 @@ def _of_phase(times: dict[int, Time]) -> str:
 
 
 def warnings(found: Check) -> list[str]:
-    """What is missing, and what makes times differ for other reasons than those that are looked for."""
+    """Remarks on missing parts, and on other reasons for which times differ."""
     lines = [line for file, line in WITHOUT.items() if file not in found.found]
     lines += [] if found.summed else [UNSUMMED]
     for one in found.ranks:

@@ -51,7 +51,7 @@ def read(sweep: Sweep) -> Findings:
 
 
 def _share(p: Place, part: str) -> Quantity:
-    """Of the run time in per cent, one of `PARTS`."""
+    """Share of one of `PARTS` in the run time, in per cent."""
     return mean_time(p.runs, lambda m: share_percent(m, *PARTS[part]))
 
 

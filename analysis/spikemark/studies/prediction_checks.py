@@ -3,7 +3,8 @@
 DPSNN is another program. So one factor per machine, on the time of a synapse, a neuron and a spike from
 outside, is fitted to some rows, and the others are held out. Entering a list is left as it is, because it is
 an access to memory in any program. NEST is a general simulator, which the mini-app should outrun, so its
-times are an upper bound. The tables stand in docs/prediction.md (`python -m spikemark.documents prediction`).
+times are an upper bound. The tables stand in docs/published-runs.md
+(`python -m spikemark.documents prediction`).
 """
 
 from collections.abc import Callable, Iterator
@@ -160,12 +161,12 @@ def nest_table() -> Table:
 
 
 def markdown(table: Table) -> str:
-    """As docs/prediction.md shows it: the title, a line for each note, then the cells."""
+    """The table as docs/published-runs.md shows it: the title, a line for each note, then the cells."""
     notes = "\n".join(f"- {note}" for note in table.notes)
     return f"**{table.title}.**\n\n{notes}\n\n{table.markdown()}"
 
 
 def tables() -> Iterator[Table]:
-    """All tables of docs/prediction.md, in order. The largest grids of the last but one take minutes."""
+    """All tables of docs/published-runs.md, in order. The largest grids of the last but one take minutes."""
     yield from map(dpsnn_table, TABLES)
     yield nest_table()

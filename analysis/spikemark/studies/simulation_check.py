@@ -120,7 +120,7 @@ def _hz(run: record.Run) -> float:
 
 
 def folder(run: Path, mode: str) -> Path:
-    """Where the simulated copy of a measured run lies."""
+    """Folder of the simulated copy of a measured run."""
     return run.parents[1] / FOLDER / f"{run.name}-{mode}"
 
 
@@ -146,7 +146,7 @@ class Setup:
 
 
 def setups(runs: list[Measured]) -> list[Setup]:
-    """In the order of neurons, ranks, then schedules; those with more ranks than cores are left out."""
+    """Runs in the order of neurons, ranks, then schedules, without those with more ranks than cores."""
 
     def key(m: Measured) -> tuple:
         return _neurons(m), m.run.record.ranks, m.configuration.order, m.configuration.label

@@ -35,7 +35,7 @@ class Findings:
         return [box.text for part in self.parts for box in part.boxes]
 
     def content(self) -> dict[str, Any]:
-        """For JSON."""
+        """The content for JSON."""
         return {
             "sentence": self.sentence,
             "remarks": self.remarks,

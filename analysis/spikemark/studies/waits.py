@@ -26,7 +26,7 @@ Place = tuple[int, int]  # seed and repetition
 
 @dataclass(frozen=True)
 class Setup:
-    """What is compared: schedule and D, serial correlation and spread of the injected waits."""
+    """One setup: schedule and D, serial correlation and spread of the injected waits."""
 
     configuration: Configuration
     correlation: float

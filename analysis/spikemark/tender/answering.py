@@ -75,7 +75,7 @@ def measure_and_collect(
 
 
 def folder_of_work(out: Path) -> Path:
-    """Where the measurements for an answer lie."""
+    """Folder of the measurements for an answer."""
     return out.resolve().with_name(f"{out.resolve().name}-work")
 
 
@@ -110,7 +110,9 @@ def _chosen_before(bundle: Bundle, category: str, work: Path) -> dict[str, Chose
         belongs = kept["bundle_sha256"], kept["category"]
         found = {name: Chosen.of(content) for name, content in kept["runs"].items()}
     except (KeyError, TypeError, AttributeError):
-        raise BadInput(f"{work / CHOICES}: not what `tender run` wrote; delete it, and choose anew") from None
+        raise BadInput(
+            f"{work / CHOICES}: not what `tender run` wrote; delete it, and choose again"
+        ) from None
     if belongs != (bundle.sha256, category):
         raise BadInput(
             f"{work}: measured for another bundle or category; allowed: another --out, or delete the folder"
@@ -162,7 +164,7 @@ def _reader(work: Path) -> list[str]:
 
 
 def _nodes(work: Path, taken: list[Taken]) -> list[dict[str, Any]]:
-    """What is known of every node that a run used; a node that was not read has a reason."""
+    """Description of every node that a run used; a node that was not read has a reason."""
     names: dict[str, None] = {}
     for one in taken:
         for measured in one.runs:

@@ -27,7 +27,7 @@ class Bundle:
         return self.path / rule.description
 
     def expected(self, rule: Rule) -> Path:
-        """What is known of the counts of a run."""
+        """Known counts of a run."""
         return self.path / "expected" / f"{rule.name}.json"
 
     def read_expected(self, rule: Rule) -> dict[str, Any]:

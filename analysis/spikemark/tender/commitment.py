@@ -26,7 +26,7 @@ MOST = 1e15  # of a price, in any currency
 
 @dataclass(frozen=True)
 class Offer:
-    """What is offered: a machine in words, its nodes, its price, and its power where it is known.
+    """An offer: a machine in words, its nodes, its price, and its power where it is known.
 
     `promised`: (run, figure) -> value, where the bidder promises something else than the evidence says.
     """
@@ -111,7 +111,7 @@ def _limits(found: dict[str, Any] | None, reason: str | None) -> dict[str, Any]:
 
 
 def _promise(offer: Offer, one: dict[str, Any], basis: str) -> dict[str, Any]:
-    """What is promised, and by which share it is better than the evidence; 0 where it is not."""
+    """The promised value, and by which share it is better than the evidence; 0 if it is not."""
     key = one["run"], one["figure"]
     value = offer.promised.get(key, one["value"])
     better = max(0.0, 1 - value / one["value"])

@@ -21,7 +21,7 @@ Above0 = Annotated[float, Field(gt=0)]
 
 
 class Given(Fields):
-    """As Fields; whole numbers may stand where numbers are needed."""
+    """Like Fields; integers are accepted where numbers are needed."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
 
@@ -68,7 +68,7 @@ class Category(Given):
 
 
 class Power(Given):
-    """Whether energy must be measured, at which levels, and how long power is read while nothing runs."""
+    """True if energy must be measured, at which levels, and how long power is read while nothing runs."""
 
     required: bool
     levels: list[str]
@@ -158,5 +158,5 @@ class Answer(Given):
 
 
 def content(tender: Tender) -> dict[str, Any]:
-    """For JSON."""
+    """The content for JSON."""
     return tender.model_dump(mode="json")

@@ -37,7 +37,7 @@ class Chosen:
     set: dict[str, Any] = field(default_factory=dict)
 
     def content(self) -> dict[str, Any]:
-        """For JSON; fields that are left to the launcher are left out."""
+        """The content for JSON; fields that are left to the launcher are left out."""
         about = {name: value for name, value in vars(self.layout).items() if value is not None}
         return {"layout": about, "set": self.set}
 
@@ -133,7 +133,7 @@ def _sweep(
 
 
 def _planned(results: Results, ids: set[str]) -> bool:
-    """Whether the plan of a folder is that of these runs."""
+    """True if the plan of a folder is that of these runs."""
     try:
         return {run.id for run in results.read_plan().runs} == ids
     except BadInput:

@@ -19,7 +19,7 @@ ASKED = (
 )
 PROMISES = "A promise better than its evidence is the bidder's risk; one within the interval rests on luck."
 CHECK = (
-    "check.py ran anew on this machine for every answer. It cannot see a machine that was replaced after the"
+    "check.py ran again on this machine for every answer. It cannot see a machine that was replaced after the"
     " runs: the buyer's own rerun with a secret seed can (`spikemark tender accept`)."
 )
 

@@ -118,7 +118,7 @@ def _reasons(bid: Bid) -> str:
 
 
 def content(of: Compared) -> dict[str, Any]:
-    """For JSON."""
+    """The content for JSON."""
     return {
         "kind": "tender_offers", "format_version": 1, "tender": of.tender, "network": of.network,
         "target_rtf": of.reach, "currency": of.currency,

@@ -70,7 +70,7 @@ def project(bundle: Bundle, rule: Rule, question: Question) -> Projected:
 
 
 def _predicted(rule: Rule, description: dict[str, Any], question: Question) -> Projected:
-    """By a machine profile, with the compute times of a dry run if there is one."""
+    """Projects by a machine profile, with the compute times of a dry run if there is one."""
     timed: DryRun | None = None
     if question.dry_run is not None:
         timed = asked.compute_from(question.dry_run, MINI_APP)
@@ -137,7 +137,7 @@ def _entry(rule: Rule, name: str, found: Quantity, method: str, assumes: list[st
 
 
 def _simulated(rule: Rule, description: dict[str, Any], question: Question) -> Projected:
-    """By simulated runs: the mean, with its t interval over the seeds of the jitter."""
+    """Projects by simulated runs: the mean, with its t interval over the seeds of the jitter."""
     if len(question.simulated) < FEWEST:
         given = counted(len(question.simulated), "run")
         raise BadInput(

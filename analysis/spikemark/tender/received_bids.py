@@ -41,7 +41,7 @@ class Entry(Given):
     assumes: list[str] = Field(default_factory=list)
 
     def quantity(self, kind: str, unit: str) -> Quantity:
-        """With its interval, if it has a whole one."""
+        """The value with its interval, if that has both ends."""
         if self.value is None:
             return missing(self.reason or "the bidder gives no reason", unit, mark="none")
         whole = self.low is not None and self.high is not None
@@ -50,7 +50,7 @@ class Entry(Given):
 
 
 class Promise(Given):
-    """What is promised. `basis`: measured or projected."""
+    """A promise. `basis`: measured or projected."""
 
     run: str
     figure: str
@@ -119,7 +119,7 @@ class Bid:
     events_per_s: float | None = None  # recurrent synaptic events of the target in a simulated second
 
     def of(self, run: str, figure: str) -> Evidence:
-        """What is known of a figure of a run."""
+        """Evidence and promise for a figure of a run."""
         none = missing(f"{self.name} says nothing of {FIGURES[figure][0]} in {run}", mark="none")
         return self.evidence.get((run, figure), Evidence(run, figure, none, none, none, none.reason))
 

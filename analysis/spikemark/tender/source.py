@@ -106,7 +106,7 @@ def differing(packed: Path, root: Path) -> list[str]:
 
 
 def measured(names: list[str]) -> list[str]:
-    """Those of `names` that the measured program is built from."""
+    """The files among `names` from which the measured program is built."""
     return [name for name in names if name.startswith(MEASURED)]
 
 

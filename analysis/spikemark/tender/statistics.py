@@ -138,7 +138,7 @@ def _tried(rule: str) -> list[int]:
 
 @dataclass(frozen=True)
 class Remedy:
-    """So many runs, with a tolerance between `least` and `most`, keep both risks small."""
+    """A number of runs that keeps both risks small with a tolerance between `least` and `most`."""
 
     runs: int
     least: float

@@ -126,7 +126,7 @@ def _remedies(of: Contract) -> Table:
 
 
 def differences(of: Contract) -> list[str]:
-    """Where resampling and the normal say different things, and what resampling cannot know."""
+    """Says where resampling and the normal distribution differ, and what resampling cannot know."""
     if of.groups is None:
         return []
     cells = [
@@ -158,7 +158,7 @@ def differences(of: Contract) -> list[str]:
 
 
 def content(of: Contract) -> dict[str, Any]:
-    """For JSON."""
+    """The content for JSON."""
     interval = of.spread.interval()
     many = of.spread.degrees < float("inf")
     remedies = {rule: statistics.remedy(of.spread, rule, of.shortfall) for rule in RULES}

@@ -47,7 +47,7 @@ def wanted(
     quick: bool = False,
     commit: str | None = None,
 ) -> Wanted:
-    """What is asked for; what is None in `given` is as usual. Raises BadInput for impossible values."""
+    """Settings of a tender; None in `given` stands for the default. Raises BadInput for impossible values."""
     values = (QUICK if quick else USUAL) | {key: value for key, value in given.items() if value is not None}
     limits = {"node_memory_gb": MOST_GB, "minimum_s": MOST_S}
     for key in ("node_memory_gb", "minimum_s", "real_time_factor", "joules_per_synaptic_event"):

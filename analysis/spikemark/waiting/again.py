@@ -69,7 +69,7 @@ class Meetings:
 
 @dataclass(frozen=True)
 class Again:
-    """By how much a single run may differ from what is expected: shares of waiting and of computing.
+    """How much a single run may differ from expectation, as shares of waiting and of computing.
 
     `statistics` is how well a run as long as the predicted one knows its own expectation, over that of the
     fitted one. `computing_s` is the time that the predicted run computes.

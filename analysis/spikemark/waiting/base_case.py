@@ -42,7 +42,7 @@ class Miss:
         )
 
     def content(self) -> dict[str, Any]:
-        """For JSON, in s per cycle."""
+        """The content for JSON, in s per cycle."""
         return {
             "expected_s": self.expected.value / MICRO,
             "interval": [end / MICRO for end in self.expected.interval],

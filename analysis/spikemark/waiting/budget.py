@@ -60,7 +60,7 @@ class Budget:
 
     @property
     def waiting(self) -> Quantity:
-        """In s over the run; with its limits where it was not timed."""
+        """Waiting in s over the run; with its limits if it was not timed."""
         return Quantity(self.waiting_s, *(self.waiting_limits_s or ()), unit="s", kind=self.waiting_kind)
 
 

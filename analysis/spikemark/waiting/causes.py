@@ -48,7 +48,7 @@ class Cause:
     meaning: str
 
     def content(self) -> dict:
-        """For JSON."""
+        """The content for JSON."""
         return {"name": self.name, "share": self.share.content(), "meaning": self.meaning}
 
 
@@ -69,7 +69,7 @@ class Causes:
     blind: tuple[str, ...]
 
     def content(self) -> dict:
-        """For JSON."""
+        """The content for JSON."""
         return {
             **vars(self),
             "causes": [cause.content() for cause in self.causes],
@@ -140,7 +140,7 @@ def _ratio(part: np.ndarray, whole: np.ndarray) -> Quantity:
 
 
 def _without(whole: Quantity, parts: list[Quantity]) -> Quantity:
-    """What is left of a share; the ends of its interval are the worst of both."""
+    """The rest of a share; the ends of its interval are the worst of both."""
     if not parts:
         return whole
     value, low, high = (sum(getattr(part, end) for part in parts) for end in ("value", "low", "high"))

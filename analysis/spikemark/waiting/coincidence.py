@@ -58,7 +58,7 @@ class Coincidence:
     share: Quantity
 
     def content(self) -> dict:
-        """For JSON."""
+        """The content for JSON."""
         return {**vars(self), "share": self.share.content()}
 
 

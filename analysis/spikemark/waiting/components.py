@@ -165,7 +165,7 @@ class Components:
 
     @cached_property
     def common_course(self) -> np.ndarray:
-        """What all ranks share, g_w, [step]."""
+        """The part that all ranks share, g_w, [step]."""
         deviation = self.step_means - self.mean
         if self.common > 0:
             return self.common / float(self.step_means.var()) * deviation

@@ -105,7 +105,7 @@ def _several(
 
 
 def fitted_content(source: Source, found: Estimates) -> dict[str, Any]:
-    """For JSON; times in seconds; a value of null comes with its reason."""
+    """The content for JSON; times in seconds; a value of null comes with its reason."""
     content = {"ranks": source.ranks, "cycles": source.cycles, "correlation_time": found.correlation_time}
     for name in ("mean_s", "own_sd_s", "common_sd_s", "rho_1", "minor_share", "minor_factor"):
         content[name] = getattr(found, name).content()
@@ -147,7 +147,7 @@ def predicted(made: dict[str, Prediction], missed: dict[str, Miss], fitted: Sour
 
 
 def predicted_content(made: dict[str, Prediction], missed: dict[str, Miss]) -> dict[str, Any]:
-    """For JSON: waiting is the mean over ranks, in seconds over the run; `misses_base` as in `fitted`."""
+    """The content for JSON: waiting is a mean over ranks, in s over the run; `misses_base` as in `fitted`."""
     return {
         name: {
             "waiting_s": one.waiting_s,
@@ -177,7 +177,7 @@ def _slow_node(name: str, slower: Quantity) -> str:
 
 
 def nodes_content(found: Nodes) -> dict[str, Any]:
-    """For JSON; 0.05 stands for 5 % longer."""
+    """The content for JSON; 0.05 stands for 5 % longer."""
     return {
         "slower": {name: q.content() for name, q in found.slower.items()},
         "spread": found.spread.content(),
@@ -229,7 +229,7 @@ def believed(names: Iterable[str], missed: dict[str, Miss]) -> str:
 
 
 def outcomes_content(found: dict[str, list[Outcome]], missed: dict[str, Miss]) -> dict[str, Any]:
-    """For JSON, by change and predictor: times in seconds over the run, and what helps most."""
+    """The content for JSON, by change and predictor: times in seconds over the run, and what helps most."""
     best, sentence = judge(found, missed)
     shown: dict[str, Any] = {}
     for predictor, made in found.items():

@@ -89,7 +89,7 @@ def between_nodes_lines(found: BetweenNodes) -> list[str]:
 
 
 def budget_content(found: Budget) -> dict[str, Any]:
-    """For JSON: times in seconds over the run, means over ranks."""
+    """The content for JSON: times in seconds over the run, means over ranks."""
     content = {"sentence": verdicts.cause(found)} | asdict(found)
     if found.slowest is not None:
         ours = {name: getattr(found.slowest, name).content() for name in ("longer", "share")}

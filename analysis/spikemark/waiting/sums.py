@@ -74,7 +74,7 @@ def table(sums: Sums) -> Table:
 
 
 def content(sums: Sums) -> dict[str, Any]:
-    """For JSON."""
+    """The content for JSON."""
     runs = [
         one.model_dump() | {"efficiency": {name: q.content() for name, q in efficiency(one).items()}}
         for one in sums.runs

@@ -23,7 +23,7 @@ def check_waiting(run: Run, what: str) -> None:
 
 
 def kind_of(run: Run) -> str:
-    """Of what a record says of times: measured or simulated."""
+    """The kind of the times in a record: measured or simulated."""
     return "simulated" if run.record.kind == "simulated" else "measured"
 
 

@@ -121,7 +121,7 @@ def _exchanges(made: Prediction, fitted: Source) -> str:
 
 
 def evidence_of(predictor: str) -> str:
-    """On what the numbers of a predictor rest."""
+    """Says what the numbers of a predictor rest on."""
     return f"Modelled by {predictor}: {PREDICTORS[predictor].summary}."
 
 
@@ -131,7 +131,7 @@ def best(outcomes: list[Outcome]) -> tuple[str, Quantity] | None:
 
 
 def _falls(outcomes: list[Outcome]) -> dict[str, Quantity]:
-    """By which share single changes shorten the run, the largest first.
+    """Shares by which single changes shorten the run, the largest first.
 
     If only combined changes are given, these count.
     """
@@ -142,7 +142,7 @@ def _falls(outcomes: list[Outcome]) -> dict[str, Quantity]:
 
 
 def _fall(base: Outcome, changed: Outcome) -> Quantity:
-    """By which share of it the run time falls, as if both were known independently."""
+    """Share by which the run time falls, as if both times were known independently."""
     return difference(base.runtime, changed.runtime).times(1 / base.runtime.value, "")
 
 

@@ -62,13 +62,13 @@ class Situation:
         return Split(self.source.compute, max(self.told_apart, 2))
 
     def with_share(self, share: float) -> "Situation":
-        """With another drift share of the same times."""
+        """The same times with another share of drift."""
         other = replace(self, share=share)
         other.__dict__["split"] = self.split  # the cached one
         return other
 
     def scaled(self, persistent: float, jitter: float, drift: float, rare: float = 1.0) -> "Situation":
-        """With the parts of the cycle times scaled; what ranks share stays."""
+        """The same times with scaled parts; what ranks share stays."""
         split = self.split
         share = split.shares()[0] if self.share is None else self.share
         times = split.scaled(persistent, jitter, drift, rare, share)
@@ -77,7 +77,7 @@ class Situation:
         return self.with_times(times, lambda last: loose * last)
 
     def with_times(self, times: np.ndarray, loose: Callable[[np.ndarray], np.ndarray]) -> "Situation":
-        """With other times [rank, cycle].
+        """The same situation with other times [rank, cycle].
 
         The change also scaled the noise in the rank effects, which should have been scaled as fluctuations.
         `loose` receives how often each rank is last, less the mean, and returns how much the waiting grows

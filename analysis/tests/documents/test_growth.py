@@ -27,7 +27,7 @@ def test_bytes_per_synapse_stay_below_the_goal(ranks, threads, most, schedule):
 
 
 def test_between_the_corners_a_synapse_takes_hardly_more():
-    """docs/delivery.md says so: most where lists have about three synapses, which fill lines least well."""
+    """Most where lists have about three synapses, which fill lines least well (docs/delivery-growth.md)."""
     found = {(m, t): growth.bytes_per_synapse(m, t) for m in growth.SIZES for t in growth.SIZES}
     assert max(found, key=found.get) == (128, 16) and 5.0 < found[128, 16] < 5.1
 

@@ -217,7 +217,7 @@ def test_a_file_that_cannot_be_read_hides_no_profile(tmp_path, monkeypatch):
 
 
 class TestDocs:
-    TEXT = (Path(__file__).parents[3] / "docs" / "machines.md").read_text()
+    TEXT = (Path(__file__).parents[3] / "docs" / "own-machine.md").read_text()
 
     def test_every_machine_of_parts_is_in_the_list(self):
         assert {*machines.names_of_parted()} <= set(re.findall(r"`([a-z0-9-]+)`", self.TEXT))

@@ -132,7 +132,7 @@ def test_only_a_noted_digest_shows_that_the_end_was_cut(ledger):
     head, lines = chain.read(ledger).head, _lines(ledger)
     _write(ledger, lines[:-1])
     found = chain.read(ledger)
-    assert found.whole and "cut or written anew" in found.noted(head)
+    assert found.whole and "cut or rewritten" in found.noted(head)
     assert found.noted(lines[2]["sha256"]) is None
 
 
@@ -201,7 +201,7 @@ def test_commands_freeze_refuse_and_score(tmp_path, planned, spikemark, refusal)
     )
     assert "Hit rates" in page.read_text()
     status, output, errors = spikemark("ledger", "score", ledger, "--results", results, "--head", "1" * 64)
-    assert status == 1 and "cut or written anew" in errors
+    assert status == 1 and "cut or rewritten" in errors
     assert "line 1: not JSON" in refusal("ledger", "score", tmp_path / "p.json", "--results", results)
 
 

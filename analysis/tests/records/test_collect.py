@@ -214,7 +214,7 @@ def test_table_and_page_leave_out_the_same_runs(measured, fault):
     collection = collect.collect(gather(results.path))
     (complaint,) = collection.complaints
     assert reason in complaint and "\n" not in complaint
-    assert complaint.endswith("; a sweep writes it anew" if which == "description" else "to measure it again")
+    assert complaint.endswith("; a sweep rewrites it" if which == "description" else "to measure it again")
     sweep = gather(results.path)
     assert list(sweep.unreadable) == [id]
     assert sweep.unreadable[id] in complaint

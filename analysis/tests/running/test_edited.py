@@ -34,7 +34,7 @@ def test_nothing_is_said_where_nothing_was_edited(plan):
 )
 def test_what_differs_is_named_in_one_line(plan, changes, said):
     line = edited(now(**changes), plan)
-    assert said in line and "\n" not in line and line.endswith("`spikemark sweep` plans anew")
+    assert said in line and "\n" not in line and line.endswith("`spikemark sweep` plans it again")
 
 
 def test_a_plan_from_before_a_field_was_added_has_its_default(plan):

@@ -121,7 +121,7 @@ def test_interruption_ends_all_ranks(planned, miniapp, tmp_path):
     job.terminate()
     _, errors = job.communicate(timeout=60)
     assert job.returncode == 130
-    assert errors.decode() == "spikemark: ended by SIGTERM: the same command goes on from here\n"
+    assert errors.decode() == "spikemark: ended by SIGTERM: the same command continues from here\n"
     assert running(SLEEP) == b""
     assert not results.run(run).exists()
     assert not results.failure(run).exists()

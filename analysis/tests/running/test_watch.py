@@ -107,7 +107,7 @@ def test_the_job_after_one_that_ran_out_of_time(campaign):
 
     complaints, said, fake = campaign([submitted_itself, done("b", why=worker.TIME), done("c", "d")])
     assert complaints == []
-    assert "job 1 ran out of time; job 77 goes on" in said
+    assert "job 1 ran out of time; job 77 continues" in said
     assert len(fake.options) == 2  # after 77, which could not submit another
 
 
@@ -117,7 +117,7 @@ def test_the_job_after_one_that_ran_out_of_time(campaign):
 def test_a_job_that_is_gone_ends_the_campaign(campaign, state, words):
     complaints, _, fake = campaign([lost(state)])
     assert words in complaints[0]
-    assert complaints[1] == "4 runs not carried out; the same command goes on"
+    assert complaints[1] == "4 runs not carried out; the same command continues"
     assert len(fake.options) == 1
 
 
@@ -168,7 +168,7 @@ def test_a_budget_that_is_used_up_is_a_complaint_and_not_bad_input(campaign):
     complaints, _, fake = campaign([done("a", why=worker.TIME)] * 2 + [lost("CANCELLED")], way)
     assert len(fake.options) == 1
     assert complaints[0].startswith("budget=0.018")
-    assert complaints[1] == "3 runs not carried out; the same command goes on"
+    assert complaints[1] == "3 runs not carried out; the same command continues"
 
 
 def test_what_slurm_refuses_at_first_is_bad_input(campaign, monkeypatch, tmp_path):

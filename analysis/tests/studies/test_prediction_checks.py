@@ -13,7 +13,7 @@ from spikemark.studies import prediction_checks
 from spikemark.studies.prediction_checks import WITHIN
 from spikemark.studies.published_runs import GRIDS, MESSAGES, STATES, TABLES, WORK, figure_6
 
-DOCS = Path(__file__).parents[3] / "docs" / "prediction.md"
+DOCS = Path(__file__).parents[3] / "docs" / "published-runs.md"
 #: About what `spikemark calibrate` finds on a core of today, ns.
 TIMES = {
     "t_first": 4.0, "t_next": 1.3, "t_spike": 18.0, "collocate": 17.0, "update.ignore_and_fire": 0.2,
@@ -54,7 +54,7 @@ def known(reference, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_which_rows_hold(known, name):
-    """A row that begins to hold, or to miss, has to be said in docs/prediction.md."""
+    """A row that begins to hold, or to miss, has to be said in docs/published-runs.md."""
     found, factors = prediction_checks.check(CASES[name]())
     held_out = [c for c in found if not c.case.fitted]
     for holding, time in ((ONE, "one_s"), (TWO, "two_s")):

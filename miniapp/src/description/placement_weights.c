@@ -31,7 +31,7 @@ bool placement_is_unequal(const struct placement *placement) {
     return placement->weights && run_end(placement->weights, 0, placement->ranks) < placement->ranks;
 }
 
-/// What the ranks have got so far; both [ranks].
+/// The neurons that ranks have so far; both [ranks].
 struct dealt {
     uint32_t *before; ///< by the first rank of a span: neurons of earlier populations on these ranks
     uint32_t *turn;   ///< by the first rank of a run of equal ranks: neurons on the run

@@ -6,7 +6,7 @@
 
 #include "description/placement.h"
 
-/// As placement_open, for ranks with `weights`, a list with a number for each. NULL: the ranks are equal.
+/// Like placement_open, for ranks with `weights`, a list with a number for each. NULL: the ranks are equal.
 bool placement_open_unequal(struct placement *placement, const struct placement_rule *rule,
                             const struct network *network, int ranks, int threads, const json_t *file,
                             const json_t *weights, struct error *error);

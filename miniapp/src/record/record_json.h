@@ -7,7 +7,7 @@
 #include "record/results.h"
 #include <stdio.h>
 
-/// Of the run record, that is of record.json and the files beside it.
+/// Version of the run record, that is of record.json and the files beside it.
 enum { record_format_version = 2 };
 
 /// Writes record.json on rank 0. \return false if it could not be written.

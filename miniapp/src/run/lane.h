@@ -88,7 +88,7 @@ struct delivered lane_deliver(const struct lane *lane, int thread, struct ring *
 /// Marks arrived windows as delivered. Call it once every thread is done.
 void lane_clear(struct lane *lane);
 
-/// What it has sent, in all and in a level; the words that a dry run copied; the bytes of routes and buffers.
+/// Words and bytes sent, in all and in a level; words that a dry run copied; bytes of routes and buffers.
 struct traffic lane_traffic(const struct lane *lane);
 struct level_traffic lane_level(const struct lane *lane, int level);
 uint64_t lane_words(const struct lane *lane);

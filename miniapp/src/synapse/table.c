@@ -96,7 +96,7 @@ uint64_t synapse_table_bytes(const struct synapse_table *table) {
            (line_words * (uint64_t)table->lines + table->further_words) * sizeof(uint32_t);
 }
 
-/// What sorts one bucket after the other.
+/// The state that sorts one bucket after the other.
 struct sorting {
     struct synapse_table *table;
     const uint16_t *low; ///< [count] low bits of the sources of the bucket's lists

@@ -35,7 +35,7 @@ static void move(struct outbox *outbox, int rank, uint32_t *pool, uint32_t place
 }
 
 /// Makes a pool that is half as large again as all room together, and places the rooms one after the other.
-/// That of `destination` gets `words` words.
+/// The room of `destination` has space for `words` words.
 static void renew(struct outbox *outbox, int destination, uint32_t words) {
     uint64_t sum = words;
     for (int rank = 0; rank < outbox->ranks; rank++)

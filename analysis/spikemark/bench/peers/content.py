@@ -29,7 +29,7 @@ class Estimated(Fields):
     reason: str | None
 
     def with_unit(self, unit: str) -> Quantity:
-        """As a quantity in `unit`, with `*` if disturbed; a single round has no interval."""
+        """The trials as a quantity in `unit`, with `*` if disturbed; a single round has no interval."""
         if self.median is None:
             return missing(self.reason or "not measured", unit)
         low, high = (self.low, self.high) if self.confidence else (None, None)

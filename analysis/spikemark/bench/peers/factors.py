@@ -1,4 +1,4 @@
-"""From trials to factors: how far the mini-app is ahead of every other program.
+"""Computes factors from trials: how many times as fast as each other program the mini-app is.
 
 Programs in one round ran under similar conditions, so a factor is the median over rounds of the quotients
 within a round. Its interval is the distribution-free one for a median: between two order statistics, the

@@ -1,4 +1,4 @@
-"""The table of faults in docs/reliability.md: commands are disturbed, and what they leave is judged.
+"""The table of faults in docs/faults.md: commands are disturbed, and what they leave is judged.
 
 `subjects.py` lists the commands, `tries.py` says what must hold, and the other modules disturb: `called.py`
 at single calls, `killed.py` at random times, `folders.py` between two commands.
@@ -36,7 +36,7 @@ SWEEP, DRYRUN = "a sweep of three runs", "`dryrun` of two ranks"
 def tables() -> Iterator[Table]:
     """One table, a row for each subject and fault; what came out wrong is printed, too.
 
-    Rows are kept until all are there, so that the same command goes on after an interruption.
+    Rows are kept until all are there, so that the same command continues after an interruption.
     """
     kept = places.root() / "build" / "faults.jsonl"
     done = [json.loads(line) for line in kept.read_text().splitlines()] if kept.is_file() else []

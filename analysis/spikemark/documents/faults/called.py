@@ -33,7 +33,7 @@ def killed(bench: Bench, most: int) -> Outcomes:
 
 
 def full(bench: Bench, most: int) -> Outcomes:
-    """From a call on, nothing finds room on the disk."""
+    """The disk is full from a call on."""
     found = Outcomes()
     for n in places(len(bench.calls_of(TAKE_ROOM)), most):
         bench.tried(Fault("ENOSPC", str(bench.place), n, ALL, TAKE_ROOM), found)
@@ -41,7 +41,7 @@ def full(bench: Bench, most: int) -> Outcomes:
 
 
 def read_only(bench: Bench, most: int) -> Outcomes:
-    """From a call on, nothing can be written or removed."""
+    """The disk is read-only from a call on."""
     found, kinds = Outcomes(), (*TAKE_ROOM, "remove")
     for n in places(len(bench.calls_of(kinds)), min(most, 8)):
         bench.tried(Fault("EROFS", str(bench.place), n, ALL, kinds), found)

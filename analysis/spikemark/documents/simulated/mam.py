@@ -33,7 +33,7 @@ def apart(s: Stored) -> str:
 
 
 def unequal(s: Stored) -> str:
-    """By how much the slowest node is above the mean, for spread areas on more nodes than there are areas."""
+    """How much the slowest node exceeds the mean, for spread areas on more nodes than there are areas."""
     rows = matching(s.rows("imbalance"), schedule=AWARE, placement="area on its ranks")
     found = [r["imbalance"] - 1 for r in rows if r["ranks"] >= 32]
     return f"{100 * min(found):.0f} to {100 * max(found):.0f} %"

@@ -67,7 +67,7 @@ def by_window(s: Stored) -> str:
 
 
 def held_out(s: Stored) -> str:
-    """Errors of the predictors, for docs/waiting.md."""
+    """Errors of the predictors, for docs/waiting-checks.md."""
     heads = ["serial correlation", "schedule", "waiting (µs per cycle)", "iid", "correlated", "replay"]
     lines = [
         [f"{row['correlation']:g}", row["schedule"], number(row["measured_us"]),
@@ -78,7 +78,7 @@ def held_out(s: Stored) -> str:
 
 
 def goals(s: Stored) -> str:
-    """In how many setups the predictors are near where the published theory is not."""
+    """Says in how many setups the predictors are near although the published theory is not."""
     wrong = [row for row in _predicted(s) if abs(row["iid_error"]) >= WRONG]
     near = {
         name: sum(abs(row[f"{name}_error"]) <= goal for row in wrong) for name, goal in sorted(GOALS.items())

@@ -48,7 +48,7 @@ def reductions(s: Stored) -> str:
 
 
 def saved_time(s: Stored, schedule: str) -> str:
-    """Of the run time, on the most nodes, with independent times."""
+    """Share of the run time that is saved on the most nodes, with independent times."""
     rows = list(matching(s.rows("reductions"), correlation=0.0, schedule=schedule))
     return share(max(rows, key=lambda r: r["ranks"])["run_time_percent"])
 

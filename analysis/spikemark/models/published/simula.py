@@ -43,7 +43,7 @@ class Point:
 
     @property
     def gross_j(self) -> float | None:
-        """With the baseline."""
+        """Energy with that of the baseline, J."""
         return None if self.baseline_w is None else (self.power_w + self.baseline_w) * self.time_s
 
     @property

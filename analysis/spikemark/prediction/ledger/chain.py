@@ -43,7 +43,7 @@ class Ledger:
 
     @property
     def whole(self) -> bool:
-        """Whether nothing was changed."""
+        """True if nothing was changed."""
         return not (self.wrong or self.gaps)
 
     @property
@@ -56,7 +56,7 @@ class Ledger:
         """Says that a digest that was noted earlier is missing; None if some line has it."""
         if digest in {ORIGIN, *(one.sha256 for one in self.entries)}:
             return None
-        return f"no entry has the noted digest {digest[:12]}…: the ledger was cut or written anew since"
+        return f"no entry has the noted digest {digest[:12]}…: the ledger was cut or rewritten since"
 
 
 def read(path: Path, now: datetime | None = None) -> Ledger:

@@ -1,4 +1,4 @@
-"""What can be predicted and scored: names, units, and how each is read from a record."""
+"""Quantities that can be predicted and scored: names, units, and how each is read from a record."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -78,7 +78,7 @@ def _lanes(wanted: list[dict[str, Any]], found: Run) -> list[dict[str, Any]]:
 
 
 def identity(description: dict[str, Any], given: bool = False) -> dict[str, Any]:
-    """What makes a network, and what disturbs its ranks, with all defaults; for JSON.
+    """The fields that define a network and the injected waits, with all defaults; for JSON.
 
     `given`: without what is null, which the mini-app fills in.
     """

@@ -57,7 +57,7 @@ class Score:
 
     @property
     def scored(self) -> bool:
-        """Whether it counts in hit rates."""
+        """True if it counts in hit rates."""
         return self.verdict in (HELD, MISSED)
 
     @property
@@ -67,7 +67,7 @@ class Score:
 
     @property
     def beyond(self) -> float:
-        """By which factor the measured number is outside the interval; 1 within it."""
+        """Factor by which the measured number is outside the interval; 1 within it."""
         value = self.measured.value or 0.0
         if value > self.figure.high:
             return value / self.figure.high if self.figure.high > 0 else float("inf")
@@ -75,7 +75,7 @@ class Score:
 
     @property
     def disturbed(self) -> bool:
-        """Whether other programs ran beside one of its measured runs."""
+        """True if other programs ran beside one of its measured runs."""
         return any(
             warning.startswith(DISTURBED)
             for run in self.runs
@@ -111,7 +111,7 @@ class Scores:
 
     @cached_property
     def failures_first(self) -> list[Score]:
-        """In the order of VERDICTS; misses by how far the number is outside, the rest as they were added."""
+        """Scores in the order of VERDICTS; misses by their distance from the interval, the rest as added."""
         order = list(VERDICTS)
         return sorted(
             self.scores,
@@ -124,11 +124,11 @@ class Scores:
 
     @property
     def rate(self) -> Rate:
-        """Of all that was scored."""
+        """Hit rate of everything that was scored."""
         return _rate(self.scores)
 
     def rates(self, group: Callable[[Score], str]) -> dict[str, Rate]:
-        """By a property of scores, the lowest share first."""
+        """Hit rates by a property of scores, the lowest rate first."""
         found = defaultdict(list)
         for score in self.scores:
             if score.scored:

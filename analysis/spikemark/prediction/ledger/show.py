@@ -109,16 +109,16 @@ def reasons(made: Scores) -> list[str]:
 
 
 def lines(made: Scores) -> list[str]:
-    """What stands below the tables."""
+    """The lines below the tables."""
     return [
         *reasons(made), GOAL, CLUSTERED,
         f"The digest of the last entry is {made.ledger.head}. Note it elsewhere: `--head` then shows whether"
-        " entries were removed from the end, or the ledger written anew.",
+        " entries were removed from the end, or the ledger was rewritten.",
     ]  # fmt: skip
 
 
 def content(made: Scores) -> dict[str, Any]:
-    """For JSON."""
+    """The content for JSON."""
     return {
         "ledger": str(made.ledger.path), "head": made.ledger.head, "sentence": sentence(made),
         "entries": len(made.ledger.entries), "numbers": len(made.scores),

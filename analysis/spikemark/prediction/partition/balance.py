@@ -120,7 +120,7 @@ class Balanced:
 
     @property
     def done(self) -> bool:
-        """Whether the ranks that memory does not limit compute equally long, to within ENOUGH."""
+        """True if the ranks that memory does not limit compute equally long, to within ENOUGH."""
         return _spread(self.best, self.capped) <= ENOUGH
 
 
@@ -228,7 +228,7 @@ def _finished(trial: Trial, capped: np.ndarray) -> bool:
 
 
 def _rank_of(trial: Trial) -> tuple[float, float]:
-    """What is better: first to fit, then a faster slowest rank."""
+    """Order of solutions: those that fit come first, then those with a faster slowest rank."""
     return max(1.0, float(trial.filled.max())), trial.slowest_s
 
 

@@ -79,7 +79,7 @@ def _useless(found: Balanced) -> list[str]:
 
 
 def limits(task: Task, found: Balanced) -> list[str]:
-    """Which ranks got what memory allows, and of which parts the memory is not known."""
+    """Names ranks that memory limits, and parts whose memory is not known."""
     said = []
     layout = found.best.layout
     for share in layout.shares:
@@ -101,7 +101,7 @@ def assumed(task: Task, found: Balanced) -> list[str]:
 
 
 def content(task: Task, found: Balanced) -> dict:
-    """For JSON."""
+    """The content for JSON."""
     best, before = found.best, found.equal
     return {
         "kind": KIND,
@@ -183,7 +183,7 @@ def search_lines(found: Search) -> list[str]:
 
 
 def search_content(found: Search) -> dict:
-    """For JSON: all mixes that were tried."""
+    """The content for JSON: all mixes that were tried."""
     return {
         "kind": KIND,
         "limit_real_time_factor": found.limit,

@@ -120,7 +120,7 @@ def write(path: Path, found: Bridges) -> None:
 
 
 def content(found: Bridges) -> dict:
-    """For JSON: level-2 peaks in routes without the table and with it, and connections of a bridge."""
+    """The content for JSON: level-2 peaks in routes without and with the table; connections of a bridge."""
     return {
         "side": found.side,
         "cap": found.cap,

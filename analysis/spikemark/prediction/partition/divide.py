@@ -108,4 +108,4 @@ def _earlier(path: Path | None, key: str) -> State | None:
         file = read_npz(path)
         return {n: file[n] for n in file if n != "key"} if str(file["key"]) == key else None
     except (BadInput, OSError, ValueError, KeyError, zipfile.BadZipFile):
-        return None  # not whole: the method begins anew
+        return None  # not whole: the method restarts

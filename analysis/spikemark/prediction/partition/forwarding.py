@@ -61,7 +61,7 @@ def way_of(record: Record) -> Composed:
 
 
 def _whole(values: Any, most: int) -> bool:
-    """Whether this is a list of whole numbers from 0 to `most`."""
+    """True if this is a list of whole numbers from 0 to `most`."""
     return isinstance(values, list) and all(type(v) is int and 0 <= v <= most for v in values)
 
 

@@ -57,7 +57,7 @@ class Graph:
 
     @property
     def assumed(self) -> list[str]:
-        """What the words rest on that nobody states."""
+        """Assumptions behind the numbers of words."""
         if not self.unstated:
             return []
         return [f"rates of {self.unstated} of {len(self.sizes)} populations: {RATE_HZ:g} spikes/s"]

@@ -1,4 +1,4 @@
-"""Which ranks form a group: a placement whose ranks are numbered anew, so that groups hold who talks most.
+"""Renumbers the ranks of a placement so that ranks that exchange most form a group.
 
 Levels group ranks by number (levels.py), so a grouping is an order of ranks.
 """

@@ -133,14 +133,14 @@ def words_of(mix: Mix) -> str:
 
 
 def _parts(machine) -> dict[str, tuple]:
-    """Of each part its profile and nodes; a profile is one part, of any number of nodes."""
+    """Profile and nodes of each part; a single profile is one part with any number of nodes."""
     if isinstance(machine, Machine):
         return {name: (part.profile, part.nodes) for name, part in machine.parts.items()}
     return {machine.name: (machine, None)}
 
 
 def _options(task: Task, ranks: int | None, on: dict[str, int] | None) -> list[list[int]]:
-    """Of each part, how many ranks it may have: whole nodes, and what `ranks` leaves."""
+    """Numbers of ranks that each part may have: whole nodes, and the rest of `ranks`."""
     found = []
     for name, (profile, nodes) in _parts(task.machine).items():
         if on is not None:

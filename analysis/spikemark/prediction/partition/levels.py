@@ -76,7 +76,7 @@ def dimensions(text: str, ranks: int) -> tuple[int, ...]:
 
 
 def ragged(sizes: tuple[int, ...], ranks: int) -> bool:
-    """Whether these are two levels of so many ranks with a last group that is smaller than the others."""
+    """True if these are two levels of so many ranks with a last group that is smaller than the others."""
     return len(sizes) == 2 and sizes[0] * (sizes[1] - 1) < ranks < math.prod(sizes)
 
 
@@ -159,7 +159,7 @@ def hops(
     onto: Onto | None = None,
     files: Forwarding = NONE,
 ) -> list[Hop]:
-    """What ranks send in every hop, in their order, of anything that can be added: routes, words, bytes.
+    """Amounts that ranks send in every hop, in their order, of anything additive: routes, words, bytes.
 
     `pairs` [ranks, ranks] is what ranks have for each other; with `onto`, a hop to a set of ranks carries
     what that gives, except for the last. Raises BadInput as `check`.
@@ -199,7 +199,7 @@ def _entries(matrix: Pairs) -> Entries:
 
 
 def _has_short_lines(stops: "_Stops", hop: int, *entries: np.ndarray) -> bool:
-    """Whether all pairs of ranks in lines of the hop are few beside the entries."""
+    """True if all pairs of ranks in lines of the hop are few beside the entries."""
     return not stops.ragged and stops.ranks * stops.sizes[stops.order[hop]] <= 4 * len(entries[0])
 
 
@@ -232,7 +232,7 @@ def _hop(stops: "_Stops", hop: int, source: np.ndarray, target: np.ndarray, load
 
 
 class _Stops:
-    """Where words are after each hop."""
+    """Ranks that hold the words after each hop."""
 
     def __init__(self, sizes: tuple[int, ...], ranks: int, side: str, files: Forwarding = NONE) -> None:
         self.ranks, self.group, self.side, self.bridge = ranks, sizes[0], side, files.bridge

@@ -109,7 +109,7 @@ def table(rows: list[Load], asked: Asked, method: str, graph: Graph) -> Table:
 
 
 def content(rows: list[Load], placement: Placement, asked: Asked, graph: Graph) -> dict:
-    """For JSON."""
+    """The content for JSON."""
     return {
         "kind": "traffic",
         "format_version": 1,

@@ -23,7 +23,7 @@ NODES, PER_NODE, MODEL = "num_nodes", "tasks_per_node", "model_time_sim"
 
 
 def recognises(path: Path) -> bool:
-    """Whether the first line of the file has the columns."""
+    """True if the first line of the file has the columns."""
     try:
         with path.open(errors="replace") as file:
             columns = set(file.readline().strip().split(",")) if path.suffix == ".csv" else ()

@@ -1,4 +1,4 @@
-"""What is impossible or odd about imported times, and how far derived waiting can be trusted."""
+"""Checks of imported times for impossible and odd values, and how far derived waiting can be trusted."""
 
 import numpy as np
 
@@ -38,7 +38,7 @@ def check_possible(name: str, times: np.ndarray, where: str = "") -> None:
 
 
 def examine(columns: Columns, every: int = 1, missing: tuple[int, ...] = ()) -> list[str]:
-    """What is odd about columns [rank, cycle] in s, one line each; all ranks meet in every `every`-th cycle.
+    """Warnings about columns [rank, cycle] in s, one line each; all ranks meet in every `every`-th cycle.
 
     `missing`: ranks of the program that the columns lack. Raises BadInput for what is impossible.
     """

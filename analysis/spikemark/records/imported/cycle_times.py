@@ -144,7 +144,7 @@ class CycleTimes:
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """What has to be known about everything computed from these times."""
+        """Remarks that belong to everything that is computed from these times."""
         found = [f"{self.path}: {text}" for text in self.about.remarks]
         if self.column(WAIT) is None:
             found.append(

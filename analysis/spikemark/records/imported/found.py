@@ -19,7 +19,7 @@ Columns = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Asked:
-    """What a person says about files. `called`: name of a column here -> what the files call it."""
+    """The user's description of files. `called`: name of a column here -> its name in the files."""
 
     unit: str = "s"
     called: dict[str, str] = field(default_factory=dict)

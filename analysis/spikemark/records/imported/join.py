@@ -41,7 +41,7 @@ def ranks_of(files: list[Path]) -> list[int] | None:
 
 
 def missing(ranks: Iterable[int] | None, processes: int | None = None) -> tuple[int, ...]:
-    """Which ranks are missing of those of the program: `processes`, or else up to the highest one present.
+    """Missing ranks among those of the program: `processes`, or else up to the highest one present.
 
     Numbers that do not begin with 0 or 1, or go beyond MOST_RANKS, are not taken for ranks.
     """

@@ -25,7 +25,7 @@ FIELDS = {WHOLE: CYCLE, COMMUNICATE: EXCHANGE, SPIKES: SPIKED}
 
 
 def recognises(path: Path) -> bool:
-    """Whether the file holds the arrays of NEST's log."""
+    """True if the file holds the arrays of NEST's log."""
     try:
         with ZipFile(path) as archive:
             return {f"{CYCLE}.npy", f"{EXCHANGE}.npy"} <= set(archive.namelist())
@@ -73,7 +73,7 @@ def _same(files: list[Path], held: list[dict], name: str) -> float | None:
 
 
 def cycles_of(cycles: int, kernel: dict[str, float | None]) -> tuple[str, ...]:
-    """What to say where a log has another number of cycles than the kernel simulated."""
+    """A remark if a log has another number of cycles than the kernel simulated."""
     delay, model = kernel["min_delay"], kernel["biological_time"]
     if not delay or not model or cycles == round(model / delay):
         return ()

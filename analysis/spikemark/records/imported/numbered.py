@@ -39,7 +39,7 @@ def aligned(where: Path, table: Columns) -> tuple[Columns, list[int], tuple[str,
     runs = lines.groupby(RANK)["run"].max() + 1
     if runs.nunique() > 1:
         raise BadInput(
-            f"{where}: {CYCLE}: begins anew {counted(int(runs.min()) - 1, 'time')} on rank {runs.idxmin():g}"
+            f"{where}: {CYCLE}: restarts {counted(int(runs.min()) - 1, 'time')} on rank {runs.idxmin():g}"
             f" and {counted(int(runs.max()) - 1, 'time')} on rank {runs.idxmax():g}; needed: the same of all"
         )
     shared = lines.groupby(["run", CYCLE])[RANK].transform("count") == len(runs)

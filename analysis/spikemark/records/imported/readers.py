@@ -49,7 +49,7 @@ def read(
     keep: int | None = None,
     form: str | None = None,
 ) -> Found | Sums:
-    """What files of another program say: times of cycles, or sums.
+    """Reads files of another program: times of cycles, or sums.
 
     `unit`: of tables, needed there and nowhere else. `called`: name of a column here -> its name in the
     files. The first `skip` cycles are left out, and `keep` of the others are kept. Raises BadInput naming the

@@ -23,7 +23,7 @@ NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf")
 
 
 def recognises(path: Path) -> bool:
-    """Whether the file is called as beNNch's models call it."""
+    """True if the file is called as beNNch's models call it."""
     return path.name.startswith(LOG)
 
 

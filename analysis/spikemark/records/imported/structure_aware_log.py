@@ -29,7 +29,7 @@ ORDER = (WHOLE, COMMUNICATE, GLOBAL, LOCAL, WAIT, SPIKES)
 
 
 def recognises(path: Path) -> bool:
-    """Whether the file is called as the benchmark calls it."""
+    """True if the file is called as the benchmark calls it."""
     return path.name.startswith(PREFIX) and path.suffix == ""
 
 
@@ -87,7 +87,7 @@ def _meetings(path: Path, everywhere: np.ndarray) -> int:
 
 
 def _apart(columns: dict[str, np.ndarray]) -> bool:
-    """Whether waiting is not part of the communication."""
+    """True if waiting is not part of the communication."""
     communicate, wait = columns[COMMUNICATE], columns[WAIT]
     if not wait.any():
         return False

@@ -61,7 +61,7 @@ class Sums(BaseModel):
 
 
 def is_sums(content: object) -> bool:
-    """Whether this is what imported.json holds for sums."""
+    """True if this is what imported.json holds for sums."""
     return isinstance(content, dict) and content.get("kind") == KIND
 
 

@@ -34,7 +34,7 @@ FORMATS = (".npy", ".npz", ".csv", ".parquet")
 
 
 def recognises(path: Path) -> bool:
-    """Whether the name of the file ends like one of this layout."""
+    """True if the name of the file ends like one of this layout."""
     return path.suffix in FORMATS
 
 
@@ -156,7 +156,7 @@ def _is_number(name: str) -> bool:
 
 
 def compute_of(found: Columns, path: Path) -> Columns:
-    """With compute times in place of those of whole cycles; columns in the order of COLUMNS."""
+    """Replaces times of whole cycles by compute times; columns in the order of COLUMNS."""
     if WHOLE in found:
         if COMMUNICATE not in found:
             raise BadInput(f"{path}: {WHOLE} without {COMMUNICATE}; needed to know the time of computing")

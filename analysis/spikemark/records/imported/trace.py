@@ -25,7 +25,7 @@ MOST = 8  # regions named in a complaint
 
 
 def recognises(path: Path) -> bool:
-    """Whether the name of the file ends with .otf2."""
+    """True if the name of the file ends with .otf2."""
     return path.suffix == ".otf2"
 
 

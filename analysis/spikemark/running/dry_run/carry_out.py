@@ -118,7 +118,7 @@ def _kept(out: Path, wanted: Plan) -> dict[str, Any]:
 
 
 def folder_of(out: Path, rank: int | str) -> Path:
-    """Where the record of a rank is."""
+    """Path of the record of a rank."""
     return out / dry_run.EACH / str(rank)
 
 

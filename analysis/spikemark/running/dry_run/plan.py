@@ -21,7 +21,7 @@ MEMINFO = Path("/proc/meminfo")
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to run, and how."""
+    """The ranks to run, and their settings."""
 
     description: dict[str, Any]
     ranks: int
@@ -37,12 +37,12 @@ class Plan:
 
     @property
     def bound(self) -> bool:
-        """Whether every thread gets a core of its own."""
+        """True if every thread gets a core of its own."""
         return self.side_by_side * self.threads <= self.cores
 
     @property
     def warnings(self) -> list[str]:
-        """What makes the times other than those of a node of the machine."""
+        """Reasons why the times differ from those on a node of the machine."""
         found = []
         if not self.bound:
             asked = f"{counted(self.side_by_side, 'rank')} with {counted(self.threads, 'thread')} each"

@@ -1,4 +1,4 @@
-"""Which ranks of a machine a dry run runs: the largest, the smallest, and others at random."""
+"""Chooses the ranks of a machine that a dry run runs: the largest, the smallest, and others at random."""
 
 from dataclasses import dataclass
 
@@ -57,7 +57,7 @@ def choose(counts: np.ndarray, number: int, seed: int) -> Sample:
 
 
 def alike(counts: np.ndarray) -> bool:
-    """Whether all ranks are expected to do the same in every part."""
+    """True if all ranks are expected to do the same in every part."""
     most = counts.max(axis=0)
     return bool(np.all(most - counts.min(axis=0) <= ALIKE * most))
 

@@ -58,7 +58,7 @@ class Modelled:
         return cls(profile.name, np.stack(times.parts, axis=1))
 
     def cells(self, rank: int, times: np.ndarray) -> dict[str, Any]:
-        """Of one rank with these times [cycle, part]: the prediction, and measured over predicted."""
+        """The prediction for one rank with these times [cycle, part], and measured over predicted."""
         medians, own = np.median(times, axis=0), self.mean_s[rank]
         ratios = {
             f"{part}_ratio": float(medians[i] / own[i]) if own[i] > 0 else NOTHING
@@ -163,7 +163,7 @@ COMPUTING = Column("compute", "computing", digits=4)
 
 
 def content(found: DryRun, modelled: Modelled | None = None) -> dict[str, Any]:
-    """For JSON: a number that is not known is null, and `null` has the reasons."""
+    """The content for JSON: a number that is not known is null, and `null` has the reasons."""
     about = found.about
     ranks = [
         {name: None if isinstance(cell, Quantity) and not cell else cell for name, cell in row.items()}

@@ -75,7 +75,7 @@ def replayed(run: Path, ranks: int, cycles: int) -> np.ndarray:
 
 
 def _of_one_thread(times: np.ndarray) -> np.ndarray:
-    """From [rank, cycle, part of COMPUTE] those of PHASES, float32, with the waiting of threads in update."""
+    """Converts [rank, cycle, part of COMPUTE] to PHASES, float32; update includes waiting of threads."""
     found = times[:, :, [COMPUTE.index(name) for name in PHASES]].astype(np.float32)
     found[:, :, PHASES.index("update")] += times[:, :, COMPUTE.index(THREADS)]
     return found

@@ -42,5 +42,5 @@ def chosen(description: dict[str, Any], ranks: int) -> tuple[dict[str, Any], lis
 
 
 def named(exchange: Any) -> bool:
-    """Whether the field `exchange` of a lane names an exchange."""
+    """True if the field `exchange` of a lane names an exchange."""
     return bool(exchange.get("name") if isinstance(exchange, dict) else exchange)

@@ -49,7 +49,7 @@ class Networks:
 
     @property
     def common(self) -> Interconnect:
-        """What is one and the same for all ranks: the MPI library, and up to which size messages are eager.
+        """Settings that all ranks share: the MPI library, and the size up to which messages are eager.
 
         The rest is the network of the first part, with the slowest messages within a node.
         """

@@ -45,7 +45,7 @@ class Source:
 
     @property
     def speeds(self) -> dict[str | None, str]:
-        """Of the hosts of each part; those of the first part run at 1 Gf, and all do if times are given."""
+        """Speed of the hosts of each part; 1 Gf for the first part, and for all if times are given."""
         return {part: f"{self.factor / factor:.6g}Gf" for part, factor in self.factors.items()}
 
     @property
@@ -61,7 +61,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Place:
-    """How ranks are placed on a machine: a profile, or a machine of parts.
+    """Places ranks on a machine: a profile, or a machine of parts.
 
     `ranks_per_node`: as many as a node may have; there may be fewer.
     """
@@ -90,7 +90,7 @@ class Place:
 
     @property
     def threads(self) -> int:
-        """Of a rank, the same on all nodes."""
+        """Threads of a rank, the same on all nodes."""
         return self.layout.shares[0].node.threads
 
     @property
@@ -115,7 +115,7 @@ class Place:
         return phases.PhaseTimes(*times, phases.assumptions(inputs, self.layout, loads))
 
     def jitters(self, cv: float | None, correlation: float | None) -> list[Jitter]:
-        """Of the ranks of each share; `cv` and `correlation` override it."""
+        """Jitter of the ranks of each share; `cv` and `correlation` override it."""
         return self.layout.each(
             Inputs(self.machine), lambda of, _: Jitter.of(of, "the simulated jitter", cv, correlation)
         )

@@ -111,7 +111,7 @@ def all_mixes(found: dict[str, Any], program: str) -> Table:
 
 
 def verdicts(found: dict[str, Any]) -> Table:
-    """What is best for time, energy and their product, and what cannot be told apart from it."""
+    """The best mixes for time, energy and their product, and those that cannot be told apart from them."""
     rows = [
         {"program": program, "criterion": what, **_verdict(result, what)}
         for program, result in found.items() for what in CRITERIA
@@ -148,7 +148,7 @@ def _words(mix: Mix) -> str:
 
 
 def sentence(found: dict[str, Any]) -> str | None:
-    """Whether a bath of both is worth it, in one sentence with intervals."""
+    """True if a bath of both is worth it, in one sentence with intervals."""
     if DPSNN not in found:
         return None
     said = {what: _verdict(found[DPSNN], what) for what in (TIME, NET, "net energy x time")}

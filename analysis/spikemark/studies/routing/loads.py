@@ -1,4 +1,4 @@
-"""What ranks send in levels: a brain placed on many ranks, computed once and kept in the results folder."""
+"""Words that ranks send in levels: a brain on many ranks, computed once and kept in the results folder."""
 
 import hashlib
 import json

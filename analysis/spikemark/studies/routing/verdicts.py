@@ -93,7 +93,7 @@ class Verdict:
 
     @property
     def sure(self) -> str:
-        """Whether levels pay, whatever the profile does not know."""
+        """True if levels pay, whatever the profile does not know."""
         if len(self.way.sizes) == 1:
             return "direct"
         return "levels" if self.gain.low > 1 else "open"

@@ -24,7 +24,7 @@ SAME_ORDERS = 0.3  # share of orders that occur in both
 
 
 class Course:
-    """What is compared of one repetition: times in s per cycle of rank 0 from the middle of the run."""
+    """Data to compare of one repetition: times in s per cycle of rank 0 from the middle of the run."""
 
     def __init__(self, one: Repetition) -> None:
         self.folder = one.folder

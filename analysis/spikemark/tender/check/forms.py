@@ -182,5 +182,5 @@ LAUNCH = fields(
 
 
 def of_record(value, where: str):
-    """What is wrong with the content of a record.json, its description included; None if nothing is."""
+    """The first error in a record.json, its description included; None if there is none."""
     return RECORD(value, where) or DESCRIPTION(value["description"], f"{where}.description".lstrip("."))

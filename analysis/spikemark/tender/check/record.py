@@ -30,7 +30,7 @@ class Repetition:
 
     @property
     def measured(self) -> bool:
-        """Whether the record says that it was measured."""
+        """True if the record says that it was measured."""
         return self.record.get("kind", "measured") == "measured"
 
     @property

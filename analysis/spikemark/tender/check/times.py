@@ -19,7 +19,7 @@ BARRIERS = ("synchronise", "overlap_wait", "exchange")
 
 
 def close(a: float, b: float, share: float, slack: float = 0.0) -> bool:
-    """Whether two numbers differ by at most `share` of the larger one and `slack`."""
+    """True if two numbers differ by at most `share` of the larger one and `slack`."""
     return abs(a - b) <= share * max(abs(a), abs(b)) + slack
 
 

@@ -82,7 +82,7 @@ def test_ranks_that_were_restarted_differently_are_refused(refused, lines, tmp_p
     again = lines[(lines["cycle"] >= 900) & (lines["rank"] != 2)]
     path = tmp_path / "a.csv"
     pd.concat([lines, again]).to_csv(path, index=False)
-    assert "begins anew 0 times on rank 2 and 1 time on rank 0" in refused(imported.read, [path], "s")
+    assert "restarts 0 times on rank 2 and 1 time on rank 0" in refused(imported.read, [path], "s")
 
 
 @pytest.mark.parametrize("clocks", [0.0, 3.0])
