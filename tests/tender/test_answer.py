@@ -8,7 +8,7 @@ from statistics import median
 import pytest
 
 from spikemark.core.fields import assign
-from spikemark.tender import answer, bid, bundle, commitment, manifest, sizes
+from spikemark.tender import answer, answering, bundle, commitment, manifest, sizes
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_the_environment_says_how_it_was_built_and_started_with_flags_that_are_a
 
 @pytest.mark.slow
 def test_the_same_command_measures_nothing_again(spikemark, small, measured):
-    work = bid.folder_of_work(measured)
+    work = answering.folder_of_work(measured)
     before = {path: path.stat().st_mtime_ns for path in work.rglob("record.json")}
     status, output, _ = spikemark("tender", "run", small.path, "--out", measured, "--bidder", "Other")
     assert status == 0 and "no offer" in output

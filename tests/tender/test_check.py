@@ -19,7 +19,6 @@ from spikemark.tender.check import (
     defaults,
     form,
     reading,
-    signature,
     spikes,
     waiting,
 )
@@ -215,39 +214,6 @@ def test_repetitions_of_one_network_are_no_copies_and_copies_are():
     assert copies.same(Drawn(first), Drawn(second), 0.98) is None
     for copy in (first * 1.1, np.roll(first, 50), first + rng.normal(0, 0.1, 1400), np.roll(first, 700)):
         assert copies.same(Drawn(copy), Drawn(first), 0.98) is not None
-
-
-def test_a_signature_is_of_the_given_key_or_not(tmp_path):
-    keys = [tmp_path / name for name in ("bidder", "stranger")]
-    for key in keys:
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
-    (tmp_path / "manifest.json").write_text("{}")
-
-    def numbers(key):
-        report = Report()
-        signature.check_signature(str(tmp_path), key and f"{key}.pub", report)
-        return report.numbers
-
-    assert numbers(keys[0]) == [REASONS["not verified"].number]  # nobody signed
-    sign = ["ssh-keygen", "-q", "-Y", "sign", "-n", signature.SPACE, "-f", str(keys[0])]
-    subprocess.run([*sign, str(tmp_path / "manifest.json")], check=True, capture_output=True)
-    assert numbers(keys[0]) == numbers(None) == []
-    assert numbers(keys[1]) == [REASONS["signature"].number]
-    (tmp_path / "manifest.json").write_text("{ }")
-    assert numbers(keys[0]) == [REASONS["signature"].number]
-
-
-def test_without_the_program_a_signature_is_not_verified(tmp_path, monkeypatch):
-    monkeypatch.setattr(signature.shutil, "which", lambda _: None)
-    for name, key in (
-        (signature.SSH, "ssh-ed25519 AAAA x"),
-        (signature.MINISIGN, "untrusted comment: x\nRWQ"),
-    ):
-        (tmp_path / name).write_text("x")
-        (tmp_path / "key").write_text(key)
-        report = Report()
-        signature.check_signature(str(tmp_path), str(tmp_path / "key"), report)
-        assert report.numbers == [REASONS["not verified"].number]
 
 
 def test_what_it_prints_is_one_line_for_each_reason():

@@ -9,7 +9,7 @@ from spikemark.core.layout import Layout
 from spikemark.running.campaign import Campaign
 from spikemark.running.slurm_profile import SlurmProfile
 from spikemark.running.ways import Here, Slurm
-from spikemark.tender import bid, measure
+from spikemark.tender import answering, measure
 from spikemark.tender.measure import Chosen
 
 TIMES = [800.0, 400.0, 200.0, 100.0]
@@ -60,20 +60,20 @@ def test_a_run_that_was_too_short_is_measured_with_the_next_longer_time(monkeypa
 
 def test_jobs_of_slurm_read_the_environment_of_their_nodes_and_go_on_without(tmp_path):
     profile = SlurmProfile(setup=["module load x"])
-    way = bid._reading(Slurm(Campaign(profile)), tmp_path)
+    way = answering._reading(Slurm(Campaign(profile)), tmp_path)
     first, line = way.campaign.profile.setup
     assert first == "module load x"
     assert "srun --ntasks-per-node=1" in line and "tender environment" in line and line.endswith("|| true")
-    assert str(tmp_path / bid.NODES) in line
+    assert str(tmp_path / answering.NODES) in line
     here = Here()
-    assert bid._reading(here, tmp_path) is here
+    assert answering._reading(here, tmp_path) is here
 
 
 def test_a_node_that_was_not_read_is_disclosed_with_a_reason(tmp_path, monkeypatch):
-    monkeypatch.setattr(bid, "_read_here", lambda *_: None)
+    monkeypatch.setattr(answering, "_read_here", lambda *_: None)
     host = SimpleNamespace(node_names=["n1", "n2.example"], name="n1")
     run = SimpleNamespace(run=SimpleNamespace(record=SimpleNamespace(host=host)))
-    bid.write_json(tmp_path / bid.NODES / "n2.json", {"host": {"value": "n2.example"}})
-    found = bid._nodes(tmp_path, [SimpleNamespace(runs=[run])])
+    answering.write_json(tmp_path / answering.NODES / "n2.json", {"host": {"value": "n2.example"}})
+    found = answering._nodes(tmp_path, [SimpleNamespace(runs=[run])])
     assert found[0]["host"] == {"value": "n1"} and found[0]["all"]["reason"]
     assert found[1] == {"host": {"value": "n2.example"}}

@@ -8,7 +8,15 @@ from html_page import Page
 
 from spikemark.core.errors import BadInput
 from spikemark.prediction.life import Life
-from spikemark.tender import bids, check, checked, offers_page, offers_show, shared, sides
+from spikemark.tender import (
+    bids_compared,
+    check,
+    checked,
+    offers_page,
+    offers_show,
+    received_bids,
+    shared,
+)
 
 #: A check.py that says what stands in the file `verdict` of the answer.
 CHECKER = """
@@ -80,14 +88,14 @@ def beside(tmp_path):
 
     def make(*sheets, life=None, reach=1.0):
         paths = [sheet.write(tmp_path / f"answer{i}") for i, sheet in enumerate(sheets)]
-        return sides.beside(bids.read(paths, None), None, life or Life(), reach)
+        return bids_compared.beside(received_bids.read(paths, None), None, life or Life(), reach)
 
     return make
 
 
 def test_the_cheapest_sure_offer_is_named(beside):
     of = beside(Sheet("Ada", 1e6), Sheet("Bob", 1.5e6))
-    said = sides.sentence(of)
+    said = bids_compared.sentence(of)
     assert said.startswith("Ada costs the least over its life without energy for real-time factor 1.00")
     assert "at least 1.5 times less than others" in said and len(said) <= 200
 
@@ -98,33 +106,37 @@ def test_energy_over_the_life_can_turn_the_order(beside):
     sheets = Sheet("Ada", 1e6, power=power[0]), Sheet("Bob", 1.5e6, power=power[1])
     of = beside(*sheets, life=Life(price_kwh=0.3))
     spent = 1e-3 * 1e5 * 5 * 8000 * 0.3
-    found = sides.cost(of, of.bids[0])
+    found = bids_compared.cost(of, of.bids[0])
     assert found.value == pytest.approx(1e6 + spent)
     assert found.interval == pytest.approx((1e6 + 0.9 * spent, 1e6 + 1.1 * spent))
-    assert found.kind == "modelled" and sides.sentence(of).startswith("Bob costs the least over its life for")
+    assert found.kind == "modelled" and bids_compared.sentence(of).startswith(
+        "Bob costs the least over its life for"
+    )
 
 
 def test_power_follows_from_energy_and_time_where_the_sheet_has_none(beside):
     of = beside(Sheet("Ada"))
-    bid = bids.replace(of.bids[0], events_per_s=1e11)
-    assert sides.power(of, bid).value == pytest.approx(1e-7 * 1e11 / 0.8)
-    assert not sides.power(of, of.bids[0])  # without the bundle, nobody knows how many events there are
+    bid = received_bids.replace(of.bids[0], events_per_s=1e11)
+    assert bids_compared.power(of, bid).value == pytest.approx(1e-7 * 1e11 / 0.8)
+    assert not bids_compared.power(
+        of, of.bids[0]
+    )  # without the bundle, nobody knows how many events there are
 
 
 def test_a_limit_of_power_is_that_of_all_nodes(beside):
     of = beside(Sheet("Ada", joules=None, power={"node_limit_w": 500.0}), life=Life(price_kwh=0.3))
-    assert sides.power(of, of.bids[0]).value == 500 * 16
-    assert sides.cost(of, of.bids[0]).value == pytest.approx(1e6 + 8 * 5 * 8000 * 0.3)
+    assert bids_compared.power(of, of.bids[0]).value == 500 * 16
+    assert bids_compared.cost(of, of.bids[0]).value == pytest.approx(1e6 + 8 * 5 * 8000 * 0.3)
 
 
 def test_an_offer_that_is_not_sure_is_not_named_and_the_unknown_is(beside):
     of = beside(Sheet("Ada", 1e6, (0.9, 0.7, 1.3)), Sheet("Bob", 2e6))
-    said = sides.sentence(of)
+    said = bids_compared.sentence(of)
     assert said == (
         "No verdict for real-time factor 1.00: Ada would cost the least, but is not sure to reach it; the"
         " projected real-time factor of Ada decides."
     )
-    top = sides.effects(of)[0]
+    top = bids_compared.effects(of)[0]
     assert (top.offer, top.path, top.ends, top.turns) == ("Ada", "real-time factor", (1e6, None), True)
     assert top.orders == (("Ada", "Bob"), ("Bob",))
 
@@ -132,15 +144,15 @@ def test_an_offer_that_is_not_sure_is_not_named_and_the_unknown_is(beside):
 def test_overlapping_costs_name_no_offer(beside):
     power = {"projected_w": {"value": 1e5, "low": 1e4, "high": 3e5}}
     of = beside(Sheet("Ada", 1e6, power=power), Sheet("Bob", 1.5e6, power=power), life=Life(price_kwh=0.3))
-    assert "No verdict on cost" in sides.sentence(of) and "power of " in sides.sentence(of)
+    assert "No verdict on cost" in bids_compared.sentence(of) and "power of " in bids_compared.sentence(of)
 
 
 def test_measured_figures_are_not_unknown(beside):
     of = beside(Sheet("Ada", factor=(0.9, 0.8, 1.2), method=MEASURED), Sheet("Bob", 2e6))
-    assert [e for e in sides.effects(of) if e.offer == "Ada"] == []
-    row = sides.offers(of)[0]
+    assert [e for e in bids_compared.effects(of) if e.offer == "Ada"] == []
+    row = bids_compared.offers(of)[0]
     assert row.time.kind == "measured" and (row.likely, row.sure) == ("16", "none")
-    assert "measured, 5 repetitions" in sides.bases(of)[0].rests_on
+    assert "measured, 5 repetitions" in bids_compared.bases(of)[0].rests_on
 
 
 @pytest.mark.parametrize(
@@ -152,45 +164,49 @@ def test_measured_figures_are_not_unknown(beside):
 )
 def test_invalid_answers_and_tries_are_never_chosen(beside, bad, said):
     of = beside(bad, Sheet("Ada", 1e6), Sheet("Bob", 2e6))
-    assert sides.sentence(of).startswith("Ada costs the least") and said in sides.sentence(of)
-    assert all(effect.offer != "Bad" for effect in sides.effects(of))
+    assert bids_compared.sentence(of).startswith("Ada costs the least") and said in bids_compared.sentence(of)
+    assert all(effect.offer != "Bad" for effect in bids_compared.effects(of))
 
 
 def test_nothing_is_chosen_where_nothing_may_be(beside):
     of = beside(Sheet("Ada", verdict="INVALID a"), Sheet("Bob", quick=True))
-    said = sides.sentence(of)
+    said = bids_compared.sentence(of)
     assert said == "No offer can be chosen: 1 of 2 is INVALID and 1 of 2 is a try with a quick bundle."
 
 
 def test_an_incomplete_answer_is_called_that(beside):
     of = beside(Sheet("Ada", 1e6, verdict="INCOMPLETE no-manifest"), Sheet("Bob", 2e6))
-    assert "but its answer is INCOMPLETE" in sides.sentence(of)
+    assert "but its answer is INCOMPLETE" in bids_compared.sentence(of)
     assert offers_show.verdicts(of).cells[0][-2:] == ["INCOMPLETE", "500 record.json: no-manifest"]
 
 
 def test_reasons_of_one_number_are_one_line(beside, monkeypatch):
     of = beside(Sheet("Ada"))
     reasons = tuple(f"{number} a.json: {text}" for number in range(300, 312) for text in "xyz")
-    odd = bids.replace(of.bids[0], verdict=checked.Checked("INVALID", reasons))
-    shown = offers_show.verdicts(sides.Sides(**{**vars(of), "bids": [odd]})).cells[0][-1].split("\n")
+    odd = received_bids.replace(of.bids[0], verdict=checked.Checked("INVALID", reasons))
+    shown = (
+        offers_show.verdicts(bids_compared.Compared(**{**vars(of), "bids": [odd]})).cells[0][-1].split("\n")
+    )
     assert shown[0] == "300 a.json: x (and 2 more)" and shown[-1] == "and 4 more reasons" and len(shown) == 9
 
 
 @pytest.mark.parametrize("lacking", [Sheet("Ada", sheet=False), Sheet("Ada", price=None)])
 def test_a_price_is_never_made_up(beside, lacking):
     of = beside(lacking, Sheet("Bob"))
-    assert not sides.cost(of, of.bids[0]) and "of Ada is unknown" in sides.sentence(of)
-    assert sides.effects(of)[0].no_value
+    assert not bids_compared.cost(of, of.bids[0]) and "of Ada is unknown" in bids_compared.sentence(of)
+    assert bids_compared.effects(of)[0].no_value
     assert offers_show.first(of).cells[0][-1] == "unknown"
 
 
 def test_a_target_nobody_reaches(beside):
-    assert sides.sentence(beside(Sheet("Ada"), reach=0.1)) == "No offer reaches real-time factor 0.100."
+    assert (
+        bids_compared.sentence(beside(Sheet("Ada"), reach=0.1)) == "No offer reaches real-time factor 0.100."
+    )
 
 
 def test_without_a_target_all_nodes_count(beside):
     of = beside(Sheet("Ada"), Sheet("Bob", 3e6), reach=None)
-    assert sides.sentence(of).startswith("Ada costs the least over its life without energy, at least")
+    assert bids_compared.sentence(of).startswith("Ada costs the least over its life without energy, at least")
     assert offers_show.first(of).cells[0][2:4] == ["16", "16"]
 
 
@@ -209,7 +225,7 @@ def test_long_and_equal_names_stay_apart(beside):
     of = beside(Sheet("A" * 300), Sheet("Same"), Sheet("Same"))
     names = [bid.name for bid in of.bids]
     assert len(names[0]) == 40 and names[1:] == ["Same (answer1)", "Same (answer2)"]
-    assert len(sides.sentence(of)) <= 200
+    assert len(bids_compared.sentence(of)) <= 200
 
 
 def test_hostile_names_do_not_leave_their_cell(beside):
@@ -223,7 +239,9 @@ def test_the_page_has_the_first_screen_of_compare(beside):
     made = offers_page.render(of)
     text, head = Page(made).text, made.partition("<main>")[0]
     assert 'class="cards"' in head and 'id="headline"' in head
-    places = [text.index(part) for part in (sides.sentence(of), "What each bidder offers", "check.py says")]
+    places = [
+        text.index(part) for part in (bids_compared.sentence(of), "What each bidder offers", "check.py says")
+    ]
     assert places == sorted(places)
     assert made.count("<summary>") == 0, "nothing is folded"
     assert "Ada: INVALID" in text and "500 record.json: sum" in text
@@ -241,9 +259,9 @@ def test_json_has_everything(beside):
 def test_a_folder_of_offers_stands_for_its_answers(tmp_path):
     for name in ("one", "two"):
         Sheet(name).write(tmp_path / "all" / name)
-    assert [path.name for path in bids.found([tmp_path / "all"])] == ["one", "two"]
+    assert [path.name for path in received_bids.found([tmp_path / "all"])] == ["one", "two"]
     with pytest.raises(BadInput, match="given twice"):
-        bids.found([tmp_path / "all", tmp_path / "all" / "one"])
+        received_bids.found([tmp_path / "all", tmp_path / "all" / "one"])
 
 
 def test_a_checker_that_fails_makes_no_answer_valid(tmp_path, monkeypatch):
@@ -306,7 +324,7 @@ def test_measurements_that_two_bidders_hand_in_are_named(tmp_path):
             place = folder / "runs" / "target" / str(repetition)
             place.mkdir(parents=True)
             (place / "cycles.npy").write_text(f"{times}{more:5}")
-    of = sides.beside(bids.read(folders, None), None, Life())
+    of = bids_compared.beside(received_bids.read(folders, None), None, Life())
     said = "Alpha and Beta hand in the same cycle times of 1 repetition: at most one of them measured these."
     assert shared.lines(of.bids) == [said] == offers_show.content(of)["shared_measurements"]
     assert said in offers_show.first(of).notes and said in Page(offers_page.render(of)).text

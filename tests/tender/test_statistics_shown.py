@@ -8,7 +8,7 @@ from swept import planned, write
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput
-from spikemark.tender import repeated, statistics, statistics_show
+from spikemark.tender import repetitions, statistics, statistics_show
 from spikemark.tender.statistics import MEDIAN, RULES, RUNS, TOLERANCES, WORST, Groups, Spread
 from spikemark.tender.statistics_show import Contract
 
@@ -41,17 +41,17 @@ def sweep(tmp_path):
 
 
 def test_repetitions_of_an_answer_are_groups(answer):
-    groups, weak = repeated.read([answer], "real_time_factor")
+    groups, weak = repetitions.read([answer], "real_time_factor")
     assert groups.values == [list(SECONDS), [7 * s for s in SECONDS]] and weak == []
     with pytest.raises(BadInput, match="no two repetitions"):
-        repeated.read([answer], "joules_per_synaptic_event")
+        repetitions.read([answer], "joules_per_synaptic_event")
 
 
 def test_repetitions_of_a_sweep_are_groups_by_network(sweep):
-    groups, _ = repeated.read([sweep], "real_time_factor")
+    groups, _ = repetitions.read([sweep], "real_time_factor")
     assert [len(group) for group in groups.values] == [3, 3]
     alone = sorted(path.parent for path in sweep.rglob("record.json"))
-    assert sorted(map(sorted, repeated.read(alone, "real_time_factor")[0].values)) == sorted(
+    assert sorted(map(sorted, repetitions.read(alone, "real_time_factor")[0].values)) == sorted(
         map(sorted, groups.values)
     )
 
@@ -83,7 +83,7 @@ def test_the_sentence_states_the_remedy_of_the_median():
 
 
 def test_heavy_tails_are_said_where_the_two_differ(answer):
-    groups, _ = repeated.read([answer], "real_time_factor")
+    groups, _ = repetitions.read([answer], "real_time_factor")
     of = Contract(groups.spread, groups)
     assert {table.name for table in statistics_show.tables(of)} == {
         "failures", "failures_resampled", "needed", "remedies"

@@ -137,7 +137,7 @@ def run(
     theirs.
     """
     from spikemark.running import ways
-    from spikemark.tender import bid, show
+    from spikemark.tender import answering, show
     from spikemark.tender.bundle import CHECK, read
 
     from .options import given_settings
@@ -147,10 +147,10 @@ def run(
     if power is not None and not power.is_file():
         raise BadInput(f"--power: {power} is not a file; allowed: a CSV file of time and power")
     chosen = None if settings is None else given_settings(settings)
-    asked = bid.Asked(category, bidder, only, ranks, threads, ranks_per_node, chosen, meter)
+    asked = answering.Asked(category, bidder, only, ranks, threads, ranks_per_node, chosen, meter)
     try:
-        found = bid.bid(rules, asked, out, ways.find(profile), say)
-    except bid.NotMeasured as reason:
+        found = answering.measure_and_collect(rules, asked, out, ways.find(profile), say)
+    except answering.NotMeasured as reason:
         fail(f"{reason}; the same command tries again")
     if found is None:
         raise typer.Exit(1)
@@ -208,7 +208,7 @@ def commit(
     Projects the target with --machine, and with --dry-run if one is given, or with --simulated. The sheet is
     written into ANSWER, and its manifest is rewritten; sign it afterwards.
     """
-    from spikemark.tender import bid, commitment, projection, show
+    from spikemark.tender import answering, commitment, projection, show
     from spikemark.tender.answer import read_whole
     from spikemark.tender.bundle import read
 
@@ -216,7 +216,7 @@ def commit(
 
     rules, content = read(bundle), read_whole(answer)
     given = given_settings(settings or [])
-    bid.check_set(rules, content["category"], given)
+    answering.check_set(rules, content["category"], given)
     of_run = {"run": project, "ranks": ranks, "threads": threads, "ranks-per-node": ranks_per_node}
     of_run |= {"set": settings, "dry-run": dry_run}
     if machine is None and (useless := [name for name, value in of_run.items() if value and not simulated]):
@@ -247,9 +247,9 @@ app.command("accept")(accept)
 @app.command("environment", hidden=True)
 def environment(out: Annotated[Path, typer.Option(help="Folder of the files of all nodes.")]) -> None:
     """Write a description of this node. `tender run` starts this on every node."""
-    from spikemark.tender import bid
+    from spikemark.tender import answering
 
-    say(str(bid.write_node(out)))
+    say(str(answering.write_node(out)))
 
 
 app.command("offers")(offers)

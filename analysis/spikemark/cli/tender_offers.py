@@ -41,15 +41,15 @@ def offers(
     """
     from spikemark.core.files import output_file
     from spikemark.prediction.life import Life
-    from spikemark.tender import bids, offers_show
+    from spikemark.tender import offers_show, received_bids
+    from spikemark.tender.bids_compared import beside, sentence
     from spikemark.tender.bundle import read
-    from spikemark.tender.sides import beside, sentence
 
     output_file("--html", html)
     life = Life(years, hours_per_year, price_kwh)
     rules = None if bundle is None else read(bundle)
     with waiting_for("checking answers"):
-        of = beside(bids.read(answers, rules), rules, life, target_rtf)
+        of = beside(received_bids.read(answers, rules), rules, life, target_rtf)
     if html is not None:
         from spikemark.tender import offers_page
 

@@ -33,7 +33,7 @@ def statistics(
 
     Example: spikemark tender statistics answers/acme --shortfall 0.05
     """
-    from spikemark.tender import repeated, statistics_show
+    from spikemark.tender import repetitions, statistics_show
     from spikemark.tender.statistics import Spread
 
     if bool(runs) == (spread is not None):
@@ -43,7 +43,7 @@ def statistics(
     if spread is not None:
         of, weak = statistics_show.Contract(Spread(spread), None, shortfall), []
     else:
-        groups, weak = repeated.read(runs or [], figure)
+        groups, weak = repetitions.read(runs or [], figure)
         of = statistics_show.Contract(groups.spread, groups, shortfall)
     if as_json:
         print_json(statistics_show.content(of))

@@ -87,6 +87,26 @@ def whole_folder(place: Path) -> Iterator[Path]:
         discard(folder)
 
 
+@contextlib.contextmanager
+def changed_folder(place: Path) -> Iterator[Path]:
+    """As `whole_folder`, of a folder that is there: the new one begins with all files of `place`.
+
+    Files that the block leaves alone are not copied where the disk has hard links. A file is to be replaced,
+    as `write_output` does, never written into. Raises OSError as `whole_folder` does.
+    """
+    with whole_folder(place) as made:
+        if not made.samefile(place):
+            shutil.copytree(place, made, symlinks=True, copy_function=_linked, dirs_exist_ok=True)
+        yield made
+
+
+def _linked(file: str, other: str) -> None:
+    try:
+        os.link(file, other)
+    except OSError:  # a disk without hard links
+        shutil.copy2(file, other)
+
+
 def discard(folder: Path) -> None:
     """Removes a folder and what is in it, as far as that can be done; raises nothing where it cannot.
 

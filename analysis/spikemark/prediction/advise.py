@@ -10,7 +10,7 @@ from typing import NamedTuple
 from spikemark.core.errors import BadInput
 from spikemark.quantities.quantity import Quantity
 
-from . import simulators
+from . import model_error, simulators
 from .advise_option import FACTOR, Option
 from .advise_search import Search
 from .asked import Network, taken_by
@@ -142,8 +142,9 @@ def advise(
     Without a `target`, the fastest comes first; with one, that whose middle reaches it on the fewest
     nodes, and of these the one that takes the least energy. `named`: what the command line calls the machine,
     such as the path of its profile [its name]. `nodes`: the most that may be used [as many as are tried].
-    Raises BadInput for a target that is not above 0, for a number of nodes that is not tried, for an unknown
-    value that times depend on, and where nothing at all can be run.
+    Intervals include the error of the model. Raises BadInput for a target that is not above 0, for a number
+    of nodes that is not tried, for an unknown value that times depend on, and where nothing at all can be
+    run.
     """
     if target is not None and not 0 < target < float("inf"):
         raise BadInput(f"target_rtf={target}: a real-time factor above 0")
@@ -164,7 +165,8 @@ def advise(
         longer = LongerCycle(cycle_ms, other and other.ratio(best[0]))
 
     def rank(option: Option) -> Ranked:
-        made = of_loads(option.loads, profile, option.layout, network.rates, None, simulator, option.question)
+        how = network.rates, None, simulator, option.question
+        made = model_error.widened(of_loads(option.loads, profile, option.layout, *how))
         reached = word(made, target) if target else ""
         return Ranked(option, made, option.ratio(best[0]), reached, str(search.version(option)))
 

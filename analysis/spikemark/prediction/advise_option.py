@@ -13,7 +13,7 @@ from spikemark.network.placement import PLACEMENTS
 from spikemark.network.schedules import SCHEDULES, Schedule, square
 from spikemark.quantities.quantity import Quantity
 
-from . import cycles, energy
+from . import cycles, energy, model_error
 from .intervals import predicted
 from .layout import Layout
 from .loads import Loads
@@ -67,12 +67,17 @@ class Option:
         return cycle_ms, replace(self, loads=loads, question=question)
 
     def ratio(self, best: "Option") -> Quantity:
-        """Its time over that of the best option. Values that both depend on are moved in both at once."""
+        """Its time over that of the best option.
+
+        Values that both depend on are moved in both at once, and so is the error of the model.
+        """
 
         def evaluate(inputs: Inputs) -> dict[str, float]:
             return {"ratio": self.question.times(inputs)[FACTOR] / best.question.times(inputs)[FACTOR]}
 
-        return predicted(Inputs(self.question.profile), evaluate)[0]["ratio"]
+        ratio = predicted(Inputs(self.question.profile), evaluate)[0]["ratio"]
+        ways = [(one.question.times(Inputs(one.question.profile)), one.loads) for one in (self, best)]
+        return model_error.of_ratio(ratio, *ways)
 
 
 def layouts(profile) -> list[int]:

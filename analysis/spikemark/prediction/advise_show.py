@@ -6,7 +6,7 @@ from spikemark.machines.plain import named
 from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import counted, number
 
-from . import advise_commands, show, simulators
+from . import advise_commands, model_error, show, simulators
 from .advise import Advice, Ranked
 from .advise_option import FACTOR, Option
 from .compare_show import LIMITS
@@ -16,9 +16,9 @@ from .node_words import open_still
 
 _NODES = " (--nodes says how many there are)"
 COLUMNS = (FACTOR, "energy_j", "power_w", "memory_gb")
-MODEL = (
-    "The intervals cover what is not known about the machine, but not errors of the model"
-    " (docs/prediction.md)."
+FOREIGN = (
+    "The intervals cover what is not known about the machine and the factor of the simulator, but not errors"
+    " of the model (docs/prediction.md)."
 )
 TRY = "Try the first two options in a short run, or with `spikemark simulate`."
 CLOSER = "Two options share most errors, so the ratio of their times is more certain than either time."
@@ -207,7 +207,7 @@ def lines(made: Advice) -> list[str]:
             what = f"tell which is faster, {_labels([made.best])} or {_labels([made.closest])}"
         found.append(f"Measure {named(made.measure)} next, or ask for it, to {what}.")
     found += [
-        MODEL if made.foreign else f"{MODEL} {TRY}",
+        FOREIGN if made.foreign else f"{model_error.SAID} {TRY}",
         f"{counted(made.tried, 'way')} to run the network were tried, on up to"
         f" {counted(made.most_nodes or MOST_NODES, 'node')}{_NODES if made.most_nodes is None else ''}.",
     ]

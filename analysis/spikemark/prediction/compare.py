@@ -1,6 +1,6 @@
 """Machines side by side: how many nodes each needs for a real-time factor, and what that costs."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from spikemark.core.errors import BadInput
 from spikemark.machines.accelerated import is_accelerated
@@ -9,7 +9,7 @@ from spikemark.machines.profile import UnknownValue
 from spikemark.network import lanes
 from spikemark.network.description import read
 
-from . import accelerated, simulators, validated
+from . import accelerated, model_error, simulators, validated
 from .accelerated import Accelerated
 from .asked import Network, taken_by
 from .best_way import BestWays
@@ -57,7 +57,8 @@ def compare(
     With a schedule, `ranks_per_node` ranks (one) share a node's cores, `threads` of a rank are all of its
     share, and an implied placement that has too few areas for the ranks gives way to `area_group`. Without
     one, placement and ranks of a node are the best ones, too, unless they are given. `simulator`: whose
-    times. `life`: how long the machines are used, and what energy costs [Life()].
+    times. `life`: how long the machines are used, and what energy costs [Life()]. Intervals include the error
+    of the model, which all machines share.
 
     Machines with accelerators get published results, or times from their kernels (accelerated.py).
 
@@ -83,7 +84,8 @@ def compare(
     how = _How(network, counting, best, schedule, placement, threads, ranks_per_node, simulator)
     life = life or Life()
     beside = accelerated.candidates(network, others, counting, target, life)
-    candidates = [life.of(_candidate(how, *one, target)) for one in zip(profiles, nodes, strict=True)]
+    modelled = [life.of(_candidate(how, *one, target)) for one in zip(profiles, nodes, strict=True)]
+    candidates = [_of_real_runs(c) for c in modelled]
     shown = BEST if best else lanes.chosen(read(network.description), schedule, None)[0].name
     return Comparison(
         network, simulators.find(simulator).name, shown, target, candidates,
@@ -127,6 +129,11 @@ def _candidate(how: _How, profile, node: Node, target: float) -> Candidate:
     title = str(getattr(profile, "title", profile.name))
     odd = getattr(profile, "implausible", ())
     return Candidate(profile.name, title, node.cores, tried, refused, target, odd)
+
+
+def _of_real_runs(c: Candidate) -> Candidate:
+    """The machine with intervals that include the error of the model."""
+    return replace(c, tried=[model_error.widened(p) for p in c.tried], modelled=c.tried)
 
 
 def _best(how: _How, ways: BestWays, nodes: int) -> Prediction:

@@ -2,7 +2,7 @@
 
 A CPU node never wins or loses against an unknown number, and intervals that overlap decide nothing. Times of
 the mini-app and published times are of different programs. On one node of JURECA-DC, NEST 3.3 took 1.27 s per
-simulated second of the microcircuit (data/real_time.csv): 7.1 times the upper end of what is predicted of the
+simulated second of the microcircuit (data/real_time.csv): 2.8 times the upper end of what is predicted of the
 mini-app, and 2.1 times that of what is predicted of NEST. So a CPU node and an accelerated one are only told
 apart if their intervals are `PROGRAMS` times apart.
 """
@@ -33,7 +33,7 @@ LEAST = {
 }
 APART = "they cannot be told apart"
 #: Times that intervals must be apart, by whose times are predicted of CPU nodes.
-PROGRAMS = {simulators.MINI_APP.name: 10.0, "nest": 3.0}
+PROGRAMS = {simulators.MINI_APP.name: 4.0, "nest": 3.0}
 BLURRED = "programs alone may differ by a factor of {:g}"
 PUBLISHED = ", and published of machines with accelerators"
 NOTE = (

@@ -6,7 +6,7 @@ from spikemark.machines.plain import named
 from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import counted, number
 
-from . import compare_beside, compare_offers, decisions, show, simulators
+from . import compare_beside, compare_offers, decisions, model_error, show, simulators
 from .compare import Comparison
 from .compare_sentence import FIGURES, LEAST, Call, figures, name_of, sentence
 from .compare_words import NO_END, chosen_schedules, label, schedule
@@ -23,8 +23,15 @@ LIFE = {
     COST: "total cost over the life (EUR)",
 }
 BEYOND = (
-    "The intervals cover what is not known about the machines, but not errors of the model. On several "
-    "nodes, published exchanges took 10 to 100 times as long as modelled (docs/prediction.md)."
+    "On several nodes, published exchanges took 10 to 100 times as long as modelled (docs/prediction.md)."
+)
+SHARED = (
+    f"{model_error.SAID} Verdicts take this error to be the same for all machines: they hold without it and"
+    " at both of its ends."
+)
+FOREIGN = (
+    "The intervals cover what is not known about the machines and the factor of the simulator, but not errors"
+    " of the model."
 )
 LIMITS = {
     "deliver": "memory access in delivery", "update": "updating neurons and the fixed time of a cycle",
@@ -82,6 +89,7 @@ def verdict(made: Comparison, call: Call = name_of) -> list[str]:
     if not made.candidates:
         return found
     found += simulators.find(made.simulator, made.network.description).said()
+    found.append(SHARED if made.simulator == simulators.MINI_APP.name else FOREIGN)
     if any(c.chosen.nodes > 1 for c in made.candidates if c.usable):
         found.append(BEYOND)
     return found

@@ -5,6 +5,9 @@ the target moves by `NEAR`, and if no machine that may reach the target lacks th
 machine that is named must have an upper end: the target is sure on some number of nodes. Otherwise the
 assumed values are named that change the order of the middles if they move to their limits, or those on which
 it depends most whether the target is sure.
+
+All machines share the error of the model (model_error.py), so a verdict has to hold without it and at both of
+its ends.
 """
 
 from collections.abc import Callable
@@ -17,6 +20,8 @@ from .node_range import LIKELY, SURE, UNJUDGED, Candidate
 from .sensitivity import OF_VENDOR, effects, lacking_path, nodes_said, reaching
 
 NEAR = 0.05  # of the target
+NEARBY = (1.0, 1 - NEAR, 1 + NEAR)
+MODEL = "the error of the model changes it"
 MEMORY = "node.memory"
 SHOWN = 3
 PRICE, TDP = "price.node_hour", "power.tdp"
@@ -128,9 +133,12 @@ def verdict(candidates: list[Candidate], name: str) -> Verdict:
     if not others:
         return _none("only one machine may reach the target")
     rivals = [c for c in candidates if c.usable and c is not best]  # nearby targets may be in reach of more
-    near = {f: _apart(best.target * f, best, rivals, name) for f in (1.0, 1 - NEAR, 1 + NEAR)}
+    ends = list(zip(best.at_ends, *(c.at_ends for c in rivals), strict=True))
+    near = {f: min(_apart(best.target * f, *end, name=name) for end in ends) for f in NEARBY}
     if min(near.values()) > 1:
         return Verdict(best, min(near.values()), "", [])
+    if min(_apart(best.target * f, *ends[0], name=name) for f in NEARBY) > 1:
+        return _none(MODEL)
     if near[1.0] > 1:
         return _none(f"a target that is {100 * NEAR:.0f} % lower or higher changes it")
     return _none("the intervals overlap", _turning(candidates, name))
@@ -141,7 +149,7 @@ def _none(why: str, rests_on: list[tuple[str, str]] | None = None, short: str = 
     return Verdict(None, 1.0, why, rests_on or [], short or why, *about, **of)
 
 
-def _apart(target: float, best: Candidate, others: list[Candidate], name: str) -> float:
+def _apart(target: float, best: Candidate, *others: Candidate, name: str) -> float:
     """How many times less the best machine needs at least, near the target; below 1 if perhaps more."""
     most = best.at(target).over_range(name)
     least = [found.low for c in others if (found := c.at(target).over_range(name))]

@@ -2,14 +2,16 @@
 
 Intervals of predictions follow from those of the profile's values. A real run also differs because the model
 leaves things out: caches are cold in cycles of many phases, spikes are copied, the scatter of short cycles is
-not that of long ones. Here a prediction gets wider by what such runs showed (docs/ledger.md). This is left
-out where machines are compared, since it moves all of them alike.
+not that of long ones. Here a prediction gets wider by what such runs showed (docs/ledger.md). Two predictions
+beside each other share this error: what makes one of them slower makes the other one slower, too. Ratios and
+verdicts therefore move both to the same end of it at once.
 
 A simulated machine has the compute times of the model. Only its messages are others, so predictions of
 simulated runs get wider by how far the two agree (docs/simulation.md), and leave measured tables of calls
 out, which no simulation has.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +23,7 @@ from spikemark.records.phases import COMPUTE
 
 from . import by_part
 from .by_part import OfPart
+from .loads import Loads
 from .predict import POWER, Prediction
 from .simulators import MINI_APP
 
@@ -39,8 +42,12 @@ SIMULATED = {"waiting": (0.7, 1.3), "exchange": (0.7, 1.3)}
 PER_SPIKE_S, PER_WINDOW_S = 100e-9, 1.5e-6
 #: Parts that a dry run measured.
 OF_DRY_RUN = ("deliver", "update", "thread_wait", "collocate")
+#: Figures that grow with the real-time factor.
+WITH_FACTOR = (*POWER[1:], "cost_eur")
 SAID = "Intervals include the error of the model, as runs on calibrated machines showed it (docs/ledger.md)."
 TABLES = "interconnect.tables"
+#: The ends of the error.
+LESS, MORE = "less", "more"
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,10 @@ class Missed:
         low = figure.value - float(np.hypot(figure.value - figure.low, self.less))
         high = figure.value + float(np.hypot(figure.high - figure.value, self.more))
         return replace(figure, low=max(0.0, low), high=high)
+
+    def change(self, end: str) -> float:
+        """By how much the figure differs from the model at one end of the error."""
+        return self.more if end == MORE else -self.less
 
 
 def for_simulated(profile: Profile | Machine) -> Profile | Machine:
@@ -75,27 +86,81 @@ def widened(made: Prediction, simulated: bool = False) -> Prediction:
     """
     if made.simulator != MINI_APP.name:
         return made
-    figures, missed = dict(made.figures), {}
-    for name, (low, high) in (SIMULATED if simulated else PARTS).items():
-        value = figures[name].value
-        if value is None or (made.measured is not None and name in OF_DRY_RUN):
-            continue
-        more = (high - 1) * value
-        if name == "exchange" and not simulated:
-            more += _handling(made)
-        missed[name] = Missed((1 - low) * value, more)
-        figures[name] = missed[name].widened(figures[name])
+    missed = _missed(made, simulated)
+    figures = made.figures | {name: one.widened(made.figures[name]) for name, one in missed.items()}
     factor = figures[FACTOR]
     if factor:
-        # Errors of parts go together: what shortens one in the model shortens the others.
-        whole = Missed(sum(m.less for m in missed.values()), sum(m.more for m in missed.values()))
+        whole = _together(missed)
         figures[FACTOR] = whole.widened(factor)
-        for name in (*POWER[1:], "cost_eur"):
+        for name in WITH_FACTOR:
             if one := figures[name]:
                 share = one.value / factor.value
                 figures[name] = Missed(whole.less * share, whole.more * share).widened(one)
     parts = tuple(_part(made, part, missed) for part in made.by_part)
     return replace(made, figures=figures, by_part=parts)
+
+
+def at_end(made: Prediction, end: str) -> Prediction:
+    """The prediction, not widened, of a real run with all parts at one end of the error: LESS or MORE.
+
+    Intervals keep their proportion to the numbers. Predictions of other simulators stay as they are.
+    """
+    factor = made.figures[FACTOR]
+    if made.simulator != MINI_APP.name or not factor.value:
+        return made
+    missed = _missed(made, False)
+    figures = dict(made.figures)
+    for name, one in missed.items():
+        if value := figures[name].value:
+            figures[name] = figures[name].times(1 + one.change(end) / value)
+    times = 1 + _together(missed).change(end) / factor.value
+    figures |= {name: one.times(times) for name in (FACTOR, *WITH_FACTOR) if (one := figures[name])}
+    return replace(made, figures=figures)
+
+
+def of_ratio(
+    ratio: Quantity, one: tuple[Mapping[str, float], Loads], other: tuple[Mapping[str, float], Loads]
+) -> Quantity:
+    """The time of one way to run a network over that of another, with the error that both share.
+
+    `ratio`: as the values of the profile leave it open. Of each way: seconds per simulated second by part,
+    and its loads. Each part is moved to its ends in both ways at once, and squares of the changes are added.
+    """
+    wholes = [sum(times[name] for name in PARTS) for times, _ in (one, other)]
+    missed = [_of_parts(times, loads, PARTS) for times, loads in (one, other)]
+    below = above = 0.0
+    for name in PARTS:
+        for end in (LESS, MORE):
+            first, second = (
+                1 + of[name].change(end) / whole for of, whole in zip(missed, wholes, strict=True)
+            )
+            change = ratio.value * (first / second - 1)
+            below, above = below + min(change, 0.0) ** 2, above + max(change, 0.0) ** 2
+    return Missed(float(np.sqrt(below)), float(np.sqrt(above))).widened(ratio)
+
+
+def _missed(made: Prediction, simulated: bool) -> dict[str, Missed]:
+    """The error of each part that is known and was not measured by a dry run."""
+    factors = SIMULATED if simulated else PARTS
+    if made.measured is not None:
+        factors = {name: each for name, each in factors.items() if name not in OF_DRY_RUN}
+    times = {name: value for name in factors if (value := made.figures[name].value) is not None}
+    return _of_parts(times, made.loads, {name: factors[name] for name in times}, simulated)
+
+
+def _of_parts(
+    times: Mapping[str, float], loads: Loads, factors: dict[str, tuple[float, float]], simulated: bool = False
+) -> dict[str, Missed]:
+    found = {name: Missed((1 - low) * times[name], (high - 1) * times[name])
+             for name, (low, high) in factors.items()}  # fmt: skip
+    if EXCHANGE in found and not simulated:
+        found[EXCHANGE] = replace(found[EXCHANGE], more=found[EXCHANGE].more + _handling(loads))
+    return found
+
+
+def _together(missed: dict[str, Missed]) -> Missed:
+    """That of the whole: what shortens one part in the model shortens the others, so errors go together."""
+    return Missed(sum(m.less for m in missed.values()), sum(m.more for m in missed.values()))
 
 
 def _part(made: Prediction, part: OfPart, missed: dict[str, Missed]) -> OfPart:
@@ -118,9 +183,8 @@ def _part(made: Prediction, part: OfPart, missed: dict[str, Missed]) -> OfPart:
     return replace(part, figures=figures)
 
 
-def _handling(made: Prediction) -> float:
+def _handling(loads: Loads) -> float:
     """Seconds per simulated second that exchanges may take besides their messages."""
-    loads = made.loads
     windows = sum(1 / lane.period for lane in loads.lanes if not lane.alone)
     spikes = float(np.max(loads.arriving)) + float(np.max(loads.collocated))
     return (PER_SPIKE_S * spikes + PER_WINDOW_S * windows) / loads.cycle_s

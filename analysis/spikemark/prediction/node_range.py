@@ -10,13 +10,14 @@ where it never is, to those with which it is most likely.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from spikemark.core.errors import BadInput
 from spikemark.quantities.quantity import Quantity, missing, worst
 
 from .calls import changes
+from .model_error import LESS, MORE, at_end
 from .predict import Prediction
 
 EXCLUDED, POSSIBLE, LIKELY, SURE = "excluded", "possible", "likely", "sure"
@@ -102,6 +103,7 @@ class Candidate:
     """A machine, and all numbers of nodes that were tried. `refused`: nodes -> why they cannot run it.
 
     `implausible`: its values that no machine is likely to have, so that nothing is said of the target.
+    `modelled`: what was tried without the error of the model, where intervals of `tried` include that.
     """
 
     name: str
@@ -111,6 +113,15 @@ class Candidate:
     refused: dict[int, str]
     target: float
     implausible: tuple[str, ...] = ()
+    modelled: list[Prediction] = field(default_factory=list)
+
+    @property
+    def at_ends(self) -> list["Candidate"]:
+        """The machine without the error of the model, and at both ends of it, which all machines share."""
+        if not self.modelled:
+            return [self]
+        ends = [[at_end(p, end) for p in self.modelled] for end in (LESS, MORE)]
+        return [replace(self, tried=tried, modelled=[]) for tried in (self.modelled, *ends)]
 
     def at(self, target: float) -> "Candidate":
         """The same machine with another target."""

@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 
 from spikemark.core.errors import BadInput
-from spikemark.core.files import write_atomically, write_json
+from spikemark.core.files import changed_folder, write_atomically, write_json
 from spikemark.quantities.words import number
 
 from . import answer, manifest, show
@@ -43,17 +43,22 @@ class Offer:
 def commit(path: Path, bundle: Bundle, offer: Offer, projected: Projected | None) -> dict[str, Any]:
     """Writes commitment.json and COMMITMENT.md into an answer, and its manifest anew; returns the former.
 
-    A signature of the earlier manifest is removed. Raises BadInput for a folder that is no answer to this
-    bundle or differs from its manifest, and for an offer that cannot be meant.
+    The answer changes as a whole or not at all. A signature of the earlier manifest is removed. Raises
+    BadInput for a folder that is no answer to this bundle or differs from its manifest but for an earlier
+    sheet, and for an offer that cannot be meant.
     """
     given = answer.read_whole(path)
-    if manifest.check(path).get("bundle_sha256") != bundle.sha256 or given["bundle_sha256"] != bundle.sha256:
+    if (
+        manifest.check(path, but=(COMMITMENT, PAGE)).get("bundle_sha256") != bundle.sha256
+        or given["bundle_sha256"] != bundle.sha256
+    ):
         raise BadInput(f"{path}: an answer to another bundle; allowed: an answer to {bundle.path}")
     content = _content(given, bundle, offer, projected)
     page = _page(bundle, content)
-    write_json(path / COMMITMENT, content)
-    write_atomically(path / PAGE, page)
-    manifest.write(path, bundle_sha256=bundle.sha256)
+    with changed_folder(path) as made:
+        write_json(made / COMMITMENT, content)
+        write_atomically(made / PAGE, page)
+        manifest.write(made, bundle_sha256=bundle.sha256)
     return content
 
 

@@ -1,6 +1,7 @@
 """manifest.json: the hash and the size of every file of a folder that is handed on."""
 
 import hashlib
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -40,21 +41,21 @@ def write(folder: Path, **more: Any) -> None:
     write_json(folder / FILE, {"kind": KIND, "format_version": VERSION, **more, "files": listed})
 
 
-def check(folder: Path) -> dict[str, Any]:
-    """The manifest of a folder. Raises BadInput where it is none, or a file differs from it."""
+def check(folder: Path, but: Collection[str] = ()) -> dict[str, Any]:
+    """The manifest of a folder. Raises BadInput where it is none, or a file differs that is not in `but`."""
     path = folder / FILE
     content = read_json(path, "a folder that `spikemark tender` wrote is needed")
     listed = content.get("files") if isinstance(content, dict) else None
     if not isinstance(listed, dict) or content.get("kind") != KIND:
         raise BadInput(f"{path}: kind: one JSON object of the kind {KIND} with files is needed")
     there = set(files(folder))
-    for name in sorted(listed):
+    for name in sorted(listed.keys() - but):
         if name not in there:
             raise BadInput(f"{folder / name}: missing, although manifest.json lists it")
         about = listed[name]
         wanted = about.get("sha256") if isinstance(about, dict) else None
         if (found := sha256(folder / name)) != wanted:
             raise BadInput(f"{folder / name}: sha256 is {found}; allowed: {wanted}, as manifest.json says")
-    if more := sorted(there - listed.keys()):
+    if more := sorted(there - listed.keys() - {*but}):
         raise BadInput(f"{folder / more[0]}: not in manifest.json; allowed: only the files listed there")
     return content

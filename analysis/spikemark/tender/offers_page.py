@@ -9,9 +9,9 @@ from spikemark.quantities.words import number
 from spikemark.report import offers_page, page
 from spikemark.report.sections import glossary
 
-from . import offers_show, shared, sides
+from . import bids_compared, offers_show, shared
+from .bids_compared import Compared
 from .checked import INVALID, VALID
-from .sides import Sides
 
 ASKED = (
     "Measured figures come from the records that bidders handed in. Projected ones were computed by the"
@@ -25,12 +25,12 @@ CHECK = (
 )
 
 
-def write(of: Sides, path: Path) -> None:
+def write(of: Compared, path: Path) -> None:
     """Write the page whole or not at all."""
     write_output(Path(path), render(of))
 
 
-def render(of: Sides) -> str:
+def render(of: Compared) -> str:
     """The page as one HTML document that loads nothing."""
     figure = f"cost over its life ({of.currency})"
     made = offers_show.verdicts(of)
@@ -38,8 +38,8 @@ def render(of: Sides) -> str:
     sections = [
         Section("beside", offers_show.BESIDE, [ASKED, PROMISES], tables=each),
         Section("checked", made.title, [CHECK], boxes=_boxes(of), tables=[made]),
-        offers_page.numbers(sides.bases(of), offers_show.WHO),
-        offers_page.decides(sides.effects(of), figure, offers_show.WHO),
+        offers_page.numbers(bids_compared.bases(of), offers_show.WHO),
+        offers_page.decides(bids_compared.effects(of), figure, offers_show.WHO),
         glossary.of(glossary.OFFERED),
     ]
     goal = "no real-time factor stated" if of.reach is None else f"real-time factor {number(of.reach)}"
@@ -48,14 +48,14 @@ def render(of: Sides) -> str:
         sweep=SimpleNamespace(
             name=of.network, machine=", ".join(bid.name for bid in of.bids), title=f"Offers: {goal}"
         ),
-        sentence=sides.sentence(of),
+        sentence=bids_compared.sentence(of),
         top=offers_page.first_screen(offers_show.first(of), "What each bidder offers"),
         broken=False,
         sections=[s for s in sections if s],
     )
 
 
-def _boxes(of: Sides) -> list[Box]:
+def _boxes(of: Compared) -> list[Box]:
     """Answers that are not VALID stand out, and those that share measurements."""
     same = [Box("bad", line) for line in shared.lines(of.bids)]
     return same + [

@@ -7,10 +7,10 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import change, counted, number
 
-from . import shared, sides
-from .bids import ENERGY, Bid, Evidence
+from . import bids_compared, shared
+from .bids_compared import Compared
 from .fields import FIGURES
-from .sides import Sides
+from .received_bids import ENERGY, Bid, Evidence
 
 LIKELY = (
     "Likely: the measured or projected real-time factor of the target reaches {}. Sure: its whole interval"
@@ -26,24 +26,24 @@ BESIDE = "Measured, projected and committed"
 MOST_REASONS = 8
 
 
-def first(of: Sides) -> Table:
+def first(of: Compared) -> Table:
     """The first table."""
     life = LIFE.format(of.life.said(), NO_ENERGY if of.life.price_kwh is None else "")
     goal = NO_TARGET if of.reach is None else LIKELY.format(number(of.reach))
     notes = [goal, life, *[TRIES] * any(bid.quick for bid in of.bids), *shared.lines(of.bids)]
     title = f"Offers for {of.network} (tender {of.tender})"
-    return offers.table(sides.offers(of), title, f"cost over its life ({of.currency})", notes, WHO)
+    return offers.table(bids_compared.offers(of), title, f"cost over its life ({of.currency})", notes, WHO)
 
 
-def tables(of: Sides) -> list[Table]:
+def tables(of: Compared) -> list[Table]:
     """What stands below the sentence."""
-    found = [beside(of), verdicts(of), offers.bases(sides.bases(of), "What numbers rest on", WHO)]
-    if effects := sides.effects(of):
+    found = [beside(of), verdicts(of), offers.bases(bids_compared.bases(of), "What numbers rest on", WHO)]
+    if effects := bids_compared.effects(of):
         found.append(offers.sensitivity(effects, f"cost over its life ({of.currency})", WHO))
     return found
 
 
-def beside(of: Sides, bids: list[Bid] | None = None) -> Table:
+def beside(of: Compared, bids: list[Bid] | None = None) -> Table:
     """What was measured or projected, beside what is committed, of every run and figure of all or some bids.
 
     The table of a single bid has its name as title.
@@ -85,7 +85,7 @@ def against(one: Evidence) -> str:
     return f"{change(times, 1)}{where}"
 
 
-def verdicts(of: Sides) -> Table:
+def verdicts(of: Compared) -> Table:
     """What check.py says of every answer."""
     columns = {
         Column("offer", WHO): lambda bid: bid.name,
@@ -116,34 +116,34 @@ def _reasons(bid: Bid) -> str:
     return "\n".join([*shown[:MOST_REASONS], *more]) or "none"
 
 
-def content(of: Sides) -> dict[str, Any]:
+def content(of: Compared) -> dict[str, Any]:
     """The content for JSON."""
     return {
         "kind": "tender_offers", "format_version": 1, "tender": of.tender, "network": of.network,
         "target_rtf": of.reach, "currency": of.currency,
         "life": {"years": of.life.years, "hours_per_year": of.life.hours_per_year,
                  "price_kwh": of.life.price_kwh},
-        "sentence": sides.sentence(of),
+        "sentence": bids_compared.sentence(of),
         "shared_measurements": shared.lines(of.bids),
-        "offers": [_offer(of, bid, row) for bid, row in zip(of.bids, sides.offers(of), strict=True)],
+        "offers": [_offer(of, bid, row) for bid, row in zip(of.bids, bids_compared.offers(of), strict=True)],
         "rests_on": [
             {"machine": b.offer, "figure": b.figure, **b.found.content(), "words": b.rests_on}
-            for b in sides.bases(of)
+            for b in bids_compared.bases(of)
         ],
-        "sensitivity": {"figure": "cost", "effects": [e.content() for e in sides.effects(of)]},
+        "sensitivity": {"figure": "cost", "effects": [e.content() for e in bids_compared.effects(of)]},
     }  # fmt: skip
 
 
-def _offer(of: Sides, bid: Bid, row: offers.Offer) -> dict[str, Any]:
+def _offer(of: Compared, bid: Bid, row: offers.Offer) -> dict[str, Any]:
     sheet = bid.commitment
-    none: Quantity = missing(sides.NO_SHEET)
+    none: Quantity = missing(bids_compared.NO_SHEET)
     return {
         "bidder": bid.name, "folder": str(bid.path), "category": bid.category, "quick": bid.quick,
         "machine": sheet.machine if sheet else None, "nodes": sheet.nodes if sheet else None,
-        "likely": sides.likely(of, bid), "sure": sides.sure(of, bid),
+        "likely": bids_compared.likely(of, bid), "sure": bids_compared.sure(of, bid),
         "real_time_factor": row.time.content(), "energy_per_event_uj": row.energy.content(),
-        "cost": row.cost.content(), "price": sides.price(bid).content(),
-        "power_w": sides.power(of, bid).content(),
+        "cost": row.cost.content(), "price": bids_compared.price(bid).content(),
+        "power_w": bids_compared.power(of, bid).content(),
         "committed": (row.committed or none).content(),
         "verdict": bid.verdict.verdict, "reasons": list(bid.verdict.reasons),
         "evidence": [

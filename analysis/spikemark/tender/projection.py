@@ -10,7 +10,7 @@ from spikemark.core.reading import read_json
 from spikemark.energy import analysis
 from spikemark.network import lanes
 from spikemark.network.description import read
-from spikemark.prediction import asked
+from spikemark.prediction import asked, model_error
 from spikemark.prediction.measured import differing
 from spikemark.prediction.predict import PER_EVENT, Prediction, predict
 from spikemark.prediction.simulators import MINI_APP
@@ -85,10 +85,11 @@ def _predicted(
             "--ranks: missing; allowed: the number of ranks of the projected run, or --dry-run DIR"
         )
     threads = question.threads or (timed and timed.about.threads) or _threads(question)
-    found = predict(
+    made = predict(
         description, question.profile, ranks, threads, ranks_per_node=question.ranks_per_node,
         hz=hz, compute_from=timed,
     )  # fmt: skip
+    found = model_error.widened(made)
     if found.fits is False:
         raise BadInput(
             f"--ranks: {ranks} ranks on {found.nodes} nodes; {rule.name} does not fit into their memory;"
@@ -115,7 +116,7 @@ def _assumes(found: Prediction) -> list[str]:
     """What a prediction rests on, strongest first."""
     factor = found.figures["real_time_factor"]
     lines = [f"machine profile {found.machine}", _layout(found.ranks, found.threads)]
-    lines += [f"extrapolated: {line}" for line in found.outside]
+    lines += [model_error.SAID, *(f"extrapolated: {line}" for line in found.outside)]
     lines += [f"depends most on {', '.join(factor.depends[:3])}"] if factor.depends else []
     lines += [] if found.measured is None else found.measured.lines
     return [*lines, *(f"the profile may be wrong: {line}" for line in found.odd), *found.assumptions]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from spikemark.quantities.words import counted, listed
 
-from .bids import Bid
+from .received_bids import Bid
 from .manifest import sha256
 
 TIMES = "runs/*/*/cycles.npy"  # of a repetition; two runs never take the same times

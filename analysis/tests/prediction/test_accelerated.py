@@ -143,8 +143,8 @@ def test_networks_that_may_not_fit_have_no_time(microcircuit, monkeypatch):
 @pytest.mark.parametrize(
     ("times", "simulator", "said"),
     [
-        (1.0, "mini-app", "cannot be told apart"), (1 / 5, "mini-app", "differ by a factor of 10"),
-        (5.0, "mini-app", "differ by a factor of 10"), (1 / 40, "mini-app", "gpu needs the least energy"),
+        (1.0, "mini-app", "cannot be told apart"), (1 / 5, "mini-app", "differ by a factor of 4"),
+        (5.0, "mini-app", "differ by a factor of 4"), (1 / 40, "mini-app", "gpu needs the least energy"),
         (40.0, "mini-app", "made-up needs the least energy"), (None, "mini-app", "that of gpu is unknown"),
     ],
 )  # fmt: skip

@@ -28,7 +28,7 @@ def ledger(tmp_path, planned, monkeypatch):
     """Four predictions of one run, frozen a second apart in the past; the second one is far off."""
     path = tmp_path / "ledger.jsonl"
     start = datetime(2029, 1, 1, tzinfo=UTC)
-    for second, factor in enumerate((1.0, 3.0, 1.0, 1.0)):
+    for second, factor in enumerate((1.0, 3.0, 1.001, 1.002)):
         monkeypatch.setattr(entry, "now", lambda at=start + timedelta(seconds=second): at)
         chain.add(path, [content(planned, factor)])
     monkeypatch.setattr(entry, "now", lambda: start + timedelta(days=9999))
@@ -181,6 +181,11 @@ def test_commands_freeze_refuse_and_score(tmp_path, planned, spikemark, refusal)
     assert (status, errors) == (0, "") and "entry 1, frozen" in output
     assert "allowed: network" in refusal(*words[:-1], "nothing", "--of", planned.path)
     assert "method='magic'" in refusal(*words, "--of", planned.path, "--method", "magic")
+    before = ledger.read_bytes()
+    (tmp_path / "copy.json").write_bytes((tmp_path / "p.json").read_bytes() + b"\n")
+    again = [tmp_path / "copy.json" if word == tmp_path / "p.json" else word for word in words]
+    status, output, errors = spikemark(*again, "--of", planned.path, "--method", "replay")
+    assert (status, errors) == (0, "") and "entry 1, frozen" in output and ledger.read_bytes() == before
     run = {
         "ranks": 2,
         "cycles": 200,

@@ -26,7 +26,7 @@ def compare(*of, schedule: str = "conventional", **others):
 def test_a_clear_verdict_is_drawn_and_names_how_much():
     network = asked.of_preset("mam-benchmark", options=list(OPTIONS))
     costly = Machine("costly").with_(price__node_hour=900)
-    made = compare(network, [Machine(), costly], target=0.2)
+    made = compare(network, [Machine(), costly], target=0.5)
     found = decisions.verdict(made.candidates, "cost_eur")
     assert found.best.name == "made-up" and 1 < found.times < 450
     assert "made-up costs the least" in compare_show.sentence(made)
@@ -38,7 +38,7 @@ def test_the_verdict_on_cost_is_that_over_the_life_as_on_the_page(network):
     slow = Machine("slow").with_(price__node_hour=2, power__core=40)
     quick = {p: v.value / 8 for p, v in slow.values.items() if p.startswith("kernels.")}
     quick = Machine("quick").with_(
-        **{path.replace(".", "__"): value for path, value in quick.items()}, price__node_hour=4
+        **{path.replace(".", "__"): value for path, value in quick.items()}, price__node_hour=2.6
     )
     for life, name, least in (
         (None, "life_nodes", "slow"), (Life(price_kwh=0.1), "life_cost", "slow"),
@@ -65,7 +65,7 @@ def test_a_value_that_turns_the_order_is_named():
     """Which of two machines is better rests on an assumed value: no winner, and the value is named."""
     network = asked.of_preset("mam-benchmark", options=list(OPTIONS))
     guessed = Machine("guessed").with_(kernels__full_node__t_next=Value(1.8, "ns", "assumed"))
-    made = compare(network, [Machine(), guessed], target=0.2)
+    made = compare(network, [Machine(), guessed], target=0.5)
     found = decisions.verdict(made.candidates, "energy_j")
     assert found.best is None and ("guessed", "kernels.full_node.t_next") in found.rests_on
     said = compare_show.sentence(made)
@@ -89,7 +89,7 @@ def guessed(name: str, path: str = "kernels__full_node__t_next") -> Machine:
     ],
 )
 def test_the_first_sentence_names_every_machine_whose_unknowns_decide(network, others, said):
-    made = compare(network, [guessed("one"), *others], target=0.2)
+    made = compare(network, [guessed("one"), *others], target=0.5)
     found = decisions.verdict(made.candidates, "energy_j")
     assert {machine for machine, _ in found.rests_on} == set(re.findall("one|two|three", said))
     words = decisions.rests(made.candidates, found, compare_show.name_of)
@@ -106,7 +106,7 @@ def test_the_first_sentence_names_every_machine_whose_unknowns_decide(network, o
 )
 def test_the_first_sentence_is_short_for_long_names_too(network, words, said):
     free = [guessed(name).with_(price__node_hour=None) for name in ("one", "two")]
-    made = compare(network, free, target=0.2)
+    made = compare(network, free, target=0.5)
     found = compare_show.sentence(made, lambda c: " ".join([c.name, *["that"] * (words - 1)]))
     assert said in found and len(found.split()) <= 30 and len(found) <= 200
 
@@ -115,7 +115,7 @@ def test_what_is_unknown_never_wins():
     network = asked.of_preset("mam-benchmark", options=list(OPTIONS))
     cheap = Machine("cheap").with_(price__node_hour=0.001, power__core=0.01, power__idle=0.1)
     assert (
-        decisions.verdict(compare(network, [Machine(), cheap], 0.2).candidates, "cost_eur").best.name
+        decisions.verdict(compare(network, [Machine(), cheap], 0.5).candidates, "cost_eur").best.name
         == "cheap"
     )
     for path, name in (
@@ -124,7 +124,7 @@ def test_what_is_unknown_never_wins():
         ("node__memory", "cost_eur"),
     ):
         less = cheap.with_(**{path: None})
-        made = compare(network, [Machine(), less], 0.2)
+        made = compare(network, [Machine(), less], 0.5)
         found = decisions.verdict(made.candidates, name)
         assert found.best is None and ("cheap", path.replace("__", ".")) in found.rests_on
         lacking = decisions.lacking(made.candidates, compare_show.name_of)
@@ -142,8 +142,8 @@ def test_no_verdict_rests_on_a_cost_without_an_upper_end(network):
     usual = Machine().values[path].value
     cheap = Machine("cheap").with_(price__node_hour=0.001)
     steady = compare(network, [cheap], 1.0).candidates[0]
-    target = 1.2 * min(p.figures["real_time_factor"].value for p in steady.tried)
-    for most, best in ((1.1 * usual, "cheap"), (3.5 * usual, None)):
+    target = 1.2 * min(p.figures["real_time_factor"].high for p in steady.tried)
+    for most, best in ((1.1 * usual, "cheap"), (5 * usual, None)):
         assumed = Value(usual, "ns", kind="assumed", interval=(0.8 * usual, most))
         made = compare(network, [Machine(), cheap.with_(**{path.replace(".", "__"): assumed})], target)
         c = made.candidates[1]
@@ -180,7 +180,7 @@ def test_the_answer_is_one_short_sentence_for_every_pair_of_machines(network):
 
 
 def test_labels_of_machines_are_their_own(network):
-    made = compare(network, [Machine("a"), Machine("b"), Machine("c")], target=0.2)
+    made = compare(network, [Machine("a"), Machine("b"), Machine("c")], target=0.5)
     titles = ("One: fast", "One: slow", "Two: fast")
     shown = replace(
         made, candidates=[replace(c, title=t) for c, t in zip(made.candidates, titles, strict=True)]
@@ -200,7 +200,7 @@ def test_labels_of_machines_are_their_own(network):
 )
 def test_no_drawing_cuts_what_tells_machines_apart(network, titles):
     names = ("ndr", "ndr-net")
-    made = compare(network, [Machine(name) for name in names], target=0.2)
+    made = compare(network, [Machine(name) for name in names], target=0.5)
     found = [replace(c, title=t) for c, t in zip(made.candidates, titles, strict=True)]
     shown = replace(made, candidates=found)
     labels = machines_page.labels(shown).values()
@@ -221,7 +221,7 @@ def test_the_verdict_says_what_intervals_do_not_hold(large):
 
 
 def test_the_verdict_is_made_of_the_numbers(network):
-    made = compare(network, [Machine(), dear()], target=0.2)
+    made = compare(network, [Machine(), dear()], target=0.5)
     words = " ".join(compare_show.verdict(made))
     for c in made.candidates:
         assert c.name in words and f"{c.needed.nodes} node" in words

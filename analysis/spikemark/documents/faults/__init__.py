@@ -17,7 +17,8 @@ from spikemark.quantities.table import Column, Table
 from . import called, folders, killed
 from .interposed import COUNTED, Fault
 from .server import Server
-from .subjects import SUBJECTS, Subject
+from .subject import Subject
+from .subjects import SUBJECTS
 from .tries import Bench, Outcomes
 
 COLUMNS = [

@@ -2,15 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spikemark.core import places
-from spikemark.core.command import Launch
-from spikemark.core.errors import BadInput
-from spikemark.core.process import watch
 from spikemark.core.reading import read_json
 from spikemark.differences import entries
 from spikemark.network import placement_file
@@ -18,40 +12,11 @@ from spikemark.records import dry_rank, dry_run, imported, record, run_files
 from spikemark.records.results import Results
 from spikemark.running import experiments, sweeps
 
-#: What there is of each part of a result: a digest of what it says; parts that are absent are left out.
-Parts = dict[str, str]
+from . import tender_subjects
+from .subject import Parts, Subject, ran
+
 RUN, EXPERIMENT, OUT, HISTORY = "run.json", "faults.yaml", "out", "history"
 NEURONS, CYCLES, RANKS = 60, 100, 2
-LIMIT_S = 60
-#: For programs with more ranks and threads than there may be cores, as any user.
-QUIET = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-    # No daemon for a program without mpirun: where files may not grow, that of Open MPI 4.1 took all memory.
-    "OMPI_MCA_ess_singleton_isolated": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    "OMP_NUM_THREADS": "1",
-    "OMP_WAIT_POLICY": "passive",
-}
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A command. All that is written lies in the folder that its functions are given.
-
-    `prepare` makes what lies there before. `command` is the command line, without the program's path.
-    `parts` raises BadInput where something is neither absent nor whole. `keeps`: what is there is never made
-    again, so that its files must stay as they are. `most`: at how many calls it is disturbed at most.
-    """
-
-    name: str
-    prepare: Callable[[Path], None]
-    command: Callable[[Path], list[str]]
-    parts: Callable[[Path], Parts]
-    keeps: bool = False
-    most: int = 8
 
 
 def description(seed: int = 1) -> dict[str, Any]:
@@ -76,14 +41,6 @@ def description(seed: int = 1) -> dict[str, Any]:
     }
 
 
-def digest(folder: Path) -> str:
-    """Digest of the names and bytes of all files below a folder."""
-    found = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        found.update(f"{path.relative_to(folder)}\0{path.stat().st_size}\0".encode() + path.read_bytes())
-    return found.hexdigest()
-
-
 def _describe(folder: Path) -> None:
     (folder / RUN).write_text(json.dumps(description()))
 
@@ -101,10 +58,7 @@ def _records(folder: Path) -> Parts:
 def _recorded(folder: Path) -> None:
     """A run of another seed."""
     _describe(folder)
-    command = [str(places.program("miniapp")), *_miniapp(folder)[1:], "--set", "seed=2"]
-    done = watch(Launch(command, QUIET), LIMIT_S)
-    if done.status != 0:
-        raise BadInput(f"miniapp: {done.reason}")
+    ran([*_miniapp(folder), "--set", "seed=2"])
 
 
 def _miniapp(folder: Path) -> list[str]:
@@ -226,10 +180,7 @@ def _kept(folder: Path) -> None:
     """A history of one run, and the record of another one that nothing disturbed."""
     _describe(folder)
     for seed, out in ((2, "before"), (1, OUT)):
-        command = [str(places.program("miniapp")), str(folder / RUN), "--out", str(folder / out)]
-        done = watch(Launch([*command, "--set", f"seed={seed}"], QUIET), LIMIT_S)
-        if done.status != 0:
-            raise BadInput(f"miniapp: {done.reason}")
+        ran(["miniapp", str(folder / RUN), "--out", str(folder / out), "--set", f"seed={seed}"])
         path = folder / out / run_files.RECORD
         content = read_json(path)
         content["warnings"], content["host"]["foreign_load"] = [], 0.0
@@ -260,13 +211,5 @@ SUBJECTS = (
     Subject("`history add`", _kept, _add, _entries),
     Subject("`import`", _table, _import, _imported),
     Subject("`partition`", _describe, _partition, _placed),
+    *tender_subjects.SUBJECTS,
 )
-
-
-def complaint(subject: Subject, folder: Path) -> str | None:
-    """Why something in a folder is neither absent nor whole; None if nothing is."""
-    try:
-        subject.parts(folder)
-    except BadInput as error:
-        return str(error)
-    return None

@@ -20,6 +20,8 @@ from . import entry
 from .entry import ORIGIN, Entry
 
 MOST = 100_000  # lines
+#: What two entries have in common that are the same prediction.
+SAID = {"asked", "method", "figures", "run", "profile"}
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,9 @@ def _entry(content: dict[str, Any], path: Path, number: int) -> Entry:
 def add(path: Path, contents: list[dict[str, Any]]) -> list[Entry]:
     """Add predictions to the file, which is made if it is missing; their number, date and digests come here.
 
-    `contents` lack these fields. Raises BadInput if the ledger is not whole, or another command adds to it.
+    `contents` lack these fields. A prediction that the ledger holds already is not added again, so that a
+    command may be repeated and nothing counts twice; its entry is returned. Raises BadInput if the ledger is
+    not whole, or another command adds to it.
     """
     path = Path(path)
     if path.is_dir() or not path.absolute().parent.is_dir():
@@ -135,15 +139,23 @@ def add(path: Path, contents: list[dict[str, Any]]) -> list[Entry]:
             raise BadInput(f"{path}: {old.complaints[0]}; nothing is added to a ledger that was changed")
         number, previous, frozen = len(old.entries), old.head, entry.now()
         added, text = [], path.read_text(encoding="utf-8") if path.exists() else ""
+        known = {_said(one): one for one in old.entries}
         for content in contents:
-            number += 1
             made = {
-                "format_version": entry.VERSION, "kind": "prediction", "number": number,
+                "format_version": entry.VERSION, "kind": "prediction", "number": number + 1,
                 "frozen": frozen.strftime(entry.STAMP), **content, "previous": previous,
             }  # fmt: skip
             made["run_sha256"] = entry.digest(made["run"])
-            previous = made["sha256"] = entry.own_digest(made)
-            added.append(checked(Entry, made, path, "a prediction"))
-            text += entry.line(made)
-        write_output(path, text)
+            made["sha256"] = entry.own_digest(made)
+            one = checked(Entry, made, path, "a prediction")
+            added.append(known.setdefault(_said(one), one))
+            if added[-1] is one:
+                number, previous, text = number + 1, one.sha256, text + entry.line(made)
+        if number > len(old.entries):
+            write_output(path, text)
     return added
+
+
+def _said(one: Entry) -> str:
+    """What an entry predicts, whenever that was and whatever file it came from."""
+    return entry.digest(one.model_dump(mode="json", include=SAID))

@@ -2,7 +2,7 @@
 
 from spikemark.machines.inputs import Inputs
 from spikemark.network.placement_file import Placement
-from spikemark.prediction import phases
+from spikemark.prediction import model_error, phases
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, microseconds
 
@@ -178,7 +178,7 @@ def search_lines(found: Search) -> list[str]:
         said.append(f"{words} of {words_of(found.chosen)}: {column.text(figures[name])}")
     if figures["real_time_factor"].high > found.limit:
         said.append(f"The interval reaches beyond the limit, {found.limit:.3g}: the run may miss it.")
-    said += [f"extrapolated: {line}" for line in found.prediction.outside]
+    said += [model_error.SAID, *(f"extrapolated: {line}" for line in found.prediction.outside)]
     return said + [f"assumed: {line}" for line in found.prediction.assumptions]
 
 

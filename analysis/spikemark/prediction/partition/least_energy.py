@@ -18,7 +18,7 @@ from spikemark.machines.inputs import Inputs
 from spikemark.machines.node import Node
 from spikemark.machines.parts import Machine
 from spikemark.machines.profile import UnknownValue
-from spikemark.prediction import energy
+from spikemark.prediction import energy, model_error
 from spikemark.prediction.predict import Prediction, Question, of_loads
 
 from .balance import Balanced, Task, TooLarge, balanced
@@ -106,7 +106,7 @@ def search(task: Task, ranks: int | None, on: dict[str, int] | None, limit: Limi
     lost = sum(mix is None for mix in space.known.values())
     best = space.afresh(best.counts)
     placed = best.balanced.best
-    predicted = of_loads(placed.loads, task.machine, placed.layout, task.rates)
+    predicted = model_error.widened(of_loads(placed.loads, task.machine, placed.layout, task.rates))
     most = limit.of(fastest.real_time_factor)
     return Search(best, fastest, most, found, near, space.many, lost, predicted)
 

@@ -1,4 +1,4 @@
-"""What `spikemark tender run` does: choose, measure, and collect the answer. The same call goes on later."""
+"""Answering a tender, as `spikemark tender run` does: choose, measure and collect; it goes on later."""
 
 import dataclasses
 import os
@@ -45,7 +45,7 @@ class Asked:
     power: dict[str, Any] | None = None
 
 
-def bid(
+def measure_and_collect(
     bundle: Bundle, asked: Asked, out: Path, way: Way, say: Callable[[str], None]
 ) -> dict[str, Any] | None:
     """Measures what is missing and writes the answer; None while runs that must be measured are missing.
@@ -204,4 +204,4 @@ def write_node(folder: Path) -> Path:
     return path
 
 
-__all__ = ["Asked", "NotMeasured", "bid", "write_node"]
+__all__ = ["Asked", "NotMeasured", "measure_and_collect", "write_node"]

@@ -10,9 +10,9 @@ from spikemark.prediction.offers import Basis, Effect, Offer, fitting, ranked
 from spikemark.quantities.quantity import Quantity, missing, worst
 from spikemark.quantities.words import counted, listed, number
 
-from .bids import ENERGY, RTF, Bid, target
 from .bundle import Bundle
 from .checked import INVALID, VALID
+from .received_bids import ENERGY, RTF, Bid, target
 
 NO_SHEET = "no commitment.json (`spikemark tender commit`)"
 TIME_PATH, POWER_PATH, PRICE_PATH = "real-time factor", "power", "price"
@@ -22,7 +22,7 @@ SHEET = "the bidder states it"
 
 
 @dataclass(frozen=True)
-class Sides:
+class Compared:
     """Bids beside one another. `run`: the run of the target; `reach`: its real-time factor, None: any."""
 
     bids: list[Bid]
@@ -34,7 +34,7 @@ class Sides:
     currency: str
 
 
-def beside(bids: list[Bid], bundle: Bundle | None, life: Life, reach: float | None = None) -> Sides:
+def beside(bids: list[Bid], bundle: Bundle | None, life: Life, reach: float | None = None) -> Compared:
     """Sets bids side by side. Raises BadInput for several currencies and for an impossible target."""
     if reach is not None and not 0 < reach < float("inf"):
         raise BadInput(f"target_rtf={reach:g}: a real-time factor above 0")
@@ -45,7 +45,7 @@ def beside(bids: list[Bid], bundle: Bundle | None, life: Life, reach: float | No
         said = listed(f"{currency} ({name})" for currency, name in used.items())
         raise BadInput(f"price.currency: {said}; allowed: one currency for all offers")
     stated = None if bundle is None else bundle.tender.target.real_time_factor
-    return Sides(
+    return Compared(
         bids, life, rule.name if rule else "target", stated if reach is None else reach,
         bundle.tender.target.network if bundle else "the target",
         bundle.tender.name if bundle else "a tender",
@@ -53,18 +53,18 @@ def beside(bids: list[Bid], bundle: Bundle | None, life: Life, reach: float | No
     )  # fmt: skip
 
 
-def time(of: Sides, bid: Bid) -> Quantity:
+def time(of: Compared, bid: Bid) -> Quantity:
     """The real-time factor of the target: measured, or else projected."""
     return bid.of(of.run, RTF).best
 
 
-def energy(of: Sides, bid: Bid) -> Quantity:
+def energy(of: Compared, bid: Bid) -> Quantity:
     """The energy of a synaptic event of the target in uJ."""
     found = bid.of(of.run, ENERGY).best
     return found.times(1e6, "uJ") if found else found
 
 
-def power(of: Sides, bid: Bid) -> Quantity:
+def power(of: Compared, bid: Bid) -> Quantity:
     """Power of all nodes in W: as projected, from the energy of the target, or the limit of all nodes."""
     if bid.commitment is None:
         return missing(NO_SHEET, "W", mark="unknown")
@@ -87,7 +87,7 @@ def price(bid: Bid) -> Quantity:
     return Quantity(bid.commitment.price.total, kind="given")
 
 
-def cost(of: Sides, bid: Bid) -> Quantity:
+def cost(of: Compared, bid: Bid) -> Quantity:
     """The price, and energy over the life where a price of energy is given; missing if a part is."""
     paid = price(bid)
     if not paid or of.life.price_kwh is None:
@@ -105,25 +105,25 @@ def cost(of: Sides, bid: Bid) -> Quantity:
     )  # fmt: skip
 
 
-def sure(of: Sides, bid: Bid) -> bool:
+def sure(of: Compared, bid: Bid) -> bool:
     """Does the whole interval of the real-time factor reach the target?"""
     found = time(of, bid)
     return bool(found) and (of.reach is None or (found.high if found.interval else found.value) <= of.reach)
 
 
-def likely(of: Sides, bid: Bid) -> bool:
+def likely(of: Compared, bid: Bid) -> bool:
     """Does the middle reach it?"""
     found = time(of, bid)
     return bool(found) and (of.reach is None or found.value <= of.reach)
 
 
-def possible(of: Sides, bid: Bid) -> bool:
+def possible(of: Compared, bid: Bid) -> bool:
     """Does the low end reach it?"""
     found = time(of, bid)
     return bool(found) and (of.reach is None or (found.low if found.interval else found.value) <= of.reach)
 
 
-def offers(of: Sides) -> list[Offer]:
+def offers(of: Compared) -> list[Offer]:
     """A row for every bid, in their order."""
     made = []
     for bid in of.bids:
@@ -139,12 +139,12 @@ def _remark(bid: Bid) -> str:
     return f"{bid.verdict.verdict}{', only a try' if bid.quick else ''}"
 
 
-def judged(of: Sides) -> list[Bid]:
+def judged(of: Compared) -> list[Bid]:
     """The bids that may be chosen: neither INVALID nor a try."""
     return [bid for bid in of.bids if bid.verdict.verdict != INVALID and not bid.quick]
 
 
-def effects(of: Sides) -> list[Effect]:
+def effects(of: Compared) -> list[Effect]:
     """What unknown values of the bids that may be chosen do to the cost and to their order."""
     bids = judged(of)
     known = [bid for bid in bids if cost(of, bid) and time(of, bid)]
@@ -184,12 +184,12 @@ def _order(costs: dict[str, float | None]) -> tuple[str, ...]:
     return tuple(sorted(reached, key=reached.__getitem__))
 
 
-def sentence(of: Sides) -> str:
+def sentence(of: Compared) -> str:
     """Which offer costs the least over its life, or why none is named and what decides."""
     return fitting(_sentences(of))
 
 
-def _sentences(of: Sides) -> Iterator[str]:
+def _sentences(of: Compared) -> Iterator[str]:
     goal = f" for real-time factor {number(of.reach)}" if of.reach is not None else ""
     bids = judged(of)
     if not bids:
@@ -227,7 +227,7 @@ def _decides(found: list[Effect]) -> str:
     return ""
 
 
-def _winner(of: Sides, best: Bid, others: list[Bid], goal: str) -> Iterator[str]:
+def _winner(of: Compared, best: Bid, others: list[Bid], goal: str) -> Iterator[str]:
     energy_too = "" if of.life.price_kwh is not None else " without energy"
     least = f"{best.name} costs the least over its life{energy_too}{goal}"
     if others:
@@ -241,17 +241,17 @@ def _winner(of: Sides, best: Bid, others: list[Bid], goal: str) -> Iterator[str]
     yield f"{least}{warn}."
 
 
-def _most(of: Sides, bid: Bid) -> float:
+def _most(of: Compared, bid: Bid) -> float:
     found = cost(of, bid)
     return found.high if found.interval else found.value
 
 
-def _least(of: Sides, bid: Bid) -> float:
+def _least(of: Compared, bid: Bid) -> float:
     found = cost(of, bid)
     return found.low if found.interval else found.value
 
 
-def _why_none(of: Sides) -> str:
+def _why_none(of: Compared) -> str:
     said = []
     for what, count in (
         ("INVALID", sum(bid.verdict.verdict == INVALID for bid in of.bids)),
@@ -261,7 +261,7 @@ def _why_none(of: Sides) -> str:
     return " and ".join(said)
 
 
-def bases(of: Sides) -> list[Basis]:
+def bases(of: Compared) -> list[Basis]:
     """Time, energy and cost of every bid, and what they rest on."""
     made = []
     for bid in of.bids:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from spikemark.core.errors import BadInput
-from spikemark.tender import bid, figures
+from spikemark.tender import answering, figures
 from spikemark.tender.measure import Chosen
 
 REPETITION = {"real_time_factor": 1.0, "joules_per_synaptic_event": None, "reason": "no meter"}
@@ -25,7 +25,7 @@ def test_a_figure_that_one_repetition_lacks_is_null_with_its_reason():
 
 
 def test_layout_and_settings_survive_being_kept():
-    chosen = Chosen(bid.Layout(4, 2, 2, "cyclic", "cores"), {"schedule": "structure_aware"})
+    chosen = Chosen(answering.Layout(4, 2, 2, "cyclic", "cores"), {"schedule": "structure_aware"})
     assert Chosen.of(json.loads(json.dumps(chosen.content()))) == chosen
 
 
@@ -62,13 +62,13 @@ def test_a_folder_that_is_no_answer_is_not_touched(refusal, small, tmp_path):
 def test_changed_sources_are_refused(small, monkeypatch):
     monkeypatch.setattr("spikemark.tender.source.differing", lambda *_: ["docs/x.md", "miniapp/src/a.c"])
     with pytest.raises(BadInput, match=r"source: 1 file .*first miniapp/src/a\.c; allowed: none"):
-        bid.check_sources(small)
+        answering.check_sources(small)
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", '{"bundle_sha256": 1, "category": "base", "runs": {"x": 3}}'])
 def test_choices_that_cannot_be_read_are_refused(refusal, small, tmp_path, text):
     work = tmp_path / "answer-work"
     work.mkdir()
-    (work / bid.CHOICES).write_text(text)
+    (work / answering.CHOICES).write_text(text)
     said = refusal("tender", "run", small.path, "--out", tmp_path / "answer")
     assert "choices.json: not what `tender run` wrote; delete it" in said
