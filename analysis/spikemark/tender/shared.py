@@ -7,8 +7,8 @@ from pathlib import Path
 
 from spikemark.quantities.words import counted, listed
 
-from .received_bids import Bid
 from .manifest import sha256
+from .received_bids import Bid
 
 TIMES = "runs/*/*/cycles.npy"  # of a repetition; two runs never take the same times
 SAME = "{} hand in the same cycle times of {}: at most one of them measured these."
