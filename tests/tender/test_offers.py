@@ -267,6 +267,16 @@ def test_a_folder_of_offers_stands_for_its_answers(tmp_path):
 def test_a_checker_that_fails_makes_no_answer_valid(tmp_path, monkeypatch):
     path = Sheet("Ada", verdict="ODD").write(tmp_path / "a")
     assert checked.checked(path, None) == checked.Checked("INCOMPLETE", ("the checker ended with status 7",))
+    for program, said in (
+        (
+            "import sys; print('check.py: a: cannot be read here', file=sys.stderr); sys.exit(3)",
+            "cannot be read",
+        ),
+        ("import os; os.kill(os.getpid(), 9)", "ended by signal 9"),
+    ):
+        monkeypatch.setattr(check, "text", lambda program=program: program)
+        with pytest.raises(BadInput, match=said):
+            checked.checked(path, None)
     monkeypatch.setattr(check, "text", lambda: "import time; time.sleep(60)")
     monkeypatch.setattr(checked, "LIMIT_S", 0.5)
     assert "did not end" in checked.checked(path, None).reasons[0]

@@ -7,7 +7,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from spikemark.core.errors import BadInput
+
 from . import check
+from .check.command import UNREADABLE
 
 VALID, INVALID, INCOMPLETE = "VALID", "INVALID", "INCOMPLETE"
 EXIT = {0: VALID, 1: INVALID, 2: INCOMPLETE}
@@ -24,7 +27,10 @@ class Checked:
 
 
 def checked(answer: Path, bundle: Path | None) -> Checked:
-    """What check.py of this installation, not that of the bidder, says of an answer."""
+    """What check.py of this installation, not that of the bidder, says of an answer.
+
+    Raises BadInput where it was killed, or this computer could not read the answer: neither is a verdict.
+    """
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "check.py"
         program.write_text(check.text(), encoding="utf-8")
@@ -41,6 +47,9 @@ def checked(answer: Path, bundle: Path | None) -> Checked:
             )
         except subprocess.TimeoutExpired:
             return Checked(INCOMPLETE, (f"the checker did not end within {LIMIT_S} s",))
+    if made.returncode == UNREADABLE or made.returncode < 0:
+        said = made.stderr.decode(errors="replace").strip()
+        raise BadInput(said or f"check.py {answer}: ended by signal {-made.returncode}")
     verdict = EXIT.get(made.returncode)
     if verdict is None:
         return Checked(INCOMPLETE, (f"the checker ended with status {made.returncode}",))

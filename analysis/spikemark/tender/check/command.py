@@ -1,11 +1,13 @@
 """Checks an answer to a tender: `python3 check.py ANSWER [--bundle BUNDLE] [--json] [--public-key FILE]`.
 
-The exit status is 0 for VALID, 1 for INVALID and 2 for INCOMPLETE.
+The exit status is 0 for VALID, 1 for INVALID, 2 for INCOMPLETE, and 3 where this computer could not read the
+answer, which says nothing about it.
 """
 
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import sys
@@ -13,6 +15,10 @@ import traceback
 
 from .answer import check_answer
 from .findings import EXIT, Report
+
+UNREADABLE = 3
+#: Errors of a disk or of a lack of memory, which no content of an answer causes.
+OWN_ERRORS = {errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
 
 
 def main(arguments: list | None = None, beside: str | None = None) -> int:
@@ -28,7 +34,11 @@ def main(arguments: list | None = None, beside: str | None = None) -> int:
     bundle = given.bundle
     if bundle is None and beside is not None and os.path.isfile(os.path.join(beside, "tender.json")):
         bundle = beside
-    report = guarded(given.answer, bundle, given.public_key)
+    try:
+        report = guarded(given.answer, bundle, given.public_key)
+    except OSError as error:
+        print(f"check.py: {given.answer}: cannot be read here: {error}", file=sys.stderr)
+        return UNREADABLE
     shown = json.dumps(report.content(), indent=1) if given.json else report.text()
     sys.stdout.buffer.write((shown + "\n").encode("utf-8", "replace"))
     sys.stdout.flush()
@@ -36,10 +46,15 @@ def main(arguments: list | None = None, beside: str | None = None) -> int:
 
 
 def guarded(answer: str, bundle, key) -> Report:
-    """The report; a fault of the checker itself is a reason, and not a traceback."""
+    """The report; a fault of the checker itself is a reason, and not a traceback.
+
+    Raises OSError for OWN_ERRORS.
+    """
     try:
         return check_answer(answer, bundle, key)
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in OWN_ERRORS:
+            raise
         report = Report()
         at = traceback.extract_tb(error.__traceback__)[-1]
         report.say("fault", at.name, f"the checker failed: {type(error).__name__}: {error}; please report it")
