@@ -68,11 +68,14 @@ def simulated(tmp_path_factory):
     return simulate
 
 
-def test_lists_that_are_mostly_empty_follow_within_a_tenth(tmp_path):
-    """Blocks of more than 16 synapses are searched by bisection; what passes the filter is written down."""
+@pytest.mark.parametrize("threads", [2, 4])
+def test_lists_that_are_mostly_empty_follow_within_a_tenth(threads, tmp_path):
+    """Spikes pass a filter. The cache holds a part of what a step touches; how Valgrind takes turns matters
+    where it holds nearly all.
+    """
     path = tmp_path / "run.json"
     path.write_text(json.dumps(network(40_000, 2000, 20)))
-    outcome = cachesim.simulate(path, 1, 4, L1, callgrind.Cache(1 << 19, 16))
+    outcome = cachesim.simulate(path, 1, threads, L1, callgrind.Cache(1 << 18, 16))
     assert outcome.expected == pytest.approx(outcome.misses, rel=0.1)
     reads = sum(outcome.total(term).misses for term in ("lists", "starts", "words"))
     assert reads == pytest.approx(sum(r.simulated["DLmr"] for r in outcome.ranks), rel=0.1)

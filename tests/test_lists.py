@@ -1,6 +1,7 @@
 """The lists of required packages (apt, PyPI, conda, Spack) agree."""
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -118,3 +119,16 @@ def test_every_apt_package_says_what_for():
 def test_setup_and_project_name_one_oldest_python():
     named = re.search(r"oldest='([\d.]+)'", (ROOT / "setup" / "install.sh").read_text()).group(1)
     assert project()["project"]["requires-python"] == f">={named}"
+
+
+def test_there_is_one_version():
+    """The package states it and CMake reads it there; the citation and the changelog agree."""
+    version = re.search(
+        r'^__version__ = "(.*)"$', (ROOT / "analysis" / "spikemark" / "__init__.py").read_text(), re.M
+    ).group(1)
+    newest = re.search(r"^## (\d+\.\d+\.\d+)", (ROOT / "CHANGELOG.md").read_text(), re.M).group(1)
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == version == newest
+    built = subprocess.run(
+        [ROOT / "build" / "miniapp", "--version"], capture_output=True, text=True, check=True
+    )
+    assert built.stdout.startswith(f"miniapp {version}, ")

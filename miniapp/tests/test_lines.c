@@ -27,7 +27,7 @@ static void an_index_suits_the_lists_and_the_bits_to_spare(void **state) {
         assert_int_equal(index.filter_bits, filter_bits);
         assert_int_equal(index.filter_words > 0, sparse);
         assert_true(!sparse || index.filter_words * 64 << filter_bits >= lists);
-        assert_int_equal(index.most_lists > 0, n > 0 && n < (uint64_t)6 * lists && spare >= 5 &&
+        assert_int_equal(index.most_lists > 0, n > 0 && n < (uint64_t)5 * lists && spare >= 5 &&
                                                    n < (uint64_t)1 << (i % 2 ? 31 : 30));
         if (index.most_lists == 0) continue;
         assert_true(index.most_lists <= 1 << 14 && index.most_lists <= 1u << (spare - 1));

@@ -4,7 +4,7 @@ import os
 import warnings
 from pathlib import Path
 
-from readers import Reader
+from reader import Reader
 from results import plain
 
 from spikemark.core.errors import BadInput

@@ -1,13 +1,14 @@
 """The readers that are fuzzed, each with real files and with what it does with them.
 
 Of a changed file a reader says in one line what is wrong (BadInput), or it returns a valid result: one whose
-numbers JSON can hold. A new reader is an entry in READERS; the tests and `make fuzz` loop over them.
+numbers JSON can hold. A new reader is an entry in READERS, here or in kept_readers.py. The tests and
+`make fuzz` loop over them, and a test asks that every module that reads files is reached by one of them.
 """
 
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import dry_folder
 import dry_record
 import fake_scorep
 import foreign_logs
+import kept_readers
 import numpy as np
 import pandas as pd
 import planted_power
@@ -23,6 +25,7 @@ import predicted
 import pytest
 import swept
 import yaml
+from reader import Reader
 from results import command
 from small_network import describe
 from synthetic import compute_times, job, write_run
@@ -46,20 +49,6 @@ from spikemark.scorep import profile, trace
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "analysis" / "tests" / "data"
-
-
-@dataclass(frozen=True)
-class Reader:
-    """`make` writes real files into an empty folder, `files` says which of them are changed (a glob).
-
-    `read` reads the folder and returns what JSON can hold. `apart`: a library in C reads the files, so that
-    every example is read in a process of its own.
-    """
-
-    make: Callable[[Path], Any]
-    files: str
-    read: Callable[[Path], Any]
-    apart: bool = False
 
 
 def _run(folder: Path) -> None:
@@ -297,4 +286,5 @@ READERS: dict[str, Reader] = {
         "*.music",
         lambda f: [str(music_config.read(f / "model.music")), "read"],
     ),
+    **kept_readers.READERS,
 }  # fmt: skip

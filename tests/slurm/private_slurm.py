@@ -99,14 +99,23 @@ class PrivateSlurm:
         }
 
     def run(self, *command: str | Path, timeout: float = 60, **environment: str):
-        """Runs a command on the login node; nothing is checked."""
-        return subprocess.run(
-            [str(part) for part in command],
-            env={**without_allocation(), **self.environment, **environment},
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-        )
+        """Runs a command on the login node; nothing is checked. After `timeout` its jobs end."""
+        try:
+            return subprocess.run(
+                [str(part) for part in command],
+                env={**without_allocation(), **self.environment, **environment},
+                capture_output=True,
+                text=True,
+                timeout=timeout,
+            )
+        except subprocess.TimeoutExpired:
+            self.cancel_all()
+            raise
+
+    def cancel_all(self) -> None:
+        """Ends all jobs, so that no later test waits for their nodes."""
+        user = pwd.getpwuid(os.geteuid()).pw_name
+        subprocess.run(["scancel", "--user", user], env={**os.environ, **self.environment}, timeout=60)
 
     def queue(self) -> list[str]:
         """The ids of the jobs that wait or run."""
@@ -142,7 +151,7 @@ def private_slurm(
         _start(slurm)
         yield slurm
     finally:
-        slurm.run("scancel", "--user", pwd.getpwuid(os.geteuid()).pw_name)
+        slurm.cancel_all()
         _stop(folder)
 
 

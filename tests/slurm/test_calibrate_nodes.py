@@ -35,7 +35,7 @@ def spikemark(slurm):
 
     def run(*arguments):
         salloc = ["salloc", "--quiet", f"--nodes={NODES}", "--exclusive"]
-        return slurm.run(*salloc, sys.executable, "-c", SHORTER, *arguments, timeout=600)
+        return slurm.run(*salloc, sys.executable, "-c", SHORTER, *arguments, timeout=1500)
 
     return run
 

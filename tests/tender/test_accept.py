@@ -56,6 +56,18 @@ def test_the_same_network_on_other_ranks_is_accepted_and_a_slow_machine_is_not(
 
 
 @pytest.mark.slow
+def test_what_was_prepared_is_no_repetition_of_the_acceptance(spikemark, small, prepared):
+    """The same folder and layout: the run of --prepare may have been on another machine."""
+    out = prepared.parent / "runs"
+    given = ["tender", "accept", small.path, *SEED, "--expect", prepared, "--out", out, "--ranks", 1]
+    status, output, errors = spikemark(*given)
+    assert status == 0, output + errors
+    records = list((out / "bench-small").glob("*/runs/*/record.json"))
+    assert len(records) == small.tender.rule("bench-small").repetitions
+    assert all(path.stat().st_mtime_ns > prepared.stat().st_mtime_ns for path in records)
+
+
+@pytest.mark.slow
 def test_other_spikes_are_not_accepted(spikemark, small, prepared, tmp_path):
     wrong = tmp_path / "e.json"
     wrong.write_text(json.dumps(json.loads(prepared.read_text()) | {"checksum": "0" * 16}))

@@ -9,6 +9,8 @@ import pytest
 
 from spikemark.core.fields import assign
 from spikemark.tender import answer, answering, bundle, commitment, manifest, sizes
+from spikemark.tender.check import machine
+from spikemark.tender.check.answer import check_answer
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +63,7 @@ def test_an_answer_holds_every_run_as_the_rules_ask(small, measured):
 @pytest.mark.slow
 def test_the_environment_says_how_it_was_built_and_started_with_flags_that_are_allowed(small, measured):
     found = json.loads((measured / answer.ENVIRONMENT).read_text())
+    assert set(found["software"]) == set(machine.OF_PROGRAM)
     assert found["software"]["compiler"]["value"]
     assert len(found["nodes"]) == 1 and found["nodes"][0]["kernel"]["value"]
     assert "miniapp" in " ".join(found["software"]["command"]["value"])
@@ -235,6 +238,8 @@ def test_the_power_of_a_meter_outside_becomes_energy_per_event(spikemark, small,
         assert run["figure"]["joules_per_synaptic_event"]["kind"] == "measured"
     assert (measured / "power" / "meter.csv").read_bytes() == meter.read_bytes()
     manifest.check(measured)
+    report = check_answer(str(measured), str(small.path))
+    assert not [line for line in report.text().splitlines() if "power/" in line or "energy" in line.lower()]
 
 
 @pytest.mark.slow

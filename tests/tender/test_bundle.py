@@ -153,6 +153,11 @@ def of_preset(name: str):
         return asked.of_preset(name, rate=3.0)
 
 
+def test_a_quick_bundle_is_for_the_same_network_whether_it_is_named_or_not():
+    found = [wanted.preset(name, False, None, None, True) for name in (None, wanted.TARGET)]
+    assert found[0].description == found[1].description and "neurons_per_area=20000" in found[0].title
+
+
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_can_be_bought_for(name):
     """Of neurons that fire in response to their input, nobody knows how often before a run."""
@@ -215,6 +220,13 @@ def test_bad_input_is_one_line_and_nothing_is_left(refusal, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     words = ["--quick", *([] if "--commit" in REFUSED[said] else ["--commit", "HEAD"])]
     assert said in refusal("tender", "new", *REFUSED[said], *words)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nobody_buys_for_the_small_network_of_a_preset(refusal, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = refusal("tender", "new", "x", "--target", "microcircuit", "--commit", "HEAD")
+    assert said == "--target microcircuit: needs --full, its published size, or --option NAME=VALUE"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -208,6 +208,7 @@ def test_repetitions_of_one_network_are_no_copies_and_copies_are():
     class Drawn(copies.Course):
         def __init__(self, values):
             self.folder, self.parts = "x", {"compute": list(values)}
+            self.totals, self.pairs = [], set()
             self.orders = [copies._order(values[i : i + 16]) for i in range(len(values) - 15)]
 
     first, second = (100 + common + rng.normal(0, 1, 1400) for _ in range(2))

@@ -11,6 +11,7 @@ from spikemark.core.errors import BadInput
 from spikemark.machines import filled, load
 from spikemark.running.dry_run import carry_out as carrying
 from spikemark.tender import projection
+from spikemark.tender.fields import HELD
 from spikemark.tender.projection import Question, project
 
 RULE = SimpleNamespace(name="target")
@@ -27,7 +28,12 @@ def bundle(tmp_path, description):
     """Stands in for a bundle with one run."""
     path = tmp_path / "target.json"
     path.write_text(json.dumps(description))
-    return SimpleNamespace(description=lambda rule: path, read_expected=lambda rule: {})
+    rules = [SimpleNamespace(name=name) for name in ("small", "large")]
+    return SimpleNamespace(
+        description=lambda rule: path,
+        read_expected=lambda rule: {},
+        rules=lambda names: [rule for rule in rules if rule.name in names],
+    )
 
 
 @pytest.fixture
@@ -48,6 +54,34 @@ def simulated(tmp_path, description):
 
 def by_figure(found) -> dict:
     return {one["figure"]: one for one in found.entries}
+
+
+def measured(name: str, value: float | None, ranks: int = 2) -> dict:
+    """A run of answer.json."""
+    figure = {FACTOR: None if value is None else {"value": value}}
+    return {
+        "name": name, "layout": {"ranks": ranks, "threads": 1, "nodes": 1}, "set": {}, "figure": figure,
+    }  # fmt: skip
+
+
+def test_a_profile_is_held_against_what_was_measured(bundle):
+    profile = filled(load("epyc-vm"))
+
+    def said(*runs: dict) -> list[str]:
+        found = project(bundle, RULE, Question(profile, ranks=2, threads=1, measured=runs))
+        lines = by_figure(found)[FACTOR]["assumes"]
+        return [line for line in lines if line.startswith((HELD, "not held", "small on", "large on"))]
+
+    value = by_figure(project(bundle, RULE, Question(profile, ranks=2, threads=1, ranks_per_node=2)))[FACTOR]
+    fits = measured("small", value["value"])
+    assert said(fits, measured("large", None)) == [f"{HELD} 1 of 1 measured run"]
+    first, other = said(fits, measured("large", 100 * value["high"]))
+    assert first == f"{HELD} 1 of 2 measured runs" and other.startswith(
+        "large on 2 ranks of 1 thread: measured"
+    )
+    (line,) = said(measured("large", 1.0, ranks=64))
+    assert line.startswith("not held against the measured large on 64 ranks of 1 thread: ")
+    assert said() == []
 
 
 def test_simulations_give_a_mean_with_its_interval_over_seeds(bundle, simulated):

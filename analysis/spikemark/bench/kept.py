@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import pandera.pandas as pa
 from pandera.errors import SchemaError
+from pyarrow import ArrowException
 
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically
@@ -41,7 +42,7 @@ class Kept:
             return self.contract().validate(pd.read_parquet(path))
         except SchemaError as error:
             raise BadInput(f"{path}: not a table of {self.name}: {' '.join(str(error).split())}") from None
-        except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
+        except (OSError, ValueError, ArrowException) as error:  # few of pyarrow's errors are no ValueErrors
             raise BadInput(f"{path}: not a Parquet file: {' '.join(str(error).split())}") from None
 
     def update(self, old: pd.DataFrame | None, new: pd.DataFrame) -> pd.DataFrame:

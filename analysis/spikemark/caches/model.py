@@ -4,13 +4,15 @@ What delivery touches, in lines of L bytes (Lober et al. 2026, section 2.3, exte
 
 - lists: a spike enters F lists with E synapses of b bytes in all. A list of n synapses that starts anywhere
   touches 1 + (n - 1) b / L lines, its start and what follows with the lines it straddles; together
-  F + (E - F) b / L. Where lists hold less than six synapses on the mean, neighbouring ones share lines: a
+  F + (E - F) b / L. Where lists hold less than five synapses on the mean, neighbouring ones share lines: a
   spike reads one, and w lines of further words (network/lines.py): F (1 + w), or S (1 + w) without a filter.
 - starts: to find a list, entries l and l + 1 of an array of four-byte words: F (1 + 4 / L). Where lists
   share lines, none. Where they hold less than one synapse on the mean, each of the S spikes examined reads a
   word of a filter of one bit for each list: S.
 - ring: every synapse adds to a cell of a random target: E. Populations differ in how many they receive.
 - words: the spikes themselves, F four-byte words that the exchange has just written, so that they are hits.
+- buffers: what a thread works with while it delivers from lines: places of lists, found words, spikes that
+  the filter passed. It touches them once in every step, and then again and again.
 
 A visit is a miss unless its line was touched within the last T steps, T being the time in which as many
 different lines are touched as the cache holds (Che, Tung, Wang 2002, doi 10.1109/JSAC.2002.801752):
@@ -28,8 +30,7 @@ evenly over the steps, and neurons to fire alike.
 Where less fits than a step touches, T < 1, it matters that each of n threads delivers all its spikes of a
 step at once, one thread after the other, as simulated. A visit at the part x of its thread's spikes finds
 what x of a step's visits touched, and of those of the step before what is at most T ago: together
-max(x, 1 - n (1 - T)) stands for T. The buffers of delivery itself are not counted: of their lines, a thread
-may then miss each once in a step.
+max(x, 1 - n (1 - T)) stands for T.
 """
 
 from dataclasses import dataclass
@@ -67,6 +68,7 @@ class Delivery:
     beyond: float = 0.0  # w
     filtered: float = 0.0  # spikes examined by a filter
     threads: int = 1  # n
+    buffers: float = 0.0  # of all threads
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Term:
 
 
 def prediction(d: Delivery, size: int, line: int = 64) -> dict[str, Term]:
-    """Terms `lists`, `starts`, `ring`, `words` for a cache of `size` bytes.
+    """Terms `lists`, `starts`, `ring`, `words`, `buffers` for a cache of `size` bytes.
 
     Raises BadInput for a cache of less than a line and a run of less than a step.
     """
@@ -94,6 +96,7 @@ def prediction(d: Delivery, size: int, line: int = 64) -> dict[str, Term]:
         "starts": _sum(_term(touched.starts, ages), _term(touched.filter, ages)),
         "ring": Term(d.events, d.events * float(missed)),
         "words": Term(4 * d.first_accesses / line, 0.0),
+        "buffers": Term(d.steps * touched.buffers, d.steps * touched.buffers * (time < 1)),
     }
 
 
@@ -186,7 +189,7 @@ class _Touched:
             self.starts = _Shared(entered, 1 + 4 / line, held, (d.starts - filter_bytes) / line, d)
         a_spike = 1 + d.routes / line / d.neurons if d.neurons else 0.0
         self.routes = _Shared(d.spikes, a_spike, d.neurons, d.routes / line, d)
-        self.others = d.others / line
+        self.others, self.buffers = d.others / line, d.buffers / line
         self.rows = []  # lines, share of the events, what becomes of a line
         for room, events in d.targets:
             lines = room * d.ring / line
@@ -197,7 +200,7 @@ class _Touched:
         """Different lines touched within `age` steps."""
         shared = sum(region.resident(age) for region in (self.lists, self.filter, self.starts, self.routes))
         ring = sum(lines * row.resident(age) for lines, _, row in self.rows)
-        return shared + ring + self.others * min(1.0, age)
+        return shared + ring + (self.others + self.buffers) * min(1.0, age)
 
     def time(self, lines: float) -> float:
         """Steps in which so many different lines are touched; infinite if there are not as many."""

@@ -4,28 +4,22 @@ from spikemark.quantities.table import Column, Table
 
 from .cachesim import Outcome
 
+READ, WRITTEN = ("lists", "starts", "words"), ("ring", "buffers")
 FITS = 0.5  # fewer predicted misses of a run count as none
 
 
 def table(outcome: Outcome) -> Table:
     """The misses of delivery by term, and in all: predicted from the counts, and simulated."""
     reads, writes = (sum(r.simulated[name] for r in outcome.ranks) for name in ("DLmr", "DLmw"))
-    ring = outcome.total("ring")
-    terms = {term: outcome.total(term) for term in ("lists", "starts", "words")}
-    rows = [
-        {"term": term, "visits": round(found.visits), "predicted": round(found.misses)}
-        for term, found in terms.items()
-    ]
-    rows += [
-        {"term": "these three", "predicted": round(outcome.expected - ring.misses), "simulated": reads},
-        {
-            "term": "ring",
-            "visits": round(ring.visits),
-            "predicted": round(ring.misses),
-            "simulated": writes,
-        },
-        {"term": "all", "predicted": round(outcome.expected), "simulated": outcome.misses},
-    ]
+    rows = []
+    for what, terms, simulated in ("read", READ, reads), ("written", WRITTEN, writes):
+        found = {term: outcome.total(term) for term in terms}
+        rows += [
+            {"term": t, "visits": round(f.visits), "predicted": round(f.misses)} for t, f in found.items()
+        ]
+        predicted = round(sum(f.misses for f in found.values()))
+        rows.append({"term": f"all that are {what}", "predicted": predicted, "simulated": simulated})
+    rows.append({"term": "all", "predicted": round(outcome.expected), "simulated": outcome.misses})
     columns = [
         Column("term", ""),
         Column("visits", "lines visited", "counted"),

@@ -3,6 +3,8 @@
 Exit status: 0 done, 1 ran but something failed, 2 bad input (one line on standard error), 130 interrupted.
 """
 
+import atexit
+import gc
 import os
 import signal
 import sys
@@ -107,6 +109,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Entry point: runs the command and turns errors into one plain line and an exit status."""
     for sign in (signal.SIGINT, signal.SIGTERM):  # also where a shell started us with interrupts ignored
         signal.signal(sign, interrupt)
+    if arguments is None:  # a program of its own
+        atexit.register(gc.freeze)  # its end need not search all that was loaded for what is unused
     try:
         status = app(args=arguments, prog_name="spikemark", standalone_mode=False)
     except KeyboardInterrupt:

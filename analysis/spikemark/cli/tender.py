@@ -92,10 +92,8 @@ def new(
         if full or option:
             raise BadInput(f"--{'full' if full else 'option'}: only with a preset")
         network = asked.of_file(Path(target), rate)
-    elif target is None and quick and not (full or option):
-        network = asked.of_preset("mam-benchmark", options=list(wanted.QUICK_TARGET))
     else:
-        network = asked.of_preset(target or "mam-benchmark", full or target is None, option, rate)
+        network = wanted.preset(target, full, option, rate, quick)
     made = new(name, wanted.wanted(name.name, network, given, power, quick, commit), places.root())
     print_lines(
         [f"{short(made.path)}: {len(made.tender.runs)} runs, rules in RULES.md", f"sha256 {made.sha256}"]
@@ -226,7 +224,14 @@ def commit(
     projected, profile = None, None if machine is None else machine_profile(machine)
     if profile is not None or simulated:
         asked = projection.Question(
-            profile, ranks, threads, ranks_per_node, given, dry_run, tuple(simulated or ())
+            profile,
+            ranks,
+            threads,
+            ranks_per_node,
+            given,
+            dry_run,
+            tuple(simulated or ()),
+            tuple(content["runs"]),
         )
         [rule] = rules.rules([project or "target"])
         projected = projection.project(rules, rule, asked)

@@ -19,7 +19,7 @@ def work(
     from spikemark.records.results import Results
     from spikemark.running import campaign, jobs, worker
 
-    results, began_s = Results(folder.resolve()), time.time()
+    results, began_s = Results(folder.resolve()), time.monotonic()
     allocation = slurm.allocation()
     ours = allocation is not None and os.environ.get("SLURM_JOB_NAME") == jobs.name(results)
     look = _witness(results, campaign.of(results)) if ours else lambda: None
@@ -28,7 +28,7 @@ def work(
     if ours:
         over = worked.why == worker.TIME
         following = campaign.of(results).follow(results, results.read_plan().runs) if over else None
-        jobs.keep_end(results, allocation.job, began_s, worked.why, following)
+        jobs.keep_end(results, allocation.job, time.monotonic() - began_s, worked.why, following)
     if worked.why == worker.TIME:
         typer.echo("the time of the allocation is over; run the same command in another one to continue")
 

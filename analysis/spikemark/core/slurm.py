@@ -128,11 +128,11 @@ def cpus_per_core(node: str) -> int:
 
 
 def ends_s(job: str) -> float | None:
-    """When a job reaches its limit, as Unix epoch; None if it has none, or Slurm does not answer for long."""
+    """When a job reaches its limit, by the monotonic clock; None if it has none, or Slurm says nothing."""
     for attempt in range(ATTEMPTS):  # SLURM_JOB_END_TIME exists only since Slurm 23
         try:
             left = duration_s(_ask("squeue", "--noheader", f"--jobs={job}", "--format=%L").strip())
-            return None if left is None else time.time() + left
+            return None if left is None else time.monotonic() + left
         except SlurmFailed:
             time.sleep(AGAIN_S if attempt + 1 < ATTEMPTS else 0)
     return None

@@ -52,6 +52,7 @@ class Setup:
     judged: bool = True  # False: each run of one side was disturbed, so that there is no interval
     left_out: int = 0  # disturbed runs
     disturbed: tuple[str, ...] = ()  # by what
+    median: Estimate | None = None  # of the median cycles of runs; None if cycles were not recorded
 
     @property
     def cycle(self) -> Estimate:
@@ -85,13 +86,15 @@ class Comparison:
         tests = len(self.setups) + (len(self.setups) > 1)
         return 1 - (1 - LEVEL) / tests
 
-    @property
-    def number_of_pairs(self) -> int:
-        return sum(len(setup.pairs) for setup in self.setups)
-
     def change(self, setup: Setup) -> Quantity:
         """The change of a setup, with an interval that holds together with those of all others."""
         return setup.change(level=self.level)
+
+    def median_change(self, setup: Setup) -> Quantity | None:
+        """The change of the median cycle as a share of that of A, likewise; None where it is not judged."""
+        if setup.median is None or not setup.judged:
+            return None
+        return setup.median.quantity(setup.median.first_s, setup.kind, self.level)
 
     @cached_property
     def overall(self) -> Quantity:
@@ -153,9 +156,10 @@ def _setup(name: str, pairs: list[tuple[Member, Member]], known: Known | None) -
     kind = "simulated" if pairs[0][0].run.record.kind == "simulated" else "measured"
     seeds = [[one.seed for one in members] for members in used]
     made = between(first, second, *seeds, kind == "simulated", known, _apart(*used))
+    middle = None if kind == "simulated" else medians(first, second, *seeds, apart=_apart(*used))
     why = {words: None for members in whole for one in members if (words := disturbed(one.run))}
     left_out = len(pairs) * 2 - len(first) - len(second)
-    return Setup(name, pairs, first, second, made, untold, kind, bool(common), left_out, tuple(why))
+    return Setup(name, pairs, first, second, made, untold, kind, bool(common), left_out, tuple(why), middle)
 
 
 def _apart(first: list[Member], second: list[Member]) -> bool:
@@ -201,6 +205,21 @@ def between(
         ]
         found[name] = estimate(name, *groups, cycle_s, simulated, known, apart)
     return found
+
+
+def medians(
+    first: list[Times], second: list[Times], first_seeds: list[int], second_seeds: list[int], apart: bool
+) -> Estimate | None:
+    """How the median cycles of two groups of runs differ; None where one has none, or without repetitions.
+
+    What a history tells of means does not hold for medians, so that it is not asked.
+    """
+    sides = [[one.median for one in group] for group in (first, second)]
+    if any(part is None for side in sides for part in side) or min(map(len, sides)) < 2:
+        return None
+    groups = [Group(side, seeds) for side, seeds in zip(sides, (first_seeds, second_seeds), strict=True)]
+    found = float(np.mean([part.value for part in sides[0]]))
+    return estimate(CYCLE, *groups, found, apart=apart)
 
 
 def _alike(one: Times, untold: set[str], divided: bool) -> Times:

@@ -28,6 +28,7 @@ MEANING = {
     EXCHANGE: "exchanging data takes longer",
 }
 MODELLED = ("persistent", "jitter", "drift", "rare", REST)
+CYCLES = "from A to B, the time of a cycle changes by"
 
 
 def sentence(made: Comparison) -> str:
@@ -37,25 +38,35 @@ def sentence(made: Comparison) -> str:
     (setup,) = made.setups
     change = made.change(setup)
     if not setup.judged:
-        return (
-            f"Nothing can be judged: B takes {signed(change.value)} per cycle, but its runs were disturbed."
-        )
+        return f"Nothing can be judged: {CYCLES} {signed(change.value)}, but runs were disturbed."
     found = verdict(change)
     if found == OPEN:
-        return f"No difference is sure: B takes {said(change)} per cycle."
+        return f"No difference is sure: {CYCLES} {said(change)}.{_medians(made)}"
     words = f"B is {found} than A: {said(change)} per cycle"
-    return f"{words}{_mostly(setup)}."
+    return f"{words}{_mostly(setup)}.{_medians(made)}"
 
 
 def _of_several(made: Comparison) -> str:
     found = {kind: [s for s in made.setups if verdict(made.change(s)) == kind] for kind in (SLOWER, FASTER)}
-    words = f"Over {counted(len(made.setups), 'setup')}, B takes {said(made.overall)} per cycle."
+    words = f"Over {counted(len(made.setups), 'setup')}, {CYCLES} {said(made.overall)}."
     parts = []
     for kind, sign in ((SLOWER, -1), (FASTER, 1)):
         ordered = sorted(found[kind], key=lambda s: sign * made.change(s).value)
         most = f", most of all {ordered[0].name} ({said(made.change(ordered[0]))})" if ordered else ""
         parts.append(f"{len(ordered)}{most}")
-    return f"{words} Surely slower: {parts[0]}; surely faster: {parts[1]}."
+    return f"{words} Surely slower: {parts[0]}; surely faster: {parts[1]}.{_medians(made)}"
+
+
+def _medians(made: Comparison) -> str:
+    """Setups whose median cycle surely differs although their mean does not, or differs the other way."""
+    changes = [(s, made.median_change(s)) for s in made.setups]
+    found = [(s, c) for s, c in changes if c and verdict(c) not in (OPEN, verdict(made.change(s)))]
+    if not found:
+        return ""
+    setup, change = max(found, key=lambda one: abs(one[1].value))
+    name = f" of {counted(len(found), 'setup')}, most of all {setup.name}" if len(made.setups) > 1 else ""
+    words = "few long cycles hide that in the mean"
+    return f" The median cycle{name} is surely {verdict(change)}: {said(change)}; {words}."
 
 
 def _mostly(setup: Setup) -> str:
@@ -239,6 +250,7 @@ def _setup_content(made: Comparison, setup: Setup) -> dict[str, Any]:
         "runs": [len(setup.first), len(setup.second)],
         "change": made.change(setup).content(),
         "verdict": verdict(made.change(setup)) if setup.judged else "not judged",
+        "median_change": None if (middle := made.median_change(setup)) is None else middle.content(),
         "disturbed": list(setup.disturbed),
         "parts": parts,
         "missing": setup.missing,

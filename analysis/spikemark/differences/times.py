@@ -45,6 +45,7 @@ class Times:
     causes: dict[str, Part]
     missing: dict[str, str]  # phase or cause -> why
     slowest: Slowest | None = None
+    median: Part | None = None  # of the cycles, which few long ones do not move; None if not recorded
 
     @property
     def parts(self) -> dict[str, Part]:
@@ -70,7 +71,20 @@ def times(run: Run) -> Times:
     found, slowest = _waiting(run, missing)
     if WAITING in phases:
         causes |= found or {WAITING: phases[WAITING]}
-    return Times(_part(run, courses, names), phases, causes, missing, slowest)
+    return Times(_part(run, courses, names), phases, causes, missing, slowest, _median(run, courses))
+
+
+def median(run: Run) -> Part | None:
+    """The median cycle of a run, as in `times`."""
+    return _median(run, _courses(run))
+
+
+def _median(run: Run, courses: np.ndarray | None) -> Part | None:
+    """The median of windows in s per cycle; its error within a run is not known."""
+    if courses is None or len(courses) // run.window < FEWEST:
+        return None
+    windows = lump(np.nansum(courses, axis=1), run.window) / run.window
+    return Part(float(np.median(windows)))
 
 
 def cycle(run: Run) -> Part:

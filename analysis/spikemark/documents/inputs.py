@@ -7,7 +7,7 @@ from spikemark.machines.node import Node
 from spikemark.prediction import phases
 from spikemark.running import experiments
 from spikemark.running.experiments import RunSpec
-from spikemark.running.simulation import platform
+from spikemark.running.simulation import networks, platform
 from spikemark.running.simulation.sources import full_network
 
 PLAN = "the experiment or the profile"
@@ -48,7 +48,7 @@ def _compute_times(run: RunSpec) -> str:
 
 def _network(run: RunSpec) -> str:
     profile, each = machines.filled(machines.load(run.machine.profile)), run.machine.ranks_per_node
-    built = platform.build(platform.network_of(profile, run.ranks, each), run.ranks, each)
+    built = platform.build(networks.of_nodes(profile, run.ranks, each), run.ranks, each)
     return f"{built.xml} {' '.join(built.flags)} {built.environment}"
 
 

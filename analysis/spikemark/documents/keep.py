@@ -12,19 +12,22 @@ from spikemark.records.gather import SIMULATED
 from spikemark.studies.carry_out import Done
 
 from . import inputs
+from .simulated import TABLES
 from .stored import Made, Stored
 
 UNKNOWN = "unknown"
 
 
 def study(done: Done) -> Stored:
-    """Stores the tables of a simulated study.
+    """Stores the tables of a simulated study that pages show.
 
-    Raises BadInput for a study that is not simulated or not complete.
+    Raises BadInput for a study that is not simulated, not complete, or on no page.
     """
     sweep, name = done.sweep, done.study.name
     if not sweep.simulated:
         raise BadInput(f"study {name}: only results of simulated machines are stored for docs/")
+    if name not in TABLES:
+        raise BadInput(f"study {name}: no page of docs/ shows it; allowed: {', '.join(TABLES)}")
     if len(sweep.runs) < len(sweep.planned):
         raise BadInput(f"study {name}: {sweep.progress}; docs/ shows complete studies only")
     records = [m.run.record for m in sweep.runs]
@@ -35,7 +38,7 @@ def study(done: Done) -> Stored:
     words = f"{len(records)} runs took {max(1, round(minutes))} min of one core ({host(records[0].host)})."
     made = Made(f"spikemark study {name} --docs", date, known_commit(), f"SimGrid {versions}", words)
     findings = done.findings
-    tables = {table.name: table.content() for table in findings.tables}
+    tables = {table.name: table.content() for table in findings.tables if table.name in TABLES[name]}
     kept = Stored(
         name, SIMULATED, made, tables, findings.sentence, findings.remarks, inputs.of(done.study.experiment)
     )

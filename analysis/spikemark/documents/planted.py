@@ -1,7 +1,8 @@
 """How often `spikemark diff` raises false alarms and finds a planted wait: counted on real runs.
 
-python -m spikemark.documents.planted RESULTS          results of workflows/experiments/differences.yaml
-python -m spikemark.documents.planted RESULTS --all    with the disturbed runs, which `diff` leaves out
+python -m spikemark.documents.planted RESULTS             results of workflows/experiments/differences.yaml
+python -m spikemark.documents.planted RESULTS --all       with the disturbed runs, which `diff` leaves out
+python -m spikemark.documents.planted RESULTS --median    as if `diff` compared medians of cycles, not means
 
 Undisturbed runs without and with the wait are put in the order of time, each so many after each other are a
 session, and sessions are compared as `diff` compares two sweeps of so many repetitions. Sessions in turns
@@ -22,6 +23,7 @@ from spikemark.differences.entries import KIND, VERSION, Entry
 from spikemark.differences.history import spreads
 from spikemark.differences.spread import HISTORY, Known
 from spikemark.differences.times import CYCLE, Part, Times, cycle
+from spikemark.differences.times import median as of_median
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number, percent
 from spikemark.records.gather import Measured, gather
@@ -29,14 +31,14 @@ from spikemark.records.gather import Measured, gather
 SIZES = (1, 3, 5, 10)  # repetitions of a session
 LIMIT = 0.05  # of --fail-above
 MOST = 4000  # comparisons of one kind; of more than twice as many, some are left out, evenly
-EVERY = "--all"
+EVERY, MEDIAN = "--all", "--median"
 TURNS, ANY = "in turns", "any two"
 UNCHANGED, LONGER, PLANTED = "unchanged", "times 1.1", "wait planted"
 FACTOR = 1.1
 Session = list[Times]
 
 
-def table(runs: list[Measured], disturbed_too: bool = False) -> Table:
+def table(runs: list[Measured], disturbed_too: bool = False, median: bool = False) -> Table:
     """Counts alarms over sessions of SIZES. Raises BadInput where runs with or without a wait are missing."""
     waits = sorted({_wait(m) for m in runs})
     if len(waits) != 2 or waits[0] != 0:
@@ -44,7 +46,7 @@ def table(runs: list[Measured], disturbed_too: bool = False) -> Table:
     calm = sorted((m for m in runs if disturbed_too or disturbed(m.run) is None), key=_started)
     if not all(any(_wait(m) == wait for m in calm) for wait in waits):
         raise BadInput("no undisturbed runs: nothing can be counted")
-    plain, planted = ([_cycle(m) for m in calm if _wait(m) == wait] for wait in waits)
+    plain, planted = ([_cycle(m, median) for m in calm if _wait(m) == wait] for wait in waits)
     rows = []
     for size in SIZES:
         ours, theirs = _sessions(plain, size), _sessions(planted, size)
@@ -98,9 +100,17 @@ def _said(plain: list[Times], planted: list[Times], left_out: int) -> str:
     )
 
 
-def _cycle(m: Measured) -> Times:
-    """The time of a cycle of a run, without its phases and causes, which are not looked at here."""
-    return Times(cycle(m.run), {}, {}, {})
+def _cycle(m: Measured, median: bool = False) -> Times:
+    """The time of a cycle of a run, without its phases and causes, which are not looked at here.
+
+    With `median`, that of its cycles; its error is taken as unknown. Raises BadInput without cycle times.
+    """
+    if not median:
+        return Times(cycle(m.run), {}, {}, {})
+    found = of_median(m.run)
+    if found is None:
+        raise BadInput(f"{m.run.path}: no cycles.npy; allowed with {MEDIAN}: runs with record.cycles")
+    return Times(found, {}, {}, {})
 
 
 def _wait(m: Measured) -> float:
@@ -151,10 +161,10 @@ def _shares(
 def main(arguments: list[str]) -> int:
     """Prints the table as Markdown; exit status 2 for bad input."""
     try:
-        folders = [one for one in arguments if one != EVERY]
+        folders = [one for one in arguments if one not in (EVERY, MEDIAN)]
         if len(folders) != 1:
-            raise BadInput(f"one results folder is needed; allowed besides: {EVERY}")
-        made = table(gather(Path(folders[0])).runs, EVERY in arguments)
+            raise BadInput(f"one results folder is needed; allowed besides: {EVERY}, {MEDIAN}")
+        made = table(gather(Path(folders[0])).runs, EVERY in arguments, MEDIAN in arguments)
     except BadInput as error:
         print(f"planted: {error}", file=sys.stderr)
         return 2

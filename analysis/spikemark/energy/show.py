@@ -45,15 +45,12 @@ def without(energy: Energy) -> str:
 
 def table(energy: Energy) -> Table:
     """One line per value of `rows`, with its unit."""
-    columns = [
-        Column("what", ""),
-        Column("value", "value, and interval of 95 %", energy.kind or "", digits=4),
-        Column("unit", "unit"),
-    ]
-    lines = [
-        {"what": what, "value": value, "unit": value.unit.replace("u", "µ")} for what, value in rows(energy)
-    ]
-    return Table(columns, lines, f"Energy of the measured part, {number(energy.duration_s)} s")
+    columns = {
+        Column("what", ""): lambda row: row[0],
+        Column("value", "value, and interval of 95 %", energy.kind or "", digits=4): lambda row: row[1],
+        Column("unit", "unit"): lambda row: row[1].unit.replace("u", "µ"),
+    }
+    return Table.of(columns, rows(energy), f"Energy of the measured part, {number(energy.duration_s)} s")
 
 
 def lines(energy: Energy) -> list[str]:

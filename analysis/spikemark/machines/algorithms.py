@@ -122,6 +122,28 @@ def chosen(selector: str | None, call: str, ranks: float, size: float) -> str:
     return [name for least, bytes_, name in rows if max(2, ranks) >= least and size >= bytes_][-1]
 
 
+def stretch(selector: str | None, call: str, ranks: int, size: float) -> tuple[int, int | None]:
+    """The numbers of ranks around `ranks` for which the choice is the same: the first and the last.
+
+    The last is None where it is so for all larger ones. Rules that depend on the ranks are those of `ranks`.
+    """
+    rows = rules(selector, ranks)[call]
+
+    def name(at: int) -> str:
+        return [name for least, bytes_, name in rows if at >= least and size >= bytes_][-1]
+
+    starts = sorted({least for least, _, _ in rows})
+    here, first, last = name(max(2, ranks)), 2, None
+    for start in starts:
+        if name(start) == here:
+            continue
+        if start > ranks:
+            last = start - 1
+            break
+        first = next((later for later in starts if later > start), first)
+    return first, last
+
+
 def words(selector: str | None, ranks: int) -> str:
     """One line: which algorithms calls of so many ranks get, by bytes."""
     said = []
@@ -145,16 +167,22 @@ DIFFERENCES = {
 }
 #: The same, of any exchange on some machines.
 MEASURED = "this machine"
-PLACES = {MEASURED: "its calls are predicted from measured tables, and the simulation has messages only"}
+ROUTES = "several switches"
+PLACES = {
+    MEASURED: "its calls are predicted from measured tables, and the simulation has messages only",
+    ROUTES: "large messages: predicted with a congestion assumed for static routes, simulated on such routes",
+}
 TABLES = "interconnect.tables."
 
 
-def differences(exchanges: Iterable[str], paths: Iterable[str]) -> list[str]:
+def differences(exchanges: Iterable[str], paths: Iterable[str], routes: bool = False) -> list[str]:
     """Lines that say where predicted and simulated exchanges may differ by more than 30 %, and why.
 
-    `exchanges`: names, of all lanes; `paths`: of the values of the profile.
+    `exchanges`: names, of all lanes; `paths`: of the values of the profile; `routes`: its congestion is the
+    one assumed for static routes, and there are enough nodes for it.
     """
     found = [name for name in dict.fromkeys(exchanges) if name in DIFFERENCES]
     found += [MEASURED] * any(path.startswith(TABLES) for path in paths)
+    found += [ROUTES] * routes
     known = DIFFERENCES | PLACES
     return [f"predicted and simulated exchange may differ by over 30 % ({of}): {known[of]}" for of in found]

@@ -121,9 +121,7 @@ def _followed(
                 if path != root and path in there and there[path].value != assumed.value:
                     follows[path].append((root, side, there[path].value))
     return {
-        path: replace(value, follows=tuple(follows[path]), open=isinstance(value.value, str))
-        if path in follows
-        else value
+        path: replace(value, follows=tuple(follows[path]), open=True) if path in follows else value
         for path, value in made.values.items()
     }
 

@@ -65,15 +65,18 @@ class Interconnect:
         )
 
     @classmethod
-    def whole(cls, inputs: Inputs, why: str, nodes: int = 2) -> "Interconnect":
-        """The same with topology and collectives. Raises BadInput for any value that is unknown."""
+    def whole(cls, inputs: Inputs, why: str) -> "Interconnect":
+        """The same of two nodes alone, with topology and collectives.
+
+        Raises BadInput for any value that is unknown.
+        """
 
         def exact(name: str) -> Any:
             return inputs.profile.need(f"interconnect.{name}", why).value
 
         topology = exact("topology")
         return replace(
-            cls.of(inputs, why, max(nodes, 2)),
+            cls.of(inputs, why),
             eager=inputs.need("interconnect.eager", why),
             topology=topology,
             nodes_per_leaf=1 if topology == "star" else round(exact("nodes_per_leaf")),

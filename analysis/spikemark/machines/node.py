@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spikemark.core.errors import BadInput
+from spikemark.quantities.words import counted
 
 WHY = "placing ranks"
 
@@ -40,8 +41,8 @@ class Node:
         fit = cores // threads
         if ranks_per_node is not None and ranks_per_node > fit:
             raise BadInput(
-                f"ranks_per_node={ranks_per_node}: with {threads} threads each, a node of {name} ({cores}"
-                f" cores) takes 1 to {fit}"
+                f"ranks_per_node={ranks_per_node}: with {counted(threads, 'thread')} each, a node of {name}"
+                f" ({cores} cores) takes 1 to {fit}"
             )
         each = min(ranks, ranks_per_node or fit)
         return cls(cores, each, threads, -(-ranks // each))

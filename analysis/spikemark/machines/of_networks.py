@@ -58,19 +58,31 @@ def in_proportion(known: Known, reference: Profile | None) -> Iterator[Assumed]:
         most = memory / 2 if memory else None
         yield between(made, None, most, "half that of the memory: a copy reads and writes")
     one = known.number("interconnect.topology") == "star"
-    many = CONGESTION_ETHERNET if may_be_ethernet(known) else CONGESTION
+    many = CONGESTION_ETHERNET if may_be_ethernet(known.number(FABRIC)) else CONGESTION
     yield Assumed("interconnect.congestion", *(ONE_SWITCH if one else many))
 
 
-def may_be_ethernet(known: Known) -> bool:
+def may_be_ethernet(fabric: str | None) -> bool:
     """True if the nodes are connected by Ethernet, or nobody says that they are not."""
-    return any(ETHERNET in group for group in comparable.groups(known.number(FABRIC)))
+    return any(ETHERNET in group for group in comparable.groups(fabric))
+
+
+def for_routes(profile: Profile) -> bool:
+    """True if the congestion of a filled profile is the one assumed for static routes (`CONGESTION`).
+
+    False if the profile states a congestion. What is assumed for Ethernet stands for few links between
+    switches, whatever the routes.
+    """
+    found, topology, fabric = map(profile.get, ("interconnect.congestion", "interconnect.topology", FABRIC))
+    if found is None or not found.open or topology is None or topology.value == "star":
+        return False
+    return not may_be_ethernet(None if fabric is None else fabric.value)
 
 
 def the_rest(known: Known, reference: Profile | None) -> Iterator[Assumed]:
     """Jitter, interconnect cards, and what only simulations need."""
     yield Assumed("interconnect.nodes_per_leaf", *NODES_PER_LEAF)
-    yield Assumed("interconnect.eager", *(EAGER_ETHERNET if may_be_ethernet(known) else EAGER))
+    yield Assumed("interconnect.eager", *(EAGER_ETHERNET if may_be_ethernet(known.number(FABRIC)) else EAGER))
     for made in compared(known, "jitter.cv", max):
         yield made
         known = known.also(made)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spikemark.core.errors import BadInput
+from spikemark.quantities.words import counted
 
 from .inputs import SLOWER
 from .node import Node
@@ -183,7 +184,7 @@ def shares(
         if own > room:
             raise BadInput(
                 f"part {part.name}: {own} ranks; allowed: up to {room}, {each.ranks} on each of its"
-                f" {part.nodes} nodes, with {each.threads} threads each"
+                f" {part.nodes} nodes, with {counted(each.threads, 'thread')} each"
             )
         found.append(Share(part.name, Node.of(part.profile, own, each.threads, each.ranks), first, own))
         first, left = first + own, left - own

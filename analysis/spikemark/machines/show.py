@@ -1,6 +1,6 @@
 """Profiles and machines of parts as tables, and as JSON."""
 
-from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -13,26 +13,28 @@ from .profile import Profile, Value
 
 def overview(profiles: list[Profile]) -> Table:
     """One row per profile: how many values are known, by kind, and how many are not."""
-    counts = [Column(kind, kind) for kind in (*KINDS, "unknown")]
-    rows = []
-    for profile in profiles:
-        kinds = Counter(value.kind for value in profile.values.values())
-        known = {kind: kinds[kind] for kind in KINDS}
-        rows.append(
-            {"name": profile.name, **known, "unknown": len(profile.unknown()), "title": profile.title}
-        )
-    return Table([Column("name", "name"), *counts, Column("title", "machine")], rows)
+
+    def of(kind: str) -> Callable[[Profile], int]:
+        return lambda profile: sum(value.kind == kind for value in profile.values.values())
+
+    columns = {
+        Column("name", "name"): lambda profile: profile.name,
+        **{Column(kind, kind): of(kind) for kind in KINDS},
+        Column("unknown", "unknown"): lambda profile: len(profile.unknown()),
+        Column("title", "machine"): lambda profile: profile.title,
+    }
+    return Table.of(columns, profiles)
 
 
 def of_parts(found: list[Machine]) -> Table:
     """One row per machine of parts: how many nodes of which profile it has, and what is not known."""
-    rows = [
-        {"name": machine.name, "parts": ", ".join(map(_part, machine.parts.values()))}
-        | {"unknown": len(machine.unknown()), "title": machine.title}
-        for machine in found
-    ]
-    heads = {"name": "name", "parts": "nodes of each part", "unknown": "unknown", "title": "machine of parts"}
-    return Table([Column(name, head) for name, head in heads.items()], rows)
+    columns = {
+        Column("name", "name"): lambda machine: machine.name,
+        Column("parts", "nodes of each part"): lambda machine: ", ".join(map(_part, machine.parts.values())),
+        Column("unknown", "unknown"): lambda machine: len(machine.unknown()),
+        Column("title", "machine of parts"): lambda machine: machine.title,
+    }
+    return Table.of(columns, found)
 
 
 def _part(part: Part) -> str:
@@ -46,25 +48,29 @@ def tables(machine: Profile | Machine) -> list[Table]:
     """
     if not isinstance(machine, Machine):
         return [table(machine)]
-    rows = [
-        {"part": part.name, "nodes": part.nodes, "profile": part.profile.name, "title": part.profile.title}
-        for part in machine.parts.values()
-    ]
-    heads = {"part": "part", "nodes": "nodes", "profile": "profile", "title": "title of the profile"}
-    parts = Table([Column(name, head) for name, head in heads.items()], rows, machine.title)
+    columns = {
+        Column("part", "part"): lambda part: part.name,
+        Column("nodes", "nodes"): lambda part: part.nodes,
+        Column("profile", "profile"): lambda part: part.profile.name,
+        Column("title", "title of the profile"): lambda part: part.profile.title,
+    }
+    parts = Table.of(columns, machine.parts.values(), machine.title)
     return [parts, *(table(group, f"{start}.…") for start, group in machine.groups.items())]
 
 
 def table(group: Profile | Part | Link, title: str | None = None) -> Table:
     """One row per value: number or text, unit, interval, kind and reference. `title`: that of the profile."""
-    rows = [
-        {"path": path, "value": _text(value.value), "unit": value.unit or "", "kind": value.kind}
-        | {"interval": "" if value.interval is None else "{:g} to {:g}".format(*value.interval)}
-        | {"reference": value.reference}
-        for path, value in group.values.items()
-    ]
-    columns = [Column(name, name) for name in ("path", "value", "unit", "interval", "kind", "reference")]
-    return Table(columns, rows, group.title if title is None else title)
+    columns = {
+        Column("path", "path"): lambda row: row[0],
+        Column("value", "value"): lambda row: _text(row[1].value),
+        Column("unit", "unit"): lambda row: row[1].unit or "",
+        Column("interval", "interval"): lambda row: (
+            "" if row[1].interval is None else "{:g} to {:g}".format(*row[1].interval)
+        ),
+        Column("kind", "kind"): lambda row: row[1].kind,
+        Column("reference", "reference"): lambda row: row[1].reference,
+    }
+    return Table.of(columns, group.values.items(), group.title if title is None else title)
 
 
 def _text(value: Any) -> str:

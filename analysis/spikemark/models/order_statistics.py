@@ -32,25 +32,6 @@ def expected_maximum(m: int) -> float:
     return middle + right - left
 
 
-def probability_maximum_above(p: float, m: int) -> float:
-    """Probability that the maximum of `m` values lies in the upper fraction `p` of their distribution (L26,
-    eq 12).
-
-    This is true for independent, identically distributed values of any distribution.
-    """
-    _check_ranks(m)
-    if not 0 <= p <= 1:
-        raise BadInput(f"p={p}: a fraction from 0 to 1")
-    return 1.0 if p == 1 else -math.expm1(m * math.log1p(-p))
-
-
-def upper_fraction(level: float, m: int) -> float:
-    """Inverse of eq 12: the upper fraction containing the maximum of `m` values with probability `level`."""
-    _check_ranks(m)
-    _check_level(level)
-    return -math.expm1(math.log1p(-level) / m)
-
-
 def interval_of_maxima(mean: float, sd: float, m: int, level: float = 0.99) -> tuple[float, float]:
     """Central interval that contains the maximum of `m` independent N(mean, sd^2) with probability `level`.
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 WORD, GROUP = 4, 16  # bytes
 LINE = 16  # words
-FEW = 6  # synapses of a list on the mean, below which lists share lines
+FEW = 5  # synapses of a list on the mean, below which lists share lines
 FILL, FILTERED_FILL = 15, 19  # words of the lists of a line on the mean, without a filter and with one
 FEWEST_SPARE = 5  # bits that the place and the weight of a synapse leave, and its list needs
 MOST_GROUP_BITS, GROUP_SYNAPSES = 14, 16384

@@ -4,6 +4,7 @@ Inside the analysis a placement is one text: the name of its rule, such a name w
 `area_group:1x64,0.5x2` (placement_weights.py), or the path of its file.
 """
 
+import sys
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from .named_files import digest
 
 FILE, FROM_FILE = ".json", "from_file"  # what names of files end in; name of the placement that reads one
 SEPARATOR, TIMES = ":", "x"  # before weights in a text; between a weight and how many ranks have it
+LARGEST = sys.float_info.max
 ALLOWED = (
     f'a name, {{"name": NAME, "weights": [a number for each rank]}}, or {{"name": "{FROM_FILE}", "file":'
     f' "FILE{FILE}"}}'
@@ -39,10 +41,10 @@ def text_of(field: Any) -> Any:
 
 
 def _joined(rule: str, weights: Any) -> str:
-    """The text of a rule and weights. Raises ValueError for what is no list of numbers."""
+    """The text of a rule and weights. Raises ValueError for what is no list of finite numbers."""
     numbers = isinstance(weights, list) and all(type(w) in (int, float) for w in weights)
-    if not numbers or not weights:
-        raise ValueError(f"weights={shown(weights)}; allowed: a number for each rank")
+    if not numbers or not weights or not all(abs(w) <= LARGEST for w in weights):
+        raise ValueError(f"weights={shown(weights)}; allowed: a finite number for each rank")
     runs = ((weight, len(list(same))) for weight, same in groupby(map(float, weights)))
     return rule + SEPARATOR + ",".join(f"{w!r}{TIMES}{n}" if n > 1 else repr(w) for w, n in runs)
 

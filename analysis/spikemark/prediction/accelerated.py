@@ -24,6 +24,7 @@ from spikemark.machines.accelerated import DEVICES
 from spikemark.machines.inputs import quantity
 from spikemark.machines.profile import Profile
 from spikemark.quantities.quantity import Quantity, missing, worst
+from spikemark.quantities.words import counted, number
 
 from . import runs_published
 from .asked import Network
@@ -181,12 +182,27 @@ def _modelled(network: Network, profile: Profile, counting: Counting, events: Ev
     try:
         found = _from_kernels(profile, counting, events)
     except BadInput as reason:
-        why = f"{profile.name}: no run of {network.title} on it was published, and {_rest(profile, reason)}"
+        none = f"{profile.name}: no run of {network.title} on it was published{_others(profile)}"
+        why = f"{none}, and {_rest(profile, reason)}"
         return missing(why, "1", mark=UNKNOWN)
     return Quantity(
         found.value, found.low / EXTRAPOLATED, found.high * EXTRAPOLATED, "1", "extrapolated",
         depends=found.depends,
     )  # fmt: skip
+
+
+def _others(profile: Profile) -> str:
+    """The networks of which runs on it were published, each with its fastest run."""
+    fastest: dict[str, Result] = {}
+    for found in sorted(runs_published.of_device(profile), key=lambda one: one.real_time_factor.value):
+        if not found.variant:
+            fastest.setdefault(found.network, found)
+    said = [
+        f"{name} (real-time factor {number(found.real_time_factor.value)} on"
+        f" {counted(found.devices, 'device')})"
+        for name, found in fastest.items()
+    ]
+    return f", only of {', '.join(said)}" if said else ""
 
 
 def _rest(profile: Profile, reason: BadInput) -> str:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from spikemark.machines.plain import named
-from spikemark.quantities.table import Cell, Column, Table
+from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number
 
 from . import advise_commands, model_error, show, simulators
@@ -142,25 +142,25 @@ def repeated(made: Advice) -> list[str]:
 
 def table(made: Advice) -> Table:
     """One row for the best option of every schedule, the best of all first."""
-    columns = [Column("schedule", "schedule"), Column("verdict", "verdict")]
-    columns += [Column("nodes", "nodes"), Column("ranks", "ranks"), Column("threads", "threads of a rank")]
-    ways = [c for c in show.WAYS if c.name != "exchanges" or not made.foreign]
-    columns += [Column("placement", "placement"), *ways]
-    columns += [*show.columns_of(COLUMNS), Column("ratio", "time over that of the best", each=True)]
-    columns += [Column("limited_by", "limited by")]
+    predicted = {
+        Column("nodes", "nodes"): lambda p: p.nodes,
+        Column("ranks", "ranks"): lambda p: p.ranks,
+        Column("threads", "threads of a rank"): lambda p: p.threads,
+        Column("placement", "placement"): lambda p: p.placement,
+        **{c: cell for c, cell in show.WAYS.items() if c.name != "exchanges" or not made.foreign},
+        **show.figures(COLUMNS),
+    }
+    columns = {
+        Column("schedule", "schedule"): lambda r: r.prediction.loads.schedule.label,
+        Column("verdict", "verdict"): lambda r: verdict(made, r),
+        **{c: lambda r, cell=cell: cell(r.prediction) for c, cell in predicted.items()},
+        Column("ratio", "time over that of the best", each=True): lambda r: (
+            "best" if r is made.best else r.ratio
+        ),
+        Column("limited_by", "limited by"): lambda r: LIMITS[r.prediction.slowest],
+    }
     title = f"{made.network.title} on {made.title}: times of {made.label}; modelled"
-    return Table(columns, [_row(made, r) for r in made.ranked], title, "options", [CLOSER])
-
-
-def _row(made: Advice, r: Ranked) -> dict[str, Cell]:
-    p = r.prediction
-    return {
-        "schedule": p.loads.schedule.label, "verdict": verdict(made, r), "nodes": p.nodes,
-        "ranks": p.ranks, "threads": p.threads, "placement": p.placement, **show.ways(p.loads),
-        **{name: p.figures[name] for name in COLUMNS},
-        "ratio": "best" if r is made.best else r.ratio,
-        "limited_by": LIMITS[p.slowest],
-    }  # fmt: skip
+    return Table.of(columns, made.ranked, title, "options", [CLOSER])
 
 
 def verdict(made: Advice, r: Ranked) -> str:

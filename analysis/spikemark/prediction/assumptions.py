@@ -33,7 +33,7 @@ def assumptions(
         used = [name for lane in loads.lanes if not lane.alone for name in lane.exchanges]
         own = [layout.shares[of[0]] for of in nets.calls if len(of) == 1]  # only these have tables
         paths = {path for share in own for path in layout.profile(inputs.profile, share).values}
-        lines += algorithms.differences(used, paths)
+        lines += algorithms.differences(used, paths, layout.routed(inputs.profile))
     if any(lane.lag for lane in loads.lanes):
         lines.append(HIDDEN)
     return lines + [f"{path}: times {factor:.3g}, as fitted" for path, factor in inputs.factors.items()]

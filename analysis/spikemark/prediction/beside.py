@@ -65,18 +65,15 @@ def beside(run: Run, profile) -> Beside:
 def table(found: Beside) -> Table:
     """A row for each part of a cycle, and one for the real-time factor."""
     p, kind = found.prediction, found.run.record.kind
-    columns = [
-        Column("part", "s per simulated s"), Column("run", f"run ({kind})"),
-        Column("predicted", "predicted, with interval"), Column("ratio", "run over prediction"),
-    ]  # fmt: skip
-    rows = [
-        {"part": show.head(name).split(" (")[0], "run": took, "predicted": p.figures[name],
-         "ratio": found.ratio(name)}
-        for name, took in found.took.items()
-    ]  # fmt: skip
+    columns = {
+        Column("part", "s per simulated s"): lambda name: show.head(name).split(" (")[0],
+        Column("run", f"run ({kind})"): lambda name: found.took[name],
+        Column("predicted", "predicted, with interval"): lambda name: p.figures[name],
+        Column("ratio", "run over prediction"): found.ratio,
+    }
     of = f"{counted(p.ranks, 'rank')} with {counted(p.threads, 'thread')}"
     title = f"{found.run.path.name}: {of}, {p.schedule}, placement {p.placement}, beside its prediction for"
-    return Table(columns, rows, f"{title} {p.title}", notes=lines(found))
+    return Table.of(columns, found.took, f"{title} {p.title}", notes=lines(found))
 
 
 def lines(found: Beside) -> list[str]:

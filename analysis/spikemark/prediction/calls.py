@@ -80,20 +80,15 @@ def of(net: Collectives, met: Iterable[tuple[Lane, list[Traffic]]]) -> list[Call
 
 
 def changes(before: list[Call], after: list[Call]) -> list[str]:
-    """Which calls get another algorithm with more ranks, and from how many ranks on; one line for each."""
+    """Which calls get another algorithm with more ranks, and with how many ranks; one line for each."""
     earlier = {(call.lane, call.name, call.library): call for call in before}
     found = []
     for call in after:
         old = earlier.get((call.lane, call.name, call.library))
         if old is None or old.algorithm == call.algorithm or old.ranks >= call.ranks:
             continue
-        start = next(
-            ranks
-            for ranks in range(old.ranks + 1, call.ranks + 1)
-            if algorithms.chosen(call.library, call.name, ranks, call.size) == call.algorithm
-        )
-        found.append(
-            f"from {start} ranks on, {LIBRARIES[call.library]} {DONE.get(call.algorithm, OTHER)}"
-            f" (`{call.name}`)"
-        )
+        first, last = algorithms.stretch(call.library, call.name, call.ranks, call.size)
+        start = max(first, old.ranks + 1)
+        where = f"from {start} ranks on" if last is None else f"from {start} to {last} ranks"
+        found.append(f"{where}, {LIBRARIES[call.library]} {DONE.get(call.algorithm, OTHER)} (`{call.name}`)")
     return found

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from spikemark.machines import algorithms
-from spikemark.machines.algorithms import BRUCK, LINEAR, NEIGHBOR, PAIRWISE, RING, ROOT, TREE
+from spikemark.machines.algorithms import BRUCK, DOUBLING, LINEAR, NEIGHBOR, PAIRWISE, RING, ROOT, TREE
 from spikemark.machines.fields import BETWEEN, FULL, LAYOUTS, WITHIN
 from spikemark.machines.inputs import Inputs
 from spikemark.machines.interconnect import Interconnect
@@ -89,11 +89,12 @@ class Collectives:
         [..., member], from when they begin, `clock` of the same shape.
 
         `rounds`: (number of the sender, by receiver; bytes). Messages that leave a node in a round share its
-        card. What is not eager begins when both are there, and its sender waits, too. Nobody waits for others
-        than its partners (Hockney 1994 with overheads as above).
+        card. Who sends within its node copies the message before it does anything else. What is not eager
+        begins when both are there, and its sender waits, too. Nobody waits for others than its partners
+        (Hockney 1994 with overheads as above). Who is its own sender gets no message.
         """
         net, nodes = self.net, np.unique(node, return_inverse=True)[1]
-        leaf = node // (net.nodes_per_leaf or 1)
+        leaf, at = node // (net.nodes_per_leaf or 1), np.arange(len(node))
         between = net.leaf_latency_s(int(nodes.max()) + 1)
         for source, size in rounds:
             near, late = nodes[source] == nodes, size > net.eager
@@ -101,10 +102,13 @@ class Collectives:
             latency = np.where(leaf == leaf[source], between, net.latency_s)
             busy = np.where(near, net.busy_node_s, net.busy_s)
             latency = np.where(near, net.latency_node_s, latency)
-            copied = np.where(near, size / net.bandwidth_node, size * shared / net.bandwidth)
+            copying = np.zeros(len(node))
+            copying[source[near & (source % len(node) != at)]] = size / net.bandwidth_node
+            clock = clock + copying
+            copied = np.where(near, 0.0, size * shared / net.bandwidth)
             began = np.maximum(clock[..., source], clock) if late else clock[..., source]
             there = began + latency + late * (latency - busy) + copied
-            clock = np.maximum(clock + busy, there)
+            clock = np.where(source % len(node) == at, clock, np.maximum(clock + busy, there))
             if late:
                 clock[..., source] = np.maximum(clock[..., source], there)
         return clock
@@ -185,7 +189,7 @@ class Collectives:
         """
         name = algorithms.chosen(self.net.selector, "barrier", traffic.ranks, 0)
         whole, node = self.barrier(traffic), np.asarray(traffic.node)
-        rounds = [(at, 0) for _, at in _doubling(len(node), name)]
+        rounds = [(source, 0) for source in _barrier_rounds(len(node), name)]
         if name in (ROOT, TREE) or not rounds:
             return np.full(len(node), whole)
         left_s = self._ends(came_s, node, rounds) - came_s.max(axis=1, keepdims=True)
@@ -194,7 +198,8 @@ class Collectives:
     def _barrier(self, name: str, node: np.ndarray, _: float) -> float:
         if name == ROOT:
             return 2 * self._root(node, 0)
-        return (1 + (name == TREE)) * self._rounds(node, [(at, 0) for _, at in _doubling(len(node), name)])
+        rounds = [(source, 0) for source in _barrier_rounds(len(node), name)]
+        return (1 + (name == TREE)) * self._rounds(node, rounds)
 
     def _root(self, node: np.ndarray, size: float) -> float:
         """Everyone sends the first member so many bytes."""
@@ -261,6 +266,20 @@ def _doubling(ranks: int, name: str) -> list[tuple[int, np.ndarray]]:
     """
     at, paired = np.arange(ranks), name != BRUCK and ranks == 2 ** round(np.log2(max(1, ranks)))
     return [(d, at ^ d if paired else at - d) for d in _powers(ranks)]
+
+
+def _barrier_rounds(ranks: int, name: str) -> list[np.ndarray]:
+    """Who sends to each rank, round by round; itself: nobody.
+
+    Of a number that is no power of two, doubling pairs the ranks below the largest power that fits. The
+    others first tell one of these that they are there, and in the end it tells them that all are
+    (ompi/mca/coll/base/coll_base_barrier.c).
+    """
+    at, inner = np.arange(ranks), 2 ** int(np.log2(max(1, ranks)))
+    if name != DOUBLING or inner == ranks:
+        return [source for _, source in _doubling(ranks, name)]
+    pairs = [np.where(at < inner, at ^ d, at) for d in _powers(inner)]
+    return [np.where(at < ranks - inner, at + inner, at), *pairs, np.where(at < inner, at, at - inner)]
 
 
 def _curve(rows: np.ndarray, size: float) -> float:

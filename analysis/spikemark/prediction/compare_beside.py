@@ -109,21 +109,22 @@ def published(made: Comparison, call: Call) -> Table:
     ]
     machines += [(a, a.results) for a in made.accelerated]
     rows = [
-        {
-            "machine": call(one), "program": r.who, "year": str(r.year), "variant": r.variant or "as asked",
-            "devices": r.devices, "real_time_factor": r.real_time_factor, "energy": r.energy,
-            "source": r.source,
-        }
+        (one, r)
         for one, results in machines
         for r in sorted(results, key=lambda r: (bool(r.variant), r.real_time_factor.value))
-    ]  # fmt: skip
-    columns = [
-        Column("machine", "machine"), Column("program", "program"), Column("year", "year"),
-        Column("variant", "network"), Column("devices", "devices"),
-        Column("real_time_factor", "real-time factor", "literature"),
-        Column("energy", "energy per recurrent event (µJ)", "literature"), Column("source", "source"),
-    ]  # fmt: skip
-    return Table(columns, rows, "What was published of this network on these machines", "published")
+    ]
+    energy = Column("energy", "energy per recurrent event (µJ)", "literature")
+    columns = {
+        Column("machine", "machine"): lambda row: call(row[0]),
+        Column("program", "program"): lambda row: row[1].who,
+        Column("year", "year"): lambda row: str(row[1].year),
+        Column("variant", "network"): lambda row: row[1].variant or "as asked",
+        Column("devices", "devices"): lambda row: row[1].devices,
+        Column("real_time_factor", "real-time factor", "literature"): lambda row: row[1].real_time_factor,
+        energy: lambda row: row[1].energy,
+        Column("source", "source"): lambda row: row[1].source,
+    }
+    return Table.of(columns, rows, "What was published of this network on these machines", "published")
 
 
 def lines(made: Comparison, call: Call) -> list[str]:

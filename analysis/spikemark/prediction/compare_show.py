@@ -52,7 +52,7 @@ def table(made: Comparison, call: Call = name_of) -> Table:
     columns = [Column("machine", "machine"), Column("target", "target")]
     columns += [Column(word, f"nodes, {word}") for word in (POSSIBLE, LIKELY, SURE)]
     columns += [Column("real_time_factor", "real-time factor", each=True)]
-    columns += [*show.columns_of(COLUMNS)]
+    columns += show.figures(COLUMNS)
     columns += [Column(name, head, each=True) for name, head in LIFE.items()]
     columns += [Column("limited_by", "limited by"), Column("schedule", "schedule")]
     columns += [Column("placement", "placement"), *show.WAYS]
@@ -75,7 +75,8 @@ def _row(c: Candidate, call: Call) -> dict[str, Cell]:
     words |= {"real_time_factor": interval(c.chosen), "limited_by": LIMITS[c.chosen.slowest]}
     words |= {name: c.over_range(name) for name in (*COLUMNS, *LIFE)}
     words |= {"schedule": label(c.chosen.schedule)}
-    return words | {"placement": c.chosen.placement, **show.ways(c.chosen.loads)}
+    words |= {way.name: cell(c.chosen) for way, cell in show.WAYS.items()}
+    return words | {"placement": c.chosen.placement}
 
 
 def verdict(made: Comparison, call: Call = name_of) -> list[str]:

@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from spikemark.machines.inputs import SLOWER, Inputs
+from spikemark.machines.interconnect import CROWD
 from spikemark.machines.node import Node
+from spikemark.machines.of_networks import for_routes
 from spikemark.machines.parts import LINKS, PARTS, Machine, Share, shares
 from spikemark.machines.profile import UnknownValue
 
@@ -67,6 +69,11 @@ class Layout:
     def share_of(self) -> np.ndarray:
         """The number of the share of each node, [node]."""
         return np.repeat(np.arange(len(self.shares)), [share.node.nodes for share in self.shares])
+
+    def routed(self, machine: Any) -> bool:
+        """True if a congestion that is assumed for static routes counts for messages between these nodes."""
+        profiles = (self.profile(machine, share) for share in self.shares)
+        return self.nodes >= CROWD and any(map(for_routes, profiles))
 
     def prefix(self, share: Share) -> str:
         """What a line about one share begins with."""

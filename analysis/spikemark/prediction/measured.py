@@ -15,6 +15,7 @@ from spikemark.core.errors import BadInput, shown
 from spikemark.machines.inputs import WITHIN, Inputs
 from spikemark.machines.jitter import Jitter
 from spikemark.models import recursion
+from spikemark.models.statistics import lump
 from spikemark.network import lanes
 from spikemark.network.description import Description, read
 from spikemark.network.placement_field import same
@@ -22,6 +23,7 @@ from spikemark.network.schedules import Schedule
 from spikemark.quantities.quantity import Quantity
 from spikemark.records.dry_run import DryRun
 
+from . import waiting
 from .loads import Loads
 
 #: What numbers depend on besides values of the profile: how well times are known, and which ranks ran.
@@ -100,13 +102,18 @@ class Measured:
         beyond = self.run.slower * factor * float(compute.mean()) if which == "high" else 0.0
         return float(course.waiting_s[..., settled].mean()) + beyond
 
-    def arrivals(self, inputs: Inputs, window: int) -> np.ndarray:
-        """When ranks end a window that all of them began together, [draw, rank] in s."""
+    def arrivals(self, inputs: Inputs, met: list[waiting.Met]) -> np.ndarray:
+        """When ranks come to the last of these meetings, after a window that all of them began together,
+        [draw, rank] in s.
+        """
+        met = waiting.nested(met)
         compute = self.compute[self._sampled(inputs)]
-        length = min(window, compute.shape[1])
-        whole = compute[:, : compute.shape[1] // length * length].reshape(len(compute), -1, length)
-        most = max(1, WINDOWS // len(compute))
-        return self._factor(inputs) * whole[:, :most].sum(axis=2).T
+        if met[-1][0] > compute.shape[1]:  # such a window is not there
+            met = [(compute.shape[1], met[-1][1])]
+        most = max(1, WINDOWS // len(compute)) * met[-1][0]
+        cycles = min(most, compute.shape[1]) // met[-1][0] * met[-1][0]
+        took = lump(compute[:, :cycles], met[0][0]).T
+        return self._factor(inputs) * waiting.through_meetings(np.array(took), met)
 
     def _factor(self, inputs: Inputs) -> float:
         """1, moved by how well times were measured and by how well the sample stands for all ranks."""

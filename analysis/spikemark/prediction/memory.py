@@ -129,7 +129,7 @@ def _places(exchange: str, ranks: int) -> float:
 def index_bytes(loads: Loads, neurons: np.ndarray) -> np.ndarray:
     """Bytes by which a thread finds its lists, for all lanes, [rank] (miniapp/src/synapse/table.h).
 
-    There is a start for every list. Where lists hold less than six synapses on the mean, neighbouring ones
+    There is a start for every list. Where lists hold less than five synapses on the mean, neighbouring ones
     share lines of 16 words, and what does not fit follows elsewhere: numbers of synapses are taken to be
     Poisson. Where lists hold less than one, a filter has a bit for every list, or for 2^c of them.
     """

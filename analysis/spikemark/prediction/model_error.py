@@ -28,7 +28,7 @@ from .predict import POWER, Prediction
 from .simulators import MINI_APP
 
 FACTOR = "real_time_factor"
-WAITING, EXCHANGE = "waiting", "exchange"
+WAITING, EXCHANGE, THREAD_WAIT = "waiting", "exchange", "thread_wait"
 #: The factors by which a part of a real run takes less and more than the model says (95 %), from runs of the
 #: mini-app on quiet virtual machines with calibrated profiles.
 PARTS = {
@@ -40,6 +40,9 @@ SIMULATED = {"waiting": (0.7, 1.3), "exchange": (0.7, 1.3)}
 #: Seconds that exchanges take besides their messages: for every spike that a rank sends or receives, and for
 #: every window.
 PER_SPIKE_S, PER_WINDOW_S = 100e-9, 1.5e-6
+#: How much the threads of a rank may differ besides their work, as a share of their computing: n threads wait
+#: in proportion to sqrt(2 ln n). On a quiet virtual machine, two threads waited 2 to 7 % of it.
+OF_THREADS = 0.06
 #: Parts that a dry run measured.
 OF_DRY_RUN = ("deliver", "update", "thread_wait", "collocate")
 #: Figures that grow with the real-time factor.
@@ -62,6 +65,10 @@ class Missed:
         low = figure.value - float(np.hypot(figure.value - figure.low, self.less))
         high = figure.value + float(np.hypot(figure.high - figure.value, self.more))
         return replace(figure, low=max(0.0, low), high=high)
+
+    def and_more(self, value: float) -> "Missed":
+        """The same error with a figure that may be larger by this, too."""
+        return replace(self, more=self.more + value)
 
     def change(self, end: str) -> float:
         """By how much the figure differs from the model at one end of the error."""
@@ -154,7 +161,11 @@ def _of_parts(
     found = {name: Missed((1 - low) * times[name], (high - 1) * times[name])
              for name, (low, high) in factors.items()}  # fmt: skip
     if EXCHANGE in found and not simulated:
-        found[EXCHANGE] = replace(found[EXCHANGE], more=found[EXCHANGE].more + _handling(loads))
+        found[EXCHANGE] = found[EXCHANGE].and_more(_handling(loads))
+    if THREAD_WAIT in found and not simulated:
+        computing = sum(times[name] for name in COMPUTE if name in times)
+        spread = OF_THREADS * np.sqrt(2 * np.log(loads.threads))
+        found[THREAD_WAIT] = found[THREAD_WAIT].and_more(float(spread) * computing)
     return found
 
 

@@ -4,6 +4,7 @@ Ranks that are all on one part have that part's network. A call in which ranks o
 costs as on the worst of their networks and of the links between these parts, value by value.
 """
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -51,6 +52,34 @@ class Networks:
         """Seconds of the barrier before it."""
         split = _split(self.layout, traffic)
         return max((exchange.barrier(self.calls[who], some) for who, some in split.items()), default=0.0)
+
+    def barrier_after(self, lane: Lane, came_s: np.ndarray) -> np.ndarray:
+        """Mean time from the arrival of the last of a group at its barrier until each rank leaves, [rank] s.
+
+        `came_s` [draw, rank]: when ranks arrive. Ranks that are alone, and those of groups whose barrier
+        takes less time than the slowest one, count the difference as well: others keep them waiting later.
+        """
+        of_node = self.layout.node_of
+        found, alike = np.zeros(len(of_node)), defaultdict(list)
+        for group in np.unique(lane.group):
+            members = np.flatnonzero(lane.group == group)
+            node = of_node[members]
+            who = tuple(np.unique(self.layout.share_of[node]).tolist())
+            leaf = node[0] % (self.whole.net.nodes_per_leaf or 1)
+            alike[len(members) > 1 and (who, leaf, (node - node[0]).tobytes())].append(members)
+        owns = {}
+        for key, groups in alike.items():
+            if not key:
+                continue
+            none = np.zeros((len(groups[0]), len(groups[0])))
+            traffic, net = Traffic(none, none, of_node[groups[0]]), self.calls[key[0]]
+            owns[key] = net.barrier(traffic)
+            came = np.concatenate([came_s[:, members] for members in groups])
+            found[np.array(groups)] = net.barrier_after(traffic, came)
+        whole = max(owns.values(), default=0.0)
+        for key, groups in alike.items():
+            found[np.concatenate(groups)] += whole - owns.get(key, 0.0)
+        return found
 
     def said(self, inputs: Inputs) -> list[str]:
         """Assumptions about texts, and about calls between parts."""

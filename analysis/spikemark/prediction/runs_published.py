@@ -70,8 +70,11 @@ def of_machine(name: str) -> list[Result]:
 
 
 def network_of(network: Network, among: list[Result]) -> str | None:
-    """The published network that this one is, of those that were run; None if it is none of them."""
-    for name in dict.fromkeys(found.network for found in among):
+    """The published network that this one is, of those that were run; None if it is none of them.
+
+    Networks that no preset makes are none: their rates or synapses were not published.
+    """
+    for name in dict.fromkeys(found.network for found in among if found.network in PRESETS):
         pairs = zip(_size(network.description, network.rates.hz), _published_size(name), strict=True)
         if all(max(a, b) <= ALIKE * min(a, b) for a, b in pairs):
             return name

@@ -1,13 +1,13 @@
 """Predictions as tables, lines and JSON."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from spikemark.machines.inputs import WITHIN
 from spikemark.machines.plain import named, plain
 from spikemark.network.lanes import Lane
 from spikemark.quantities.quantity import KINDS, Quantity
-from spikemark.quantities.table import Column, Table
+from spikemark.quantities.table import Cells, Column, Table
 from spikemark.quantities.words import counted
 
 from . import asked, by_part, simulators
@@ -30,17 +30,17 @@ ODD = "The machine's profile may be wrong: {}"
 def table(predictions: list[Prediction]) -> Table:
     """One row per prediction, all of one network, schedule and machine."""
     first = predictions[0]
-    columns = [Column("place", ""), *columns_of(FIGURES), *WAYS]
-    columns += [Column("longest_part", "longest part"), Column("fits_memory", "fits into memory")]
-    rows = [
-        {"place": f"{counted(p.ranks, 'rank')}\n{counted(p.nodes, 'node')}", **p.figures, **ways(p.loads)}
-        | {"longest_part": p.slowest or "unknown", "fits_memory": FITS[p.fits]}
-        for p in predictions
-    ]
+    columns = {
+        Column("place", ""): lambda p: f"{counted(p.ranks, 'rank')}\n{counted(p.nodes, 'node')}",
+        **figures(FIGURES),
+        **WAYS,
+        Column("longest_part", "longest part"): lambda p: p.slowest or "unknown",
+        Column("fits_memory", "fits into memory"): lambda p: FITS[p.fits],
+    }
     whose = simulators.find(first.simulator).label
     title = f"{first.title}: times of {whose} ({first.schedule}, placement {first.placement}, "
     made = MODELLED if first.measured is None else OF_DRY_RUN
-    return Table(columns, rows, f"{title}{counted(first.threads, 'thread')} per rank); {made}")
+    return Table.of(columns, predictions, f"{title}{counted(first.threads, 'thread')} per rank); {made}")
 
 
 def tables(predictions: list[Prediction]) -> list[Table]:
@@ -50,17 +50,16 @@ def tables(predictions: list[Prediction]) -> list[Table]:
 
 def parts(prediction: Prediction) -> Table:
     """One row for each part of a machine of unequal nodes, of one prediction."""
-    p, figures = prediction, by_part.FIGURES
-    columns = [Column("part", ""), Column("place", "ranks and nodes")]
-    columns += [Column(name, _head(*figures[name]), each=True) for name in figures]
-    rows = [
-        {"part": part.share.part, "place": _place(part), **part.figures, "fits_memory": FITS[part.fits]}
-        for part in p.by_part
-    ]
-    columns.append(Column("fits_memory", "fits into memory"))
+    p = prediction
+    columns = {
+        Column("part", ""): lambda part: part.share.part,
+        Column("place", "ranks and nodes"): _place,
+        **_figures({name: _head(*figure) for name, figure in by_part.FIGURES.items()}),
+        Column("fits_memory", "fits into memory"): lambda part: FITS[part.fits],
+    }
     where = f"{counted(p.ranks, 'rank')} on {counted(p.nodes, 'node')}"
     title = f"Parts of {p.machine}, {where}: times are means over the ranks of a part; {MODELLED}"
-    return Table(columns, rows, title, name="parts")
+    return Table.of(columns, p.by_part, title, "parts")
 
 
 def _place(part: OfPart) -> str:
@@ -68,18 +67,18 @@ def _place(part: OfPart) -> str:
     return f"{counted(share.ranks, 'rank')}\n{counted(share.node.nodes, 'node')} of {part.profile}"
 
 
-#: How a run goes, besides its schedule and placement.
-WAYS = (Column("delay_ratio", "D (cycles)"), Column("lag", "lag (windows)"), Column("exchanges", "exchanges"))
-
-
-def ways(loads: Loads) -> dict[str, str]:
-    """The cells of WAYS."""
-    lagged = [lane.lag for lane in loads.lanes if lane.lag]
-    return {
-        "delay_ratio": "not used" if loads.delay_ratio is None else str(loads.delay_ratio),
-        "lag": ", ".join(map(str, lagged)) or "0",
-        "exchanges": "\n".join(f"{lane.name}: {used(lane)}" for lane in loads.lanes),
-    }
+#: How a predicted run goes, besides its schedule and placement.
+WAYS: Cells = {
+    Column("delay_ratio", "D (cycles)"): lambda p: (
+        "not used" if p.loads.delay_ratio is None else str(p.loads.delay_ratio)
+    ),
+    Column("lag", "lag (windows)"): lambda p: (
+        ", ".join(str(lane.lag) for lane in p.loads.lanes if lane.lag) or "0"
+    ),
+    Column("exchanges", "exchanges"): lambda p: "\n".join(
+        f"{lane.name}: {used(lane)}" for lane in p.loads.lanes
+    ),
+}
 
 
 def used(lane: Lane) -> str:
@@ -87,9 +86,16 @@ def used(lane: Lane) -> str:
     return "none, each rank is alone" if lane.alone else lane.exchange
 
 
-def columns_of(names: Any) -> list[Column]:
-    """Columns for the figures of these names; each cell says its interval and kind."""
-    return [Column(name, head(name), each=True) for name in names]
+def figures(names: Iterable[str]) -> Cells:
+    """Cells for the figures of these names of a prediction; each says its interval and kind."""
+    return _figures({name: head(name) for name in names})
+
+
+def _figures(heads: Mapping[str, str]) -> Cells:
+    return {
+        Column(name, words, each=True): lambda one, name=name: one.figures[name]
+        for name, words in heads.items()
+    }
 
 
 def head(name: str) -> str:

@@ -117,9 +117,7 @@ def _meetings(
     if measured is not None:
         (share,) = layout.shares
         waited = np.array([measured.waited_s(meetings, inputs, share.node.ranks)])
-        return _after_barriers(
-            waited, moving, barriers, nets, lambda window: measured.arrivals(inputs, window)
-        )
+        return _after_barriers(waited, moving, barriers, nets, partial(measured.arrivals, inputs))
 
     def group(of: Inputs, share: Share) -> waiting.Group:
         return waiting.Group(compute[share.slice], Jitter.of(of, waiting.WHY), share.node.ranks)
@@ -137,20 +135,16 @@ def _after_barriers(
     moving: float,
     barriers: list[tuple[Lane, list[Traffic]]],
     nets: Networks,
-    arrivals: Callable[[int], np.ndarray],
+    arrivals: Callable[[list[waiting.Met]], np.ndarray],
 ) -> tuple[np.ndarray, float]:
     """Adds barriers to the waiting for the last rank. Who leaves one early waits in the exchange instead.
 
-    `arrivals` of all ranks at the end of a window of so many cycles, [draw, rank] in s. In lanes of several
-    groups, a barrier takes everyone as long as if they came together.
+    `arrivals` of all ranks at the barrier of a lane that has met others in earlier ones, [draw, rank] in s.
     """
-    for lane, traffic in barriers:
-        whole = nets.barrier_s(traffic)
-        if len(traffic) == 1 and traffic[0].ranks == nets.layout.ranks:
-            after = nets.whole.barrier_after(traffic[0], arrivals(lane.period))
-            own = np.array([after[share.slice].mean() for share in nets.layout.shares])
-            moving += max(0.0, whole - float(after.mean())) / lane.period
-        else:
-            own = whole
+    for number, (lane, traffic) in enumerate(barriers):
+        met = [(earlier.period, earlier.group) for earlier, _ in barriers[:number]]
+        after = nets.barrier_after(lane, arrivals([*met, (lane.period, lane.group)]))
+        own = np.array([after[share.slice].mean() for share in nets.layout.shares])
+        moving += max(0.0, nets.barrier_s(traffic) - float(after.mean())) / lane.period
         waited = waited + own / lane.period
     return waited, moving

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from scipy import special
@@ -27,6 +28,8 @@ CYCLES, RUNS, SETTLED, SEED = 1000, 2, 0.3, 1
 LEAST_DRAWS, DRAWN = 8, 20_000  # of arrivals: windows at least, and ranks x windows
 SPANS = 10  # times that all windows on their way fit into what is drawn
 WHY = "waiting for the slowest rank"
+#: The period of a lane in cycles, and its groups, [rank].
+Met = tuple[int, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,11 +142,15 @@ def _binomial(k: np.ndarray, n: int, p: float) -> np.ndarray:
     return np.exp(logs + k * np.log(p) + (n - k) * np.log1p(-p))
 
 
-def arrivals(groups: Sequence[Group], window: int) -> np.ndarray:
-    """When ranks end a window that all of them began together, drawn, [draw, rank] in s."""
-    ranks = sum(len(group.mean_s) for group in groups)
-    draws = max(LEAST_DRAWS, DRAWN // ranks)
-    normal, share, of_node = _numbers(draws, ranks)
+def arrivals(groups: Sequence[Group], met: Sequence[Met]) -> np.ndarray:
+    """When ranks come to the last of these meetings, after a window that all of them began together, drawn,
+    [draw, rank] in s. Cycles are independent from one meeting to the next.
+    """
+    ranks, met = sum(len(group.mean_s) for group in groups), nested(met)
+    window, parts = met[0][0], met[-1][0] // met[0][0]
+    draws = max(LEAST_DRAWS, DRAWN // (ranks * parts))
+    normal, share, of_node = _numbers(draws * parts, ranks)
+    of_node = np.repeat(of_node[::parts], parts, axis=0)  # a node stays as slow as it is
     found, first, first_node = [], 0, 0
     for group in groups:
         spread, own = _Spread.of(group, window), slice(first, first + len(group.mean_s))
@@ -152,7 +159,29 @@ def arrivals(groups: Sequence[Group], window: int) -> np.ndarray:
         level = group.jitter.level(of_node[:, node]) if len(spread.level) > 1 else 1.0
         found.append(window * group.mean_s * level * (spread.centre[kind] + spread.sd * normal[:, own]))
         first, first_node = own.stop, node[-1] + 1
-    return np.concatenate(found, axis=1)
+    return through_meetings(np.concatenate(found, axis=1), met)
+
+
+def nested(met: Sequence[Met]) -> list[Met]:
+    """The last of some meetings, and of those before it the ones that lead to it: every period is a multiple
+    of that before.
+    """
+    found = [met[-1]]
+    for period, group in reversed(met[:-1]):
+        if found[0][0] % period == 0:
+            found.insert(0, (period, group))
+    return found
+
+
+def through_meetings(took: np.ndarray, met: Sequence[Met]) -> np.ndarray:
+    """When ranks come to the last of nested meetings, [draw, rank], from the times of windows of the first,
+    [window, rank]. Ranks of a group leave a meeting together.
+    """
+    for (period, group), (longer, _) in pairwise(met):
+        for members in (np.flatnonzero(group == one) for one in np.unique(group)):
+            took[:, members] = took[:, members].max(axis=1, keepdims=True)
+        took = took.reshape(-1, longer // period, took.shape[1]).sum(axis=1)
+    return took
 
 
 @lru_cache(maxsize=8)

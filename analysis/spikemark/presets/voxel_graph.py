@@ -105,6 +105,11 @@ def _pairs(
     at = places.astype(np.float32)
     seeds = rng.integers(2**63, size=-(-count // BLOCK))  # so that blocks can be drawn side by side
 
+    def over(chances: np.ndarray) -> np.ndarray:
+        """`wanted` over the sums of the targets; 0 for those that no other voxel reaches."""
+        sums = chances.sum(axis=1, keepdims=True)
+        return np.divide(wanted, sums, out=np.zeros_like(sums), where=sums > 0)
+
     def block(number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sources, weights, and how many of them each target of the block has."""
         own = np.random.Generator(np.random.SFC64(seeds[number]))
@@ -113,10 +118,10 @@ def _pairs(
         near /= -np.float32(lambda_)
         np.exp(near, out=near)
         near[np.arange(last - first), np.arange(first, last)] = 0
-        chance = near * (wanted / near.sum(axis=1, keepdims=True))
+        chance = near * over(near)
         for _ in range(SCALINGS):  # pairs that are kept for sure leave more to the others
             np.minimum(chance, 1, out=chance)
-            chance *= wanted / chance.sum(axis=1, keepdims=True)
+            chance *= over(chance)
         kept = np.flatnonzero(own.random(near.shape, dtype=np.float32) < chance)
         rows, columns = np.divmod(kept, count)
         weights = strength[columns] * near.ravel()[kept]

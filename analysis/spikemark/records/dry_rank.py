@@ -3,7 +3,6 @@
 Its fields are those of a run (record_fields.py); what would need the other ranks is null (miniapp/FORMAT.md).
 """
 
-import io
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,11 +13,12 @@ import pandas as pd
 
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
-from spikemark.core.reading import read_json, read_text
+from spikemark.core.reading import read_json
 from spikemark.network.named_files import copied
 
 from . import run_files
 from .arrays import check_times, map_array
+from .csv_table import read_csv
 from .field_types import Count, Fields, Positive, Seconds
 from .record_fields import FORMAT_VERSIONS, READABLE, OfProcesses, Timing
 
@@ -104,10 +104,7 @@ def load(folder: Path) -> DryRank:
 
 def _row(path: Path, record: DryRecord) -> dict[str, Any]:
     """The one line of ranks.csv; None where it is empty."""
-    try:
-        table = pd.read_csv(io.StringIO(read_text(path)), dtype={"checksum": str})
-    except ValueError as error:
-        raise BadInput(f"{path}: not a table: {' '.join(str(error).split())}") from None
+    table = read_csv(path, dtype={"checksum": str})
     if "rank" not in table or table["rank"].tolist() != [record.dry_run.rank]:
         raise BadInput(f"{path}: one line of rank {record.dry_run.rank} is needed")
     row = {name: None if pd.isna(value) else value for name, value in table.iloc[0].items()}

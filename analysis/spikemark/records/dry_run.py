@@ -9,7 +9,6 @@ ranks/NUMBER/   the record of that rank, as the mini-app wrote it
 failed.log      what a rank said that failed, until the same command succeeds
 """
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,13 +21,14 @@ import pandas as pd
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
 from spikemark.core.files import write_atomically, write_json
-from spikemark.core.reading import read_json, read_text
+from spikemark.core.reading import read_json
 from spikemark.models import resampling
 from spikemark.network import lanes
 from spikemark.network.description import read
 from spikemark.network.named_files import located
 
 from .arrays import map_array, npy_bytes
+from .csv_table import read_csv
 from .dry_rank import DryRank
 from .dry_run_fields import About
 from .phases import COMPUTE, HELD, PARTS, THREADS
@@ -260,10 +260,7 @@ def save(out: Path, about: dict[str, Any], ranks: list[DryRank], work: np.ndarra
 
 
 def _table(path: Path, columns: list[str]) -> pd.DataFrame:
-    try:
-        table = pd.read_csv(io.StringIO(read_text(path)), dtype={"checksum": str})
-    except ValueError as error:
-        raise BadInput(f"{path}: not a table: {' '.join(str(error).split())}") from None
+    table = read_csv(path, dtype={"checksum": str})
     if lacking := [name for name in columns if name not in table]:
         raise BadInput(f"{path}: missing column {', '.join(lacking)}")
     return table

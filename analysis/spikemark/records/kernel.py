@@ -1,16 +1,15 @@
 """What the kernel counted beside the cycles of a run with record.kernel: kernel.npy and kernel.csv."""
 
-import io
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from spikemark.core.errors import BadInput
-from spikemark.core.reading import read_text
 
 from . import run_files
 from .arrays import map_array
+from .csv_table import read_csv
 from .record import Run
 from .record_fields import Kernel
 
@@ -43,10 +42,20 @@ def load(run: Run) -> KernelCounts | None:
     shape = (run.record.ranks, run.record.timing.cycles, len(about.fields))
     cycles = map_array(run.path / run_files.KERNEL_CYCLES, np.float32, shape)
     path = run.path / run_files.KERNEL
-    try:
-        table = pd.read_csv(io.StringIO(read_text(path)), dtype=COLUMNS, keep_default_na=False)
-    except ValueError as error:
-        raise BadInput(f"{path}: not a table: {' '.join(str(error).split())}") from None
+    table = read_csv(path, dtype=COLUMNS, keep_default_na=False)
     if list(table.columns) != [*COLUMNS]:
         raise BadInput(f"{path}: columns {', '.join(table.columns)}; needed are {', '.join(COLUMNS)}")
+    if len(odd := np.argwhere(~((cycles >= 0) & np.isfinite(cycles)))):
+        rank, cycle, field = odd[0]
+        raise BadInput(
+            f"{run.path / run_files.KERNEL_CYCLES}: {about.fields[field]} of rank {rank} in cycle {cycle} is"
+            f" {cycles[rank, cycle, field]:g}; allowed: finite numbers, at least 0"
+        )
+    wrong = ~np.isfinite(table["time_s"].to_numpy()) | (table["count"].to_numpy() < 0)
+    if wrong.any():
+        line = int(wrong.argmax())
+        raise BadInput(
+            f"{path}: line {line + 2}: time_s={table['time_s'][line]:g}, count={table['count'][line]};"
+            " allowed: a finite time, and a count of at least 0"
+        )
     return KernelCounts(about, cycles, table)

@@ -1,7 +1,6 @@
 """Reads run records (miniapp/FORMAT.md) and refuses those that are not whole and consistent."""
 
 import functools
-import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from spikemark.network.placement_field import name_of
 
 from . import run_files
 from .arrays import check_times, map_array
+from .csv_table import of_text
 from .launched import Launched, read_launched
 from .phases import BARRIER, COMPUTE_PHASES, LATER, OVERLAP, PARTS, THREADS
 from .record_fields import FORMAT_VERSIONS, READABLE, Record
@@ -248,12 +248,12 @@ def ranks_contract():
 
 
 def _read_ranks(path: Path, record: Record) -> pd.DataFrame:
-    lines = read_text(path, WHOLE).splitlines()
-    widths = {line.count(",") for line in lines}
-    if not lines or len(widths) != 1:  # pandas would fill a truncated line with missing values
+    text = read_text(path, WHOLE)
+    widths = {line.count(",") for line in text.splitlines()}
+    if len(widths) != 1:  # pandas would fill a truncated line with missing values
         raise BadInput(f"{path}: truncated: it is empty or its lines differ in their number of fields")
+    table = of_text(text, path)
     try:
-        table = pd.read_csv(io.StringIO("\n".join(lines)))
         if "external_events" not in table:  # a record from before the field
             table["external_events"] = pd.NA
         table = ranks_contract().validate(table, lazy=True)

@@ -48,7 +48,7 @@ def render(made: Advice) -> str:
 def _first(made: Advice) -> Table:
     whole = advise_show.table(made)
     columns = sorted((c for c in whole.columns if c.name in FIRST), key=lambda c: FIRST.index(c.name))
-    return Table(columns, whole.rows, name=whole.name)
+    return replace(whole, columns=columns, title="", notes=[])
 
 
 def _picture(made: Advice) -> Figure:
@@ -62,8 +62,9 @@ def _picture(made: Advice) -> Figure:
         or {WHOLE: p.figures[FACTOR].value}
         for p in all_of
     }
-    columns = [Column("way", "schedule, nodes"), *show.columns_of([*names, FACTOR])]
-    rows = [{"way": way, **p.figures} for way, p in zip(bars, all_of, strict=True)]
+    columns = {Column("way", "schedule, nodes"): lambda row: row[0]} | {
+        column: lambda row, cell=cell: cell(row[1]) for column, cell in show.figures([*names, FACTOR]).items()
+    }
     alt = "; ".join(f"{way}: {number(sum(bar.values()))} s per simulated s" for way, bar in bars.items())
     line = "" if made.target is None else " The dashed line is the target."
     return Figure(
@@ -71,7 +72,7 @@ def _picture(made: Advice) -> Figure:
         machines_drawing.parts(bars, made.target, "parts", alt), alt,
         "Seconds per simulated second of the best option of every schedule, with its number of nodes"
         f" (modelled). A shorter bar is faster; below 1 is faster than real time.{line}",
-        Table(columns, rows),
+        Table.of(columns, zip(bars, all_of, strict=True)),
     )  # fmt: skip
 
 

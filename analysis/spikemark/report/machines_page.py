@@ -1,6 +1,7 @@
 """The page of a comparison of machines, for a buyer: answer, table, picture, what to ask, then the rest."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from textwrap import shorten
 from types import SimpleNamespace
@@ -148,7 +149,8 @@ def _first(made: Comparison, named: dict[str, str]) -> Table:
     whole = compare_show.table(made, lambda c: named[c.name])
     columns = sorted((c for c in whole.columns if c.name in FIRST), key=lambda c: FIRST.index(c.name))
     notes = whole.notes[len(compare_show.NOTES) :]
-    return Table(columns, whole.rows, f"Ranges of nodes, and costs over {made.life.said()}", notes=notes)
+    title = f"Ranges of nodes, and costs over {made.life.said()}"
+    return replace(whole, columns=columns, title=title, notes=notes)
 
 
 def _nodes(made: Comparison, named: dict[str, str]) -> Section:
@@ -173,37 +175,36 @@ def _ranges(made: Comparison, named: dict[str, str]) -> Figure | None:
         for c in usable
     }
     alt = " ".join(compare_show.of_machine(c, lambda c: named[c.name]) for c in usable)
-    rows = [
-        {"machine": named[c.name], "nodes": compare_show.nodes(p), "word": c.word(p)}
-        | {"real_time_factor": interval(p), "speed_up": faster}
-        for c in usable
-        for p, faster in c.speed_ups
-    ]
-    columns = [
-        Column("machine", "machine"), Column("nodes", "nodes"), Column("word", "target"),
-        Column("real_time_factor", "real-time factor", each=True),
-        Column("speed_up", "times as fast as the fewest nodes", "modelled"),
-    ]  # fmt: skip
+    columns = {
+        Column("machine", "machine"): lambda row: named[row[0].name],
+        Column("nodes", "nodes"): lambda row: compare_show.nodes(row[1]),
+        Column("word", "target"): lambda row: row[0].word(row[1]),
+        Column("real_time_factor", "real-time factor", each=True): lambda row: interval(row[1]),
+        Column("speed_up", "times as fast as the fewest nodes", "modelled"): lambda row: row[2],
+    }
+    table = Table.of(columns, [(c, p, faster) for c in usable for p, faster in c.speed_ups])
     return Figure(
         "ranges", "Time against nodes", machines_drawing.ranges(curves, made.target, "ranges", alt), alt,
         "Each line is the middle of the interval, which is drawn as a band. The dashed line is the target. It"
         " is possible where the band reaches it, likely where the middle does and the band spans at most a"
-        f" factor of {TELLING:g}, and sure where all of the band does.", Table(columns, rows),
+        f" factor of {TELLING:g}, and sure where all of the band does.", table,
     )  # fmt: skip
 
 
 def _asked(made: Comparison, named: dict[str, str]) -> Section:
     """What decides, by how much it moves times; then what is missing altogether."""
-    rows = [
-        {"machine": named[c.name], "value": plain.named(d.path), "how": sensitivity.HOW[d.of_vendor]}
-        | {"factor": tuple(sorted(d.factors)), "nodes": d.nodes_said}
+    asked = [
+        (c, d)
         for c in made.candidates
         for d in sorted(decisions.worth_asking(c), key=lambda d: -d.strength)[: decisions.SHOWN]
     ]
-    columns = [
-        Column("machine", "machine"), Column("value", "assumed value"), Column("how", "how to find out"),
-        Column("factor", "real-time factor", "modelled"), Column("nodes", "nodes"),
-    ]  # fmt: skip
+    columns = {
+        Column("machine", "machine"): lambda row: named[row[0].name],
+        Column("value", "assumed value"): lambda row: plain.named(row[1].path),
+        Column("how", "how to find out"): lambda row: sensitivity.HOW[row[1].of_vendor],
+        Column("factor", "real-time factor", "modelled"): lambda row: tuple(sorted(row[1].factors)),
+        Column("nodes", "nodes"): lambda row: row[1].nodes_said,
+    }
     lines = [
         compare_show.of_figure(made, name, lambda c: named[c.name]) for name in compare_sentence.figures(made)
     ]
@@ -211,7 +212,7 @@ def _asked(made: Comparison, named: dict[str, str]) -> Section:
     lacking = [line[0].upper() + line[1:] for line in lacking]
     return Section(
         "ask", "What to ask before buying", [*lines, LIMITS], missing=lacking,
-        tables=[Table(columns, rows, "Assumed values that decide")] if rows else [],
+        tables=[Table.of(columns, asked, "Assumed values that decide")] if asked else [],
     )  # fmt: skip
 
 
@@ -233,13 +234,14 @@ def _parts(made: Comparison, named: dict[str, str]) -> list[Figure]:
     if not all(time is not None for bar in bars.values() for time in bar.values()) or not bars:
         return []  # of another simulator, the parts are not known
     alt = "; ".join(f"{name}: longest is {max(bar, key=bar.get)}" for name, bar in bars.items())
-    rows = [{"machine": _place(c, named), **c.chosen.figures} for c in made.candidates if c.usable]
-    columns = [Column("machine", "machine, nodes"), *(Column(part, part, each=True) for part in PARTS)]
+    columns = {Column("machine", "machine, nodes"): lambda c: _place(c, named)} | {
+        Column(part, part, each=True): lambda c, part=part: c.chosen.figures[part] for part in PARTS
+    }
     return [Figure(
         "parts", "Time by part", machines_drawing.parts(bars, made.target, "parts", alt), alt,
         "Seconds per simulated second. Each machine is shown on its fewest likely nodes, or else on those"
         " where the target is most likely.",
-        Table(columns, rows),
+        Table.of(columns, [c for c in made.candidates if c.usable]),
     )]  # fmt: skip
 
 
@@ -254,14 +256,12 @@ def _picture(made: Comparison, named: dict[str, str]) -> Section | None:
     best = [(factor(p), e.value) for p in made.pareto if (e := p.figures["energy_j"])]
     unbeaten = ", ".join(f"{named[p.machine]} on {p.nodes}" for p in made.pareto)
     alt = f"Energy against real-time factor; nothing is better in both than: {unbeaten}."
-    table = Table(
-        [Column("machine", "machine"), Column("nodes", "nodes"), *show.columns_of(compare_show.TRIED[:2])],
-        [
-            {"machine": named[p.machine], "nodes": p.nodes, **p.figures}
-            for p in made.pareto
-            if p.figures["energy_j"]
-        ],
-    )
+    columns = {
+        Column("machine", "machine"): lambda p: named[p.machine],
+        Column("nodes", "nodes"): lambda p: p.nodes,
+        **show.figures(compare_show.TRIED[:2]),
+    }
+    table = Table.of(columns, [p for p in made.pareto if p.figures["energy_j"]])
     picture = Figure(
         "pareto", "Time and energy", machines_drawing.pareto(curves, best, made.target, "pareto", alt), alt,
         "Each point is one number of nodes. No other machine or number of nodes is better than a ringed "
@@ -271,13 +271,12 @@ def _picture(made: Comparison, named: dict[str, str]) -> Section | None:
 
 
 def _tried(made: Comparison, named: dict[str, str]) -> Section:
-    columns = [Column("nodes", "nodes"), *show.columns_of(compare_show.TRIED), Column("part", "longest part")]
-    tables = []
-    for c in made.candidates:
-        rows = [
-            {"nodes": compare_show.nodes(p), **p.figures, "part": p.slowest or "unknown"} for p in c.tried
-        ]
-        tables.append(Table(columns, rows, named[c.name]))
+    columns = {
+        Column("nodes", "nodes"): compare_show.nodes,
+        **show.figures(compare_show.TRIED),
+        Column("part", "longest part"): lambda p: p.slowest or "unknown",
+    }
+    tables = [Table.of(columns, c.tried, named[c.name]) for c in made.candidates]
     refused = sorted({f"{named[c.name]}: {why}" for c in made.candidates for why in c.refused.values()})
     return Section("tried", "All numbers of nodes", [TRIED], tables=tables, missing=refused)
 

@@ -1,7 +1,7 @@
 """The page of imported cycle times, a dry run or a run: why ranks wait, what helps, what to measure next."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -200,4 +200,4 @@ def _section(name: str, title: str, table: Table) -> Section:
 
 def untitled(table: Table) -> Table:
     """The table for where its title stands elsewhere."""
-    return Table(table.columns, table.rows, notes=table.notes)
+    return replace(table, title="", name="")

@@ -9,7 +9,9 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from spikemark.core import slurm
 from spikemark.core.errors import BadInput
@@ -46,9 +48,13 @@ def keep(results: Results, job: Submitted) -> None:
     write_json(_file(results, job.id), content)
 
 
-def keep_end(results: Results, job: str, began_s: float, why: str, following: str | None) -> None:
-    """Writes down how this job ended, with the id of the one that follows; times are Unix epochs."""
-    content = {"began_s": began_s, "ended_s": time.time(), "why": why, "next": following}
+def keep_end(results: Results, job: str, took_s: float, why: str, following: str | None) -> None:
+    """Writes down how a job ended just now, with the id of the one that follows.
+
+    `took_s` comes from a clock that nobody sets. The times in the file are Unix epochs, that far apart.
+    """
+    ended_s = time.time()
+    content = {"began_s": ended_s - took_s, "ended_s": ended_s, "why": why, "next": following}
     write_json(_end_file(results, job), content)
 
 
@@ -139,14 +145,46 @@ def _age(path: Path) -> tuple[float, int]:
     return path.stat().st_mtime, int(path.stem) if path.stem.isdigit() else 0
 
 
+LONGEST_S = 1e10  # of a job
+
+
+class _End(BaseModel):
+    """What a job writes about its end; other fields are kept."""
+
+    model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)
+
+    began_s: float
+    ended_s: float
+    why: str
+    next: str | None
+
+
+class _Job(BaseModel):
+    """What is written down when a job is submitted."""
+
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+    nodes: Annotated[int, Field(ge=1, le=10**7)]
+    limit_s: Annotated[float, Field(ge=0, le=LONGEST_S)]
+    runs: list[str] | None
+
+
 def _read(results: Results, job: str) -> Submitted | None:
-    """A job from its files; None where they say nothing that can be used."""
+    """A job from its files; None where they say nothing that can be used.
+
+    An end that cannot be used counts as none: how long the job took, Slurm or its limit says.
+    """
     try:
-        content = read_json(_file(results, job))
-        end = read_json(_end_file(results, job)) if _end_file(results, job).is_file() else None
-        runs = content["runs"]
-        return Submitted(
-            job, content["nodes"], content["limit_s"], None if runs is None else tuple(runs), end
-        )
-    except (BadInput, KeyError, TypeError):
+        told = _Job.model_validate(read_json(_file(results, job)))
+    except (BadInput, ValidationError):
         return None
+    runs = None if told.runs is None else tuple(told.runs)
+    return Submitted(job, told.nodes, told.limit_s, runs, _end(_end_file(results, job)))
+
+
+def _end(path: Path) -> dict[str, Any] | None:
+    try:
+        found = _End.model_validate(read_json(path)).model_dump()
+    except (BadInput, ValidationError):
+        return None
+    return found if 0 <= found["ended_s"] - found["began_s"] <= LONGEST_S else None

@@ -126,7 +126,7 @@ class Watch:
             self._follow(job, job.end)
             return
         if end.state is not None and (seconds := slurm.run_time_s(job.id)) is not None:
-            jobs.keep_end(self.results, job.id, time.time() - seconds, end.state, None)  # for the budget
+            jobs.keep_end(self.results, job.id, seconds, end.state, None)  # for the budget
         log = jobs.log(self.results, job.id)
         told = log.read_text(errors="replace") if log.is_file() else None
         reason = end.why(told) + (f"; see {log}" if told else "")

@@ -51,10 +51,10 @@ def work(
 ) -> Worked:
     """Carries out the runs of the plan that have neither a record nor a reason why they failed, in its order.
 
-    `carry_out` makes the record of one run. `ends_s`: when the allocation ends, as Unix epoch. A run that
-    would not be over by then is not begun, except for the first one, which may as well use the time. `only`:
-    ids of the runs that this worker is for. `whole`: the allocation is as long as a job can be, so that a run
-    that had all of it has failed. `before` is called before each run.
+    `carry_out` makes the record of one run. `ends_s`: when the allocation ends, by the monotonic clock, which
+    nobody sets. A run that would not be over by then is not begun, except for the first one, which may as
+    well use the time. `only`: ids of the runs that this worker is for. `whole`: the allocation is as long as
+    a job can be, so that a run that had all of it has failed. `before` is called before each run.
 
     Raises BadInput as `Results.read_plan`, and for an unknown id.
     """
@@ -66,7 +66,7 @@ def work(
     for run in plan.runs:
         if (only is not None and run.id not in only) or _over(results, run):
             continue
-        if done and ends_s is not None and time.time() + SLACK * expected.of(run) + MARGIN_S > ends_s:
+        if done and ends_s is not None and time.monotonic() + SLACK * expected.of(run) + MARGIN_S > ends_s:
             return Worked(done, TIME)
         done.append(run.id)
         before()
@@ -83,7 +83,7 @@ def work(
 
 
 def _at_limit(ends_s: float | None) -> bool:
-    return ends_s is not None and time.time() > ends_s - SLOW_S
+    return ends_s is not None and time.monotonic() > ends_s - SLOW_S
 
 
 def _cut_off(results: Results, run: Planned, failed: bool) -> None:

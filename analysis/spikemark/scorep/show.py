@@ -1,5 +1,6 @@
 """The comparison with Score-P as a table for people and as JSON."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -31,20 +32,22 @@ FLUSHED = (
 
 def regions(found: Check) -> Table:
     """A row for each rank: seconds in each region, at barriers, and there until the last rank arrived."""
-    names = list(found.ranks[0].phases)
-    heads = {**{name: name for name in names}, "barrier": "MPI_Barrier", "waited": "of it waiting"}
     untraced = NO_TRACE if files.TRACE not in found.found else NOT_RECORDED
-    rows = [
-        {
-            "rank": one.rank,
-            **{name: one.phases[name].seen_s for name in names},
-            "barrier": NOT_RECORDED if one.barrier.seen_s is None else one.barrier.seen_s,
-            "waited": untraced if one.waited_s is None else one.waited_s,
-        }
-        for one in found.ranks
-    ]
-    columns = [Column("rank", "rank"), *(Column(name, head, "measured") for name, head in heads.items())]
-    return Table(columns, rows, f"{found.path} ({found.about}): seconds by Score-P")
+
+    def seen(phase: str) -> Callable[[Any], float | None]:
+        return lambda one: one.phases[phase].seen_s
+
+    columns = {
+        Column("rank", "rank"): lambda one: one.rank,
+        **{Column(phase, phase, "measured"): seen(phase) for phase in found.ranks[0].phases},
+        Column("barrier", "MPI_Barrier", "measured"): lambda one: (
+            NOT_RECORDED if one.barrier.seen_s is None else one.barrier.seen_s
+        ),
+        Column("waited", "of it waiting", "measured"): lambda one: (
+            untraced if one.waited_s is None else one.waited_s
+        ),
+    }
+    return Table.of(columns, found.ranks, f"{found.path} ({found.about}): seconds by Score-P")
 
 
 def agreement(found: Check) -> list[str]:

@@ -116,26 +116,28 @@ def dpsnn_table(name: str, cases: list[Case] | None = None) -> Table:
     """Published and predicted times of one of TABLES, errors, and which rows were held out."""
     found, factors = check(TABLES[name]() if cases is None else cases)
     second = any(MESSAGES in f for f in factors.values())
-    rows = [
-        {
-            "case": c.case.label, "role": c.role, "published_s": c.case.published_s,
-            "one_s": c.one_s, "one_error": c.error(c.one_s),
-            **({"two_s": c.two_s, "two_error": c.error(c.two_s)} if second else {}),
-            **({"published_communication": c.case.communication, "communication": c.communication}
-               if c.case.communication is not None else {}),
+    columns = {
+        Column("case", "run"): lambda c: c.case.label,
+        Column("role", "row"): lambda c: c.role,
+        Column("published_s", "published (s)", "literature"): lambda c: c.case.published_s,
+        Column("one_s", "one factor (s)", "modelled"): lambda c: c.one_s,
+        Column("one_error", "error (%)", "modelled", 2): lambda c: c.error(c.one_s),
+    }
+    if second:
+        columns |= {
+            Column("two_s", "two factors (s)", "modelled"): lambda c: c.two_s,
+            Column("two_error", "error (%)", "modelled", 2): lambda c: c.error(c.two_s),
         }
-        for c in found
-    ]  # fmt: skip
-    columns = [
-        Column("case", "run"), Column("role", "row"), Column("published_s", "published (s)", "literature"),
-        Column("one_s", "one factor (s)", "modelled"), Column("one_error", "error (%)", "modelled", 2),
-        Column("two_s", "two factors (s)", "modelled"), Column("two_error", "error (%)", "modelled", 2),
-        Column("published_communication", "communication (%)", "literature", 2),
-        Column("communication", "communication (%)", "modelled", 2),
-    ]  # fmt: skip
-    columns = [c for c in columns if any(c.name in row for row in rows)]
+    if any(c.case.communication is not None for c in found):
+        published = Column("published_communication", "communication (%)", "literature", 2)
+        columns |= {
+            published: lambda c: c.case.communication,
+            Column("communication", "communication (%)", "modelled", 2): lambda c: (
+                None if c.case.communication is None else c.communication
+            ),
+        }
     notes = [f"Fitted for {profile}: {_said(f)}." for profile, f in factors.items()]
-    return Table(columns, rows, f"DPSNN, {name}", name.lower().replace(" ", "_"), notes)
+    return Table.of(columns, found, f"DPSNN, {name}", name.lower().replace(" ", "_"), notes)
 
 
 def _said(factors: dict[str, float]) -> str:
@@ -148,16 +150,18 @@ def nest_table() -> Table:
     description = read(mam.describe(full=True, schedule="conventional"))  # as NEST
     counting = Counting(description, rates.of(description, None, "mam", {}).hz)
     profile = known_profiles(["jureca-dc"])["jureca-dc"]
-    rows = []
-    for nodes, factor in NEST_MAM.items():
-        mine = predict.numbers(counting.loads(2 * nodes, 64), profile, 2)["real_time_factor"]
-        rows.append({"nodes": nodes, "nest": factor, "predicted": mine, "ahead": factor / mine})
-    columns = [
-        Column("nodes", "nodes"), Column("nest", "NEST 3.9", "literature"),
-        Column("predicted", "mini-app", "modelled"), Column("ahead", "NEST over mini-app", "modelled", 2),
-    ]  # fmt: skip
+    mine = {
+        nodes: predict.numbers(counting.loads(2 * nodes, 64), profile, 2)["real_time_factor"]
+        for nodes in NEST_MAM
+    }
+    columns = {
+        Column("nodes", "nodes"): lambda nodes: nodes,
+        Column("nest", "NEST 3.9", "literature"): NEST_MAM.get,
+        Column("predicted", "mini-app", "modelled"): mine.get,
+        Column("ahead", "NEST over mini-app", "modelled", 2): lambda nodes: NEST_MAM[nodes] / mine[nodes],
+    }
     title = "Real-time factor of the multi-area model on JURECA-DC"
-    return Table(columns, rows, title, "nest", [NEST_SOURCE])
+    return Table.of(columns, NEST_MAM, title, "nest", [NEST_SOURCE])
 
 
 def markdown(table: Table) -> str:

@@ -25,7 +25,7 @@ from .measure import Chosen, Taken, take
 
 KIND, VERSION = "tender_expected", 1
 FIGURE = "real_time_factor"
-FILE = "acceptance.json"
+FILE, PREPARED = "acceptance.json", "prepared"  # the second: folder of what `prepare` runs
 TOLERANCE = 0.05  # share by which the machine may be slower than what was promised
 COUNTS = ("neurons", "synapses", "spikes", "synaptic_events")
 SHORTEST_S = 1e-9  # a rule for every repetition; the model time is given
@@ -50,6 +50,7 @@ def prepare(
 ) -> dict[str, Any]:
     """Runs the network once and writes what must come out to `expect`; returns it.
 
+    This run is no repetition of the acceptance: it may have been on another machine of the same name.
     Raises BadInput for the seed of the tender, an unknown run or model time, and a file that exists.
     """
     if expect.exists():
@@ -59,7 +60,7 @@ def prepare(
     if model_ms not in rule.model_ms:
         allowed = ", ".join(f"{ms:g}" for ms in rule.model_ms)
         raise BadInput(f"--model-ms: {model_ms:g}; allowed for {rule.name}: {allowed}")
-    record = _run(bundle, rule, asked, model_ms, 1, work, way, say).runs[0].run.record
+    record = _run(bundle, rule, asked, model_ms, 1, work / PREPARED, way, say).runs[0].run.record
     found = {
         "kind": KIND,
         "format_version": VERSION,

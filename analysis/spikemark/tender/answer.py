@@ -1,23 +1,30 @@
 """An answer: everything that a bidder hands in, collected from measured runs."""
 
+import csv
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
 from spikemark.core.files import whole_folder, write_json
 from spikemark.core.reading import read_json
+from spikemark.energy.source import Source
 from spikemark.records import run_files
+from spikemark.records.record import Run
 
 from . import environment, figures, manifest, source
 from .bundle import Bundle
+from .check.energy import COLUMNS, METER, meter_file
 from .environment import unread, value
 from .fields import Answer
 from .measure import Taken
 
+METER_FILES = "power"
 KIND, VERSION = "tender_answer", 1
 FILE, ENVIRONMENT, COMMITMENT = "answer.json", "environment.json", "commitment.json"
 
@@ -46,15 +53,15 @@ def write(
         "bidder": bidder,
         "category": category,
         "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "runs": [_run(one, power) for one in taken],
     }
     with whole_folder(out) as made:
         for one in taken:
             for number, measured in enumerate(one.runs, 1):
                 shutil.copytree(measured.run.path, made / _folder(one, number), ignore=_not_of_a_run)
         if power is not None:
-            (made / "power").mkdir()
-            shutil.copyfile(power["path"], made / "power" / Path(power["path"]).name)
+            (made / METER_FILES).mkdir()
+            shutil.copyfile(power["path"], made / METER_FILES / Path(power["path"]).name)
+        content["runs"] = [_run(made, one, power) for one in taken]
         about = {"kind": "tender_environment", "format_version": 1, "software": software(bundle, taken)}
         write_json(made / ENVIRONMENT, {**about, "nodes": nodes})
         write_json(made / FILE, content)
@@ -76,12 +83,15 @@ def _not_of_a_run(folder: str, names: list[str]) -> list[str]:
     return [name for name in names if name not in run_files.FILES or name.startswith(".")]
 
 
-def _run(one: Taken, power: dict[str, Any] | None) -> dict[str, Any]:
-    """The entry of a run in answer.json."""
-    repetitions = [
-        {"folder": _folder(one, number), **figures.of_run(m.run, figures.energy_of(m.run, power))}
-        for number, m in enumerate(one.runs, 1)
-    ]
+def _run(made: Path, one: Taken, power: dict[str, Any] | None) -> dict[str, Any]:
+    """The entry of a run in answer.json; writes the readings of a meter outside beside."""
+    repetitions = []
+    for number, measured in enumerate(one.runs, 1):
+        folder, energy = _folder(one, number), figures.energy_of(measured.run, power)
+        repetitions.append({"folder": folder, **figures.of_run(measured.run, energy)})
+        if power is not None:
+            repetitions[-1][METER] = meter_file(folder)
+            _write_readings(made / meter_file(folder), energy.source, measured.run)
     first = one.runs[0].run.record
     return {
         "name": one.rule.name,
@@ -91,6 +101,24 @@ def _run(one: Taken, power: dict[str, Any] | None) -> dict[str, Any]:
         "repetitions": repetitions,
         "figure": figures.of_repetitions(repetitions),
     }
+
+
+def _write_readings(path: Path, source: Source, run: Run) -> None:
+    """Writes the channels of a meter outside like energy.csv, in the time of the run, from pause to pause."""
+    begin, end = source.timeline.measured
+    moved = run.record.timing.simulate_started_s - begin
+    first = source.timeline.idle_before[0] if source.timeline.idle_before else begin
+    last = source.timeline.idle_after[1] if source.timeline.idle_after else end
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for name, trace in source.traces.items():
+            begun = max(int(np.searchsorted(trace.time_s, first, side="right")) - 1, 0)
+            for i in range(begun, min(int(np.searchsorted(trace.time_s, last)) + 1, len(trace.time_s))):
+                joules = trace.counter_j[i] - trace.counter_j[begun] if trace.cumulative else None
+                values = joules, None if trace.cumulative else trace.power_w[i]
+                cells = ["" if value is None else repr(float(value)) for value in values]
+                writer.writerow([0, source.name, name, f"{trace.time_s[i] + moved:.6f}", *cells])
 
 
 def software(bundle: Bundle, taken: list[Taken]) -> dict[str, Any]:

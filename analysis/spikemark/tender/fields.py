@@ -12,6 +12,8 @@ FIGURES = {
     "real_time_factor": ("real-time factor", "1"),
     "joules_per_synaptic_event": ("energy per synaptic event", "J"),
 }
+#: Begins the assumption of a projection that says for how many measured runs its profile holds.
+HELD = "the profile holds for"
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 Name = Annotated[str, Field(pattern=f"^{NAME}$")]

@@ -48,8 +48,8 @@ def beside(of: Compared, bids: list[Bid] | None = None) -> Table:
 
     The table of a single bid has its name as title.
     """
-    columns = {
-        Column("offer", WHO): lambda row: row[0].name,
+    several = bids is None or len(bids) > 1
+    columns = ({Column("offer", WHO): lambda row: row[0].name} if several else {}) | {
         Column("run", "run"): lambda row: row[1].run,
         Column("figure", "figure"): lambda row: _head(row[1].figure),
         Column("measured", "measured"): lambda row: _shown(row[1].figure, row[1].measured),
@@ -58,10 +58,7 @@ def beside(of: Compared, bids: list[Bid] | None = None) -> Table:
         Column("against", "committed against evidence"): lambda row: against(row[1]),
     }
     rows = [(bid, one) for bid in bids or of.bids for one in bid.evidence.values()]
-    found = Table.of(columns, rows)
-    if bids is None or len(bids) > 1:
-        return Table(found.columns, found.rows, BESIDE, "beside")
-    return Table(found.columns[1:], found.rows, bids[0].name, "beside")
+    return Table.of(columns, rows, BESIDE if several else bids[0].name, "beside")
 
 
 def _head(figure: str) -> str:

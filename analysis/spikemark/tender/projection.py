@@ -15,14 +15,14 @@ from spikemark.prediction.measured import differing
 from spikemark.prediction.predict import PER_EVENT, Prediction, predict
 from spikemark.prediction.simulators import MINI_APP
 from spikemark.quantities.quantity import FEWEST, Quantity, mean, missing
-from spikemark.quantities.words import counted
+from spikemark.quantities.words import counted, number
 from spikemark.records import record
 from spikemark.records.dry_run import DryRun
 from spikemark.records.record import Run
 
 from . import figures
 from .bundle import Bundle
-from .fields import FIGURES, Rule
+from .fields import FIGURES, HELD, Rule
 
 #: How a figure can be projected, by the name in commitment.json, in words.
 METHODS = {
@@ -38,7 +38,8 @@ class Question:
     """The offered machine: its profile, and how the run lies on it. `set`: fields that the bidder changes.
 
     `dry_run`: a folder of `spikemark dryrun`; `simulated`: folders of `spikemark simulate`. With these,
-    `ranks` and `threads` may be None.
+    `ranks` and `threads` may be None. `measured`: the runs of the answer, as in answer.json, which the
+    profile is held against.
     """
 
     profile: Any = None
@@ -48,6 +49,7 @@ class Question:
     set: dict[str, Any] | None = None
     dry_run: Path | None = None
     simulated: tuple[Path, ...] = ()
+    measured: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,20 +63,62 @@ class Projected:
 
 def project(bundle: Bundle, rule: Rule, question: Question) -> Projected:
     """The figures of a run. Raises BadInput for a dry run or a simulation of another network."""
-    description = read_json(bundle.description(rule))
-    for name, given in (question.set or {}).items():
-        assign(description, name, given)
+    description, hz = _network(bundle, rule, question.set)
     if question.simulated:
         return _simulated(rule, description, question)
-    return _predicted(rule, description, question, bundle.read_expected(rule).get("rates_hz"))
+    return _predicted(rule, description, question, hz, _held(bundle, question))
+
+
+def _network(
+    bundle: Bundle, rule: Rule, changed: dict[str, Any] | None
+) -> tuple[dict[str, Any], dict[str, float] | None]:
+    """The description of a run with changed fields, and the rates of populations that the bundle states."""
+    description = read_json(bundle.description(rule))
+    for name, given in (changed or {}).items():
+        assign(description, name, given)
+    return description, bundle.read_expected(rule).get("rates_hz")
+
+
+def _held(bundle: Bundle, question: Question) -> list[str]:
+    """Hold the profile against what the bidder measured, the real-time factor of every run.
+
+    Returns one line for all and, where the interval of the profile misses a run, one for this run.
+    """
+    lines, held, tried = [], 0, 0
+    for run in question.measured:
+        found, layout = run["figure"]["real_time_factor"], run["layout"]
+        if found is None:
+            continue
+        [rule] = bundle.rules([run["name"]])
+        description, hz = _network(bundle, rule, run["set"])
+        where = f"{rule.name} on {_layout(layout['ranks'], layout['threads'])}"
+        each = -(-layout["ranks"] // layout["nodes"])
+        try:
+            made = predict(
+                description, question.profile, layout["ranks"], layout["threads"], ranks_per_node=each, hz=hz
+            )
+        except BadInput as reason:
+            lines.append(f"not held against the measured {where}: {reason}")
+            continue
+        factor = model_error.widened(made).figures["real_time_factor"]
+        tried += 1
+        if factor.low <= found["value"] <= factor.high:
+            held += 1
+            continue
+        lines.append(
+            f"{where}: measured {number(found['value'])}, predicted {number(factor.value)}"
+            f" ({number(factor.low)} to {number(factor.high)})"
+        )
+    return [f"{HELD} {held} of {counted(tried, 'measured run')}", *lines] if tried else lines
 
 
 def _predicted(
-    rule: Rule, description: dict[str, Any], question: Question, hz: dict[str, float] | None
+    rule: Rule, description: dict[str, Any], question: Question, hz: dict[str, float] | None, held: list[str]
 ) -> Projected:
     """Projects by a machine profile, with the compute times of a dry run if there is one.
 
-    `hz`: rates of populations that the bundle states, where neurons have none of their own.
+    `hz`: rates of populations that the bundle states, where neurons have none of their own. `held`: how the
+    profile does on the measured runs.
     """
     timed: DryRun | None = None
     if question.dry_run is not None:
@@ -97,7 +141,7 @@ def _predicted(
         )
     method = "model" if timed is None else "dry_run+profile"
     entries = [
-        _entry(rule, name, quantity, method, _assumes(found))
+        _entry(rule, name, quantity, method, _assumes(found, held))
         for name, quantity in (
             ("real_time_factor", found.figures["real_time_factor"]),
             ("joules_per_synaptic_event", _per_recurrent(found)),
@@ -112,11 +156,11 @@ def _threads(question: Question) -> int:
     return max(1, cores // (question.ranks_per_node or 1))
 
 
-def _assumes(found: Prediction) -> list[str]:
+def _assumes(found: Prediction, held: list[str]) -> list[str]:
     """What a prediction rests on, strongest first."""
     factor = found.figures["real_time_factor"]
     lines = [f"machine profile {found.machine}", _layout(found.ranks, found.threads)]
-    lines += [model_error.SAID, *(f"extrapolated: {line}" for line in found.outside)]
+    lines += [*held, model_error.SAID, *(f"extrapolated: {line}" for line in found.outside)]
     lines += [f"depends most on {', '.join(factor.depends[:3])}"] if factor.depends else []
     lines += [] if found.measured is None else found.measured.lines
     return [*lines, *(f"the profile may be wrong: {line}" for line in found.odd), *found.assumptions]

@@ -183,12 +183,14 @@ def _events(bundle: Bundle) -> float | None:
     rule = target(bundle)
     if rule is None:
         return None
-    expected = bundle.read_expected(rule)
     try:
+        expected = bundle.read_expected(rule)
         if modelled := expected.get("modelled_per_s"):  # counts are unknown where neurons have no rates
             return float(modelled["synaptic_events"])
         return float(expected["synaptic_events"]) / (1e-3 * float(expected["model_ms"]))
-    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+    except BadInput:
+        raise
+    except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError):
         return None
 
 
@@ -199,7 +201,7 @@ def _evidence(path: Path, content: dict[str, Any], sheet: Commitment | None) -> 
     promised = {} if sheet is None else {(one.run, one.figure): one for one in sheet.committed}
     by = [{(one.run, one.figure): one for one in entries} for entries in (measured, projected)]
     keys = dict.fromkeys([*by[0], *by[1], *promised])
-    repeated = {run.get("name"): len(run.get("repetitions", ())) for run in content.get("runs", ())}
+    repeated = _repeated(content)
     made = {}
     for run, figure in keys:
         if figure not in FIGURES:
@@ -215,6 +217,16 @@ def _evidence(path: Path, content: dict[str, Any], sheet: Commitment | None) -> 
             _rests_on(of_run, of_model, repeated.get(run, 0)),
         )  # fmt: skip
     return made
+
+
+def _repeated(content: dict[str, Any]) -> dict[str, int]:
+    """How often each run of an answer was measured; check.py names those that are left out here."""
+    found, runs = {}, content.get("runs")
+    for run in runs if isinstance(runs, list) else []:
+        name, made = (run.get("name"), run.get("repetitions")) if isinstance(run, dict) else (None, None)
+        if isinstance(name, str) and isinstance(made, list):
+            found[name] = len(made)
+    return found
 
 
 def _rests_on(measured: Entry | None, projected: Entry | None, repetitions: int) -> str:

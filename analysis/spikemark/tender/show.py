@@ -4,7 +4,7 @@ from typing import Any
 
 from spikemark.quantities.words import number
 
-from .fields import FIGURES
+from .fields import FIGURES, HELD
 
 
 def answer(content: dict[str, Any]) -> list[str]:
@@ -45,5 +45,7 @@ def commitment(content: dict[str, Any]) -> list[str]:
         words = f"{one['run']}: {FIGURES[one['figure']][0]} {value(one['figure'], one)}, {one['basis']}"
         better = one["better_than_evidence"]
         lines.append(words + (f"; better than the evidence by {100 * better:.3g} %" if better else ""))
+    said = (line for one in content["projected"] for line in one["assumes"])
+    lines += dict.fromkeys(line for line in said if line.startswith(HELD))
     missing = [one for one in content["projected"] if one["value"] is None]
     return lines + [f"{one['run']}: {FIGURES[one['figure']][0]}: null: {one['reason']}" for one in missing]

@@ -1,5 +1,6 @@
 """The statistics of a contract as tables, as one sentence, and as JSON."""
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,15 +75,18 @@ def tables(of: Contract) -> list[Table]:
 
 
 def _failures(of: Contract, title: str, drawn: bool) -> Table:
-    columns = [Column("rule", "rule"), Column("tolerance", "tolerance", words=_share)]
-    columns += [Column(f"runs_{n}", counted(n, "run"), "modelled", words=_percent) for n in RUNS]
-    rows = [
-        {"rule": rule, "tolerance": tolerance}
-        | {f"runs_{n}": _fails(of, n, tolerance, rule, drawn) for n in RUNS}
-        for rule in RULES
-        for tolerance in TOLERANCES
-    ]
-    return Table(columns, rows, title, "failures_resampled" if drawn else "failures")
+    columns = {
+        Column("rule", "rule"): lambda row: row[0],
+        Column("tolerance", "tolerance", words=_share): lambda row: row[1],
+    }
+    columns |= {
+        Column(f"runs_{n}", counted(n, "run"), "modelled", words=_percent): lambda row, n=n: _fails(
+            of, n, row[1], row[0], drawn
+        )
+        for n in RUNS
+    }
+    rows = itertools.product(RULES, TOLERANCES)
+    return Table.of(columns, rows, title, "failures_resampled" if drawn else "failures")
 
 
 def _percent(share: float) -> str:
@@ -96,13 +100,15 @@ def _fails(of: Contract, runs: int, tolerance: float, rule: str, drawn: bool) ->
 
 
 def _needed(of: Contract) -> Table:
-    columns = [Column("rule", "rule")]
-    columns += [Column(f"tolerance_{100 * t:g}", f"tolerance {_share(t)}", "modelled") for t in TOLERANCES]
-    rows = [{"rule": rule} | {f"tolerance_{100 * t:g}": _detects(of, t, rule) for t in TOLERANCES}
-            for rule in RULES]  # fmt: skip
+    columns = {Column("rule", "rule"): lambda rule: rule} | {
+        Column(f"tolerance_{100 * t:g}", f"tolerance {_share(t)}", "modelled"): lambda rule, t=t: _detects(
+            of, t, rule
+        )
+        for t in TOLERANCES
+    }
     title = f"Runs that detect a shortfall of {_share(of.shortfall)} with a probability of {percent(POWER)}"
     notes = ["In parentheses: how often so many runs fail a machine that just meets its commitment."]
-    return Table(columns, rows, title, "needed", notes)
+    return Table.of(columns, RULES, title, "needed", notes)
 
 
 def _detects(of: Contract, tolerance: float, rule: str) -> str:
@@ -114,15 +120,14 @@ def _detects(of: Contract, tolerance: float, rule: str) -> str:
 
 
 def _remedies(of: Contract) -> Table:
-    columns = [Column("rule", "rule"), Column("runs", "runs"), Column("tolerance", "tolerance", "modelled")]
-    rows = []
-    for rule in RULES:
-        found = statistics.remedy(of.spread, rule, of.shortfall)
-        none = {"runs": f"none up to {statistics.MOST}", "tolerance": ""}
-        known = {} if found is None else {"runs": str(found.runs), "tolerance": _between(found)}
-        rows.append({"rule": rule} | (known or none))
+    columns = {
+        Column("rule", "rule"): lambda row: row[0],
+        Column("runs", "runs"): lambda row: str(row[1].runs) if row[1] else f"none up to {statistics.MOST}",
+        Column("tolerance", "tolerance", "modelled"): lambda row: _between(row[1]) if row[1] else "",
+    }
+    rows = [(rule, statistics.remedy(of.spread, rule, of.shortfall)) for rule in RULES]
     title = f"What keeps both risks at {percent(RISK)} for a shortfall of {_share(of.shortfall)}"
-    return Table(columns, rows, title, "remedies")
+    return Table.of(columns, rows, title, "remedies")
 
 
 def differences(of: Contract) -> list[str]:

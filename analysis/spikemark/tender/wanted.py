@@ -7,13 +7,15 @@ from typing import Any
 
 from spikemark.core.errors import BadInput
 from spikemark.prediction import asked
+from spikemark.presets import PRESETS
 
 from .fields import NAME
 
 #: Where nothing is said: as usual, and in a quick bundle.
 USUAL = {"node_memory_gb": 256.0, "areas": 8, "repetitions": 5, "minimum_s": 60.0}
 QUICK = {"node_memory_gb": 0.3, "areas": 2, "repetitions": 2, "minimum_s": 2.0}
-#: Options of the mam-benchmark that is the target of a quick bundle.
+#: The network where none is named, and its options in a quick bundle.
+TARGET = "mam-benchmark"
 QUICK_TARGET = ("areas=4", "neurons_per_area=20000", "indegree=500")
 MOST_GB, MOST_S = 1e6, 86400.0
 
@@ -37,6 +39,22 @@ class Wanted:
     power: bool = False
     quick: bool = False
     commit: str | None = None
+
+
+def preset(
+    name: str | None, full: bool, options: list[str] | None, rate: float | None, quick: bool
+) -> asked.Network:
+    """The target that a preset is; TARGET where `name` is None.
+
+    Raises BadInput as `asked.of_preset`, and where nobody said how large it is: nobody buys a machine for the
+    small networks that presets describe to try them.
+    """
+    sized = full or bool(options)
+    if quick and not sized and name in (None, TARGET):
+        return asked.of_preset(TARGET, False, list(QUICK_TARGET), rate)
+    if name in PRESETS and not sized and not quick:
+        raise BadInput(f"--target {name}: needs --full, its published size, or --option NAME=VALUE")
+    return asked.of_preset(name or TARGET, full or name is None, options, rate)
 
 
 def wanted(

@@ -61,11 +61,13 @@ def fitted(
             for name, one in made.items()
         ),
     ]
-    return Table(
-        [Column("what", ""), Column("value", "fitted value, with 95 % interval"), Column("kind", "kind")],
-        [{"what": what, "value": value, "kind": value.kind} for what, value in parameters],
-        f"{counted(source.ranks, 'rank')}, {source.cycles} cycles",
-        notes=notes,
+    columns = {
+        Column("what", ""): lambda row: row[0],
+        Column("value", "fitted value, with 95 % interval"): lambda row: row[1],
+        Column("kind", "kind"): lambda row: row[1].kind,
+    }
+    return Table.of(
+        columns, parameters, f"{counted(source.ranks, 'rank')}, {source.cycles} cycles", notes=notes
     )
 
 
@@ -188,28 +190,29 @@ def outcomes(found: dict[str, list[Outcome]], missed: dict[str, Miss]) -> Table:
     reproduce the run, and what the changes do.
     """
     best, judged = judge(found, missed)
-    columns = [
-        Column("change", "µs per cycle"),
-        *(Column(name, f"waiting by {name}", "modelled") for name in found),
-        Column("runtime", f"run time by {best}", "modelled"),
-    ]
-    rows = []
-    for by_predictor in zip(*found.values(), strict=True):
-        one = by_predictor[list(found).index(best)]
-        row = {"change": one.name}
+
+    def waiting(row: dict[str, Outcome], name: str) -> Quantity:
+        one = row[best]
         if one.refused:
-            row |= dict.fromkeys(found, one.waiting)
-        else:
-            cycles = one.prediction.cycles
-            row |= {
-                name: _signed(in_us(each.waiting, cycles), name, missed)
-                for name, each in zip(found, by_predictor, strict=True)
-            }
-            row["runtime"] = in_us(one.runtime, cycles)
-        rows.append(row)
-    single = {row["change"]: meaning(row["change"]) for row in rows}
+            return one.waiting
+        return _signed(in_us(row[name].waiting, one.prediction.cycles), name, missed)
+
+    def runtime(row: dict[str, Outcome]) -> Quantity | None:
+        one = row[best]
+        return None if one.refused else in_us(one.runtime, one.prediction.cycles)
+
+    columns = {
+        Column("change", "µs per cycle"): lambda row: row[best].name,
+        **{
+            Column(name, f"waiting by {name}", "modelled"): lambda row, name=name: waiting(row, name)
+            for name in found
+        },
+        Column("runtime", f"run time by {best}", "modelled"): runtime,
+    }
+    rows = [dict(zip(found, outcomes, strict=True)) for outcomes in zip(*found.values(), strict=True)]
+    single = {name: meaning(name) for name in (row[best].name for row in rows)}
     notes = [*map(str, missed.values()), *(f"{name}: {text}" for name, text in single.items() if text)]
-    return Table(columns, rows, judged, notes=notes)
+    return Table.of(columns, rows, judged, notes=notes)
 
 
 def judge(found: dict[str, list[Outcome]], missed: dict[str, Miss]) -> tuple[str, str]:

@@ -1,5 +1,6 @@
 """What sums of times over whole runs allow: load balance and the efficiencies of POP."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ def table(sums: Sums) -> Table:
         **{Column(name, name.replace("_", " "), "measured"): of(name) for name in EFFICIENCIES},
     }
     made = Table.of(columns, sums.runs, "Efficiencies of POP, from sums over whole runs")
-    return Table(made.columns, made.rows, made.title, notes=[*made.reasons(), NOTE])
+    return replace(made, notes=[*made.reasons(), NOTE])
 
 
 def content(sums: Sums) -> dict[str, Any]:

@@ -167,6 +167,11 @@ def test_a_table_is_read_back_or_refused(tmp_path, bench, spoil):
     spoil(bench.table).to_parquet(path, index=False)
     with pytest.raises(BadInput, match=rf"times\.parquet: not a table of {kept.name}"):
         kept.read(path)
+    bench.table.to_parquet(path, index=False)
+    word = str(bench.table[kept.keys[0]].iloc[0]).encode()
+    path.write_bytes(path.read_bytes().replace(word, b"\xff" * len(word)))
+    with pytest.raises(BadInput, match=r"times\.parquet: not a "):
+        kept.read(path)
     path.write_bytes(b"not parquet")
     with pytest.raises(BadInput, match=r"times\.parquet: not a Parquet file"):
         kept.read(path)

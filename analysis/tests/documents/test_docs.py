@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from spikemark.documents import inputs, marks, pages, stored
-from spikemark.documents.simulated import PARTS
+from spikemark.documents.simulated import PARTS, TABLES
 from spikemark.quantities.quantity import KINDS
 from spikemark.studies import STUDIES
 
@@ -45,6 +45,16 @@ def test_every_part_is_shown_somewhere():
     shown = {name.split(":")[0] for page in pages.marked().values() for name in marks.names(page)}
     assert {f"{study}.{part}" for study, parts in PARTS.items() for part in parts} <= shown
     assert {f"{study}.caption" for study in PARTS} <= shown
+
+
+def test_every_stored_table_of_a_study_is_shown(monkeypatch):
+    read, rows = set(), stored.Stored.rows
+    monkeypatch.setattr(stored.Stored, "rows", lambda s, table: read.add((s.name, table)) or rows(s, table))
+    for page in pages.marked().values():
+        assert all(pages.text(mark) is not None for mark in marks.names(page))
+    kept = {(name, table) for name in PARTS for table in stored.load(name).tables}
+    assert kept == {(name, table) for name, tables in TABLES.items() for table in tables}
+    assert kept == {(name, table) for name, table in read if name in PARTS}
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from spikemark.documents import faults
-from spikemark.documents.faults import called
+from spikemark.documents.faults import called, special
 from spikemark.documents.faults.interposed import ALL, COUNTED, ERRORS, KILL, KINDS, SLOW, TAKE_ROOM, Fault
 from spikemark.documents.faults.subjects import SUBJECTS
 from spikemark.documents.faults.tries import Bench, Outcomes, Said
@@ -19,6 +19,8 @@ pytestmark = pytest.mark.slow
 PLACEMENT = next(one for one in SUBJECTS if one.name == "`partition` in place of another")
 #: A sweep takes long; tests/test_sweep.py interrupts some.
 ALONE = [subject for subject in SUBJECTS if "sweep" not in subject.name]
+#: Commands that write into a folder that is there.
+WITHOUT = ("`spikemark run`", "`tender commit`")
 WRITER = """
 import os, sys
 os.mkdir("new")
@@ -72,6 +74,11 @@ def test_a_result_is_absent_or_whole_and_is_gone_on_with(subject, server, tmp_pa
         for way in (called.one_fails, called.killed):
             found = way(bench, 1)
             assert found.wrong == [] and found.tries == found.absent + found.whole + found.some == 1
+        assert bool(subject.output) == (subject.name not in WITHOUT)
+        if subject.output:
+            assert (bench.place / subject.output).exists()
+            found = special.in_its_place(bench)
+            assert found.wrong == [] and found.tries >= 2
 
 
 def test_what_is_wrong_is_seen(server, tmp_path):
@@ -102,5 +109,16 @@ def test_what_is_wrong_is_seen(server, tmp_path):
 
 def test_the_table_is_one_of_the_families():
     assert TABLES["faults"].kind == "counted"
-    found = faults.row("x", "y", Outcomes(tries=3, absent=1, whole=1, some=1, wrong=["z"]))
+    found = faults.row("x", "y", Outcomes(absent=1, whole=1, some=1, faulty=1, wrong=["y", "z"]))
     assert {column.name for column in faults.COLUMNS} == found.keys() and found["wrong"] == 1
+
+
+def test_every_try_counts_once():
+    found = Outcomes()
+    for left, wrong in (("whole", []), ("whole", ["a", "b"]), ("absent", ["c"]), ("some", [])):
+        found.add(left, wrong)
+    row = faults.row("x", "y", found)
+    assert [row[name] for name in ("tries", "absent", "whole", "some", "wrong")] == [4, 0, 1, 1, 2]
+    assert found.wrong == ["a", "b", "c"]
+    found.only_whole("slow")
+    assert (found.tries, found.whole, found.faulty, found.wrong[-1]) == (4, 1, 3, "slow")

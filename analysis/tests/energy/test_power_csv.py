@@ -268,6 +268,17 @@ class TestAlignment:
         with pytest.raises(BadInput, match="set in between, so that it cannot place the run"):
             outside.source(run, file(tmp_path))
 
+    def test_a_watched_clock_places_a_run_on_a_busy_host(self, tmp_path):
+        """The first rank left the barrier before the measured part later than the slowest did."""
+        began = PLANTED.timing()["timing__simulate_started_s"] + 1.0
+        run = PLANTED.run(tmp_path / "run", timing__simulate_started_s=began, timing__clock_step_s=1e-6)
+        assert of_run(run).measured[0] == outside.source(run, file(tmp_path)).timeline.measured[0] == began
+        hour = PLANTED.run(
+            tmp_path / "hour", timing__simulate_started_s=began - 3600, timing__clock_step_s=0.0
+        )
+        with pytest.raises(BadInput, match="one of them is wrong"):
+            of_run(hour)
+
     def test_a_record_without_times(self, tmp_path):
         old = {f"timing__{n}": None for n in ("simulate_started_s", "simulate_ended_s", "idle_before_s",
                                               "idle_after_s")}  # fmt: skip

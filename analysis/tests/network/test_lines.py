@@ -27,7 +27,7 @@ def laid_out(mean: float, words: int, filtered: bool) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("words", [1, 2])
-@pytest.mark.parametrize("mean", [0.05, 0.36, 0.99, 1.4, 2.9, 5.9])
+@pytest.mark.parametrize("mean", [0.05, 0.36, 0.99, 1.4, 2.9, lines.FEW - 0.1])
 def test_what_does_not_fit_lines(mean, words):
     filtered = mean < 1
     further, going_on = laid_out(mean, words, filtered)
@@ -40,8 +40,8 @@ def test_what_does_not_fit_lines(mean, words):
 
 
 def test_long_lists_and_words_without_bits_to_spare_have_starts():
-    assert lines.used(1000, 5999, 1, lines.FEWEST_SPARE)
-    assert not lines.used(1000, 6000, 1, SPARE)
+    assert lines.used(1000, 1000 * lines.FEW - 1, 1, lines.FEWEST_SPARE)
+    assert not lines.used(1000, 1000 * lines.FEW, 1, SPARE)
     assert not lines.used(1000, 0, 1, SPARE)
     assert not lines.used(1000, 1000, 1, lines.FEWEST_SPARE - 1)
     assert not lines.used(2**30, 2**30, 2, SPARE) and lines.used(2**30, 2**30, 1, SPARE)

@@ -53,6 +53,13 @@ def test_what_is_neither_is_refused(field):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("weights", [[], "1", [True], [1e400, 1], [10**400, 1], [float("nan")]])
+def test_weights_that_are_no_finite_numbers_are_refused_by_name(weights):
+    said = r"^run: placement: weights=.*; allowed: a finite number for each rank$"
+    with pytest.raises(BadInput, match=said):
+        read(describe() | {"placement": {"name": "area_group", "weights": weights}}, "run: ")
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 @pytest.mark.parametrize("rule", PLACEMENTS)
 def test_a_file_places_as_the_rule_that_it_states(rule, ranks, network, tmp_path):

@@ -28,6 +28,9 @@ from spikemark.report import machines_page
 
 NAMES = machines.accelerated_names()
 KERNELS = [name for name in NAMES if "accelerator.t_next" in machines.load(name).values]
+OF_MICROCIRCUIT = [
+    name for name in NAMES if any(r.network == "microcircuit" for r in runs_published.of_machine(name))
+]
 
 
 def compare(network, profiles, target=1.0, **others) -> comparing.Comparison:
@@ -60,14 +63,14 @@ def beside(found: Quantity, time: float, name: str = "gpu") -> accelerated.Accel
 
 
 def test_all_published_machines_have_their_runs_of_the_microcircuit(microcircuit):
-    made = compare(microcircuit, [machines.load(name) for name in NAMES])
+    made = compare(microcircuit, [machines.load(name) for name in OF_MICROCIRCUIT])
     for a in made.accelerated:
         known = [r for r in runs_published.of_machine(a.name) if r.network == "microcircuit"]
         fastest = min(r.real_time_factor.value for r in known if not r.variant)
         assert a.time.value == fastest and a.time.kind == "literature" and a.results == known
         assert a.devices == 1 and (a.word in ("excluded", "possible")) == (fastest > 1)
     rows = compare_offers.first(made).rows
-    assert [row["offer"] for row in rows] == NAMES and all(row["real_time_factor"] for row in rows)
+    assert [row["offer"] for row in rows] == OF_MICROCIRCUIT and all(row["real_time_factor"] for row in rows)
     energies = {row["offer"]: row["energy_per_event_uj"] for row in rows}
     assert energies["rtx-4090"] and not energies["tesla-v100"]  # that of 2018 belongs to another run
     assert "2018" in energies["tesla-v100"].reason
@@ -124,6 +127,20 @@ def test_published_runs_belong_to_the_device_not_to_the_name_of_a_profile(microc
     same, unknown = made.accelerated
     assert same.time.value == 0.2719 and (same.nodes, same.devices) == (1, 1)
     assert not unknown.time and not unknown.results
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_unknown_time_says_which_other_networks_ran_on_the_device(name, network, few):
+    (a,) = compare(network, [Machine(), machines.load(name)]).accelerated
+    known = {r.network for r in runs_published.of_device(machines.load(name)) if not r.variant}
+    assert known and all(f"{other} (real-time factor " in a.time.reason for other in known)
+
+
+def test_a_published_network_that_no_preset_makes_is_no_network_that_is_asked(microcircuit, network):
+    """Nobody published the rates of the digital twin brain, so nothing can be said to be as large."""
+    known = runs_published.of_machine("dcu-gfx906")
+    assert [r.devices for r in known] == [14012] and known[0].real_time_factor.high > 560
+    assert runs_published.network_of(microcircuit, known) is runs_published.network_of(network, known) is None
 
 
 def test_runs_on_several_devices_belong_to_nodes_with_as_many():

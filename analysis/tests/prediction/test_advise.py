@@ -1,31 +1,25 @@
-"""`spikemark advise`: against brute force, who wins where, ties, refusals, table, page and JSON."""
+"""`spikemark advise`: against brute force, who wins where, ties, and options that are exact for nobody."""
 
-import json
-import re
 import shlex
 from contextlib import suppress
 
 import pytest
-import typer
 from advised import MACHINE, SLOW, benchmark, few, network
-from html_page import Page
 from small_machine import Value
 from small_network import describe
 
-from spikemark.cli.output import print_json
 from spikemark.core.errors import BadInput
 from spikemark.network import placement_file
 from spikemark.network.description import read
 from spikemark.network.placement import PLACEMENTS
 from spikemark.network.schedules import SCHEDULES
-from spikemark.prediction import advise_commands, advise_search, advise_show, asked, exchange, rates, show
+from spikemark.prediction import advise_commands, advise_search, advise_show, exchange, rates
 from spikemark.prediction.advise import advise
 from spikemark.prediction.advise_option import layouts, placements
 from spikemark.prediction.compare import compare
 from spikemark.prediction.loads import Loads
 from spikemark.prediction.partition.placement import of_rule
 from spikemark.prediction.predict import numbers
-from spikemark.report import advice_page
 
 
 @pytest.fixture(autouse=True)
@@ -196,11 +190,6 @@ def test_a_d_that_nothing_uses_is_refused():
     assert "delay_ratio=5: no schedule uses it with this network here; leave it out" in str(refused.value)
 
 
-def test_a_refused_d_is_one_line_on_the_terminal(refusal, known):
-    line = refusal(*ASKED, "--delay-ratio", "20")
-    assert "delay_ratio=20: exact for no schedule that uses it; the largest exact one is 10" in line
-
-
 @pytest.mark.parametrize("whose", ["mini-app", "nest"])
 def test_options_that_are_the_same_on_one_rank_are_called_so(monkeypatch, whose):
     """Neither tied nor slower, and nothing to measure tells them apart; D of an unused lane is none."""
@@ -214,7 +203,8 @@ def test_options_that_are_the_same_on_one_rank_are_called_so(monkeypatch, whose)
         "exactly as long as the best option here: " in line and "placement only" in line for line in lines
     )
     assert not any("apart" in line or "which is faster" in line or "tied" in line for line in lines)
-    ratios = {r.prediction.schedule: show.ways(r.prediction.loads)["delay_ratio"] for r in made.ranked}
+    rows = advise_show.table(made).rows
+    ratios = {r.prediction.schedule: row["delay_ratio"] for r, row in zip(made.ranked, rows, strict=True)}
     assert ratios["structure_aware"] == "10" and ratios.get("hierarchical", "not used") == "not used"
 
 
@@ -226,81 +216,6 @@ def test_what_to_measure_names_both_options(monkeypatch):
     first, other = (r.prediction.loads.schedule.label for r in (made.best, made.closest))
     assert line.endswith(f"to tell which is faster, {first} or {other}.")
     assert made.measure in made.closest.ratio.depends
-
-
-ASKED = ("advise", "mam-benchmark", "--option", "areas=4", "--option", "neurons_per_area=2000",
-         "--option", "indegree=200", "--machine", "made-up")  # fmt: skip
-
-
-def test_table_json_and_page_agree(spikemark, known, tmp_path):
-    page = tmp_path / "advice.html"
-    status, text, errors = spikemark(*ASKED, "--html", page)
-    assert (status, errors) == (0, "")
-    content = json.loads(spikemark(*ASKED, "--json")[1])
-    assert content["simulator"] == "mini_app" and content["sentence"] == text.splitlines()[0]
-    assert len(content["sentence"].split()) <= 30
-    assert "Times are those of the mini-app" in text.splitlines()[1]
-    assert all(line in text.splitlines() for line in content["explained"])
-    assert content["as_described"] in text and content["commands"]["predict"] in text
-    assert re.sub(r"\s+", " ", content["sentence"]) in re.sub(r"\s+", " ", page.read_text())
-    made = advise(
-        asked.for_all_schedules(asked.of_preset("mam-benchmark", False, list(ASKED[3:8:2]))), MACHINE
-    )
-    assert [o["schedule"] for o in content["options"]] == [r.prediction.schedule for r in made.ranked]
-    for row, option in zip(advise_show.table(made).rows, content["options"], strict=True):
-        assert row["nodes"] == option["nodes"] and row["placement"] == option["placement"]
-        assert row["real_time_factor"].value == pytest.approx(option["figures"]["real_time_factor"]["value"])
-        assert row["delay_ratio"] == str(option["delay_ratio"] or "not used")
-    assert "Glossary" in Page(advice_page.render(made)).text
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (("--target-rtf", "0"), "target_rtf=0.0: a real-time factor above 0"),
-        (("--delay-ratio", "x"), "delay_ratio='x'; allowed: auto, or a whole number above 0"),
-        (("--simulator", "brian"), "simulator='brian': known are mini_app, nest"),
-        (("--exchange", "p2p", "--exchange", "direct"), "one name for all lanes"),
-        (("--html", "."), "is a folder"),
-        (("--placement", "x"), "placement='x'; allowed: round_robin, area, area_group"),
-        (("--exchange", "x"), "exchange='x'; allowed: alltoallv"),
-        (("--schedule", "x"), "schedule='x': known are conventional"),
-        (("--schedule", "conventional", "--delay-ratio", "3"), "delay_ratio=3: conventional does not use it"),
-        (("--run", "network.json"), "one network is needed"),
-    ],
-)
-def test_bad_questions_are_refused_in_one_line(refusal, known, arguments, complaint):
-    assert complaint in refusal(*ASKED, *arguments)
-
-
-def test_an_unknown_network_is_refused(refusal, known):
-    assert "preset='mam-bench': known are" in refusal("advise", "mam-bench", "--machine", "made-up")
-    assert "nothing.json" in refusal("advise", "nothing.json", "--machine", "made-up")
-
-
-def test_a_missing_machine_is_said(refusal, known):
-    assert "machine: missing; allowed: " in refusal("advise", "mam-benchmark")
-    assert "machine: missing" in refusal("predict", "network.json", "--ranks", "2")
-
-
-def test_a_network_is_named_in_the_same_ways_by_all_commands(spikemark, refusal, known):
-    presets = ("mam-benchmark",), ("--run", "mam-benchmark"), ("--preset", "mam-benchmark")
-    for command, more in (("predict", ("--ranks", "1,2")), ("advise", ("--schedule", "conventional"))):
-        printed = {
-            spikemark(command, *named, *ASKED[2:], *more, "--json")[1].partition('"commands"')[0]
-            for named in presets
-        }
-        assert len(printed) == 1 and "mam-benchmark" in printed.pop()
-    assert "one network is needed" in refusal("predict", *presets[0], *presets[1], *ASKED[2:], "--ranks", "1")
-
-
-def test_a_number_that_json_cannot_hold_is_named(capsys):
-    content = {"options": [{"figures": {"energy_j": 1.0, "ratio": float("nan")}}], "tried": 2}
-    with pytest.raises(typer.Exit) as ended:
-        print_json(content)
-    printed = capsys.readouterr()
-    assert ended.value.exit_code == 1 and printed.out == ""
-    assert printed.err == "options.0.figures.ratio: not a finite number, so there is no JSON to print\n"
 
 
 def test_exchanges_for_a_lag_are_those_that_the_mini_app_overlaps():

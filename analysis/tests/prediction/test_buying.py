@@ -54,7 +54,7 @@ def test_threads_need_a_schedule(network):
 
 
 def test_a_jump_of_the_curve_is_explained_by_the_algorithm(network, monkeypatch):
-    """Open MPI exchanges with one partner after another from 64 ranks on, by its rules."""
+    """Open MPI exchanges with one partner after another from 64 to 127 ranks, by its rules."""
     monkeypatch.setattr("spikemark.prediction.compare.NODES", (32, 48, 64, 96))
     library = {"interconnect.selector": Value("ompi", None), "interconnect.topology": Value("star", None)}
     machine = Machine(values=Machine().values | library)
@@ -62,7 +62,7 @@ def test_a_jump_of_the_curve_is_explained_by_the_algorithm(network, monkeypatch)
         machine.values["interconnect.selector"] = Value(name, None)
         (c,) = compare(network, [machine], 1.0, "conventional").candidates
         said = compare_show.of_machine(c, compare_show.name_of)
-        assert ("From 64 ranks on, Open MPI exchanges with one partner after another" in said) == jumps
+        assert ("From 64 to 127 ranks, Open MPI exchanges with one partner after another" in said) == jumps
         if jumps:
             before, after = (factor(p) for p in c.tried if p.nodes in (48, 64))
             assert after > 1.1 * before

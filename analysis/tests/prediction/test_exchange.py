@@ -64,6 +64,18 @@ def test_who_comes_last_leaves_a_barrier_first(ranks):
     assert 0.5 < found.mean() / net().barrier(traffic) < 0.65
 
 
+def test_a_barrier_of_doubling_pairs_as_many_ranks_as_a_power_of_two_has():
+    """Of ten, two first tell a partner that they are there. Its messages are late by a latency, of 1.5 us,
+    and so are those of the ranks that hear of it last; who waits for others anyway needs a gap, of 0.3 us.
+    """
+    traffic, us = dense(10, 1), 1e-6 * np.array([4.5, 4.5, 4.8, 4.8, 4.8, 4.8, 6, 6, 6, 6])
+    assert net().barrier_after(traffic, np.zeros((1, 10))) == pytest.approx(us)
+    assert net().barrier(traffic) == pytest.approx(us.mean())
+    late = np.zeros((1, 10))
+    late[0, 9] = 1e-3  # it is told by its partner, which has all other messages by then
+    assert net().barrier_after(traffic, late)[9] == pytest.approx(1e-6 * (1.5 + 3 * 0.3 + 1.5))
+
+
 def test_a_barrier_of_a_root_lets_nobody_go_early():
     late = np.zeros((1, 4))
     late[0, 1] = 1e-3

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -126,6 +127,16 @@ def test_tampering_is_named_and_nothing_is_added_to_such_a_ledger(tamper, ledger
     assert {one.entry.number for one in made.scores if one.verdict == "not valid"} >= {number} - {None}
     with pytest.raises(BadInput, match="nothing is added"):
         chain.add(ledger, [content(planned)])
+
+
+@pytest.mark.parametrize("kind", ["a FIFO", "a device", "a folder", "in no folder"])
+def test_a_ledger_is_a_regular_file(tmp_path, planned, kind):
+    """Reading a FIFO would wait for ever, and what a device gets is lost."""
+    path = {"a device": Path(os.devnull), "in no folder": tmp_path / "none" / "x"}.get(kind, tmp_path / "x")
+    if kind in ("a FIFO", "a folder"):
+        (os.mkfifo if kind == "a FIFO" else os.mkdir)(path)
+    with pytest.raises(BadInput, match="allowed: a regular file, or none yet"):
+        chain.add(path, [content(planned)])
 
 
 def test_only_a_noted_digest_shows_that_the_end_was_cut(ledger):

@@ -16,8 +16,10 @@ from spikemark.prediction.advise_search import Search
 from spikemark.prediction.model_error import FACTOR, LESS, MORE
 from spikemark.prediction.predict import predict
 from spikemark.prediction.simulators import MINI_APP
+from spikemark.records.phases import COMPUTE
 
 ENDS = (LESS, MORE)
+ADDED = "PER_SPIKE_S", "PER_WINDOW_S", "OF_THREADS"  # errors that are no factors
 
 
 def compared(network, *machines, target=1.0):
@@ -48,6 +50,16 @@ def test_intervals_of_compare_are_those_of_predict(network):
     (tried, *_) = content["machines"][0]["tried"]
     assert tried[FACTOR]["interval"] == list(c.tried[0].figures[FACTOR].interval)
     assert any(model_error.SAID in line for line in content["verdict"])
+
+
+def test_threads_may_wait_for_more_than_their_work(network):
+    late = {}
+    for threads in (1, 2, 16):
+        made = predict(network.description, Machine(), 2, threads, "conventional", ranks_per_node=1)
+        of = model_error.widened(made).figures["thread_wait"]
+        computing = sum(made.figures[name].value for name in COMPUTE)
+        late[threads] = (of.high - of.value) / computing
+    assert late[1] == 0 and 0.07 < late[2] < late[16]  # two threads were measured to wait 2 to 7 % of it
 
 
 def test_advice_prints_the_interval_of_the_command_that_repeats_it(
@@ -105,8 +117,8 @@ def without_error(monkeypatch):
     def without(one: Option, other: Option):
         with monkeypatch.context() as changed:
             changed.setattr(model_error, "PARTS", dict.fromkeys(model_error.PARTS, (1.0, 1.0)))
-            changed.setattr(model_error, "PER_SPIKE_S", 0.0)
-            changed.setattr(model_error, "PER_WINDOW_S", 0.0)
+            for name in ADDED:
+                changed.setattr(model_error, name, 0.0)
             return one.ratio(other)
 
     return without
@@ -115,8 +127,8 @@ def without_error(monkeypatch):
 @pytest.mark.parametrize("name", model_error.PARTS)
 def test_a_part_that_is_all_of_one_way_moves_the_ratio_by_its_factors(name, monkeypatch):
     """One way is all this part, the other one is all another part: nothing is shared."""
-    monkeypatch.setattr(model_error, "PER_SPIKE_S", 0.0)
-    monkeypatch.setattr(model_error, "PER_WINDOW_S", 0.0)
+    for added in ADDED:
+        monkeypatch.setattr(model_error, added, 0.0)
     made = option("conventional", 2, monkeypatch)
     other = next(part for part in model_error.PARTS if part != name)
     ratio = replace(made.ratio(made), value=1.0, low=1.0, high=1.0)

@@ -33,6 +33,14 @@ def test_pairs_are_kept_and_rows_are_shares():
     assert (sources.diagonal() == 0).all()
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("options", [{"voxels": 1}, {"lambda_": 1e-4}])
+def test_voxels_that_no_other_reaches_have_no_sources(options):
+    sources = drawn(**options).sources
+    reached = sources.sum(axis=1) > 0
+    assert not reached.all() and sources.sum(axis=1)[reached] == pytest.approx(1, rel=1e-4)
+
+
 def test_weights_of_the_full_brain_span_four_to_five_decades():
     weights = drawn(voxels=2000, neurons=10**8, connected=0.03, regions=50).sources.data
     low, high = np.quantile(weights, [0.005, 0.995])

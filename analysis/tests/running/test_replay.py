@@ -20,8 +20,13 @@ INPUTS = Inputs(machines.filled(machines.load("jureca-dc")))
 
 
 def network(ranks: int) -> Interconnect:
-    """With one switch: the model knows no leaves, on which nodes are nearer."""
-    return replace(Interconnect.whole(INPUTS, "a test", ranks), topology="star", nodes_per_leaf=1)
+    """With one switch, and the congestion of the model, which knows no leaves on which nodes are nearer."""
+    return replace(
+        Interconnect.whole(INPUTS, "a test"),
+        bandwidth=Collectives.of(INPUTS, ranks).net.bandwidth,
+        topology="star",
+        nodes_per_leaf=1,
+    )
 
 
 def one(matrix) -> list[Messages]:

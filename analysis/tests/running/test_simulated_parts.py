@@ -128,20 +128,6 @@ def test_one_slow_node_of_eight_costs_what_is_predicted(tmp_path, schedule):
     assert waited == pytest.approx(expected, rel=0.05)
 
 
-@pytest.mark.parametrize("on", [{"fast": 8}, {"fast": 7, "slow": 1}])
-@pytest.mark.parametrize("cv", [1e-9, 0.05, 0.3])
-def test_waiting_is_what_is_predicted_where_barriers_take_as_long(tmp_path, cv, on):
-    """Ranks leave a barrier at different times, unless they come together."""
-    one = load(tmp_path, slower=1.2, jitter__cv=cv, interconnect__topology="star")
-    eight = PRESETS["mam-benchmark"].describe(areas=8, neurons_per_area=100, indegree=20, seed=1)
-    description = {**describe("conventional", cycles=200), "network": eight["network"]}
-    of = {**description, "network": full(description, 200)["network"]}
-    options = {"on": on, "ranks_per_node": 1, "threads": 4}
-    found = record.load(simulation.simulate(description, one, 8, tmp_path / "out", compute_of=of, **options))
-    expected = predict(of, machines.filled(one), 8, 4, ranks_per_node=1, on=on).figures["waiting"].value
-    assert found.spent_s("waiting") / found.record.timing.model_s == pytest.approx(expected, rel=0.05)
-
-
 def test_executed_kernels_take_the_time_of_each_part(tmp_path, machine, equal):
     out = simulation.simulate(describe(), machine, 4, tmp_path / "out", "execute", host=equal, on=ON)
     about = json.loads((out / "simulation.json").read_text())

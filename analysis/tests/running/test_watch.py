@@ -57,7 +57,7 @@ def done(*runs: str, why: str = worker.DONE, following: str | None = None):
     def end(results: Results, id: str) -> str:
         for run in runs:
             finish(results, run)
-        jobs.keep_end(results, id, 0.0, why, following)
+        jobs.keep_end(results, id, 1e9, why, following)
         return "COMPLETED"
 
     return end

@@ -8,7 +8,7 @@ from four_runs import IDS, finish, plan
 from spikemark.core.errors import BadInput
 from spikemark.network.description import read
 from spikemark.presets import mam_benchmark
-from spikemark.running import durations, worker
+from spikemark.running import durations, jobs, worker
 from spikemark.running.carry_out import RunFailed
 
 
@@ -53,7 +53,7 @@ def test_an_unknown_run_is_refused(tmp_path, carry_out):
     ],
 )
 def test_no_run_is_begun_that_would_not_end_in_time(tmp_path, carry_out, left_s, done):
-    worked = worker.work(plan(tmp_path), carry_out, ends_s=time.time() + left_s)
+    worked = worker.work(plan(tmp_path), carry_out, ends_s=time.monotonic() + left_s)
     assert worked == worker.Worked(done, worker.DONE if done == IDS else worker.TIME)
 
 
@@ -79,13 +79,13 @@ def test_a_failed_run_leaves_its_reason_and_the_others_go_on(tmp_path, carried, 
 @pytest.mark.parametrize(("alone", "whole"), [(True, True), (True, False), (False, True)])
 def test_a_run_ended_by_the_limit_failed_only_if_it_had_all_the_time(tmp_path, alone, whole, monkeypatch):
     results = plan(tmp_path, guess_s=1e-3)
-    ends_s = time.time() + 1000
+    ends_s = time.monotonic() + 1000
     last = "a" if alone else "b"
 
     def carry_out(results, run):
         if run.id != last:
             return finish(results, run.id, 1e-3)
-        monkeypatch.setattr(worker.time, "time", lambda: ends_s)
+        monkeypatch.setattr(worker.time, "monotonic", lambda: ends_s)
         raise KeyboardInterrupt  # SIGTERM of Slurm
 
     assert worker.work(results, carry_out, ends_s, whole=whole).why == worker.TIME
@@ -98,7 +98,7 @@ def test_an_interruption_before_the_limit_passes_on(tmp_path):
 
     results = plan(tmp_path)
     with pytest.raises(KeyboardInterrupt):
-        worker.work(results, carry_out, time.time() + 1000)
+        worker.work(results, carry_out, time.monotonic() + 1000)
     assert not results.failure("a").is_file()
 
 
@@ -139,3 +139,15 @@ def test_a_guess_follows_the_work():
     slow = {**small, "inject": {"per_neuron_ns": [0, 1e6]}}  # 1000 neurons on each of two ranks
     assert durations.guess_s(slow, 2, 1) == pytest.approx(durations.guess_s(small, 2, 1) + cycles)
     assert durations.guess_s({"network": {}}, 1, 1) == durations.START_S  # the mini-app will refuse it
+
+
+def test_the_clock_of_the_system_may_be_set_while_a_job_runs(tmp_path, carry_out, monkeypatch):
+    """A step ends no job early, fails no run, and takes nothing from a budget of node-hours."""
+    results = plan(tmp_path)
+    jobs.keep(results, jobs.Submitted("7", 2, 3600.0, None))
+    monkeypatch.setattr(time, "time", lambda: 4e9)
+    assert worker.work(results, carry_out, ends_s=time.monotonic() + 1e5, whole=True).why == worker.DONE
+    for took_s in (0.0, 1800.0):
+        jobs.keep_end(results, "7", took_s, worker.DONE, None)
+        (job,) = jobs.all_of(results)
+        assert job.node_hours == pytest.approx(2 * took_s / 3600)

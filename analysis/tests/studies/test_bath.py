@@ -1,9 +1,12 @@
 """The study of unequal nodes: small machines in place of large ones, and planted runs with slow ranks."""
 
 import json
+import pkgutil
+from dataclasses import replace
 
+import numpy as np
 import pytest
-from planned import ABSENT
+from planned import ABSENT, write_experiment
 from studied import carried_out, exchanging, table
 
 from spikemark.machines.inputs import Inputs
@@ -11,7 +14,7 @@ from spikemark.models.published import simula
 from spikemark.prediction import phases
 from spikemark.records.gather import gather
 from spikemark.studies import STUDIES, bath, carry_out
-from spikemark.studies.bath import by_schedule, kept, mixes, settings, simulated
+from spikemark.studies.bath import by_schedule, injected, kept, mixes, probe, settings, simulated
 from spikemark.studies.bath.mixes import ARM, DPSNN, X86, Mix
 from spikemark.studies.bath.settings import SLOW, SLOWER, USUAL, Setting, Variant, Way
 
@@ -36,10 +39,12 @@ def small():
         patch.setattr(settings, "SETTINGS", SMALL)
         patch.setattr(by_schedule, "CYCLES", 2000)
         patch.setattr("spikemark.prediction.waiting.CYCLES", 200)
+        probe.numbers.cache_clear()  # other tests may have asked for those of many cycles
         patch.setattr(simulated, "WAYS", ())
         patch.setattr(mixes, "PUBLISHED", ((1, 0),))
         patch.setattr(mixes, "GRID", ((8, 0), (0, 4), (8, 4)))
         yield
+    probe.numbers.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +122,21 @@ def test_what_was_computed_stays_and_another_machine_is_computed_anew(done, monk
     assert not any(by_schedule.load(done.sweep.path).values())
 
 
+def test_results_of_another_model_are_computed_anew(done, monkeypatch):
+    monkeypatch.setattr(probe, "numbers", lambda: ["another"])
+    assert not any(by_schedule.load(done.sweep.path).values()) and not mixes.load(done.sweep.path)
+
+
+def test_the_probe_sees_what_the_models_say(monkeypatch):
+    assert probe.numbers() == probe.numbers.__wrapped__()
+    for name in ("waiting.lockstep", "phases._barriers", "networks.Networks.exchange_s"):
+        with monkeypatch.context() as patch:
+            of, _, last = f"spikemark.prediction.{name}".rpartition(".")
+            own = pkgutil.resolve_name(f"spikemark.prediction.{name}")
+            patch.setattr(f"{of}.{last}", lambda *given, own=own: 1.01 * own(*given))
+            assert probe.numbers() != probe.numbers.__wrapped__(), name
+
+
 def slowed(factor: float, schedule: str, seed: int) -> dict:
     """A run of two ranks on nodes of which one takes so many times as long."""
     nodes = {"nodes": ["even", "slow"], "slower": {"slow": factor}}
@@ -142,6 +162,26 @@ def test_whatif_of_equal_ranks_stands_beside_slowed_ones(tmp_path):
         assert row["said_ratio"].value == pytest.approx(row["ratio"].value, rel=0.02)
         assert row["said_us"].value == pytest.approx(row["waiting_us"].value, rel=0.05)
         assert abs(row["off"]) < 2
+
+
+def stalled(cycles: np.ndarray, phase: int, seconds: float) -> np.ndarray:
+    """Meetings that last far longer in a third of the cycles, as where other programs take the cores."""
+    found = np.array(cycles)
+    found[:, ::3, phase] += seconds
+    return found
+
+
+def test_meetings_that_other_programs_delay_change_no_ratio(tmp_path):
+    """The measured ratio is that of the usual cycle; a mean would be off by several times."""
+    runs = [slowed(f, "conventional", seed) for f in (1, 2) for seed in (1, 2)]
+    sweep = gather(write_experiment(tmp_path, runs))
+    busy = []
+    for number, m in enumerate(sweep.runs):
+        cycles = stalled(m.run.cycles, m.run.record.phases.index("exchange"), 1.5e-3 * (1 + number))
+        busy.append(replace(m, run=replace(m.run, cycles=cycles)))
+    (known,), (found,) = (injected.table(one).rows for one in (sweep, replace(sweep, runs=busy)))
+    assert found["ratio"].value == pytest.approx(known["ratio"].value, rel=0.02)
+    assert found["waiting_us"].value == pytest.approx(known["waiting_us"].value, rel=0.05)
 
 
 def test_without_equal_ranks_whatif_says_nothing(tmp_path):

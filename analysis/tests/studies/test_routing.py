@@ -142,6 +142,25 @@ def test_with_a_lag_only_the_first_hop_is_hidden(done):
     assert verdicts.cost(net, placed, way, late) == pytest.approx(second / window)
 
 
+def test_with_a_lag_directly_is_cheapest_beyond_its_own_threshold(done):
+    found = loads.load(done.sweep.path)
+    rows = {(r["machine"], r["method"], r["ranks"]): r for r in table(done, "thresholds").rows}
+    known = 0
+    for machine, profile in verdicts.profiles().items():
+        for placed in tables.of_traffic(found):
+            net = Collectives.of(Inputs(profile), placed.item.ranks)
+            row = rows[machine, placed.item.method, placed.item.ranks]
+            if not row["lag"]:
+                assert row["lag"].mark == "never"
+                continue
+            known += 1
+            assert row["lag"].low <= row["lag"].value <= row["lag"].high
+            for factor, directly in ((0.6, False), (1.7, True)):
+                late = verdicts.Schedule(factor * row["lag"].value, 1)
+                assert (len(verdicts.fastest(net, placed, late).sizes) == 1) == directly, (machine, factor)
+    assert known
+
+
 @pytest.mark.parametrize("sizes", [(16,), (4, 4), (2, 2, 4)])
 def test_sums_take_the_time_of_the_exchange_that_is_predicted(sizes):
     """One model: what `predict` says of multi_level, where ranks are alike."""
@@ -167,14 +186,15 @@ def test_a_simulation_that_fails_is_said_and_tried_again(small, tmp_path, monkey
         if reason := next(failing):
             raise reason
         sums = {"messages": 6, "bytes": 1e3, "largest": 1e2, "processor_s": 1.0, "simulator_bytes": 3e7}
-        return sums | {"modelled_s": [1e-5], "p2p_s": [1e-5], "last_s": [2e-5], "mean_s": [1e-5]}
+        times = {"modelled_s": 1e-5, "least_s": 5e-6, "p2p_s": 1e-5, "last_s": 2e-5, "mean_s": 1e-5}
+        return sums | {name: [seconds] for name, seconds in times.items()}
 
     monkeypatch.setattr(replays, "_full", full)
     assert list(replays.compute(tmp_path)) == [f"{case.key}: deadlock"]
     assert replays.load(tmp_path) == {}
     assert list(replays.compute(tmp_path)) == []
     (row,) = replays.table(replays.load(tmp_path)).rows
-    assert row["ratio"] == 0.5 and not row["run"]
+    assert (row["ratio"], row["ratio_least"]) == (0.5, 0.25) and not row["run"]
 
 
 SMALL = [replays.Case(16, k, 1, True, numbered) for numbered in (False, True) for k in (1, 2)]

@@ -1,10 +1,17 @@
 #include "measurement/clock.h"
 
 double clock_ahead(void) {
-    struct timespec now;
+    enum { readings = 10 };
+    double ahead_s = NAN, least_s = INFINITY;
     if (time_is_simulated) return NAN;
-    const double before = clock_now();
-    clock_gettime(CLOCK_REALTIME, &now);
-    const double date = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-    return date - (before + clock_now()) / 2;
+    for (int i = 0; i < readings; i++) {
+        struct timespec now;
+        const double before_s = clock_now();
+        clock_gettime(CLOCK_REALTIME, &now);
+        const double after_s = clock_now();
+        if (after_s - before_s >= least_s) continue;
+        least_s = after_s - before_s;
+        ahead_s = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec - (before_s + after_s) / 2;
+    }
+    return ahead_s;
 }

@@ -35,7 +35,8 @@ static inline double clock_now(void) {
 
 /// Returns by how many seconds the system clock is ahead of clock_now(), for comparison with the clocks of
 /// others: added to any reading of clock_now(), it gives the seconds since the Unix epoch. So the differences
-/// of such times are intervals, even if somebody sets the system clock in between. It is NAN in simulated
+/// of such times are intervals, even if somebody sets the system clock in between. Of several readings the
+/// shortest counts, since a busy host may hold the program up between the two clocks. It is NAN in simulated
 /// time, which has no date.
 double clock_ahead(void);
 

@@ -32,7 +32,7 @@ static unsigned least(unsigned a, unsigned b) {
 }
 
 struct synapse_index synapse_index(const struct synapse_format *format, uint32_t lists, uint64_t synapses) {
-    enum { few = 6, filter_bits_per_synapse = 8, group_synapses = 16384, most_group_bits = 14 };
+    enum { few = 5, filter_bits_per_synapse = 8, group_synapses = 16384, most_group_bits = 14 };
     enum { fewest_spare = 5, full = 15, full_with_filter = 19, most_words = 31 }; // the last: bits
     const unsigned spare = format->used_bits < 32 ? 32 - format->used_bits : 0;
     struct synapse_index index = {.lists = lists};

@@ -2,7 +2,7 @@
 /// The synapses of one lane on one thread, sorted by the list they belong to, and their delivery.
 ///
 /// All synapses of a source make up one list, and a spike names its list. Lists are numbered for a whole
-/// rank, so that most of them may be empty on one of many threads. Where lists hold six synapses or more on
+/// rank, so that most of them may be empty on one of many threads. Where lists hold five synapses or more on
 /// the mean, a table has a start for every list. Below, it has a cache line for every few neighbouring lists,
 /// as many as fill it on the mean, and the synapses of a line name their list (synapse/line.h). How many
 /// lists share a line is the same for the 2^group_bits lists of a group. Where lists hold less than a synapse

@@ -1,6 +1,6 @@
 """The ways to cheat that are tried on the checker: CHEATS. A new one is an entry in one of the lists."""
 
-from . import clocks, copied, counts, disclosed, energies, figures, files, rules, unseen
+from . import blinded, clocks, copied, counts, disclosed, energies, figures, files, rules, unseen
 from .cheat import Cheat
 
 CHEATS: tuple[Cheat, ...] = (
@@ -12,5 +12,6 @@ CHEATS: tuple[Cheat, ...] = (
     *energies.CHEATS,
     *disclosed.CHEATS,
     *figures.CHEATS,
+    *blinded.CHEATS,
     *unseen.CHEATS,
 )

@@ -69,6 +69,39 @@ def _swapped(times, _):
     return times[::-1].copy()
 
 
+def _backwards(times, _):
+    return 1.01 * times[:, ::-1].copy()
+
+
+def _shuffled(times, _):
+    return 0.97 * times[:, np.random.default_rng(2).permutation(times.shape[1])]
+
+
+def _quick_cycles(answer: Answer) -> None:
+    """Puts a quick stretch of a repetition in place of another one, on all ranks."""
+    run = answer.run()
+    times = answer.times(run)
+    long = times.shape[1] // 5
+    stretches = np.array([times[:, i : i + long].sum() for i in range(0, 5 * long, long)])
+    quick, slow = long * stretches.argmin(), long * stretches.argmax()
+    times[:, slow : slow + long] = times[:, quick : quick + long]
+    answer.put_times(run, times)
+
+
+def _pieces(answer: Answer) -> None:
+    """Replaces a tenth of a repetition by cycles of another one."""
+    times, other = answer.times(answer.run()), answer.times(answer.run(k=2))
+    long = times.shape[1] // 10
+    times[:, long : 2 * long] = other[:, 3 * long : 4 * long]
+    answer.put_times(answer.run(), times)
+
+
+def _other_run(answer: Answer) -> None:
+    """Hands in the times of the small network, made longer by half, as those of the next one."""
+    times = 1.5 * answer.times(answer.run())
+    answer.put_times(answer.run("bench-medium"), times)
+
+
 def _with(change):
     return lambda answer: _copy(answer, change)
 
@@ -88,5 +121,10 @@ CHEATS = (
     Cheat("shifted copy", "hands in a copy whose cycles are shifted by some", _with(_rolled), "copies"),
     Cheat("rearranged copy", "hands in a copy whose second half comes first", _with(_rolled_far), "copies"),
     Cheat("swapped ranks", "hands in a copy with the ranks in another order", _with(_swapped), "copies"),
+    Cheat("copy backwards", "hands in a copy that runs backwards", _with(_backwards), "copies"),
+    Cheat("shuffled copy", "hands in a faster copy with its cycles shuffled", _with(_shuffled), "copies"),
+    Cheat("quick cycles twice", "copies quick cycles of a run over slow ones", _quick_cycles, "copies"),
+    Cheat("borrowed cycles", "replaces a tenth of a repetition by cycles of another", _pieces, "copies"),
+    Cheat("copy of another run", "hands in slowed-down times of a smaller network", _other_run, "copies"),
     Cheat("noisy copy", "hands in a copy with noise of 0.1 % on top", _with(_noisy), "copies"),
 )

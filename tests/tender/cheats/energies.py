@@ -39,6 +39,33 @@ def _half_everywhere(answer: Answer) -> None:
     _csv(answer, lambda rows, _: [[*cells[:-1], f"{0.5 * float(cells[-1]):.9g}"] for cells in rows])
 
 
+def _between(answer: Answer) -> None:
+    """Drops the readings of the run, so that a line from the pause before to that after takes their place."""
+    for run in answer.runs:
+        with answer.edit(run / "record.json") as record:
+            begin, end = (record["timing"][f"simulate_{name}_s"] for name in ("started", "ended"))
+            record["energy"]["readings"] = 0
+        path = run / "energy.csv"
+        head, *rows = path.read_text().splitlines()
+        kept = [row for row in rows if not begin <= float(row.split(",")[3]) <= end]
+        path.write_text("\n".join([head, *kept]) + "\n")
+
+
+def _one_channel(answer: Answer) -> None:
+    """Leaves one of the channels of a repetition out of readings and record alike."""
+    run = answer.run()
+    with answer.edit(run / "record.json") as record:
+        energy = record["energy"]
+        gone = energy["channels"].pop()
+        energy["gross_j"] -= gone["gross_j"]
+        energy["idle_power_w"] -= gone["gross_j"] / energy["duration_s"]
+        energy["net_j"] = energy["gross_j"] - energy["idle_power_w"] * energy["duration_s"]
+    path = run / "energy.csv"
+    head, *rows = path.read_text().splitlines()
+    kept = [row for row in rows if row.split(",")[2] != gone["name"]]
+    path.write_text("\n".join([head, *kept]) + "\n")
+
+
 def _below_idle(answer: Answer) -> None:
     def change(record) -> None:
         record["energy"]["idle_power_w"] *= 1.5
@@ -95,6 +122,8 @@ CHEATS = (
     ),
     Cheat("readings of the pause", "hands in readings from before the run", _gone, "readings"),
     Cheat("spliced readings", "puts readings of different times together", _backwards, "readings"),
+    Cheat("no readings inside", "keeps only readings before and after the run", _between, "readings"),
+    Cheat("lost channel", "leaves out the power of a part of the node, once", _one_channel, "energy sums"),
     Cheat("no readings", "leaves out the readings", _no_file, "part missing"),
     Cheat("less net energy", "takes some off the net energy", _net, "energy sums"),
     Cheat("no channels", "leaves out the parts of the energy", _channel, "energy sums"),

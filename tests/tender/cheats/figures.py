@@ -55,6 +55,55 @@ def _nothing(answer: Answer) -> None:
         commitment["projected"] = []
 
 
+def _cheap(answer: Answer, share) -> None:
+    """Takes some off the energy of each event, but in answer.json only."""
+    with answer.edit("answer.json") as content, answer.edit("commitment.json") as commitment:
+        for run in content["runs"]:
+            name = "joules_per_synaptic_event"
+            for one in run["repetitions"]:
+                one[name] = one[name] and share and share * one[name]
+            figure = run["figure"][name]
+            run["figure"][name] = share and {
+                key: share * value if isinstance(value, float) else value for key, value in figure.items()
+            }
+            for entry in commitment["measured"]:
+                if (entry["run"], entry["figure"]) == (run["name"], name):
+                    entry["value"] = share and share * entry["value"]
+
+
+def _less(answer: Answer) -> None:
+    _cheap(answer, 0.96)
+
+
+def _hidden(answer: Answer) -> None:
+    _cheap(answer, None)
+
+
+def _twice(answer: Answer) -> None:
+    with answer.edit("commitment.json") as commitment:
+        first = commitment["projected"][0]
+        better = {name: 0.5 * first[name] for name in ("value", "low", "high")}
+        commitment["projected"].append(first | better)
+
+
+def _two_promises(answer: Answer) -> None:
+    with answer.edit("commitment.json") as commitment:
+        told = {"run": "target", "figure": "real_time_factor", "basis": "projected"}
+        commitment["committed"] = [
+            told | {"value": value, "better_than_evidence": better}
+            for value, better in ((2.0, 0.0), (1.0, 0.5))
+        ]
+
+
+def _other_figure(answer: Answer) -> None:
+    _entries(answer, "projected", lambda entry: entry.update(figure="joules_per_synaptic_event"))
+
+
+def _frugal(answer: Answer) -> None:
+    with answer.edit("commitment.json") as commitment:
+        commitment["power"]["projected_w"] = {"value": 5.0, "low": 4.0, "high": 6.0}
+
+
 def _promise(answer: Answer) -> None:
     with answer.edit("commitment.json") as commitment:
         first = commitment["measured"][0]
@@ -91,6 +140,17 @@ CHEATS = tuple(
             _promise,
             "committed",
         ),
+        ("energy of the answer", "reports 4 % less energy than the records", _less, "repetition figure"),
+        ("poor energy", "leaves out an energy that is poor", _hidden, "repetition figure"),
+        ("two projections", "projects a figure twice, once better", _twice, "projection"),
+        ("two promises", "promises a figure twice, once better", _two_promises, "committed"),
+        (
+            "other figure",
+            "projects the energy of the target and not its time",
+            _other_figure,
+            "not projected",
+        ),
+        ("frugal nodes", "projects less power than the nodes take when idle", _frugal, "projection"),
         ("no projection", "says nothing of the run that matters most", _nothing, "not projected"),
     )
 )

@@ -1,11 +1,16 @@
 """Cheats that no checker of files can see. Each says what helps."""
 
 import numpy as np
-from tender.offered import Answer
+from tender.offered import CHANNELS_W, Answer
 
 from .cheat import Cheat
 
 SEED = "`spikemark tender accept --seed` runs a network on the delivered machine that nobody knew before"
+
+
+def _inside(rows, start: float, end: float) -> int:
+    """Readings of a channel in the measured part."""
+    return sum(start <= float(cells[3]) <= end for cells in rows) // len(CHANNELS_W)
 
 
 def _warp(answer: Answer) -> None:
@@ -26,10 +31,15 @@ def _warp(answer: Answer) -> None:
                     else at - moved * (at >= end + moved)
                 )
                 cells[3] = f"{at:.6f}"
-            record["energy"]["readings"] = sum(start <= float(cells[3]) <= end for cells in rows)
+            record["energy"]["readings"] = _inside(rows, start, end)
         path.write_text("\n".join(",".join(cells) for cells in [head, *rows]) + "\n")
         with answer.edit(run / "launch.json") as launch:
             launch["wall_s"] -= moved
+
+
+def _little(answer: Answer) -> None:
+    for run in answer.runs:
+        answer.put_times(run, 0.995 * answer.times(run), clocks=False)
 
 
 def _invented(answer: Answer) -> None:
@@ -56,11 +66,11 @@ def _fit_energy(answer: Answer, run) -> None:
     head, *rows = (line.split(",") for line in path.read_text().splitlines())
     with answer.edit(run / "record.json") as record, answer.edit(run / "launch.json") as launch:
         start, end = (record["timing"][f"simulate_{name}_s"] for name in ("started", "ended"))
-        last = float(rows[-1][3])
+        last, channels = float(rows[-1][3]), rows[-len(CHANNELS_W) :]
         while last < end + 0.5:
             last += 0.01
-            rows.append([*rows[-1][:3], f"{last:.6f}", *rows[-1][4:]])
-        record["energy"]["readings"] = sum(start <= float(cells[3]) <= end for cells in rows)
+            rows += [[*cells[:3], f"{last:.6f}", *cells[4:]] for cells in channels]
+        record["energy"]["readings"] = _inside(rows, start, end)
         launch["wall_s"] = max(launch["wall_s"], record["timing"]["idle_after_s"][1] - launch["began_s"])
     path.write_text("\n".join(",".join(cells) for cells in [head, *rows]) + "\n")
 
@@ -97,6 +107,12 @@ CHEATS = (
         "takes a fifth off every time, in all files and of all clocks",
         _warp,
         unseen="every clock that the checker sees was written by the bidder; " + SEED,
+    ),
+    Cheat(
+        "within tolerances",
+        "takes 0.5 % off every time that a timer measured",
+        _little,
+        unseen="clocks need not agree better than 1 % (`plausibility.clock`); " + SEED,
     ),
     Cheat(
         "invented repetition",

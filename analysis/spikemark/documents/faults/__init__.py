@@ -1,7 +1,8 @@
 """The table of faults in docs/faults.md: commands are disturbed, and what they leave is judged.
 
 `subjects.py` lists the commands, `tries.py` says what must hold, and the other modules disturb: `called.py`
-at single calls, `killed.py` at random times, `folders.py` between two commands.
+at single calls, `killed.py` at random times, `folders.py` between two commands, `special.py` by what lies
+where the result should be.
 """
 
 import json
@@ -14,7 +15,7 @@ from pathlib import Path
 from spikemark.core import places
 from spikemark.quantities.table import Column, Table
 
-from . import called, folders, killed
+from . import called, folders, killed, special
 from .interposed import COUNTED, Fault
 from .server import Server
 from .subject import Subject
@@ -67,7 +68,7 @@ def loaded() -> Server:
 def row(subject: str, fault: str, outcomes: Outcomes) -> dict[str, str | int]:
     """A line of the table."""
     counts = {name: getattr(outcomes, name) for name in _COUNTS[:-1]}
-    return {"subject": subject, "fault": fault, **counts, "wrong": len(outcomes.wrong)}
+    return {"subject": subject, "fault": fault, **counts, "wrong": outcomes.faulty}
 
 
 def _rows(root: Path, server: Server, done: set[tuple[str, str]]) -> Iterator[dict[str, str | int]]:
@@ -87,6 +88,8 @@ def _ways(subject: Subject) -> Iterator[tuple[str, Callable[[Bench], Outcomes]]]
     for fault, way in called.WAYS.items():
         yield fault, partial(way, most=subject.most)
     yield "no long files, as under a quota", killed.short_files
+    if subject.output:
+        yield special.FAULT, special.in_its_place
     with tempfile.TemporaryDirectory(prefix="faults-") as disk:
         if killed.can_mount(Path(disk)):
             yield "a small disk", killed.small_disk

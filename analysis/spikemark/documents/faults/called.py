@@ -52,7 +52,7 @@ def slow(bench: Bench, most: int) -> Outcomes:
     """Every call takes 20 ms more; only a whole result is right then."""
     found = Outcomes()
     bench.tried(Fault(SLOW, str(bench.place), 1, ALL), found)
-    found.wrong += [f"{bench.subject.name}: not whole on a slow disk"] * (found.tries - found.whole)
+    found.only_whole(f"{bench.subject.name}: not whole on a slow disk")
     return found
 
 

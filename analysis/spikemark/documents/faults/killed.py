@@ -121,6 +121,8 @@ def _mount(folder: Path, size: str, *options: str) -> subprocess.CompletedProces
 def small_disk(bench: Bench) -> Outcomes:
     """A disk of its own that has room for a part of the result; there is room when the command goes on."""
     found = Outcomes()
+    bench.anew()
+    bench.run()
     before, after = _taken(bench.template), _taken(bench.place)
     for share in SHARES:
         bench.anew()

@@ -5,6 +5,7 @@ A request is a line of JSON on standard input, {"arguments", "environment", "fol
 """
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -17,9 +18,11 @@ from pathlib import Path
 from typing import Any
 
 LOADED = (
-    "matplotlib.figure", "numpy", "pandas", "pyarrow.parquet", "scipy.sparse", "typer",
-    "spikemark.prediction.partition.methods", "spikemark.records.imported", "spikemark.report",
-    "spikemark.running.dry_run.carry_out", "spikemark.running.measure", "spikemark.running.sweeps",
+    "matplotlib.figure", "numpy", "pandas", "pyarrow.pandas_compat", "pyarrow.parquet", "scipy.sparse",
+    "spikemark.cli.main", "spikemark.prediction.partition.methods", "spikemark.records.imported",
+    "spikemark.report", "spikemark.running.dry_run.carry_out", "spikemark.running.measure",
+    "spikemark.running.sweeps", "spikemark.tender.acceptance", "spikemark.tender.answering",
+    "spikemark.tender.commitment", "spikemark.tender.new", "spikemark.tender.offers_page",
 )  # fmt: skip
 LIMIT_S = 300  # of a command
 MOST_BYTES = 2**31  # that a process may write to of its own memory
@@ -104,6 +107,8 @@ def main() -> None:
     """Answers requests until there are no more."""
     for name in LOADED:
         importlib.import_module(name)
+    gc.collect()
+    gc.freeze()  # a command that ends would otherwise search, and so copy, all that was loaded
     while line := sys.stdin.readline():
         process = os.fork()
         if process == 0:

@@ -35,6 +35,7 @@ class Subject:
     `prepare` makes what lies there before. `command` is the command line, without the program's path.
     `parts` raises BadInput where something is neither absent nor whole. `keeps`: what is there is never made
     again, so that its files must stay as they are. `most`: at how many calls it is disturbed at most.
+    `output`: the file or folder that an argument names for the result; empty where none does.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Subject:
     parts: Callable[[Path], Parts]
     keeps: bool = False
     most: int = 8
+    output: str = ""
 
 
 def digest(folder: Path) -> str:

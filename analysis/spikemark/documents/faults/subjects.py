@@ -15,7 +15,7 @@ from spikemark.running import experiments, sweeps
 from . import tender_subjects
 from .subject import Parts, Subject, ran
 
-RUN, EXPERIMENT, OUT, HISTORY = "run.json", "faults.yaml", "out", "history"
+RUN, EXPERIMENT, OUT, HISTORY, PLACEMENT = "run.json", "faults.yaml", "out", "history", "placement.json"
 NEURONS, CYCLES, RANKS = 60, 100, 2
 
 
@@ -155,7 +155,7 @@ def _imported_before(folder: Path) -> None:
 
 
 def _placed(folder: Path) -> Parts:
-    path = folder / "placement.json"
+    path = folder / PLACEMENT
     if not path.exists():
         return {}
     placement_file.read(path, 2 * NEURONS)
@@ -165,11 +165,11 @@ def _placed(folder: Path) -> Parts:
 def _placed_before(folder: Path) -> None:
     _describe(folder)
     earlier = placement_file.Placement.of(RANKS, [NEURONS, 2 * NEURONS], [1, 0], method="before")
-    placement_file.write(folder / "placement.json", earlier)
+    placement_file.write(folder / PLACEMENT, earlier)
 
 
 def _partition(folder: Path) -> list[str]:
-    words = ["--ranks", str(RANKS), "--method", "greedy_swap", "--out", str(folder / "placement.json")]
+    words = ["--ranks", str(RANKS), "--method", "greedy_swap", "--out", str(folder / PLACEMENT)]
     return ["spikemark", "partition", str(folder / RUN), *words]
 
 
@@ -201,15 +201,15 @@ def _add(folder: Path) -> list[str]:
 
 
 SUBJECTS = (
-    Subject("a run of the mini-app", _describe, _miniapp, _records, most=40),
+    Subject("a run of the mini-app", _describe, _miniapp, _records, most=40, output=OUT),
     Subject("`spikemark run`", _planned, _run, _runs, keeps=True),
-    Subject("`dryrun` of two ranks", _describe, _dryrun, _dry, keeps=True),
-    Subject("`import` in place of another", _imported_before, _import, _imported),
-    Subject("`partition` in place of another", _placed_before, _partition, _placed),
+    Subject("`dryrun` of two ranks", _describe, _dryrun, _dry, keeps=True, output=OUT),
+    Subject("`import` in place of another", _imported_before, _import, _imported, output=OUT),
+    Subject("`partition` in place of another", _placed_before, _partition, _placed, output=PLACEMENT),
     Subject("a sweep of three runs", experiment, _sweep, _runs, keeps=True, most=3),
-    Subject("a run of the mini-app in place of another", _recorded, _miniapp, _records, most=10),
-    Subject("`history add`", _kept, _add, _entries),
-    Subject("`import`", _table, _import, _imported),
-    Subject("`partition`", _describe, _partition, _placed),
+    Subject("a run of the mini-app in place of another", _recorded, _miniapp, _records, most=10, output=OUT),
+    Subject("`history add`", _kept, _add, _entries, output=HISTORY),
+    Subject("`import`", _table, _import, _imported, output=OUT),
+    Subject("`partition`", _describe, _partition, _placed, output=PLACEMENT),
     *tender_subjects.SUBJECTS,
 )

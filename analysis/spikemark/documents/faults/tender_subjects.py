@@ -182,11 +182,11 @@ def _ledger(folder: Path) -> Parts:
 
 
 SUBJECTS = (
-    Subject("`tender new`", lambda folder: None, _new, _bundle),
-    Subject("`tender run`", _called, _run, _answer, keeps=True, most=4),
+    Subject("`tender new`", lambda folder: None, _new, _bundle, output=BUNDLE),
+    Subject("`tender run`", _called, _run, _answer, keeps=True, most=4, output=ANSWER),
     Subject("`tender commit`", _answered, _commit, _committed, keeps=True),
-    Subject("`tender accept --prepare`", _called, _prepare, _expected, keeps=True, most=4),
-    Subject("`tender accept`", _prepared, _accept, _accepted, keeps=True, most=4),
-    Subject("`tender offers` in place of a page", _page_before, _offers, _page),
-    Subject("`ledger add`", _frozen_before, _freeze, _ledger),
+    Subject("`tender accept --prepare`", _called, _prepare, _expected, keeps=True, most=4, output=EXPECT),
+    Subject("`tender accept`", _prepared, _accept, _accepted, keeps=True, most=4, output=ACCEPTED),
+    Subject("`tender offers` in place of a page", _page_before, _offers, _page, output=PAGE),
+    Subject("`ledger add`", _frozen_before, _freeze, _ledger, output=LEDGER),
 )

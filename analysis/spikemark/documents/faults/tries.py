@@ -29,7 +29,7 @@ from .subject import QUIET, Subject, digest
 #: What a command says whose result is there.
 DONE_BEFORE = ("measured already", "exists already")
 ENDLESS = -signal.SIGALRM  # how a command ends that takes longer than LIMIT_S
-ENDS_S = 30.0  # within which programs of a command that was killed end
+ENDS_S = LIMIT_S  # within which programs of a command that was killed end
 
 
 @dataclass(frozen=True)
@@ -43,19 +43,29 @@ class Said:
 
 @dataclass
 class Outcomes:
-    """Counts of what tries left, and what was wrong, in words."""
+    """Counts of tries by what they left; each counts once. `wrong`: what was wrong, in words."""
 
-    tries: int = 0
     absent: int = 0
     whole: int = 0
     some: int = 0  # of several parts, some absent and some whole
+    faulty: int = 0  # anything else
     wrong: list[str] = field(default_factory=list)
 
+    @property
+    def tries(self) -> int:
+        return self.absent + self.whole + self.some + self.faulty
+
     def add(self, left: str, wrong: list[str]) -> None:
-        """Takes note of a try; `left`: absent, whole or some."""
-        self.tries += 1
+        """Takes note of a try that left `left`: absent, whole or some; with anything wrong it is faulty."""
+        left = "faulty" if wrong else left
         setattr(self, left, getattr(self, left) + 1)
         self.wrong += wrong
+
+    def only_whole(self, otherwise: str) -> None:
+        """Nothing but a whole result is right; `otherwise` says what is wrong."""
+        others = self.absent + self.some
+        self.absent, self.some, self.faulty = 0, 0, self.faulty + others
+        self.wrong += [otherwise] * others
 
 
 class Bench:
@@ -98,6 +108,14 @@ class Bench:
         """Puts everything back as it was before the command."""
         shutil.rmtree(self.place, ignore_errors=True)
         shutil.copytree(self.template, self.place)
+
+    @staticmethod
+    def remove(path: Path) -> None:
+        """Removes a file or a folder, if there is any."""
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
 
     def run(self, environment: dict[str, str] | None = None, **how: Any) -> Said:
         """The command from its beginning to its end; `how` are further arguments of `started`."""
@@ -158,7 +176,7 @@ class Bench:
 
         `cleans`: it could still remove what it had begun. `words`: what it must say where it fails.
         """
-        wrong = list(_wrong_words(said))
+        wrong = list(wrong_words(said))
         if said.status == ENDLESS:
             wrong.append(f"has not ended after {LIMIT_S} s")
         if said.status > 0 and words not in said.errors + said.output:
@@ -241,7 +259,7 @@ def _names(folder: Path) -> set[str]:
     return {name for name in found if not name.endswith((".log", ".lock")) and "/failed/" not in name}
 
 
-def _wrong_words(said: Said) -> Iterator[str]:
+def wrong_words(said: Said) -> Iterator[str]:
     """What is wrong with what a program says that failed."""
     if "Traceback" in said.errors + said.output:
         yield f"a traceback: {said.errors.strip().splitlines()[-1] if said.errors.strip() else ''}"

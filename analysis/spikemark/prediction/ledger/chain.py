@@ -131,8 +131,8 @@ def add(path: Path, contents: list[dict[str, Any]]) -> list[Entry]:
     not whole, or another command adds to it.
     """
     path = Path(path)
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise BadInput(f"ledger={path}: allowed: a file in a folder that exists")
+    if (path.exists() and not path.is_file()) or not path.absolute().parent.is_dir():
+        raise BadInput(f"ledger={path}: allowed: a regular file, or none yet, in a folder that exists")
     with locked(path.absolute().parent, lambda: f"adding to {path}"):
         old = read(path) if path.exists() else Ledger(path, [])
         if not old.whole:

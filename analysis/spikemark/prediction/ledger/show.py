@@ -1,15 +1,15 @@
 """A ledger as tables, sentences and JSON."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from spikemark.quantities.quantity import Quantity
-from spikemark.quantities.table import Column, Table
+from spikemark.quantities.table import Cells, Column, Table
 from spikemark.quantities.words import counted, percent
 
 from .entry import ASKED, METHODS, Entry
 from .quantities import QUANTITIES
-from .score import GROUPS, HELD, MISSED, NOT_VALID, OPEN, Rate, Score, Scores
+from .score import GROUPS, HELD, MISSED, NOT_VALID, OPEN, Score, Scores
 
 GOAL = "95 % intervals should hold in 90 to 99 % of cases."
 CLUSTERED = (
@@ -23,26 +23,22 @@ MEANING = {
     "quantity": {name: one.what for name, one in QUANTITIES.items()},
     "run": {"measured": "measured on a machine", "simulated": "simulated (SimGrid)"},
 }
-COLUMNS = (
-    Column("entry", "entry"),
-    Column("verdict", "verdict"),
-    Column("run", "run"),
-    Column("asked", "asked"),
-    Column("method", "method"),
-    Column("quantity", "quantity"),
-    Column("predicted", "predicted, with 95 % interval", each=True),
-    Column("measured", "came out", each=True),
-    Column("error", "error", words=percent),
-    Column("runs", "runs"),
-    Column("frozen", "frozen (UTC)"),
-)
-RATES = (
-    Column("group", ""),
-    Column("held", "held", "counted"),
-    Column("of", "of", "counted"),
-    Column("share", "hit rate, with 95 % interval", words=percent),
-    Column("what", "what it is"),
-)
+#: Cells of a score.
+COLUMNS: Cells = {
+    Column("entry", "entry"): lambda score: str(score.entry.number),
+    Column("verdict", "verdict"): lambda score: score.verdict,
+    Column("run", "run"): lambda score: score.entry.label,
+    Column("asked", "asked"): lambda score: score.entry.asked,
+    Column("method", "method"): lambda score: score.entry.method,
+    Column("quantity", "quantity"): lambda score: score.name,
+    Column("predicted", "predicted, with 95 % interval", each=True): lambda score: Quantity(
+        score.figure.value, score.figure.low, score.figure.high, kind=score.figure.kind
+    ),
+    Column("measured", "came out", each=True): lambda score: score.measured,
+    Column("error", "error", words=percent): lambda score: score.error,
+    Column("runs", "runs"): lambda score: f"{len(score.runs)}{' (disturbed)' if score.disturbed else ''}",
+    Column("frozen", "frozen (UTC)"): lambda score: score.entry.frozen,
+}
 
 
 def sentence(made: Scores) -> str:
@@ -66,37 +62,28 @@ WIDE = ("asked", "runs", "frozen")
 
 def table(made: Scores, scores: Iterable[Score] | None = None, narrow: bool = False) -> Table:
     """One row for every number, failures first; all columns, or those that a terminal has room for."""
-    rows = [_row(score) for score in (made.failures_first if scores is None else scores)]
-    columns = [column for column in COLUMNS if not (narrow and column.name in WIDE)]
-    return Table(columns, rows, "All predictions, failures first", "predictions")
-
-
-def _row(score: Score) -> dict[str, Any]:
-    one, figure = score.entry, score.figure
-    return {
-        "entry": str(one.number), "verdict": score.verdict, "run": one.label, "asked": one.asked,
-        "method": one.method, "quantity": score.name,
-        "predicted": Quantity(figure.value, figure.low, figure.high, kind=figure.kind),
-        "measured": score.measured, "error": score.error,
-        "runs": f"{len(score.runs)}{' (disturbed)' if score.disturbed else ''}", "frozen": one.frozen,
-    }  # fmt: skip
+    shown = made.failures_first if scores is None else scores
+    columns = {c: cell for c, cell in COLUMNS.items() if not (narrow and c.name in WIDE)}
+    return Table.of(columns, shown, "All predictions, failures first", "predictions")
 
 
 def rates(made: Scores) -> list[Table]:
     """Hit rates, one table for each way to group numbers; the lowest first."""
     return [
-        Table(
-            list(RATES),
-            [_rate(name, rate, MEANING[group].get(name, "")) for name, rate in made.rates(of).items()],
-            f"Hit rates by {head}",
-            group,
-        )
+        Table.of(_rates(MEANING[group]), made.rates(of).items(), f"Hit rates by {head}", group)
         for group, (head, of) in GROUPS.items()
     ]
 
 
-def _rate(name: str, rate: Rate, what: str) -> dict[str, Any]:
-    return {"group": name, "held": rate.held, "of": rate.of, "share": rate.share, "what": what}
+def _rates(meaning: Mapping[str, str]) -> Cells:
+    """Cells of the name of a group and its Rate."""
+    return {
+        Column("group", ""): lambda row: row[0],
+        Column("held", "held", "counted"): lambda row: row[1].held,
+        Column("of", "of", "counted"): lambda row: row[1].of,
+        Column("share", "hit rate, with 95 % interval", words=percent): lambda row: row[1].share,
+        Column("what", "what it is"): lambda row: meaning.get(row[0], ""),
+    }
 
 
 def reasons(made: Scores) -> list[str]:

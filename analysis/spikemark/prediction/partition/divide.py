@@ -97,16 +97,26 @@ def _key(problem: Problem, method: str) -> str:
 
 def _keep(path: Path, key: str, state: State) -> None:
     stream = io.BytesIO()
-    np.savez(stream, key=key, **state)
+    np.savez(stream, key=key, digest=_digest(state), **state)
     write_atomically(path, stream.getvalue())
 
 
+def _digest(state: State) -> str:
+    """Of the names, types, shapes and values of a state, by which a damaged one is known."""
+    digest = hashlib.sha256()
+    for name, values in sorted(state.items()):
+        array = np.ascontiguousarray(values)
+        digest.update(f"{name} {array.dtype} {np.shape(values)} ".encode() + array.tobytes())
+    return digest.hexdigest()
+
+
 def _earlier(path: Path | None, key: str) -> State | None:
-    """The state in the file; None where there is none, or that of another question."""
+    """The state in the file; None where there is none, that of another question, or a damaged one."""
     if path is None or not path.is_file():
         return None
     try:
         file = read_npz(path)
-        return {n: file[n] for n in file if n != "key"} if str(file["key"]) == key else None
+        ours, whole = str(file.pop("key")) == key, str(file.pop("digest"))
+        return file if ours and _digest(file) == whole else None
     except (BadInput, OSError, ValueError, KeyError, zipfile.BadZipFile):
         return None  # not whole: the method restarts

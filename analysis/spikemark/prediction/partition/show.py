@@ -32,9 +32,11 @@ class Load:
     words: np.ndarray | None = None
 
     def content(self) -> dict[str, float | str | None]:
-        """A row of the table, and for JSON."""
-        found = {"load": self.name, "peak": float(self.values.max()), "mean": float(self.values.mean())}
-        found["max_over_mean"] = unevenness(self.values)
+        """A row of the table, and for JSON; without any load there is no ratio. A whole peak is an int."""
+        peak = float(self.values.max())
+        found: dict[str, float | str | None] = {"load": self.name, "mean": float(self.values.mean())}
+        found["peak"] = int(peak) if peak.is_integer() else peak
+        found["max_over_mean"] = unevenness(self.values) if found["mean"] > 0 else None
         if self.words is not None:
             most = float(self.words.max())
             found |= {"words": most, "bytes": WORD * most, "mean_words": float(self.words.mean())}

@@ -1,7 +1,7 @@
 """What the waiting is made of, by schedule, and what would change it."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.quantities.elements import Figure, Section
 from spikemark.quantities.quantity import Quantity, missing
-from spikemark.quantities.table import Cell, Column, Table
+from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import change, counted, geometric_mean, number, percent
 from spikemark.records.cases import Case, View
 from spikemark.records.gather import Configuration, Measured
@@ -234,30 +234,28 @@ def _outcomes(case: Case, ranks: int) -> list[tuple[list[Outcome], float]]:
 def _changes(found: list[tuple[list[Outcome], float]], title: str) -> Table:
     """Tabulates geometric means over the runs; the interval is that of one run."""
     possible = [i for i in range(len(found[0][0])) if all(outcomes[i].prediction for outcomes, _ in found)]
-    columns = [
-        Column("change", "change", "given"),
-        Column("waiting", "waiting (s/s, with 95 % interval)", "modelled"),
-        Column("waiting_change", "change of waiting", "modelled", words=change),
-        Column("runtime_change", "change of run time", "modelled", words=change),
-    ]
-    return Table(columns, [_row(position, found) for position in possible], title)
 
+    def waiting(position: int) -> Quantity:
+        made = [(outcomes[position].waiting, model_s) for outcomes, model_s in found]
+        return Quantity(*(geometric_mean([getattr(one, end) / s for one, s in made]) for end in ENDS))
 
-def _row(position: int, found: list) -> dict[str, Cell]:
-    made = [(all_of[position], all_of[0], model_s) for all_of, model_s in found]
-    name = made[0][0].name
-    waiting = Quantity(
-        *(geometric_mean([getattr(one.waiting, end) / model_s for one, _, model_s in made]) for end in ENDS)
-    )
-    row = {"change": name, "waiting": waiting}
-    if name == "base":
-        return row
-    for of in ("waiting", "runtime"):
-        pairs = [
-            (getattr(one.prediction, f"{of}_s"), getattr(base.prediction, f"{of}_s")) for one, base, _ in made
-        ]
-        row[f"{of}_change"] = geometric_mean([x / y if y > 0 else 0.0 for x, y in pairs])
-    return row
+    def against_base(name: str) -> Callable[[int], float | None]:
+        def cell(position: int) -> float | None:
+            if position == 0:
+                return None
+            made = [(outcomes[position].prediction, outcomes[0].prediction) for outcomes, _ in found]
+            pairs = [(getattr(one, name), getattr(base, name)) for one, base in made]
+            return geometric_mean([x / y if y > 0 else 0.0 for x, y in pairs])
+
+        return cell
+
+    columns = {
+        Column("change", "change", "given"): lambda position: found[0][0][position].name,
+        Column("waiting", "waiting (s/s, with 95 % interval)", "modelled"): waiting,
+        Column("waiting_change", "change of waiting", "modelled", words=change): against_base("waiting_s"),
+        Column("runtime_change", "change of run time", "modelled", words=change): against_base("runtime_s"),
+    }
+    return Table.of(columns, possible, title)
 
 
 def _draw(bars: list[Bar], name: str, alt: str) -> str:

@@ -1,5 +1,6 @@
 """Cache misses of delivery against the counted share of first accesses, if there are hardware counters."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from spikemark.caches import misses, simulated_caches
 from spikemark.core.errors import BadInput
 from spikemark.quantities.elements import Figure, Section
+from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, integer, number, span
 from spikemark.records.cases import View, timed
@@ -29,14 +31,29 @@ WITHOUT = (
     "simulates the caches and predicts the misses from the counted lists. Its results for runs of this "
     "sweep are shown here as simulated caches."
 )
-SIMULATED = [
-    *(Column("configuration", "configuration", "given"), RANKS, THREADS),
-    Column("time", "simulated time (ms)", "given"),
-    Column("caches", "first and last cache (bytes)", "given"),
-    Column("first", "first accesses per event", "counted", digits=4),
-    Column("predicted", "last-level misses per event", "modelled", digits=4),
-    Column("misses", "last-level misses per event", "simulated", digits=4),
-]
+
+
+def _per_event(name: str) -> Callable[[tuple], float | Quantity]:
+    def cell(row: tuple) -> float | Quantity:
+        events = row[1].synaptic_events
+        return known(getattr(row[1], name) / events if events else None, "no synaptic event")
+
+    return cell
+
+
+#: Cells of a run and what `spikemark cachesim` found of it.
+SIMULATED = {
+    Column("configuration", "configuration", "given"): lambda row: row[0].configuration.label,
+    RANKS: lambda row: len(row[1].ranks),
+    THREADS: lambda row: row[1].threads,
+    Column("time", "simulated time (ms)", "given"): lambda row: row[1].simulate_ms,
+    Column("caches", "first and last cache (bytes)", "given"): lambda row: (
+        f"{integer(row[1].d1.size)}, {integer(row[1].ll.size)}"
+    ),
+    Column("first", "first accesses per event", "counted", digits=4): _per_event("first_accesses"),
+    Column("predicted", "last-level misses per event", "modelled", digits=4): _per_event("predicted"),
+    Column("misses", "last-level misses per event", "simulated", digits=4): _per_event("misses"),
+}
 
 
 @dataclass(frozen=True)
@@ -108,20 +125,10 @@ def _simulated(view: View) -> tuple[list[Table], list[str]]:
         except BadInput as error:
             complaints.append(f"Simulated caches: {error}.")
             continue
-        if found is None:
-            continue
-        events = found.synaptic_events
-        counts = {"first": found.first_accesses, "predicted": found.predicted, "misses": found.misses}
-        rows.append({
-            "configuration": m.configuration.label,
-            "ranks": len(found.ranks),
-            "threads": found.threads,
-            "time": found.simulate_ms,
-            "caches": f"{integer(found.d1.size)}, {integer(found.ll.size)}",
-            **{n: known(x / events if events else None, "no synaptic event") for n, x in counts.items()},
-        })  # fmt: skip
+        if found is not None:
+            rows.append((m, found))
     title = "Delivery in simulated caches (Valgrind), and what the counted lists predict"
-    return [Table(SIMULATED, rows, title)] if rows else [], complaints
+    return [Table.of(SIMULATED, rows, title)] if rows else [], complaints
 
 
 def _words(line: misses.Line) -> str:

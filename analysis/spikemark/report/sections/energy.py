@@ -129,17 +129,21 @@ def _per_event(runs: list[Run]) -> Figure | str:
             series.setdefault((run.measured.run.schedule, one.definition), []).append(
                 (record.ranks, value.value)
             )
-            events = {"events": one.definition, "energy_uj": value.value}
-            rows.append({"configuration": label, "ranks": record.ranks, **events})
+            rows.append((label, record.ranks, one.definition, value.value))
     what, kind = "Net" if net else "Gross", runs[0].energy.kind
     alt = f"{what} energy per synaptic event over ranks. " + " ".join(
         f"{schedule}, {definition}: {span([v for _, v in points])} microjoule."
         for (schedule, definition), points in series.items()
     )
     caption = f"{what} energy of the {TIMED} divided by the counted events, for every run ({kind})."
-    columns = [CONFIGURATION, RANKS, Column("events", "events"), Column("energy_uj", "energy (µJ)", kind)]
+    columns = {
+        CONFIGURATION: lambda row: row[0],
+        RANKS: lambda row: row[1],
+        Column("events", "events"): lambda row: row[2],
+        Column("energy_uj", "energy (µJ)", kind): lambda row: row[3],
+    }
     svg = _draw_per_event(series, kind, "energy-events", alt)
-    return Figure("energy-events", "Energy per synaptic event", svg, alt, caption, Table(columns, rows))
+    return Figure("energy-events", "Energy per synaptic event", svg, alt, caption, Table.of(columns, rows))
 
 
 def _table(runs: list[Run]) -> Table:

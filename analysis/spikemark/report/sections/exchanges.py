@@ -1,6 +1,7 @@
 """Exchanges on their own: what `spikemark bench --exchange` measured on the same machine."""
 
 import itertools
+from collections.abc import Callable
 
 import numpy as np
 from matplotlib.lines import Line2D
@@ -10,7 +11,7 @@ from spikemark.bench.exchange_times import WINDOWS, Curve, Ratio
 from spikemark.core.errors import BadInput
 from spikemark.quantities.elements import Box, Figure, Section
 from spikemark.quantities.quantity import Quantity, missing
-from spikemark.quantities.table import Cell, Column, Table
+from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, integer, number
 from spikemark.records.cases import View
 from spikemark.report.columns import share, without
@@ -30,18 +31,28 @@ COLOURS = ("deliver", "synchronise", "collocate", "exchange", "update", "other-1
 LINES = ("-", "--", ":")
 PLACES = ("smallest", "middle", "largest")  # number of sizes whose ratio a table shows
 HIGHEST = 2  # ratio at which the axis is cut
-FITTED = [
-    Column("exchange", "exchange", "given"),
-    Column("targets", "targets", "given"),
-    Column("ranks", "ranks", "given"),
-    Column("nodes", "nodes", "given"),
-    Column("skew_us", "skew below (µs)", "given"),
-    Column("barrier_us", "barrier (µs)", "measured"),
-    Column("bytes", "bytes", "given", words=integer),
-    Column("latency_us", "latency (µs)", "modelled"),
-    Column("slope_ns", "slope (ns / byte)", "modelled"),
-    share("error", "relative error", "modelled"),
-]
+FEW = without("fewer than 3 sizes")
+#: Cells of a curve and one piece of its fit; None without a fit.
+FITTED = {
+    Column("exchange", "exchange", "given"): lambda row: row[0].exchange,
+    Column("targets", "targets", "given"): lambda row: row[0].targets,
+    Column("ranks", "ranks", "given"): lambda row: (
+        f"{row[0].ranks}{MARK}" if row[0].oversubscribed else row[0].ranks
+    ),
+    Column("nodes", "nodes", "given"): lambda row: row[0].nodes,
+    Column("skew_us", "skew below (µs)", "given"): lambda row: row[0].skew_us,
+    Column("barrier_us", "barrier (µs)", "measured"): lambda row: 1e6 * row[0].barrier_s,
+    Column("bytes", "bytes", "given", words=integer): lambda row: (
+        (row[1].first, row[1].last) if row[1] else (min(row[0].sizes), max(row[0].sizes))
+    ),
+    Column("latency_us", "latency (µs)", "modelled"): lambda row: (
+        row[1].latency_s.times(1e6, "us") if row[1] else FEW
+    ),
+    Column("slope_ns", "slope (ns / byte)", "modelled"): lambda row: (
+        row[1].seconds_per_byte.times(1e9, "ns") if row[1] else FEW
+    ),
+    share("error", "relative error", "modelled"): lambda row: row[0].fit.relative_error if row[1] else FEW,
+}
 
 
 def section(view: View) -> Section:
@@ -90,13 +101,18 @@ def _times(curves: list[Curve]) -> Figure | str:
         "(measured). Lines: latency and bandwidth, fitted in pieces, since MPI libraries switch algorithms "
         "with the size (modelled)."
     )
-    columns = [Column("bytes", "bytes", "given")]
-    columns += [Column(c.exchange, f"{c.exchange} (µs)", "measured") for c in curves]
-    known = {c.exchange: dict(zip(c.sizes.tolist(), 1e6 * c.medians_s, strict=True)) for c in curves}
-    other = missing("not measured with this size")
-    rows = [{"bytes": n, **{name: times.get(n, other) for name, times in known.items()}} for n in sizes]
+    columns = {
+        Column("bytes", "bytes", "given"): lambda n: n,
+        **{Column(c.exchange, f"{c.exchange} (µs)", "measured"): _at(c) for c in curves},
+    }
     svg = _draw_times(curves, "exchanges-times", alt)
-    return Figure("exchanges-times", "Time of an exchange", svg, alt, caption, Table(columns, rows))
+    return Figure("exchanges-times", "Time of an exchange", svg, alt, caption, Table.of(columns, sizes))
+
+
+def _at(curve: Curve) -> Callable[[int], float | Quantity]:
+    """Returns the median time in µs, given a number of bytes."""
+    known = dict(zip(curve.sizes.tolist(), 1e6 * curve.medians_s, strict=True))
+    return lambda n: known.get(n, missing("not measured with this size"))
 
 
 def _growth(curves: list[Curve]) -> Figure | str:
@@ -117,50 +133,36 @@ def _growth(curves: list[Curve]) -> Figure | str:
         "barriers. Dotted: 1, where time grows with the size, and 1 / D, where it does not. "
         "Lines are cut at 2. After Lober et al. (2026), fig 4."
     )
-    columns = [Column("exchange", "exchange", "given"), Column("d", "D", "given")]
+    columns = {
+        Column("exchange", "exchange", "given"): lambda row: row[0][0],
+        Column("d", "D", "given"): lambda row: row[0][1],
+    }
     for which in PLACES:
-        columns.append(Column(f"{which}_n", f"{which} n", "given"))
-        columns.append(Column(f"{which}_ratio", "ratio (range)", "measured"))
-    rows = [{"exchange": name, "d": d, **_ratios(found)} for (name, d), found in ratios.items()]
+        columns |= {
+            Column(f"{which}_n", f"{which} n", "given"): lambda row, which=which: _place(row[1], which).bytes,
+            Column(f"{which}_ratio", "ratio (range)", "measured"): lambda row, which=which: _quantity(
+                _place(row[1], which)
+            ),
+        }
     svg = _draw_growth(curves, windows, "exchanges-growth", alt)
     title = "One larger exchange against D small ones"
-    return Figure("exchanges-growth", title, svg, alt, caption, Table(columns, rows))
+    table = Table.of(columns, ratios.items())
+    return Figure("exchanges-growth", title, svg, alt, caption, table)
 
 
-def _ratios(found: list[Ratio]) -> dict[str, Cell]:
-    """Returns cells for the smallest, the middle and the largest size."""
-    cells: dict[str, Cell] = {}
-    for which, r in zip(PLACES, (found[0], found[len(found) // 2], found[-1]), strict=True):
-        cells |= {f"{which}_n": r.bytes, f"{which}_ratio": Quantity(r.value, r.low, r.high)}
-    return cells
+def _place(found: list[Ratio], which: str) -> Ratio:
+    """Returns the ratio of the smallest, the middle or the largest size."""
+    return found[{"smallest": 0, "middle": len(found) // 2, "largest": -1}[which]]
+
+
+def _quantity(r: Ratio) -> Quantity:
+    return Quantity(r.value, r.low, r.high)
 
 
 def _fits(curves: list[Curve], title: str) -> Table:
-    """Makes one row for each piece of a fit."""
-    rows = []
-    few = without("fewer than 3 sizes")
-    for c in curves:
-        ranks = f"{c.ranks}{MARK}" if c.oversubscribed else c.ranks
-        first = {
-            "exchange": c.exchange,
-            "targets": c.targets,
-            "ranks": ranks,
-            "nodes": c.nodes,
-            "skew_us": c.skew_us,
-        }
-        first["barrier_us"] = 1e6 * c.barrier_s
-        if c.fit is None:
-            sizes = (min(c.sizes), max(c.sizes))
-            rows.append({**first, "bytes": sizes, "latency_us": few, "slope_ns": few, "error": few})
-        for piece in c.fit.pieces if c.fit else []:
-            rows.append({
-                **first,
-                "bytes": (piece.first, piece.last),
-                "latency_us": piece.latency_s.times(1e6, "us"),
-                "slope_ns": piece.seconds_per_byte.times(1e9, "ns"),
-                "error": c.fit.relative_error,
-            })  # fmt: skip
-    return Table(FITTED, rows, title)
+    """Makes one row for each piece of a fit, and one for a curve without a fit."""
+    rows = [(c, piece) for c in curves for piece in (c.fit.pieces if c.fit else [None])]
+    return Table.of(FITTED, rows, title)
 
 
 def _repetitions(curves: list[Curve]) -> str:

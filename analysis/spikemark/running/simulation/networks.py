@@ -1,14 +1,18 @@
 """The networks between the nodes of a simulated machine: one of equal nodes, or those of parts and links."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
 
 from spikemark.machines.inputs import Inputs
 from spikemark.machines.interconnect import Interconnect
+from spikemark.machines.node import Node
 from spikemark.machines.parts import Machine
-from spikemark.machines.profile import UnknownValue
+from spikemark.machines.profile import Profile, UnknownValue
 from spikemark.prediction.layout import Layout
+
+from . import congestion
 
 WHY = "the simulated network"
 LIBRARY = "the MPI library of all ranks is that of part {}, {}: the parts have different ones"
@@ -21,12 +25,14 @@ class Networks:
     """`parts`: the interconnect of each part that has ranks, in their order. A machine of equal nodes has
     one, without a name. `links`: what lies between two of them, by their names in the same order.
 
-    `alike`: nodes of different parts reach each other as those of one part do.
+    `alike`: nodes of different parts reach each other as those of one part do. `said`: what the simulation
+    makes of the congestion of the machine.
     """
 
     parts: dict[str | None, Interconnect]
     links: dict[tuple[str, str], Interconnect]
     alike: bool
+    said: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, machine: Any, layout: Layout) -> "Networks":
@@ -36,16 +42,31 @@ class Networks:
         """
         inputs, nodes = Inputs(machine), layout.nodes
         names = [share.part for share in layout.shares]
-        together = layout.each(inputs, lambda of, _: Interconnect.whole(of, WHY, nodes))
+        one = cls._of(names, layout, inputs, nodes)
         if not isinstance(machine, Machine):
-            return cls(dict(zip(names, together, strict=True)), {}, True)
+            return one
         pairs = list(combinations(names, 2))
         links = {pair: _between(inputs, pair, nodes) for pair in pairs}
-        equal = len(set(map(_outside, together))) == 1 and all(
+        equal = len(set(map(_outside, one.parts.values()))) == 1 and all(
             _free(inputs.of_link(*pair)) == _free(inputs.of_part(pair[0])) for pair in pairs
         )
-        apart = layout.each(inputs, lambda of, share: Interconnect.whole(of, WHY, share.node.nodes))
-        return cls(dict(zip(names, together if equal else apart, strict=True)), links, equal)
+        if equal:
+            return replace(one, links=links)
+        return replace(cls._of(names, layout, inputs, None), links=links, alike=False)
+
+    @classmethod
+    def _of(cls, names: list[str | None], layout: Layout, inputs: Inputs, nodes: int | None) -> "Networks":
+        """The networks of all parts, on one of `nodes` nodes together; None: each is a star of its own."""
+
+        def each(what: Callable) -> list:
+            return layout.each(inputs, lambda of, share: what(of, nodes or share.node.nodes))
+
+        star = nodes is None
+        parts = each(lambda of, here: congestion.simulated(of, WHY, here, star))
+        said = each(lambda of, here: congestion.said(of, here, star))
+        return cls(
+            dict(zip(names, parts, strict=True)), {}, True, tuple(line for lines in said for line in lines)
+        )
 
     @property
     def common(self) -> Interconnect:
@@ -70,7 +91,7 @@ class Networks:
     @property
     def assumptions(self) -> list[str]:
         """What had to be chosen, since it can only be one for all ranks."""
-        used, found = self.common, []
+        used, found = self.common, [*self.said]
         if self.alike and len({(one.latency_node_s, one.bandwidth_node) for one in self.parts.values()}) > 1:
             found.append(WITHIN.format(1e6 * used.latency_node_s, 1e-9 * used.bandwidth_node))
         if len({one.selector for one in self.parts.values()}) > 1:
@@ -78,6 +99,12 @@ class Networks:
         if len({one.eager for one in self.parts.values()}) > 1:
             found.append(EAGER.format(used.eager))
         return found
+
+
+def of_nodes(filled: Profile, ranks: int, ranks_per_node: int = 1) -> Interconnect:
+    """The network of a filled profile, as so many ranks meet it. Raises UnknownValue."""
+    node = Node.of(filled, ranks, 1, ranks_per_node)
+    return Networks.of(filled, Layout.equal(node, ranks)).common
 
 
 def _outside(network: Interconnect) -> tuple:

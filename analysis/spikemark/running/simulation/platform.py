@@ -13,9 +13,7 @@ from dataclasses import dataclass
 
 from spikemark.core.errors import BadInput
 from spikemark.machines import algorithms
-from spikemark.machines.inputs import Inputs
 from spikemark.machines.interconnect import LINKS, Interconnect
-from spikemark.machines.profile import Profile
 
 SPEED = "1Gf"  # speed of a core; it cancels, since compute times are given in seconds
 POLL_S = 1e-7  # simulated time of an MPI_Iprobe; with 0, waiting would never end
@@ -73,10 +71,7 @@ def _dragonfly(network: Interconnect, nodes: int) -> Shape:
     here = network.nodes_per_leaf
     if nodes <= here:
         return _star(network, nodes)
-    routers = max(2, math.ceil(math.sqrt(nodes / here)))  # of a group, and at most so many groups
-    groups = math.ceil(nodes / (routers * here))
-    between = math.ceil(routers * here / max(groups - 1, 1))
-    within = math.ceil(2 * here / max(groups - 1, 1))
+    groups, between, routers, within = dragonfly(here, nodes)
     parameters = f"{groups},{between};1,1;{routers},{within};{here}"
     words = f"{groups} groups of {routers} routers of {here} nodes"
     return (
@@ -87,12 +82,18 @@ def _dragonfly(network: Interconnect, nodes: int) -> Shape:
     )
 
 
+def dragonfly(here: int, nodes: int) -> tuple[int, int, int, int]:
+    """Groups, links from one to another, routers of a group, and links from one of them to another; `here`
+    nodes on a router.
+    """
+    routers = max(2, math.ceil(math.sqrt(nodes / here)))  # and at most so many groups
+    groups = math.ceil(nodes / (routers * here))
+    between = math.ceil(routers * here / max(groups - 1, 1))
+    within = math.ceil(2 * here / max(groups - 1, 1))
+    return groups, between, routers, within
+
+
 TOPOLOGIES = {"star": _star, "fat_tree": _fat_tree, "dragonfly": _dragonfly}
-
-
-def network_of(filled: Profile, ranks: int, ranks_per_node: int) -> Interconnect:
-    """The interconnect of a filled profile as so many ranks meet it. Raises BadInput for unknown values."""
-    return Interconnect.whole(Inputs(filled), "the simulated network", math.ceil(ranks / ranks_per_node))
 
 
 def build(network: Interconnect, ranks: int, ranks_per_node: int = 1) -> Platform:

@@ -84,7 +84,9 @@ def simulate(
     assumed = [
         *chosen,
         algorithms.words(selector, ranks),
-        *algorithms.differences(exchanges.used(description, ranks), place.values),
+        *algorithms.differences(
+            exchanges.used(description, ranks), place.values, place.layout.routed(filled)
+        ),
         *_assumed(place, "interconnect"),
     ]
     if compute == "model":

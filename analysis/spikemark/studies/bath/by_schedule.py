@@ -20,7 +20,7 @@ from spikemark.presets import mam_benchmark
 from spikemark.waiting.source import Source
 from spikemark.waiting.whatif import TOGETHER, Situation, whatif
 
-from . import kept, settings
+from . import kept, probe, settings
 from .settings import SLOW, USUAL, Setting, Way
 
 FILE = "by-schedule.json"
@@ -50,7 +50,14 @@ def _digests() -> dict[str, str]:
     found = {}
     for setting in settings.SETTINGS:
         variants = {name: asdict(one) for name, one in setting.variants.items()}
-        about = (digest(setting.machine), mam_benchmark.FULL, setting.ranks, variants, CYCLES)
+        about = (
+            digest(setting.machine),
+            mam_benchmark.FULL,
+            setting.ranks,
+            variants,
+            CYCLES,
+            probe.numbers(),
+        )
         found |= {_key(setting, way): kept.digest(*about, asdict(way)) for way in setting.ways}
     return found
 
@@ -91,8 +98,10 @@ def equal_nodes(setting: Setting) -> Source:
     drawn = jitter.truth().draw(np.random.default_rng(SEED), setting.ranks, CYCLES)
     ((lane, traffic),) = times.meeting(loads, layout)
     nets = times.network_of(loads, inputs, layout)
-    barrier = np.full(CYCLES, nets.barrier_s(traffic))
-    return Source((drawn * mean[:, None]).astype(np.float32), barrier, nets.exchange_s(lane, traffic))
+    times_s = (drawn * mean[:, None]).astype(np.float32)
+    after = float(nets.barrier_after(lane, times_s.T[: waiting.DRAWN // setting.ranks]).mean())
+    exchange = nets.exchange_s(lane, traffic) + nets.barrier_s(traffic) - after
+    return Source(times_s, np.full(CYCLES, after), exchange)
 
 
 def asked(setting: Setting, way: Way) -> dict[str, Any]:

@@ -2,7 +2,10 @@
 
 from typing import Any
 
+import numpy as np
+
 from spikemark.core.errors import BadInput
+from spikemark.models.statistics import lump
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Cell, Column, Table
 from spikemark.records.gather import Configuration, Measured, Sweep
@@ -15,8 +18,9 @@ MICRO = 1e6
 TITLE = "Two ranks, one of them slowed by injected waits"
 NOTE = (
     "`whatif` has seen the conventional runs of equal ranks only. Evidence are ratios: how long a cycle with"
-    " a slow rank takes over one with equal ranks of the same schedule. Injected waits have an SD of 5 %"
-    " whatever the rank; `whatif` scales that of the slow rank with its mean."
+    " a slow rank takes over one with equal ranks of the same schedule, in the median over windows of D"
+    " cycles, so that other programs on the same cores count less. Injected waits have an SD of 5 % of those"
+    " of equal ranks, whatever the rank; `whatif` scales that of the slow rank with its mean."
 )
 
 
@@ -43,7 +47,7 @@ def table(sweep: Sweep) -> Table:
             own = found[setup, slower]
             rows.append({
                 "schedule": setup.short, "slower": slower,
-                "waiting_us": mean_time(own, _waiting_us), "ratio": factor(own, base, _runtime),
+                "waiting_us": mean_time(own, _waiting_us), "ratio": factor(own, base, _cycle_s),
                 **said.get(slower, {}),
             })  # fmt: skip
             rows[-1]["off"] = error(rows[-1]["said_ratio"], rows[-1]["ratio"])
@@ -60,12 +64,22 @@ def table(sweep: Sweep) -> Table:
 
 
 def _waiting_us(m: Measured) -> float | None:
-    cycle_s = m.run.record.timing.model_s / m.run.record.timing.cycles
-    return None if m.waiting is None else MICRO * cycle_s * m.waiting
+    waiting = None if m.run.cycles is None else m.run.waiting()
+    return None if waiting is None else MICRO * _usual(m, waiting)
 
 
-def _runtime(m: Measured) -> float:
-    return m.real_time_factor
+def _cycle_s(m: Measured) -> float | None:
+    cycles = m.run.cycles
+    return None if cycles is None else _usual(m, np.nansum(cycles, axis=2, dtype=np.float64))
+
+
+def _usual(m: Measured, times: np.ndarray) -> float:
+    """Of times in s, [rank, cycle]: per cycle, in the usual window of D cycles, mean over ranks.
+
+    A median, since other programs on the same cores make single windows far longer.
+    """
+    window = m.configuration.delay_ratio
+    return float(np.median(lump(times.mean(axis=0), window))) / window
 
 
 def _asked(equal: list[Measured], setup: Configuration, factors: list[float]) -> dict[float, dict[str, Cell]]:

@@ -1,5 +1,6 @@
 """Tables of mixes: beside Tables II to IV of Simula et al. 2019, all mixes, and which ones are best."""
 
+from collections.abc import Callable
 from typing import Any
 
 from spikemark.models.published import simula
@@ -88,44 +89,41 @@ def all_mixes(found: dict[str, Any], program: str) -> Table:
     by_words: dict[str, dict[str, Mix]] = {}
     for mix in mixes():
         by_words.setdefault(mix.words, {})[mix.shares] = mix
-    rows = []
-    for words, own in by_words.items() if numbers else ():
-        row: dict[str, Any] = {"nodes": words}
-        row["gain"] = kept.quantity(numbers, f"gain {words}") if BALANCED in own else ALONE
-        for shares in EQUAL, BALANCED:
-            mix = own.get(shares)
-            for what in TIME, NET, GROSS:
-                known = kept.quantity(numbers, f"{what} {mix.key}") if mix else ALONE
-                row[f"{shares}_{what.split()[0]}"] = known
-        rows.append(row)
-    columns = [Column("nodes", "cores")]
+
+    def of(what: str, shares: str) -> Callable[[str], Quantity]:
+        def cell(words: str) -> Quantity:
+            mix = by_words[words].get(shares)
+            return kept.quantity(numbers, f"{what} {mix.key}") if mix else ALONE
+
+        return cell
+
+    columns = {Column("nodes", "cores"): lambda words: words}
     for shares in EQUAL, BALANCED:
-        columns += [
-            Column(f"{shares}_time", f"time (s), {shares} shares", "modelled"),
-            Column(f"{shares}_net", "net energy (J)", "modelled", 2),
-            Column(f"{shares}_gross", "gross energy (J)", "modelled", 2),
-        ]
-    columns.append(Column("gain", "time, equal / balanced", "modelled"))
-    title = f"{program} on x86 and ARM, {SECONDS:g} s simulated"
-    return Table(columns, rows, title, f"mixes_{program.lower().replace('-', '_')}", [SHARED])
+        columns |= {
+            Column(f"{shares}_time", f"time (s), {shares} shares", "modelled"): of(TIME, shares),
+            Column(f"{shares}_net", "net energy (J)", "modelled", 2): of(NET, shares),
+            Column(f"{shares}_gross", "gross energy (J)", "modelled", 2): of(GROSS, shares),
+        }
+    columns[Column("gain", "time, equal / balanced", "modelled")] = lambda words: (
+        kept.quantity(numbers, f"gain {words}") if BALANCED in by_words[words] else ALONE
+    )
+    title, name = f"{program} on x86 and ARM, {SECONDS:g} s simulated", program.lower().replace("-", "_")
+    return Table.of(columns, by_words if numbers else (), title, f"mixes_{name}", [SHARED])
 
 
 def verdicts(found: dict[str, Any]) -> Table:
     """The best mixes for time, energy and their product, and those that cannot be told apart from them."""
-    rows = [
-        {"program": program, "criterion": what, **_verdict(result, what)}
-        for program, result in found.items() for what in CRITERIA
-    ]  # fmt: skip
-    columns = [
-        Column("program", "program"),
-        Column("criterion", "least"),
-        Column("best", "best"),
-        Column("value", "value (s, J or J s)", "modelled"),
-        Column("tied", "cannot be told apart from it"),
-        Column("bath", "best mix of both"),
-        Column("over", "that mix over the best", "modelled"),
-    ]
-    return Table(columns, rows, "Which nodes are best", "verdicts", [SHARED])
+    rows = [(program, what, _verdict(result, what)) for program, result in found.items() for what in CRITERIA]
+    columns = {
+        Column("program", "program"): lambda row: row[0],
+        Column("criterion", "least"): lambda row: row[1],
+        Column("best", "best"): lambda row: row[2]["best"],
+        Column("value", "value (s, J or J s)", "modelled"): lambda row: row[2]["value"],
+        Column("tied", "cannot be told apart from it"): lambda row: row[2]["tied"],
+        Column("bath", "best mix of both"): lambda row: row[2]["bath"],
+        Column("over", "that mix over the best", "modelled"): lambda row: row[2]["over"],
+    }
+    return Table.of(columns, rows, "Which nodes are best", "verdicts", [SHARED])
 
 
 def _verdict(result: dict[str, Any], what: str) -> dict[str, Any]:

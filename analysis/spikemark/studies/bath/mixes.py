@@ -28,7 +28,7 @@ from spikemark.presets import dpsnn
 from spikemark.studies import prediction_checks
 from spikemark.studies.published_runs import LOGICAL, MESSAGES, PHYSICAL, WORK, table_ii, table_iii
 
-from . import kept
+from . import kept, probe
 
 FILE, MACHINE = "mixes.json", "simula-bath"
 X86, ARM = "x86", "arm"
@@ -85,7 +85,8 @@ def compute(folder: Path) -> Iterator[str]:
 
 
 def _digests() -> dict[str, str]:
-    about = (digest(_plain()), published_w(), [mix.key for mix in mixes()], WORK_WITHIN, MESSAGE_WITHIN)
+    plan = published_w(), [mix.key for mix in mixes()], WORK_WITHIN, MESSAGE_WITHIN
+    about = (digest(_plain()), *plan, probe.numbers())
     return {program: kept.digest(program, *about) for program in (DPSNN, MINI_APP)}
 
 
@@ -96,10 +97,14 @@ def _plain() -> Machine:
 
 @lru_cache(maxsize=1)
 def published_w() -> dict[str, dict[int, float]]:
-    """Power above idling by part and cores (Tables II and III), in W; servers with InfiniBand."""
+    """Power above idling by part and cores, in W; servers with InfiniBand.
+
+    It is the printed energy over the printed time of Tables II and III. One printed power is another
+    (`simula.slips`).
+    """
     tables = {X86: simula.X86, ARM: simula.ARM}
     return {
-        part: {p.cores: p.power_w for p in simula.points(table) if _alike(p)}
+        part: {p.cores: p.implied_w for p in simula.points(table) if _alike(p)}
         for part, table in tables.items()
     }
 

@@ -1,7 +1,10 @@
 """Tables of what unequal nodes cost each schedule."""
 
+import itertools
+from collections.abc import Callable
 from typing import Any
 
+from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import change
 
@@ -25,18 +28,17 @@ ASKED_NOTE = (
 
 def costs(setting: Setting, found: Found, kind: str, name: str, title: str) -> Table:
     """One row for each schedule: the run time of the first variant, and what the others add to it."""
-    rows = []
-    for way, result in found.items():
-        numbers = result["predict"]
-        row = {"schedule": way, "base": kept.quantity(numbers, f"runtime {setting.base}")}
-        row |= {other: kept.quantity(numbers, f"cost {other}", PER_CENT) for other in setting.others}
-        rows.append(row)
-    columns = [
-        Column("schedule", "schedule", "given"),
-        Column("base", f"real-time factor, {setting.base}", kind),
-        *(Column(other, f"{_head(setting, other)} (%)", kind, 2) for other in setting.others),
-    ]
-    return Table(columns, rows, title, name, [COSTS_NOTE])
+
+    def cost(variant: str) -> Callable[[str], Quantity]:
+        return lambda way: kept.quantity(found[way]["predict"], f"cost {variant}", PER_CENT)
+
+    columns = {
+        Column("schedule", "schedule", "given"): lambda way: way,
+        Column("base", f"real-time factor, {setting.base}", kind): lambda way: kept.quantity(
+            found[way]["predict"], f"runtime {setting.base}"
+        ),
+    } | {Column(other, f"{_head(setting, other)} (%)", kind, 2): cost(other) for other in setting.others}
+    return Table.of(columns, found, title, name, [COSTS_NOTE])
 
 
 def _head(setting: Setting, variant: str) -> str:
@@ -46,26 +48,26 @@ def _head(setting: Setting, variant: str) -> str:
 
 def beside(setting: Setting, found: Found, kind: str, name: str, title: str) -> Table:
     """One row for each schedule and variant: `predict` and `whatif`."""
-    rows = []
-    for way, result in found.items():
-        for other in setting.others:
-            row = {"schedule": way, "variant": _head(setting, other)}
-            for what, factor in ("waiting", MICRO * CYCLE_S), ("cost", PER_CENT):
-                for method in "predict", "whatif":
-                    row[f"{method}_{what}"] = kept.quantity(result[method], f"{what} {other}", factor)
-                row[f"off_{what}"] = kept.error(row[f"whatif_{what}"], row[f"predict_{what}"])
-            rows.append(row)
-    columns = [
-        Column("schedule", "schedule", "given"),
-        Column("variant", "nodes", "given"),
-        Column("predict_waiting", "waiting (µs per cycle), predict", kind),
-        Column("whatif_waiting", "whatif", kind),
-        Column("off_waiting", "error (%)", kind, 2),
-        Column("predict_cost", "cost (%), predict", kind),
-        Column("whatif_cost", "whatif", kind),
-        Column("off_cost", "error (%)", kind, 2),
-    ]
-    return Table(columns, rows, title, name, [ASKED_NOTE])
+    columns = {
+        Column("schedule", "schedule", "given"): lambda row: row[0],
+        Column("variant", "nodes", "given"): lambda row: _head(setting, row[1]),
+    }
+    for what, head, factor in (
+        ("waiting", "waiting (µs per cycle)", MICRO * CYCLE_S), ("cost", "cost (%)", PER_CENT)
+    ):  # fmt: skip
+        predict, whatif = (_of(found, method, what, factor) for method in ("predict", "whatif"))
+        columns |= {
+            Column(f"predict_{what}", f"{head}, predict", kind): predict,
+            Column(f"whatif_{what}", "whatif", kind): whatif,
+            Column(f"off_{what}", "error (%)", kind, 2): lambda row, one=whatif, other=predict: kept.error(
+                one(row), other(row)
+            ),
+        }
+    return Table.of(columns, itertools.product(found, setting.others), title, name, [ASKED_NOTE])
+
+
+def _of(found: Found, method: str, what: str, factor: float) -> Callable[[tuple[str, str]], Quantity]:
+    return lambda row: kept.quantity(found[row[0]][method], f"{what} {row[1]}", factor)
 
 
 def sentence(setting: Setting, found: Found, variant: str) -> str | None:

@@ -15,7 +15,7 @@ from spikemark.quantities.table import Column, Table
 from spikemark.records import record
 from spikemark.running.simulation import SimulationFailed, simulate
 
-from . import kept, settings
+from . import kept, probe, settings
 from .settings import LAGGED, SLOW, USUAL, Setting, Variant, Way
 
 FILE, RUNS = "simulated.json", "simulated"
@@ -52,7 +52,7 @@ def compute(folder: Path) -> Iterator[str]:
 def _digests() -> dict[str, str]:
     own = setting()
     variants = {name: asdict(one) for name, one in own.variants.items()}
-    about = (digest(own.machine), mam_benchmark.FULL, SMALL, CYCLES, RANKS, variants)
+    about = (digest(own.machine), mam_benchmark.FULL, SMALL, CYCLES, RANKS, variants, probe.numbers())
     return {way.words: kept.digest(*about, asdict(way)) for way in WAYS}
 
 

@@ -62,13 +62,18 @@ def _sentence(table, machine: str) -> str:
 
 
 def _boxes(replayed: dict) -> list[Box]:
-    ratios = [sum(r["modelled_s"]) / r["last_s"][-1] for r in replayed.values()]
-    if not ratios:
+    if not replayed:
         return []
+
+    def ends(of: str) -> str:
+        ratios = [sum(r[of]) / r["last_s"][-1] for r in replayed.values()]
+        return f"{number(min(ratios))} to {number(max(ratios))}"
+
     most = max(case.ranks for case in replayed)
     return [Box("plain", (
-        f"On SimGrid, {len(ratios)} replayed exchanges of up to {most} ranks took 1/{number(max(ratios))} to"
-        f" 1/{number(min(ratios))} of the modelled time."
+        f"The model takes {ends('least_s')} times as long as {len(replayed)} exchanges of up to {most} ranks"
+        " replayed on SimGrid if links have their whole bandwidth, and"
+        f" {ends('modelled_s')} times with the congestion that is assumed."
     ))]  # fmt: skip
 
 

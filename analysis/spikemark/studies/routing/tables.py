@@ -1,5 +1,8 @@
 """Tables of the study: the fastest way, thresholds, levels, sizes of groups, sides and merging."""
 
+import itertools
+from collections.abc import Callable
+
 from spikemark.machines.inputs import Inputs
 from spikemark.prediction.collectives import Collectives
 from spikemark.prediction.partition.levels import best_group, messages, worth
@@ -53,8 +56,7 @@ def fastest(found: list[Verdict]) -> Table:
         " long, and the first hop is hidden as far as computing takes time; that is assumed to be the time"
         " that is simulated."
     )
-    table = Table.of(columns, found, "Fastest ways")
-    return Table(table.columns, table.rows, "Fastest ways", "fastest", [note])
+    return Table.of(columns, found, "Fastest ways", "fastest", [note])
 
 
 def _megabytes(v: Verdict) -> float:
@@ -67,71 +69,84 @@ def _gain(v: Verdict) -> Quantity:
 
 def thresholds(found: Loads) -> Table:
     """One row for each machine and brain: from how many cycles on more levels do not pay."""
-    rows = []
-    for machine in verdicts.profiles():
-        for placed in of_traffic(found):
-            ends = verdicts.beyond(machine, placed)
-            per_cycle = MEGA * placed.bytes(1)
-            row = {"machine": machine, "method": placed.item.method, "ranks": placed.item.ranks}
-            for levels, d in ends.items():
-                row[f"d{levels}"] = d
-                row[f"mb{levels}"] = d.times(per_cycle) if d else d
-            rows.append(row)
-    columns = [
-        Column("machine", "machine"),
-        Column("method", "placement"),
-        Column("ranks", "ranks", "given"),
-        Column("d1", "direct from D =", "modelled"),
-        Column("mb1", "that is, MB of a rank in an exchange", "modelled"),
-        Column("d2", "at most 2 levels from D =", "modelled"),
-        Column("mb2", "MB", "modelled"),
-        Column("d3", "at most 3 levels from D =", "modelled"),
-        Column("mb3", "MB", "modelled"),
+    rows = [
+        (machine, placed, verdicts.beyond(machine, placed))
+        for machine in verdicts.profiles()
+        for placed in of_traffic(found)
     ]
+
+    def megabytes(levels: int) -> Callable[[tuple], Quantity | None]:
+        def cell(row: tuple) -> Quantity | None:
+            d = row[2].get(levels)
+            return d.times(MEGA * row[1].bytes(1)) if d else d
+
+        return cell
+
+    columns = {
+        Column("machine", "machine"): lambda row: row[0],
+        Column("method", "placement"): lambda row: row[1].item.method,
+        Column("ranks", "ranks", "given"): lambda row: row[1].item.ranks,
+        Column("d1", "direct from D =", "modelled"): lambda row: row[2].get(1),
+        Column("mb1", "that is, MB of a rank in an exchange", "modelled"): megabytes(1),
+        Column("lag", "direct from D =, with lag 1", "modelled"): lambda row: verdicts.beyond(
+            row[0], row[1], 1
+        )[1],
+        Column("d2", "at most 2 levels from D =", "modelled"): lambda row: row[2].get(2),
+        Column("mb2", "MB", "modelled"): megabytes(2),
+        Column("d3", "at most 3 levels from D =", "modelled"): lambda row: row[2].get(3),
+        Column("mb3", "MB", "modelled"): megabytes(3),
+    }
     note = "Without lag, cycles of 0.1 ms. D need not be exact: delays of the network limit it."
-    return Table(columns, rows, "From which D on levels do not pay", "thresholds", [note])
+    return Table.of(columns, rows, "From which D on levels do not pay", "thresholds", [note])
 
 
 def even(ranks: tuple[int, ...]) -> Table:
     """The closed form for even traffic, beside which the thresholds stand."""
-    rows = [
-        {"ranks": n, "levels": f"{k} to {k + 1}", "messages": messages(n, k + 1),
-         "mb": MEGA * worth(n, k, **EVEN)}
-        for n in ranks for k in (1, 2, 3)
-    ]  # fmt: skip
-    columns = [
-        Column("ranks", "ranks", "given"),
-        Column("levels", "levels"),
-        Column("messages", "messages of a rank afterwards", "modelled"),
-        Column("mb", "pays below MB of a rank in an exchange", "modelled"),
-    ]
+    columns = {
+        Column("ranks", "ranks", "given"): lambda row: row[0],
+        Column("levels", "levels"): lambda row: f"{row[1]} to {row[1] + 1}",
+        Column("messages", "messages of a rank afterwards", "modelled"): lambda row: messages(
+            row[0], row[1] + 1
+        ),
+        Column("mb", "pays below MB of a rank in an exchange", "modelled"): lambda row: (
+            MEGA * worth(*row, **EVEN)
+        ),
+    }
     note = (
         "Even traffic: k latencies, k (N^(1/k) - 1) messages and k times the bytes, one after another; 1 us"
         " for a message, 2 us of latency, 12.5 GB/s."
     )
-    return Table(columns, rows, "The closed form", "even", [note])
+    return Table.of(columns, itertools.product(ranks, (1, 2, 3)), "The closed form", "even", [note])
 
 
 def by_levels(found: Loads, machine: str) -> Table:
     """A row for each brain and schedule: the fastest way with every number of levels."""
-    rows, counts = [], range(1, MOST_LEVELS + 1)
     profile = verdicts.profiles().get(machine)
-    for placed in of_traffic(found):
-        net = Collectives.of(Inputs(profile), placed.item.ranks)
-        for schedule in SCHEDULES:
-            row = {"method": placed.item.method, "ranks": placed.item.ranks, "schedule": schedule.words}
-            for k in counts:
-                ways = (way for way in placed.sums if len(way.sizes) == k)
-                row[f"s{k}"] = min(verdicts.cost(net, placed, way, schedule) for way in ways)
-            rows.append(row)
-    columns = [
-        Column("method", "placement"),
-        Column("ranks", "ranks", "given"),
-        Column("schedule", "D and lag"),
-        *(Column(f"s{k}", f"{k} levels" if k > 1 else "direct", "modelled") for k in counts),
-    ]
+
+    def fastest_of(levels: int) -> Callable[[tuple], float]:
+        def cell(row: tuple) -> float:
+            net, placed, schedule = row
+            ways = (way for way in placed.sums if len(way.sizes) == levels)
+            return min(verdicts.cost(net, placed, way, schedule) for way in ways)
+
+        return cell
+
+    columns = {
+        Column("method", "placement"): lambda row: row[1].item.method,
+        Column("ranks", "ranks", "given"): lambda row: row[1].item.ranks,
+        Column("schedule", "D and lag"): lambda row: row[2].words,
+    }
+    columns |= {
+        Column(f"s{k}", f"{k} levels" if k > 1 else "direct", "modelled"): fastest_of(k)
+        for k in range(1, MOST_LEVELS + 1)
+    }
+    rows = (
+        (Collectives.of(Inputs(profile), placed.item.ranks), placed, schedule)
+        for placed in of_traffic(found)
+        for schedule in SCHEDULES
+    )
     note = "The fastest way with so many levels: its exchanges in s per simulated s, as in the table above."
-    return Table(columns, rows, f"One to {MOST_LEVELS} levels, on {machine}", "by-levels", [note])
+    return Table.of(columns, rows, f"One to {MOST_LEVELS} levels, on {machine}", "by-levels", [note])
 
 
 def groups(found: Loads, machine: str) -> Table:

@@ -27,7 +27,7 @@ LATENCY, BANDWIDTH = "interconnect.latency", "interconnect.bandwidth"
 class Schedule:
     """D in cycles of the brain, and the lag: a window is D / (lag + 1) cycles."""
 
-    delay_ratio: int
+    delay_ratio: float
     lag: int = 0
 
     @property
@@ -36,7 +36,7 @@ class Schedule:
 
     @property
     def words(self) -> str:
-        return f"D = {self.delay_ratio}" + (f", lag {self.lag}" if self.lag else "")
+        return f"D = {self.delay_ratio:g}" + (f", lag {self.lag}" if self.lag else "")
 
 
 SCHEDULES = (Schedule(1), Schedule(10), Schedule(10, 1))
@@ -115,20 +115,22 @@ def verdict(machine: str, placed: Placed, schedule: Schedule) -> Verdict:
     return Verdict(machine, placed, schedule, way, best, straight, gain, found["gain"].depends)
 
 
-def borders(net: Collectives, placed: Placed) -> dict[int, float]:
-    """Levels -> the number of cycles in a window from which no way with more levels is faster, without lag.
+def borders(net: Collectives, placed: Placed, lag: int = 0) -> dict[int, float]:
+    """Levels -> the number of cycles D from which no way with more levels costs less.
 
-    Interpolated between the points of SCAN by the logarithm of the ratio; 0 or infinite beyond them.
+    Interpolated between the points of SCAN by the logarithm of the ratio, or with a lag, which may hide all,
+    by the difference; 0 or infinite beyond them.
     """
     ways = _undominated(placed)
     counts = sorted({len(way.sizes) for way in ways})
     times = np.array([
-        [min(sum(seconds(net, placed, w, d)) for w in ways if len(w.sizes) == count) for d in SCAN]
+        [min(cost(net, placed, w, Schedule(d, lag)) for w in ways if len(w.sizes) == count) for d in SCAN]
         for count in counts
     ])  # fmt: skip
     found = {}
     for place, count in enumerate(counts[:-1]):
-        behind = np.log(times[: place + 1].min(axis=0) / times[place + 1 :].min(axis=0))  # > 0: more pay
+        fewer, more_levels = times[: place + 1].min(axis=0), times[place + 1 :].min(axis=0)
+        behind = fewer - more_levels if lag else np.log(fewer / more_levels)  # > 0: more pay
         more = np.flatnonzero(behind > 0)
         if not len(more):
             found[count] = 0.0
@@ -155,12 +157,12 @@ def _undominated(placed: Placed) -> tuple[Way, ...]:
     return tuple(way for way in sums if not any(worse(way, other) for other in sums))
 
 
-def beyond(machine: str, placed: Placed) -> dict[int, Quantity]:
+def beyond(machine: str, placed: Placed, lag: int = 0) -> dict[int, Quantity]:
     """`borders` with intervals from what the profile does not know."""
     profile, ranks = profiles()[machine], placed.item.ranks
 
     def evaluate(inputs: Inputs) -> dict[str, float]:
-        known = borders(Collectives.of(inputs, ranks), placed)
+        known = borders(Collectives.of(inputs, ranks), placed, lag)
         return {str(count): float(np.clip(d, SCAN[0], SCAN[-1])) for count, d in known.items()}
 
     found, _ = predicted(Inputs(profile), evaluate)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from .bundle import MANIFEST_FILE, Bundle, check_files, read_bundle, read_form
-from .copies import Course, same
-from .energy import check_energy
+from .copies import Course, places_of, repeated, same
+from .energy import check_channels, check_energy
 from .figures import check_commitment, check_figures
 from .findings import Report
 from .forms import ANSWER, COMMITMENT, ENVIRONMENT, MANIFEST
@@ -51,11 +51,14 @@ def check_answer(folder: str, bundle_folder=None, key=None) -> Report:
         limit = bundle.tender["power"].get("node_limit_w")
     unchanged = environment is not None and changed_sources(environment) == []
     rules = answer["category"], unchanged
-    everything, figures = [], {}
+    everything, figures, by_run = [], {}, []
     for run in answer["runs"]:
         found = _check_run(folder, run, rules, bundle, (idle, limit), report)
         figures[run["name"]] = check_figures(run, {one.folder: one for one in found}, bundle, report)
         everything += found
+        by_run.append(found)
+    _check_copies(by_run, bundle.tolerances["copies"], report)
+    _check_told(answer["runs"], listed, report)
     check_created(answer["created"], "answer.json", [one.span for one in everything if one.span], report)
     check_machine(everything, environment, report)
     check_one_after_another(everything, report)
@@ -93,27 +96,47 @@ def _check_same_files(runs: list, listed: dict, report: Report) -> None:
                         report.say("same files", path, f"the same file as {first}")
 
 
+def _check_told(runs: list, listed: dict, report: Report) -> None:
+    """Checks that answer.json names every repetition that the answer holds."""
+    told = {f"{repetition['folder']}/record.json" for run in runs for repetition in run["repetitions"]}
+    for path in sorted(listed):
+        if path.startswith("runs/") and path.endswith("/record.json") and path not in told:
+            report.say("repetition figure", path, "a repetition that answer.json does not name")
+
+
 def _check_run(folder: str, run: dict, rules: tuple, bundle: Bundle, limits: tuple, report: Report) -> list:
     """Checks one run of the answer; returns the repetitions that can be used."""
+    stated = {told["folder"]: told for told in run["repetitions"]}
     found = [read_repetition(folder, told["folder"], report) for told in run["repetitions"]]
     found = [one for one in found if one is not None]
     if bundle.tender is not None:
         check_rules(run, found, *rules, bundle, report)
     tolerances, required = bundle.tolerances, bool(bundle.tender and bundle.tender["power"]["required"])
-    courses = []
     for one in found:
         if not one.measured:
             continue
         check_times(one, tolerances, report)
         check_waiting(one, tolerances["waiting"], report)
         check_spikes(one, bundle.expected.get(run["name"]), tolerances, report)
-        check_energy(one, limits, required, tolerances["energy"], report)
-        if one.times is not None:
-            courses.append(Course(one))
+        check_energy(one, stated[one.folder], limits, required, tolerances["energy"], report)
+    check_channels(found, report)
     check_one_checksum(run["name"], found, report)
-    for i, course in enumerate(courses):
-        for other in courses[:i]:
-            said = same(course, other, tolerances["copies"])
-            if said is not None:
-                report.say("copies", f"{course.folder}/cycles.npy", f"a copy of {other.folder}: {said}")
     return found
+
+
+def _check_copies(runs: list, limit: float, report: Report) -> None:
+    """Looks for copies among repetitions, and for copied cycles within each; `runs`: those of each run."""
+    places = places_of([one for found in runs for one in found])
+    courses = []
+    for number, found in enumerate(runs):
+        for one in found:
+            if one.measured and one.times is not None:
+                courses.append((number, Course(one, places)))
+    for i, (number, course) in enumerate(courses):
+        where, said = f"{course.folder}/cycles.npy", repeated(course)
+        if said is not None:
+            report.say("copies", where, said)
+        for other_number, other in courses[:i]:
+            said = same(course, other, limit, number == other_number)
+            if said is not None:
+                report.say("copies", where, f"a copy of {other.folder}: {said}")

@@ -1,12 +1,17 @@
-"""Are two repetitions copies of each other: shifted in time, on other ranks, scaled, or with noise on top?
+"""Are cycle times copies: of another repetition, shifted, reordered, scaled, or within one run?
 
-Ranks of numbers are compared, not numbers, so that scaling does not matter. Two looks:
+Ranks of numbers are compared, not numbers, so that scaling does not matter. Four looks:
 
 - The correlation of ranks (Spearman) of compute, waiting and exchange over the same cycles, and of compute
   over cycles that are shifted by up to SHIFTS. Measured repetitions of one network share its activity, so
-  their compute times correlate, too, but not so closely.
+  their compute times correlate, too, but not so closely. Repetitions of different runs are not shifted.
 - The order of each PATTERN successive compute times. There are 2e13 orders of 16 numbers, so that few occur
   twice by chance; of a copy they occur again, wherever it was moved.
+- The total of each phase and rank. Cycles in another order keep them; of a scaled copy, all change alike.
+- Two successive cycles that took the same time in every phase. Clocks tell nanoseconds, so that this hardly
+  happens; where cycles were copied, it happens everywhere.
+
+Only stretches of long runs are looked at. Nobody can choose them, since they follow from all times.
 """
 
 from __future__ import annotations
@@ -14,28 +19,58 @@ from __future__ import annotations
 import math
 
 from .arrays import Times
-from .record import Repetition
+from .record import Repetition, drawn
 from .times import BARRIERS
 
 SEGMENT, SHIFTS = 512, 400
 LEAST = 200  # values that are compared
 PATTERN, LOOKED_UP, MOST_KEPT = 16, 400, 60_000
 SAME_ORDERS = 0.3  # share of orders that occur in both
+MOST_ORDERED = 64  # whose orders are looked at
+FEWEST_TOTALS, ALIKE = 4, 1e-4  # totals that are compared; relative, by which their ratios may differ
+SAME_CYCLES = 0.01  # share of pairs of cycles that occur again
+TIMED = 3  # phases that took time in cycles that are looked for again
 
 
 class Course:
-    """Data to compare of one repetition: times in s per cycle of rank 0 from the middle of the run."""
+    """Data to compare of one repetition: times in s per cycle of rank 0, and of all ranks in stretches.
 
-    def __init__(self, one: Repetition) -> None:
+    `places`: shares of the run at which stretches lie, that of rank 0 and that of all ranks.
+    """
+
+    def __init__(self, one: Repetition, places: tuple) -> None:
         self.folder = one.folder
         times: Times = one.times
         self.ranks, self.cycles = times.ranks, times.cycles
         length = min(times.cycles, SEGMENT + 2 * SHIFTS)
-        block = times.block(0, (times.cycles - length) // 2, length)
+        block = times.block(0, int(places[0] * (times.cycles - length)), length)
         self.parts = {"compute": _columns(one, block, None)}
         for name in ("synchronise", "overlap_wait", "exchange"):
             self.parts[name] = _columns(one, block, name)
-        self.orders = _all_orders(one)
+        self.totals = sorted(total for totals in one.sums for total in totals if total > 0)
+        self.orders, self.pairs, self.number = [], set(), 0
+        self._look_at_ranks(one, places[1])
+
+    def _look_at_ranks(self, one: Repetition, place: float) -> None:
+        """Keeps the orders of successive compute times and the pairs of cycles, up to MOST_KEPT."""
+        times, width = one.times, len(one.record["phases"])
+        ranks = min(times.ranks, MOST_ORDERED)
+        length = min(times.cycles, max(PATTERN, MOST_KEPT // ranks))
+        for rank in range(ranks):
+            block = times.block(rank, int(place * (times.cycles - length)), length)
+            compute = _columns(one, block, None)
+            self.orders += [_order(compute[i : i + PATTERN]) for i in range(length - PATTERN + 1)]
+            for at in range(0, len(block) - width, width):
+                pair = block[at : at + 2 * width]
+                if len(pair) - pair.count(0.0) >= 2 * TIMED:
+                    self.pairs.add(pair.tobytes())
+                    self.number += 1
+
+
+def places_of(found: list) -> tuple:
+    """Where to look at repetitions, as shares of a run; they follow from all of their times."""
+    text = "".join(f"{one.folder} {one.sums}" for one in found)
+    return drawn(text, 0), drawn(text, 1)
 
 
 def _columns(one: Repetition, block, phase) -> list:
@@ -46,28 +81,35 @@ def _columns(one: Repetition, block, phase) -> list:
     return [sum(parts) for parts in zip(*(block[p :: len(phases)] for p in own))]
 
 
-def _all_orders(one: Repetition) -> list:
-    """The orders of successive compute times, of all ranks, up to MOST_KEPT."""
-    times, found = one.times, []
-    each = max(PATTERN, MOST_KEPT // min(times.ranks, 64))
-    for rank in range(min(times.ranks, 64)):
-        length = min(times.cycles, each)
-        compute = _columns(one, times.block(rank, 0, length), None)
-        found += [_order(compute[i : i + PATTERN]) for i in range(length - PATTERN + 1)]
-    return found
-
-
 def _order(values: list) -> tuple:
     return tuple(sorted(range(len(values)), key=values.__getitem__))
 
 
-def same(a: Course, b: Course, limit: float):
-    """Why two repetitions are copies, as a text; None if they do not seem to be."""
+def repeated(a: Course):
+    """Why cycles of a repetition are copies of others of it, as a text; None if they do not seem to be."""
+    share = 1 - len(a.pairs) / max(a.number, 1)
+    if a.number >= LEAST and share > SAME_CYCLES:
+        return f"{share:.0%} of all pairs of successive cycles occur again, with the same times of all phases"
+    return None
+
+
+def same(a: Course, b: Course, limit: float, one_run: bool = True):
+    """Why two repetitions are copies, as a text; None if they do not seem to be.
+
+    `one_run`: they are of one network.
+    """
     for name, own in a.parts.items():
-        value, shift = _closest(own, b.parts[name], name == "compute")
+        value, shift = _closest(own, b.parts[name], name == "compute" and one_run)
         if value > limit:
             moved = f", moved by {shift} cycles" if shift else ""
             return f"the correlation of {name} is {value:.4f}{moved}; allowed is up to {limit:g}"
+    shared = len(a.pairs & b.pairs)
+    if len(a.pairs) >= LEAST and shared > SAME_CYCLES * len(a.pairs):
+        return f"{shared} pairs of successive cycles have the same times of all phases in both"
+    if len(a.totals) == len(b.totals) >= FEWEST_TOTALS:
+        ratios = [x / y for x, y in zip(a.totals, b.totals)]
+        if max(ratios) < (1 + ALIKE) * min(ratios):
+            return f"the time of every phase and rank is {ratios[0]:.6g} of the other's"
     step = max(1, len(a.orders) // LOOKED_UP)
     asked = a.orders[::step]
     known = set(b.orders)

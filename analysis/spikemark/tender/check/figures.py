@@ -5,12 +5,14 @@ from __future__ import annotations
 from statistics import median
 
 from .bundle import Bundle
+from .energy import JOULES, METER
 from .findings import Report
 from .times import close
 
 STATED_TWICE = 1e-6  # relative, of a figure that is stated twice
+ROUGHLY = 0.01  # relative, of power
 RULES = {"median": median, "best": min, "worst": max}
-RTF, JOULES = "real_time_factor", "joules_per_synaptic_event"
+RTF = "real_time_factor"
 METHODS = ("dry_run+profile", "simulation", "model")
 
 
@@ -23,7 +25,7 @@ def check_figures(run: dict, found: dict, bundle: Bundle, report: Report) -> dic
         values[JOULES].append(told.get(JOULES))
         one = found.get(told["folder"])
         if one is not None:
-            _check_repetition(told, one.record, bundle.tolerances["energy"], report)
+            _check_repetition(told, one.record, report)
     figures = {}
     for figure, each in values.items():
         said = run["figure"].get(figure)
@@ -51,7 +53,7 @@ def check_figures(run: dict, found: dict, bundle: Bundle, report: Report) -> dic
     return figures
 
 
-def _check_repetition(told: dict, record: dict, tolerance: float, report: Report) -> None:
+def _check_repetition(told: dict, record: dict, report: Report) -> None:
     where, timing = f"answer.json, {told['folder']}", record["timing"]
     if told["started"] != record["provenance"]["started"]:
         report.say("repetition figure", where, f"started={told['started']}: the record has another")
@@ -62,14 +64,15 @@ def _check_repetition(told: dict, record: dict, tolerance: float, report: Report
         ):
             report.say("repetition figure", where, f"{name}={value}: the record has {timing[name]:.6g}")
     joules, energy, events = told.get(JOULES), record["energy"], record["totals"]["synaptic_events"]
-    if joules is not None and energy is not None and energy["gross_j"] is not None and events:
-        if not close(joules, energy["gross_j"] / events, tolerance):
-            text = f"{JOULES}={joules:.4g}: gross_j / synaptic_events is {energy['gross_j'] / events:.4g}"
+    if told.get(METER) is not None:
+        return  # check_energy compares it with these readings
+    if energy is not None and energy["gross_j"] is not None and events:
+        if joules is None or not close(joules, energy["gross_j"] / events, STATED_TWICE):
+            text = f"{JOULES}={joules}: gross_j / synaptic_events is {energy['gross_j'] / events:.4g}"
             report.say("repetition figure", where, text)
-    elif joules is not None and energy is None and not told.get("source"):
-        report.note(
-            f"{told['folder']}: its energy is not from the record; the file in power/ was not looked at"
-        )
+    elif joules is not None:
+        text = f"{JOULES}={joules}: the record has no energy, and no readings of a meter are named"
+        report.say("repetition figure", where, text)
 
 
 def check_commitment(commitment: dict, answer: dict, figures: dict, bundle: Bundle, report: Report) -> None:
@@ -91,11 +94,15 @@ def check_commitment(commitment: dict, answer: dict, figures: dict, bundle: Bund
     for run, own in figures.items():
         if own.get(RTF) is not None and (run, RTF) not in stated:
             report.say("committed", where, f"measured: {run} {RTF} is missing")
+    for part in ("measured", "projected", "committed"):
+        _check_once(part, commitment.get(part, []), report)
     for entry in commitment["projected"]:
         name = f"projected: {entry['run']} {entry['figure']}"
         low, value, high = entry["low"], entry["value"], entry["high"]
         if bundle.tender is not None and bundle.rule(entry["run"]) is None:
             report.say("projection", where, f"{name}: no run of the tender")
+        if entry["figure"] not in (RTF, JOULES):
+            report.say("projection", where, f"{name}: allowed is {RTF} or {JOULES}")
         if entry["method"] not in METHODS:
             report.say(
                 "projection", where, f"{name}: method={entry['method']}: allowed: {', '.join(METHODS)}"
@@ -110,10 +117,41 @@ def check_commitment(commitment: dict, answer: dict, figures: dict, bundle: Bund
         if not entry["assumes"]:
             report.say("projection", where, f"{name}: assumes is empty")
     _check_promises(commitment, report)
-    projected = {entry["run"] for entry in commitment["projected"] if entry["value"] is not None}
+    _check_projected_power(commitment, report)
+    projected = {
+        entry["run"]
+        for entry in commitment["projected"]
+        if entry["figure"] == RTF and entry["value"] is not None
+    }
     for rule in bundle.rules:
         if rule["name"] not in projected and rule["name"] not in figures:
-            report.say("not projected", where, f"{rule['name']} is neither measured nor projected")
+            report.say("not projected", where, f"{rule['name']}: {RTF} is neither measured nor projected")
+
+
+def _check_once(part: str, entries: list, report: Report) -> None:
+    """Checks that a sheet says a figure of a run once, so that nobody can choose which one counts."""
+    known = set()
+    for entry in entries:
+        key = entry["run"], entry["figure"]
+        if key in known:
+            reason = "projection" if part == "projected" else "committed"
+            report.say(reason, "commitment.json", f"{part}: {key[0]} {key[1]} stands twice")
+        known.add(key)
+
+
+def _check_projected_power(commitment: dict, report: Report) -> None:
+    """Checks that the projected power lies between idle power and limit of the nodes."""
+    power, nodes = commitment.get("power") or {}, commitment["nodes"]
+    projected = power.get("projected_w")
+    if projected is None:
+        return
+    low, high = (power.get(f"node_{end}_w") for end in ("idle", "limit"))
+    if low is not None and projected["value"] < (1 - ROUGHLY) * nodes * low:
+        text = f"power.projected_w={projected['value']:.4g}: {nodes} idle nodes take {nodes * low:.4g}"
+        report.say("projection", "commitment.json", text)
+    if high is not None and projected["value"] > (1 + ROUGHLY) * nodes * high:
+        text = f"power.projected_w={projected['value']:.4g}: {nodes} nodes take up to {nodes * high:.4g}"
+        report.say("projection", "commitment.json", text)
 
 
 def _check_promises(commitment: dict, report: Report) -> None:

@@ -33,7 +33,9 @@ REASONS = {
     "signature": Reason(110, INVALID, "The signature of the manifest is of the given public key."),
     "not verified": Reason(111, INCOMPLETE, "A signature is there, and a program that can verify it."),
     "form": Reason(201, INVALID, "Every JSON file has its fields, with allowed types and values."),
-    "part missing": Reason(202, INCOMPLETE, "Answer, commitment, environment and every record are there."),
+    "part missing": Reason(
+        202, INCOMPLETE, "Answer, commitment, environment and all files of every run are there."
+    ),
     "ranks form": Reason(203, INVALID, "`ranks.csv` is a table with one line per rank."),
     "cycles form": Reason(204, INVALID, "`cycles.npy` has the shape of the record and holds times >= 0."),
     "run missing": Reason(301, INCOMPLETE, "Every run that the tender wants measured is answered."),
@@ -45,7 +47,9 @@ REASONS = {
     "timers": Reason(307, INVALID, "What is recorded and injected is as in the tender."),
     "not allowed": Reason(308, INVALID, "Only what the category allows differs, and `set` discloses it."),
     "flags": Reason(309, INVALID, "The compiler's flags are those of the tender (category base)."),
-    "version": Reason(310, INVALID, "The program is of the tender's version, without local changes."),
+    "version": Reason(
+        310, INVALID, "One program was measured, the disclosed one, of the tender's version without changes."
+    ),
     "not measured": Reason(311, INVALID, "Records are measured, neither simulated nor dry runs."),
     "layout": Reason(312, INVALID, "Ranks, threads and nodes are those of the answer, in all repetitions."),
     "warm-up": Reason(313, INVALID, "The warm-up is that of the tender, and there was time for it."),
@@ -53,11 +57,13 @@ REASONS = {
     "one checksum": Reason(402, INVALID, "All repetitions of a network have one checksum."),
     "counts": Reason(403, INVALID, "Neurons, synapses, spikes and events are the expected ones."),
     "sums": Reason(404, INVALID, "Counts and checksums of the ranks add up to the totals."),
-    "lanes": Reason(405, INVALID, "Windows, synapses and messages of the lanes fit the run."),
+    "lanes": Reason(
+        405, INVALID, "The lanes are those of the schedule; their windows and messages fit the run."
+    ),
     "rates": Reason(406, INVALID, "Neurons, synapses and rates follow from the description."),
     "spikes": Reason(407, INVALID, "Recorded spikes give the checksum of the spikes."),
     "phase sum": Reason(501, INVALID, "The phases of all cycles add up to the wall-clock time of each rank."),
-    "phases": Reason(502, INVALID, "The summary of the phases is that of `cycles.npy`."),
+    "phases": Reason(502, INVALID, "The phases are those of a cycle; their summary is that of `cycles.npy`."),
     "factor": Reason(503, INVALID, "Real-time factor, cycles and time of the slowest rank fit together."),
     "clocks": Reason(504, INVALID, "The system clock saw the same duration as the timers."),
     "order of clocks": Reason(505, INVALID, "Launch, build, warm-up, run, end and answer follow in time."),
@@ -69,21 +75,27 @@ REASONS = {
     "clock library": Reason(509, INVALID, "No library is loaded in front of the system's clock."),
     "no noise": Reason(510, INVALID, "Cycle times vary as measured times do."),
     "same files": Reason(601, INVALID, "No two repetitions share a file."),
-    "copies": Reason(602, INVALID, "Cycle times of two repetitions are not copies, shifted or disturbed."),
+    "copies": Reason(602, INVALID, "No cycle times are copies: shifted, reordered, scaled or disturbed."),
     "at once": Reason(603, INVALID, "Repetitions follow one another in time."),
     "energy": Reason(701, INVALID, "Energy is power times time, by the readings kept."),
-    "readings": Reason(702, INVALID, "Readings of power go forward in time and cover the measured part."),
+    "readings": Reason(
+        702, INVALID, "Readings of power go forward in time and cover the measured part closely."
+    ),
     "power limits": Reason(703, INVALID, "Mean power lies between idle power and the nodes' limit."),
-    "energy sums": Reason(704, INVALID, "Gross, net and idle energy, channels and nodes fit together."),
+    "energy sums": Reason(
+        704, INVALID, "Gross, net and idle energy, channels and nodes fit, in all repetitions."
+    ),
     "no power": Reason(705, INCOMPLETE, "Power was measured where the tender requires it."),
     "frequency": Reason(801, INVALID, "Frequency limits and governor are the disclosed ones."),
     "machine": Reason(802, INVALID, "All repetitions ran on the same machine, the disclosed one."),
     "disclosure": Reason(803, INCOMPLETE, "Every node is disclosed; what is not known has a reason."),
-    "repetition figure": Reason(901, INVALID, "The answer repeats the figures of the records."),
+    "repetition figure": Reason(
+        901, INVALID, "The answer repeats the figures of the records, of all of them."
+    ),
     "figure": Reason(902, INVALID, "A figure of merit follows from the repetitions by the tender's rule."),
-    "committed": Reason(903, INVALID, "The commitment repeats the measured figures."),
-    "projection": Reason(904, INVALID, "A projection has a method and an interval around its value."),
-    "not projected": Reason(905, INCOMPLETE, "Every run that was not measured is projected."),
+    "committed": Reason(903, INVALID, "The commitment repeats the measured figures, each once."),
+    "projection": Reason(904, INVALID, "A projection has a method and an interval, and stands there once."),
+    "not projected": Reason(905, INCOMPLETE, "The real-time factor of every run is measured or projected."),
     "fault": Reason(999, INVALID, "Every check could be carried out."),
 }
 

@@ -82,7 +82,8 @@ ANSWER = fields({
             fields(
                 {"folder": words(r"runs/[A-Za-z0-9][A-Za-z0-9._-]*/[1-9]\d{0,3}"), "started": DATE,
                  "real_time_factor": UNKNOWN},
-                {"joules_per_synaptic_event": UNKNOWN, "simulate_s": UNKNOWN},
+                {"joules_per_synaptic_event": UNKNOWN, "simulate_s": UNKNOWN,
+                 "readings": words(r"power/[A-Za-z0-9][A-Za-z0-9._-]*", null=True)},
             )
         ),
         "figure": fields({}, {"real_time_factor": FIGURE, "joules_per_synaptic_event": FIGURE}),
@@ -102,6 +103,7 @@ PROMISED = fields(
     {"run": words(), "figure": words(), "value": UNKNOWN, "basis": one_of("measured", "projected"),
      "better_than_evidence": number(0, 1)}
 )  # fmt: skip
+WATTS = fields({"value": number(), "low": UNKNOWN, "high": UNKNOWN}, null=True)
 COMMITMENT = fields(
     {
         "kind": one_of("tender_commitment"),
@@ -113,7 +115,9 @@ COMMITMENT = fields(
     },
     {
         "committed": listing(PROMISED),
-        "power": fields({}, {"node_idle_w": UNKNOWN, "node_limit_w": UNKNOWN}, null=True),
+        "power": fields(
+            {}, {"node_idle_w": UNKNOWN, "node_limit_w": UNKNOWN, "projected_w": WATTS}, null=True
+        ),
     },
 )
 

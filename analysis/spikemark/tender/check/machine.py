@@ -9,6 +9,21 @@ from .record import Repetition
 CLOCK_WORDS = ("LD_PRELOAD", "LD_AUDIT", "FAKETIME", "DYLD_INSERT_LIBRARIES")
 SAME = ("cpu", "cores", "memory_bytes")
 SETTINGS = ("governor", "frequency_min_hz", "frequency_max_hz")
+#: What must be disclosed, as a value or as null with a reason. A node out of reach has UNREACHED instead.
+OF_NODE = (
+    "host", "kernel", "kernel_options", "operating_system", "processor", "virtual_machine", "microcode",
+    "firmware_vendor", "firmware_version", "firmware_date", "board", "product", "processors_online",
+    "processors_allowed", "processor_share", "hardware_threads", "governor", "frequency_driver",
+    "frequency_min_khz", "frequency_max_khz", "frequency_hardware_min_khz", "frequency_hardware_max_khz",
+    "energy_preference", "boost", "no_turbo", "power_limits_uw", "clock_source", "memory", "swap",
+    "transparent_huge_pages", "huge_pages", "huge_page_size", "numa_balancing", "mitigations", "modules",
+    "variables",
+)  # fmt: skip
+PROGRAM = ("compiler", "flags", "mpi_library", "version", "commit")  # as in `provenance` of a record
+OF_PROGRAM = (
+    *PROGRAM, "program_sha256", "sources", "binding", "waiting", "launcher", "command", "environment",
+)  # fmt: skip
+UNREACHED = "all"
 
 
 def check_environment(environment: dict, report: Report) -> None:
@@ -16,6 +31,10 @@ def check_environment(environment: dict, report: Report) -> None:
     groups = [(f"nodes[{n}]", node) for n, node in enumerate(environment["nodes"])]
     groups.append(("software", environment.get("software", {})))
     for name, group in groups:
+        needed = OF_PROGRAM if name == "software" else () if UNREACHED in group else OF_NODE
+        for key in needed:
+            if key not in group:
+                report.say("disclosure", "environment.json", f"{name}.{key} is missing")
         for key, disclosed in group.items():
             if disclosed["value"] is None and not disclosed.get("reason"):
                 report.say("disclosure", "environment.json", f"{name}.{key} is null without a reason")
@@ -36,9 +55,9 @@ def changed_sources(environment: dict):
 
 
 def _check_clock_words(value, where: str, name: str, report: Report) -> None:
-    words = value if isinstance(value, (dict, list)) else []
+    words = value if isinstance(value, (dict, list)) else [value]
     for word in words:
-        if any(str(word).upper().startswith(bad) for bad in CLOCK_WORDS):
+        if any(bad in str(word).upper() for bad in CLOCK_WORDS):
             report.say("clock library", where, f"{name}: {word}")
 
 
@@ -47,8 +66,12 @@ def check_machine(found: list, environment, report: Report) -> None:
     for one in found:
         for name in ("environment", "command"):
             _check_clock_words(one.launch.get(name), f"{one.folder}/launch.json", name, report)
+    _check_one_program(found, environment, report)
     known = {}  # name of a node -> (folder, what it was)
     for one in found:
+        if one.measured and one.record["host"].get("per_node") is None:
+            where = f"{one.folder}/record.json"
+            report.say("disclosure", where, "host.per_node: the record does not say on which nodes it ran")
         for node in one.record["host"].get("per_node") or []:
             about = {name: node.get(name) for name in (*SAME, *SETTINGS)}
             first, was = known.setdefault(node["name"], (one.folder, about))
@@ -62,6 +85,19 @@ def check_machine(found: list, environment, report: Report) -> None:
         report.note(f"nodes of {len(kinds)} kinds took part")
     if environment is not None:
         _check_disclosed(known, environment["nodes"], report)
+
+
+def _check_one_program(found: list, environment, report: Report) -> None:
+    """Checks that all repetitions measured one program, the disclosed one."""
+    for name in PROGRAM:
+        told = None if environment is None else _value(environment.get("software", {}), name)
+        first = found[0].record["provenance"].get(name) if found else None
+        for one in found:
+            made, where = one.record["provenance"].get(name), f"{one.folder}/record.json"
+            if made != first:
+                report.say("version", where, f"provenance.{name}={made}: {found[0].folder} has {first}")
+            elif told is not None and made != told:
+                report.say("version", where, f"provenance.{name}={made}: environment.json has {told}")
 
 
 def _value(node: dict, name: str):

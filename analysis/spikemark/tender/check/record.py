@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import os
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -46,6 +47,12 @@ class Repetition:
         return phases.index(name) if name in phases else None
 
 
+def drawn(text: str, number: int) -> float:
+    """A share from 0 to below 1 that follows from a text, so that nobody can choose it; one per number."""
+    digest = hashlib.sha256(f"{number} {text}".encode()).digest()
+    return int.from_bytes(digest[:6], "big") / 2**48
+
+
 def seconds_of(date: str) -> float | None:
     """A date of ISO 8601 in s of the Unix epoch; None for an impossible one."""
     try:
@@ -61,7 +68,7 @@ def read_repetition(answer: str, folder: str, report: Report) -> Repetition | No
     if record is None:
         return None
     found = Repetition(folder, path, record)
-    found.launch = _form(path, folder, "launch.json", LAUNCH, report, needed=False) or {}
+    found.launch = _form(path, folder, "launch.json", LAUNCH, report) or {}
     if seconds_of(record["provenance"]["started"]) is None:
         report.say("form", f"{folder}/record.json", "provenance.started is no date")
         return None
@@ -81,12 +88,11 @@ def read_repetition(answer: str, folder: str, report: Report) -> Repetition | No
     return found
 
 
-def _form(path: str, folder: str, name: str, look, report: Report, needed: bool = True):
+def _form(path: str, folder: str, name: str, look, report: Report):
     try:
         content = json_of(os.path.join(path, name))
     except Absent as why:
-        if needed:
-            report.say("part missing", f"{folder}/{name}", str(why))
+        report.say("part missing", f"{folder}/{name}", str(why))
         return None
     except Unusable as why:
         report.say("form", f"{folder}/{name}", str(why))

@@ -98,6 +98,18 @@ def _check_program(
 def _check_layout(one: Repetition, where: str, run: dict, rule: dict, report: Report) -> None:
     layout, record = run["layout"], one.record
     found = {"ranks": record["ranks"], "threads": record["threads"], "nodes": record["host"]["nodes"]}
+    used = {rank["node"] for rank in one.ranks or []}
+    if one.ranks is not None and used != set(range(found["nodes"])):
+        text = f"host.nodes={found['nodes']}: by ranks.csv, {len(used)} of the numbers 0 to {max(used)} ran"
+        report.say("layout", where, text)
+    nodes = record["host"].get("per_node")
+    if nodes is not None and (len(nodes), sum(node["ranks"] for node in nodes)) != (
+        found["nodes"],
+        record["ranks"],
+    ):
+        report.say(
+            "layout", where, f"host.per_node: {len(nodes)} nodes, whose ranks do not add up to the run's"
+        )
     for name, value in found.items():
         if layout.get(name) not in (None, value):
             report.say("layout", where, f"{name}={value}: answer.json says {layout[name]}")

@@ -13,6 +13,18 @@ from .record import Repetition
 MASK = 2**64 - 1
 MOST_SPIKES = 2_000_000  # whose checksum is computed again
 SIGMAS = 6
+#: The lanes of each schedule: name, period in cycles (D: delay_ratio, None: by the delays), lag (None: the
+#: description's), and whether the lane joins all ranks.
+_NEAR, _FAR = ("near", 1, 0, False), ("far", "D", 0, True)
+SCHEDULES = {
+    "conventional": (("world", 1, 0, True),),
+    "placement_only": (("world", 1, 0, True),),
+    "structure_aware": (_NEAR, _FAR),
+    "overlapped": (_NEAR, ("far", "D", None, True)),
+    "hierarchical": (_NEAR, ("group", None, 0, False), _FAR),
+}
+LEAST_SPIKES = 10_000  # from which events are compared with spikes
+EVENTS = 1.5  # by which factor events may differ from spikes times synapses of a neuron
 
 
 def check_spikes(one: Repetition, known, tolerances: dict, report: Report) -> None:
@@ -77,6 +89,7 @@ def _check_expected(one: Repetition, known: dict, tolerances: dict, where: str, 
 def _check_lanes(one: Repetition, where: str, report: Report) -> None:
     record, lanes = one.record, one.record["lanes"]
     cycles = record["timing"]["cycles"]
+    _check_schedule(record, where, report)
     for lane in lanes:
         windows = -(-cycles // lane["period"])
         if lane["windows"] != windows:
@@ -89,6 +102,50 @@ def _check_lanes(one: Repetition, where: str, report: Report) -> None:
         total = sum(lane[name] for lane in lanes)
         if total != record["totals"][name]:
             report.say("lanes", where, f"totals.{name}={record['totals'][name]}: the lanes have {total}")
+
+
+def lanes_of(description: dict):
+    """(name, period, lag, whether it joins all ranks) of the lanes that a description asks for.
+
+    A period or lag of None follows from the delays. None for what is no schedule.
+    """
+    schedule, ratio, lag = (description.get(name) for name in ("schedule", "delay_ratio", "lag"))
+    if isinstance(schedule, list):
+        told = [lane for lane in schedule if isinstance(lane, dict)]
+        rules = [
+            (lane.get("name"), lane.get("period", 1), lane.get("lag", 0),
+             lane.get("group", "world") == "world" and not {"from", "to"} & set(lane))
+            for lane in told
+        ]  # fmt: skip
+    else:
+        rules = SCHEDULES.get(str(schedule))
+    if rules is None:
+        return None
+    found = []
+    for name, period, own_lag, whole in rules:
+        late = lag if own_lag is None else own_lag
+        if period == "D" and isinstance(ratio, int) and isinstance(late, int):
+            period = ratio // (late + 1)
+        found.append((name, period if isinstance(period, int) else None, late, whole))
+    return found
+
+
+def _check_schedule(record: dict, where: str, report: Report) -> None:
+    """Checks that the lanes of a record are those of its schedule."""
+    wanted = lanes_of(record["description"])
+    if wanted is None:
+        text = f"description.schedule={str(record['description'].get('schedule'))[:40]}: no schedule"
+        report.say("lanes", where, f"{text}; allowed: {', '.join(SCHEDULES)} or lanes")
+        return
+    names, found = [name for name, *_ in wanted], [lane["name"] for lane in record["lanes"]]
+    if names != found:
+        report.say("lanes", where, f"lanes={', '.join(found)}: the schedule has {', '.join(map(str, names))}")
+        return
+    for (name, period, lag, whole), lane in zip(wanted, record["lanes"]):
+        for field, value in (("period", period), ("lag", lag), ("ranks", record["ranks"] if whole else None)):
+            if value is not None and lane[field] != value:
+                text = f"lane {name}: {field}={lane[field]}: by the description it is {value}"
+                report.say("lanes", where, text)
 
 
 def _check_rates(one: Repetition, share: float, where: str, report: Report) -> None:
@@ -107,6 +164,7 @@ def _check_rates(one: Repetition, share: float, where: str, report: Report) -> N
             report.say(
                 "rates", where, f"totals.synapses={totals['synapses']}: the in-degrees give {synapses}"
             )
+        _check_events(network, sizes, totals, where, report)
     expected = slack = 0.0
     for p in network["populations"]:
         rate, cv = p["neuron"].get("rate_hz"), p["neuron"].get("rate_cv", 0.0)
@@ -118,6 +176,23 @@ def _check_rates(one: Repetition, share: float, where: str, report: Report) -> N
         )
     if abs(totals["spikes"] - expected) > share * expected + slack:
         report.say("rates", where, f"totals.spikes={totals['spikes']}: the rates give {expected:.6g}")
+
+
+def _check_events(network: dict, sizes: dict, totals: dict, where: str, report: Report) -> None:
+    """Compares events with spikes times the synapses of a neuron, of the population with least and most."""
+    outgoing = {name: 0.0 for name, size in sizes.items() if size}
+    for p in network.get("projections", []):
+        source = p.get("source")
+        names = [n for n in (source if isinstance(source, list) else [source]) if n in outgoing]
+        pool = sum(sizes[name] for name in names)
+        for name in names:
+            outgoing[name] += p["indegree"] * sizes.get(str(p.get("target")), 0) / pool
+    if not outgoing or totals["spikes"] < LEAST_SPIKES:
+        return
+    low, high = (totals["spikes"] * choose(outgoing.values()) for choose in (min, max))
+    if not low / EVENTS <= totals["synaptic_events"] <= high * EVENTS:
+        text = f"totals.synaptic_events={totals['synaptic_events']}: the spikes give {low:.4g} to {high:.4g}"
+        report.say("rates", where, text)
 
 
 def _numbers(*values) -> bool:

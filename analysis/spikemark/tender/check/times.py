@@ -6,7 +6,7 @@ import math
 
 from .findings import Report
 from .reading import Unusable
-from .record import Repetition, seconds_of
+from .record import Repetition, drawn, seconds_of
 
 ROUNDING = 1e-6  # relative, of numbers that a record states twice
 CLOCK_SLACK_S = 0.02  # between two readings of different clocks
@@ -16,6 +16,18 @@ WARM = 0.5  # least time of a warm-up cycle, by that of a quick one of the measu
 PAUSE_S = 0.1  # by which a pause may last longer than asked for, or begin later
 NOISE = 1e-4  # least coefficient of variation of the compute times of a rank
 BARRIERS = ("synchronise", "overlap_wait", "exchange")
+#: The phases of a cycle, in their order; a record may lack some.
+PHASES = (
+    "deliver",
+    "update",
+    "thread_wait",
+    "inject",
+    "collocate",
+    "synchronise",
+    "exchange",
+    "overlap_wait",
+)
+NOISY, MOST_NOISY = 4096, 64  # cycles and ranks whose compute times must vary
 
 
 def close(a: float, b: float, share: float, slack: float = 0.0) -> bool:
@@ -29,6 +41,12 @@ def check_times(one: Repetition, tolerances: dict, report: Report) -> None:
     _check_factor(one, where, report)
     _check_clock(one, tolerances["clock"], where, report)
     _check_timer(one, where, report)
+    if list(one.record["phases"]) != [name for name in PHASES if name in one.record["phases"]]:
+        text = (
+            f"phases={', '.join(one.record['phases'])[:200]}: allowed are {', '.join(PHASES)}, in this order"
+        )
+        report.say("phases", where, text)
+        one.times = None
     if one.times is None or one.ranks is None:
         return
     try:
@@ -105,7 +123,11 @@ def _check_clock(one: Repetition, share: float, where: str, report: Report) -> N
             where,
             f"the system clock saw {last - first:.6g} s; timing.simulate_s={timing['simulate_s']:.6g}",
         )
-    slack = CLOCK_SLACK_S + abs(timing.get("clock_step_s") or 0.0)
+    step = abs(timing.get("clock_step_s") or 0.0)
+    if step > share * timing["simulate_s"] + CLOCK_SLACK_S:
+        text = f"timing.clock_step_s={step:.4g}: the system clock was set during the run; measure it again"
+        report.say("clocks", where, text)
+    slack = CLOCK_SLACK_S + step
     started = seconds_of(one.record["provenance"]["started"])
     pause, after = timing.get("idle_before_s"), timing.get("idle_after_s")
     paused = pause[1] - pause[0] if pause else 0.0
@@ -203,22 +225,22 @@ def compute_of(one: Repetition, rank: int, first: int, cycles: int) -> list:
 
 
 def _check_noise(one: Repetition, where: str, report: Report) -> None:
-    cycles = min(one.times.cycles, 4096)
+    cycles = min(one.times.cycles, NOISY)
     if cycles < 100:
         return
+    first = int(drawn(str(one.sums), 0) * (one.times.cycles - cycles))
+    step = max(1, one.times.ranks // MOST_NOISY)
     try:
-        compute = compute_of(one, 0, one.times.cycles - cycles, cycles)
         block = one.times.block(0, one.times.cycles - cycles, cycles)
+        computes = {rank: compute_of(one, rank, first, cycles) for rank in range(0, one.times.ranks, step)}
     except Unusable:
         return
     width = len(one.record["phases"])
     whole_cycles = sorted(sum(block[i : i + width]) for i in range(0, len(block), width))
     _check_warm_up(one, whole_cycles[cycles // 10], where, report)
-    mean = sum(compute) / cycles
-    spread = math.sqrt(sum((c - mean) ** 2 for c in compute) / cycles)
-    if spread <= NOISE * mean:
-        report.say(
-            "no noise",
-            f"{one.folder}/cycles.npy",
-            f"compute times of rank 0 vary by {spread:.2g} s around {mean:.3g} s; measured ones vary more",
-        )
+    for rank, compute in computes.items():
+        mean = sum(compute) / cycles
+        spread = math.sqrt(sum((c - mean) ** 2 for c in compute) / cycles)
+        if spread <= NOISE * mean:
+            text = f"compute times of rank {rank} vary by {spread:.2g} s around {mean:.3g} s"
+            report.say("no noise", f"{one.folder}/cycles.npy", f"{text}; measured ones vary more")

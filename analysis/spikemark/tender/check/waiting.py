@@ -8,13 +8,14 @@ leaves the exchange of window k at l[m, k] and no rank j has sent what is due la
 s being the times at which ranks come to the exchange. Courses begin at unknown offsets. They are chosen so
 that this holds as well as it can between each rank and rank 0. What is left of a violation is impossible, and
 it is compared with the time that was waited. Only some stretches of a long run are looked at, and some ranks.
+Nobody can choose them: they follow from all times.
 """
 
 from __future__ import annotations
 
 from .findings import Report
 from .reading import Unusable
-from .record import Repetition
+from .record import Repetition, drawn
 
 MOST = 250_000  # times of one rank in one cycle that are looked at
 MOST_RANKS = 256
@@ -54,15 +55,20 @@ def _violations(one: Repetition, lane: dict) -> tuple:
     """(impossible, waited) times in s over the stretches that are looked at."""
     times, period, lag = one.times, lane["period"], lane["lag"]
     step = max(1, -(-times.ranks // MOST_RANKS))
-    ranks = list(range(0, times.ranks, step))
+    text = str(one.sums)
+    ranks = [
+        min(times.ranks - 1, r + int(drawn(f"rank {text}", r) * step)) for r in range(0, times.ranks, step)
+    ]
     length = max(512, WINDOWS * period)
     if lag:  # ranks may lead by windows, so that only a long stretch tells
         length = max(length, MOST // len(ranks))
     length = min(times.cycles - 1, length)
     count = max(1, min(MOST // (length * len(ranks)), times.cycles // max(length, 1)))
     violated = waited = 0.0
+    apart = (times.cycles - 1 - length) // count if count > 1 else 0  # of the begins of stretches
+    free = times.cycles - 1 - length - apart * (count - 1)
     for n in range(count):
-        first = n * (times.cycles - 1 - length) // max(count - 1, 1)
+        first = n * apart + int(drawn(text, n) * (free + 1))
         courses = [_course(one, lane, rank, first, length) for rank in ranks]
         some = _impossible([c[0] for c in courses], [c[1] for c in courses], lag)
         violated += some

@@ -81,6 +81,12 @@ def test_the_placement_that_a_description_names_is_read(spikemark, run, tmp_path
     assert output.splitlines()[-1] == "to run it: write it as .json, which is what the mini-app reads"
 
 
+def test_whole_numbers_of_ranks_are_shown_as_such(spikemark, run):
+    _, output, _ = spikemark("traffic", run, "--ranks", 4, "--placement", "round_robin")
+    (row,) = (line for line in output.splitlines() if line.startswith("│ ranks sent to"))
+    assert row.split("│")[2].strip() == "3"
+
+
 def test_a_forwarding_table_of_two_levels(spikemark, run, tmp_path):
     out = tmp_path / "table.json"
     asked = ("traffic", run, "--placement", "area_group", "--ranks", 6, "--levels", "2x3", "--out-table", out)

@@ -12,6 +12,7 @@ from spikemark.prediction.partition import graph, levels, traffic
 from spikemark.prediction.partition.divide import divide
 from spikemark.prediction.partition.methods import METHODS
 from spikemark.prediction.partition.placement import of_rule
+from spikemark.prediction.partition.show import Load
 
 DRAWS = 60
 OWN = [name for name, method in METHODS.items() if not method.library and name != "space_filling"]
@@ -217,3 +218,9 @@ def test_memory_is_asked_for_first(brain, monkeypatch, tmp_path):
                     '{"form": "graph", "voxels": 20000, "neurons": 100000000}}')  # fmt: skip
     with pytest.raises(BadInput, match=r"options.voxels=20000, .* pairs needs 6 GB of memory; 0.001 GB"):
         graph.load(path)
+
+
+def test_ranks_without_load_have_no_ratio():
+    nothing, something = (Load("sent", "routes from here", np.array(of)) for of in ([0.0, 0.0], [1.0, 3.0]))
+    assert nothing.content()["max_over_mean"] is None
+    assert something.content()["max_over_mean"] == 1.5

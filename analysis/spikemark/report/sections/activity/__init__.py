@@ -117,8 +117,11 @@ def summary(network: Network) -> Table:
     if everyone.published_hz is not None:
         values["published mean rate (Hz, literature)"] = everyone.published_hz
     values |= {"CV of intervals": _cv(everyone), **_spectrum(network), **_states(network)}
-    columns = [Column("what", ""), Column("value", "value", "counted")]
-    return Table(columns, [{"what": what, "value": value} for what, value in values.items()])
+    columns = {
+        Column("what", ""): lambda row: row[0],
+        Column("value", "value", "counted"): lambda row: row[1],
+    }
+    return Table.of(columns, values.items())
 
 
 def _spectrum(network: Network) -> dict[str, Cell]:

@@ -15,10 +15,10 @@ from .distributions import LEVEL, Distribution, axis, distribution
 TITLE = "Cycle times"
 FEWEST = 2  # windows that have a distribution
 EXPLAINED = (
-    "How much do cycles differ? A cycle's compute time (deliver, update, thread_wait, inject and collocate) "
-    "varies from cycle to cycle and from rank to rank. The ranks wait for the slowest one: in every cycle "
-    "with the conventional schedule, once per window of cycles with schedules that exchange less often. "
-    "Times "
+    "How much do cycles differ? A cycle's compute time (delivery, update, waiting for threads, injected "
+    "waits and collocation) varies from cycle to cycle and from rank to rank. The ranks wait for the slowest "
+    "one: in every cycle with the conventional schedule, once per window of cycles with schedules that "
+    "exchange less often. Times "
     "of windows are divided by their cycles, so that they can be compared with those of cycles."
 )
 

@@ -5,6 +5,7 @@ summed, and of structure-aware windows, beside the theory of independent normal 
 """
 
 from dataclasses import dataclass
+from operator import itemgetter
 
 from spikemark.models import order_statistics
 from spikemark.models.modes import Mode
@@ -116,8 +117,9 @@ def table(found: Lumping, kind: str) -> Table:
         Column("windows", f"structure-aware windows of {d}", kind),
         Column("theory", "theory", "modelled"),
     ]
-    lines = [{c.name: cell for c, cell in zip(columns, row, strict=True)} for row in rows]
-    return Table(columns, lines, "From cycles to windows")
+    return Table.of(
+        {column: itemgetter(i) for i, column in enumerate(columns)}, rows, "From cycles to windows"
+    )
 
 
 def modes_in_words(modes: list[Mode], scale: float = 1) -> str:
