@@ -131,7 +131,7 @@ def cases(rng, known, networks: list[dict], ranks: int, each: int) -> Iterator[C
                 "lag": rng.choice((1, 1, 2)),
             }
             threads = rng.randint(1, MOST_THREADS)
-            group = json.dumps([number, ranks, threads, fixed["placement"], fixed["schedule"]])
+            group = json.dumps([number, ranks, threads, fixed["placement"], draw.files, fixed["schedule"]])
             for _ in range(3):
                 way = {
                     "delay_ratio": rng.choice(("auto", "auto", 1, 2)),

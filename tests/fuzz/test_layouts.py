@@ -66,6 +66,17 @@ def test_first_accesses_of_a_group_are_equal():
     assert finding.startswith("first accesses 7 and 8: on 2 ranks")
 
 
+def test_placements_in_files_of_one_name_are_of_one_group_where_their_content_is_equal(known):
+    network = {"network": {"populations": [{"size": 40, "area": "a"}]}}
+    only = known | {"placements": [p for p in known["placements"] if p["name"] == "from_file"]}
+    contents = {}
+    for case in layouts.cases(random.Random(3), only, [network], 3, 200):
+        name = case.run["placement"]["file"]
+        contents.setdefault(case.group, []).append(json.dumps(case.files[name]))
+    assert max(map(len, contents.values())) >= 3
+    assert all(len(set(found)) == 1 for found in contents.values())
+
+
 def test_a_refusal_is_one_line_that_says_what_is_allowed():
     assert compared({"refused": "lag: 3; allowed: 2"}) == []
     for line in ("", "lag: 3", "lag: 3;\nallowed: 2"):

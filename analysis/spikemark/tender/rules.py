@@ -14,7 +14,7 @@ PLAUSIBLE = {
     "events": "Spikes and synaptic events are those that are expected.",
     "rates": "Ranks fire and receive at the rates of their neurons.",
     "energy": "Energy is what the readings of power add up to.",
-    "copies": "Cycle times of two repetitions are not correlated more than this.",
+    "copies": "The phases of two repetitions are not all correlated more than this.",
 }
 TEMPLATE = Path(__file__).with_name("RULES.md.j2")
 

@@ -11,7 +11,7 @@ from .reading import Absent, Unusable, files_below, json_of, sha256_of
 
 MANIFEST_FILE = "manifest.json"
 SIGNATURES = ("manifest.json.sig", "manifest.json.minisig")
-#: Tolerances where the tender states none. `copies`: correlation of the cycle times of two repetitions.
+#: Tolerances where the tender states none. `copies`: correlation of the phases of two repetitions.
 TOLERANCES = {
     "phase_sum": 0.001,
     "waiting": 0.05,
