@@ -4,7 +4,7 @@ Ranks of numbers are compared, not numbers, so that scaling does not matter. Fou
 
 - The correlation of ranks (Spearman) of each phase over the same cycles, and over cycles that are shifted by
   up to SHIFTS. Measured repetitions of one network share its activity: their times of deliver correlate by up
-  to 0.99, but those of its quick phases by less than 0.97. In a copy, all phases correlate; one of them may be
+  to 0.99, those of its quick phases by less than 0.97. In a copy, all phases correlate; one of them may be
   disturbed. Repetitions of different runs are not shifted. Injected times are drawn, the same ones in each
   repetition, and waiting follows from them: neither is compared.
 - The order of each PATTERN successive times of computing, without deliver. There are 2e13 orders of 16
