@@ -1,5 +1,7 @@
 """Misses of delivery in simulated caches, and those predicted from the counts of the run."""
 
+import contextlib
+import fcntl
 import json
 import re
 import shutil
@@ -145,10 +147,20 @@ def simulate(
 def build() -> Path:
     """The mini-app with -O2 for any processor of this kind, in build/cachesim: Valgrind lacks AVX-512.
 
-    Builds what is missing or older than its sources. Raises CachesimFailed with the first error.
+    Builds what is missing or older than its sources, one command at a time: others wait. Raises
+    CachesimFailed with the first error.
     """
     root = places.root()
     folder = root / "build" / "cachesim"
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / ".building", "a") as lock:
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        _build(root, folder)
+    return folder / "miniapp"
+
+
+def _build(root: Path, folder: Path) -> None:
     configure = ["cmake", "-S", str(root), "-B", str(folder), "-G", "Ninja"]
     configure += ["-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DSPIKEMARK_ARCH="]
     steps = [] if (folder / "build.ninja").is_file() else [configure]
@@ -159,7 +171,6 @@ def build() -> Path:
             first = (line for line in reasons.lines(told) if re.search(r"\berror: |CMake Error", line))
             said = next(first, None) or reasons.of_program(done.errors or done.output, done.status)
             raise CachesimFailed(f"{' '.join(step[:2])} in {folder}: {said}")
-    return folder / "miniapp"
 
 
 def _host(program: Path, folder: Path) -> Host:

@@ -11,9 +11,11 @@ from spikemark.records.record import Run
 
 from .model import Delivery
 
-#: Bytes that a thread writes while it delivers from lines: 41 to 51 cache lines of 64 bytes, counted with
-#: Callgrind where nothing stays in the cache from one step to the next.
-BUFFERS = 46 * 64
+#: Bytes that a thread works with while it delivers from lines: 35 cache lines of 64 bytes, counted with
+#: Callgrind where nothing stays in the cache from one step to the next. Spikes that pass a filter are kept,
+#: too, up to CHUNK at a time (41 to 51 cache lines in all with 400 spikes in a step).
+BUFFERS = 35 * 64
+CHUNK, SPIKE = 2048, 4  # spikes that go through the filter at a time; bytes of one
 BLOCK = 4096  # neurons updated together, whose input every step touches (block_neurons of the mini-app)
 
 
@@ -42,10 +44,12 @@ def deliveries(run: Run) -> list[Delivery]:
         if shared:
             mean = row.synaptic_events / lookups
             beyond = lines.beyond(mean, synapse // lines.WORD, spare, filtered)
+        steps = time.cycles * time.cycle_steps
+        passed = min(row.first_accesses / steps / record.threads, CHUNK) if filtered else 0.0
         of_synapses = row.synapses / totals.synapses if totals.synapses else 0.0
         of_neurons = row.neurons / totals.neurons if totals.neurons else 0.0
         found.append(Delivery(
-            steps=time.cycles * time.cycle_steps,
+            steps=steps,
             before=time.warmup_cycles * time.cycle_steps,
             events=int(row.synaptic_events),
             first_accesses=int(row.first_accesses),
@@ -63,7 +67,7 @@ def deliveries(run: Run) -> list[Delivery]:
             beyond=lines.LINES_BEYOND * beyond,
             filtered=int(lookups) if filtered else 0,
             threads=record.threads,
-            buffers=BUFFERS * record.threads if shared else 0.0,
+            buffers=record.threads * (BUFFERS + SPIKE * passed) if shared else 0.0,
             regular=all(p.neuron.model == "ignore_and_fire" for p in populations),
         ))  # fmt: skip
     return found
