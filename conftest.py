@@ -4,11 +4,12 @@ import gc
 import os
 import socket
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-ALONE = "mark.alone"
+SLOWEST = 20
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -22,20 +23,27 @@ def session_folder_of_open_mpi() -> None:
     (Path(tempfile.gettempdir()) / f"ompi.{host}.{os.geteuid()}" / "keep").mkdir(parents=True, exist_ok=True)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def lock_of_measured_runs(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Tests that run side by side do not wait for each other's runs, nor for those of people."""
+    os.environ["SPIKEMARK_LOCK"] = str(tmp_path_factory.mktemp("lock") / "lock")
+
+
 def pytest_collection_finish() -> None:
     """Keeps Python from searching all modules and tests for what is unused, again and again."""
     gc.collect()
     gc.freeze()
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leaves files out of `-m alone` in which, as in all conftest.py above them, nothing is marked so.
-
-    Reading all files takes longer than many of these tests.
-    """
-    if config.option.markexpr != "alone" or collection_path.suffix != ".py":
-        return None
-    folders = [parent for parent in collection_path.parents if parent.is_relative_to(config.rootpath)]
-    read = [collection_path, *(folder / "conftest.py" for folder in folders)]
-    own = Path(__file__)
-    return None if any(ALONE in path.read_text() for path in read if path.is_file() and path != own) else True
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Prints the slowest files in continuous integration, with the seconds of their tests and fixtures."""
+    if not os.environ.get("CI"):
+        return
+    seconds: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds[report.nodeid.split("::")[0]] += report.duration
+    terminalreporter.section(f"slowest files of {len(seconds)}, {seconds.total():.0f} s in all")
+    for file, taken in seconds.most_common(SLOWEST):
+        terminalreporter.line(f"{taken:7.1f} s  {file}")

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs what building, testing and measuring need, unless it is already there:
 #   system   Debian and Ubuntu packages named in setup/apt.txt (needs root or sudo)
-#   python   .venv with the package of analysis/ at the versions of setup/constraints.txt
-# Without arguments, installs both. In an active conda environment named `spikemark` (environment.yml) only the package of
-# analysis/ is added to it. The exit status is 2 if something is missing that this script cannot install.
+#   python   .venv with the package `spikemark` and its workflow, at the versions of setup/constraints.txt
+#   tests    the same, and on top of it what tests and `make format` need
+# Without arguments, installs system and python. In an active conda environment named `spikemark` (environment.yml) only the
+# package `spikemark` is added to it. The exit status is 2 if something is missing that this script cannot install.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -63,21 +64,37 @@ find_python() {
 
 # Identifies the contents and the place of the environment: one that was moved or has other contents is made anew.
 fingerprint() {
-    { pwd && cat setup/apt.txt setup/constraints.txt setup/install.sh analysis/pyproject.toml; } | sha256sum
+    { pwd && cat setup/constraints.txt setup/install.sh pyproject.toml; } | sha256sum
+}
+
+# A stamp is written last: what was interrupted has none.
+is_complete() {
+    [[ -x .venv/bin/python && -f .venv/$1 && $(<".venv/$1") == "$now" ]]
+}
+
+add() {
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check -c setup/constraints.txt -e ".[$1]"
+    echo "$now" >".venv/$2"
 }
 
 install_python() {
-    local stamp=.venv/complete python now
+    local python now
     now=$(fingerprint)
-    if [[ -x .venv/bin/python && -f $stamp && $(<"$stamp") == "$now" ]]; then return; fi
+    if is_complete python; then return; fi
     python=$(find_python)
     echo "setup: making .venv with $("$python" --version) (downloads packages: a minute or two)"
     rm -rf .venv
     "$python" -m venv .venv
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check \
-        -c setup/constraints.txt -e 'analysis[workflow,dev]'
-    # Written last: an environment without it was interrupted and is made anew.
-    echo "$now" >$stamp
+    add workflow python
+}
+
+install_tests() {
+    local now
+    install_python
+    now=$(fingerprint)
+    if is_complete tests; then return; fi
+    echo "setup: adding what tests need to .venv"
+    add workflow,test,docs tests
 }
 
 install_conda() {
@@ -88,7 +105,7 @@ install_conda() {
         fi
     done
     if ! (cd / && "$CONDA_PREFIX/bin/python" -c 'import spikemark' 2>/dev/null); then
-        "$CONDA_PREFIX/bin/python" -m pip install --quiet --no-deps --no-build-isolation -e analysis
+        "$CONDA_PREFIX/bin/python" -m pip install --quiet --no-deps --no-build-isolation -e .
     fi
 }
 
@@ -103,5 +120,6 @@ case ${1:-all} in
         ;;
     system) install_system ;;
     python) install_python ;;
-    *) fail "unknown argument $1: system, python, or none for both" ;;
+    tests) install_tests ;;
+    *) fail "unknown argument $1: expected system, python, tests, or none for the first two" ;;
 esac

@@ -1,22 +1,23 @@
-"""The expectation of irregular access against what the mini-app counts, in networks of a million synapses."""
-
-import json
+"""Expected accesses, counts and memory against what the mini-app counts in a million synapses."""
 
 import numpy as np
+import pandas as pd
 import program
 import pytest
 
 from spikemark.models import access
 from spikemark.network import pools
 from spikemark.network.description import read
+from spikemark.prediction import memory
+from spikemark.prediction.workload import Loads, rates_of
 from spikemark.presets import mam, mam_benchmark
 from spikemark.records import record as records
 from spikemark.records.rates import rates_hz
 
 pytestmark = pytest.mark.slow
 
-THREADS = 3
-WITHIN = 0.01
+RANKS, THREADS = 4, 3
+WITHIN, ROOM = 0.01, 0.02
 BENCHMARK = {"areas": 4, "neurons_per_area": 14_000, "indegree": 20, "rate": 20, "simulate_ms": 60}
 NEAR = {"distribution": "constant", "mean": 0.5}
 FAR = {"distribution": "constant", "mean": 3.0}
@@ -31,9 +32,8 @@ def multi_area() -> dict:
     for area, size in zip(areas, sizes, strict=True):
         for kind, share, rate in (("E", 0.8, 12.0), ("I", 0.2, 45.0)):
             neuron = {"model": "ignore_and_fire", "rate_hz": rate * rng.lognormal(0, 0.4), "rate_cv": 0.3}
-            populations.append(
-                {"name": area + kind, "area": area, "size": int(share * size), "neuron": neuron}
-            )
+            own = {"name": area + kind, "area": area, "size": int(share * size), "neuron": neuron}
+            populations.append(own)
     for target in populations:
         for source in areas:
             within = source == target["area"]
@@ -61,33 +61,51 @@ RUNS = {
     "area_group": {"schedule": "structure_aware", "placement": "area_group"},
     "hierarchical": {"schedule": "hierarchical"},
     "lanes": {"schedule": LANES, "placement": "area_group"},
+    "broadcast": {"schedule": "structure_aware", "placement": "area_group", "exchange": "allgather"},
 }
+CASES = [("multi-area", how) for how in RUNS] + [
+    ("homogeneous", "structure_aware"),
+    ("heterogeneous", "area_group"),
+]
 
 
-@pytest.mark.parametrize("network", NETWORKS)
-@pytest.mark.parametrize("how", RUNS)
-def test_expectation_of_a_real_run(tmp_path, network, how):
-    described = NETWORKS[network]() | {"placement": None} | RUNS[how] | {"record": {"cycles": False}}
-    described = {name: value for name, value in described.items() if value is not None}
-    path = tmp_path / "run.json"
-    path.write_text(json.dumps(described))
-    record = program.record_of(tmp_path / "out", description=path, ranks=4, threads=THREADS)
-    totals = record["totals"]
+@pytest.mark.parametrize(("network", "how"), CASES)
+def test_expectations_of_a_real_run(tmp_path, network, how):
+    """Irregular accesses (eqs 13-17), and the counts and memory that predictions start from."""
+    described = NETWORKS[network]() | RUNS[how] | {"record": {"cycles": False}}
+    if "placement" not in RUNS[how]:
+        described.pop("placement", None)
+    record = program.record_of(tmp_path / "out", description=described, ranks=RANKS, threads=THREADS)
+    description, totals = record["description"], record["totals"]
     assert totals["synapses"] >= 1_000_000 and totals["spikes"] > 20_000
-    expected = access.expected(record["description"], 4, THREADS)
+    expected = access.expected(description, RANKS, THREADS)
     assert 0.3 < expected.lists / expected.possible_lists < 0.97  # else every list is full or has one synapse
     assert totals["first_accesses"] / totals["synaptic_events"] == pytest.approx(expected.ratio, rel=WITHIN)
-    populations = read(record["description"]).network.populations
+    populations = read(description).network.populations
     firing = pools.rates(populations, None) * [p.size for p in populations] * record["timing"]["model_s"]
     assert totals["synaptic_events"] == pytest.approx(firing @ expected.out_degree, rel=WITHIN)
 
+    found = Loads.of(description, RANKS, THREADS, rates_of(description).hz)
+    cycles = record["timing"]["cycles"]
+    assert cycles * found.of_rank(found.lists).sum() == pytest.approx(totals["first_accesses"], rel=ROOM)
+    assert cycles * found.total_events == pytest.approx(totals["synaptic_events"], rel=ROOM)
+    assert cycles * found.spikes.sum() == pytest.approx(totals["spikes"], rel=ROOM)
+    for lane, counted, routes in zip(found.lanes, record["lanes"], found.routes, strict=True):
+        assert (lane.name, lane.period, lane.lag) == (counted["name"], counted["period"], counted["lag"])
+        assert np.bincount(lane.group).max() == counted["ranks"]
+        assert cycles * routes.sum() == pytest.approx(counted["spikes_sent"], rel=ROOM)
+    fired = pd.read_csv(tmp_path / "out" / "ranks.csv")["spikes"]
+    assert cycles * found.spikes == pytest.approx(fired, rel=ROOM)
+    held = sum(bytes for name, bytes in record["memory"]["parts"].items() if name != "log")
+    assert memory.of_run(description, RANKS, THREADS).stays.sum() == pytest.approx(held, rel=0.1)
 
+
+@pytest.mark.nightly
 def test_expectation_of_the_multi_area_model(tmp_path):
     """32 unequal areas, in-degrees over orders of magnitude; neurons integrate, so that rates are counted."""
     described = mam.describe(scale=0.005, warmup_ms=100.0, simulate_ms=200.0)
-    path = tmp_path / "run.json"
-    path.write_text(json.dumps(described | {"record": {"cycles": False, "spikes": True}}))
-    totals = program.record_of(tmp_path / "out", description=path, ranks=2, threads=THREADS)["totals"]
+    described["record"] = {"cycles": False, "spikes": True}
+    totals = program.record_of(tmp_path / "out", description=described, ranks=2, threads=THREADS)["totals"]
     run = records.load(tmp_path / "out")
     assert totals["synapses"] >= 1_000_000 and totals["spikes"] > 5000
     expected = access.expected(run.record.description, 2, THREADS, rates_hz=rates_hz(run))

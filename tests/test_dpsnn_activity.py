@@ -1,51 +1,47 @@
 """The networks of preset dpsnn behave as intended: rate when awake, slow waves, neighbours only."""
 
-import json
-
 import numpy as np
 import program
 import pytest
 
-from spikemark.activity.spectrum import spectrum
-from spikemark.activity.states import UpDown, up_down_states
-from spikemark.activity.trains import population_rate
-from spikemark.presets import dpsnn, dpsnn_cells, dpsnn_columns
+from spikemark.activity import UpDown, population_rate, spectrum, up_down_states
+from spikemark.presets import dpsnn
 from spikemark.records.recording import Recording, recording
 
 pytestmark = pytest.mark.slow
 
-STATES = list(dpsnn_cells.EFFICACY_MV)
 
-
-def run(folder, *arguments, ranks=None, **options) -> tuple[dict, dict]:
-    """The description of the preset with these options, and the record of its run."""
+def activity(folder, change=lambda network: None, **options) -> Recording:
+    """The spikes of the preset with these options, after a change of its network."""
     description = dpsnn.describe(**options)
-    (folder / "run.json").write_text(json.dumps(description))
-    record = program.record_of(folder / "out", *arguments, description=folder / "run.json", ranks=ranks)
-    return description, record
-
-
-def activity(folder, **options) -> Recording:
-    description, _ = run(folder, "--set", "record.spikes=true", **options)
+    change(description["network"])
+    program.record_of(folder / "out", "--set", "record.spikes=true", description=description)
     return recording(description, np.load(folder / "out" / "spikes.npy"))
 
 
 def mean_rate_hz(folder, **options) -> float:
-    _, record = run(folder, "--set", "record.cycles=false", **options)
+    plain = dpsnn.describe(**options) | {"record": {"cycles": False}}
+    record = program.record_of(folder / "out", description=plain)
     return record["totals"]["spikes"] / record["totals"]["neurons"] / record["timing"]["model_s"]
 
 
 # The in-degree is the published one, so the rate hardly depends on the number of neurons.
 @pytest.mark.parametrize(
     ("resolution_ms", "neurons", "weight_classes"),
-    [(1.0, 1250, 16), (1.0, 4000, 16), (1.0, 1250, 0), (0.1, 1250, 16)],
+    [
+        (1.0, 1250, 16),
+        pytest.param(1.0, 4000, 16, marks=pytest.mark.nightly),
+        pytest.param(1.0, 1250, 0, marks=pytest.mark.nightly),
+        pytest.param(0.1, 1250, 16, marks=pytest.mark.nightly),
+    ],
 )
 def test_the_awake_network_fires_at_the_published_rate(resolution_ms, neurons, weight_classes, tmp_path):
     options = {"resolution_ms": resolution_ms, "neurons": neurons, "weight_classes": weight_classes}
     assert mean_rate_hz(tmp_path, **options, simulate_ms=4000) == pytest.approx(dpsnn.AWAKE_HZ, rel=0.05)
 
 
-@pytest.mark.parametrize("kernel", dpsnn_columns.KERNELS)
+@pytest.mark.nightly
+@pytest.mark.parametrize("kernel", dpsnn.KERNELS)
 def test_awake_columns_fire_at_about_this_rate_too(kernel, tmp_path):
     rate = mean_rate_hz(tmp_path, columns="4x4", neurons_per_column=100, kernel=kernel, simulate_ms=2000)
     assert rate == pytest.approx(dpsnn.AWAKE_HZ, rel=0.1)
@@ -55,6 +51,7 @@ def foreground(recorded: Recording) -> UpDown:
     return up_down_states(population_rate(recorded, 5, ["network-F"]))
 
 
+@pytest.mark.nightly
 def test_slow_waves_alternate_between_up_and_down_states(tmp_path):
     recorded = activity(tmp_path, state="sw", neurons=5000, simulate_ms=12_000)
     found = foreground(recorded)
@@ -69,6 +66,7 @@ def test_slow_waves_alternate_between_up_and_down_states(tmp_path):
     assert everyone.density[slow].max() == everyone.density.max()
 
 
+@pytest.mark.nightly
 def test_the_awake_state_has_no_up_and_down_states(tmp_path):
     recorded = activity(tmp_path, state="aw", neurons=2500, simulate_ms=8000)
     found = foreground(recorded)
@@ -76,16 +74,16 @@ def test_the_awake_state_has_no_up_and_down_states(tmp_path):
     assert "one mode" in found.reason
 
 
+@pytest.mark.nightly
 def test_slow_waves_need_both_adaptation_and_stimulation(tmp_path):
     options = {"state": "sw", "neurons": 2500, "simulate_ms": 6000}
     assert foreground(activity(tmp_path, **options, stimulation=1)).frequency_hz is None
-    description = dpsnn.describe(**options)
-    for population in description["network"]["populations"]:
-        population["neuron"]["g_c_mV_per_ms"] = 0.0
-    (tmp_path / "run.json").write_text(json.dumps(description))
-    program.record_of(tmp_path / "out", "--set", "record.spikes=true", description=tmp_path / "run.json")
-    without = recording(description, np.load(tmp_path / "out" / "spikes.npy"))
-    assert foreground(without).frequency_hz is None
+
+    def no_adaptation(network):
+        for population in network["populations"]:
+            population["neuron"]["g_c_mV_per_ms"] = 0.0
+
+    assert foreground(activity(tmp_path, no_adaptation, **options)).frequency_hz is None
 
 
 def neighbours(description: dict, ranks: int) -> int:
@@ -100,12 +98,12 @@ def neighbours(description: dict, ranks: int) -> int:
     return max(sum(a == sender and b != sender for a, b in pairs) for sender in range(ranks))
 
 
-@pytest.mark.parametrize("kernel", dpsnn_columns.KERNELS)
-@pytest.mark.parametrize("ranks", [4, 8])
-def test_ranks_of_a_grid_talk_to_neighbours_only(ranks, kernel, tmp_path):
+@pytest.mark.parametrize("kernel", dpsnn.KERNELS)
+def test_ranks_of_a_grid_talk_to_neighbours_only(kernel, tmp_path):
     options = {"columns": "2x24", "neurons_per_column": 20, "kernel": kernel}
-    description, record = run(tmp_path, ranks=ranks, **options, warmup_ms=0, simulate_ms=20)
+    description = dpsnn.describe(**options, warmup_ms=0, simulate_ms=20)
+    record = program.record_of(tmp_path / "out", description=description, ranks=4)
     (lane,) = record["lanes"]
-    assert lane["connections"] == neighbours(description, ranks) == 2
+    assert lane["connections"] == neighbours(description, 4) == 2
     assert lane["wire"] == "aer12"
     assert record["totals"]["synapses"] > 0

@@ -16,20 +16,21 @@ import program
 import pytest
 
 from spikemark.core.errors import BadInput
+from spikemark.models import loggp
 from spikemark.network import exchanges, placement, schedules
 from spikemark.network.description import read
 from spikemark.network.lanes import WORD_BYTES
 from spikemark.network.named_files import located
-from spikemark.network.placement_field import FROM_FILE
-from spikemark.network.placement_weights import split
-from spikemark.prediction import building, exchange, memory
-from spikemark.prediction.loads import Loads
+from spikemark.network.placement_field import FROM_FILE, split
+from spikemark.prediction import exchange
+from spikemark.prediction.workload import Loads
 from spikemark.presets import PRESETS
+from spikemark.records import run_files
 from spikemark.running import possible
 
 pytestmark = pytest.mark.slow
 
-CASES, BATCH = 240, 60  # descriptions, and how many of them make one test
+CASES, BATCH, DAY = 240, 60, 60  # descriptions, how many of them make one test, and how many are for the day
 #: Sums of millions of terms in another order; the mini-app takes 1.0000001 neurons for a pool of one.
 ROUNDING = 1e-6
 MODELS = ("ignore_and_fire", "lif_exp", "lif_delta", "lif_sfa")
@@ -252,11 +253,12 @@ def compared(mine: Loads, said: dict):
     yield "balance", shares.max() * np.mean(weights) / neurons.mean(), close(said["balance"])
     yield "synapses of ranks", mine.synapses, close([rank["synapses"] for rank in ranks])
     yield "ring's bytes", mine.ring.neuron_bytes * neurons, close([r["memory_parts"]["ring"] for r in ranks])
-    yield "memory", memory.bytes_of_ranks(mine), close([rank["memory_bytes"] for rank in ranks])
-    yield "building", building.building_bytes(mine), close([rank["building_bytes"] for rank in ranks])
 
 
-@pytest.mark.parametrize("first", range(0, CASES, BATCH))
+@pytest.mark.parametrize(
+    "first",
+    [pytest.param(i, marks=pytest.mark.nightly if i >= DAY else []) for i in range(0, CASES, BATCH)],
+)
 def test_random_descriptions(first, tmp_path):
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
         found = list(pool.map(lambda number: disagreement(number, tmp_path), range(first, first + BATCH)))
@@ -279,15 +281,16 @@ def test_the_same_schedules_and_placements():
         assert [tuple(lane[n] for n in ("name", "group", "period", "lag")) for lane in one["lanes"]] == lanes
 
 
-def test_the_same_exchanges_and_models():
+def test_the_same_exchanges_models_and_files():
     said = json.loads(program.start("--list", "--json").stdout)
+    assert {file["name"]: file["writer"] for file in said["run_files"]} == run_files.FILES
     assert {one["name"] for one in said["exchanges"]} == set(exchanges.EXCHANGES)
     composed = {*exchange.COMPOSED, exchanges.ALONE}
     assert set(exchanges.EXCHANGES) == exchange.EXCHANGES.keys() | composed
-    assert {one["name"] for one in said["exchanges"] if one["broadcast"]} == set(exchange.BROADCASTS)
+    assert {one["name"] for one in said["exchanges"] if one["broadcast"]} == set(loggp.BROADCASTS)
     overlapping = {one["name"] for one in said["exchanges"] if one["overlaps"]}
-    assert overlapping - {*exchanges.COMPOSED} == set(exchange.OVERLAPPING)
-    assert {one["name"]: one["bytes_per_neuron"] for one in said["neuron_models"]} == memory.NEURON
+    assert overlapping - {*exchanges.COMPOSED} == set(loggp.OVERLAPPING)
+    assert {one["name"] for one in said["neuron_models"]} == set(possible.MODELS)
     assert {one["name"]: 4 * one["words"] for one in said["wires"]} == WORD_BYTES
 
 

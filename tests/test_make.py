@@ -1,4 +1,4 @@
-"""The Makefile: `make test` compiles beside downloads, carries out every part, and fails if one did."""
+"""The Makefile carries out every part of the tests, fails if one did, and never passes what it left out."""
 
 import shutil
 import subprocess
@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-# Parts that only say that they were carried out; the second and the third fail.
+# Parts that only say that they were carried out; the second and the third fail. No Slurm is there.
 PARTS = """
 include Makefile
-system setup build openmpi5 build/build.ninja:
+BIN := .
+system setup setup-tests build openmpi5 build/build.ninja:
 	@:
 first second third last:
 	@echo $@ was tested
@@ -18,36 +19,26 @@ first second third last:
 """
 
 
-# Fetching ends only if compiling begins beside it.
-BESIDE = """
-include Makefile
-system openmpi5 nothing build/build.ninja:
-	@:
-setup:
-	@timeout 60 sh -c 'until [ -e compiled ]; do sleep 0.01; done'
-build:
-	@touch compiled
-"""
-
-
-@pytest.mark.parametrize(
-    ("parts", "failed"),
-    [("first last", ""), ("first second last", " second"), ("third second", " third second")],
-)
-def test_every_part_is_carried_out_and_those_that_failed_are_named_last(parts, failed, tmp_path):
+@pytest.fixture
+def make(tmp_path):
     shutil.copy(ROOT / "Makefile", tmp_path)
     (tmp_path / "GNUmakefile").write_text(PARTS)
-    command = ["make", "--silent", "test", "SIMULATOR=", f"TEST_PARTS={parts}"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    (tmp_path / "python").symlink_to(shutil.which("false"))
+    return lambda *arguments: subprocess.run(
+        ["make", "--silent", "SIMULATOR=", *arguments], cwd=tmp_path, capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize("target", [("test", "TEST_PARTS"), ("test-nightly", "NIGHTLY_PARTS")])
+@pytest.mark.parametrize(
+    ("parts", "failed"), [("first last", None), ("third second last", "make: failed: third second")]
+)
+def test_every_part_is_carried_out_and_those_that_failed_are_named_last(target, parts, failed, make):
+    done = make(target[0], f"{target[1]}={parts}")
     assert done.stdout.splitlines() == [f"{part} was tested" for part in parts.split()]
-    assert (done.returncode == 0) == (not failed)
-    said = [line for line in done.stderr.splitlines() if line.startswith("make: failed:")]
-    assert said == ([f"make: failed:{failed}"] if failed else [])
+    assert (done.returncode == 0) == (failed is None)
+    assert failed is None or failed in done.stderr.splitlines()
 
 
-def test_compiling_does_not_wait_for_packages_of_python(tmp_path):
-    shutil.copy(ROOT / "Makefile", tmp_path)
-    (tmp_path / "GNUmakefile").write_text(BESIDE)
-    command = ["make", "--silent", "test", "SIMULATOR=", "TEST_PARTS=nothing"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+def test_without_slurm_its_tests_do_not_pass(make):
+    assert make("test-slurm").returncode == 2

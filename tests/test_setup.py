@@ -1,182 +1,193 @@
-"""setup/install.sh in a sandbox: commands that could change this machine are replaced by recorders."""
+"""setup/install.sh, in a sandbox without commands that could change this machine; the lists of packages."""
 
 import os
+import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
+from checkout import MINIAPP, ROOT, script
 
-ROOT = Path(__file__).parents[1]
 HARMLESS = ("bash", "sed", "cat", "dirname", "sha256sum", "env", "rm", "python3")
+LISTS = ["setup/constraints.txt", "pyproject.toml"]
+CONDA_TOOLS = ("python", "cmake", "ninja", "mpirun")
+# What packages of Debian are called elsewhere, where the names differ.
+APT_TO_CONDA = {
+    "build-essential": {"c-compiler", "cxx-compiler", "make"}, "ninja-build": {"ninja"},
+    "libopenmpi-dev": {"openmpi"}, "openmpi-bin": {"openmpi"}, "libsimgrid-dev": set(),  # neither has it
+    "python3-venv": {"python", "pip"}, "libhwloc-dev": {"libhwloc"},
+}  # fmt: skip
+APT_TO_SPACK = APT_TO_CONDA | {
+    "build-essential": {"c", "cxx"}, "pkg-config": {"pkgconfig"}, "libopenmpi-dev": {"mpi"},
+    "openmpi-bin": {"mpi"}, "python3-venv": {"python"}, "libhwloc-dev": {"hwloc"},
+}  # fmt: skip
+PYPI_TO_CONDA = {"arch": "arch-py", "matplotlib": "matplotlib-base", "seaborn": "seaborn-base",
+                 "snakemake": "snakemake-minimal"}  # fmt: skip
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
 @pytest.fixture
 def sandbox(tmp_path):
     """A copy of what setup reads, and a `bin` with nothing but harmless commands and an installed system."""
     shutil.copytree(ROOT / "setup", tmp_path / "setup")
-    (tmp_path / "analysis").mkdir()
-    shutil.copy(ROOT / "analysis" / "pyproject.toml", tmp_path / "analysis")
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
     (tmp_path / "bin").mkdir()
     for name in HARMLESS:
         (tmp_path / "bin" / name).symlink_to(shutil.which(name))
-    command(tmp_path, "dpkg-query", "printf installed")
-    command(tmp_path, "id", "echo 1000")
-    command(tmp_path, "apt-get", f'echo "$DEBIAN_FRONTEND" "$@" >> {tmp_path}/apt.log')
+    # A python3 whose `-m venv` makes a folder with a recorder as pip.
+    made = f"""case "$*" in
+    --version) echo "Python 3" ;;
+    "-m venv .venv")
+        {shutil.which("mkdir")} -p .venv/bin
+        printf '#!/bin/sh\\necho "$@" >> {tmp_path}/pip.log\\nexit ${{PIP_STATUS:-0}}\\n' > .venv/bin/python
+        {shutil.which("chmod")} +x .venv/bin/python ;;
+esac"""
+    for name, body in {
+        "dpkg-query": "printf installed", "id": "echo 1000", "python3": made,
+        "apt-get": f'echo "$DEBIAN_FRONTEND" "$@" >> {tmp_path}/apt.log',
+    }.items():  # fmt: skip
+        command(tmp_path, name, body)
     return tmp_path
 
 
 def command(sandbox: Path, name: str, body: str) -> None:
-    path = sandbox / "bin" / name
-    path.unlink(missing_ok=True)
-    path.write_text(f"#!{shutil.which('bash')}\n{body}\n")
-    path.chmod(0o755)
+    (sandbox / "bin" / name).unlink(missing_ok=True)
+    script(sandbox / "bin" / name, body)
 
 
 def without(sandbox: Path, *packages: str) -> None:
-    command(
-        sandbox, "dpkg-query", f'case "${{!#}}" in {"|".join(packages)}) exit 1 ;; esac; printf installed'
-    )
+    lacking = f'case "${{!#}}" in {"|".join(packages)}) exit 1 ;; esac; printf installed'
+    command(sandbox, "dpkg-query", lacking)
 
 
 def setup(sandbox: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
     variables = {k: v for k, v in os.environ.items() if not k.startswith(("CONDA", "DEBIAN"))}
-    return subprocess.run(
-        [sandbox / "setup" / "install.sh", *arguments],
-        env={**variables, "PATH": str(sandbox / "bin"), **environment},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
+    variables |= {"PATH": str(sandbox / "bin"), **environment}
+    program, streams = [sandbox / "setup" / "install.sh", *arguments], {"capture_output": True, "text": True}
+    return subprocess.run(program, env=variables, stdin=subprocess.DEVNULL, **streams)
 
 
-def test_nothing_missing_installs_nothing(sandbox):
+def extras(sandbox: Path) -> list[str]:
+    """What pip was asked to install, call by call."""
+    return re.findall(r"-c setup/constraints.txt -e \.\[(.*)\]", (sandbox / "pip.log").read_text())
+
+
+def test_only_what_is_missing_is_installed_by_root_or_sudo(sandbox):
+    command(sandbox, "id", "echo 0")
     done = setup(sandbox, "system")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert not (sandbox / "apt.log").exists()
-
-
-def test_root_installs_only_what_is_missing_and_names_it_first(sandbox):
     without(sandbox, "cmake", "libcmocka-dev")
-    command(sandbox, "id", "echo 0")
-    done = setup(sandbox, "system")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[0] == "setup: installing cmake libcmocka-dev"
+    assert setup(sandbox, "system").returncode == 0
     update, install = (sandbox / "apt.log").read_text().splitlines()
     assert update.split() == ["update", "-qq"]
-    assert install.split() == [
-        "noninteractive",
-        *["install", "-y", "-qq", "--no-install-recommends"],
-        "cmake",
-        "libcmocka-dev",
-    ]
-
-
-def test_sudo_is_used_by_others(sandbox):
-    without(sandbox, "cmake")
+    words = "noninteractive install -y -qq --no-install-recommends cmake libcmocka-dev"
+    assert install.split() == words.split()
+    command(sandbox, "id", "echo 1000")
     command(sandbox, "sudo", f'echo sudo "$@" >> {sandbox}/sudo.log; [[ $1 == -n ]] || "$@"')
-    done = setup(sandbox, "system")
-    assert done.returncode == 0, done.stderr
+    assert setup(sandbox, "system").returncode == 0
     assert "sudo apt-get update -qq" in (sandbox / "sudo.log").read_text()
-    assert "cmake" in (sandbox / "apt.log").read_text()
 
 
-@pytest.mark.parametrize("sudo", [None, "exit 1"])
-def test_without_the_right_one_line_names_packages_and_conda(sandbox, sudo):
-    without(sandbox, "cmake", "libjansson-dev")
-    if sudo:
-        command(sandbox, "sudo", sudo)
+#: What the system lacks: its commands.
+LACKING = {
+    "sudo": {}, "password": {"sudo": "exit 1"}, "dpkg": {"dpkg-query": "exit 127"},
+    "python": {"python3": "exit 1"}, "apt": {"id": "echo 0", "apt-get": "exit 100"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("lack", LACKING)
+def test_what_cannot_be_installed_ends_the_setup_with_one_line(sandbox, lack):
+    if lack in ("sudo", "password", "apt"):
+        without(sandbox, "cmake", "libjansson-dev")
+    for name, body in LACKING[lack].items():
+        command(sandbox, name, body)
+    if lack == "dpkg":
+        (sandbox / "bin" / "dpkg-query").unlink()
     done = setup(sandbox)
-    assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
-    assert "cmake libjansson-dev" in line
-    assert "conda env create -f environment.yml && conda activate spikemark" in line
-    assert not (sandbox / "apt.log").exists()
-    assert not (sandbox / ".venv").exists()
+    assert done.returncode == (100 if lack == "apt" else 2)
+    assert len(done.stderr.splitlines()) == (lack != "apt")
+    assert not (sandbox / "apt.log").exists() and not (sandbox / ".venv").exists()
+    assert lack not in ("sudo", "password") or "cmake libjansson-dev" in done.stderr
 
 
-def test_other_systems_are_told_about_conda(sandbox):
-    (sandbox / "bin" / "dpkg-query").unlink()
-    done = setup(sandbox)
-    assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
-    assert "conda env create" in line
-
-
-def test_failing_apt_stops_the_setup(sandbox):
-    without(sandbox, "cmake")
-    command(sandbox, "id", "echo 0")
-    command(sandbox, "apt-get", "exit 100")
-    assert setup(sandbox).returncode == 100
-    assert not (sandbox / ".venv").exists()
-
-
-def fake_python(sandbox: Path) -> None:
-    """A python3 whose `-m venv` makes a directory with a recorder as pip."""
-    maker = f"""
-case "$*" in
-    --version) echo "Python 3" ;;
-    "-m venv .venv")
-        {shutil.which("mkdir")} -p .venv/bin
-        printf '#!/bin/sh\\necho "$@" >> {sandbox}/pip.log\\nexit ${{PIP_STATUS:-0}}\\n' > .venv/bin/python
-        {shutil.which("chmod")} +x .venv/bin/python ;;
-esac"""
-    command(sandbox, "python3", maker)
-
-
-def pip_calls(sandbox: Path) -> int:
-    log = sandbox / "pip.log"
-    return len(log.read_text().splitlines()) if log.exists() else 0
-
-
-def test_environment_is_made_once(sandbox):
-    fake_python(sandbox)
-    assert setup(sandbox).returncode == 0
-    assert pip_calls(sandbox) == 1
-    assert "-c setup/constraints.txt -e analysis[workflow,dev]" in (sandbox / "pip.log").read_text()
-    done = setup(sandbox)
-    assert (done.returncode, done.stdout) == (0, "")
-    assert pip_calls(sandbox) == 1
-
-
-@pytest.mark.parametrize("changed", ["setup/constraints.txt", "setup/apt.txt", "analysis/pyproject.toml"])
-def test_environment_is_made_anew_when_its_lists_change(sandbox, changed):
-    fake_python(sandbox)
-    setup(sandbox)
-    with open(sandbox / changed, "a") as stream:
-        stream.write("# changed\n")
-    assert setup(sandbox).returncode == 0
-    assert pip_calls(sandbox) == 2
-
-
-def test_interrupted_environment_is_made_anew(sandbox):
-    fake_python(sandbox)
+def test_the_environment_is_made_once_and_tests_are_added_to_it(sandbox):
     assert setup(sandbox, PIP_STATUS="1").returncode != 0
     (sandbox / ".venv" / "half").touch()
-    assert setup(sandbox).returncode == 0
-    assert pip_calls(sandbox) == 2
-    assert not (sandbox / ".venv" / "half").exists()
+    for _ in range(2):
+        assert setup(sandbox).returncode == 0
+    assert not (sandbox / ".venv" / "half").exists()  # an interrupted one is made anew
+    assert extras(sandbox) == ["workflow"] * 2
+    (sandbox / ".venv" / "kept").touch()
+    for level in ("tests", "tests", "python"):
+        assert setup(sandbox, level).returncode == 0
+    assert extras(sandbox)[2:] == ["workflow,test,docs"]
+    assert (sandbox / ".venv" / "kept").exists()
 
 
-def test_old_python_is_refused_in_one_line(sandbox):
-    command(sandbox, "python3", "exit 1")
-    done = setup(sandbox)
-    assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
-    assert "Python >= 3.11" in line
+@pytest.mark.parametrize("changed", LISTS)
+def test_the_environment_is_made_anew_when_its_lists_change(sandbox, changed):
+    setup(sandbox, "tests")
+    with open(sandbox / changed, "a") as stream:
+        stream.write("# changed\n")
+    assert setup(sandbox, "tests").returncode == 0
+    assert extras(sandbox) == ["workflow", "workflow,test,docs"] * 2
 
 
-def test_active_conda_environment_needs_neither_apt_nor_venv(sandbox):
+@pytest.mark.parametrize("lacking", [None, "cmake"])
+def test_an_active_conda_environment_needs_neither_apt_nor_venv(sandbox, lacking):
     prefix = sandbox / "envs" / "spikemark"
     (prefix / "bin").mkdir(parents=True)
-    for tool in ("python", "cmake", "ninja", "mpirun"):
-        (prefix / "bin" / tool).symlink_to(shutil.which("true"))
+    for tool in CONDA_TOOLS:
+        if tool != lacking:
+            (prefix / "bin" / tool).symlink_to(shutil.which("true"))
     without(sandbox, "cmake")
     done = setup(sandbox, CONDA_PREFIX=str(prefix))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert not (sandbox / "apt.log").exists()
-    assert not (sandbox / ".venv").exists()
-    (prefix / "bin" / "cmake").unlink()
-    done = setup(sandbox, CONDA_PREFIX=str(prefix))
-    assert done.returncode == 2
-    assert "no cmake" in done.stderr
+    assert done.returncode == (2 if lacking else 0)
+    assert not (sandbox / "apt.log").exists() and not (sandbox / ".venv").exists()
+
+
+def requirement(line: str) -> tuple[str, str]:
+    """Name and version condition of 'name>=1' and of 'name >=1'."""
+    name, condition = re.fullmatch(r"([A-Za-z0-9_-]+)\s*(.*)", line).groups()
+    return name.lower(), condition
+
+
+def needed() -> dict[str, str]:
+    """Version conditions of what setup/install.sh asks pip for."""
+    parts = PROJECT["project"]["optional-dependencies"]
+    lines = [*PROJECT["project"]["dependencies"], *parts["workflow"], *parts["test"], *parts["docs"]]
+    return dict(map(requirement, lines))
+
+
+def test_conda_and_spack_offer_what_apt_and_pypi_do():
+    apt = re.findall(r"^[a-z0-9.+-]+", (ROOT / "setup" / "apt.txt").read_text(), re.M)
+    listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    (from_pypi,) = (line["pip"] for line in listed if isinstance(line, dict))
+    conda = dict(map(requirement, [*(line for line in listed if isinstance(line, str)), *from_pypi]))
+    wanted = {PYPI_TO_CONDA.get(name, name): condition for name, condition in needed().items()}
+    wanted |= dict(map(requirement, PROJECT["build-system"]["requires"]))
+    assert conda.items() >= wanted.items()
+    assert conda["python"] == PROJECT["project"]["requires-python"]
+    plain = {name: {re.sub(r"^lib|-dev$", "", name)} for name in apt}
+    assert conda.keys() - wanted.keys() == set().union(*(APT_TO_CONDA.get(n, plain[n]) for n in apt))
+    (recipe,) = (ROOT / "workflows").rglob("spikemark/package.py")
+    spack = re.findall(r'^    depends_on\("([a-z0-9-]+)', recipe.read_text(), re.M)
+    assert set(spack) == set().union(*(APT_TO_SPACK.get(n, plain[n]) for n in apt))
+
+
+def test_every_requirement_is_pinned():
+    pins = re.findall(r"^([\w.-]+)==\S+$", (ROOT / "setup" / "constraints.txt").read_text(), re.M)
+    assert needed().keys() <= {name.lower() for name in pins}
+
+
+def test_there_is_one_version():
+    """The package states it and CMake reads it there; the citation agrees."""
+    package = (ROOT / "analysis" / "spikemark" / "__init__.py").read_text()
+    version = re.search(r'^__version__ = "(.*)"$', package, re.M)[1]
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == version
+    built = subprocess.run([MINIAPP, "--version"], capture_output=True, text=True)
+    assert built.stdout.startswith(f"miniapp {version}, ")

@@ -1,10 +1,8 @@
-"""Sweeps from end to end with the real mini-app on tiny networks."""
+"""Sweeps from end to end with the real mini-app on tiny networks, as people type them."""
 
-import fcntl
-import html
+import itertools
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -16,284 +14,269 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from checkout import (
+    EXPERIMENTS,
+    MINIAPP,
+    ROOT,
+    experiment,
+    records,
+    run,
+    script,
+    snakemake,
+    spikemark,
+    workflow,
+)
 
+from spikemark.launch.process import left_over
 from spikemark.records.results import Results
 from spikemark.running.experiments import expand, load
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[1]
-MINIAPP = ROOT / "build" / "miniapp"
-EXPERIMENTS = sorted(p.stem for p in (ROOT / "workflows" / "experiments").glob("*.yaml"))
+NAMES = sorted(path.stem for path in EXPERIMENTS.glob("*.yaml"))
+SMOKE = EXPERIMENTS / "smoke.yaml"
+CONVENTIONAL = [{"schedule": "conventional"}]
+#: A shell ignores SIGINT for what it starts in the background, and so may what runs the tests.
+INTERRUPTED = ["env", "--default-signal=INT"]
 
 
-def spikemark(*arguments, **environment: str) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "spikemark", *map(str, arguments)]
-    return subprocess.run(
-        command, env={**os.environ, **environment}, cwd=ROOT, capture_output=True, text=True
-    )
+def sweep(file, root: Path, *options, **how) -> subprocess.CompletedProcess:
+    return spikemark("sweep", file, "--machine", "here", "--results", root, *options, **how)
 
 
-def records(results: Results) -> dict[str, int]:
-    """When each record was written."""
-    return {path.parent.name: path.stat().st_mtime_ns for path in results.path.glob("runs/*/record.json")}
+def started(command: list[str], **environment: str) -> subprocess.Popen:
+    """A command that a Ctrl-C reaches, and nobody else in its group."""
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
+    return subprocess.Popen([*INTERRUPTED, *command], env={**os.environ, **environment}, **streams)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_miniapp_accepts_every_description(name, tmp_path):
+    descriptions = {str({**run.description, "seed": 0}): run for run in expand(load(name))}
+
+    def explained(spec):
+        path = tmp_path / f"{spec.id}.json"
+        path.write_text(json.dumps(spec.description))
+        return spec, run(MINIAPP, "--explain", path, "--ranks", spec.ranks)
+
+    with ThreadPoolExecutor() as pool:
+        for spec, done in pool.map(explained, descriptions.values()):
+            assert done.returncode == 0, f"{spec.label}: {done.stderr}"
 
 
 @pytest.fixture(scope="module")
 def smoke(tmp_path_factory):
-    """The finished sweep of `smoke`: what it said, and where its results are."""
+    """The finished sweep of `smoke`: what it printed, and its results."""
     root = tmp_path_factory.mktemp("results")
-    done = spikemark("sweep", "smoke", "--machine", "here", "--results", root)
+    done = sweep("smoke", root, "--again", "0")
     assert done.returncode == 0, done.stdout + done.stderr
     return done, Results(root / "smoke" / "here")
 
 
-def again(results: Results, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
-    root = results.path.parents[1]
-    return spikemark("sweep", "smoke", "--machine", "here", "--results", root, *arguments, **environment)
-
-
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_the_miniapp_accepts_every_description(name, tmp_path):
-    descriptions = {str({**run.description, "seed": 0}): run for run in expand(load(name))}
-
-    def explain(run):
-        path = tmp_path / f"{run.id}.json"
-        path.write_text(json.dumps(run.description))
-        command = [MINIAPP, "--explain", path, "--ranks", str(run.ranks)]
-        return run, subprocess.run(command, capture_output=True, text=True)
-
-    with ThreadPoolExecutor() as pool:
-        for run, done in pool.map(explain, descriptions.values()):
-            assert done.returncode == 0, f"{run.label}: {done.stderr}"
-
-
-def test_sweep_measures_collects_and_reports(smoke):
+def test_a_sweep_measures_in_order_collects_and_reports(smoke):
     done, results = smoke
-    runs = expand(load("smoke"))
-    assert set(records(results)) == {run.id for run in runs}
-    lines = done.stdout.splitlines()
-    assert [line.split("]")[0] for line in lines if line.startswith("[")] == [f"[{i}/8" for i in range(1, 9)]
-    measured = [line.split("] ")[1].split("  ")[0] for line in lines if line.startswith("[")]
-    assert measured == [run.label for run in runs]  # in the order of the plan
-    assert lines[-2] == str(results.report)
-    assert results.report.is_file()
-    assert len(lines[-1]) > 20
+    runs, lines = expand(load("smoke")), done.stdout.splitlines()
+    found = [line.partition("] ")[2].partition("  ")[0] for line in lines if line.startswith("[")]
+    assert found == [run.label for run in runs]
+    began = {run.id: json.loads((results.run(run.id) / "launch.json").read_text())["began_s"] for run in runs}
+    assert sorted(began, key=began.get) == [run.id for run in runs] == list(began)
+    assert lines[-2] == str(results.report) and results.report.is_file()
+    table = pd.read_parquet(results.summary)
+    assert len(table) == 8 and table["checksum"].nunique() == 1
+    assert list((results.path / "unchecked").iterdir()) == []
 
 
-def test_all_schedules_find_the_same_spikes(smoke):
-    table = pd.read_parquet(smoke[1].summary)
-    assert len(table) == 8
-    assert table["network"].nunique() == table["checksum"].nunique() == 1
-    assert set(table["schedule"]) == {"conventional", "placement_only", "structure_aware"}
-
-
-def test_nothing_is_measured_again(smoke):
-    """This holds after editing the analysis or the workflow, and after rebuilding the mini-app."""
+def test_no_change_of_code_times_or_parameters_measures_a_record_again(smoke, tmp_path):
+    """Also holds for Snakemake itself, after the sweep; a new title draws the report again."""
     _, results = smoke
-    before = records(results)
-    now = time.time()
-    sources = "analysis/spikemark/*.py", "workflows/**/*.smk", "Snakefile"
-    touched = [path for pattern in sources for path in ROOT.glob(pattern)]
+    before, now, other = records(results), time.time(), tmp_path / "miniapp"
+    shutil.copy(MINIAPP, other)
+    touched = [ROOT / "Snakefile", *ROOT.glob("workflows/**/*.smk"), *ROOT.glob("analysis/spikemark/*/*.py")]
+    touched += [results.plan, results.experiment, *results.path.glob("descriptions/*")]
     times = {path: path.stat() for path in touched}
-    builds = results.path / "other-build"
-    shutil.copy(MINIAPP, builds)
+    content = yaml.safe_load(SMOKE.read_text()) | {"title": "Another", "time_limit_s": 50}
+    (tmp_path / "other.yaml").write_text(yaml.safe_dump(content))
     try:
         for path in touched:
             os.utime(path, (now + 5, now + 5))
-        done = again(results, SPIKEMARK_MINIAPP=str(builds))
+        again = sweep(tmp_path / "other.yaml", results.path.parents[1], "--again", "0")
+        done = snakemake(tmp_path / "other.yaml", results, SPIKEMARK_MINIAPP=str(other))
     finally:
         for path, was in times.items():
-            os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
-    assert done.returncode == 0, done.stderr
-    assert "0 to measure" in done.stdout
-    assert records(results) == before
+            if path.is_relative_to(ROOT):
+                os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
+    assert (again.returncode, done.returncode) == (0, 0), again.stderr + done.stderr
+    assert records(results) == before and "Another" in results.report.read_text()
+    second = snakemake(tmp_path / "other.yaml", results, "-n")
+    assert second.returncode == 0 and "rule " not in second.stdout + second.stderr
 
 
-def test_only_what_is_missing_is_measured(smoke):
+@pytest.mark.nightly
+def test_only_a_deleted_record_is_measured_again_and_forcerun_measures_all(smoke):
     _, results = smoke
     before = records(results)
     gone = sorted(before)[0]
     shutil.rmtree(results.run(gone))
-    plan = again(results, "--dry-run")
-    assert plan.returncode == 0
-    states = {line.split()[1]: line.split()[0] for line in plan.stdout.splitlines()[:-1]}
+    plan = sweep("smoke", results.path.parents[1], "--dry-run")
+    states = {line.split()[1]: line.split()[0] for line in plan.stdout.splitlines()[1:]}
     assert states == {run: "missing" if run == gone else "done" for run in before}
-    said = re.search(r"8 runs, 7 done, 1 missing, about (\d+) s \(from 7 finished runs\): ", plan.stdout)
-    taken = [json.loads(path.read_text())["wall_s"] for path in results.path.glob("runs/*/launch.json")]
-    assert min(taken) - 1 <= int(said[1]) <= max(taken) + 1
-    assert gone not in records(results)
-    done = again(results)
-    assert done.returncode == 0, done.stderr
+    assert snakemake(SMOKE, results).returncode == 0
     after = records(results)
-    assert set(after) == set(before)
     assert [run for run in before if after[run] != before[run]] == [gone]
+    assert snakemake(SMOKE, results, "--forcerun", "measure").returncode == 0
+    assert all(measured > after[run] for run, measured in records(results).items())
 
 
-def test_dry_run_writes_nothing(tmp_path):
-    done = spikemark("sweep", "smoke", "--dry-run", "--results", tmp_path)
-    assert done.returncode == 0
-    listed = [line.split(maxsplit=2)[1] for line in done.stdout.splitlines()[:-1]]
-    assert listed == [run.id for run in expand(load("smoke"))]
-    assert list(tmp_path.iterdir()) == []
+def test_config_changes_fields_and_unknown_ones_are_refused(tmp_path):
+    file, results = experiment(tmp_path, ranks=1)
+    for change, runs in (("repetitions=2", 8), ("seeds=[1,2,3]", 12)):
+        done = snakemake(file, results, change, "-n")
+        assert done.returncode == 0, done.stderr
+        lines = [line.split() for line in done.stdout.splitlines()]
+        assert {int(words[1]) for words in lines if words[:1] == ["measure"]} == {runs}
+    done = snakemake(file, results, "repetition=2", "-n")
+    assert done.returncode == 1 and "repetition=" in done.stdout + done.stderr
+    without = run(sys.executable, "-m", "snakemake")
+    assert without.returncode == 1 and all(n in without.stdout + without.stderr for n in NAMES)
+    assert not results.plan.exists()
+
+
+def test_the_workflow_is_clean_and_its_report_has_the_page(smoke, tmp_path):
+    done = run(sys.executable, "-m", "snakemake", "--lint", "--configfile", SMOKE)
+    assert done.returncode == 0, done.stderr
+    done = snakemake(SMOKE, smoke[1], "--report", str(tmp_path / "snakemake.html"))
+    assert done.returncode == 0, done.stderr
+    assert "report.html" in (tmp_path / "snakemake.html").read_text()
+
+
+@pytest.mark.parametrize("engine", ["sweep", pytest.param("snakemake", marks=pytest.mark.nightly)])
+def test_a_failed_run_is_named_and_the_rest_goes_on(engine, tmp_path):
+    file, results = experiment(tmp_path, ranks=1, grid=[{"record.cycles": [3, True]}])
+    done = sweep(file, tmp_path, "--again", "0") if engine == "sweep" else snakemake(file, results)
+    assert done.returncode == 1
+    bad, good = sorted(expand(load(file)), key=lambda run: run.description["record"]["cycles"] is True)
+    assert set(records(results)) == {good.id}
+    reason = results.failure(bad.id).read_text().splitlines()[0]
+    assert "record.cycles" in reason and reason in done.stdout + done.stderr
+    assert results.report.is_file()  # with the failure; `all` still lacks the record
+    before = records(results)
+    assert sweep(file, tmp_path, "--again", "0").returncode == 1 and records(results) == before
 
 
 @pytest.fixture
-def faulty(tmp_path):
-    """An experiment with two runs, one of which the mini-app refuses; and where its results will be."""
-    content = yaml.safe_load((ROOT / "workflows" / "experiments" / "smoke.yaml").read_text())
-    content.update(name="faulty", ranks=1, grid=[{"record.cycles": [3, True]}])
-    path = tmp_path / "faulty.yaml"
-    path.write_text(yaml.safe_dump(content))
-    return path, Results(tmp_path / "faulty" / "here")
+def endless(tmp_path):
+    """An experiment of four runs, and a mini-app that notes its starts and never ends."""
+    file, results = experiment(tmp_path, ranks=1, grid=CONVENTIONAL, repetitions=4)
+    program = script(
+        tmp_path / "endless", f"echo >> {tmp_path}/started", f"exec -a endless-{tmp_path} sleep 600"
+    )
+    yield file, results, {"SPIKEMARK_MINIAPP": str(program)}
+    for process in left_over(naming=str(tmp_path)):
+        os.kill(process, signal.SIGKILL)
 
 
-def test_page_says_so_when_no_run_is_complete(faulty, tmp_path):
-    path, results = faulty
-    content = yaml.safe_load(path.read_text())
-    content["grid"] = [{"record.cycles": 3}]
-    path.write_text(yaml.safe_dump(content))
-    done = spikemark("sweep", path, "--machine", "here", "--results", tmp_path)
-    assert done.returncode == 1
-    assert "Nothing to report yet" in done.stdout
-    assert str(results.report) in done.stdout
-    assert "no run is complete" in done.stderr
-    (run,) = expand(load(path))
-    reason = results.failure(run.id).read_text().splitlines()[0]
-    assert html.escape(reason, quote=False) in results.report.read_text()
+def until(happened, limit_s: float = 60) -> None:
+    deadline = time.monotonic() + limit_s
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
-def test_run_by_hand(smoke):
-    """A run that was measured already is refused and stays unchanged."""
+ENDS = {  # (program, signal)
+    "Ctrl-C of a sweep": ("spikemark\0sweep", signal.SIGINT),
+    "Ctrl-C of Snakemake": ("its group", signal.SIGINT),
+    "kill -9 of Snakemake": ("snakemake", signal.SIGKILL),
+    "kill -9 of a run": ("spikemark\0run", signal.SIGKILL),
+}
+
+
+@pytest.mark.parametrize(
+    "end", [pytest.param(end, marks=pytest.mark.nightly if "Snakemake" in end else ()) for end in ENDS]
+)
+def test_what_is_interrupted_or_killed_leaves_nothing_and_goes_on(end, endless, tmp_path):
+    file, results, environment = endless
+    program, sign = ENDS[end]
+    command = [sys.executable, "-m", "spikemark", "sweep", str(file), "--machine", "here"]
+    command = [*command, "--results", str(tmp_path)] if "sweep" in program else workflow(file, results)
+    with started(command, **environment) as job:
+        until((tmp_path / "started").exists)
+        if sign == signal.SIGINT:  # as a terminal sends it
+            os.killpg(job.pid, sign)
+        else:
+            there = [
+                p for p in left_over(naming=program) if os.readlink(f"/proc/{p}/cwd") == str(results.path)
+            ]
+            assert there
+            for process in there:
+                os.kill(process, sign)
+        if program == "spikemark\0run":  # then the next one begins, as after any failure
+            until(lambda: (tmp_path / "started").read_text().count("\n") == 2)
+            os.killpg(job.pid, signal.SIGINT)
+        job.wait(50)  # less than the time limit of a run
+    until(lambda: not left_over(naming=f"endless-{tmp_path}") and not left_over(naming=str(results.path)))
+    assert job.returncode != 0 and records(results) == {}
+    assert not any(results.path.glob("failed/*"))
+    done = snakemake(file, results)
+    assert done.returncode == 0, done.stderr
+    assert len(records(results)) == 4
+
+
+def test_two_experiments_at_once_never_overlap(tmp_path):
+    spans, jobs = [], []
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        made = experiment(tmp_path / name, ranks=1, grid=CONVENTIONAL, repetitions=4)
+        jobs.append((started(workflow(*made)), made[1]))
+    assert [job.wait(300) for job, _ in jobs] == [0, 0]
+    for path in (path for _, results in jobs for path in results.path.glob("runs/*/launch.json")):
+        launch = json.loads(path.read_text())
+        spans.append((launch["began_s"], launch["began_s"] + launch["wall_s"]))
+    assert len(spans) == 8
+    assert all(first[1] <= second[0] + 0.01 for first, second in itertools.pairwise(sorted(spans)))
+
+
+def test_a_thousand_runs_are_planned_within_seconds_and_waiting_costs_nothing(endless, tmp_path):
+    """While a run lasts, Snakemake with a thousand more to make is idle."""
+    file, results = experiment(tmp_path, ranks=1, seeds=list(range(1, 63)), repetitions=4)
+    with started(workflow(file, results), **endless[2]) as job:
+        until((tmp_path / "started").exists, 120)
+        assert len(results.read_plan().runs) == 992
+        began, used = time.monotonic(), cpu_s(job.pid)
+        assert used < 30
+        time.sleep(4)
+        assert cpu_s(job.pid) - used < 0.2 * (time.monotonic() - began)
+        os.killpg(job.pid, signal.SIGINT)
+        job.wait(50)
+
+
+def cpu_s(process: int) -> float:
+    """User and system time of a process and of its children that have ended, s."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_a_run_by_hand(smoke):
+    """A record that is there is left alone; nothing is measured for a Snakemake that is gone."""
     _, results = smoke
-    before = {path: path.is_file() and path.read_bytes() for path in results.path.rglob("*")}
-    id = expand(load("smoke"))[0].id
-    done = spikemark("run", results.path, id)
-    assert (done.returncode, done.stdout) == (2, "")
-    (line,) = done.stderr.splitlines()
-    assert "measured already" in line
-    assert {path: path.is_file() and path.read_bytes() for path in results.path.rglob("*")} == before
-
-
-def test_a_failed_run_is_named_and_the_rest_goes_on(faulty, tmp_path):
-    path, results = faulty
-    arguments = ("sweep", path, "--machine", "here", "--results", tmp_path)
-    done = spikemark(*arguments)
-    assert done.returncode == 1
-    bad, good = sorted(expand(load(path)), key=lambda run: run.description["record"]["cycles"] is True)
-    assert set(records(results)) == {good.id}
-    (failed,) = (line for line in done.stderr.splitlines() if line.startswith("failed: "))
-    reason = results.failure(bad.id).read_text().splitlines()[0]
-    assert failed == f"failed: {bad.label}: {reason}"
-    assert "record.cycles" in reason
-    assert f"{bad.label}  FAILED: {reason}" in done.stdout
-    assert str(results.report) in done.stdout
     before = records(results)
-    done = spikemark(*arguments)  # tries the failed one again, and only that
-    assert done.returncode == 1
-    assert "2 runs, 1 to measure" in done.stdout
+    there = next(iter(before))
+    for run_id, status, lines, more in (
+        (there, 0, 0, {}), ("none", 2, 1, {}), (there, 130, 1, {"SPIKEMARK_PARENT": "1"}),
+    ):  # fmt: skip
+        done = spikemark("run", results.path, run_id, **more)
+        assert (done.returncode, len(done.stderr.splitlines())) == (status, lines), done.stderr
     assert records(results) == before
 
 
-@pytest.fixture
-def under_way(faulty, tmp_path):
-    """A sweep of `faulty` at its first run, which never ends; and whether that run is still there."""
-    slow = tmp_path / "slow"
-    sleep = f"sleep 600.{os.getpid()}"  # of this process: other checkouts may be tested at the same time
-    slow.write_text(f"#!{shutil.which('bash')}\ntouch {tmp_path}/started\nexec {sleep}\n")
-    slow.chmod(0o755)
-    job = subprocess.Popen(
-        [sys.executable, "-m", "spikemark", "sweep", faulty[0], "--machine", "here", "--results", tmp_path],
-        env={**os.environ, "SPIKEMARK_MINIAPP": str(slow)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    while not (tmp_path / "started").exists():
-        assert job.poll() is None
-        time.sleep(0.1)
-    with job:
-        yield job, lambda: bool(subprocess.run(["pgrep", "-f", sleep], capture_output=True).stdout)
-        job.kill()
-
-
-def test_interrupted_sweep_ends_everything_and_goes_on(faulty, under_way, tmp_path):
-    path, results = faulty
-    job, still_there = under_way
-    blocked = spikemark("sweep", path, "--machine", "here", "--results", tmp_path)
-    assert blocked.returncode == 2
-    (line,) = blocked.stderr.splitlines()
-    assert f"`spikemark sweep {path} " in line
-    label = next(run.label for run in expand(load(path)))
-    assert f", at run {label} (process {job.pid}); wait for it, or stop it with `kill {job.pid}`" in line
-    job.send_signal(signal.SIGINT)
-    _, errors = job.communicate(timeout=60)
-    assert job.returncode == 130
-    assert errors == "spikemark: interrupted: the same command continues from here\n"
-    assert not still_there()
-    with open(results.path / ".lock") as lock:  # nothing that measures is left
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    assert records(results) == {}
-    done = spikemark("sweep", path, "--machine", "here", "--results", tmp_path)
-    assert len(records(results)) == 1, done.stdout + done.stderr
-
-
-def test_killed_sweep_takes_its_worker_and_its_run_with_it(faulty, under_way):
-    """The next command then finds the folder free, as after an interruption."""
-    _, results = faulty
-    job, still_there = under_way
-    job.kill()
-    job.wait()
-    deadline = time.monotonic() + 60
-    while still_there():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    with open(results.path / ".lock") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-    assert records(results) == {} and not list(results.path.glob("unchecked/*"))
-
-
-def test_report_alone(smoke):
+def test_a_run_that_would_not_end_before_its_job_is_left_to_the_next_one(smoke, tmp_path):
+    """It ends the batch script, as Slurm does at the limit; the run has not failed."""
     _, results = smoke
-    results.report.unlink()
-    root = results.path.parents[1]
-    done = spikemark("report", "smoke", "--machine", "here", "--results", root)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[0] == str(results.report)
-    assert results.report.is_file()
-
-
-def test_workflow_that_cannot_start_is_reported(faulty, tmp_path):
-    path, _ = faulty
-    (tmp_path / "profile").mkdir()
-    (tmp_path / "profile" / "config.yaml").write_text("executor: nowhere\n")
-    done = spikemark("sweep", path, "--results", tmp_path, "--profile", tmp_path / "profile")
-    assert done.returncode == 1
-    assert "2 runs not carried out" in done.stderr
-    assert "nowhere" in done.stderr
-
-
-def test_job_that_cannot_start_is_reported_by_name(faulty, tmp_path):
-    """Also checks that a profile's setting of the launcher reaches the job."""
-    path, _ = faulty
-    (tmp_path / "profile").mkdir()
-    (tmp_path / "profile" / "config.yaml").write_text("cores: all\nconfig:\n  - launcher=qsub\n")
-    done = spikemark("sweep", path, "--results", tmp_path, "--profile", tmp_path / "profile")
-    assert done.returncode == 1
-    for run in expand(load(path)):
-        assert f"failed: {run.label}: spikemark: launcher: 'qsub' is not allowed" in done.stderr
-
-
-@pytest.mark.parametrize("profile", sorted(p.parent for p in ROOT.glob("workflows/profiles/*/config.yaml")))
-def test_every_profile_of_snakemake_is_understood(smoke, profile):
-    command = [sys.executable, "-m", "snakemake", "--dry-run", "--executor", "dryrun", "--nolock"]
-    where = ["--snakefile", ROOT / "Snakefile", "--directory", smoke[1].path, "--profile", profile]
-    done = subprocess.run([*command, *where], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_snakemake_measures_the_same_runs(faulty, tmp_path):
-    path, results = faulty
-    done = spikemark("sweep", path, "--machine", "here", "--results", tmp_path, "--profile", "laptop")
-    assert done.returncode == 1
-    assert len(records(results)) == len(done.stderr.splitlines()) - 1 == 1, done.stderr
+    gone = next(iter(records(results)))
+    shutil.move(results.run(gone), tmp_path / "kept")
+    with subprocess.Popen(["sleep", "60"]) as batch:
+        soon = {"SPIKEMARK_JOB_ENDS": str(time.time() + 10), "SPIKEMARK_BATCH": str(batch.pid)}
+        done = spikemark("run", results.path, gone, **soon)
+        assert batch.wait(10) == -signal.SIGTERM
+    assert done.returncode == 75 and not results.measured(gone) and not results.failure(gone).exists()
+    assert spikemark("run", results.path, gone, SPIKEMARK_JOB_ENDS=str(time.time() + 3600)).returncode == 0
+    assert results.measured(gone)

@@ -1,7 +1,7 @@
-"""Expected traffic beside the words that ranks of the mini-app send, for every method of partition."""
+"""Expected traffic beside the words that ranks of the mini-app send, for every method and level."""
 
 import json
-from importlib.util import find_spec
+import math
 
 import numpy as np
 import program
@@ -9,64 +9,126 @@ import pytest
 
 from spikemark.network import placement_file
 from spikemark.network.description import read
-from spikemark.network.placement import neurons
-from spikemark.prediction.partition import traffic
-from spikemark.prediction.partition.divide import divide
-from spikemark.prediction.partition.graph import of_description, of_voxels
-from spikemark.prediction.partition.methods import METHODS
+from spikemark.network.exchanges import Composed
+from spikemark.network.named_files import located
+from spikemark.network.placement import neurons, ranges
+from spikemark.prediction.partition import levels
+from spikemark.prediction.partition.graph import of_description
+from spikemark.prediction.partition.methods import METHODS, divide
+from spikemark.prediction.partition.traffic import WORD, Traffic
 from spikemark.presets import voxels
-from spikemark.presets.options import choose
 from spikemark.records import record as records
 
 pytestmark = pytest.mark.slow
 
-DRAWS = 4  # networks of each case, others than those of all other cases
-#: Methods whose library is absent are left to the tests of the methods.
-HERE = [name for name, method in METHODS.items() if not method.library or find_spec(method.library)]
 # Every neuron fires once in the measured part, so that words are routes.
 OPTIONS = {"voxels": 20, "neurons": 3000, "regions": 4, "indegree": 14, "rate": 100.0, "simulate_ms": 10.0,
            "warmup_ms": 0.0}  # fmt: skip
-DESCRIBED = voxels.describe(**OPTIONS) | {"exchange": "p2p", "record": {"cycles": False}}
-DESCRIBED["time"]["cycle_ms"] = 1.0
+BRAIN = voxels.describe(**OPTIONS) | {"record": {"cycles": False}}
+BRAIN["time"]["cycle_ms"] = 1.0
+SEEDS = (4, 5)
+DRAWS = 2  # networks of each case, others than those of all other cases
+#: Methods whose library is absent are left to the tests of the methods.
+HERE = [name for name, method in METHODS.items() if method.here]
+#: Methods of the day; the others are for the night.
+DAY = ("area_group", "round_robin", "greedy_swap")
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 4])
-@pytest.mark.parametrize("name", HERE)
+@pytest.mark.parametrize(
+    ("name", "ranks"),
+    [
+        pytest.param(name, 3 + (name == "area_group"), marks=[] if name in DAY else pytest.mark.nightly)
+        for name in HERE
+    ],
+)
 def test_words_are_as_expected(tmp_path, name, ranks):
-    graph = of_description(read(DESCRIBED))
-    of_places = of_voxels(choose(voxels.Options, OPTIONS, False, {})) if name == "space_filling" else graph
-    placement = divide(of_places, ranks, METHODS[name], time_limit_s=2).placement
+    graph = of_description(read(BRAIN))
+    placement = divide(graph, ranks, name)
     placement_file.write(tmp_path / "placed.json", placement)
-    hits = traffic.Hits(graph, placement)
-    found = traffic.of_hits(hits, placement)
-    h = -np.expm1(-hits.miss.toarray())
-    spread = hits.there.T @ (h * (1 - h))
+    found = Traffic(graph, placement)
+    h = -np.expm1(-found.miss.toarray())
+    spread = found.there.T @ (h * (1 - h))
     np.fill_diagonal(spread, 0)
 
     path = tmp_path / "run.json"
-    path.write_text(json.dumps(DESCRIBED | {"placement": {"name": "from_file", "file": "placed.json"}}))
+    placed = {"name": "from_file", "file": "placed.json"}
+    path.write_text(json.dumps(BRAIN | {"exchange": "p2p", "placement": placed}))
     words = []
     for draw in range(DRAWS):
         seed = program.sets(seed=100 * list(METHODS).index(name) + 10 * ranks + draw)
         dealt = program.sets(placement="round_robin")
-        usual = program.record_of(tmp_path / "dealt", *seed, *dealt, description=path, ranks=2)
+        usual = program.record_of(tmp_path / "dealt", *seed, *dealt, description=path)
         out = tmp_path / f"{draw}"
         said = program.record_of(out, *seed, description=path, ranks=ranks)
         assert said["totals"]["spikes"] == graph.neurons
         assert said["checksum"] == usual["checksum"]
         assert said["placement"]["method"] == name
-        assert said["placement"]["balance"] == pytest.approx(found.neurons.max() / found.neurons.mean())
+        assert said["placement"]["balance"] == pytest.approx(placement.balance)
         run = records.load(out)
-        assert run.ranks["neurons"].tolist() == found.neurons.tolist()
-        assert placed_of(run).sum(axis=(0, 2)).tolist() == found.neurons.tolist()
-        words.append(run.ranks["bytes_sent"].to_numpy() / traffic.WORD)
+        assert run.ranks["neurons"].tolist() == placement.per_rank.tolist()
+        expected = neurons(run.record.described, run.record.described.placement, ranks, run.record.threads)
+        assert expected.sum(axis=(0, 2)).tolist() == placement.per_rank.tolist()
+        words.append(run.ranks["bytes_sent"].to_numpy() / WORD)
     off = np.mean(words, axis=0) - found.sent
     error = np.sqrt(spread.sum(axis=1) / DRAWS)
     assert (np.abs(off) <= 3 * error).all(), (off / error).tolist()
     assert abs(off.sum()) <= 3 * np.sqrt((error**2).sum())
 
 
-def placed_of(run) -> np.ndarray:
-    """The neurons that the analysis expects where, from the record alone."""
-    described, record = run.record.described, run.record
-    return neurons(described, described.placement, record.ranks, record.threads)
+@pytest.mark.parametrize(("sizes", "side", "merge"), [
+    ((2, 3), "sender", False), ((3, 2), "receiver", True),
+    pytest.param((2, 2, 2), "sender", True, marks=pytest.mark.nightly),
+])  # fmt: skip
+def test_words_of_every_level_are_as_expected(tmp_path, sizes, side, merge):
+    """Each rank's words in each hop of multi_level, with bridges on either side, merged or not."""
+    ranks = math.prod(sizes)
+    described, hits = brain(tmp_path, ranks, {"dimensions": sizes, "side": side, "merge": merge})
+    found = levels.hops(hits.pairs, sizes, side, hits.onto if merge else None)
+    compare(tmp_path, described, [level.sent for level in (found if side == "sender" else found[::-1])])
+
+
+@pytest.mark.parametrize(
+    ("side", "merge", "ordered"),
+    [("sender", True, True), pytest.param("receiver", False, False, marks=pytest.mark.nightly)],
+)
+def test_words_follow_files(tmp_path, side, merge, ordered):
+    """The mini-app and expectations read one table, and one order of ranks, by whose positions the table
+    counts groups and members."""
+    sizes, ranks = (3, 3), 9
+    fields = {"dimensions": sizes, "side": side, "merge": merge, "table": "table.json"}
+    position = np.arange(ranks)
+    if ordered:
+        position, fields["order"] = np.array([7, 0, 6, 1, 5, 2, 4, 3, 8]), "order.json"
+        order = {"kind": "rank_order", "format_version": 1, "order": position.tolist()}
+        (tmp_path / "order.json").write_text(json.dumps(order))
+    described, hits = brain(tmp_path, ranks, fields)
+    pairs, at = hits.pairs, np.argsort(position)
+    table = levels.balanced(pairs[at][:, at], sizes, side, cap=4)
+    levels.write_table(tmp_path / "table.json", table[:, position], sizes, side)
+    composed = Composed.of("multi_level", located(described, tmp_path)["exchange"])
+    files = levels.read_files(composed, ranks)
+    found = levels.hops(pairs, sizes, side, hits.onto if merge else None, files)
+    sent = [np.asarray(hop.flow.sum(axis=1)).ravel() for hop in found]
+    compare(tmp_path, described, sent if side == "sender" else sent[::-1])
+
+
+def brain(folder, ranks: int, fields: dict):
+    """A brain that sends in levels, and where its neurons have synapses; every neuron fires once."""
+    exchange = {"name": "multi_level", "parts": "p2p"} | fields | {"dimensions": list(fields["dimensions"])}
+    described = BRAIN | {"placement": "area_group", "exchange": exchange}
+    network = read(described)
+    return described, Traffic(of_description(network), ranges(network.network, "area_group", ranks)[0])
+
+
+def compare(folder, described: dict, expected: list) -> None:
+    """Words that ranks sent in each level, the innermost first, over SEEDS beside what is expected."""
+    words = []
+    for seed in SEEDS:
+        program.record_of(folder / str(seed), description=described | {"seed": seed}, ranks=len(expected[0]))
+        counted = records.load(folder / str(seed)).ranks
+        words.append([counted[f"words_level_{k}"].to_numpy() for k in range(1, len(expected) + 1)])
+    off = np.mean(words, axis=0) - np.array(expected)
+    error = np.sqrt(np.array(expected) / len(SEEDS))  # at most: rare routes are nearly independent
+    assert (np.abs(off) <= 3 * error).all(), (off / error).tolist()
+    level = np.sqrt(np.sum(expected, axis=1) / len(SEEDS))
+    assert (np.abs(off.sum(axis=1)) <= 3 * level).all(), (off.sum(axis=1) / level).tolist()

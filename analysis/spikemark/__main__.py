@@ -1,5 +1,19 @@
-"""`python -m spikemark`, the same as `spikemark`."""
+"""The command `spikemark`, also `python -m spikemark`."""
 
-from spikemark.cli.main import main
+import sys
 
-main()
+
+def main() -> None:
+    """The command line; `run`, which a workflow calls for every record, starts without the others."""
+    words = sys.argv[1:]
+    if len(words) == 3 and words[0] == "run" and not any(word.startswith("-") for word in words):
+        from spikemark.cli import run
+
+        run.main(*words[1:])
+    from spikemark.cli.main import main
+
+    main()
+
+
+if __name__ == "__main__":
+    main()

@@ -7,9 +7,8 @@ import pytest
 from command_line import refusal, spikemark  # noqa: F401
 from hypothesis import settings
 
-from spikemark import machines
-from spikemark.calibration import node
-from spikemark.core import launch
+from spikemark import launch, machines
+from spikemark.measuring import host
 
 # The same examples in every run, however busy the machine; `--hypothesis-profile search` looks for others.
 settings.register_profile("steady", deadline=None, derandomize=True)
@@ -20,7 +19,7 @@ settings.load_profile("steady")
 @pytest.fixture(autouse=True)
 def made_up_host(monkeypatch):
     """In place of this host: one core, and a processor without a profile; no test is to depend on another."""
-    monkeypatch.setattr(node, "CPUINFO", Path("/nowhere/cpuinfo"))
+    monkeypatch.setattr(host, "CPUINFO", Path("/nowhere/cpuinfo"))
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0})
 
 

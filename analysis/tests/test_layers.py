@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-MOST_UNITS = 24  # what a reader takes in who opens the folder
 
 spec = importlib.util.spec_from_file_location("layers", ROOT / "layers.py")
 layers = importlib.util.module_from_spec(spec)
@@ -29,7 +28,6 @@ BREACHES = {
         "circle: cli.a -> cli.b -> cli.a",
     ),
     "package": ({"utils/a.py": ""}, "no package is called utils"),
-    "length": ({"core/a.py": "\n" * 301}, "301 lines, more than 300"),
 }
 
 
@@ -63,13 +61,3 @@ def test_what_is_allowed_is_not_a_breach(tmp_path):
 
 def test_the_package_is_in_order():
     assert list(layers.breaches(ROOT / layers.PROJECT)) == []
-
-
-def test_the_plan_can_be_seen():
-    units = {
-        path.stem
-        for path in (ROOT / layers.PROJECT).iterdir()
-        if path.suffix == ".py" or (path / "__init__.py").is_file()
-    }
-    assert len(units) <= MOST_UNITS and set(layers.ORDER) < units
-    assert layers.__doc__ and all(package in layers.__doc__ for package in layers.ORDER)

@@ -2,8 +2,7 @@
 /// Stands in for OpenMP's header where ranks have one thread (SPIKEMARK_SIMULATED) and the pragmas do
 /// nothing.
 
-#ifndef SERIAL_OMP_H
-#define SERIAL_OMP_H
+#pragma once
 
 static inline int omp_get_thread_num(void) {
     return 0;
@@ -16,5 +15,3 @@ static inline int omp_get_max_threads(void) {
 static inline void omp_set_dynamic(int dynamic) {
     (void)dynamic;
 }
-
-#endif

@@ -148,7 +148,7 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (rank == 0 && (argc != 2 || !open_file(&r, argv[1]) || r.ranks != ranks)) {
-        fprintf(stderr, "replay: \"%s\": allowed: a file of messages of %d ranks\n", argc > 1 ? argv[1] : "",
+        fprintf(stderr, "replay: \"%s\": expected a file of messages of %d ranks\n", argc > 1 ? argv[1] : "",
                 ranks);
         MPI_Abort(MPI_COMM_WORLD, bad_input);
     }

@@ -36,11 +36,3 @@ def direct(tmp_path_factory):
         *program.sets(schedule="conventional", placement="round_robin"),
         ranks=levels.RANKS,
     )
-
-
-@pytest.fixture
-def sysfs(tmp_path):
-    """A folder for a tree that stands for /sys."""
-    root = tmp_path / "sys"
-    root.mkdir()
-    return root

@@ -2,21 +2,8 @@
 
 #include "base/alloc.h"
 #include <stdlib.h>
-#include <unistd.h>
-
-enum { ranks_most = 64 };
-
-int world_rank(void) {
-    int rank;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    return rank;
-}
-
-int world_ranks(void) {
-    int ranks;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    return ranks;
-}
+#include <string.h>
+#include <time.h>
 
 bool serves(const struct exchange_backend *backend, int ranks) {
     return !backend->absent && (backend->ranks_max == 0 || backend->ranks_max >= ranks);
@@ -26,86 +13,155 @@ bool ordinary(const struct exchange_backend *backend, int ranks) {
     return serves(backend, ranks) && !backend->broadcast && !backend->composed;
 }
 
-bool everyone(int from, int to) {
-    return from != to;
+struct exchange_spec plain_spec(const struct exchange_backend *backend) {
+    struct exchange_spec spec = exchange_plain(backend);
+    if (backend->composed) spec.levels.part[1] = exchange_find("p2p");
+    if (backend->ragged) spec.levels.size[0] = 2;
+    return spec;
 }
 
-bool few(int from, int to) {
-    return from != to && (from * from + 3 * to) % 7 < 2 && from % 4 != 3;
+bool every_pair(int from, int to, int ranks) {
+    return (void)from, (void)to, (void)ranks, true;
 }
 
-bool nobody(int from, int to) {
-    return (void)from, (void)to, false;
+bool nobody(int from, int to, int ranks) {
+    return (void)from, (void)to, (void)ranks, false;
 }
 
-uint32_t trial_words(int from, int to, uint32_t window) {
-    if (window % 8 == 7 && from == (int)(window / 8) % world_ranks()) return 16 * window + (uint32_t)to;
-    return (uint32_t)(from * 3 + to * 5) * (window + 1) % 4;
+bool ring_neighbours(int from, int to, int ranks) {
+    return to == (from + 1) % ranks || from == (to + 1) % ranks;
 }
 
-static struct exchange *open_exchange(struct exchange_spec spec, topology sends) {
+static bool one_to_all(int from, int to, int ranks) {
+    return (void)to, from == ranks / 2;
+}
+
+static bool all_to_one(int from, int to, int ranks) {
+    return (void)from, to == ranks / 2;
+}
+
+bool random_sparse(int from, int to, int ranks) {
+    uint64_t mixed = (uint64_t)(from * ranks_max + to + ranks) * 0x9E3779B97F4A7C15u;
+    return (mixed >> 33) % 3 == 0;
+}
+
+topology *const topologies[] = {every_pair,    ring_neighbours, one_to_all, all_to_one,
+                                random_sparse, nobody,          NULL};
+
+static uint32_t nothing(int from, int to, int ranks, uint32_t window) {
+    return (void)from, (void)to, (void)ranks, (void)window, 0;
+}
+
+uint32_t uneven(int from, int to, int ranks, uint32_t window) {
+    return (uint32_t)(from * 7 + to * 3 + ranks) * (window + 1) % 23;
+}
+
+static uint32_t one_sends_all(int from, int to, int ranks, uint32_t window) {
+    return (void)to, from == (int)(window % (uint32_t)ranks) ? 40 : 0;
+}
+
+uint32_t bursts(int from, int to, int ranks, uint32_t window) {
+    return window % 10 == 9 ? (window + 1) * 60 + (uint32_t)((from + to) % ranks)
+                            : (uint32_t)(from * 3 + to * 5) * (window + 1) % 4;
+}
+
+pattern *const patterns[] = {nothing, uneven, one_sends_all, bursts, NULL};
+
+void trial_open(struct trial *trial, struct exchange_spec spec, topology *linked, uint32_t key) {
     const int own = world_rank(), ranks = world_ranks();
-    int targets[ranks_most], sources[ranks_most];
+    int targets[ranks_max], sources[ranks_max];
     struct partners partners = {.targets = targets, .sources = sources};
-    assert_true(ranks <= ranks_most);
+    assert_true(ranks <= ranks_max);
     for (int rank = 0; rank < ranks; rank++) {
-        if (sends(own, rank)) targets[partners.n_targets++] = rank;
-        if (sends(rank, own)) sources[partners.n_sources++] = rank;
+        if (rank != own && linked(own, rank, ranks)) targets[partners.n_targets++] = rank;
+        if (rank != own && linked(rank, own, ranks)) sources[partners.n_sources++] = rank;
     }
+    *trial = (struct trial){.linked = linked, .key = key};
     MPI_Comm comm; // as lanes have it: without the attributes of MPI_COMM_WORLD
     MPI_Comm_split(MPI_COMM_WORLD, 0, own, &comm);
-    struct exchange *exchange = exchange_open(&spec, comm, &partners);
+    trial->exchange = exchange_open(&spec, comm, &partners);
     MPI_Comm_free(&comm);
-    return exchange;
+    outbox_open(&trial->outbox, exchange_destinations(spec.backend, ranks));
 }
 
-static uint32_t word_of(int from, int to, uint32_t window, uint32_t number) {
-    return (uint32_t)from << 26 ^ (uint32_t)to << 20 ^ window << 12 ^ number;
+uint64_t trial_close(struct trial *trial) {
+    exchange_close(trial->exchange);
+    outbox_close(&trial->outbox);
+    MPI_Allreduce(MPI_IN_PLACE, &trial->faults, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    return trial->faults;
 }
 
-static void fill(const struct exchange *exchange, struct outbox *outbox, topology sends, uint32_t window) {
-    const int own = exchange->rank;
-    outbox_clear(outbox);
-    for (int to = 0; to < outbox->ranks; to++)
-        if (exchange->spec.backend->broadcast || to == own || sends(own, to))
-            for (uint32_t i = 0; i < trial_words(own, to, window); i++)
-                outbox_add(outbox, to, word_of(own, to, window, i));
+static uint32_t word_of(const struct trial *trial, int from, int to, uint32_t window, uint32_t number) {
+    return ((uint32_t)from << 24 ^ (uint32_t)to << 18 ^ window << 8 ^ number) + trial->key;
 }
 
-static void check_inbox(const struct exchange *exchange, topology sends, uint32_t window) {
-    const bool broadcast = exchange->spec.backend->broadcast;
-    const int own = exchange->rank, to = broadcast ? 0 : own;
-    assert_int_equal(exchange->inbox.runs, exchange->ranks);
+/// Returns the words for a destination of the outbox; the only one of a broadcast is number 0.
+static uint32_t count_of(const struct trial *trial, pattern *count, int from, int to, uint32_t window) {
+    const struct exchange *exchange = trial->exchange;
+    bool linked = exchange->spec.backend->broadcast || from == to || trial->linked(from, to, exchange->ranks);
+    return linked ? count(from, to, exchange->ranks, window) : 0;
+}
+
+void trial_start(struct trial *trial, pattern *count, uint32_t window) {
+    struct exchange *exchange = trial->exchange;
+    outbox_clear(&trial->outbox);
+    for (int to = 0; to < trial->outbox.ranks; to++) {
+        uint32_t n = count_of(trial, count, exchange->rank, to, window);
+        for (uint32_t i = 0; i < n; i++)
+            outbox_add(&trial->outbox, to, word_of(trial, exchange->rank, to, window, i));
+        if (exchange->spec.backend->broadcast)
+            trial->others += (uint64_t)(exchange->ranks - 1) * n;
+        else if (to != exchange->rank)
+            trial->others += n;
+    }
+    exchange_start(exchange, &trial->outbox);
+}
+
+void trial_finish(struct trial *trial, pattern *count, uint32_t window) {
+    struct exchange *exchange = trial->exchange;
+    struct outbox *outbox = &trial->outbox;
+    exchange_finish(exchange, outbox);
+    // The inbox must not need the outbox any more.
+    memset(outbox->words, 0xA5, outbox->capacity * sizeof *outbox->words);
+    size_t words = 0;
+    for (int i = 0; i < exchange->inbox.runs; i++) words += exchange->inbox.run[i].count;
+    trial->faults += words != exchange->inbox.words;
     for (int from = 0; from < exchange->ranks; from++) {
-        struct inbox_run run = exchange->inbox.run[from];
-        bool comes = broadcast || from == own || sends(from, own);
-        assert_int_equal(run.count, comes ? trial_words(from, to, window) : 0);
-        for (uint32_t i = 0; i < run.count; i++) assert_int_equal(run.words[i], word_of(from, to, window, i));
+        int to = exchange->spec.backend->broadcast ? 0 : exchange->rank;
+        struct inbox_run run = inbox_from(&exchange->inbox, from);
+        if (run.count != count_of(trial, count, from, to, window)) {
+            trial->faults++;
+            continue;
+        }
+        for (uint32_t i = 0; i < run.count; i++)
+            trial->faults += run.words[i] != word_of(trial, from, to, window, i);
     }
 }
 
-/// Lets one rank in three wait, a different one each time.
-static void dawdle(const struct exchange *exchange, uint32_t moment) {
-    if (((uint32_t)exchange->rank + moment) % 3 == 0) usleep(300);
+void trial_window(struct trial *trial, pattern *count, uint32_t window) {
+    trial_start(trial, count, window);
+    trial_finish(trial, count, window);
 }
 
-struct exchange trial(struct exchange_spec spec, topology sends, uint32_t windows, bool uneven_speed) {
-    struct exchange *exchange = open_exchange(spec, sends);
-    struct outbox outbox;
-    outbox_open(&outbox, exchange_destinations(spec.backend, exchange->ranks));
+void be_late(uint64_t *random) {
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    if (*random >> 62 == 0) nanosleep(&(struct timespec){0, (long)(*random >> 33) % 500000}, NULL);
+}
+
+struct exchange try_exchange(struct exchange_spec spec, topology *linked, uint32_t windows,
+                             bool uneven_speed) {
+    struct trial trial;
+    uint64_t random = (uint64_t)world_rank() * 0x9E3779B97F4A7C15u;
+    trial_open(&trial, spec, linked, 0);
     for (uint32_t window = 0; window < windows; window++) {
-        fill(exchange, &outbox, sends, window);
-        exchange_start(exchange, &outbox);
-        exchange_progress(exchange, &outbox);
-        if (uneven_speed) dawdle(exchange, window);
-        exchange_finish(exchange, &outbox);
-        outbox_clear(&outbox);
-        if (uneven_speed) dawdle(exchange, window / 2);
-        check_inbox(exchange, sends, window); // late, since others may have started the next window
+        trial_start(&trial, bursts, window);
+        exchange_progress(trial.exchange, &trial.outbox);
+        if (uneven_speed) be_late(&random);
+        trial_finish(&trial, bursts, window);
     }
-    const struct exchange end = *exchange;
-    outbox_close(&outbox);
-    exchange_close(exchange);
+    const struct exchange end = *trial.exchange;
+    const uint64_t faults = trial_close(&trial);
+    if (faults) fail_msg("%s: %llu faults", spec.backend->name, (unsigned long long)faults);
     return end;
 }
 

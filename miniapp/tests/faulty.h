@@ -1,8 +1,7 @@
 /// \file
 /// Which calls on files fail, as the variables SPIKEMARK_FAULT… say (faulty_files.c).
 
-#ifndef FAULTY_H
-#define FAULTY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@ void end_here(void);
 
 /// Says whether calls on `name` are counted, seen from the working folder.
 bool fault_watches(const char *name);
-
-#endif

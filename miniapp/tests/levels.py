@@ -1,6 +1,5 @@
 """Grids of ranks, descriptions with them, and what tests read of their runs."""
 
-import csv
 import json
 
 import program
@@ -33,11 +32,6 @@ def example():
     return content | {"time": content["time"] | SHORT_MS}
 
 
-def table(out):
-    with open(out / "ranks.csv", newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
 def beside(folder, order, /, **exchange):
     """A description in `folder` whose exchange names a file with that order."""
     kind = {"kind": "rank_order", "format_version": 1, "order": order}
@@ -65,11 +59,3 @@ def network(sources, size, indegree):
 def ring(ranks):
     """Neurons of each rank project to the next one only."""
     return network({f"p{i}": f"p{(i - 1) % ranks}" for i in range(ranks)}, 50, 30)
-
-
-def refused(description, out):
-    done = program.start(description, "--out", out, ranks=RANKS)
-    assert (done.returncode, done.stdout) == (2, "")
-    (line,) = done.stderr.splitlines()
-    assert not out.exists()
-    return line

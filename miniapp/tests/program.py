@@ -1,5 +1,6 @@
 """What the tests of the program share: running it, and a small network."""
 
+import csv
 import json
 import os
 import re
@@ -7,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+SECTIONS = ("placements", "schedules", "wires", "exchanges", "neuron_models", "meters", "run_files")
 # Made by `make peers`; absent otherwise.
 NEST = ROOT / ".venv-peers" / "bin" / "python"
 MINIAPP = ROOT / "build" / "miniapp"
@@ -48,7 +50,11 @@ def sets(**fields):
 
 
 def record_of(out, *arguments, description=EXAMPLE, **how):
-    """The record of a run that must succeed."""
+    """The record of a run that must succeed. A description that is no file is written beside it."""
+    if isinstance(description, dict):
+        path = Path(f"{out}.json")
+        path.write_text(json.dumps(description))
+        description = path
     done = start(description, "--out", out, *arguments, **how)
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads((Path(out) / "record.json").read_text())
@@ -77,11 +83,14 @@ def checked(out, *arguments, options=LEAKS, **how):
 
 
 def registered():
-    """{section: [names]} of miniapp --list."""
-    sections, names = {}, []
-    for line in start("--list").stdout.splitlines():
-        if line.startswith(" "):
-            names.append(line.split()[0])
-        else:
-            names = sections.setdefault(line.strip(), [])
-    return sections
+    """{section: {name: member}} of miniapp --list."""
+    listed = {title: found for title, found in json.loads(start("--list").stdout).items() if found}
+    return {
+        title: {one["name"]: one for one in found} for title, found in listed.items() if title in SECTIONS
+    }
+
+
+def rows(out):
+    """The lines of ranks.csv, or of another table in the folder of a run, as {column: text}."""
+    with open(out if out.suffix else out / "ranks.csv", newline="") as file:
+        return list(csv.DictReader(file))

@@ -12,34 +12,22 @@ PLATFORM = Path(__file__).parent / "star.xml"
 HOSTS = 8  # of the platform; more ranks go round
 
 FLAGS = (
-    "smpi/privatization:no",
-    "smpi/simulate-computation:no",
-    "smpi/cpu-threshold:0",
-    "smpi/host-speed:1Gf",
-    "smpi/wtime:0",
-    "smpi/test:0",
-    "smpi/iprobe:1e-7",
-    "smpi/grow-injected-times:no",
-)
+    "smpi/privatization:no", "smpi/simulate-computation:no", "smpi/cpu-threshold:0", "smpi/host-speed:1Gf",
+    "smpi/wtime:0", "smpi/test:0", "smpi/iprobe:1e-7", "smpi/grow-injected-times:no",
+)  # fmt: skip
 
 
 def start(folder, *arguments, ranks=1, flags=FLAGS):
     """Run the program to its end on a simulated cluster; `folder` takes the list of hosts."""
     hosts = Path(folder) / "hosts"
     hosts.write_text("".join(f"node-{i}\n" for i in range(HOSTS)))
+    command = ["smpirun", "-np", str(ranks), "-platform", PLATFORM, "-hostfile", hosts]
+    command += [*(f"--cfg={flag}" for flag in flags), "--log=root.thresh:error", SIMULATED]
+    environment = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
     return subprocess.run(
-        [
-            *("smpirun", "-np", str(ranks), "-platform", PLATFORM, "-hostfile", hosts),
-            *(f"--cfg={flag}" for flag in flags),
-            "--log=root.thresh:error",
-            *(SIMULATED, *map(str, arguments)),
-        ],
-        env={k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"},
-        capture_output=True,
-        text=True,
-        timeout=600,
+        [*command, *map(str, arguments)], env=environment, capture_output=True, text=True, timeout=600,
         stdin=subprocess.DEVNULL,
-    )
+    )  # fmt: skip
 
 
 def record_of(folder, description, *arguments, out="run", **how):
@@ -51,16 +39,14 @@ def record_of(folder, description, *arguments, out="run", **how):
 
 def absent(text):
     """{name: reason} of the exchanges that `miniapp --list` says are absent."""
-    lines = [line for line in text.split("\nneuron model")[0].splitlines() if "; absent: " in line]
-    return {line.split()[0]: line.split("; absent: ")[1] for line in lines}
+    return {one["name"]: one["absent"] for one in json.loads(text)["exchanges"] if one["absent"]}
 
 
 def eight_areas(path, **record):
     """Writes a description that every schedule takes on 1 to 8 ranks; 100 measured cycles, D = 10."""
     near = {"mean": 0.5, "sd": 0.25, "min": 0.1, "max": 2}
     far = {"mean": 1.5, "sd": 0.75, "min": 1, "max": 2}
-    areas = [f"a{i}" for i in range(8)]
-    neuron = {"model": "ignore_and_fire", "rate_hz": 50}
+    areas, neuron = [f"a{i}" for i in range(8)], {"model": "ignore_and_fire", "rate_hz": 50}
     projections = [{"source": a, "target": a, "indegree": 10, "delay": near} for a in areas]
     projections += [
         {"source": [b for b in areas if b != a], "target": a, "indegree": 10, "delay": far} for a in areas
@@ -75,28 +61,6 @@ def eight_areas(path, **record):
             "projections": projections,
         },
         "record": record,
-    }
-    path.write_text(json.dumps(description))
-    return path
-
-
-def ring_of_areas(path, areas):
-    """Writes a description of five cycles: an area for each rank, with synapses from the two beside it."""
-    neuron = {"model": "ignore_and_fire", "rate_hz": 500}
-    names = [f"a{i}" for i in range(areas)]
-    beside = [[names[i - 1], names[(i + 1) % areas]] for i in range(areas)]
-    projections = [
-        {"source": two, "target": name, "indegree": 10, "delay": {"mean": 1}}
-        for two, name in zip(beside, names, strict=True)
-    ]
-    description = {
-        "format_version": 1,
-        "time": {"resolution_ms": 0.1, "cycle_ms": 0.1, "warmup_ms": 0, "simulate_ms": 0.5},
-        "placement": "area",
-        "network": {
-            "populations": [{"name": a, "size": 20, "neuron": neuron} for a in names],
-            "projections": projections,
-        },
     }
     path.write_text(json.dumps(description))
     return path

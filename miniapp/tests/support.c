@@ -1,11 +1,11 @@
 #include "support.h"
-
 #include "base/alloc.h"
-#include "base/checksum.h"
-#include "description/draw.h"
-#include "description/placement_weights.h"
-#include "description/poisson.h"
+#include "base/spike.h"
+#include "description/distributions.h"
+#include "description/network.h"
+#include "description/placement.h"
 #include <stdlib.h>
+#include <string.h>
 
 const char *const eight_areas =
     "{'format_version': 1, 'seed': 7, 'delay_ratio': 3,"
@@ -34,6 +34,18 @@ const char *const eight_areas =
     "  {'source': 'h', 'target': 'h', 'indegree': 0, 'delay': {'mean': 0.1}},"
     "  {'source': 'e', 'target': 'h', 'indegree': 3, 'delay': {'mean': 2, 'sd': 1, 'min': 0.6}},"
     "  {'source': ['d', 'h'], 'target': 'b', 'indegree': 7, 'delay': {'mean': 2, 'sd': 1, 'min': 0.6}}]}}";
+
+int world_rank(void) {
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+int world_ranks(void) {
+    int ranks;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    return ranks;
+}
 
 /// Parses JSON with ' in the place of ".
 static json_t *parse(const char *text) {
@@ -126,7 +138,7 @@ static struct outcome add_up(const struct model *model, const struct measured *m
         sum.synapses += all[r].synapses;
     }
     MPI_Bcast(&sum, sizeof sum, MPI_BYTE, 0, world);
-    free(all);
+    tally_close(all, ranks);
     return sum;
 }
 
@@ -263,4 +275,66 @@ struct outcome run_brute_force(const struct description *description, int64_t le
     free(state);
     free(model);
     return outcome;
+}
+
+static struct planned *plan(const char *const *overrides, int ranks) {
+    static struct planned p;
+    p = (struct planned){.refused = {""}};
+    open_description(&p.d, eight_areas, overrides);
+    if (open_placement(&p.placement, &p.d, ranks, 1, NULL, &p.refused))
+        schedule_plan(&p.schedule, &p.d, &p.placement, &p.refused);
+    return &p;
+}
+
+struct planned *accept(const char *const *overrides, int ranks) {
+    struct planned *p = plan(overrides, ranks);
+    if (error_stands(&p->refused)) fail_msg("%s", p->refused.text);
+    return p;
+}
+
+void finish(struct planned *planned) {
+    schedule_close(&planned->schedule);
+    placement_close(&planned->placement);
+    description_close(&planned->d);
+}
+
+void assert_no_plan(const char *const *overrides, int ranks, const char *message) {
+    struct planned *p = plan(overrides, ranks);
+    assert_true(error_stands(&p->refused));
+    if (!strstr(p->refused.text, message))
+        fail_msg("the message is '%s', expected '%s'", p->refused.text, message);
+    finish(p);
+}
+
+const char *const narrow_weight = "network.projections.0.weight=2";
+const char *const wide_weight = "network.projections.0.weight=1.2345678";
+const char *const own_weights = "network.projections.0.weight={\"mean\": 2, \"sd\": 0.5, \"classes\": 0}";
+
+struct outcome expect(const char *weight, bool narrow) {
+    struct description description;
+    open_description(&description, eight_areas, (const char *const[]){weight, NULL});
+    assert_int_equal(description.network.narrow_input, narrow);
+    struct outcome expected = run_brute_force(&description, -1);
+    assert_true(expected.spikes > 100);
+    description_close(&description);
+    return expected;
+}
+
+void check_outcome(const char *const *overrides, int threads, const struct outcome *expected) {
+    struct description description;
+    open_description(&description, eight_areas, overrides);
+    struct outcome outcome = run_network(&description, threads, MPI_COMM_WORLD, NULL);
+    if (outcome.checksum != expected->checksum || outcome.spikes != expected->spikes ||
+        outcome.synaptic_events != expected->synaptic_events || outcome.synapses != expected->synapses ||
+        outcome.external_events != expected->external_events)
+        fail_msg(
+            "%s, %s, %s, %d threads: checksum %llx, %llu spikes, %llu events, %llu from outside; by brute "
+            "force %llx, %llu, %llu, %llu",
+            overrides[0], overrides[1], overrides[2], threads, (unsigned long long)outcome.checksum,
+            (unsigned long long)outcome.spikes, (unsigned long long)outcome.synaptic_events,
+            (unsigned long long)outcome.external_events, (unsigned long long)expected->checksum,
+            (unsigned long long)expected->spikes, (unsigned long long)expected->synaptic_events,
+            (unsigned long long)expected->external_events);
+    assert_true(outcome.first_accesses >= expected->first_accesses);
+    description_close(&description);
 }

@@ -1,10 +1,9 @@
 /// \file
-/// What the tests share: small networks, running one, and the same network by brute force.
+/// What the tests share: small networks, their plans, running one, and the same network by brute force.
 
-#ifndef TESTS_SUPPORT_H
-#define TESTS_SUPPORT_H
+#pragma once
 
-#include "record/tally.h"
+#include "record/results.h"
 
 // cmocka wants these before it.
 #include <setjmp.h>
@@ -13,6 +12,30 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
+/// Defines a test of the program, which test_main.c runs; tests run in the order in which they stand.
+#define TEST(name)                                                                                           \
+    static void name(void);                                                                                  \
+    static void name##_run(void **state) {                                                                   \
+        (void)state;                                                                                         \
+        name();                                                                                              \
+    }                                                                                                        \
+    __attribute__((constructor)) static void name##_register(void) {                                         \
+        register_test(#name, name##_run);                                                                    \
+    }                                                                                                        \
+    static void name(void)
+
+/// Says that the tests of this program need MPI.
+#define TESTS_NEED_MPI                                                                                       \
+    __attribute__((constructor)) static void tests_need_mpi(void) {                                          \
+        register_mpi();                                                                                      \
+    }
+
+void register_test(const char *name, CMUnitTestFunction run);
+void register_mpi(void);
+
+int world_rank(void);
+int world_ranks(void);
 
 /// Opens the description `text` with overrides ("path=value", ended by NULL); fails the test if it is bad.
 void open_description(struct description *description, const char *text, const char *const *overrides);
@@ -56,4 +79,31 @@ struct outcome run_brute_force(const struct description *description, int64_t le
 /// Eight areas of unequal size and unequal rates, with two populations in the first area and mixed pools.
 extern const char *const eight_areas;
 
-#endif
+/// A description and its plan on some ranks.
+struct planned {
+    struct description d;
+    struct placement placement;
+    struct schedule schedule;
+    struct error refused; ///< stands if there is no plan
+};
+
+/// Overrides ("path=value") as a list.
+#define OVERRIDES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/// Plans. Fails the test if the plan is refused. The plan is valid until the next call and must be finished.
+struct planned *accept(const char *const *overrides, int ranks);
+
+void finish(struct planned *planned);
+
+/// Fails the test unless the plan is refused with a message that holds `message`.
+void assert_no_plan(const char *const *overrides, int ranks, const char *message);
+
+/// Weights without a common unit need wide cells of the ring buffer; for the others, narrow ones will do.
+extern const char *const narrow_weight, *const wide_weight, *const own_weights;
+
+/// Returns what brute force brings of `eight_areas` with that weight.
+struct outcome expect(const char *weight, bool narrow);
+
+/// Runs with the overrides, of which there are at least three, on all ranks. Fails the test unless the
+/// outcome is the expected one.
+void check_outcome(const char *const *overrides, int threads, const struct outcome *expected);

@@ -1,21 +1,17 @@
 /// \file
 /// Random numbers against Random123's known answers; wire format; order-free checksum.
 
-#include "support.h"
-
 #include "base/alloc.h"
-#include "base/checksum.h"
 #include "base/error.h"
 #include "base/id_set.h"
-#include "base/registry.h"
-#include "base/rng_vector.h"
+#include "base/rng.h"
 #include "base/spike.h"
-#include "transport/inbox.h"
+#include "support.h"
+#include "transport/exchange.h"
 #include <stdlib.h>
 #include <string.h>
 
-static void blocks_lie_apart_and_large_ones_on_huge_pages(void **state) {
-    (void)state;
+TEST(blocks_lie_apart_and_large_ones_on_huge_pages) {
     enum { small = 20, huge = 1 << 21 };
     char *block[small];
     for (size_t i = 0; i < small; i++) {
@@ -37,8 +33,7 @@ static void blocks_lie_apart_and_large_ones_on_huge_pages(void **state) {
     }
 }
 
-static void messages_are_one_line_of_utf8(void **state) {
-    (void)state;
+TEST(messages_are_one_line_of_utf8) {
     static const char *const told[][2] = {
         {"a\nb\x7f", "a?b?"},
         {"\xc3\xbc\xe2\x82\xac", "\xc3\xbc\xe2\x82\xac"},
@@ -60,8 +55,7 @@ static void messages_are_one_line_of_utf8(void **state) {
     assert_string_equal(error.text + strlen(error.text) - 1, "?"); // the last letter is cut
 }
 
-static void philox_gives_the_known_answers(void **state) {
-    (void)state;
+TEST(philox_gives_the_known_answers) {
     // kat_vectors of Random123: philox4x32, 10 rounds: counter, key, result.
     static const uint32_t known[][10] = {
         {0, 0, 0, 0, 0, 0, 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
@@ -78,8 +72,7 @@ static void philox_gives_the_known_answers(void **state) {
     }
 }
 
-static void vectors_draw_the_same_words(void **state) {
-    (void)state;
+TEST(vectors_draw_the_same_words) {
     static const uint64_t seeds[] = {0, 1, 0xfedcba9876543210u, UINT64_MAX};
     static const uint32_t firsts[] = {0, 5, 1000000, UINT32_MAX - 3}; // the last one wraps around
     for (size_t s = 0; s < sizeof seeds / sizeof *seeds; s++)
@@ -96,8 +89,7 @@ static void vectors_draw_the_same_words(void **state) {
         }
 }
 
-static void below_is_the_high_product(void **state) {
-    (void)state;
+TEST(below_is_the_high_product) {
     static const uint32_t bounds[] = {1, 2, 3, 1000, 129068, 0xffffffff};
     for (uint32_t i = 0; i < 1000; i++) {
         struct rng_words drawn = rng_draw(1, rng_neuron, 0, 0, i);
@@ -109,8 +101,7 @@ static void below_is_the_high_product(void **state) {
     }
 }
 
-static void normal_has_mean_0_and_variance_1(void **state) {
-    (void)state;
+TEST(normal_has_mean_0_and_variance_1) {
     enum { n = 100000 };
     double sum = 0, squares = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -123,8 +114,7 @@ static void normal_has_mean_0_and_variance_1(void **state) {
     assert_true(fabs(squares / n - 1) < 4 * sqrt(2.0 / n));
 }
 
-static void a_spike_survives_the_wire(void **state) {
-    (void)state;
+TEST(a_spike_survives_the_wire) {
     for (uint32_t steps = 1; steps < 3000; steps = steps * 2 + 1) {
         struct spike_format format = spike_format(steps);
         uint32_t lists[] = {0, 1, 12345, (uint32_t)(spike_lists_limit(format) - 1)};
@@ -137,15 +127,13 @@ static void a_spike_survives_the_wire(void **state) {
     }
 }
 
-static void a_window_of_more_steps_than_a_word_can_tell_leaves_no_room_for_lists(void **state) {
-    (void)state;
+TEST(a_window_of_more_steps_than_a_word_can_tell_leaves_no_room_for_lists) {
     assert_int_equal(spike_format(UINT32_MAX).step_bits, 32);
     assert_int_equal(spike_format((uint64_t)5000 * 1000000).step_bits, 32);
     assert_true(spike_lists_limit(spike_format((uint64_t)1 << 33)) == 1);
 }
 
-static void the_checksum_of_a_spike_is_splitmix64(void **state) {
-    (void)state;
+TEST(the_checksum_of_a_spike_is_splitmix64) {
     // First outputs of splitmix64 seeded with 0 and with 1234567 (the reference implementation's).
     assert_true(checksum_mix(0) == 0xe220a8397b1dcdafu);
     assert_true(checksum_mix(1234567) == 6457827717110365317u);
@@ -158,8 +146,7 @@ struct variant {
     int number;
 };
 
-static void a_variant_is_found_by_its_name(void **state) {
-    (void)state;
+TEST(a_variant_is_found_by_its_name) {
     static const struct variant one = {"one", 1}, other = {"other", 2};
     static const struct variant *const registry[] = {&one, &other, NULL}, *const nothing[] = {NULL};
     assert_ptr_equal(registry_find(registry, "one"), &one);
@@ -171,8 +158,7 @@ static void a_variant_is_found_by_its_name(void **state) {
 }
 
 /// Names that are together longer than a list has room for: the list says so, and keeps within its bounds.
-static void a_list_of_many_long_names_ends_in_dots(void **state) {
-    (void)state;
+TEST(a_list_of_many_long_names_ends_in_dots) {
     enum { variants = 40 };
     char names[variants][100];
     struct variant variant[variants];
@@ -194,8 +180,7 @@ static void a_list_of_many_long_names_ends_in_dots(void **state) {
     }
 }
 
-static void a_set_numbers_its_ids_in_order(void **state) {
-    (void)state;
+TEST(a_set_numbers_its_ids_in_order) {
     static const uint32_t ids[] = {0, 3, 63, 64, 127, 640, 641, 999};
     enum { n = sizeof ids / sizeof *ids };
     for (unsigned bits = 0; bits <= 10; bits++) {
@@ -223,50 +208,35 @@ static void a_set_numbers_its_ids_in_order(void **state) {
 }
 
 /// Delivery fetches ahead within a run, so the words of many short runs must become one run, in their order.
-static void short_runs_of_an_inbox_are_joined(void **state) {
-    (void)state;
-    enum { runs = 128, most = 4 };
-    uint32_t words[runs * most];
-    struct inbox_run run[runs];
-    struct inbox inbox = {runs, run};
+TEST(short_runs_of_an_inbox_are_joined) {
+    enum { runs = 128, most = 4, apart = most + 1 };
+    uint32_t words[runs * apart], joint[runs * most];
+    struct inbox inbox;
     struct joined joined = {0};
+    inbox_open(&inbox, runs);
     for (uint32_t round = 0, n = 0; round < 3; round++, n = 0) {
+        inbox_clear(&inbox);
         for (size_t i = 0; i < runs; i++) {
-            run[i] = (struct inbox_run){words + n, (i + round) % most};
-            for (size_t k = 0; k < run[i].count; k++, n++) words[n] = 1000 * round + n;
+            const size_t count = (i + round) % most;
+            for (size_t k = 0; k < count; k++, n++) joint[n] = words[i * apart + k] = 1000 * round + n;
+            inbox_add(&inbox, (int)i, words + i * apart, count);
         }
-        assert_int_equal(inbox_words(&inbox), n);
+        assert_int_equal(inbox.words, n);
+        assert_int_equal(inbox.runs, runs * (most - 1) / most);
+        assert_null(inbox.together);
         assert_true(inbox_is_scattered(&inbox));
         joined_copy(&joined, &inbox);
-        const struct inbox one = joined_inbox(&joined, n);
-        assert_int_equal(one.runs, 1);
-        assert_int_equal(one.run->count, n);
-        assert_memory_equal(one.run->words, words, n * sizeof *words);
+        assert_memory_equal(joined.words, joint, n * sizeof *words);
     }
     joined_close(&joined);
-    run[0].count = run[1].count = 1 << 20;
-    inbox.runs = 2;
+    inbox_clear(&inbox);
+    for (int i = 0; i < 10; i++) inbox_add(&inbox, i, words + i, 1);
+    assert_ptr_equal(inbox.together, words); // nothing need be copied
+    inbox_clear(&inbox);
+    for (int i = 0; i < 2; i++) inbox_add(&inbox, i, words + 3 * i, 1 << 20);
     assert_false(inbox_is_scattered(&inbox)); // few long runs stay where they are
-    run[1].count = 0;
-    run[0].count = 1;
+    inbox_clear(&inbox);
+    inbox_add(&inbox, 5, words, 1);
     assert_false(inbox_is_scattered(&inbox)); // and so does a single one
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_runs_of_an_inbox_are_joined),
-        cmocka_unit_test(blocks_lie_apart_and_large_ones_on_huge_pages),
-        cmocka_unit_test(a_set_numbers_its_ids_in_order),
-        cmocka_unit_test(messages_are_one_line_of_utf8),
-        cmocka_unit_test(philox_gives_the_known_answers),
-        cmocka_unit_test(vectors_draw_the_same_words),
-        cmocka_unit_test(below_is_the_high_product),
-        cmocka_unit_test(normal_has_mean_0_and_variance_1),
-        cmocka_unit_test(a_spike_survives_the_wire),
-        cmocka_unit_test(a_window_of_more_steps_than_a_word_can_tell_leaves_no_room_for_lists),
-        cmocka_unit_test(the_checksum_of_a_spike_is_splitmix64),
-        cmocka_unit_test(a_variant_is_found_by_its_name),
-        cmocka_unit_test(a_list_of_many_long_names_ends_in_dots),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    inbox_close(&inbox);
 }

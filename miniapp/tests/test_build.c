@@ -18,11 +18,9 @@ static void check_failure(const char *text, const struct exchange_backend *backe
     struct placement placement;
     struct schedule schedule;
     struct model model;
-    int ranks;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     open_description(&description, text, NULL);
-    assert_true(placement_open(&placement, placement_find("round_robin"), &description.network, ranks, 2,
-                               NULL, &error) &&
+    assert_true(placement_open(&placement, placement_find("round_robin"), &description.network, world_ranks(),
+                               2, NULL, &error) &&
                 schedule_plan(&schedule, &description, &placement, &error));
     if (backend) schedule.lanes[schedule.n_lanes - 1].exchange.backend = backend;
     assert_false(build(&model, &description, &placement, &schedule, MPI_COMM_WORLD, NULL, &error));
@@ -33,43 +31,27 @@ static void check_failure(const char *text, const struct exchange_backend *backe
     description_close(&description);
 }
 
-static void one_with_uncountable_spikes_can_be_closed(void **state) {
-    (void)state;
-    check_failure(long_cycles, NULL, "time.cycle_ms: 1000, 1000000000 steps; allowed: at most");
+TEST(one_with_uncountable_spikes_can_be_closed) {
+    check_failure(long_cycles, NULL, "time.cycle_ms: 1000, 1000000000 steps; expected at most");
 }
 
 static void finish_losing(struct exchange *exchange, const struct outbox *outbox) {
     exchange_find("alltoallv")->finish(exchange, outbox);
-    exchange->inbox.run[0].count = 0;
+    exchange->inbox.runs = 0;
 }
 
-static void one_whose_exchange_loses_data_can_be_closed(void **state) {
-    (void)state;
-    int ranks;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (ranks == 1) return; // a rank alone exchanges nothing
+TEST(one_whose_exchange_loses_data_can_be_closed) {
+    if (world_ranks() == 1) return; // a rank alone exchanges nothing
     struct exchange_backend losing = *exchange_find("alltoallv");
     losing.name = "losing";
     losing.finish = finish_losing;
     check_failure(eight_areas, &losing, "exchange: \"losing\" lost data in the self-test");
 }
 
-static void a_model_without_anything_can_be_closed(void **state) {
-    (void)state;
+TEST(a_model_without_anything_can_be_closed) {
     struct model model = {0};
     build_close(&model);
     assert_int_equal(model.n_lanes, 0);
 }
 
-int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_with_uncountable_spikes_can_be_closed),
-        cmocka_unit_test(one_whose_exchange_loses_data_can_be_closed),
-        cmocka_unit_test(a_model_without_anything_can_be_closed),
-    };
-    int provided;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    MPI_Finalize();
-    return failed;
-}
+TESTS_NEED_MPI

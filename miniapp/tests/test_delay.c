@@ -4,7 +4,7 @@
 #include "support.h"
 
 #include "base/rng.h"
-#include "description/delay.h"
+#include "description/distributions.h"
 
 enum { draws = 200000, most = 400 };
 
@@ -60,8 +60,7 @@ static void assert_alike(const struct delay *delay, const struct setting *s, dou
     assert_true(chi < freedom + 5 * sqrt(2.0 * freedom));
 }
 
-static void the_table_draws_as_redrawing_does(void **state) {
-    (void)state;
+TEST(the_table_draws_as_redrawing_does) {
     const double h = 0.1;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         const struct setting *s = &settings[i];
@@ -78,8 +77,7 @@ static void the_table_draws_as_redrawing_does(void **state) {
     }
 }
 
-static void exponential_delays_too(void **state) {
-    (void)state;
+TEST(exponential_delays_too) {
     for (size_t i = 0; i < sizeof exponential / sizeof *exponential; i++) {
         const struct setting *s = &exponential[i];
         const double h = s->mean > 20 && s->high > 2 ? 1 : 0.1;
@@ -92,8 +90,7 @@ static void exponential_delays_too(void **state) {
     }
 }
 
-static void the_extreme_words_draw_the_extreme_delays(void **state) {
-    (void)state;
+TEST(the_extreme_words_draw_the_extreme_delays) {
     struct delay delay;
     assert_true(delay_open(&delay, 1.5, 0.75, 1, 2, 0.1));
     assert_int_equal(delay_draw(&delay, 0), 10);
@@ -101,8 +98,7 @@ static void the_extreme_words_draw_the_extreme_delays(void **state) {
     delay_close(&delay);
 }
 
-static void a_constant_is_one_delay(void **state) {
-    (void)state;
+TEST(a_constant_is_one_delay) {
     struct delay delay;
     assert_true(delay_open(&delay, 0.7, 0, 0.1, 2, 0.1));
     assert_int_equal(delay.shortest, 7);
@@ -111,22 +107,10 @@ static void a_constant_is_one_delay(void **state) {
     delay_close(&delay);
 }
 
-static void what_cannot_be_drawn_is_refused(void **state) {
-    (void)state;
+TEST(what_cannot_be_drawn_is_refused) {
     struct delay delay;
     assert_false(delay_open(&delay, 1, 0.001, 50, 60, 0.1)); // no weight within the limits
     assert_false(delay_open(&delay, 3, 0, 1, 2, 0.1));       // the constant is outside
     assert_false(delay_open(&delay, 0.04, 0, 0.04, 1, 0.1)); // rounds to no delay
     assert_false(delay_open_exponential(&delay, 1, 0.04, 1, 0.1));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_draws_as_redrawing_does),
-        cmocka_unit_test(exponential_delays_too),
-        cmocka_unit_test(the_extreme_words_draw_the_extreme_delays),
-        cmocka_unit_test(a_constant_is_one_delay),
-        cmocka_unit_test(what_cannot_be_drawn_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,8 +15,7 @@ static const char *const good =
     "'min': 1}}"
     "]}}";
 
-static void a_description_is_read(void **state) {
-    (void)state;
+TEST(a_description_is_read) {
     struct description d;
     open_description(&d, good, NULL);
     assert_int_equal(d.steps_per_cycle, 2);
@@ -35,8 +34,7 @@ static void a_description_is_read(void **state) {
     description_close(&d);
 }
 
-static void defaults_are_filled_in(void **state) {
-    (void)state;
+TEST(defaults_are_filled_in) {
     struct description d;
     open_description(&d, good, NULL);
     json_t *time = json_object_get(d.json.object, "time");
@@ -47,8 +45,7 @@ static void defaults_are_filled_in(void **state) {
     description_close(&d);
 }
 
-static void overrides_change_single_fields(void **state) {
-    (void)state;
+TEST(overrides_change_single_fields) {
     struct description d;
     const char *const overrides[] = {"network.populations.0.size=7", "schedule=structure_aware",
                                      "exchange.far=alltoall",        "record.spikes=true",
@@ -137,8 +134,7 @@ static const struct bad {
     {"a\nb=1", "a?b: unknown field", "seed"},
 };
 
-static void bad_descriptions_are_refused_with_one_line(void **state) {
-    (void)state;
+TEST(bad_descriptions_are_refused_with_one_line) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *message = refusal(good, (const char *const[]){bad[i].override, NULL});
         if (strncmp(message, bad[i].begins, strlen(bad[i].begins)) != 0 ||
@@ -148,8 +144,7 @@ static void bad_descriptions_are_refused_with_one_line(void **state) {
     }
 }
 
-static void what_is_missing_is_named(void **state) {
-    (void)state;
+TEST(what_is_missing_is_named) {
     assert_non_null(strstr(refusal("{}", NULL), "format_version: missing"));
     assert_non_null(strstr(refusal("{'format_version': 1}", NULL), "time: missing"));
     assert_non_null(strstr(refusal("{'format_version': 1, 'time': {}}", NULL), "time.simulate_ms: missing"));
@@ -177,8 +172,7 @@ static void assert_unit(double first, double second, int indegree, double unit, 
     description_close(&d);
 }
 
-static void weights_get_the_unit_that_fits(void **state) {
-    (void)state;
+TEST(weights_get_the_unit_that_fits) {
     assert_unit(1, 1, 5000, 1, true);
     assert_unit(0.1, -0.4, 1000, 0.1, true); // balanced networks: g = -4
     assert_unit(2, 3, 10, 1, true);          // neither divides the other
@@ -188,26 +182,12 @@ static void weights_get_the_unit_that_fits(void **state) {
     assert_unit(1, 1.23456, 100, exp2(-22), false);
 }
 
-static void weights_too_small_for_the_fixed_point_are_refused(void **state) {
-    (void)state;
+TEST(weights_too_small_for_the_fixed_point_are_refused) {
     const char *text =
         "{'format_version': 1, 'time': {'simulate_ms': 1}, 'network': {'populations': ["
         " {'name': 'a', 'size': 9, 'neuron': {'model': 'ignore_and_fire'}}], 'projections': ["
         " {'source': 'a', 'target': 'a', 'indegree': 1000, 'weight': 1000, 'delay': {'mean': 1}},"
         " {'source': 'a', 'target': 'a', 'indegree': 1, 'weight': 1e-9, 'delay': {'mean': 1}}]}}";
     assert_non_null(
-        strstr(refusal(text, NULL), "network.projections.1.weight: 1e-09; allowed: 0 or at least"));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_description_is_read),
-        cmocka_unit_test(defaults_are_filled_in),
-        cmocka_unit_test(overrides_change_single_fields),
-        cmocka_unit_test(bad_descriptions_are_refused_with_one_line),
-        cmocka_unit_test(what_is_missing_is_named),
-        cmocka_unit_test(weights_get_the_unit_that_fits),
-        cmocka_unit_test(weights_too_small_for_the_fixed_point_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+        strstr(refusal(text, NULL), "network.projections.1.weight: 1e-09; expected 0 or at least"));
 }

@@ -3,11 +3,115 @@
 /// format and number of threads, on the ranks this test is started with. Each process first runs as one of
 /// them, and then as the same rank alone.
 
-#include "dry_trial.h"
+#include "support.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/// A run, or what was built of it.
+struct one {
+    struct placement placement;
+    struct schedule schedule;
+    struct model model;
+    struct measured measured;
+};
+
+/// Builds the run on all ranks of the world, or with `dry` that rank alone; fails the test where that fails.
+/// Close it with close_one().
+static void open_one(struct one *one, struct description *description, int threads, struct dry *dry) {
+    struct error error = {""};
+    const int ranks = dry ? dry->of : world_ranks();
+    *one = (struct one){0};
+    if (!open_placement(&one->placement, description, ranks, threads, NULL, &error) ||
+        !schedule_plan(&one->schedule, description, &one->placement, &error) ||
+        (dry && !dry_check(dry, description, &error)) ||
+        !build(&one->model, description, &one->placement, &one->schedule,
+               dry ? MPI_COMM_SELF : MPI_COMM_WORLD, dry, &error))
+        fail_msg("%s", error.text);
+}
+
+static void simulate_one(struct one *one) {
+    simulate(&one->model, NULL, NULL, &(struct progress){NULL, NULL}, &one->measured);
+}
+
+static void close_one(struct one *one) {
+    measured_close(&one->measured);
+    build_close(&one->model);
+    schedule_close(&one->schedule);
+    placement_close(&one->placement);
+}
+
+/// Returns a dry run of this rank, with few spikes prepared at a time.
+static struct dry dry_of(double rate_hz, enum dry_routing routing) {
+    return (struct dry){.rank = world_rank(),
+                        .of = world_ranks(),
+                        .rate_hz = rate_hz,
+                        .routing = routing,
+                        .spikes_ahead = 300};
+}
+
+static int by_rank(const void *a, const void *b) {
+    return ((const struct route *)a)->rank - ((const struct route *)b)->rank;
+}
+
+/// Compares the routes of each neuron, whatever their order.
+static void check_routes(const struct routes *expected, const struct routes *found, int ranks) {
+    assert_int_equal(found->neurons, expected->neurons);
+    assert_memory_equal(found->target, expected->target, (size_t)ranks * sizeof *found->target);
+    for (uint32_t i = 0; i <= expected->neurons; i++) assert_int_equal(found->first[i], expected->first[i]);
+    for (uint32_t i = 0; i < expected->neurons; i++) {
+        const size_t first = expected->first[i], n = expected->first[i + 1] - first;
+        qsort(expected->route + first, n, sizeof *expected->route, by_rank);
+        qsort(found->route + first, n, sizeof *found->route, by_rank);
+        for (size_t k = first; k < first + n; k++) {
+            assert_int_equal(found->route[k].rank, expected->route[k].rank);
+            assert_int_equal(found->route[k].list, expected->route[k].list);
+        }
+    }
+}
+
+static int by_step(const void *a, const void *b) {
+    return memcmp(a, b, sizeof(uint32_t[2]));
+}
+
+static void check_spikes(const struct trace *expected, const struct trace *found) {
+    assert_int_equal(found->count, expected->count);
+    qsort(expected->spikes, expected->count, sizeof *expected->spikes, by_step);
+    qsort(found->spikes, found->count, sizeof *found->spikes, by_step);
+    if (found->count)
+        assert_memory_equal(found->spikes, expected->spikes, found->count * sizeof *found->spikes);
+}
+
+/// Returns what a run of one rank has counted. Owned by the caller.
+static struct rank_tally *tally_of(const struct one *one) {
+    const struct host host = {.cores = 1};
+    struct model alone = one->model; // only its own
+    alone.process = 0, alone.processes = 1;
+    return tally(&alone, &one->measured, &host, 0, MPI_COMM_SELF);
+}
+
+/// Compares what two runs of one rank have counted; `what` stands in the message of a failure.
+static void check_counts(const struct one *expected, const struct one *found, const char *what) {
+    struct rank_tally *a = tally_of(expected), *b = tally_of(found);
+    if (a->counts.checksum + a->state_checksum != b->counts.checksum + b->state_checksum)
+        fail_msg("%s: rank %d, checksum %llx, alone %llx; %llu and %llu synaptic events", what,
+                 expected->model.rank, (unsigned long long)(a->counts.checksum + a->state_checksum),
+                 (unsigned long long)(b->counts.checksum + b->state_checksum),
+                 (unsigned long long)a->counts.synaptic_events,
+                 (unsigned long long)b->counts.synaptic_events);
+    assert_memory_equal(&a->counts, &b->counts, sizeof a->counts); // spikes, events, accesses, look-ups
+    assert_int_equal(a->neurons, b->neurons);
+    assert_int_equal(a->synapses, b->synapses);
+    assert_memory_equal(a->part_bytes, b->part_bytes,
+                        (build_parts - 1) * sizeof *a->part_bytes); // no buffers
+    for (int l = 0; l < expected->model.n_lanes; l++) {
+        assert_int_equal(a->lanes[l].spikes, b->lanes[l].spikes);
+        assert_int_equal(a->lanes[l].windows, b->lanes[l].windows);
+    }
+    tally_close(a, 1);
+    tally_close(b, 1);
+}
 
 /// Runs every rank among all and alone.
 static void check(const char *const *overrides, int threads) {
@@ -34,15 +138,13 @@ static void check(const char *const *overrides, int threads) {
 }
 
 static bool serves(const struct exchange_backend *backend) {
-    int ranks;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const int ranks = world_ranks();
     return !backend->absent && (backend->ranks_max == 0 || backend->ranks_max >= ranks);
 }
 
 static const char *const weight = "network.projections.0.weight=2";
 
-static void each_rank_alone_does_what_it_does_among_all(void **state) {
-    (void)state;
+TEST(each_rank_alone_does_what_it_does_among_all) {
     int threads = 1, w = 0;
     for (int s = 0; schedule_rules[s]; s++)
         for (int p = 0; placement_rules[p]; p++)
@@ -62,8 +164,7 @@ static void each_rank_alone_does_what_it_does_among_all(void **state) {
 }
 
 /// Lanes with lags, between given areas, and of blocks of ranks, some of them with a single rank.
-static void each_rank_alone_has_the_same_lanes(void **state) {
-    (void)state;
+TEST(each_rank_alone_has_the_same_lanes) {
     static const char *const lanes[] = {
         "schedule=[{\"name\": \"near\", \"group\": \"area\"}, {\"name\": \"all\", \"lag\": 2}]",
         "schedule=[{\"name\": \"near\", \"group\": \"area\"},"
@@ -80,8 +181,7 @@ static void each_rank_alone_has_the_same_lanes(void **state) {
         }
 }
 
-static void random_in_degrees_and_own_weights_are_those_of_the_run(void **state) {
-    (void)state;
+TEST(random_in_degrees_and_own_weights_are_those_of_the_run) {
     check((const char *const[]){"schedule=structure_aware",
                                 "network.projections.0.weight={\"mean\": 2, \"sd\": 0.5, \"classes\": 0}",
                                 "network.projections.2.indegree={\"mean\": 11.5}",
@@ -93,8 +193,7 @@ static void random_in_degrees_and_own_weights_are_those_of_the_run(void **state)
 static const char *const unknown = "network.populations.0.neuron={\"model\": \"lif_exp\"}";
 
 /// Every population becomes one of neurons whose spikes are unknown. They receive too little to fire.
-static void unknown_spikes_are_drawn_at_the_given_rate(void **state) {
-    (void)state;
+TEST(unknown_spikes_are_drawn_at_the_given_rate) {
     enum { populations = 9 };
     static char text[populations][80];
     const char *overrides[populations + 3] = {weight, "placement=round_robin"};
@@ -126,8 +225,7 @@ static void unknown_spikes_are_drawn_at_the_given_rate(void **state) {
 }
 
 /// Of all routes between different ranks, as many as exist are drawn, within four standard deviations.
-static void drawn_routes_are_as_many_as_there_are(void **state) {
-    (void)state;
+TEST(drawn_routes_are_as_many_as_there_are) {
     struct description description;
     struct one exact, drawn;
     struct dry how[2] = {dry_of(NAN, routing_exact), dry_of(NAN, routing_drawn)};
@@ -149,8 +247,8 @@ static void drawn_routes_are_as_many_as_there_are(void **state) {
     simulate_one(&drawn); // what comes in does not depend on it
     struct rank_tally *a = tally_of(&exact), *b = tally_of(&drawn);
     assert_memory_equal(&a->counts, &b->counts, sizeof a->counts);
-    free(a);
-    free(b);
+    tally_close(a, 1);
+    tally_close(b, 1);
     close_one(&exact);
     close_one(&drawn);
     description_close(&description);
@@ -159,13 +257,12 @@ static void drawn_routes_are_as_many_as_there_are(void **state) {
 static uint64_t checksum_of(const struct one *one) {
     struct rank_tally *own = tally_of(one);
     const uint64_t sum = own->counts.checksum + own->state_checksum;
-    free(own);
+    tally_close(own, 1);
     return sum;
 }
 
 /// Of many ranks, few send something in a window, and words of several ranks are sorted together.
-static void ranks_of_a_large_machine_add_up_to_the_run(void **state) {
-    (void)state;
+TEST(ranks_of_a_large_machine_add_up_to_the_run) {
     static const int many[] = {3, 17, 90};
     static const char *const exchanges[] = {"exchange=alltoallv", "exchange=allgather"};
     for (size_t i = 0; i < sizeof many / sizeof *many; i++)
@@ -178,7 +275,7 @@ static void ranks_of_a_large_machine_add_up_to_the_run(void **state) {
             open_one(&real, &description, 1, NULL);
             simulate_one(&real);
             uint64_t own[2] = {checksum_of(&real), 0}, sum[2];
-            for (int rank = own_rank(); rank < many[i]; rank += real.model.ranks) {
+            for (int rank = world_rank(); rank < many[i]; rank += real.model.ranks) {
                 struct dry dry = dry_of(NAN, routing_by_size);
                 struct one alone;
                 dry.rank = rank, dry.of = many[i];
@@ -187,9 +284,7 @@ static void ranks_of_a_large_machine_add_up_to_the_run(void **state) {
                 own[1] += checksum_of(&alone);
                 const struct lane *lane = &alone.model.lanes[alone.model.n_lanes - 1];
                 const struct inbox *inbox = &lane->windows[0].exchange->inbox;
-                if (lane->backend->broadcast) assert_int_equal(inbox->runs, lane->ranks);
-                for (int k = 0; !lane->backend->broadcast && k < inbox->runs; k++)
-                    assert_true(inbox->run[k].count > 0);
+                for (int k = 0; k < inbox->runs; k++) assert_true(inbox->run[k].count > 0);
                 close_one(&alone);
             }
             MPI_Allreduce(own, sum, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
@@ -199,8 +294,7 @@ static void ranks_of_a_large_machine_add_up_to_the_run(void **state) {
         }
 }
 
-static void routes_are_exact_where_that_takes_few_draws(void **state) {
-    (void)state;
+TEST(routes_are_exact_where_that_takes_few_draws) {
     static const struct {
         const char *indegree;
         int of;
@@ -220,8 +314,7 @@ static void routes_are_exact_where_that_takes_few_draws(void **state) {
     }
 }
 
-static void phases_of_other_ranks_are_unmeasured(void **state) {
-    (void)state;
+TEST(phases_of_other_ranks_are_unmeasured) {
     struct description description;
     struct one alone;
     struct dry dry = dry_of(NAN, routing_by_size);
@@ -234,20 +327,19 @@ static void phases_of_other_ranks_are_unmeasured(void **state) {
         assert_int_equal(isnan(alone.measured.log.time[0][p]), of_others);
     }
     assert_true(dry.inbox_s > 0 && dry.prepare_s > 0);
-    assert_false(inbox_is_scattered(&alone.model.lanes[0].windows[0].inbox)); // few spikes from every rank
+    assert_non_null(alone.model.lanes[0].windows[0].exchange->inbox.together); // few spikes from every rank
     close_one(&alone);
     description_close(&description);
 }
 
-static void rates_are_asked_for_only_where_they_are_unknown(void **state) {
-    (void)state;
+TEST(rates_are_asked_for_only_where_they_are_unknown) {
     struct description known, not_known;
     struct error error = {""};
     open_description(&known, eight_areas, NULL);
     open_description(&not_known, eight_areas, (const char *const[]){unknown, NULL});
     struct dry with = dry_of(3, routing_by_size), without = dry_of(NAN, routing_by_size);
     assert_false(dry_check(&with, &known, &error));
-    assert_string_equal(error.text, "--rate: 3; allowed: none, since the spikes of all neurons are known");
+    assert_string_equal(error.text, "--rate: 3; expected none, since the spikes of all neurons are known");
     error = (struct error){""};
     assert_false(dry_check(&without, &not_known, &error));
     assert_non_null(
@@ -258,21 +350,4 @@ static void rates_are_asked_for_only_where_they_are_unknown(void **state) {
     description_close(&not_known);
 }
 
-int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_rank_alone_does_what_it_does_among_all),
-        cmocka_unit_test(each_rank_alone_has_the_same_lanes),
-        cmocka_unit_test(random_in_degrees_and_own_weights_are_those_of_the_run),
-        cmocka_unit_test(unknown_spikes_are_drawn_at_the_given_rate),
-        cmocka_unit_test(drawn_routes_are_as_many_as_there_are),
-        cmocka_unit_test(ranks_of_a_large_machine_add_up_to_the_run),
-        cmocka_unit_test(routes_are_exact_where_that_takes_few_draws),
-        cmocka_unit_test(phases_of_other_ranks_are_unmeasured),
-        cmocka_unit_test(rates_are_asked_for_only_where_they_are_unknown),
-    };
-    int provided;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    MPI_Finalize();
-    return failed;
-}
+TESTS_NEED_MPI

@@ -2,11 +2,9 @@
 /// The memory of an exchange follows the partners of a rank. For every other rank it holds no more than its
 /// back-end declares (rank_bytes), which --explain adds up.
 
-#include "exchange_patterns.h"
-#include "support.h"
+#include "exchange_trial.h"
 
 #include "base/alloc.h"
-#include "transport/exchange_check.h"
 #include <stdlib.h>
 
 enum { windows = 10, words_to_each = 5 };
@@ -30,23 +28,20 @@ static void exchange_window(struct exchange *exchange, struct outbox *outbox) {
 
 static struct taken take(const struct exchange_backend *backend, int ranks) {
     struct taken taken = {0};
-    int own, targets[ranks_max], n = 0;
+    int own = world_rank(), targets[ranks_max], n = 0;
     MPI_Comm comm;
-    MPI_Comm_rank(MPI_COMM_WORLD, &own);
     MPI_Comm_split(MPI_COMM_WORLD, own < ranks ? 0 : MPI_UNDEFINED, own, &comm);
     if (own >= ranks) return taken;
     for (int rank = 0; rank < ranks; rank++)
         if (rank != own && ring_neighbours(own, rank, ranks)) targets[n++] = rank;
-    struct exchange_spec spec = exchange_plain(backend);
-    if (backend->composed) spec.levels.part[1] = exchange_find("p2p");
-    if (backend->ragged) spec.levels.size[0] = 2;
+    const struct exchange_spec spec = plain_spec(backend);
     struct exchange *exchange = exchange_open(&spec, comm, &(struct partners){n, n, targets, targets, NULL});
     struct outbox outbox;
     outbox_open(&outbox, exchange_destinations(backend, ranks));
     taken.opened = backend->bytes(exchange);
     for (int window = 0; window < windows; window++) exchange_window(exchange, &outbox);
     taken.used = backend->bytes(exchange);
-    taken.outbox = outbox_bytes(&outbox) - (size_t)outbox.ranks * outbox_place_bytes;
+    taken.outbox = outbox_bytes(&outbox) - (size_t)outbox.ranks * (outbox_place_bytes + sizeof(int));
     outbox_close(&outbox);
     exchange_close(exchange);
     MPI_Comm_free(&comm);
@@ -80,11 +75,8 @@ static int faults_of(const struct exchange_backend *backend, int own, int ranks)
     return faults + compare("outbox", few.outbox, many.outbox, 0, true);
 }
 
-static void memory_follows_the_partners(void **state) {
-    (void)state;
-    int own, ranks, faults = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &own);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+TEST(memory_follows_the_partners) {
+    int own = world_rank(), ranks = world_ranks(), faults = 0;
     for (int x = 0; exchange_backends[x]; x++)
         if (!exchange_backends[x]->absent && !exchange_backends[x]->ranks_max)
             faults += faults_of(exchange_backends[x], own, ranks);
@@ -92,10 +84,4 @@ static void memory_follows_the_partners(void **state) {
     assert_int_equal(faults, 0);
 }
 
-int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(memory_follows_the_partners)};
-    MPI_Init(&argc, &argv);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    MPI_Finalize();
-    return failed;
-}
+TESTS_NEED_MPI

@@ -2,11 +2,10 @@
 /// In-degrees that are drawn: their distribution, that they belong to neuron and projection, what a network
 /// expects of them, and what is refused.
 
-#include "support.h"
-
-#include "app/estimate.h"
+#include "app/explain.h"
 #include "base/alloc.h"
-#include "description/draw.h"
+#include "description/network.h"
+#include "support.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +29,7 @@ static double log_poisson(double mean, double k) {
     return k * log(mean) - mean - lgamma(k + 1);
 }
 
-static void they_have_the_poisson_distribution(void **state) {
-    (void)state;
+TEST(they_have_the_poisson_distribution) {
     static const double means[] = {0.01, 0.7, 7.5, 100.25, 2000, 6000.5};
     enum { n = 200000 };
     for (size_t m = 0; m < sizeof means / sizeof *means; m++) {
@@ -68,8 +66,7 @@ static void they_have_the_poisson_distribution(void **state) {
     }
 }
 
-static void the_extreme_words_draw_what_is_next_to_impossible(void **state) {
-    (void)state;
+TEST(the_extreme_words_draw_what_is_next_to_impossible) {
     static const double means[] = {1e-4, 1, 999.5, 1e6};
     for (size_t m = 0; m < sizeof means / sizeof *means; m++) {
         struct description d;
@@ -84,8 +81,7 @@ static void the_extreme_words_draw_what_is_next_to_impossible(void **state) {
     }
 }
 
-static void a_network_expects_the_mean(void **state) {
-    (void)state;
+TEST(a_network_expects_the_mean) {
     struct description d;
     open_pools(&d, 100, 1000, 7.25, 1);
     assert_int_equal(network_synapses(&d.network), 14500);
@@ -118,8 +114,7 @@ static double count_lists(const struct network *network) {
     return lists;
 }
 
-static void the_expected_lists_are_those_of_random_in_degrees(void **state) {
-    (void)state;
+TEST(the_expected_lists_are_those_of_random_in_degrees) {
     enum { seeds = 4000 };
     double expected = 0, counted = 0;
     for (int seed = 1; seed <= seeds; seed++) {
@@ -151,28 +146,16 @@ static void assert_refused(const char *indegree, const char *message) {
     if (!strstr(found, message)) fail_msg("%s: the message is '%s', expected '%s'", indegree, found, message);
 }
 
-static void bad_in_degrees_are_refused(void **state) {
-    (void)state;
-    assert_refused("{}", "network.projections.0.indegree.mean: missing; allowed: a number from 0 to 1");
-    assert_refused("{\"mean\": -1}", "indegree.mean: -1; allowed: a number from 0");
-    assert_refused("{\"mean\": 2e6}", "indegree.mean: 2000000.0; allowed: a number from 0 to 1000000");
-    assert_refused("{\"mean\": 1e-5}", "indegree.mean: 1e-05; allowed: 0, or a number from 0.0001 to 1e+06");
-    assert_refused("{\"mean\": 5, \"distribution\": \"normal\"}", "\"normal\"; allowed: poisson");
-    assert_refused("{\"mean\": 5, \"sd\": 2}", "indegree.sd: unknown field; allowed: mean, distribution");
-    assert_refused("\"many\"", "network.projections.0.indegree: \"many\"; allowed: an integer");
+TEST(bad_in_degrees_are_refused) {
+    assert_refused("{}", "network.projections.0.indegree.mean: missing; expected a number from 0 to 1");
+    assert_refused("{\"mean\": -1}", "indegree.mean: -1; expected a number from 0");
+    assert_refused("{\"mean\": 2e6}", "indegree.mean: 2000000.0; expected a number from 0 to 1000000");
+    assert_refused("{\"mean\": 1e-5}", "indegree.mean: 1e-05; expected 0, or a number from 0.0001 to 1e+06");
+    assert_refused("{\"mean\": 5, \"distribution\": \"normal\"}", "\"normal\"; expected poisson");
+    assert_refused("{\"mean\": 5, \"sd\": 2}", "indegree.sd: unknown field; expected mean, distribution");
+    assert_refused("\"many\"", "network.projections.0.indegree: \"many\"; expected an integer");
     const char *found =
         refusal(eight_areas, (const char *const[]){"network.projections.0.source=[]",
                                                    "network.projections.0.indegree={\"mean\": 0.5}", NULL});
-    assert_non_null(strstr(found, "; allowed: 0, since the sources hold no neuron"));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_have_the_poisson_distribution),
-        cmocka_unit_test(the_extreme_words_draw_what_is_next_to_impossible),
-        cmocka_unit_test(a_network_expects_the_mean),
-        cmocka_unit_test(the_expected_lists_are_those_of_random_in_degrees),
-        cmocka_unit_test(bad_in_degrees_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_non_null(strstr(found, "; expected 0, since the sources hold no neuron"));
 }

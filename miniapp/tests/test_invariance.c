@@ -2,23 +2,16 @@
 /// The spikes and counts of a network do not depend on how it is run: every placement, schedule, exchange and
 /// number of threads, on the ranks this test is started with, against delivery by brute force.
 
-#include "invariance.h"
+#include "support.h"
 
 #include <string.h>
-
-static int world_ranks(void) {
-    int ranks;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    return ranks;
-}
 
 static bool serves(const struct exchange_backend *backend) {
     const int ranks = world_ranks();
     return !backend->absent && (backend->ranks_max == 0 || backend->ranks_max >= ranks);
 }
 
-static void every_combination_gives_one_checksum(void **state) {
-    (void)state;
+TEST(every_combination_gives_one_checksum) {
     const struct outcome narrow = expect(narrow_weight, true), wide = expect(wide_weight, false);
     const struct outcome own = expect(own_weights, false);
     int threads = 1;
@@ -32,24 +25,22 @@ static void every_combination_gives_one_checksum(void **state) {
                 snprintf(exchange, sizeof exchange, "exchange=%s", exchange_backends[x]->name);
                 const char *overrides[] = {schedule,           placement,     exchange,
                                            "delay_ratio=auto", narrow_weight, NULL};
-                check(overrides, threads, &narrow);
+                check_outcome(overrides, threads, &narrow);
                 threads = 3 - threads;
                 if (x % 4 != s % 4) continue;
                 overrides[4] = wide_weight;
-                check(overrides, threads, &wide);
+                check_outcome(overrides, threads, &wide);
                 overrides[4] = own_weights;
-                check(overrides, threads, &own);
+                check_outcome(overrides, threads, &own);
             }
 }
 
 /// Weights of ranks move neurons, and nothing else: 1, 2, 3, 1, 2, 3, ...
-static void weights_of_ranks_give_the_same_checksum(void **state) {
-    (void)state;
+TEST(weights_of_ranks_give_the_same_checksum) {
     enum { bytes = 200 };
     const struct outcome expected = expect(narrow_weight, true);
     char weights[bytes] = "1";
-    int ranks;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const int ranks = world_ranks();
     for (int rank = 1; rank < ranks; rank++)
         snprintf(weights + strlen(weights), bytes - strlen(weights), ", %d", 1 + rank % 3);
     for (int s = 0; schedule_rules[s]; s++)
@@ -59,13 +50,12 @@ static void weights_of_ranks_give_the_same_checksum(void **state) {
             snprintf(schedule, sizeof schedule, "schedule=%s", schedule_rules[s]->name);
             snprintf(placement, sizeof placement, "placement={\"name\": \"%s\", \"weights\": [%s]}",
                      placement_rules[p]->name, weights);
-            check((const char *const[]){schedule, placement, "delay_ratio=auto", narrow_weight, NULL},
-                  1 + s % 2, &expected);
+            check_outcome((const char *const[]){schedule, placement, "delay_ratio=auto", narrow_weight, NULL},
+                          1 + s % 2, &expected);
         }
 }
 
-static void every_wire_format_and_lag_gives_the_same_checksum(void **state) {
-    (void)state;
+TEST(every_wire_format_and_lag_gives_the_same_checksum) {
     const struct outcome expected = expect(narrow_weight, true);
     for (int x = 0; exchange_backends[x]; x++)
         for (int w = 0; wire_formats[w]; w++) {
@@ -73,24 +63,23 @@ static void every_wire_format_and_lag_gives_the_same_checksum(void **state) {
             if (!serves(exchange_backends[x])) continue;
             snprintf(exchange, sizeof exchange, "exchange=%s", exchange_backends[x]->name);
             snprintf(wire, sizeof wire, "wire=%s", wire_formats[w]->name);
-            check((const char *const[]){exchange, wire, "schedule=overlapped", "lag=2", narrow_weight, NULL},
-                  1, &expected);
+            check_outcome(
+                (const char *const[]){exchange, wire, "schedule=overlapped", "lag=2", narrow_weight, NULL}, 1,
+                &expected);
         }
 }
 
-static void lists_of_lanes_give_the_same_checksum(void **state) {
-    (void)state;
+TEST(lists_of_lanes_give_the_same_checksum) {
     const struct outcome expected = expect(narrow_weight, true);
-    int ranks;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    check((const char *const[]){"schedule=[{\"name\": \"all\"}]", "placement=area_group", "seed=7",
-                                narrow_weight, NULL},
-          1, &expected);
+    const int ranks = world_ranks();
+    check_outcome((const char *const[]){"schedule=[{\"name\": \"all\"}]", "placement=area_group", "seed=7",
+                                        narrow_weight, NULL},
+                  1, &expected);
     if (ranks % 2 != 0) return;
-    check((const char *const[]){"schedule=[{\"name\": \"pair\", \"group\": 2}, {\"name\": \"all\"}]",
-                                "placement=area", "seed=7", narrow_weight, NULL},
-          2, &expected);
-    check(
+    check_outcome((const char *const[]){"schedule=[{\"name\": \"pair\", \"group\": 2}, {\"name\": \"all\"}]",
+                                        "placement=area", "seed=7", narrow_weight, NULL},
+                  2, &expected);
+    check_outcome(
         (const char *const[]){
             "schedule=[{\"name\": \"near\", \"group\": \"area\"}, {\"name\": \"pair\", \"group\": "
             "2, \"period\": \"auto\"}, {\"name\": \"all\", \"period\": 1, \"lag\": 2}]",
@@ -115,8 +104,7 @@ static const char *const between_areas[3] = {
 };
 
 /// Runs every exchange with every list, on one of the placements.
-static void lanes_between_areas_give_the_same_checksum(void **state) {
-    (void)state;
+TEST(lanes_between_areas_give_the_same_checksum) {
     const struct outcome expected = expect(narrow_weight, true);
     int threads = 1;
     for (int s = 0; s < 3; s++)
@@ -126,25 +114,26 @@ static void lanes_between_areas_give_the_same_checksum(void **state) {
                 if (!serves(exchange_backends[x]) || x % 3 != (s + p) % 3) continue;
                 placement_override(placement, placement_rules[p]);
                 snprintf(exchange, sizeof exchange, "exchange=%s", exchange_backends[x]->name);
-                check((const char *const[]){between_areas[s], placement, exchange, narrow_weight, NULL},
-                      threads, &expected);
+                check_outcome(
+                    (const char *const[]){between_areas[s], placement, exchange, narrow_weight, NULL},
+                    threads, &expected);
                 threads = 3 - threads;
             }
 }
 
-static void injected_waits_do_not_change_the_spikes(void **state) {
-    (void)state;
+TEST(injected_waits_do_not_change_the_spikes) {
     const struct outcome expected = expect(narrow_weight, true);
     static const char *const waits[] = {"inject.wait=spin", "inject.wait=sleep"};
     static const char *const schedules[] = {"schedule=structure_aware", "schedule=overlapped"};
     for (size_t w = 0; w < 2; w++)
         for (size_t s = 0; s < 2; s++)
-            check((const char *const[]){waits[w], schedules[s], "inject.mean_us=20", "inject.sd_us=20",
-                                        "inject.per_neuron_ns=10", "inject.per_synapse_ns=1",
-                                        "inject.correlation=0.5", "inject.rank_sd_us=10", "delay_ratio=auto",
-                                        "inject.minor_mode={\"share\": 0.1, \"factor\": 2}", narrow_weight,
-                                        NULL},
-                  1, &expected);
+            check_outcome((const char *const[]){waits[w], schedules[s], "inject.mean_us=20",
+                                                "inject.sd_us=20", "inject.per_neuron_ns=10",
+                                                "inject.per_synapse_ns=1", "inject.correlation=0.5",
+                                                "inject.rank_sd_us=10", "delay_ratio=auto",
+                                                "inject.minor_mode={\"share\": 0.1, \"factor\": 2}",
+                                                narrow_weight, NULL},
+                          1, &expected);
 }
 
 /// Overrides for the areas a (two populations), b, d and f: the neuron model, input from outside of such a
@@ -181,8 +170,7 @@ static const char *const *overrides_of(const struct neuron_model *model, int wei
     return overrides;
 }
 
-static void every_neuron_model_gives_one_checksum(void **state) {
-    (void)state;
+TEST(every_neuron_model_gives_one_checksum) {
     for (int m = 0; neuron_models[m]; m++) {
         // The unit of the input differs from model to model, so the input grows until the neurons fire.
         const char **overrides = NULL;
@@ -202,14 +190,13 @@ static void every_neuron_model_gives_one_checksum(void **state) {
                 snprintf(schedule, sizeof schedule, "schedule=%s", schedule_rules[s]->name);
                 placement_override(placement, placement_rules[p]);
                 overrides[0] = schedule, overrides[1] = placement, overrides[2] = "delay_ratio=auto";
-                check(overrides, threads, &expected);
+                check_outcome(overrides, threads, &expected);
                 threads = 3 - threads;
             }
     }
 }
 
-static void the_network_depends_on_the_seed(void **state) {
-    (void)state;
+TEST(the_network_depends_on_the_seed) {
     struct description one, two;
     open_description(&one, eight_areas, NULL);
     open_description(&two, eight_areas, (const char *const[]){"seed=8", NULL});
@@ -220,8 +207,7 @@ static void the_network_depends_on_the_seed(void **state) {
 }
 
 /// Ranks do not matter to it.
-static void one_missing_synapse_changes_the_checksum(void **state) {
-    (void)state;
+TEST(one_missing_synapse_changes_the_checksum) {
     if (world_ranks() > 1) return;
     struct description description;
     open_description(&description, eight_areas, (const char *const[]){"time.simulate_ms=24", NULL});
@@ -242,8 +228,7 @@ static void lengthen_far_windows(struct schedule *schedule) {
     schedule->lanes[schedule->n_lanes - 1].period += 1;
 }
 
-static void a_window_longer_than_the_shortest_delay_shows(void **state) {
-    (void)state;
+TEST(a_window_longer_than_the_shortest_delay_shows) {
     struct description description;
     const char *const overrides[] = {"schedule=structure_aware", "placement=round_robin", NULL};
     open_description(&description, eight_areas, overrides);
@@ -253,22 +238,4 @@ static void a_window_longer_than_the_shortest_delay_shows(void **state) {
     description_close(&description);
 }
 
-int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_combination_gives_one_checksum),
-        cmocka_unit_test(weights_of_ranks_give_the_same_checksum),
-        cmocka_unit_test(every_wire_format_and_lag_gives_the_same_checksum),
-        cmocka_unit_test(lists_of_lanes_give_the_same_checksum),
-        cmocka_unit_test(lanes_between_areas_give_the_same_checksum),
-        cmocka_unit_test(injected_waits_do_not_change_the_spikes),
-        cmocka_unit_test(every_neuron_model_gives_one_checksum),
-        cmocka_unit_test(the_network_depends_on_the_seed),
-        cmocka_unit_test(one_missing_synapse_changes_the_checksum),
-        cmocka_unit_test(a_window_longer_than_the_shortest_delay_shows),
-    };
-    int provided;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    MPI_Finalize();
-    return failed;
-}
+TESTS_NEED_MPI

@@ -3,7 +3,6 @@
 /// ranks this test is started with, in up to four levels, against delivery by brute force.
 
 #include "exchange_trial.h"
-#include "invariance.h"
 
 static const struct outcome *expected_of_grids;
 
@@ -23,8 +22,9 @@ static void check_grid(struct levels levels) {
     for (int l = 0; l < levels.n; l++) end += sprintf(end, "%s%d", l ? ", " : "", levels.size[l]);
     sprintf(end, "]}");
     for (int s = 0; s < 3; s++)
-        check((const char *const[]){exchange, schedules[s], wires[(number + s) % 2], narrow_weight, NULL},
-              1 + number % 2, expected_of_grids);
+        check_outcome(
+            (const char *const[]){exchange, schedules[s], wires[(number + s) % 2], narrow_weight, NULL},
+            1 + number % 2, expected_of_grids);
 }
 
 static void check_merging_grid(struct levels levels) {
@@ -32,28 +32,16 @@ static void check_merging_grid(struct levels levels) {
     check_grid(levels);
 }
 
-static void every_grid_gives_the_same_checksum(void **state) {
-    (void)state;
+TEST(every_grid_gives_the_same_checksum) {
     const struct outcome expected = expect(narrow_weight, true);
     expected_of_grids = &expected;
     for_each_grid(4, check_grid);
 }
 
-static void merging_gives_the_same_checksum(void **state) {
-    (void)state;
+TEST(merging_gives_the_same_checksum) {
     const struct outcome expected = expect(narrow_weight, true);
     expected_of_grids = &expected;
     for_each_grid(4, check_merging_grid);
 }
 
-int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_grid_gives_the_same_checksum),
-        cmocka_unit_test(merging_gives_the_same_checksum),
-    };
-    int provided;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    MPI_Finalize();
-    return failed;
-}
+TESTS_NEED_MPI

@@ -1,7 +1,7 @@
 /// \file
 /// Exchanges that need shared memory, on nodes that are made up: two ranks of the world share one.
 
-#include "plan.h"
+#include "support.h"
 
 #include "run/lane.h"
 #include <string.h>
@@ -31,15 +31,15 @@ static const char *connecting(const char *exchange) {
 
 #define BETWEEN(where, here, ranks)                                                                          \
     "exchange: \"shared\" for " where "lane world, of which only " here " of " ranks " ranks are on one "    \
-    "node; allowed: an exchange between nodes"
+    "node; expected an exchange between nodes"
 
-static void shared_memory_is_refused_between_nodes(void **state) {
-    (void)state;
+TEST(shared_memory_is_refused_between_nodes) {
+    if (exchange_find("shared")->absent) skip();
     assert_string_equal(connecting("shared"), BETWEEN("", "2", "4"));
 }
 
-static void so_it_is_in_a_level_that_spans_nodes(void **state) {
-    (void)state;
+TEST(so_it_is_in_a_level_that_spans_nodes) {
+    if (exchange_find("shared")->absent) skip();
     static const char *const two[] = {
         "{\"name\": \"two_level\", \"group\": 2, \"outer\": \"shared\"}",
         "{\"name\": \"multi_level\", \"dimensions\": [2, 2], \"parts\": [\"p2p\", \"shared\"]}",
@@ -55,8 +55,8 @@ static void so_it_is_in_a_level_that_spans_nodes(void **state) {
                            "exchange: \"shared\" for level 1 of lane world, of which only "));
 }
 
-static void it_serves_levels_within_nodes(void **state) {
-    (void)state;
+TEST(it_serves_levels_within_nodes) {
+    if (exchange_find("shared")->absent) skip();
     static const char *const good[] = {
         "{\"name\": \"two_level\", \"group\": 2, \"inner\": \"shared\"}",
         "{\"name\": \"multi_level\", \"dimensions\": [2, 2], \"parts\": [\"shared\", \"p2p\"]}",
@@ -66,14 +66,4 @@ static void it_serves_levels_within_nodes(void **state) {
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) assert_string_equal(connecting(good[i]), "");
 }
 
-int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shared_memory_is_refused_between_nodes),
-        cmocka_unit_test(so_it_is_in_a_level_that_spans_nodes),
-        cmocka_unit_test(it_serves_levels_within_nodes),
-    };
-    MPI_Init(&argc, &argv);
-    const int failed = exchange_find("shared")->absent ? 0 : cmocka_run_group_tests(tests, NULL, NULL);
-    MPI_Finalize();
-    return failed;
-}
+TESTS_NEED_MPI

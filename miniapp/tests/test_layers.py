@@ -18,7 +18,6 @@ BREACHES = {
     "clock": ("synapse/a.c", "double f(void) { return clock_now(); }\n", "clock_now belongs into"),
     "global": ("base/a.c", "static int counter = 0;\n", "a mutable global"),
     "array": ("base/a.c", "double table[10];\n", "a mutable global"),
-    "length": ("base/a.c", "\n" * 301, "301 lines, more than 300"),
     "folder": ("utils/a.c", "\n", "no layer is called utils"),
 }
 

@@ -4,7 +4,8 @@
 
 #include "exchange_trial.h"
 
-#include "transport/exchange_check.h"
+#include <limits.h>
+
 #include "transport/grid.h"
 
 static struct exchange_spec two_level(const struct exchange_backend *inner,
@@ -13,8 +14,7 @@ static struct exchange_spec two_level(const struct exchange_backend *inner,
                                   {.n = 2, .size = {group}, .part = {inner, outer}, .ragged = true}};
 }
 
-static void two_level_serves_groups_of_any_size(void **state) {
-    (void)state;
+TEST(two_level_serves_groups_of_any_size) {
     const int ranks = world_ranks();
     for (int i = 0; exchange_backends[i]; i++)
         for (int o = 0; exchange_backends[o]; o++)
@@ -22,35 +22,37 @@ static void two_level_serves_groups_of_any_size(void **state) {
                 int largest = group && group < ranks ? group : ranks;
                 if (!ordinary(exchange_backends[i], largest) || !ordinary(exchange_backends[o], ranks))
                     continue;
-                trial(two_level(exchange_backends[i], exchange_backends[o], group), everyone, 10, false);
-                trial(two_level(exchange_backends[i], exchange_backends[o], group), few, 10, false);
+                try_exchange(two_level(exchange_backends[i], exchange_backends[o], group), every_pair, 10,
+                             false);
+                try_exchange(two_level(exchange_backends[i], exchange_backends[o], group), random_sparse, 10,
+                             false);
             }
 }
 
-static void two_level_survives_uneven_speed(void **state) {
-    (void)state;
+TEST(two_level_survives_uneven_speed) {
     const struct exchange_backend *part = exchange_find("rma_put");
-    trial(two_level(part, part, 3), everyone, 60, true);
-    trial(two_level(part, part, 3), few, 60, true);
+    try_exchange(two_level(part, part, 3), every_pair, 60, true);
+    try_exchange(two_level(part, part, 3), random_sparse, 60, true);
 }
 
-static void two_level_has_few_connections(void **state) {
-    (void)state;
+TEST(two_level_has_few_connections) {
     const int rank = world_rank(), ranks = world_ranks();
     const struct exchange_backend *all = exchange_find("alltoallv"), *put = exchange_find("rma_put");
     for (int group = 1; group <= ranks; group++) {
         int last = ranks % group ? ranks % group : group, groups = (ranks + group - 1) / group;
         int members = rank / group == groups - 1 ? last : group, expected = members - 1;
         for (int column = rank % group; column < group; column += members) expected += groups - 1;
-        assert_int_equal(trial(two_level(all, all, group), everyone, 2, false).connections, expected);
-        assert_true(trial(two_level(put, put, group), few, 2, false).connections <= expected);
-        assert_int_equal(trial(two_level(put, put, group), nobody, 2, false).connections, 0);
+        assert_int_equal(try_exchange(two_level(all, all, group), every_pair, 2, false).connections,
+                         expected);
+        assert_true(try_exchange(two_level(put, put, group), random_sparse, 2, false).connections <=
+                    expected);
+        assert_int_equal(try_exchange(two_level(put, put, group), nobody, 2, false).connections, 0);
         const struct exchange_spec spec = two_level(all, all, group);
         const struct grid grid = grid_of(&spec.levels, ranks, rank);
         assert_int_equal(grid_connections(&grid, 0) + grid_connections(&grid, 1), expected);
     }
     if (ranks == 9) // 2 sqrt(9) - 2
-        assert_int_equal(trial(two_level(all, all, 0), everyone, 2, false).connections, 4);
+        assert_int_equal(try_exchange(two_level(all, all, 0), every_pair, 2, false).connections, 4);
 }
 
 static struct exchange_spec multi_level(struct levels levels) {
@@ -69,22 +71,20 @@ static bool fill_parts(struct levels *levels, int first) {
 
 static void try_parts(struct levels levels) {
     for (int first = 0; fill_parts(&levels, first); first++)
-        trial(multi_level(levels), first % 2 ? few : everyone, 10, false);
+        try_exchange(multi_level(levels), first % 2 ? random_sparse : every_pair, 10, false);
 }
 
-static void every_grid_takes_every_exchange(void **state) {
-    (void)state;
+TEST(every_grid_takes_every_exchange) {
     for_each_grid(4, try_parts);
 }
 
 static void try_uneven_speed(struct levels levels) {
     fill_parts(&levels, levels.size[0]);
-    trial(multi_level(levels), few, 20, true);
-    trial(multi_level(levels), everyone, 20, true);
+    try_exchange(multi_level(levels), random_sparse, 20, true);
+    try_exchange(multi_level(levels), every_pair, 20, true);
 }
 
-static void grids_survive_uneven_speed(void **state) {
-    (void)state;
+TEST(grids_survive_uneven_speed) {
     for_each_grid(3, try_uneven_speed);
 }
 
@@ -108,14 +108,15 @@ static bool sent_here(const struct levels *levels, int from, int to, int level) 
 static void compare_counts(struct levels levels) {
     enum { windows = 9 };
     for (int l = 0; l < levels.n; l++) levels.part[l] = exchange_find("p2p");
-    const struct exchange end = trial(multi_level(levels), everyone, windows, false);
+    const struct exchange end = try_exchange(multi_level(levels), every_pair, windows, false);
     uint64_t messages = 0, bytes = 0, connections = 0;
     for (int l = 0; l < levels.n; l++) {
         uint64_t words = 0, frames = 0;
         for (uint32_t window = 0; window < windows; window++)
             for (int from = 0; from < world_ranks(); from++)
                 for (int to = 0; to < world_ranks(); to++) {
-                    const uint32_t n = sent_here(&levels, from, to, l) ? trial_words(from, to, window) : 0;
+                    const uint32_t n =
+                        sent_here(&levels, from, to, l) ? bursts(from, to, world_ranks(), window) : 0;
                     words += n;
                     frames += n > 0;
                 }
@@ -132,8 +133,7 @@ static void compare_counts(struct levels levels) {
     assert_int_equal(end.connections, connections);
 }
 
-static void levels_count_what_crosses_them(void **state) {
-    (void)state;
+TEST(levels_count_what_crosses_them) {
     for_each_grid(4, compare_counts);
 }
 
@@ -149,8 +149,7 @@ static void compare_counts_in_order(struct levels levels) {
     compare_counts(levels);
 }
 
-static void ranks_take_the_places_of_an_order(void **state) {
-    (void)state;
+TEST(ranks_take_the_places_of_an_order) {
     if (world_ranks() > 1) for_each_grid(3, compare_counts_in_order);
 }
 
@@ -180,27 +179,25 @@ static void compare_with_table(struct levels levels) {
         bridge[i] = (int)((uint32_t)i * 2654435761u >> 16) % levels.size[0];
     levels.bridge = bridge;
     levels.part[0] = levels.part[1] = exchange_find("p2p");
-    const struct exchange end = trial(multi_level(levels), everyone, windows, false);
+    const struct exchange end = try_exchange(multi_level(levels), every_pair, windows, false);
     const struct grid grid = grid_of(&levels, ranks, world_rank());
     for (int l = 0; l < 2; l++) {
         uint64_t words = 0;
         for (uint32_t window = 0; window < windows; window++)
             for (int from = 0; from < ranks; from++)
                 for (int to = 0; to < ranks; to++)
-                    if (sent_by_table(&levels, from, to, l)) words += trial_words(from, to, window);
+                    if (sent_by_table(&levels, from, to, l)) words += bursts(from, to, world_ranks(), window);
         assert_int_equal(end.level[l].words, words);
         if (l == 1) assert_int_equal(end.level[l].connections, grid_connections(&grid, l));
     }
-    trial(multi_level(levels), few, 20, true);
+    try_exchange(multi_level(levels), random_sparse, 20, true);
 }
 
-static void a_table_chooses_the_bridges(void **state) {
-    (void)state;
+TEST(a_table_chooses_the_bridges) {
     for_each_grid(2, compare_with_table);
 }
 
-static void without_dimensions_the_grid_is_nearly_square(void **state) {
-    (void)state;
+TEST(without_dimensions_the_grid_is_nearly_square) {
     static const int ranks[] = {1, 2, 6, 7, 12, 36, 2000}, inner[] = {1, 1, 2, 1, 3, 6, 40};
     const struct exchange_spec plain = exchange_plain(exchange_find("multi_level"));
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
@@ -210,20 +207,12 @@ static void without_dimensions_the_grid_is_nearly_square(void **state) {
     }
 }
 
-int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_level_serves_groups_of_any_size),
-        cmocka_unit_test(two_level_survives_uneven_speed),
-        cmocka_unit_test(two_level_has_few_connections),
-        cmocka_unit_test(every_grid_takes_every_exchange),
-        cmocka_unit_test(grids_survive_uneven_speed),
-        cmocka_unit_test(levels_count_what_crosses_them),
-        cmocka_unit_test(ranks_take_the_places_of_an_order),
-        cmocka_unit_test(a_table_chooses_the_bridges),
-        cmocka_unit_test(without_dimensions_the_grid_is_nearly_square),
-    };
-    MPI_Init(&argc, &argv);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    MPI_Finalize();
-    return failed;
+TEST(a_huge_product_of_dimensions_fits_no_ranks) {
+    for (int size = 200; size < 2000; size++) {
+        struct levels levels = {.n = levels_max};
+        for (int l = 0; l < levels_max; l++) levels.size[l] = size;
+        assert_true(levels_ranks(&levels) > INT_MAX);
+    }
 }
+
+TESTS_NEED_MPI

@@ -48,8 +48,7 @@ static double psp(double t, double tau_m, double tau_syn, double C_m) {
     return tau_m * tau_syn / (tau_m - tau_syn) * (exp(-t / tau_m) - exp(-t / tau_syn)) / C_m;
 }
 
-static void lif_exp_follows_the_closed_form(void **state) {
-    (void)state;
+TEST(lif_exp_follows_the_closed_form) {
     static const double tau_syn[] = {0.5, 2, 30, 10};
     for (size_t s = 0; s < sizeof tau_syn / sizeof *tau_syn; s++) {
         struct cell cell = cell_of("lif_exp");
@@ -78,8 +77,7 @@ static void lif_exp_follows_the_closed_form(void **state) {
     }
 }
 
-static void nearly_equal_time_constants_lose_no_accuracy(void **state) {
-    (void)state;
+TEST(nearly_equal_time_constants_lose_no_accuracy) {
     struct cell cell = cell_of("lif_exp");
     int32_t input[steps] = {[0] = 1000};
     const double tau_m = *parameter(&cell, "tau_m_ms"), C_m = *parameter(&cell, "C_m_pF");
@@ -125,16 +123,14 @@ static void check_after_reset(struct cell *cell, double g_c, double alpha_c, dou
     assert_true(fires_when_kicked(cell, refractory + 1, 100));
 }
 
-static void lif_delta_decays_after_the_refractory_period(void **state) {
-    (void)state;
+TEST(lif_delta_decays_after_the_refractory_period) {
     struct cell cell = cell_of("lif_delta");
     check_after_reset(&cell, 0, 0, 1);
     *parameter(&cell, "t_ref_ms") = 0.5;
     check_after_reset(&cell, 0, 0, 1);
 }
 
-static void lif_sfa_follows_the_closed_form(void **state) {
-    (void)state;
+TEST(lif_sfa_follows_the_closed_form) {
     struct cell cell = cell_of("lif_sfa");
     *parameter(&cell, "g_c_mV_per_ms") = 0.3;
     *parameter(&cell, "alpha_c") = 2;
@@ -174,8 +170,7 @@ static double input_to_fire(struct cell *cell, double n, double after) {
     return (*parameter(cell, "V_th_mV") - E_L - v) * (1 - decay) / (1 - pow(decay, k));
 }
 
-static void the_adapted_rate_follows_its_f_I_curve(void **state) {
-    (void)state;
+TEST(the_adapted_rate_follows_its_f_I_curve) {
     struct cell cell = cell_of("lif_sfa");
     *parameter(&cell, "g_c_mV_per_ms") = 0.2;
     *parameter(&cell, "alpha_c") = 0.02;
@@ -187,8 +182,7 @@ static void the_adapted_rate_follows_its_f_I_curve(void **state) {
     }
 }
 
-static void lif_sfa_without_adaptation_is_lif_delta(void **state) {
-    (void)state;
+TEST(lif_sfa_without_adaptation_is_lif_delta) {
     struct cell adaptive = cell_of("lif_sfa"), plain = cell_of("lif_delta");
     *parameter(&adaptive, "g_c_mV_per_ms") = 0;
     int32_t input[steps];
@@ -216,8 +210,7 @@ static uint32_t interval(struct cell *cell, double I_e) {
     return (uint32_t)(nearbyint(*parameter(cell, "t_ref_ms") / h) + ceil(t_ms / h));
 }
 
-static void the_rate_follows_the_f_I_curve(void **state) {
-    (void)state;
+TEST(the_rate_follows_the_f_I_curve) {
     static const char *const names[] = {"lif_exp", "lif_delta"};
     static const int32_t input[steps] = {0};
     for (size_t m = 0; m < 2; m++)
@@ -233,8 +226,7 @@ static void the_rate_follows_the_f_I_curve(void **state) {
         }
 }
 
-static void initial_potentials_are_normal(void **state) {
-    (void)state;
+TEST(initial_potentials_are_normal) {
     enum { n = 4000 };
     struct cell cell = cell_of("lif_delta");
     *parameter(&cell, "V_init_mV") = -60;
@@ -250,8 +242,7 @@ static void initial_potentials_are_normal(void **state) {
     cell.model->close(block);
 }
 
-static void a_reset_above_the_threshold_is_refused(void **state) {
-    (void)state;
+TEST(a_reset_above_the_threshold_is_refused) {
     for (int m = 0; neuron_models[m]; m++) {
         if (!neuron_models[m]->check) continue;
         struct description d;
@@ -264,23 +255,8 @@ static void a_reset_above_the_threshold_is_refused(void **state) {
                  neuron_models[m]->name);
         open_description(&d, eight_areas, (const char *const[]){neuron, NULL});
         assert_false(neuron_model_read(&d.network.populations[0], &model, parameters, &error));
-        assert_string_equal(error.text, "network.populations.0.neuron.V_reset_mV: -50; allowed: below the "
+        assert_string_equal(error.text, "network.populations.0.neuron.V_reset_mV: -50; expected below the "
                                         "threshold V_th_mV, -50 mV");
         description_close(&d);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lif_exp_follows_the_closed_form),
-        cmocka_unit_test(nearly_equal_time_constants_lose_no_accuracy),
-        cmocka_unit_test(lif_delta_decays_after_the_refractory_period),
-        cmocka_unit_test(lif_sfa_follows_the_closed_form),
-        cmocka_unit_test(the_adapted_rate_follows_its_f_I_curve),
-        cmocka_unit_test(lif_sfa_without_adaptation_is_lif_delta),
-        cmocka_unit_test(the_rate_follows_the_f_I_curve),
-        cmocka_unit_test(initial_potentials_are_normal),
-        cmocka_unit_test(a_reset_above_the_threshold_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

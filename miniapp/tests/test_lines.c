@@ -12,8 +12,7 @@ enum { few = 11, longest = 6 };
 
 static const int32_t weights[] = {3};
 
-static void an_index_suits_the_lists_and_the_bits_to_spare(void **state) {
-    (void)state;
+TEST(an_index_suits_the_lists_and_the_bits_to_spare) {
     for (uint32_t i = 0; i < 200000; i++) {
         struct rng_words word = rng_draw(3, rng_synapse, 0, 0, i);
         const uint32_t lists = i < 200 ? i : (word.word[0] >> word.word[1] % 32) | 1;
@@ -93,8 +92,7 @@ static uint32_t fill_unevenly(struct synapse_table *table, uint32_t lists, doubl
     return n;
 }
 
-static void a_table_takes_the_memory_that_its_index_says(void **state) {
-    (void)state;
+TEST(a_table_takes_the_memory_that_its_index_says) {
     for (int own = 0; own < 2; own++)
         for (double mean = 0.1; mean < 8; mean *= 1.3) {
             struct synapse_table table;
@@ -106,8 +104,7 @@ static void a_table_takes_the_memory_that_its_index_says(void **state) {
         }
 }
 
-static void lists_of_different_lengths_take_about_as_much(void **state) {
-    (void)state;
+TEST(lists_of_different_lengths_take_about_as_much) {
     struct synapse_table table;
     for (double mean = 0.1; mean < 1; mean *= 2) {
         const uint32_t n = fill_unevenly(&table, 600000, mean, 20 * mean, false);
@@ -115,13 +112,4 @@ static void lists_of_different_lengths_take_about_as_much(void **state) {
         assert_float_equal((double)synapse_table_bytes(&table) / said, 1, 0.08);
         synapse_table_close(&table);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_index_suits_the_lists_and_the_bits_to_spare),
-        cmocka_unit_test(a_table_takes_the_memory_that_its_index_says),
-        cmocka_unit_test(lists_of_different_lengths_take_about_as_much),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,8 +61,7 @@ def of_miniapp(folder, request, model, extra):
             ],
         },
     }  # fmt: skip
-    (folder / "run.json").write_text(json.dumps(description))
-    program.record_of(folder / "run", description=folder / "run.json")
+    program.record_of(folder / "run", description=description)
     return {(int(gid), int(step)) for gid, step in np.load(folder / "run" / "spikes.npy")}
 
 

@@ -45,8 +45,7 @@ static void run_block(const struct neuron_model *model, struct share share, bool
     free(numbers);
 }
 
-static void spikes_do_not_depend_on_the_cut_into_blocks(void **state) {
-    (void)state;
+TEST(spikes_do_not_depend_on_the_cut_into_blocks) {
     bool(*whole)[neurons] = alloc(steps, sizeof *whole), (*cut)[neurons] = alloc(steps, sizeof *cut);
     uint64_t whole_left[neurons], cut_left[neurons];
     for (int m = 0; neuron_models[m]; m++) {
@@ -93,8 +92,7 @@ static uint32_t fire(double rate_hz, double rate_cv, uint32_t *first, uint32_t *
     return count;
 }
 
-static void ignore_and_fire_keeps_its_interval_and_spreads_its_phases(void **state) {
-    (void)state;
+TEST(ignore_and_fire_keeps_its_interval_and_spreads_its_phases) {
     uint32_t first[neurons], shortest, longest;
     uint32_t count = fire(2.5, 0, first, &shortest, &longest);
     assert_int_equal(shortest, 4000);
@@ -105,8 +103,7 @@ static void ignore_and_fire_keeps_its_interval_and_spreads_its_phases(void **sta
     assert_true(fabs(mean - 2000) < 4 * 4000 / sqrt(12.0 * neurons));
 }
 
-static void rates_spread_and_stay_positive(void **state) {
-    (void)state;
+TEST(rates_spread_and_stay_positive) {
     uint32_t first[neurons], shortest, longest;
     uint32_t count = fire(10, 0.3, first, &shortest, &longest);
     assert_true(shortest < 900 && longest > 1200);
@@ -115,14 +112,12 @@ static void rates_spread_and_stay_positive(void **state) {
     assert_true(shortest > 0);
 }
 
-static void rate_zero_is_silent(void **state) {
-    (void)state;
+TEST(rate_zero_is_silent) {
     uint32_t first[neurons], shortest, longest;
     assert_int_equal(fire(0, 0, first, &shortest, &longest), 0);
 }
 
-static void rates_beyond_the_resolution_fire_in_every_step(void **state) {
-    (void)state;
+TEST(rates_beyond_the_resolution_fire_in_every_step) {
     uint32_t first[neurons], shortest, longest;
     assert_int_equal(fire(1e6, 0, first, &shortest, &longest), neurons * 20000);
 }
@@ -142,19 +137,17 @@ static void assert_neuron_refused(const char *override, const char *message) {
     description_close(&d);
 }
 
-static void bad_models_and_parameters_are_refused(void **state) {
-    (void)state;
+TEST(bad_models_and_parameters_are_refused) {
     assert_neuron_refused("network.populations.0.neuron.model=liff",
-                          "network.populations.0.neuron.model: \"liff\"; allowed: ignore_and_fire");
+                          "network.populations.0.neuron.model: \"liff\"; expected ignore_and_fire");
     assert_neuron_refused(
         "network.populations.0.neuron.rate=3",
-        "network.populations.0.neuron.rate: unknown field; allowed: model, rate_hz, rate_cv");
+        "network.populations.0.neuron.rate: unknown field; expected model, rate_hz, rate_cv");
     assert_neuron_refused("network.populations.0.neuron.rate_hz=-2",
-                          "network.populations.0.neuron.rate_hz: -2; allowed: a number from 0");
+                          "network.populations.0.neuron.rate_hz: -2; expected a number from 0");
 }
 
-static void parameters_beyond_their_limits_are_refused(void **state) {
-    (void)state;
+TEST(parameters_beyond_their_limits_are_refused) {
     for (int m = 0; neuron_models[m]; m++)
         for (uint32_t i = 0; i < neuron_models[m]->n_parameters; i++)
             for (int above = 0; above <= 1; above++) {
@@ -167,20 +160,7 @@ static void parameters_beyond_their_limits_are_refused(void **state) {
                 snprintf(message, sizeof message, "network.populations.0.neuron.%s: %s", p->name,
                          value < 0 ? "-" : "");
                 assert_neuron_refused(neuron, message);
-                snprintf(message, sizeof message, "; allowed: a number from %.10g to %.10g", p->low, p->high);
+                snprintf(message, sizeof message, "; expected a number from %.10g to %.10g", p->low, p->high);
                 assert_neuron_refused(neuron, message);
             }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spikes_do_not_depend_on_the_cut_into_blocks),
-        cmocka_unit_test(ignore_and_fire_keeps_its_interval_and_spreads_its_phases),
-        cmocka_unit_test(rates_spread_and_stay_positive),
-        cmocka_unit_test(rate_zero_is_silent),
-        cmocka_unit_test(rates_beyond_the_resolution_fire_in_every_step),
-        cmocka_unit_test(bad_models_and_parameters_are_refused),
-        cmocka_unit_test(parameters_beyond_their_limits_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,34 +1,33 @@
 /// \file
-/// The meter papi of a program that is built without PAPI: everything is unavailable, with the reason.
+/// A build without PAPI: each counter that was asked for is unavailable, with the reason.
 
+#include "run/counters.h"
 #include "support.h"
-
-#include "measurement/meter.h"
 #include <string.h>
 
-static void everything_is_unavailable_with_the_reason(void **state) {
-    (void)state;
-    const struct meter *papi = meter_find("papi");
-    static const char *const names[] = {"task_clock", "cycles"};
-    const struct meter_request requests[] = {{0}, {.names = names, .n_names = 2}};
-    const int channels[] = {5, 2};
-    assert_non_null(strstr(papi->absent, "without PAPI"));
+TEST(everything_is_unavailable_with_the_reason) {
+    static const char *const asked[] = {"record.counters=true",
+                                        "record.counters=[\"task_clock\",\"cycles\"]"};
+    static const int expected[] = {papi_hardware, 2};
+    assert_non_null(strstr(meters[0]->absent, "without PAPI"));
     for (int i = 0; i < 2; i++) {
-        struct meter_handle handle;
-        double value[meter_channels_max] = {0};
-        meter_open(&handle, papi, &requests[i]);
-        meter_read(&handle, value);
-        assert_int_equal(handle.n_channels, channels[i]);
-        for (int c = 0; c < channels[i]; c++) {
-            assert_int_equal(handle.channel[c].status, meter_unavailable);
-            assert_non_null(strstr(handle.channel[c].reason, papi->absent));
-            assert_true(isnan(value[c]));
+        struct description description;
+        struct counters counters;
+        struct error error = {""};
+        int wanted = 0;
+        open_description(&description, eight_areas, (const char *const[]){asked[i], NULL});
+        counters_open(&counters, &description, 1, false, &error);
+        for (int q = 0; q < papi_quantities; q++) {
+            const struct count *count = &counters.thread[0]->count[q];
+            if (!count->wanted) continue;
+            wanted++;
+            assert_int_equal(count->status, count_unavailable);
+            assert_non_null(strstr(count->reason, meters[0]->absent));
         }
-        meter_close(&handle);
+        assert_int_equal(wanted, expected[i]);
+        assert_false(counters.by_phase);
+        assert_int_equal(counters.thread[0]->count[quantity_usage].status, count_ok);
+        counters_close(&counters);
+        description_close(&description);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(everything_is_unavailable_with_the_reason)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,8 @@
 #include "support.h"
 
 #include "base/alloc.h"
-#include "description/draw.h"
-#include "description/placement_weights.h"
+#include "description/network.h"
+#include "description/placement.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,8 +52,7 @@ static json_t *descending(int ranks) {
     return weights;
 }
 
-static void every_neuron_has_one_owner(void **state) {
-    (void)state;
+TEST(every_neuron_has_one_owner) {
     struct description d;
     open_description(&d, eight_areas, NULL);
     for (int rule = 0; placement_rules[rule]; rule++)
@@ -74,8 +73,7 @@ static void every_neuron_has_one_owner(void **state) {
     description_close(&d);
 }
 
-static void batches_draw_the_same_synapses(void **state) {
-    (void)state;
+TEST(batches_draw_the_same_synapses) {
     struct description d;
     open_description(&d, eight_areas, NULL);
     for (uint32_t p = 0; p < d.network.n_projections; p++)
@@ -92,8 +90,7 @@ static void batches_draw_the_same_synapses(void **state) {
     description_close(&d);
 }
 
-static void round_robin_is_level(void **state) {
-    (void)state;
+TEST(round_robin_is_level) {
     struct description d;
     struct placement placement;
     struct error error = {""};
@@ -107,8 +104,7 @@ static void round_robin_is_level(void **state) {
     description_close(&d);
 }
 
-static void area_keeps_areas_and_needs_one_per_rank(void **state) {
-    (void)state;
+TEST(area_keeps_areas_and_needs_one_per_rank) {
     struct description d;
     struct placement placement;
     struct error error = {""};
@@ -120,7 +116,7 @@ static void area_keeps_areas_and_needs_one_per_rank(void **state) {
     placement_close(&placement);
     assert_false(placement_open(&placement, placement_find("area"), &d.network, 9, 2, NULL, &error));
     assert_string_equal(error.text,
-                        "placement: \"area\" cannot deal 8 area(s) to 9 ranks; allowed: at most 8 ranks, or "
+                        "placement: \"area\" cannot deal 8 area(s) to 9 ranks; expected at most 8 ranks, or "
                         "placement area_group");
     placement_close(&placement);
     description_close(&d);
@@ -159,8 +155,7 @@ static uint64_t fewest_ranks(const uint32_t size[most_areas], uint32_t most) {
     return own + best[small].bins;
 }
 
-static void area_group_levels_the_ranks(void **state) {
-    (void)state;
+TEST(area_group_levels_the_ranks) {
     struct description d;
     struct error error = {""};
     uint32_t size[most_areas] = {0};
@@ -191,8 +186,7 @@ static void area_group_levels_the_ranks(void **state) {
 
 /// Threads of a rank get equal numbers of neurons, even where every range has a single one. Neighbours on one
 /// rank become one deal.
-static void short_ranges_are_spread_over_threads(void **state) {
-    (void)state;
+TEST(short_ranges_are_spread_over_threads) {
     enum { ranks = 3, threads = 4 };
     struct description d;
     struct placement placement;
@@ -223,16 +217,4 @@ static void short_ranges_are_spread_over_threads(void **state) {
     json_decref(file);
     placement_close(&placement);
     description_close(&d);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_neuron_has_one_owner),
-        cmocka_unit_test(batches_draw_the_same_synapses),
-        cmocka_unit_test(round_robin_is_level),
-        cmocka_unit_test(area_group_levels_the_ranks),
-        cmocka_unit_test(area_keeps_areas_and_needs_one_per_rank),
-        cmocka_unit_test(short_ranges_are_spread_over_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

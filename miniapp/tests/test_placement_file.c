@@ -7,8 +7,7 @@
 #include <string.h>
 
 /// Ranges that are dealt over all ranks from neuron 0 on are what round_robin does, threads included.
-static void a_file_can_deal_as_round_robin_does(void **state) {
-    (void)state;
+TEST(a_file_can_deal_as_round_robin_does) {
     enum { ranks = 5, threads = 3 };
     struct description d;
     struct placement rule, read;
@@ -48,44 +47,35 @@ static void refuse_file(const struct network *network, const char *change, const
     placement_close(&placement);
 }
 
-static void bad_files_are_refused(void **state) {
-    (void)state;
+TEST(bad_files_are_refused) {
     static const char *const cases[][2] = {
-        {"kind=machine", "placement.file: kind: \"machine\"; allowed: \"placement\""},
-        {"format_version=2", "placement.file: format_version: 2; allowed: 1"},
-        {"ranks=\"all\"", "placement.file: ranks: missing; allowed: the number of ranks"},
-        {"ranks=8", "placement.file: ranks: 8; allowed: 4, the ranks of this run"},
-        {"first=0", "placement.file: first: not a list; allowed: a list of integers"},
-        {"rank=[0, 1]", "placement.file: rank has 2 values and first has 17; allowed: as many"},
+        {"kind=machine", "placement.file: kind: \"machine\"; expected \"placement\""},
+        {"format_version=2", "placement.file: format_version: 2; expected 1"},
+        {"ranks=\"all\"", "placement.file: ranks: missing; expected the number of ranks"},
+        {"ranks=8", "placement.file: ranks: 8; expected 4, the ranks of this run"},
+        {"first=0", "placement.file: first: not a list; expected a list of integers"},
+        {"rank=[0, 1]", "placement.file: rank has 2 values and first has 17; expected as many"},
         {"first=[]", "placement.file: first has 0 values"},
-        {"first.0=1", "placement.file: neuron 0 is left out, by range 0; allowed: every neuron once"},
+        {"first.0=1", "placement.file: neuron 0 is left out, by range 0; expected every neuron once"},
         {"first.3=33", "placement.file: neuron 31 is left out, by range 3"},
         {"first.3=30", "placement.file: neuron 30 is placed twice, by range 3"},
         {"first.3=1.5", "placement.file: first.3: not an integer"},
-        {"end.2=7", "placement.file: end.2: 7; allowed: an integer from 8 to 146"},
+        {"end.2=7", "placement.file: end.2: 7; expected an integer from 8 to 146"},
         {"end.16=145", "placement.file: neuron 145 is left out, after the last range"},
-        {"end.16=147", "placement.file: end.16: 147; allowed: an integer from 145 to 146"},
-        {"rank.1=4", "placement.file: rank.1: 4; allowed: an integer from 0 to 3"},
-        {"rank.1=-1", "placement.file: rank.1: -1; allowed: an integer from 0 to 3"},
-        {"over.2=5", "placement.file: over.2: 5; allowed: an integer from 1 to"},
-        {"over.2=0", "placement.file: over.2: 0; allowed: an integer from 1 to"},
-        {"origin.1=8", "placement.file: origin.1: 8; allowed: an integer from 0 to 7"},
-        {"origin.1=-1", "placement.file: origin.1: -1; allowed: an integer from 0 to 7"},
-        {"weights=1", "placement.file: weights: not 4 values; allowed: one for each rank"},
-        {"weights=[1, 1, 1]", "placement.file: weights: not 4 values; allowed: one for each rank"},
-        {"weights=[1, 1, 1, 0]", "placement.file: weights.3: 0; allowed: a number from 1e-12 to 1e12"},
+        {"end.16=147", "placement.file: end.16: 147; expected an integer from 145 to 146"},
+        {"rank.1=4", "placement.file: rank.1: 4; expected an integer from 0 to 3"},
+        {"rank.1=-1", "placement.file: rank.1: -1; expected an integer from 0 to 3"},
+        {"over.2=5", "placement.file: over.2: 5; expected an integer from 1 to"},
+        {"over.2=0", "placement.file: over.2: 0; expected an integer from 1 to"},
+        {"origin.1=8", "placement.file: origin.1: 8; expected an integer from 0 to 7"},
+        {"origin.1=-1", "placement.file: origin.1: -1; expected an integer from 0 to 7"},
+        {"weights=1", "placement.file: weights: not 4 values; expected one for each rank"},
+        {"weights=[1, 1, 1]", "placement.file: weights: not 4 values; expected one for each rank"},
+        {"weights=[1, 1, 1, 0]", "placement.file: weights.3: 0; expected a number from 1e-12 to 1e12"},
     };
     struct description d;
     open_description(&d, eight_areas, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         refuse_file(&d.network, cases[i][0], cases[i][1]);
     description_close(&d);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_can_deal_as_round_robin_does),
-        cmocka_unit_test(bad_files_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

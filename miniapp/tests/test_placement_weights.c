@@ -5,7 +5,7 @@
 #include "support.h"
 
 #include "base/alloc.h"
-#include "description/placement_weights.h"
+#include "description/placement.h"
 #include "schedule/schedule.h"
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,7 @@ static json_t *every_third(int ranks) {
     return weights;
 }
 
-static void ranks_have_their_share_by_weight(void **state) {
-    (void)state;
+TEST(ranks_have_their_share_by_weight) {
     struct description d;
     open_description(&d, eight_areas, NULL);
     for (int rule = 0; placement_rules[rule]; rule++)
@@ -45,8 +44,7 @@ static void ranks_have_their_share_by_weight(void **state) {
 }
 
 /// Equal weights are none: the rule does what it does without.
-static void equal_weights_change_nothing(void **state) {
-    (void)state;
+TEST(equal_weights_change_nothing) {
     struct description d;
     open_description(&d, eight_areas, NULL);
     for (int rule = 0; placement_rules[rule]; rule++) {
@@ -67,8 +65,7 @@ static void equal_weights_change_nothing(void **state) {
 }
 
 /// An area stays on as few ranks as its size needs, and areas keep their order.
-static void weights_of_area_group_keep_areas_together(void **state) {
-    (void)state;
+TEST(weights_of_area_group_keep_areas_together) {
     struct description d;
     open_description(&d, eight_areas, NULL);
     for (int ranks = 2; ranks <= 8; ranks++) {
@@ -92,21 +89,20 @@ static void weights_of_area_group_keep_areas_together(void **state) {
     description_close(&d);
 }
 
-static void bad_weights_are_refused(void **state) {
-    (void)state;
+TEST(bad_weights_are_refused) {
     static const char *const cases[][2] = {
         {"{\"name\": \"area_group\", \"weights\": [1, 2, 3]}",
-         "placement.weights: not 2 values; allowed: one for each rank"},
+         "placement.weights: not 2 values; expected one for each rank"},
         {"{\"name\": \"area_group\", \"weights\": [1, 0]}",
-         "placement.weights.1: 0; allowed: a number from 1e-12 to 1e12"},
+         "placement.weights.1: 0; expected a number from 1e-12 to 1e12"},
         {"{\"name\": \"round_robin\", \"weights\": [0, 0]}",
-         "placement.weights.0: 0; allowed: a number from 1e-12 to 1e12"},
+         "placement.weights.0: 0; expected a number from 1e-12 to 1e12"},
         {"{\"name\": \"round_robin\", \"weights\": [-1, 2]}",
-         "placement.weights.0: -1; allowed: a number from 1e-12 to 1e12"},
+         "placement.weights.0: -1; expected a number from 1e-12 to 1e12"},
         {"{\"name\": \"round_robin\", \"weights\": [1, \"2\"]}",
-         "placement.weights.1: 0; allowed: a number from 1e-12 to 1e12"},
+         "placement.weights.1: 0; expected a number from 1e-12 to 1e12"},
         {"{\"name\": \"area\", \"weights\": [1, 2]}",
-         "placement.weights: with placement \"area\"; allowed: with round_robin, area_group"},
+         "placement.weights: with placement \"area\"; expected with round_robin, area_group"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct description d;
@@ -120,14 +116,4 @@ static void bad_weights_are_refused(void **state) {
         placement_close(&placement);
         description_close(&d);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_have_their_share_by_weight),
-        cmocka_unit_test(equal_weights_change_nothing),
-        cmocka_unit_test(weights_of_area_group_keep_areas_together),
-        cmocka_unit_test(bad_weights_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

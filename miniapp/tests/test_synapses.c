@@ -115,8 +115,7 @@ static void check_deliveries(uint32_t lists, bool narrow, uint32_t classes, bool
     ring_close(&ring);
 }
 
-static void deliveries_arrive_where_and_when_they_should(void **state) {
-    (void)state;
+TEST(deliveries_arrive_where_and_when_they_should) {
     for (uint32_t classes = 1; classes <= 3; classes++) {
         for (int i = 0; i < 4; i++) {
             const uint32_t lists =
@@ -128,8 +127,7 @@ static void deliveries_arrive_where_and_when_they_should(void **state) {
     }
 }
 
-static void cells_of_a_ring_beyond_the_caches_are_fetched_and_added_to(void **state) {
-    (void)state;
+TEST(cells_of_a_ring_beyond_the_caches_are_fetched_and_added_to) {
     neurons = many;
     check_deliveries(300, true, 2, false);
     check_deliveries(300, false, 1, false);
@@ -137,8 +135,7 @@ static void cells_of_a_ring_beyond_the_caches_are_fetched_and_added_to(void **st
     neurons = few;
 }
 
-static void nothing_is_delivered_from_an_empty_table(void **state) {
-    (void)state;
+TEST(nothing_is_delivered_from_an_empty_table) {
     struct synapse_format format;
     struct synapse_table table;
     struct error error = {""};
@@ -160,8 +157,7 @@ static void nothing_is_delivered_from_an_empty_table(void **state) {
     ring_close(&ring);
 }
 
-static void what_does_not_fit_four_bytes_is_refused(void **state) {
-    (void)state;
+TEST(what_does_not_fit_four_bytes_is_refused) {
     struct synapse_format format;
     struct error error = {""};
     assert_true(synapse_format(&format, 1u << 20, 1023, weights, 4, &error));
@@ -172,8 +168,7 @@ static void what_does_not_fit_four_bytes_is_refused(void **state) {
     assert_false(synapse_format(&format, 1u << 20, 2048, NULL, 0, &error));
 }
 
-static void lists_of_any_length_arrive(void **state) {
-    (void)state;
+TEST(lists_of_any_length_arrive) {
     for (int own = 0; own < 2; own++)
         for (uint32_t lists = 3; lists <= 3 * synapses; lists += 1 + lists / 8) {
             check_deliveries(lists, false, 3, own);
@@ -181,8 +176,7 @@ static void lists_of_any_length_arrive(void **state) {
         }
 }
 
-static void the_sources_of_one_area_are_spread_over_buckets(void **state) {
-    (void)state;
+TEST(the_sources_of_one_area_are_spread_over_buckets) {
     enum { area = 16133, used_bits = 18 };
     const struct synapse_format format = {.used_bits = used_bits};
     for (uint32_t areas = 2; areas <= 1024; areas *= 2) {
@@ -193,16 +187,4 @@ static void the_sources_of_one_area_are_spread_over_buckets(void **state) {
     // A thread of a rank with few synapses of very many sources has no more than 2^14 buckets.
     assert_true(UINT32_C(1000000000) >>
                 buckets_source_bits(&(struct synapse_format){.used_bits = 16}, 1000000000) <= 1 << 14);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deliveries_arrive_where_and_when_they_should),
-        cmocka_unit_test(cells_of_a_ring_beyond_the_caches_are_fetched_and_added_to),
-        cmocka_unit_test(nothing_is_delivered_from_an_empty_table),
-        cmocka_unit_test(what_does_not_fit_four_bytes_is_refused),
-        cmocka_unit_test(lists_of_any_length_arrive),
-        cmocka_unit_test(the_sources_of_one_area_are_spread_over_buckets),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

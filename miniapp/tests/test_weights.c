@@ -5,7 +5,7 @@
 #include "support.h"
 
 #include "base/alloc.h"
-#include "description/draw.h"
+#include "description/network.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +17,7 @@ static void open_weights(struct description *d, double mean, double sd, int clas
     open_description(d, eight_areas, (const char *const[]){weight, NULL});
 }
 
-static void classes_have_the_mean_and_sd_asked_for(void **state) {
-    (void)state;
+TEST(classes_have_the_mean_and_sd_asked_for) {
     static const int counts[] = {2, 3, 8, 32, 255, 4096};
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
         for (int sign = -1; sign <= 1; sign += 2) {
@@ -41,8 +40,7 @@ static void classes_have_the_mean_and_sd_asked_for(void **state) {
         }
 }
 
-static void slices_are_those_of_the_normal_distribution(void **state) {
-    (void)state;
+TEST(slices_are_those_of_the_normal_distribution) {
     struct description d;
     open_weights(&d, 10, 1, 4);
     // Quartiles at -0.67449: density 0.31778 there and 0.39894 at 0; sd of the means of the slices 0.92815.
@@ -54,8 +52,7 @@ static void slices_are_those_of_the_normal_distribution(void **state) {
     description_close(&d);
 }
 
-static void every_class_is_drawn_equally_often(void **state) {
-    (void)state;
+TEST(every_class_is_drawn_equally_often) {
     struct description d;
     enum { classes = 7, n = 70000 };
     open_weights(&d, 2, 0.5, classes);
@@ -79,8 +76,7 @@ static void every_class_is_drawn_equally_often(void **state) {
     description_close(&d);
 }
 
-static void without_spread_there_is_one_class(void **state) {
-    (void)state;
+TEST(without_spread_there_is_one_class) {
     struct description d;
     open_weights(&d, 2, 0, 7);
     assert_int_equal(d.network.projections[0].weights.classes, 1);
@@ -93,8 +89,7 @@ static double normal_between(double a, double b) {
     return 0.5 * (erfc(a * M_SQRT1_2) - erfc(b * M_SQRT1_2));
 }
 
-static void quantiles_are_those_of_the_normal_distribution(void **state) {
-    (void)state;
+TEST(quantiles_are_those_of_the_normal_distribution) {
     struct normal *normal = normal_open();
     // The tails are those at 0, 1, ... 6 sd, computed elsewhere; then those between the points of the table,
     // where it is worst.
@@ -154,15 +149,13 @@ static void check_own_weights(double mean, double sd, double limit) {
     description_close(&d);
 }
 
-static void weights_of_synapses_are_normal_within_their_limit(void **state) {
-    (void)state;
+TEST(weights_of_synapses_are_normal_within_their_limit) {
     check_own_weights(0.4, 0.1, 4); // as DPSNN: limited by the sign
     check_own_weights(-3, 1, 3);
     check_own_weights(87.8, 8.78, normal_furthest); // as the microcircuit: by the words
 }
 
-static void the_furthest_weights_stay_within_the_bound(void **state) {
-    (void)state;
+TEST(the_furthest_weights_stay_within_the_bound) {
     static const double sds[] = {1.0 / 3, 0.25, 0.1, 1e-6};
     static const uint32_t words[] = {0, 0x7fffffff, 0x80000000, 0xffffffff};
     for (size_t s = 0; s < sizeof sds / sizeof *sds; s++)
@@ -184,8 +177,7 @@ static void the_furthest_weights_stay_within_the_bound(void **state) {
         }
 }
 
-static void without_classes_nothing_overflows(void **state) {
-    (void)state;
+TEST(without_classes_nothing_overflows) {
     struct description d;
     // Twelve synapses of at most 2000 units, and others of 1, would fit 16 bits as classes with a common
     // unit.
@@ -213,36 +205,20 @@ static void assert_refused(const char *weight, const char *message) {
     if (!strstr(found, message)) fail_msg("%s: the message is '%s', expected '%s'", weight, found, message);
 }
 
-static void bad_distributions_are_refused(void **state) {
-    (void)state;
+TEST(bad_distributions_are_refused) {
     assert_refused("{\"sd\": 1}", "network.projections.0.weight.mean: missing");
-    assert_refused("{\"mean\": 1, \"sd\": -1}", "weight.sd: -1; allowed: a number from 0");
+    assert_refused("{\"mean\": 1, \"sd\": -1}", "weight.sd: -1; expected a number from 0");
     assert_refused("{\"mean\": 1, \"sd\": 0.2, \"classes\": 1}",
-                   "weight.classes: 1; allowed: 0, or an integer from 2 to 4096");
+                   "weight.classes: 1; expected 0, or an integer from 2 to 4096");
     assert_refused("{\"mean\": 1, \"sd\": 0.2, \"classes\": 4097}",
-                   "weight.classes: 4097; allowed: an integer");
+                   "weight.classes: 4097; expected an integer");
     assert_refused("{\"mean\": -3, \"sd\": 1.01, \"classes\": 0}",
-                   "weight.sd: 1.01; allowed: at most 1, a third of the mean, since without classes");
-    assert_refused("{\"mean\": 0, \"sd\": 1, \"classes\": 0}", "weight.sd: 1; allowed: at most 0, a third");
+                   "weight.sd: 1.01; expected at most 1, a third of the mean, since without classes");
+    assert_refused("{\"mean\": 0, \"sd\": 1, \"classes\": 0}", "weight.sd: 1; expected at most 0, a third");
     assert_refused(
         "{\"mean\": 1, \"sd\": 2, \"classes\": 2}",
-        "weight.sd: 2; allowed: at most 1 with a mean of 1 and 2 classes, so that no weight changes");
-    assert_refused("{\"mean\": 0, \"sd\": 0.1}", "weight.sd: 0.1; allowed: at most 0 with");
-    assert_refused("{\"mean\": 1, \"width\": 2}", "weight.width: unknown field; allowed: mean, sd, classes");
-    assert_refused("{\"mean\": 1e-8, \"sd\": 1e-9}", "weight: 1e-08; allowed: 0 or at least");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(classes_have_the_mean_and_sd_asked_for),
-        cmocka_unit_test(slices_are_those_of_the_normal_distribution),
-        cmocka_unit_test(every_class_is_drawn_equally_often),
-        cmocka_unit_test(without_spread_there_is_one_class),
-        cmocka_unit_test(quantiles_are_those_of_the_normal_distribution),
-        cmocka_unit_test(weights_of_synapses_are_normal_within_their_limit),
-        cmocka_unit_test(the_furthest_weights_stay_within_the_bound),
-        cmocka_unit_test(without_classes_nothing_overflows),
-        cmocka_unit_test(bad_distributions_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+        "weight.sd: 2; expected at most 1 with a mean of 1 and 2 classes, so that no weight changes");
+    assert_refused("{\"mean\": 0, \"sd\": 0.1}", "weight.sd: 0.1; expected at most 0 with");
+    assert_refused("{\"mean\": 1, \"width\": 2}", "weight.width: unknown field; expected mean, sd, classes");
+    assert_refused("{\"mean\": 1e-8, \"sd\": 1e-9}", "weight: 1e-08; expected 0 or at least");
 }

@@ -49,44 +49,19 @@ def _at(place: float, size: int) -> int:
     return min(int(place * size), max(size - 1, 0))
 
 
-def _flip(data: bytes, edit: Edit) -> bytes:
-    if not data:
-        return data
-    found = bytearray(data)
-    found[_at(edit.place, len(data))] ^= 1 << edit.number % 8
-    return bytes(found)
+def _bytes(change: Callable[[bytes, int, int], bytes], beyond: int = 0) -> Callable[[bytes, Edit], bytes]:
+    """An edit of bytes at a place, which may be the end where `beyond` is 1."""
+    return lambda data, edit: change(data, _at(edit.place, len(data) + beyond), edit.number)
 
 
-def _set(data: bytes, edit: Edit) -> bytes:
-    at = _at(edit.place, len(data))
-    return data[:at] + bytes([edit.number % 256]) + data[at + 1 :]
+def _word(data: bytes, at: int, number: int) -> bytes:
+    return data[:at] + WORDS[number % len(WORDS)].encode(errors="replace") + data[at + number // 64 % 9 :]
 
 
-def _cut(data: bytes, edit: Edit) -> bytes:
-    return data[: _at(edit.place, len(data) + 1)]
-
-
-def _remove(data: bytes, edit: Edit) -> bytes:
-    at = _at(edit.place, len(data))
-    return data[:at] + data[at + 1 + edit.number % 40 :]
-
-
-def _repeat(data: bytes, edit: Edit) -> bytes:
-    at = _at(edit.place, len(data))
-    part = data[at : at + 1 + edit.number % 200]
-    return data[:at] + part + data[at:]
-
-
-def _word(data: bytes, edit: Edit) -> bytes:
-    at = _at(edit.place, len(data) + 1)
-    word = WORDS[edit.number % len(WORDS)].encode(errors="replace")
-    return data[:at] + word + data[at + edit.number // 64 % 9 :]
-
-
-def _number(data: bytes, edit: Edit) -> bytes:
+def _number(data: bytes, at: int, number: int) -> bytes:
     """Puts a number of one to eight bytes over others."""
-    at, size = _at(edit.place, len(data)), 2 ** (edit.number % 4)
-    value = (0, 1, 2 ** (8 * size) - 1, 2 ** (8 * size - 1), edit.number)[edit.number // 4 % 5]
+    size = 2 ** (number % 4)
+    value = (0, 1, 2 ** (8 * size) - 1, 2 ** (8 * size - 1), number)[number // 4 % 5]
     return data[:at] + (value % 2 ** (8 * size)).to_bytes(size, "little") + data[at + size :]
 
 
@@ -123,14 +98,6 @@ def _change_value(value: Any, edit: Edit) -> Any:
         case _:
             at[last] = rng.choice(VALUES)
     return value
-
-
-def _json(data: bytes, edit: Edit) -> bytes:
-    return json.dumps(_change_value(json.loads(data), edit)).encode(errors="surrogatepass")
-
-
-def _yaml(data: bytes, edit: Edit) -> bytes:
-    return yaml.safe_dump(_change_value(yaml.safe_load(data), edit), allow_unicode=True).encode()
 
 
 def _cell(data: bytes, edit: Edit) -> bytes:
@@ -180,7 +147,7 @@ def _array(data: bytes, edit: Edit) -> bytes:
     return stream.getvalue()
 
 
-def _member(change: str) -> Callable[[bytes, Edit], bytes]:
+def _zip(kind: str) -> Callable[[bytes, Edit], bytes]:
     """An edit of one member of a zip archive, which is packed again; or a member that is lost."""
 
     def zipped(data: bytes, edit: Edit) -> bytes:
@@ -191,7 +158,7 @@ def _member(change: str) -> Callable[[bytes, Edit], bytes]:
         if rng.randrange(10) == 0:
             del held[name]
         else:
-            held[name] = KINDS[change](held[name], Edit(change, edit.place, rng.getrandbits(32)))
+            held[name] = KINDS[kind](held[name], Edit(kind, edit.place, rng.getrandbits(32)))
         stream = io.BytesIO()
         with zipfile.ZipFile(stream, "w") as archive:
             for key, content in held.items():
@@ -203,13 +170,10 @@ def _member(change: str) -> Callable[[bytes, Edit], bytes]:
 
 def _tar(data: bytes, edit: Edit) -> bytes:
     """Changes bytes of one member of a tar archive, which is packed again."""
-    rng, held = edit.rng, {}
     with tarfile.open(fileobj=io.BytesIO(data)) as archive:
-        for member in archive.getmembers():
-            if (file := archive.extractfile(member)) is not None:
-                held[member.name] = file.read()
-    name = rng.choice(list(held))
-    kind = rng.choice(BYTES)
+        held = {m.name: archive.extractfile(m).read() for m in archive.getmembers() if m.isfile()}
+    rng = edit.rng
+    name, kind = rng.choice(list(held)), rng.choice(BYTES)
     held[name] = KINDS[kind](held[name], Edit(kind, edit.place, rng.getrandbits(32)))
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w") as archive:
@@ -221,9 +185,21 @@ def _tar(data: bytes, edit: Edit) -> bytes:
 
 
 KINDS: dict[str, Callable[[bytes, Edit], bytes]] = {
-    "flip": _flip, "set": _set, "cut": _cut, "remove": _remove, "repeat": _repeat, "word": _word,
-    "number": _number, "json": _json, "yaml": _yaml, "cell": _cell, "array": _array,
-    "array in zip": _member("array"), "bytes in zip": _member("number"), "tar": _tar,
+    "flip": _bytes(
+        lambda data, at, n: data[:at] + bytes(b ^ 1 << n % 8 for b in data[at : at + 1]) + data[at + 1 :]
+    ),
+    "set": _bytes(lambda data, at, n: data[:at] + bytes([n % 256]) + data[at + 1 :]),
+    "cut": _bytes(lambda data, at, _: data[:at], 1),
+    "remove": _bytes(lambda data, at, n: data[:at] + data[at + 1 + n % 40 :]),
+    "repeat": _bytes(lambda data, at, n: data[: at + 1 + n % 200] + data[at:]),
+    "word": _bytes(_word, 1),
+    "number": _bytes(_number),
+    "json": lambda data, edit: json.dumps(_change_value(json.loads(data), edit)).encode(),
+    "yaml": lambda data, edit: yaml.safe_dump(
+        _change_value(yaml.safe_load(data), edit), allow_unicode=True
+    ).encode(),
+    "cell": _cell, "array": _array, "tar": _tar,
+    "array in zip": _zip("array"), "bytes in zip": _zip("number"),
 }  # fmt: skip
 BYTES = ("flip", "set", "cut", "remove", "repeat", "word", "number")
 #: Edits that know what a file with such an end means.

@@ -1,12 +1,11 @@
 """The readers that are fuzzed, each with real files and with what it does with them.
 
-Of a changed file a reader says in one line what is wrong (BadInput), or it returns a valid result: one whose
-numbers JSON can hold. A new reader is an entry in READERS, here or in kept_readers.py. The tests and
-`make fuzz` loop over them, and a test asks that every module that reads files is reached by one of them.
+A new reader is an entry in READERS. The tests and `make fuzz` loop over them.
 """
 
 import json
 import shutil
+import tempfile
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -14,48 +13,74 @@ from typing import Any
 
 import compared
 import dry_folder
-import dry_record
+import fake_exchanges
+import fake_peers
 import fake_scorep
 import foreign_logs
-import kept_readers
+import mam_copy
 import numpy as np
 import pandas as pd
 import planted_power
-import predicted
 import pytest
 import swept
 import yaml
-from reader import Reader
-from results import command
+from reading import Reader, command
 from small_network import describe
 from synthetic import compute_times, job, write_run
-from tender import made_up
+from tender import offered
 
 from spikemark import machines
+from spikemark.cli import options
 from spikemark.core.reading import read_json
-from spikemark.differences import entries
-from spikemark.energy import own
-from spikemark.energy.power_csv import read_power
-from spikemark.network import description, placement_file
-from spikemark.network.placement import PLACEMENTS
-from spikemark.prediction.ledger import chain, show
-from spikemark.prediction.ledger.score import score
-from spikemark.prediction.partition import graph, placement
-from spikemark.presets import music_config
-from spikemark.records import dry_rank, dry_run, imported, record
-from spikemark.records.gather import gather
+from spikemark.diff import history
+from spikemark.measuring import cachesim, energy, exchanges, meter, peers, scorep
+from spikemark.network import description, named_files, placement_file
+from spikemark.network.placement import PLACEMENTS, ranges
+from spikemark.prediction import question
+from spikemark.prediction.partition import graph
+from spikemark.presets import mam_data, voxels
+from spikemark.records import dry_run, imported, record
+from spikemark.records.frames import configurations, load_folder
 from spikemark.running import experiments
-from spikemark.scorep import profile, trace
+from spikemark.tender import acceptance, check, formats
 
 ROOT = Path(__file__).parents[2]
-DATA = ROOT / "analysis" / "tests" / "data"
+EXPERIMENTS = ROOT / "workflows" / "experiments"
+SMOKE = yaml.safe_dump(yaml.safe_load((EXPERIMENTS / "smoke.yaml").read_text()))
+REAL_NEST = ROOT / "analysis" / "tests" / "data" / "nest-3.10"
+CALLED = {"otf2": {"communicate": "MPI_Alltoall", "wait": "MPI_Barrier"}}
+CACHE = {"size": 4096, "ways": 8, "line": 64}
+CACHES = {
+    "kind": "simulated caches", "label": "simulated", "d1": CACHE, "ll": CACHE | {"size": 1048576},
+    "threads": 1, "simulate_ms": 20.0, "synaptic_events": 1000, "first_accesses": 200, "misses": 250,
+    "predicted": 240.0, "ranks": [{}, {}],
+}  # fmt: skip
 
 
-def _run(folder: Path) -> None:
+def text(name: str, content: str | Callable[[], Any]) -> Callable[[Path], Any]:
+    """Makes one file; what is no text becomes JSON."""
+    return lambda folder: (folder / name).write_text(
+        content if isinstance(content, str) else json.dumps(content())
+    )
+
+
+def patched(made: Callable[[pytest.MonkeyPatch], Any]) -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        return made(patch)
+
+
+def times(ranks: int = 3, cycles: int = 30) -> np.ndarray:
+    return compute_times(ranks, cycles, mean_s=1e-3, cv=0.1, ar1=0.5, rank_sd=0.03, seed=2)
+
+
+# Runs
+
+
+def one_run(folder: Path) -> None:
     write_run(folder, ranks=2, cycles=40, rank_sd=0.2, launch=job(1))
 
 
-def _loaded(folder: Path) -> Any:
+def loaded(folder: Path) -> Any:
     run = record.load(folder)
     with np.errstate(all="raise"):
         waiting, compute = run.waiting(), run.compute()
@@ -66,61 +91,100 @@ def _loaded(folder: Path) -> Any:
     ]  # fmt: skip
 
 
-def _energy(folder: Path) -> None:
+def two_runs(folder: Path) -> None:
+    for name in ("a", "b"):
+        compared.run(folder / name, cycles=40, rank_sd=0.2, launch=job(1))
+
+
+def entries(folder: Path) -> None:
+    for name, mean_s in (("a", 1e-4), ("b", 2e-4)):
+        history.add(folder / "history", [compared.run(folder / "runs" / name, cycles=40, mean_s=mean_s)])
+
+
+def sweep(folder: Path) -> None:
+    results, runs = swept.planned(folder)
+    swept.write(results, runs[0], cycles=10)
+
+
+def gathered(folder: Path) -> Any:
+    found = load_folder(folder)
+    return [len(found.missing), found.left_out, found.failed, list(configurations(found.runs))]
+
+
+def dry_rank(folder: Path) -> None:
+    run = describe(areas=4)
+    run["time"]["simulate_ms"] = 4
+    dry_folder.write_rank(folder, run, 1, 4)
+
+
+def expanded(folder: Path) -> Any:
+    chosen = experiments.load(folder / "smoke.yaml")
+    runs = experiments.expand(chosen) if experiments._number(chosen) < 200 else []
+    return [run.without_description() for run in runs]
+
+
+# Energy, caches, Score-P
+
+
+def own_energy(folder: Path) -> None:
     planted = planted_power.Planted()
     planted.run(folder, energy=planted_power.energy_fields(planted))
     planted_power.write_own(folder, planted, interval_s=1.0)
 
 
-def _traces(source: Any) -> Any:
+def power(path: Path) -> Path:
+    planted = planted_power.Planted()
+    found = planted.times(2.0)
+    columns = {"node1 [W]": planted.watts(found), "node2 [W]": planted.watts(found) / 2}
+    return planted_power.write_csv(path, planted_power.T0 + found, columns)
+
+
+def traces(source: Any) -> Any:
     return [[name, one.time_s, one.power_w, one.counter_j] for name, one in source.items()]
 
 
-def _power(folder: Path) -> None:
-    planted = planted_power.Planted()
-    times = planted.times(2.0)
-    columns = {"node1 [W]": planted.watts(times), "node2 [W]": planted.watts(times) / 2}
-    planted_power.write_csv(folder / "power.csv", planted_power.T0 + times, columns)
+def kept_power(folder: Path) -> None:
+    results, runs = swept.planned(folder)
+    planted_power.Planted().run(results.run(runs[0].id))
+    energy.keep(record.load(results.run(runs[0].id)), power(folder / "meter.csv"), channels=["node1 [W]"],
+                offset_s=0.0, align="times", at_wall_percent=None)  # fmt: skip
 
 
-def _dry_rank(folder: Path) -> None:
-    run = describe(areas=4)
-    run["time"]["simulate_ms"] = 4
-    dry_record.write_rank(folder, run, 1, 4)
+def measured(folder: Path) -> Any:
+    found = energy.of_run(record.load(next(iter((folder / "runs").iterdir()))))
+    return [found.gross_j.value, found.idle_w.value, found.duration_s]
 
 
-def _dry_run(folder: Path) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        dry_folder.write(patch, folder / "dry", description=dry_folder.description())
+def instrumented(folder: Path) -> None:
+    run = record.load(write_run(folder / "record", ranks=2, cycles=20, rank_sd=0.3))
+    fake_scorep.write(run, folder)
 
 
-def _ledger(folder: Path) -> None:
-    run = record.load(write_run(folder / "run", ranks=2, cycles=40))
-    for factor in (1.0, 2.0):
-        chain.add(folder / "ledger.jsonl", [predicted.content(run, factor)])
+def settings(folder: Path) -> None:
+    (folder / scorep.TOLD).write_text("SCOREP_ENABLE_PROFILING=true\nSCOREP_ENABLE_TRACING='false'\n")
+    (folder / scorep.PROFILE).write_bytes(b"")
 
 
-def _scored(folder: Path) -> Any:
-    made = score(chain.read(folder / "ledger.jsonl"), [folder / "run"])
-    return [show.content(made), show.table(made).cells]
+def seen(found: list) -> Any:
+    return [[one.seconds, one.visits, one.counts] for one in found]
 
 
-def _imported(folder: Path) -> None:
-    files = foreign_logs.table(folder, _times())
-    command("import", "cycles", *files, "--unit", "s", "--cycle-ms", "0.1", "--out", folder / "mine")
+def traced(folder: Path) -> Any:
+    found = scorep.read_trace(folder / "traces.otf2", 2)
+    return [seen(found), [one.waited_s for one in found]]
+
+
+# Times of other programs
+
+
+def kept_import(folder: Path) -> None:
+    files = foreign_logs.table(folder, times())
+    command("import", *files, "--unit", "s", "--cycle-ms", "0.1", "--out", folder / "mine")
     for path in files:
         path.unlink()
 
 
-def _times(ranks: int = 3, cycles: int = 30) -> np.ndarray:
-    return compute_times(ranks, cycles, mean_s=1e-3, cv=0.1, ar1=0.5, rank_sd=0.03, seed=2)
-
-
-MUSIC = "np=2\n[A]\nbinary=./a\n[B]\nnp=3\nA.out -> B.in [128]\nB.out -> A.in [7]\n"
-CALLED = {"otf2": {"communicate": "MPI_Alltoall", "wait": "MPI_Barrier"}}
-
-
-def _import(name: str) -> Callable[[Path], Any]:
+def importing(name: str) -> Callable[[Path], Any]:
     """Imports all files of a folder, as `spikemark import cycles` does, and reads what was written."""
 
     def read(folder: Path) -> Any:
@@ -135,156 +199,184 @@ def _import(name: str) -> Callable[[Path], Any]:
             return imported.sums_in(out)
         about = {"files": ["x"], "unit": "s", "skipped": 0, "cycle_ms": None, "reader": name}
         made = imported.save(out, found, about)
-        return [made.about, made.times, made.waiting, made.implied, made.exchange, made.cautions]
+        return [made.about, made.times, made.waiting, made.exchange, made.cautions]
 
     return read
 
 
-def _import_trace(folder: Path) -> Any:
-    return imported.read([folder / "traces.otf2"], None, CALLED["otf2"], form="otf2").columns
-
-
-def _real_nest(folder: Path) -> None:
-    shutil.copytree(DATA / "nest-3.10", folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.md"))
-
-
-def _table(end: str) -> Callable[[Path], None]:
+def table(end: str) -> Callable[[Path], None]:
     def make(folder: Path) -> None:
-        times, path = _times(), folder / f"times.{end}"
+        found, path = times(), folder / f"times.{end}"
         if end == "npy":
-            return np.save(path, times)
-        ranks, cycles = np.indices(times.shape)
-        columns = {
-            "rank": ranks,
-            "cycle": cycles,
-            "compute": times,
-            "communicate": foreign_logs.exchanged(times),
-        }
-        table = pd.DataFrame({name: part.ravel() for name, part in columns.items()})
-        return table.to_csv(path, index=False) if end == "csv" else table.to_parquet(path)
+            return np.save(path, found)
+        ranks, cycles = np.indices(found.shape)
+        columns = {"rank": ranks, "cycle": cycles, "compute": found,
+                   "communicate": foreign_logs.exchanged(found)}  # fmt: skip
+        made = pd.DataFrame({name: part.ravel() for name, part in columns.items()})
+        return made.to_csv(path, index=False) if end == "csv" else made.to_parquet(path)
 
     return make
 
 
-def _scorep(folder: Path) -> None:
-    run = record.load(write_run(folder / "record", ranks=2, cycles=20, rank_sd=0.3))
-    fake_scorep.write(run, folder)
+def of_benches(folder: Path) -> None:
+    path = exchanges.folder("here", folder) / exchanges.FILE
+    path.parent.mkdir(parents=True)
+    exchanges.checked(exchanges.repetitions(fake_exchanges.content())[0]).to_csv(path, index=False)
 
 
-def _seen(found: list) -> Any:
-    return [[one.seconds, one.visits, one.counts] for one in found]
+def of_peers(folder: Path) -> None:
+    programs = [
+        fake_peers.Fake(name, lambda threads, _: fake_peers.figures(threads=threads))
+        for name in (peers.OURS, "peer")
+    ]
+    plan = fake_peers.experiment(folder / "experiment", repetitions=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("spikemark.launch.available_cores", lambda: 4)
+        peers.compare(plan, folder / "peers", fake_peers.QUICK, taking_part=programs)
 
 
-def _traced(folder: Path) -> Any:
-    found = trace.read(folder / "traces.otf2", 2)
-    return [_seen(found), [one.waited_s for one in found]]
+def rows_of_peers(folder: Path) -> Any:
+    files = sorted((folder / "peers" / "runs").iterdir())
+    rows = [peers._row(peers.Trial(path.stem, peers.Program("x"), 1, 1), path) for path in files]
+    return [{name: value for name, value in row.items() if value == value} for row in rows]
 
 
-def _placement(end: str) -> Callable[[Path], None]:
+# Networks, placements, machines
+
+
+def placement(end: str) -> Callable[[Path], None]:
     def make(folder: Path) -> None:
         described = description.read(describe(areas=4, neurons=50))
-        placement_file.write(
-            folder / f"placement{end}", placement.of_rule(described, next(iter(PLACEMENTS)), 4)
-        )
+        found = ranges(described.network, next(iter(PLACEMENTS)), 4)[0]
+        placement_file.write(folder / f"placement{end}", found)
 
     return make
 
 
-def _placed(folder: Path) -> Any:
+def placed(folder: Path) -> Any:
     found = placement_file.read(next(folder.iterdir()), 200)
     return [found.ranks, found.per_rank, found.merged().first, found.method]
 
 
-def _described(folder: Path) -> Any:
+def described(folder: Path) -> Any:
     found = description.read(read_json(folder / "run.json"), "run.json: ")
     return [found, found.neurons, graph.load(folder / "run.json").sizes]
 
 
-def _machine(name: str) -> Callable[[Path], Any]:
-    return lambda folder: shutil.copy(machines.folder() / f"{name}.yaml", folder)
+def asked(folder: Path) -> Any:
+    found = question.of_file(folder / "run.json")
+    return [found.title, found.description, found.named]
 
 
-def _values(found: Any) -> Any:
+def areas(folder: Path) -> None:
+    mam_copy.write(folder)
+    np.save(folder / "K_prime_original.npy", np.full((14, 14), 3.0))
+
+
+def copy_of(path: Path) -> Callable[[Path], Any]:
+    return lambda folder: shutil.copy(path, folder)
+
+
+def values(found: Any) -> Any:
     return {path: [value.value, value.unit, value.kind] for path, value in found.values.items()}
 
 
-def _parts(folder: Path) -> Any:
+def parts(folder: Path) -> Any:
     found = machines.load_any(folder / "simula-bath.yaml")
-    return [_values(found), [asdict(share) for share in machines.shares(found, 6)]]
+    return [values(found), [asdict(share) for share in machines.shares(found, 6)]]
 
 
-def _experiment(folder: Path) -> None:
-    content = yaml.safe_load((ROOT / "workflows" / "experiments" / "smoke.yaml").read_text())
-    (folder / "smoke.yaml").write_text(yaml.safe_dump(content))
+# Tenders
 
 
-def _expanded(folder: Path) -> Any:
-    chosen = experiments.load(folder / "smoke.yaml")
-    runs = experiments.expand(chosen) if experiments._number(chosen) < 200 else []
-    return [run.without_description() for run in runs]
+def offer(folder: Path) -> None:
+    """A tender and the answer of an honest bidder, which are made once, or were by others."""
+    if offer.made is None:
+        offer.kept = tempfile.TemporaryDirectory()
+        offer.made = Path(offer.kept.name)
+        offered.write(offer.made)
+    shutil.copytree(offer.made, folder, dirs_exist_ok=True)
 
 
-def _sweep(folder: Path) -> None:
-    results, runs = swept.planned(folder)
-    swept.write(results, runs[0], cycles=10)
+offer.made = None
 
 
-def _gathered(folder: Path) -> Any:
-    found = gather(folder)
-    return [found.progress, found.left_out, found.failed, [m.configuration.label for m in found.runs]]
+def sealed(folder: Path) -> Any:
+    """As a buyer would seal it who means harm."""
+    formats.write_manifest(folder / "bundle")
+    return formats.read_bundle(folder / "bundle").tender
 
 
-def _two_runs(folder: Path) -> None:
-    for name in ("a", "b"):
-        compared.run(folder / name, cycles=40, rank_sd=0.2, launch=job(1))
+def checked(folder: Path) -> Any:
+    """What the checker says of an answer, whose manifest fits it."""
+    if (folder / "answer" / formats.MANIFEST).is_file():
+        formats.write_manifest(folder / "answer")
+    report, found = check.check(folder / "answer", formats.read_bundle(folder / "bundle"))
+    return [report.content(), found and found.bidder]
 
 
-def _history(folder: Path) -> None:
-    for name, mean_s in (("a", 1e-4), ("b", 2e-4)):
-        entries.add(folder / "history", [compared.run(folder / "runs" / name, cycles=40, mean_s=mean_s)])
+def secret(folder: Path) -> Any:
+    return acceptance.read(folder / "bundle.secret.json", formats.read_bundle(folder / "bundle")).seed
 
 
+NETWORK = text("run.json", lambda: describe(areas=3))
+VOXELS = text("voxels.json", lambda: voxels.describe(form="graph", voxels=27, neurons=540, indegree=20))
+ORDERS = text("order.json", lambda: {"a": [3, 1, 0, 2], "b": {"table": [[0, 1], [2, 3]]}})
 READERS: dict[str, Reader] = {
-    "run record": Reader(_run, "record.json", _loaded),
-    **{name: Reader(_run, name, _loaded) for name in ("launch.json", "ranks.csv", "cycles.npy")},
-    "budget": Reader(_run, "*", lambda folder: command("budget", folder)),
-    "diff": Reader(_two_runs, "b/*", lambda folder: command("diff", folder / "a", folder / "b")),
-    "history": Reader(_history, "history/*.jsonl", lambda folder: command("history", folder / "history")),
-    "energy.csv": Reader(_energy, "energy.csv", lambda f: _traces(own.source(record.load(f)).traces)),
-    "energy": Reader(_energy, "*", lambda folder: command("energy", folder)),
-    "power": Reader(_power, "power.csv", lambda f: _traces(read_power(f / "power.csv").channels)),
-    "dry rank": Reader(_dry_rank, "*", lambda f: [(one := dry_rank.load(f)).record, one.row, one.span]),
-    "dry run": Reader(_dry_run, "dry/*", lambda f: [(one := dry_run.load(f / "dry")).about, one.ranks]),
-    "ledger": Reader(_ledger, "ledger.jsonl", _scored),
-    "imported": Reader(_imported, "mine/*", lambda folder: command("budget", folder / "mine")),
-    **{
-        end: Reader(_table(end), "*", _import("table"), apart=end == "parquet")
-        for end in ("npy", "csv", "parquet")
-    },
-    "nest of NEST 3.10": Reader(_real_nest, "*", _import("nest")),
-    **{
-        name: Reader(lambda folder, write=write: write(folder, _times()), "*", _import(name))
-        for name, write in foreign_logs.WRITERS.items()
-        if name != "otf2"
-    },
-    "otf2": Reader(lambda f: foreign_logs.trace(f, _times(2, 8)), "**/*.*", _import_trace, apart=True),
-    "traces of Score-P": Reader(_scorep, "trace*/*.*", _traced, apart=True),
-    "cubex": Reader(_scorep, "*.cubex", lambda folder: _seen(profile.read(folder / "profile.cubex", 2))),
-    **{f"placement{end}": Reader(_placement(end), "*", _placed) for end in (".json", ".npz")},
-    "run description": Reader(
-        lambda f: (f / "run.json").write_text(json.dumps(describe(areas=3))), "run.json", _described
+    "run record": Reader(one_run, "record.json", loaded),
+    **{name: Reader(one_run, name, loaded) for name in ("launch.json", "ranks.csv", "cycles.npy")},
+    "waiting": Reader(one_run, "*", lambda f: command("waiting", f)),
+    "diff": Reader(two_runs, "b/*", lambda f: command("diff", f / "a", f / "b")),
+    "history": Reader(entries, "history/*.jsonl", lambda f: command("diff", "--history", f / "history")),
+    "energy.csv": Reader(own_energy, "energy.csv", lambda f: traces(energy.own(record.load(f)).traces)),
+    "energy": Reader(own_energy, "*", lambda f: command("energy", f)),
+    "power": Reader(lambda f: power(f / "power.csv"), "*", lambda f: traces(meter.read(f / "power.csv")[0])),
+    "kept power": Reader(kept_power, "power/*", measured),
+    "dry rank": Reader(dry_rank, "*", lambda f: [(one := dry_run.load_rank(f)).record, one.row, one.span]),
+    "dry run": Reader(
+        lambda f: patched(lambda patch: dry_folder.write(patch, f / "dry")), "dry/*",
+        lambda f: [(one := dry_run.load(f / "dry")).about, one.ranks],
     ),
+    "imported": Reader(kept_import, "mine/*", lambda f: command("waiting", f / "mine")),
+    **{e: Reader(table(e), "*", importing("table"), e == "parquet") for e in ("npy", "csv", "parquet")},
+    "nest of NEST 3.10": Reader(
+        lambda f: [shutil.copy(path, f) for path in REAL_NEST.iterdir() if path.suffix != ".md"], "*",
+        importing("nest"),
+    ),
+    **{
+        name: Reader(lambda f, write=write: write(f, times()), "*", importing(name))
+        for name, write in foreign_logs.WRITERS.items() if name != "otf2"
+    },
+    "otf2": Reader(
+        lambda f: foreign_logs.trace(f, times(2, 8)), "**/*.*",
+        lambda f: imported.read([f / "traces.otf2"], None, CALLED["otf2"], form="otf2").columns, apart=True,
+    ),
+    "traces of Score-P": Reader(instrumented, "trace*/*.*", traced, apart=True),
+    "cubex": Reader(instrumented, "*.cubex", lambda f: seen(scorep.read_profile(f / "profile.cubex", 2))),
+    "settings of Score-P": Reader(settings, "scorep.cfg", lambda f: list(scorep.found(f))),
+    "simulated caches": Reader(text("a.json", lambda: CACHES), "*", lambda f: cachesim.read(f / "a.json")),
+    "bench tables": Reader(
+        of_benches, "bench/here/*.csv",
+        lambda f: exchanges.read(exchanges.folder("here", f) / exchanges.FILE).to_dict("list"), apart=True,
+    ),
+    "runs of peers": Reader(of_peers, "peers/runs/*.json", rows_of_peers),
+    **{f"placement{end}": Reader(placement(end), "*", placed) for end in (".json", ".npz")},
+    "run description": Reader(NETWORK, "run.json", described),
+    "network of a question": Reader(NETWORK, "run.json", asked),
+    "description with settings": Reader(
+        NETWORK, "run.json", lambda f: options.read_description(f / "run.json", ["time.simulate_ms=5"])
+    ),
+    "voxel graph": Reader(VOXELS, "*.json", lambda f: graph.load(f / "voxels.json").sizes),
+    "order of ranks": Reader(ORDERS, "*.json", lambda f: named_files.digest(f / "order.json#b")),
+    "data of the multi-area model": Reader(areas, "**/*.*", lambda f: vars(mam_data.read(str(f)))),
     "machine profile": Reader(
-        _machine("epyc-vm"), "*.yaml", lambda f: _values(machines.load(f / "epyc-vm.yaml"))
+        copy_of(machines.folder() / "epyc-vm.yaml"), "*.yaml",
+        lambda f: values(machines.load(f / "epyc-vm.yaml")),
     ),
-    "machine of parts": Reader(_machine("simula-bath"), "*.yaml", _parts),
-    "experiment": Reader(_experiment, "*.yaml", _expanded),
-    "plan.json": Reader(_sweep, "plan.json", _gathered),
-    "tender answer": Reader(made_up.write, "**/*.*", made_up.read),
-    "MUSIC configuration": Reader(
-        lambda f: (f / "model.music").write_text(MUSIC),
-        "*.music",
-        lambda f: [str(music_config.read(f / "model.music")), "read"],
-    ),
-    **kept_readers.READERS,
+    "machine of parts": Reader(copy_of(machines.folder() / "simula-bath.yaml"), "*.yaml", parts),
+    "experiment": Reader(text("smoke.yaml", SMOKE), "*", expanded),
+    "plan.json": Reader(sweep, "plan.json", gathered),
+    "tender bundle": Reader(offer, "bundle/**/*.json", sealed),
+    "tender answer": Reader(offer, "answer/**/*.*", checked),
+    "secret of a tender": Reader(offer, "bundle.secret.json", secret),
 }  # fmt: skip

@@ -15,9 +15,12 @@ def known():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("program", "seed"), [(layouts.PLAIN, 1), (layouts.CHECKED, 2)])
+@pytest.mark.parametrize(
+    ("program", "seed"),
+    [(layouts.PLAIN, 1), pytest.param(layouts.CHECKED, 2, marks=pytest.mark.nightly)],
+)
 def test_the_same_comes_out_however_a_network_is_run(tmp_path, known, program, seed):
-    tally = layouts.round_of(seed, tmp_path, known, networks=2, each=1, ranks=(1, 2, 5), program=program)
+    tally = layouts.round_of(seed, tmp_path, known, networks=3, each=1, ranks=(1, 2, 5), program=program)
     assert tally.findings == []
     assert tally.ran > 8
     assert tally.ran > sum(tally.refused.values()) / 2
@@ -31,16 +34,11 @@ def test_layouts_use_every_name_that_is_registered(known):
         models |= {p["neuron"]["model"] for p in network["network"]["populations"]}
     for ranks in (1, 4):
         for case in layouts.cases(rng, known, networks, ranks, 4):
-            seen |= set(layouts._names(case.run))
+            seen |= set(case.names)
     present = {x["name"] for x in known["exchanges"] if not x["absent"]}
     others = {one["name"] for kind in ("placements", "schedules", "wires") for one in known[kind]}
     assert present | others | {"lanes"} <= seen
     assert models == {m["name"] for m in known["neuron_models"]}
-
-
-def test_every_rule_is_for_a_registered_name(known):
-    assert set(layouts.EXCHANGES) <= {x["name"] for x in known["exchanges"]}
-    assert set(layouts.PLACEMENTS) <= {p["name"] for p in known["placements"]}
 
 
 OUTCOME = dict.fromkeys((*layouts.SAME, "first_accesses"), 7)
@@ -61,25 +59,9 @@ def test_another_count_is_a_finding(name):
     assert json.loads(finding.split("ranks: ")[1])["run"]["seed"] == 1  # it can be run again
 
 
-def test_first_accesses_of_a_group_are_equal():
-    (finding,) = compared(OUTCOME, OUTCOME | {"first_accesses": 8})
-    assert finding.startswith("first accesses 7 and 8: on 2 ranks")
-
-
-def test_placements_in_files_of_one_name_are_of_one_group_where_their_content_is_equal(known):
-    network = {"network": {"populations": [{"size": 40, "area": "a"}]}}
-    only = known | {"placements": [p for p in known["placements"] if p["name"] == "from_file"]}
-    contents = {}
-    for case in layouts.cases(random.Random(3), only, [network], 3, 200):
-        name = case.run["placement"]["file"]
-        contents.setdefault(case.group, []).append(json.dumps(case.files[name]))
-    assert max(map(len, contents.values())) >= 3
-    assert all(len(set(found)) == 1 for found in contents.values())
-
-
-def test_a_refusal_is_one_line_that_says_what_is_allowed():
-    assert compared({"refused": "lag: 3; allowed: 2"}) == []
-    for line in ("", "lag: 3", "lag: 3;\nallowed: 2"):
+def test_a_refusal_is_one_line_that_says_what_is_expected():
+    assert compared({"refused": "lag: 3; expected: 2"}) == []
+    for line in ("", "lag: 3", "lag: 3;\nexpected: 2"):
         assert len(compared({"refused": line})) == 1
 
 

@@ -101,13 +101,9 @@ class PrivateSlurm:
     def run(self, *command: str | Path, timeout: float = 60, **environment: str):
         """Runs a command on the login node; nothing is checked. After `timeout` its jobs end."""
         try:
-            return subprocess.run(
-                [str(part) for part in command],
-                env={**without_allocation(), **self.environment, **environment},
-                capture_output=True,
-                text=True,
-                timeout=timeout,
-            )
+            variables = {**without_allocation(), **self.environment, **environment}
+            words, streams = [str(part) for part in command], {"capture_output": True, "text": True}
+            return subprocess.run(words, env=variables, timeout=timeout, **streams)
         except subprocess.TimeoutExpired:
             self.cancel_all()
             raise
@@ -158,25 +154,14 @@ def private_slurm(
 def _write_configuration(folder: Path, name: str, nodes: int, cores: int, threads_per_core: int) -> None:
     host = socket.gethostname().split(".")[0]
     ports = _free_ports(nodes + 2)
-    lines = [
-        NODE.format(
-            i=i + 1,
-            host=host,
-            port=port,
-            cpus=cores * threads_per_core,
-            cores=cores,
-            threads=threads_per_core,
-        )
-        for i, port in enumerate(ports[2:])
-    ]
+    each = {"host": host, "cpus": cores * threads_per_core, "cores": cores, "threads": threads_per_core}
+    lines = [NODE.format(i=i + 1, port=port, **each) for i, port in enumerate(ports[2:])]
     user = pwd.getpwuid(os.geteuid()).pw_name
     given = {"name": name, "host": host, "ports": ports, "user": user, "folder": folder, "number": nodes}
     (folder / "slurm.conf").write_text(CONFIGURATION.format(**given, nodes="\n".join(lines)))
     library = folder / "node-name.so"
-    subprocess.run(
-        ["cc", "-shared", "-fPIC", "-Wl,-z,initfirst", "-o", library, HERE / "node_name.c", "-ldl"],
-        check=True,
-    )
+    command = ["cc", "-shared", "-fPIC", "-Wl,-z,initfirst", "-o", library, HERE / "node_name.c", "-ldl"]
+    subprocess.run(command, check=True)
     prolog = folder / "task-prolog"
     prolog.write_text(f"#!/bin/sh\necho export LD_PRELOAD={library}\n")
     prolog.chmod(0o755)
@@ -202,31 +187,19 @@ def _start(slurm: PrivateSlurm) -> None:
     folder = slurm.folder
     files = {name: folder / f"munge.{name}" for name in ("socket", "pid", "seed", "log")}
     options = [f"--{name}-file={files[name]}" for name in ("pid", "seed", "log")]
-    _daemon(
-        slurm,
-        "munged",
-        "--force",
-        f"--key-file={folder / 'munge.key'}",
-        f"--socket={files['socket']}",
-        *options,
-    )
-    _daemon(slurm, "slurmctld", "-f", folder / "slurm.conf")
-    for node in slurm.nodes:
-        _daemon(slurm, "slurmd", "-N", node, "-f", folder / "slurm.conf")
-    until = time.monotonic() + STARTING_S
-    while slurm.run("sinfo", "--noheader", "--Node", "--format=%T").stdout.split() != ["idle"] * len(
-        slurm.nodes
-    ):
+    options += [f"--key-file={folder / 'munge.key'}", f"--socket={files['socket']}"]
+    there = ("-f", folder / "slurm.conf")
+    daemons = [("munged", "--force", *options), ("slurmctld", *there)]
+    for command in (*daemons, *(("slurmd", "-N", node, *there) for node in slurm.nodes)):
+        done = slurm.run(*command, PATH=path())
+        if done.returncode != 0:
+            raise RuntimeError(f"{command[0]}: {done.stdout}{done.stderr}")
+    until, states = time.monotonic() + STARTING_S, ("sinfo", "--noheader", "--Node", "--format=%T")
+    while slurm.run(*states).stdout.split() != ["idle"] * len(slurm.nodes):
         if time.monotonic() > until:
             logs = "\n".join(path.read_text()[-2000:] for path in sorted((folder / "log").iterdir()))
             raise RuntimeError(f"the private Slurm did not start:\n{slurm.run('sinfo').stdout}\n{logs}")
         time.sleep(0.1)
-
-
-def _daemon(slurm: PrivateSlurm, program: str, *arguments: str | Path) -> None:
-    done = slurm.run(program, *arguments, PATH=path())
-    if done.returncode != 0:
-        raise RuntimeError(f"{program}: {done.stdout}{done.stderr}")
 
 
 def _stop(folder: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import sys
 
+import numpy as np
 import pytest
 
 from spikemark import machines
@@ -22,9 +23,9 @@ NEAR = 1 / 6, 6.0
 SHORTER = """
 import runpy
 from dataclasses import replace
-from spikemark import calibration
-calibration.QUICK = replace(calibration.QUICK, kernel_s=1e-3, sizes=(4, 1024, 8192), bytes=(4, 64),
-                            model_ms=50.0, empty_ms=10.0, idle_s=0.1, patience_s=0.1)
+from spikemark.measuring import calibrate
+calibrate.QUICK = replace(calibrate.QUICK, lasts_s=0.0, kernel_s=1e-3, bytes=(4, 64), model_ms=50.0,
+                          empty_ms=10.0, patience_s=0.1)
 runpy.run_module("spikemark", run_name="__main__")
 """
 
@@ -76,32 +77,7 @@ def test_what_two_nodes_do_not_show_is_left_out_with_the_reason(calibrated):
 
 def test_more_nodes_than_allocated_are_refused(spikemark, tmp_path):
     done = spikemark("calibrate", "--quick", "--nodes", 3, "--out", tmp_path / "toy.yaml")
-    assert done.returncode == 2 and "--nodes: 3; allowed: up to 2, the nodes of job " in done.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_parts_get_profiles_of_their_own_and_a_machine_with_the_link_between_them(spikemark, tmp_path):
-    parts = ("--part", "x86=n1", "--part", "arm=n2")
-    done = spikemark("calibrate", "--quick", *parts, "--out", tmp_path / "bath.yaml")
-    assert done.returncode == 0, done.stdout + done.stderr
-    files = ["bath-arm.yaml", "bath-x86.yaml", "bath.yaml"]
-    assert sorted(p.name for p in tmp_path.iterdir()) == files
-    machine = machines.load_any(tmp_path / "bath.yaml")
-    assert not machine.assumptions and {v.kind for v in machine.values.values()} == {"measured"}
-    for name, node in (("x86", "n1"), ("arm", "n2")):
-        part = machine.parts[name]
-        assert part.nodes == 1 and part.counted.reference.endswith(f": {node}")
-        for path in ("kernels.full_node.t_next", "node.line", "node.bandwidth", "jitter.cv"):
-            part.profile.need(path, "this test")
-    for name in BETWEEN:
-        found = machine.need(f"links.x86-arm.interconnect.{name}", "this test")
-        assert found.value > 0 and "n1" in found.reference and "n2" in found.reference
-
-
-def test_parts_beyond_the_allocation_are_refused(spikemark, tmp_path):
-    for given, said in (("x86=n[1-3]", "no node n3; allowed: the nodes of job "), ("x86=", "has no nodes")):
-        done = spikemark("calibrate", "--quick", "--part", given, "--out", tmp_path / "bath.yaml")
-        assert done.returncode == 2 and said in done.stderr, done.stderr
+    assert done.returncode == 2 and "nodes=3" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -111,6 +87,13 @@ def test_exchanges_alone_go_over_the_nodes(spikemark, tmp_path):
     assert done.returncode == 0, done.stderr
     nodes = {curve["ranks"]: curve["nodes"] for curve in json.loads(done.stdout)["curves"]}
     assert max(nodes.values()) == NODES and nodes[1] == 1
+
+
+def window_s(run: record.Run, what: str) -> float:
+    """Seconds of waiting or exchange in a window: the median over windows of the mean over ranks."""
+    times = run.waiting() if what == "waiting" else run.phase(what).astype(float)
+    whole = times[:, : times.shape[1] // run.window * run.window].reshape(len(times), -1, run.window)
+    return float(np.median(whole.sum(axis=-1).mean(axis=0)))
 
 
 @pytest.mark.parametrize("schedule", ["conventional", "structure_aware"])
@@ -131,8 +114,7 @@ def test_a_simulation_with_this_profile_is_near_a_run_of_two_nodes(slurm, calibr
     )
     simulated = record.load(copy)
     assert simulated.record.checksum == real.record.checksum
-    ratios = simulation.ratios(real, simulated)
+    ratios = {name: window_s(real, name) / window_s(simulated, name) for name in ("waiting", "exchange")}
     print("real over simulated:", {name: round(ratio, 2) for name, ratio in ratios.items()})
-    assert ratios.keys() == {"waiting", "exchange"}
     for name, ratio in ratios.items():
         assert NEAR[0] < ratio < NEAR[1], (name, ratio)

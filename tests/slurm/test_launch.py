@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 from private_slurm import private_slurm
 
-from spikemark.core import hostfile
-from spikemark.core.layout import Layout, spread
-from spikemark.core.layout import Nodes as Given
+from spikemark.launch import hostfile
+from spikemark.launch.layout import Layout, spread
+from spikemark.launch.layout import Nodes as Given
 
 ROOT = Path(__file__).parents[2]
 #: Starts what says where each rank is, with a launcher and a layout.
 START = """
 import json, sys
 from spikemark.core.errors import BadInput
-from spikemark.core.launch import Layout, launch
-from spikemark.core.process import watch
+from spikemark.launch import Layout, launch
+from spikemark.launch.process import watch
 
 say = 'echo rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$SLURM_PROCID}} node=$(uname -n)'
 say += ' threads=$OMP_NUM_THREADS cores=$(env --unset=OMP_NUM_THREADS nproc)'

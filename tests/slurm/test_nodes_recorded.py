@@ -2,15 +2,14 @@
 
 import csv
 import json
-from pathlib import Path
 
+import program
 import pytest
 
+from spikemark.records.judged import warnings
 from spikemark.records.record import load
 
-ROOT = Path(__file__).parents[2]
-EXAMPLE = ROOT / "miniapp" / "examples" / "two_areas.json"
-FIELDS = ("schedule=conventional", "placement=round_robin", "time.simulate_ms=1", "record.cycles=false")
+FIELDS = {"schedule": "conventional", "placement": "round_robin", "time__simulate_ms": 1}
 
 
 @pytest.fixture
@@ -19,8 +18,8 @@ def run(slurm, tmp_path):
 
     def run(*options):
         out = tmp_path / "run"
-        changes = [part for field in FIELDS for part in ("--set", field)]
-        command = [ROOT / "build" / "miniapp", EXAMPLE, "--out", out, *changes]
+        changes = program.sets(**FIELDS, record__cycles="false")
+        command = [program.MINIAPP, program.EXAMPLE, "--out", out, *changes]
         done = slurm.run("srun", "--mpi=pmix", *options, *command, OMP_NUM_THREADS="1")
         assert done.returncode == 0, done.stderr
         with open(out / "ranks.csv") as file:
@@ -43,14 +42,14 @@ def test_the_node_of_every_rank_is_recorded(run, tmp_path, distribution, expecte
 
 
 def shared(record):
-    return [text for text in record["warnings"] if text.startswith("shared cores")]
+    return [text for text in warnings(record) if text.startswith("shared cores")]
 
 
 def test_two_ranks_on_one_core_are_a_warning_that_names_the_node(run):
     record, _ = run("--ntasks=2", "--nodelist=n1", "--cpu-bind=map_cpu:0,0")
     assert record["host"]["binding"] == [[0], [0]]
     [found] = shared(record)
-    assert found.startswith("shared cores: 2 ranks on node n1, such as ranks 0 and 1")
+    assert found.startswith("shared cores: 1 threads on node n1")
 
 
 def test_ranks_bound_to_cores_of_their_own_are_no_warning(run):
@@ -64,7 +63,7 @@ def test_a_crowded_node_is_named_though_the_first_rank_is_elsewhere(run):
         "--nodes=2", "--ntasks=4", "--overcommit", "--distribution=arbitrary", "--nodelist=n1,n2,n2,n2"
     )
     assert nodes == [0, 1, 1, 1]
-    found = [text for text in record["warnings"] if text.startswith("oversubscribed")]
+    found = [text for text in warnings(record) if text.startswith("oversubscribed")]
     assert [text.split(";")[0] for text in found] == [
         "oversubscribed: 3 ranks x 1 threads on 2 cores of node n2"
     ]

@@ -1,38 +1,51 @@
-"""An answer to a tender that is measured by jobs of Slurm."""
+"""A bidder measures a tender in an allocation of two nodes: one run on one of them, one on both."""
 
 import json
+import subprocess
 import sys
-from pathlib import Path
 
-from spikemark.tender import answer, bundle, manifest
+import pytest
 
-SPIKEMARK = (sys.executable, "-m", "spikemark", "tender")
-#: Ranks of two nodes share the cores of one host here, so that cycles take milliseconds: there are few.
-NETWORK = ("areas=4", "neurons_per_area=100", "indegree=10", "rate=50", "warmup_ms=1")
-SMALL = (
-    *("--quick", "--commit", "HEAD", "--node-memory", "0.01", "--minimum", "0.01"),
-    *("--target", "mam-benchmark", *(word for option in NETWORK for word in ("--option", option))),
-)
+from spikemark.tender import formats
+
+SMALL = ("--quick", "--commit", "HEAD", "--node-memory", "0.01", "--minimum", "0.02", "--repetitions", "2")
+TARGET = ("mam-benchmark", "--option", "areas=2", "--option", "neurons_per_area=100",
+          "--option", "indegree=10")  # fmt: skip
 
 
-def test_jobs_measure_the_runs_and_read_the_environment_of_all_their_nodes(slurm, tmp_path: Path):
-    (tmp_path / "cluster").mkdir()
-    (tmp_path / "cluster" / "slurm.yaml").write_text("poll_s: 0.3\noptions: [--exclusive]\n")
-    rules, out = tmp_path / "rules", tmp_path / "answer"
-    profile = ("--out", str(out), "--profile", str(tmp_path / "cluster"))
-    made = slurm.run(*SPIKEMARK, "new", str(rules), *SMALL, timeout=100)
-    assert made.returncode == 0, made.stderr
-    own = ("--run", "target", "--ranks", "4", "--ranks-per-node", "2", "--threads", "1")
-    target = slurm.run(*SPIKEMARK, "run", str(rules), *profile, *own, timeout=250)
-    assert target.returncode == 1 and "not measured yet: bench-small" in target.stderr, target.stderr
-    done = slurm.run(*SPIKEMARK, "run", str(rules), *profile, timeout=250)
-    assert done.returncode == 0, done.stderr
-    manifest.check(out)
-    content = answer.read(out)
-    names = [rule.name for rule in bundle.read(rules).tender.runs]
-    assert [run["name"] for run in content["runs"]] == names
-    assert content["runs"][-1]["layout"] == {"ranks": 4, "threads": 1, "nodes": 2}
-    environment = json.loads((out / answer.ENVIRONMENT).read_text())
-    nodes = {node["host"]["value"] for node in environment["nodes"]}
-    assert len(nodes) >= 2 and all(node["kernel"]["value"] for node in environment["nodes"])
-    assert environment["software"]["launcher"]["value"] == "srun"
+@pytest.fixture
+def command(tmp_path):
+    """`spikemark tender` in a folder of its own, after the words that `before` gives."""
+
+    def run(
+        *words, before=lambda *command: subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    ):
+        done = before(sys.executable, "-m", "spikemark", "tender", *map(str, words))
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_a_tender_is_measured_on_one_and_two_nodes_of_an_allocation(command, slurm, tmp_path):
+    bundle, work, answer = tmp_path / "bundle", tmp_path / "work", tmp_path / "answer"
+
+    def allocated(*words):
+        return slurm.run("salloc", "--quiet", "--nodes=2", "--exclusive", *words, timeout=600)
+
+    command("new", bundle, *SMALL, "--target", *TARGET)
+    command("run", bundle, "--work", work, "--run", "bench-small", "--ranks", 2, "--ranks-per-node", 2,
+            "--run", "bench-medium", "--run", "bench-large", before=allocated)  # fmt: skip
+    command(*("run", bundle, "--work", work, "--run", "target", "--ranks", 2, "--ranks-per-node", 1),
+            before=allocated)  # fmt: skip
+    about = ("--bidder", "Ada", "--system", "x", "--nodes", 2)
+    command("answer", bundle, "--work", work, "--out", answer, *about)
+    assert command("check", answer, "--bundle", bundle).startswith("VALID")
+    found = formats.read_answer(answer)
+    assert {run.name: run.layout.nodes for run in found.runs} == {
+        "bench-small": 1, "bench-medium": 1, "bench-large": 1, "target": 2,
+    }  # fmt: skip
+    record = json.loads((answer / "runs/target/1/record.json").read_text())
+    nodes = json.loads((answer / formats.ENVIRONMENT).read_text())["nodes"]
+    assert set(record["host"]["node_names"]) == {"n1", "n2"} <= {node["host"]["value"] for node in nodes}
+    assert all(node["processor"]["value"] for node in nodes)

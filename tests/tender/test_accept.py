@@ -1,117 +1,109 @@
-"""The buyer's own run: the checksum of a secret network, and the time that was promised for it."""
+"""The buyer's own run: as the bidder ran it, with a seed that only the buyer knows."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
-SEED = ["--seed", "4711"]
+from spikemark import launch
+from spikemark.core.errors import BadInput
+from spikemark.launch.layout import Layout
+from spikemark.records import record
+from spikemark.tender import acceptance, formats, measure
+from spikemark.tender.measure import Given
 
 
-@pytest.fixture(scope="module")
-def prepared(small, tmp_path_factory):
-    """A file of what must come out, and where it was computed."""
-    from spikemark.cli import main
-
-    folder = tmp_path_factory.mktemp("prepared")
-    with pytest.raises(SystemExit) as end:
-        main.main([
-            "tender", "accept", str(small.path), *SEED, "--expect", str(folder / "e.json"), "--prepare",
-            "--out", str(folder / "runs"), "--ranks", "1",
-        ])  # fmt: skip
-    assert end.value.code == 0
-    return folder / "e.json"
+@pytest.fixture
+def answer(honest):
+    return formats.read_answer(honest.path)
 
 
-def promise(folder, value):
-    """An answer that commits to a real-time factor."""
-    folder.mkdir()
-    entry = {"run": "bench-small", "figure": "real_time_factor", "value": value}
-    (folder / "commitment.json").write_text(json.dumps({"committed": [entry]}))
-    return folder
+def changed(answer, **fields):
+    """The answer with another entry of the small bench network."""
+    runs = [run.model_copy(update=fields) if run.name == "bench-small" else run for run in answer.runs]
+    return answer.model_copy(update={"runs": runs, "category": "optimised"})
 
 
-@pytest.mark.slow
-def test_the_same_network_on_other_ranks_is_accepted_and_a_slow_machine_is_not(
-    spikemark, small, prepared, tmp_path
-):
-    given = [
-        "tender",
-        "accept",
-        small.path,
-        *SEED,
-        "--expect",
-        prepared,
-        "--out",
-        tmp_path / "a",
-        "--ranks",
-        2,
-    ]
-    status, output, _ = spikemark(*given, "--answer", promise(tmp_path / "generous", 1e6))
-    assert status == 0 and "\nACCEPTED: bench-small" in "\n" + output
-    found = json.loads((tmp_path / "a" / "acceptance.json").read_text())
-    assert found["checksum"] == json.loads(prepared.read_text())["checksum"]
-    assert found["repetitions"] == small.tender.rule("bench-small").repetitions
-    status, output, _ = spikemark(*given, "--answer", promise(tmp_path / "bold", 1e-9))
-    assert status == 1 and "NOT ACCEPTED" in output and "real_time_factor=" in output
+def test_the_machine_is_run_as_the_bidder_ran_it(honest, answer, monkeypatch):
+    monkeypatch.setattr(launch, "nodes_at_hand", lambda: SimpleNamespace(cores=(16,)))
+    [rule] = honest.bundle.rules(["bench-small"])
+    placed = answer.run("bench-small").layout.model_copy(update={"ranks": 2, "threads": 8, "nodes": 1})
+    bid = changed(answer, layout=placed, set={"schedule": "structure_aware"})
+    how = acceptance.chosen(honest.bundle, rule, bid, Given())
+    assert (how.layout, how.set) == (Layout(2, 8, 2), {"schedule": "structure_aware"})
+    made = measure.experiment(honest.bundle, rule, how, rule.model_ms[-1])
+    assert made.set["schedule"] == "structure_aware" and made.threads == [8]
+    alone = acceptance.chosen(honest.bundle, rule, None, Given())
+    assert alone.layout == measure.layout_of(json.loads(honest.bundle.description(rule).read_text()), Given())
+    assert alone.layout.threads == 8
 
 
-@pytest.mark.slow
-def test_what_was_prepared_is_no_repetition_of_the_acceptance(spikemark, small, prepared):
-    """The same folder and layout: the run of --prepare may have been on another machine."""
-    out = prepared.parent / "runs"
-    given = ["tender", "accept", small.path, *SEED, "--expect", prepared, "--out", out, "--ranks", 1]
-    status, output, errors = spikemark(*given)
-    assert status == 0, output + errors
-    records = list((out / "bench-small").glob("*/runs/*/record.json"))
-    assert len(records) == small.tender.rule("bench-small").repetitions
-    assert all(path.stat().st_mtime_ns > prepared.stat().st_mtime_ns for path in records)
+def test_options_count_each_for_itself(honest, answer):
+    [rule] = honest.bundle.rules(["bench-small"])
+    before = acceptance.chosen(honest.bundle, rule, answer, Given()).layout
+    assert acceptance.chosen(honest.bundle, rule, answer, Given(threads=7)).layout == Layout(
+        before.ranks, 7, before.ranks_per_node
+    )
+    assert acceptance.chosen(honest.bundle, rule, None, Given(threads=7)).layout.threads == 7
+    assert acceptance.chosen(honest.bundle, rule, None, Given(ranks_per_node=1)).layout.ranks_per_node == 1
 
 
-@pytest.mark.slow
-def test_other_spikes_are_not_accepted(spikemark, small, prepared, tmp_path):
-    wrong = tmp_path / "e.json"
-    wrong.write_text(json.dumps(json.loads(prepared.read_text()) | {"checksum": "0" * 16}))
-    given = [*SEED, "--expect", wrong, "--out", tmp_path / "a"]
-    status, output, _ = spikemark("tender", "accept", small.path, *given)
-    assert status == 1 and "expected is 0000000000000000" in output
+def test_fields_that_the_category_does_not_allow_are_not_run(honest, answer):
+    [rule] = honest.bundle.rules(["bench-small"])
+    bid = changed(answer, set={"network.x": 1})
+    with pytest.raises(BadInput) as error:
+        acceptance.chosen(honest.bundle, rule, bid, Given())
+    assert error.value.field == "set"
 
 
-EXPECTED = {
-    "kind": "tender_expected", "format_version": 1, "run": "bench-small", "seed": 4711, "model_ms": 1.0,
-    "checksum": "0" * 16, "totals": {},
-}  # fmt: skip
+@pytest.fixture
+def delivered(copy, monkeypatch):
+    """Accepts with the records of the honest bidder in place of new runs."""
+    runs = [record.load(copy.run(k)) for k in (1, 2)]
+    monkeypatch.setattr(acceptance, "_runs", lambda *given: runs[: given[5]])
+    secret = copy.folder / "bundle.secret.json"
+
+    def accept(answer=None, tolerance=0.05):
+        out = copy.folder / "acceptance"
+        out.mkdir(exist_ok=True)
+        return acceptance.accept(copy.bundle, secret, answer, Given(), out, tolerance, lambda line: None)
+
+    acceptance.prepare(copy.bundle, secret, None, Given(), copy.folder / "x", lambda line: None)
+    return SimpleNamespace(accept=accept, secret=secret, copy=copy)
 
 
-@pytest.mark.parametrize(
-    ("change", "arguments", "words"),
-    [
-        ({}, ["--seed", "5"], "--seed: 5; allowed: the seed"),
-        ({"kind": "x"}, SEED, "kind: one JSON object"),
-        ({"totals": 1}, SEED, "totals=1; allowed: as --prepare wrote it"),
-        ({"bundle_sha256": "x"}, SEED, "made for another bundle"),
-        ({}, [*SEED, "--run", "bench-large"], "--run: bench-large; allowed: bench-small"),
-        ({}, [*SEED, "--answer", "nowhere"], "commitment.json: not found"),
-        ({}, [*SEED, "--model-ms", "5"], "--model-ms: only with --prepare"),
-        ({}, [*SEED, "--prepare"], "exists already"),
-    ],
-)
-def test_what_was_not_prepared_is_refused(refusal, small, tmp_path, change, arguments, words):
-    path = tmp_path / "e.json"
-    path.write_text(json.dumps(EXPECTED | {"bundle_sha256": small.sha256} | change))
-    given = ["--expect", path, "--out", tmp_path / "a"]
-    assert words in refusal("tender", "accept", small.path, *arguments, *given)
-    assert not (tmp_path / "a").exists()
+def test_an_honest_machine_is_accepted_and_a_promise_is_held(delivered, answer):
+    assert delivered.accept()["accepted"] and delivered.accept(answer)["accepted"]
+    promised = [p.model_copy(update={"value": 0.5 * p.value}) for p in answer.committed]
+    bold = answer.model_copy(update={"committed": promised})
+    found = delivered.accept(bold)
+    assert not found["accepted"] and found["figure"]["value"] == pytest.approx(2 * found["promised"])
+    assert delivered.accept(bold, tolerance=1.01)["accepted"]
+    kept = json.loads((delivered.copy.folder / "acceptance" / acceptance.RESULT).read_text())
+    assert (
+        kept["accepted"]
+        and kept["checksum"] == json.loads(delivered.secret.read_text())["prepared"]["checksum"]
+    )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--seed", "1"], "--seed: 1 is that of the tender"),
-        ([*SEED, "--model-ms", "5"], "--model-ms: 5; allowed for bench-small"),
-        ([*SEED, "--run", "x"], "run='x'; allowed"),
-    ],
-)
-def test_what_cannot_be_prepared_is_refused(refusal, small, tmp_path, arguments, words):
-    given = ["--expect", tmp_path / "e.json", "--out", tmp_path / "a", "--prepare"]
-    assert words in refusal("tender", "accept", small.path, *arguments, *given)
-    assert not (tmp_path / "e.json").exists()
+@pytest.mark.parametrize("field", ["checksum", "spikes"])
+def test_other_spikes_are_not_accepted(delivered, field):
+    content = json.loads(delivered.secret.read_text())
+    if field == "checksum":
+        content["prepared"]["checksum"] = "0" * 16
+    else:
+        content["prepared"]["totals"][field] += 1
+    delivered.secret.write_text(json.dumps(content))
+    found = delivered.accept()
+    assert not found["accepted"] and len(found["reasons"]) == found["repetitions"]
+
+
+def test_a_secret_is_prepared_once_and_first(delivered, honest):
+    with pytest.raises(BadInput) as error:
+        acceptance.prepare(honest.bundle, delivered.secret, None, Given(), delivered.copy.folder, print)
+    assert "prepared" in str(error.value)
+    with pytest.raises(BadInput) as error:
+        acceptance.accept(
+            honest.bundle, honest.folder / "bundle.secret.json", None, Given(), None, 0.0, print
+        )
+    assert "prepared" in str(error.value)

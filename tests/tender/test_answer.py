@@ -1,255 +1,169 @@
-"""What a bidder hands in: measured by sweeps, complete, with promises; or one line that says why not."""
+"""What a bidder measures, discloses, projects and promises."""
 
 import json
-import shutil
-from fnmatch import fnmatch
-from statistics import median
+import stat
+from types import SimpleNamespace
 
 import pytest
 
-from spikemark.core.fields import assign
-from spikemark.tender import answer, answering, bundle, commitment, manifest, sizes
-from spikemark.tender.check import machine
-from spikemark.tender.check.answer import check_answer
+from spikemark import launch, machines
+from spikemark.core import places
+from spikemark.core.errors import BadInput
+from spikemark.launch.layout import Layout
+from spikemark.tender import answer, environment, formats, measure
+from spikemark.tender.measure import Given
 
-
-@pytest.fixture(scope="module")
-def measured(small, tmp_path_factory):
-    """An answer of the real mini-app, and what the command said."""
-    from spikemark.cli import main
-
-    out = tmp_path_factory.mktemp("bidder") / "answer"
-    with pytest.raises(SystemExit) as end:
-        main.main(["tender", "run", str(small.path), "--out", str(out), "--bidder", "ACME"])
-    assert end.value.code == 0
-    return out
-
-
-def record_of(answer, repetition):
-    """The record of a repetition."""
-    return json.loads((answer / repetition["folder"] / "record.json").read_text())
+AREAS = {"network": {"populations": [{"name": "a"}, {"name": "b"}]}}
 
 
 @pytest.fixture
-def copy(measured, tmp_path):
-    """An answer that a test may change."""
-    return shutil.copytree(measured, tmp_path / "answer")
+def cores(monkeypatch):
+    """A node of eight cores."""
+    monkeypatch.setattr(launch, "nodes_at_hand", lambda: SimpleNamespace(cores=(8,)))
 
 
-@pytest.mark.slow
-def test_an_answer_holds_every_run_as_the_rules_ask(small, measured):
-    content = answer.read(measured)
-    manifest.check(measured)
-    assert content["bundle_sha256"] == small.sha256 and content["quick"] is True
-    assert [run["name"] for run in content["runs"]] == [r.name for r in small.tender.runs if r.measured]
-    for run in content["runs"]:
-        rule = small.tender.rule(run["name"])
-        known = next(t for t in small.read_expected(rule)["times"] if t["model_ms"] == run["model_ms"])
-        assert len(run["repetitions"]) == rule.repetitions
-        records = [record_of(measured, one) for one in run["repetitions"]]
-        for record, one in zip(records, run["repetitions"], strict=True):
-            assert record["totals"]["spikes"] == known["spikes"]
-            assert record["totals"]["synaptic_events"] == known["synaptic_events"]
-            assert one["real_time_factor"] == record["timing"]["real_time_factor"]
-            long_enough = record["timing"]["simulate_s"] >= rule.minimum_seconds
-            assert long_enough or run["model_ms"] == rule.model_ms[0]
-        assert len({record["checksum"] for record in records}) == 1
-        started = [record["timing"]["simulate_started_s"] for record in records]
-        assert started == sorted(started)
-        values = [record["timing"]["real_time_factor"] for record in records]
-        assert run["figure"]["real_time_factor"]["value"] == median(values)
+@pytest.mark.parametrize(
+    ("given", "before", "wanted"),
+    [
+        (Given(), None, Layout(2, 4)),
+        (Given(threads=1), None, Layout(2, 1)),
+        (Given(ranks=4), None, Layout(4, 2)),
+        (Given(ranks_per_node=1), None, Layout(2, 8, 1)),
+        (Given(), Layout(4, 1, 4), Layout(4, 1, 4)),
+        (Given(threads=2), Layout(4, 1, 4), Layout(4, 2, 4)),
+        (Given(ranks=8), Layout(4, 1, 4), Layout(8, 1)),
+        (Given(ranks_per_node=2), Layout(4, 1, 4), Layout(4, 4, 2)),
+    ],
+)
+def test_what_is_not_given_is_as_before_or_takes_all_cores(cores, given, before, wanted):
+    assert measure.layout_of(AREAS, given, before) == wanted
 
 
-@pytest.mark.slow
-def test_the_environment_says_how_it_was_built_and_started_with_flags_that_are_allowed(small, measured):
-    found = json.loads((measured / answer.ENVIRONMENT).read_text())
-    assert set(found["software"]) == set(machine.OF_PROGRAM)
-    assert found["software"]["compiler"]["value"]
-    assert len(found["nodes"]) == 1 and found["nodes"][0]["kernel"]["value"]
-    assert "miniapp" in " ".join(found["software"]["command"]["value"])
-    flags = found["software"]["flags"]["value"].split()
-    assert flags
-    for category in small.tender.categories.values():
-        assert [f for f in flags if not any(fnmatch(f, pattern) for pattern in category.flags)] == []
+def test_the_hash_is_that_of_the_measured_program_whatever_is_there_now(honest, tmp_path, monkeypatch):
+    other = tmp_path / "miniapp"
+    other.write_text("#!/bin/sh\n")
+    other.chmod(other.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("SPIKEMARK_MINIAPP", str(other))
+    found = answer.write(honest.bundle, honest.folder / "work", tmp_path / "answer", sheet())
+    kept = json.loads((honest.folder / "work" / measure.CHOICES).read_text())["program_sha256"]
+    assert found.program.sha256 == kept != formats.sha256(places.program("miniapp"))
 
 
-@pytest.mark.slow
-def test_the_same_command_measures_nothing_again(spikemark, small, measured):
-    work = answering.folder_of_work(measured)
-    before = {path: path.stat().st_mtime_ns for path in work.rglob("record.json")}
-    status, output, _ = spikemark("tender", "run", small.path, "--out", measured, "--bidder", "Other")
-    assert status == 0 and "no offer" in output
-    assert {path: path.stat().st_mtime_ns for path in work.rglob("record.json")} == before
-    assert answer.read(measured)["bidder"] == "Other"
+def test_runs_of_a_program_that_was_built_anew_are_not_mixed(copy, monkeypatch):
+    monkeypatch.setattr(measure.source, "differing", lambda packed, root: [])
+    with pytest.raises(BadInput) as error:
+        measure.measure(copy.bundle, "base", None, Given(), copy.folder / "work", print)
+    assert "program_sha256" in str(error.value)
 
 
-@pytest.mark.slow
-def test_another_category_needs_another_answer(refusal, small, measured):
-    said = refusal("tender", "run", small.path, "--out", measured, "--category", "optimised")
-    assert "measured for another bundle or category; allowed:" in said
+def sheet(**given) -> answer.Sheet:
+    offer = {"machine": "x", "nodes": 1, "price": None, "currency": "EUR"}
+    return answer.Sheet("Bob", offer | {"node_limit_w": None, "node_idle_w": None}, **given)
 
 
-@pytest.mark.slow
-def test_a_run_of_the_optimised_category_is_as_it_was_chosen(spikemark, small, tmp_path):
-    out = tmp_path / "answer"
-    words = ["--category", "optimised", "--run", "bench-small", "--set", "schedule=structure_aware"]
-    status, _, errors = spikemark("tender", "run", small.path, "--out", out, *words)
-    assert status == 1 and "not measured yet: bench-medium, bench-large" in errors
-    assert not out.exists()
-    assert spikemark("tender", "run", small.path, "--out", out, "--category", "optimised")[0] == 0
-    runs = {run["name"]: run for run in answer.read(out)["runs"]}
-    assert runs["bench-small"]["set"] == {"schedule": "structure_aware"}
-    assert runs["bench-large"]["set"] == {}
-    record = record_of(out, runs["bench-small"]["repetitions"][0])
-    assert record["description"]["schedule"] == "structure_aware"
+def test_a_promise_says_how_much_better_than_its_evidence_it_is(honest, tmp_path):
+    best = formats.read_answer(honest.path).run("bench-small").figures["real_time_factor"].value
+    promised = {("bench-small", "real_time_factor"): 0.75 * best}
+    found = answer.write(honest.bundle, honest.folder / "work", tmp_path / "a", sheet(promised=promised))
+    by = {(p.run, p.figure): p for p in found.committed}
+    one = by["bench-small", "real_time_factor"]
+    assert one.value == 0.75 * best and one.better_than_evidence == pytest.approx(0.25)
+    assert by["bench-medium", "real_time_factor"].better_than_evidence == 0
+    assert not any(run == "target" for run, _ in by)
+    with pytest.raises(BadInput) as error:
+        answer.write(honest.bundle, honest.folder / "work", tmp_path / "b",
+                     sheet(promised={("target", "real_time_factor"): 1.0}))  # fmt: skip
+    assert error.value.field == "promise" and not (tmp_path / "b").exists()
 
 
-OFFER = ["--nodes", "2", "--price", "1000", "--system", "a machine"]
-PROJECTED = ["--machine", "epyc-vm", "--ranks", "4", "--threads", "1", "--ranks-per-node", "2"]
+def test_a_profile_projects_the_target_with_its_power_and_nodes(honest):
+    rule, machine = honest.bundle.tender.target_rule, machines.filled(machines.load("jureca-dc"))
+    found = answer.project(honest.bundle, rule, machine, (4, 1, 2), {})
+    assert {p["figure"] for p in found} >= {formats.RTF, formats.POWER}
+    assert all(p["nodes"] == 2 and p["low"] < p["value"] < p["high"] for p in found)
 
 
-@pytest.mark.slow
-def test_measured_projected_and_promised_stand_apart(spikemark, small, copy):
-    (copy / manifest.SIGNATURES[0]).write_text("of an earlier manifest")
-    words = [*OFFER, *PROJECTED, "--promise", "bench-small.real_time_factor=1e6"]
-    status, output, errors = spikemark("tender", "commit", small.path, copy, *words)
-    assert status == 0, errors
-    content = json.loads((copy / answer.COMMITMENT).read_text())
-    manifest.check(copy)
-    assert not (copy / manifest.SIGNATURES[0]).exists()
-    assert {one["run"] for one in content["measured"]} == {"bench-small", "bench-medium", "bench-large"}
-    assert {one["run"] for one in content["projected"]} == {"target"}
-    factor, energy = content["projected"]
-    assert factor["low"] < factor["value"] < factor["high"] and factor["method"] == "model"
-    assert factor["assumes"] and energy["value"] is None and energy["reason"]
-    promised = {(one["run"], one["figure"]): one for one in content["committed"]}
-    assert promised["bench-small", "real_time_factor"]["value"] == 1e6
-    target = {"run": "target", "figure": "real_time_factor", "value": factor["value"], "basis": "projected"}
-    assert promised["target", "real_time_factor"] == target | {"better_than_evidence": 0.0}
-    page = (copy / commitment.PAGE).read_text()
-    assert "Nothing on this page is an offer" in page
-    assert "a machine: 2 nodes for 1000.00 EUR" in page
-    assert "target: energy per synaptic event: null" in output
+def test_a_projection_on_more_nodes_than_are_offered_is_refused(honest, tmp_path):
+    made = answer.stated("target.real_time_factor=1:0.5:2", 2, "by hand")
+    with pytest.raises(BadInput) as error:
+        answer.write(honest.bundle, honest.folder / "work", tmp_path / "a", sheet(projected=[made]))
+    assert error.value.field == "nodes" and not (tmp_path / "a").exists()
 
 
-@pytest.mark.slow
-def test_a_promise_that_is_better_than_the_evidence_says_by_how_much(spikemark, small, copy):
-    value = answer.read(copy)["runs"][0]["figure"]["real_time_factor"]["value"]
-    promise = f"bench-small.real_time_factor={value / 2!r}"
-    assert spikemark("tender", "commit", small.path, copy, *OFFER, "--promise", promise)[0] == 0
-    content = json.loads((copy / answer.COMMITMENT).read_text())
-    found = next(one for one in content["committed"] if one["run"] == "bench-small")
-    assert found["better_than_evidence"] == pytest.approx(0.5)
-    assert "50 %" in (copy / commitment.PAGE).read_text()
+@pytest.mark.parametrize(
+    "text",
+    ["x", "target.real_time_factor=1", "target.real_time_factor=1:2:3", "target.x=1:0:2", ".power_w=1:1:1"],
+)
+def test_projections_need_a_figure_and_an_interval(text):
+    with pytest.raises(BadInput) as error:
+        answer.stated(text, 1, "by hand")
+    assert error.value.field == "projected"
 
 
-TARGET = "--promise target.real_time_factor"
-IMPOSSIBLE = {
-    "--price: 0; allowed": ["--price", "0"],
-    "--price: nan; allowed": ["--price", "nan"],
-    "--currency: 'euro'": ["--currency", "euro"],
-    "--system: ' '": ["--system", " "],
-    "--node-power: -1": ["--node-power", "-1"],
-    "--node-idle: -1": ["--node-idle", "-1"],
-    "--node-idle: 3; allowed: 0 to 2": ["--node-power", "2", "--node-idle", "3"],
-    "--promise x: allowed: RUN.FIGURE=VALUE": ["--promise", "x"],
-    "--promise bench-small.real_time_factor=0": ["--promise", "bench-small.real_time_factor=0"],
-    "--promise other.real_time_factor: allowed: a run of": ["--promise", "other.real_time_factor=1"],
-    f"{TARGET}: neither measured nor projected": f"{TARGET}=1".split(),
-    "--ranks: only with --machine": ["--ranks", "2"],
-    "--ranks: missing": ["--machine", "epyc-vm"],
-    "--nodes: 2; target takes 4": ["--machine", "epyc-vm", "--ranks", "4", "--ranks-per-node", "1"],
-    "--simulated: ": ["--simulated", "MEASURED"],
-    "has no dryrun.json": ["--machine", "epyc-vm", "--dry-run", "."],
-    "--set schedule=overlapped: in the category base": ["--set", "schedule=overlapped"],
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("said", IMPOSSIBLE)
-def test_an_offer_that_cannot_be_meant_changes_nothing(refusal, small, copy, said):
-    before = (copy / manifest.FILE).read_bytes()
-    words = [str(copy / "runs/bench-small/1") if word == "MEASURED" else word for word in IMPOSSIBLE[said]]
-    assert said in refusal("tender", "commit", small.path, copy, *OFFER, *words)
-    assert (copy / manifest.FILE).read_bytes() == before and not (copy / answer.COMMITMENT).exists()
-
-
-@pytest.mark.slow
-def test_an_answer_that_was_changed_or_belongs_to_another_bundle_gets_no_sheet(
-    refusal, spikemark, small, copy, tmp_path
-):
-    other = tmp_path / "other"
-    assert spikemark("tender", "new", other, "--quick", "--commit", "HEAD", "--node-memory", "0.03")[0] == 0
-    assert bundle.read(other).sha256 != small.sha256
-    assert "another bundle" in refusal("tender", "commit", other, copy, *OFFER)
-    path = copy / "runs" / "bench-small" / "1" / "record.json"
-    path.write_text(path.read_text().replace("0", "1", 1))
-    assert "record.json: sha256 is" in refusal("tender", "commit", small.path, copy, *OFFER)
-
-
-DAMAGED = {
-    "kind": "other",
-    "runs.0.figure.real_time_factor.value": "fast",
-    "runs.0.repetitions.0.folder": "../x",
-    "bidder": None,  # taken away
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("field", DAMAGED)
-def test_an_answer_with_impossible_fields_is_refused_even_if_its_manifest_fits(refusal, small, copy, field):
-    content, value = answer.read(copy), DAMAGED[field]
-    assign(content, field, value) if value else content.pop(field)
-    (copy / answer.FILE).write_text(json.dumps(content))
-    manifest.write(copy, bundle_sha256=small.sha256)
-    assert f"answer.json: {field}" in refusal("tender", "commit", small.path, copy, *OFFER)
-
-
-@pytest.mark.slow
-def test_networks_take_the_memory_that_the_rule_says(small, measured):
-    for run in answer.read(measured)["runs"]:
-        rule = small.tender.rule(run["name"])
-        record = record_of(measured, run["repetitions"][0])
-        parts = record["memory"]["parts"]
-        held = sum(parts.values()) - parts["log"]  # the log grows with the model time, not with the network
-        allowed = 1e9 * small.tender.reference_memory_gb * rule.share_of_memory
-        areas = len(record["description"]["network"]["populations"])
-        step = 1 + sizes.STEP * areas / record["totals"]["neurons"]
-        assert held < 1.02 * allowed < 1.05 * step * held  # with a step more neurons it would not fit
-
-
-@pytest.mark.slow
-def test_the_power_of_a_meter_outside_becomes_energy_per_event(spikemark, small, measured, tmp_path):
-    records = [json.loads(path.read_text()) for path in (measured / "runs").rglob("record.json")]
-    begin = int(min(record["timing"]["simulate_started_s"] for record in records)) - 60
-    end = int(max(record["timing"]["simulate_ended_s"] for record in records)) + 60
+def test_readings_of_an_external_meter_go_into_the_answer(honest, tmp_path):
+    """A meter that reads 300 W, twice what the nodes say, in all repetitions."""
     meter = tmp_path / "meter.csv"
-    lines = [f"{begin + 0.01 * n:.2f},100" for n in range(100 * (end - begin))]
-    meter.write_text("\n".join(["time,node1 [W]", *lines, ""]))
-    words = ["--out", measured, "--power", meter]
-    assert spikemark("tender", "run", small.path, *words)[0] == 0
-    for run in answer.read(measured)["runs"]:
-        for one in run["repetitions"]:
-            record = record_of(measured, one)
-            joules = 100 * (record["timing"]["simulate_ended_s"] - record["timing"]["simulate_started_s"])
-            per_event = joules / record["totals"]["synaptic_events"]
-            assert one["joules_per_synaptic_event"] == pytest.approx(per_event, rel=1e-6)
-            assert one["source"] == "meter.csv"
-        assert run["figure"]["joules_per_synaptic_event"]["kind"] == "measured"
-    assert (measured / "power" / "meter.csv").read_bytes() == meter.read_bytes()
-    manifest.check(measured)
-    report = check_answer(str(measured), str(small.path))
-    assert not [line for line in report.text().splitlines() if "power/" in line or "energy" in line.lower()]
+    spans = [
+        json.loads(p.read_text())["timing"] for p in sorted((honest.folder / "work").glob("*/*/record.json"))
+    ]
+    start = min(t["simulate_started_s"] for t in spans) - 5
+    end = max(t["simulate_ended_s"] for t in spans) + 5
+    rows = [f"{start + 0.02 * n:.3f},300" for n in range(round((end - start) / 0.02) + 1)]
+    meter.write_text("\n".join(["time_s,wall_w", *rows]) + "\n")
+    given = sheet(meter={"path": meter, "at_wall_percent": 1.0})
+    found = answer.write(honest.bundle, honest.folder / "work", tmp_path / "answer", given)
+    own = formats.read_answer(honest.path)
+    for run, other in zip(found.runs, own.runs, strict=True):
+        for one, two in zip(run.repetitions, other.repetitions, strict=True):
+            assert one.joules_per_synaptic_event == pytest.approx(2 * two.joules_per_synaptic_event, rel=0.02)
+            assert one.readings.startswith("power/") and (tmp_path / "answer" / one.readings).is_file()
 
 
-@pytest.mark.slow
-def test_power_that_does_not_cover_the_runs_is_refused_and_the_answer_stays(
-    spikemark, small, measured, tmp_path
-):
-    before = (measured / manifest.FILE).read_bytes()
-    (tmp_path / "late.csv").write_text("time,node1 [W]\n1,100\n2,100\n3,100\n")
-    words = ["--out", measured, "--power", tmp_path / "late.csv"]
-    status, output, errors = spikemark("tender", "run", small.path, *words)
-    assert status == 2 and "they do not overlap" in errors.splitlines()[-1]
-    assert "check it:" not in output  # which is how an answer is announced
-    assert (measured / manifest.FILE).read_bytes() == before
+def test_only_the_folder_of_an_answer_is_replaced(honest, tmp_path):
+    (tmp_path / "x").write_text("mine")
+    with pytest.raises(BadInput) as error:
+        answer.write(honest.bundle, honest.folder / "work", tmp_path, sheet())
+    assert error.value.field == "out" and (tmp_path / "x").read_text() == "mine"
+
+
+TIMES = [800.0, 400.0, 200.0, 100.0]
+
+
+@pytest.mark.parametrize(
+    ("factor", "minimum_s", "slower", "wanted"),
+    [
+        (1.0, 0.05, 1.0, 100.0),
+        (1.0, 0.09, 1.0, 200.0),  # 0.1 s is not long enough with the reserve
+        (1.0, 0.5, 1.0, 800.0),
+        (0.01, 1.0, 1.0, 800.0),  # too short, but there is no longer time
+        (1.0, 0.05, 0.4, 200.0),  # the repetitions were faster than the probe
+    ],
+)
+def test_the_shortest_model_time_that_is_long_enough_is_taken(monkeypatch, factor, minimum_s, slower, wanted):
+    def sweep(asked, work):
+        ms, probe = asked
+        share = 1.0 if probe else slower
+        timing = SimpleNamespace(real_time_factor=factor * share, simulate_s=1e-3 * ms * factor * share)
+        return [SimpleNamespace(record=SimpleNamespace(timing=timing))]
+
+    monkeypatch.setattr(measure, "experiment", lambda b, r, c, ms, probe=False: (ms, probe))
+    monkeypatch.setattr(measure, "sweep", sweep)
+    rule = SimpleNamespace(name="x", model_ms=TIMES, minimum_seconds=minimum_s)
+    assert measure.take(None, rule, None, None, lambda line: None)[0] == wanted
+
+
+def test_nodes_are_described_without_secrets_and_with_reasons(tmp_path):
+    limits = tmp_path / "sys/devices/system/cpu/cpu0/cpufreq"
+    limits.mkdir(parents=True)
+    (limits / "scaling_governor").write_text("performance\n")
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/cpuinfo").write_text(
+        "model name : A\nmodel name : A\nmicrocode : 0x1\nflags : hypervisor\n"
+    )
+    variables = {"OMP_NUM_THREADS": "2", "OMPI_MCA_token": "x", "HOME": "/root"}
+    found = environment.read_node(tmp_path, variables)
+    assert found["variables"]["value"] == {"OMP_NUM_THREADS": "2"}
+    assert (found["governor"]["value"], found["processor"]["value"]) == ("performance", "A")
+    assert found["hypervisor"]["value"] == "hypervisor"
+    assert all(field["value"] is not None or field["reason"] for field in found.values())
+    assert found["memory"]["value"] is None

@@ -1,137 +1,136 @@
-"""Answers to a tender side by side: what is chosen, and what that rests on."""
+"""Offers side by side: probabilities over draws."""
 
+import dataclasses
+import json
+
+import numpy as np
 import pytest
-from tender.sheets import MEASURED, Sheet
 
-from spikemark.prediction.life import Life
-from spikemark.tender import bids_compared, checked, offers_show, received_bids
-
-pytestmark = pytest.mark.usefixtures("checker")
-
-
-def test_the_cheapest_sure_offer_is_named(beside):
-    of = beside(Sheet("Ada", 1e6), Sheet("Bob", 1.5e6))
-    said = bids_compared.sentence(of)
-    assert said.startswith("Ada costs the least over its life without energy for real-time factor 1.00")
-    assert "at least 1.5 times less than others" in said and len(said) <= 200
+from spikemark.core.errors import BadInput
+from spikemark.prediction import draws
+from spikemark.tender import formats, offers
+from spikemark.tender.check import INVALID, VALID, Report
+from spikemark.tender.offers import Life
 
 
-def test_energy_over_the_life_can_turn_the_order(beside):
-    """Ten times the power costs more over the life than the price does."""
-    power = [{"projected_w": {"value": w, "low": 0.9 * w, "high": 1.1 * w}} for w in (1e5, 1e4)]
-    sheets = Sheet("Ada", 1e6, power=power[0]), Sheet("Bob", 1.5e6, power=power[1])
-    of = beside(*sheets, life=Life(price_kwh=0.3))
-    spent = 1e-3 * 1e5 * 5 * 8000 * 0.3
-    found = bids_compared.cost(of, of.bids[0])
-    assert found.value == pytest.approx(1e6 + spent)
-    assert found.interval == pytest.approx((1e6 + 0.9 * spent, 1e6 + 1.1 * spent))
-    assert found.kind == "modelled" and bids_compared.sentence(of).startswith(
-        "Bob costs the least over its life for"
+@pytest.fixture
+def compare(honest, monkeypatch):
+    """Compares made-up answers, each a dict of what differs from the honest one; `verdict` of the checker."""
+    base = formats.read_answer(honest.path)
+    verdicts: dict = {}
+    monkeypatch.setattr(offers, "check", lambda path, bundle: verdicts[path])
+    monkeypatch.setattr(offers, "found", lambda paths: paths)
+
+    def run(*bids, life=None, reach=1.0):
+        for number, bid in enumerate(bids):
+            bid = {
+                "bidder": f"bidder {number}",
+                "rtf": (0.8, 0.76, 0.84),
+                "power": (600.0, 590.0, 610.0, 2),
+            } | bid
+            report = Report()
+            if bid.pop("verdict", VALID) == INVALID:
+                report.say("sums", "y")
+            rtf, power = bid.pop("rtf"), bid.pop("power")
+            made = []
+            for figure, ends in ((formats.RTF, rtf and (*rtf, 2)), (formats.POWER, power)):
+                if ends:
+                    value = dict(zip(("value", "low", "high", "nodes"), ends, strict=True))
+                    made.append(base.projected[0].model_copy(update={"figure": figure, **value}))
+            offer = base.offer.model_copy(
+                update={k: bid.pop(k) for k in list(bid) if k in type(base.offer).model_fields}
+            )
+            answer = base.model_copy(
+                update={**bid, "offer": offer, "projected": made, "quick": bid.get("quick", False)}
+            )
+            verdicts[honest.folder / str(number)] = (report, answer)
+        return offers.compare(list(verdicts), honest.bundle, life or Life(), reach)
+
+    return run
+
+
+def test_the_cheapest_that_reaches_the_target_is_named(compare):
+    of = compare({"price": 1e6}, {"price": 1.5e6}, {"price": 1e5, "rtf": (2.0, 1.8, 2.2)})
+    assert of.best == {"bidder 0": 1.0, "bidder 1": 0.0, "bidder 2": 0.0}
+    assert [of.reaches(bid) for bid in of.bids] == [1.0, 1.0, 0.0]
+    assert offers.sentence(of).startswith("bidder 0 ")
+
+
+def test_a_target_that_is_reached_in_half_of_the_draws_halves_the_chance(compare):
+    of = compare({"price": 1e6, "rtf": (1.0, 0.8, 1.25)}, {"price": 2e6})
+    assert of.best["bidder 0"] == pytest.approx(0.5, abs=0.02)
+    assert of.best["bidder 0"] + of.best["bidder 1"] == 1.0
+    assert "bidder 0" in " ".join(offers.lines(of))
+
+
+@pytest.mark.parametrize("lacking", [{"price": None}, {"rtf": None}])
+def test_one_offer_that_lacks_a_figure_does_not_hide_the_others(compare, lacking):
+    of = compare(lacking, {"price": 1e6}, {"price": 2e6})
+    assert of.best == {"bidder 1": 1.0, "bidder 2": 0.0}
+    rows = offers.content(of)["offers"]
+    assert rows[0]["lacks"] and rows[0]["cheapest"] is None and rows[1]["lacks"] is None
+
+
+def test_the_energy_is_that_of_all_offered_nodes(compare):
+    """300 W a node on 32 nodes, whether the projected run takes 8 of them or all."""
+    life = Life(years=5, hours_per_year=8000, price_kwh=0.3)
+    for nodes in (8, 32):
+        power = (300.0 * nodes, 299.0 * nodes, 301.0 * nodes, nodes)
+        [bid] = compare({"price": 1e6, "nodes": 32, "power": power}, life=life).bids
+        assert draws.interval(bid.cost)[0] == pytest.approx(1e6 + 0.3 * 32 * 5 * 8000 * 0.3, rel=1e-3)
+
+
+def test_power_follows_from_energy_or_else_from_the_limit(compare, honest):
+    [bid] = compare({"price": 1.0, "nodes": 4, "power": None, "node_limit_w": 500.0}).bids
+    assert set(bid.power_w) == {2000.0}
+    rule, rtf = honest.bundle.tender.target_rule, np.full(draws.N, 2.0)
+    joules = bid.answer.projected[0].model_copy(
+        update={"figure": formats.JOULES, "value": 1e-6, "low": 0.9e-6, "high": 1.1e-6}
     )
+    answer = bid.answer.model_copy(update={"projected": [joules]})
+    found = offers.power("x", answer, honest.bundle, rtf)
+    assert np.median(found) == pytest.approx(1e-6 * rule.expected.events_per_s / 2.0 * 4 / 2, rel=1e-2)
 
 
-def test_power_follows_from_energy_and_time_where_the_sheet_has_none(beside):
-    of = beside(Sheet("Ada"))
-    bid = received_bids.replace(of.bids[0], events_per_s=1e11)
-    assert bids_compared.power(of, bid).value == pytest.approx(1e-7 * 1e11 / 0.8)
-    assert not bids_compared.power(
-        of, of.bids[0]
-    )  # without the bundle, nobody knows how many events there are
+def test_energy_can_turn_the_order(compare):
+    bids = ({"price": 1e6, "power": (1e5, 9e4, 1.1e5, 8)}, {"price": 1.5e6, "power": (1e4, 9e3, 1.1e4, 8)})
+    assert compare(*bids).best["bidder 0"] == 1.0
+    assert compare(*bids, life=Life(price_kwh=0.3)).best["bidder 1"] == 1.0
 
 
-def test_a_limit_of_power_is_that_of_all_nodes(beside):
-    of = beside(Sheet("Ada", joules=None, power={"node_limit_w": 500.0}), life=Life(price_kwh=0.3))
-    assert bids_compared.power(of, of.bids[0]).value == 500 * 16
-    assert bids_compared.cost(of, of.bids[0]).value == pytest.approx(1e6 + 8 * 5 * 8000 * 0.3)
+@pytest.mark.parametrize("bad", [{"verdict": INVALID}, {"quick": True}])
+def test_invalid_answers_and_tries_are_never_chosen(compare, bad):
+    of = compare({"price": 1.0, **bad}, {"price": 1e6})
+    assert of.best == {"bidder 1": 1.0} and "bidder 0" in offers.lines(of)[0]
 
 
-def test_an_offer_that_is_not_sure_is_not_named_and_the_unknown_is(beside):
-    of = beside(Sheet("Ada", 1e6, (0.9, 0.7, 1.3)), Sheet("Bob", 2e6))
-    said = bids_compared.sentence(of)
-    assert said == (
-        "No verdict for real-time factor 1.00: Ada would cost the least, but is not sure to reach it; the"
-        " projected real-time factor of Ada decides."
+def test_two_currencies_are_refused(compare):
+    with pytest.raises(BadInput) as error:
+        compare({"currency": "EUR"}, {"currency": "USD"})
+    assert error.value.field == "currency"
+
+
+def test_the_same_times_from_two_bidders_are_named(compare, honest, copy):
+    of = compare({}, {})
+    paths = honest.path, copy.path
+    bids = [dataclasses.replace(bid, path=path) for bid, path in zip(of.bids, paths, strict=True)]
+    assert len(offers._copies(bids)) == 1 and offers._copies(of.bids) == []
+
+
+def test_the_command_compares_folders(spikemark, honest):
+    given = (
+        "tender",
+        "offers",
+        honest.folder,
+        "--bundle",
+        honest.folder / "bundle",
+        "--price-kwh",
+        0.3,
+        "--json",
     )
-    top = bids_compared.effects(of)[0]
-    assert (top.offer, top.path, top.ends, top.turns) == ("Ada", "real-time factor", (1e6, None), True)
-    assert top.orders == (("Ada", "Bob"), ("Bob",))
-
-
-def test_overlapping_costs_name_no_offer(beside):
-    power = {"projected_w": {"value": 1e5, "low": 1e4, "high": 3e5}}
-    of = beside(Sheet("Ada", 1e6, power=power), Sheet("Bob", 1.5e6, power=power), life=Life(price_kwh=0.3))
-    assert "No verdict on cost" in bids_compared.sentence(of) and "power of " in bids_compared.sentence(of)
-
-
-def test_measured_figures_are_not_unknown(beside):
-    of = beside(Sheet("Ada", factor=(0.9, 0.8, 1.2), method=MEASURED), Sheet("Bob", 2e6))
-    assert [e for e in bids_compared.effects(of) if e.offer == "Ada"] == []
-    row = bids_compared.offers(of)[0]
-    assert row.time.kind == "measured" and (row.likely, row.sure) == ("16", "none")
-    assert "measured, 5 repetitions" in bids_compared.bases(of)[0].rests_on
-
-
-@pytest.mark.parametrize(
-    ("bad", "said"),
-    [
-        (Sheet("Bad", 1.0, verdict="INVALID phase-sum"), "1 left out as INVALID or as a try"),
-        (Sheet("Bad", 1.0, quick=True), "1 left out as INVALID or as a try"),
-    ],
-)
-def test_invalid_answers_and_tries_are_never_chosen(beside, bad, said):
-    of = beside(bad, Sheet("Ada", 1e6), Sheet("Bob", 2e6))
-    assert bids_compared.sentence(of).startswith("Ada costs the least") and said in bids_compared.sentence(of)
-    assert all(effect.offer != "Bad" for effect in bids_compared.effects(of))
-
-
-def test_nothing_is_chosen_where_nothing_may_be(beside):
-    of = beside(Sheet("Ada", verdict="INVALID a"), Sheet("Bob", quick=True))
-    said = bids_compared.sentence(of)
-    assert said == "No offer can be chosen: 1 of 2 is INVALID and 1 of 2 is a try with a quick bundle."
-
-
-def test_an_incomplete_answer_is_called_that(beside):
-    of = beside(Sheet("Ada", 1e6, verdict="INCOMPLETE no-manifest"), Sheet("Bob", 2e6))
-    assert "but its answer is INCOMPLETE" in bids_compared.sentence(of)
-    assert offers_show.verdicts(of).cells[0][-2:] == ["INCOMPLETE", "500 record.json: no-manifest"]
-
-
-def test_reasons_of_one_number_are_one_line(beside, monkeypatch):
-    of = beside(Sheet("Ada"))
-    reasons = tuple(f"{number} a.json: {text}" for number in range(300, 312) for text in "xyz")
-    odd = received_bids.replace(of.bids[0], verdict=checked.Checked("INVALID", reasons))
-    shown = (
-        offers_show.verdicts(bids_compared.Compared(**{**vars(of), "bids": [odd]})).cells[0][-1].split("\n")
-    )
-    assert shown[0] == "300 a.json: x (and 2 more)" and shown[-1] == "and 4 more reasons" and len(shown) == 9
-
-
-@pytest.mark.parametrize("lacking", [Sheet("Ada", sheet=False), Sheet("Ada", price=None)])
-def test_a_price_is_never_made_up(beside, lacking):
-    of = beside(lacking, Sheet("Bob"))
-    assert not bids_compared.cost(of, of.bids[0]) and "of Ada is unknown" in bids_compared.sentence(of)
-    assert bids_compared.effects(of)[0].no_value
-    assert offers_show.first(of).cells[0][-1] == "unknown"
-
-
-def test_a_target_nobody_reaches(beside):
-    assert (
-        bids_compared.sentence(beside(Sheet("Ada"), reach=0.1)) == "No offer reaches real-time factor 0.100."
-    )
-
-
-def test_without_a_target_all_nodes_count(beside):
-    of = beside(Sheet("Ada"), Sheet("Bob", 3e6), reach=None)
-    assert bids_compared.sentence(of).startswith("Ada costs the least over its life without energy, at least")
-    assert offers_show.first(of).cells[0][2:4] == ["16", "16"]
-
-
-@pytest.mark.parametrize(
-    ("committed", "said"),
-    [(0.8, "as the evidence"), (0.76, "−5.0\u202f%, within its interval"), (0.6, "better than its interval"),
-     (0.88, "+10.0\u202f%, within its interval")],
-)  # fmt: skip
-def test_promises_stand_beside_their_evidence(beside, committed, said):
-    of = beside(Sheet("Ada", committed=committed))
-    (row, *_) = offers_show.beside(of).cells
-    assert said in row[-1] and row[4].endswith("modelled")
+    status, output, _ = spikemark(*given, "--target-rtf", 1)
+    [row] = json.loads(output)["offers"]
+    assert status == 0 and (row["offer"], row["verdict"]) == ("Ada", VALID) and row["cheapest"] > 0.99
+    assert row["real_time_factor"]["value"] == pytest.approx(0.8, rel=0.01)
+    status, output, _ = spikemark(*given[:-1])
+    assert status == 0 and output.count("\n") < 20

@@ -8,6 +8,7 @@ NEST cannot do alike. Neurons and synapses are counted without what drives them 
 """
 
 import argparse
+import csv
 import json
 import math
 import os
@@ -20,6 +21,7 @@ from nest_neurons import KINDS, NOTES, Refusal, population
 
 SEEDS = 2**32 - 1
 DISTRIBUTIONS = ("normal", "exponential", "constant")
+BUSY = 0.2  # cores that others may keep busy before the time is doubted
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
@@ -175,13 +177,22 @@ def measure(nest, network, kind, synapse, threads):
         "build_s": sum(parts.values()),
         **parts,
         "simulate_s": wall,
+        "simulate_cpu_s": None if before is None or after is None else after[1] - before[1],
         "model_s": model_s,
+        "communicate_s": communicated(status, model_s),
         "spikes": spikes,
         "mean_rate_hz": spikes / network.neurons / model_s,
         "peak_bytes": _high_water_mark(),
         "baseline_bytes": baseline,
         "foreign_load": _foreign_load(before, after, wall),
     }
+
+
+def communicated(status, model_s):
+    """Seconds of exchanging spikes per simulated second, by NEST's own timers; None without them."""
+    spent = status.get("time_communicate_spike_data")
+    spent = max(spent) if isinstance(spent, (tuple, list)) else spent
+    return spent / model_s if spent else None
 
 
 def _high_water_mark():
@@ -221,6 +232,8 @@ def main(arguments=None):
     parser.add_argument(
         "--synapse", choices=["static_synapse", "static_synapse_hom_w"], default="static_synapse"
     )
+    parser.add_argument("--table", type=Path, help="CSV file to which this run is added")
+    parser.add_argument("--nodes", type=int, default=1, help="nodes of this run, for the table")
     chosen = parser.parse_args(arguments)
     try:
         network = Network(json.loads(chosen.description.read_text()), chosen.model)
@@ -234,8 +247,23 @@ def main(arguments=None):
     except ImportError as error:
         return _fail(f"NEST is not there, install it with workflows/peers/install.sh: {error}")
     nest.verbosity = nest.VerbosityLevel.ERROR
-    print(json.dumps(measure(nest, network, chosen.model, chosen.synapse, chosen.threads)))
+    found = measure(nest, network, chosen.model, chosen.synapse, chosen.threads)
+    if nest.Rank() == 0:
+        print(json.dumps(found))
+        if chosen.table:
+            add(chosen.table, chosen.nodes, found)
+        if (found["foreign_load"] or 0) > BUSY:
+            print(
+                f"nest_network: other programs kept {found['foreign_load']:.1f} cores busy", file=sys.stderr
+            )
     return 0
+
+
+def add(table, nodes, found):
+    """A line for the table that `spikemark anchor` reads."""
+    row = [nodes, found["ranks"], found["threads"], f"{found['simulate_s'] / found['model_s']:.6g}"]
+    with table.open("a", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerow([*row, found["communicate_s"] or ""])
 
 
 def _fail(line):

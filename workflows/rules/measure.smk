@@ -1,26 +1,54 @@
-# One job is one run of the mini-app, real or simulated, in a single process. A record is never made again just because
-# something else changed.
-
-import sys
-
-RUNS = {run["id"]: {**run, "priority": -place} for place, run in enumerate(config["runs"])}
+# One job is one run of the mini-app. A record depends on nothing but its absence: inputs are ancient, and no rule but
+# `plan` has `params`, since a change of these would measure again. `exec` lets a run end with a killed Snakemake.
 
 
-rule measure:
+rule plan:
     input:
-        ancient("descriptions/{id}.json"),
+        ancient(FILE),
     output:
-        "runs/{id}/record.json",
+        HERE / "plan.json",
     log:
-        "log/{id}.log",
-    # The plan's order: measured first means higher priority.
-    priority: lambda wildcards: RUNS[wildcards.id]["priority"]
-    resources:
-        machine=1,
-        tasks=lambda wildcards: 1 if RUNS[wildcards.id].get("machine") else RUNS[wildcards.id]["ranks"],
-        cpus_per_task=lambda wildcards: RUNS[wildcards.id]["threads"],
+        HERE / "log/plan.log",
+    localrule: True
+    conda:
+        "../../environment.yml"
     params:
-        python=sys.executable,
-        launcher=config.get("launcher", ""),
+        digest=experiments.digest([EXPERIMENT.model_dump(mode="json"), list(RUNS)]),
+        config=json.dumps(config),
+    # A script or `run` of Snakemake does not start where the path of Python has a blank.
     shell:
-        "{params.python:q} -m spikemark run . {wildcards.id:q} --launcher={params.launcher:q} > {log:q} 2>&1"
+        '"$PYTHON" -m spikemark.running.write_plan {input:q} {params.config:q} {output:q} 2> {log:q}'
+
+
+if EXPERIMENT.machine is None:
+
+    rule measure:
+        input:
+            ancient(HERE / "plan.json"),  # one for all runs: Snakemake looks at inputs often
+        output:
+            HERE / "runs/{id}/record.json",
+        log:
+            HERE / "log/{id}.log",
+        priority: lambda wildcards: PRIORITY[wildcards.id]
+        conda:
+            "../../environment.yml"
+        threads: workflow.cores  # nothing runs beside it
+        shell:
+            'exec "$PYTHON" -m spikemark run "$(dirname {input:q})" {wildcards.id:q} 2> {log:q}'
+
+else:
+
+    # Modelled times do not change where several runs are simulated at once; executed ones do.
+    rule simulate:
+        input:
+            ancient(HERE / "plan.json"),
+        output:
+            HERE / "runs/{id}/record.json",
+        log:
+            HERE / "log/{id}.log",
+        priority: lambda wildcards: PRIORITY[wildcards.id]
+        conda:
+            "../../environment.yml"
+        threads: 1 if EXPERIMENT.machine.compute == "model" else workflow.cores
+        shell:
+            'exec "$PYTHON" -m spikemark run "$(dirname {input:q})" {wildcards.id:q} 2> {log:q}'

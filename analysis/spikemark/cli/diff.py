@@ -1,57 +1,62 @@
-"""`spikemark diff`: two results side by side."""
-
-from pathlib import Path
-from typing import Annotated
+"""`spikemark diff`: two results side by side, and the history of a machine."""
 
 import typer
 
-from .options import AsJson
-from .output import print_json, print_lines, print_tables, warn
+from spikemark.core.errors import BadInput
+
+from .options import File, Files, Text, verb
+from .output import answer, list_lines, print_lines, say, short
 
 
-def diff(
-    first: Annotated[Path, typer.Argument(metavar="A", help="A run, a sweep, or a whole results folder.")],
-    second: Annotated[Path, typer.Argument(metavar="B", help="Another one, of the same kind.")],
-    fail_above: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PERCENT",
-            help="End with status 1 if B is surely slower by more, such as 5%; for continuous integration.",
-        ),
-    ] = None,
-    history: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Take the spread of the machine of A from its history there."),
-    ] = None,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a page to this file.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Compare two results: is B slower than A, where, and why.
+@verb
+def diff(results: Files, *, fail_above: Text, history: File, add: Files, details, html, json) -> None:
+    """Compare two results: is B slower than A, by how much, and where.
 
-    Runs of different networks are refused. Says what else differs: machine, configuration, versions, binding.
-    The difference of the time per cycle is divided among phases and causes. Its intervals allow for the
-    serial correlation of cycles and for what changes from run to run.
+    Runs of different networks are refused. With --history, the spread of the machine comes from the history
+    that --add has made.
 
-    Example: spikemark diff results/demo/yesterday results/demo/today --fail-above 5%
+    Examples: spikemark diff results/demo/old results/demo/new --fail-above 5%
+    spikemark diff --history times --add results/demo/new
+
+    A B: Two runs, two sweeps, or two whole results folders.
+    --fail-above PERCENT: End with status 1 if B is slower by more, such as 5%; for continuous integration.
+    --history FOLDER: Take the spread of A's machine from its history there; without A and B, show it.
+    --add RESULTS: Append results to the history; may be repeated.
+    --details: Print everything, on more than one screen.
     """
-    from spikemark.core.files import output_file
-    from spikemark.differences import gate, show
-    from spikemark.differences.compare import compare
-    from spikemark.differences.history import known_of
+    from spikemark.diff import gate, show
+    from spikemark.diff.compare import compare
+    from spikemark.diff.history import add as append
+    from spikemark.diff.history import content, courses, files, known_of, read, sentence, table
+    from spikemark.quantities.words import counted
 
-    output_file("--html", html)
+    if add or (history is not None and not results):
+        if history is None or results or html or fail_above:
+            raise BadInput.of("--add", "given", "--history FOLDER, and no A and B", code="conflict")
+    elif len(results or []) != 2:
+        raise BadInput.of("A B", [str(one) for one in results or []], "two results, or --history FOLDER")
+    if add:
+        added = append(history, add)
+        list_lines(added.left_out)
+        print_lines(f"{short(path)}: {counted(number, 'entry', 'entries')} appended"
+                    for path, number in added.files.items())  # fmt: skip
+        if added.known:
+            print_lines([f"{counted(added.known, 'entry was', 'entries were')} there already"])
+        if not added.files and not added.known:
+            say("nothing was appended: no run is undisturbed")
+            raise typer.Exit(1)
+        return None
+    if not results:
+        found = {path: courses(read(path)) for path in files(history)}
+        return answer(json, lambda: content(found), [sentence(found)], [table(found)])
     most = None if fail_above is None else gate.limit(fail_above)
-    made = compare(first, second, None if history is None else known_of(history))
+    made = compare(*results, None if history is None else known_of(history))
     decided = None if most is None else gate.gate(made, most)
     if html is not None:
-        from spikemark.differences import page
-
-        page.write(made, decided, html)
-    if as_json:
-        print_json(show.content(made, decided))
-    else:
-        warn(made.cautions)
-        print_lines([show.sentence(made), *([decided.sentence] if decided else []), *show.lines(made)])
-        print_tables(*show.tables(made))
-    if decided is not None and decided.state == gate.FAILS:
+        show.write(made, decided, html)
+    lines = [show.sentence(made), *([decided.sentence] if decided else [])]
+    tables = show.details(made) if details else [show.first_table(made)]
+    answer(json, lambda: show.content(made, decided), lines, tables, show.lines(made), made.cautions)
+    if decided is not None and decided.state == gate.FAIL:
         raise typer.Exit(1)
+    return None

@@ -6,44 +6,17 @@ Exit status: 0 done, 1 ran but something failed, 2 bad input (one line on standa
 import atexit
 import gc
 import os
-import signal
 import sys
 from typing import Annotated
 
 import typer
 
-from spikemark.core.errors import BadInput, is_bad_input, option_complaint, plain
+from spikemark.core.errors import BadInput, invalid, is_bad_input, plain
+from spikemark.launch.process import interruptible
 
-from . import history, import_cycles, ledger, preset, tender
-from .advise import advise
-from .bench import bench
-from .budget import budget
-from .cachesim import cachesim
-from .calibrate import calibrate
-from .collect import collect
-from .compare import compare
-from .coverage import coverage
-from .diff import diff
-from .dryrun import dryrun
-from .energy import energy
-from .export import export
-from .fit import fit
+from . import describe, diff, measuring, partition, predict, simulate, sweep, tender, waiting
 from .groups import Groups
-from .machine import machine
-from .noise import noise
-from .output import INTERRUPTED, interrupt, why_ended
-from .partition import partition
-from .peers import peers
-from .predict import HELP, Predict, other_schedule
-from .report import report
-from .run import run
-from .scorep import scorep
-from .simulate import simulate
-from .study import study
-from .sweep import sweep
-from .traffic import traffic
-from .whatif import Whatif, whatif
-from .work import work
+from .output import INTERRUPTED, interrupted
 
 COMPLETION = "_SPIKEMARK_COMPLETE"  # set by a shell that asks for completions
 
@@ -75,44 +48,36 @@ def _options(
     pass
 
 
-ANSWER, RUN = "Answer a question", "Run and report"
-DESCRIBE, MEASURE = "Describe networks and machines", "Measure this machine"
-RECORDS = "Work with records"
-
-# Panels, and commands within them, stand in the order of a newcomer's work.
-app.command("predict", cls=Predict, help=HELP, rich_help_panel=ANSWER)(other_schedule)
-app.command(rich_help_panel=ANSWER)(advise)
-app.command(rich_help_panel=ANSWER)(compare)
-app.command(rich_help_panel=ANSWER)(budget)
-app.command(cls=Whatif, rich_help_panel=ANSWER)(whatif)
-app.command(rich_help_panel=ANSWER)(diff)
-for verb in (partition, traffic):
-    app.command(rich_help_panel=ANSWER)(verb)
-app.add_typer(ledger.app, name="ledger", rich_help_panel=ANSWER)
-for verb in (sweep, report, study, simulate, dryrun):
-    app.command(rich_help_panel=RUN)(verb)
-app.add_typer(tender.app, name="tender", rich_help_panel=RUN)
-app.add_typer(preset.app, name="preset", rich_help_panel=DESCRIBE)
-app.command(rich_help_panel=DESCRIBE)(machine)
-for verb in (calibrate, noise, bench, peers):
-    app.command(rich_help_panel=MEASURE)(verb)
-app.add_typer(import_cycles.app, name="import", rich_help_panel=RECORDS)
-app.add_typer(history.app, name="history", rich_help_panel=RECORDS)
-for verb in (fit, energy, cachesim, scorep, export, collect):
-    app.command(rich_help_panel=RECORDS)(verb)
-# The workflow starts these two, and the third writes a page of the documentation.
-for verb in (run, work, coverage):
-    app.command(hidden=True)(verb)
+# Panels, and commands within them, in the order of a newcomer's work.
+PANELS = {
+    "Answer a question": (predict.predict, predict.advise, predict.compare, waiting.waiting, diff.diff,
+                          partition.partition, predict.score, predict.anchor),
+    "Run and report": (tender.app, sweep.sweep, sweep.report, sweep.study, simulate.simulate,
+                       simulate.dryrun, sweep.run),
+    "Describe networks and machines": (describe.presets, describe.machine),
+    "Measure this machine": (measuring.calibrate, measuring.bench, measuring.peers),
+    "Work with records": (waiting.import_cycles, measuring.energy, measuring.cachesim, measuring.scorep,
+                          sweep.export, sweep.collect),
+}  # fmt: skip
+NAMES = {tender.app: "tender", describe.presets: "preset", waiting.import_cycles: "import"}
+for panel, commands in PANELS.items():
+    for command in commands:
+        name = NAMES.get(command)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name, rich_help_panel=panel)
+        else:
+            form = {"cls": waiting.Formats} if name == "import" else {}
+            app.command(name, rich_help_panel=panel, **form)(command)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: runs the command and turns errors into one plain line and an exit status."""
-    for sign in (signal.SIGINT, signal.SIGTERM):  # also where a shell started us with interrupts ignored
-        signal.signal(sign, interrupt)
+    interruptible()
     if arguments is None:  # a program of its own
         atexit.register(gc.freeze)  # its end need not search all that was loaded for what is unused
     try:
         status = app(args=arguments, prog_name="spikemark", standalone_mode=False)
+        sys.stdout.flush()  # a full disk is found here, not at the end of the interpreter
     except KeyboardInterrupt:
         status = INTERRUPTED
     except BadInput as error:
@@ -120,7 +85,7 @@ def main(arguments: list[str] | None = None) -> None:
             sys.exit(0)
         _fail(str(error), 2)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         sys.exit(1)
     except OSError as error:
         line = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
@@ -130,7 +95,7 @@ def main(arguments: list[str] | None = None) -> None:
             raise
         _fail(_usage(error), 2)
     if status == INTERRUPTED:
-        _fail(f"{why_ended()}: the same command continues from here", INTERRUPTED)
+        interrupted()
     sys.exit(status if isinstance(status, int) else 0)
 
 
@@ -139,10 +104,19 @@ def _usage(error: Exception) -> str:
     if message.startswith("Usage:"):
         message = "no command given"
     if hasattr(error.__cause__, "errors"):  # of pydantic, which checks values for typer
-        message = option_complaint(error.param.opts[0], error.__cause__)
+        message = str(invalid(error.__cause__, whole=error.param.opts[0]))
     return f"{message.rstrip('.')}: see `{context.command_path} --help`" if context else message
 
 
+def _drop_output() -> None:
+    """Keeps the interpreter from trying again at its end what could not be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _fail(line: str, status: int) -> None:
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _drop_output()
     print("spikemark:", plain(" ".join(line.splitlines())), file=sys.stderr)
     sys.exit(status)

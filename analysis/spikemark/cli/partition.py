@@ -1,151 +1,162 @@
-"""`spikemark partition`: places a network, or a coarse graph of one, on ranks."""
+"""`spikemark partition`: places a network, or a voxel graph, on ranks, and says what the ranks send."""
 
-import sys
+import json as json_format
+import os
+import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
-from .options import AsJson, Assumptions, On, RanksPerNode, Rate, Threads
-from .output import print_based, print_json, print_lines, print_tables, short
-from .partition_balance import Answer, Asked, Balance, Machine, TargetRtf, Within, answer
+from spikemark.core.errors import BadInput
 
-GraphFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="GRAPH", help="A run description, or a voxel graph: `spikemark preset voxels` writes both."
-    ),
-]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of the method.")]
-TimeLimit = Annotated[
-    float | None, typer.Option(min=0, metavar="SECONDS", help="Stop an iterative method after this time.")
-]
-GOES_ON = "; the same command continues from there"
-Method = Annotated[str | None, typer.Option(help="Method; without it, the methods are listed.")]
+from .options import (
+    Count,
+    File,
+    Placement,
+    Profile,
+    Text,
+    completed,
+    machine_profile,
+    one_of,
+    only_with,
+    ranks_by_part,
+    registry,
+    verb,
+)
+from .output import answer as show
+from .output import short, waiting_for
+
+Method = Annotated[str | None, typer.Option(**completed(registry("prediction.partition.methods", "METHODS")))]
 
 
+@verb
 def partition(
-    graph: GraphFile,
-    ranks: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Number of ranks; with --balance energy, the largest number [all that fit]."
-        ),
-    ] = None,
-    method: Method = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where to write the placement: .json or .npz.")
-    ] = None,
-    group: Annotated[
-        int | None,
-        typer.Option(
-            min=2, help="Renumber ranks so that groups of this size exchange most within themselves."
-        ),
-    ] = None,
-    weights: Annotated[
-        str | None,
-        typer.Option(metavar="W,W", help="Share of each rank, such as 1,0.5 or 1x64,0.5x2 [equal]."),
-    ] = None,
-    weights_from: Annotated[
-        Path | None,
-        typer.Option(metavar="RECORD", help="Weights in proportion to the speed of each rank in this run."),
-    ] = None,
-    balance: Balance = None,
-    machine: Machine = None,
-    on: On = None,
-    threads: Threads = None,
-    ranks_per_node: RanksPerNode = None,
-    rate: Rate = None,
-    target_rtf: TargetRtf = None,
-    within: Within = None,
-    seed: Seed = 1,
-    time_limit: TimeLimit = None,
-    assumptions: Assumptions = False,
-    as_json: AsJson = False,
-) -> None:
+    network: Path, *, ranks: Count, method: Method,
+    placement: Placement, out: File, weights: Text, weights_from: File, machine: Profile, on, threads,
+    ranks_per_node, rate, group: Annotated[int | None, typer.Option(min=2)], levels: Text,
+    side: Literal["sender", "receiver"] = "sender", merged: bool = False, out_table: File,
+    delay_ratio: Annotated[int, typer.Option(min=1)] = 1, seed, json,
+) -> None:  # fmt: skip
     """Place neurons on ranks evenly, with little traffic.
 
-    Writes the placement and prints its expected traffic. After an interruption, the same command continues.
-    Without a method, lists the methods.
+    Compares all methods, or shows the loads of one method or placement: peak, mean and balance of what ranks
+    send, receive and forward. Numbers are expectations over all networks of the description.
+
+    NETWORK: A run description, or a voxel graph: `spikemark preset voxels` writes both.
+    --ranks: Number of ranks, if no file and no --on gives it.
+    --method: One method [compare all].
+    --placement FILE|NAME: No method: a file of this command, or a placement of the mini-app.
+    --out FILE: Write the placement: .json or .npz.
+    --weights W,W: Share of each rank, such as 1,0.5 or 1x64,0.5x2 [equal].
+    --weights-from RECORD: Weights in proportion to the speed of each rank in this run.
+    --machine: Weights with which all ranks of this machine compute equally long, as predicted.
+    --group: Renumber ranks so that groups of this size exchange most within themselves.
+    --levels AxB…: Route in levels: groups of A ranks, groups of B such groups, …
+    --side: Group of the bridges.
+    --merged: Send a spike for several ranks behind a bridge to the bridge once.
+    --out-table FILE.json: Write a forwarding table that balances the bridges.
+    --delay-ratio D: Cycles of a window.
+    --seed: Seed of the methods.
     """
-    from spikemark.core.errors import BadInput
     from spikemark.network import placement_file
-    from spikemark.prediction.partition import divide, grouping, show
+    from spikemark.prediction.partition import answer
     from spikemark.prediction.partition.graph import load
-    from spikemark.prediction.partition.methods import METHODS, check_limit, find
+    from spikemark.prediction.partition.levels import (
+        Forwarding,
+        balanced,
+        dimensions,
+        grouped,
+        hops,
+        write_table,
+    )
+    from spikemark.prediction.partition.methods import divide
+    from spikemark.prediction.partition.traffic import Traffic, loads, named
+    from spikemark.prediction.partition.weights import of_run, read
+    from spikemark.records import record
 
-    if method is None:
-        return print_lines(f"{entry.name:16} {entry.summary}" for entry in METHODS.values())
-    chosen = find(method)
-    asked = Asked(balance, machine, on, threads, ranks_per_node, rate, target_rtf, within)
-    asked.check({"weights": weights, "weights-from": weights_from, "group": group, "time-limit": time_limit})
-    for name, value in (("ranks", ranks if balance is None else 0), ("out", out)):
-        if value is None:
-            raise BadInput(f"--{name}: missing; see `spikemark partition --help`")
-    placement_file.check_ending(out)
-    check_limit(chosen, time_limit)
-    if balance is not None:
-        return _balanced(graph, answer(load(graph), ranks, chosen, seed, asked), out, assumptions, as_json)
-    grouping.check(ranks, group)
-    found = load(graph)
-    kept = out.with_name(f".{out.name}.state")
-    capacity = _capacity(weights, weights_from, ranks)
-    made = divide.divide(found, ranks, chosen, seed, capacity, time_limit, kept, _say)
-    placed = made.placement if group is None else grouping.grouped(found, made.placement, group)
-    placement_file.write(out, placed.check(found.neurons, str(out)))
-    if made.finished:
-        kept.unlink(missing_ok=True)
-    _, rows = show.loads(found, placed, show.Asked())
-    if as_json:
-        about = {"seed": seed, "seconds": made.seconds, "finished": made.finished, "placement": str(out)}
-        return print_json(about | show.content(rows, placed, show.Asked(), found))
-    print_tables(show.table(rows, show.Asked(), method, found))
-    ended, more = ("finished", "") if made.finished else ("ended by the time limit", GOES_ON)
-    print_lines([f"{short(out)}: {method}, {ended} after {made.seconds:.1f} s{more}"])
-    if found.described is not None:
-        print_lines([f"to run it: {_running(graph, out, ranks)}"])
-
-
-def _balanced(graph: Path, found: Answer, out: Path, assumptions: bool, as_json: bool) -> None:
-    """Write a balanced placement and print what it is predicted to take."""
-    from spikemark.network import placement_file
-
-    placement_file.write(out, found.placement)
-    if as_json:
-        return print_json(found.content | {"placement": str(out), "ranks": found.placement.ranks})
-    print_tables(*found.tables)
-    print_based(found.lines, assumptions)
-    print_lines([f"to run it: {_running(graph, out, found.placement.ranks)}"])
-
-
-def _capacity(weights: str | None, weights_from: Path | None, ranks: int):
-    """Weights of ranks, [ranks] with mean 1; None for equal ranks."""
-    from spikemark.core.errors import BadInput
-    from spikemark.prediction.partition.weights import capacity, of_run, read
-    from spikemark.records.record import load
-
-    if weights is not None and weights_from is not None:
-        raise BadInput("--weights-from: given beside --weights; allowed: one of them")
-    if weights is not None:
-        return capacity(read(weights, ranks))
-    return None if weights_from is None else capacity(of_run(load(weights_from), ranks))
-
-
-def _running(description: Path, placed: Path, ranks: int) -> str:
-    """The command that runs the mini-app on a placement."""
-    import json
-    import os
-    import shlex
-
-    from spikemark.network.placement_field import FILE, FROM_FILE
-
-    if placed.suffix != FILE:
-        return f"write it as {FILE}, which is what the mini-app reads"
-    file = os.path.relpath(placed.resolve(), description.resolve().parent)
-    field = json.dumps({"name": FROM_FILE, "file": file})
-    words = ["mpirun", "-n", str(ranks), "miniapp", str(description), "--out", "DIR"]
-    return shlex.join([*words, "--set", f"placement={field}"])
+    one_of(method=method, placement=placement)
+    one_of(weights=weights, weights_from=weights_from, machine=machine, placement=placement)
+    only_with("--machine", machine, on=on, threads=threads, ranks_per_node=ranks_per_node, rate=rate)
+    only_with("--levels", levels, side=side != "sender", merged=merged, out_table=out_table)
+    if out is not None:
+        placement_file.check_ending(out)
+    graph, share, said, lines = load(network), None, {}, []
+    if machine is not None:
+        place = machine, ranks, on, threads, ranks_per_node
+        share, ranks, balance = _levelled(graph, *place, method, seed, rate)
+        said["balance"] = balance
+        lines.append(f"Slowest rank over the mean, as predicted: {balance['slowest_over_mean']:.3g}"
+                     f" ({balance['slowest_over_mean_before']:.3g} with equal weights).")  # fmt: skip
+    elif placement is None and ranks is None:
+        raise BadInput("--ranks: missing; expected the number of ranks")
+    elif weights is not None:
+        share = read(weights, ranks)
+    elif weights_from is not None:
+        share = of_run(record.load(weights_from), ranks)
+    compared = placement is None and method is None
+    with waiting_for("placing neurons"):
+        if compared:
+            said["methods"], traffic = answer.compared(graph, ranks, seed, share)
+        elif placement is not None:
+            traffic = Traffic(graph, named(graph, placement, ranks))
+        else:
+            traffic = Traffic(graph, divide(graph, ranks, method, seed, share))
+        if group is not None:
+            traffic = Traffic(graph, grouped(traffic.placement, traffic.pairs, group))
+        placed = traffic.placement
+        sizes = () if levels is None else dimensions(levels, placed.ranks)
+        rows = loads(traffic, delay_ratio, sizes, side, merged)
+    if out_table is not None:
+        table = balanced(traffic.pairs, sizes, side)
+        ways = (None, None), (None, Forwarding(bridge=table))
+        hopped = (hops(traffic.pairs, sizes, side, *way)[1] for way in ways)
+        before, after = (float(hop.forwarded.max()) for hop in hopped)
+        write_table(out_table, table, sizes, side)
+        said |= {"table": str(out_table), "forwarded_peak": after, "forwarded_peak_before": before}
+        lines.append(f"{short(out_table)}: busiest bridge {before:.4g} routes before, {after:.4g} after")
+    if out is not None:
+        placement_file.write(out, placed.check(graph.neurons, str(out)))
+        said["placement"] = str(out)
+    how = {"side": side, "merged": merged, "delay_ratio": delay_ratio, "seed": seed, "levels": list(sizes)}
+    lines += _next(network, placed, out, graph.described is not None, compared)
+    if compared and levels is None:
+        sentences, table = answer.screen(said["methods"], placed.ranks)
+    else:
+        routed = levels and f"Levels {levels}: bridges on the {side}'s side{', merged' * merged}."
+        sentences, table = [], answer.loads_table(rows, placed, graph, delay_ratio, routed or "")
+    return show(json, lambda: said | answer.content(rows, placed, graph, **how), sentences, [table], lines)
 
 
-def _say(line: str) -> None:
-    print(line, file=sys.stderr)
+def _levelled(graph, name, ranks, on, threads, ranks_per_node, method, seed, rate) -> tuple:
+    """Weights of ranks by what the machine is predicted to take, the ranks, and what the weights change."""
+    from spikemark.prediction import layout
+    from spikemark.prediction.partition import weights
+
+    machine, by_part = machine_profile(name, parts=True), ranks_by_part(on)
+    ranks = sum(by_part.values()) if ranks is None and by_part else ranks
+    if ranks is None or method is None:
+        raise BadInput(f"--{'method' if ranks else 'ranks'}: missing; expected with --machine")
+    threads = threads or layout.threads_of(machine, ranks_per_node, by_part)
+    place = layout.Layout.of(machine, ranks, threads, ranks_per_node, by_part)
+    share, before, after = weights.of_machine(graph, machine, place, threads, method, seed, rate)
+    said: dict[str, Any] = {"weights": share.tolist(), "compute_s": after.tolist()}
+    for end, times in (("", after), ("_before", before)):
+        said[f"slowest_over_mean{end}"] = float(times.max() / times.mean())
+        said[f"unequal{end}_s"] = float(times.max() - times.mean())
+    return share, ranks, said
+
+
+def _next(network: Path, placed, out: Path | None, runs: bool, compared: bool) -> list[str]:
+    """Commands that lead on."""
+    command = ["spikemark", "partition", str(network)]
+    if out is None:
+        words = ["--ranks", str(placed.ranks), "--method", placed.method, "--out", "placement.json"]
+        return ["Next: " + shlex.join([*command, *words])] if compared else []
+    lines = ["Next: " + shlex.join([*command, "--placement", str(out)]) + " --levels AxB"]
+    if runs and out.suffix == ".json":
+        file = os.path.relpath(out.resolve(), network.resolve().parent)
+        field = "placement=" + json_format.dumps({"name": "from_file", "file": file})
+        words = ["mpirun", "-n", str(placed.ranks), "miniapp", str(network), "--out", "DIR", "--set", field]
+        lines.append("Next: " + shlex.join(words))
+    return lines

@@ -1,294 +1,265 @@
-"""`spikemark predict`: two questions under one name, told apart by --machine.
+"""Verbs that predict runs that were not made: predict, advise, compare, and anchor and score behind them."""
 
-`other_schedule` asks how long the ranks of a run would wait under another schedule. `on_machine` asks how
-long a run that was not made would take on a machine. `Predict` chooses, and its help explains both.
-"""
-
-from collections.abc import Callable
+import inspect
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
-
-import typer
-from typer.core import TyperCommand
 
 from spikemark.core.errors import BadInput
 
-from . import completion
 from .options import (
-    AsJson,
-    Assumptions,
-    DelayRatio,
-    Exchange,
-    Full,
-    Lag,
-    Network,
-    On,
-    Placement,
-    PresetName,
-    PresetOptions,
-    RanksPerNode,
-    Rate,
-    Schedule,
-    Threads,
-    Whose,
-    any_machine,
-    delay_ratio,
-    exchanges,
-    has_ending,
+    GROUPS,
+    Count,
+    File,
+    Files,
+    NeededProfile,
+    OutputFile,
+    Profile,
+    Profiles,
+    Text,
     machine_profile,
+    needed,
     network,
-    profile_digest,
+    only_with,
     ranks_by_part,
+    verb,
     whole_numbers,
 )
-from .output import print_based, print_json, print_lines, print_tables, warn
+from .output import answer, print_lines, waiting_for
 
 
-def other_schedule(
-    runs: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="RUN_DIR…", help="Records of conventional runs of one setup on one machine or cluster."
-        ),
-    ] = None,
-    schedule: Annotated[
-        str | None,
-        typer.Option(
-            help="Required: conventional, placement_only, structure_aware, overlapped or hierarchical."
-        ),
-    ] = None,
-    ratio: Annotated[
-        int | None,
-        typer.Option(
-            "--delay-ratio",
-            min=1,
-            help="D: cycles between two exchanges of all ranks [the largest that the runs' delays allow].",
-        ),
-    ] = None,
-    ranks: Annotated[
-        str | None,
-        typer.Option(help="Number of ranks, up to four times that of the runs [that of the runs]."),
-    ] = None,
-    lag: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="L: how many windows an exchange may take; only with the schedule overlapped [1]."
-        ),
-    ] = None,
-    group_period: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Cycles between two meetings of a group; only with the schedule hierarchical [D]."
-        ),
-    ] = None,
-    cycles: Annotated[
-        int | None, typer.Option(min=1, help="Cycles of the predicted run [as many as the runs have].")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Print waiting and run time under another schedule by every predictor, with 95 % intervals."""
-    from spikemark.records.imported import run_or_times
-    from spikemark.waiting import PREDICTORS, allowed, show
-    from spikemark.waiting.base_case import misses
-    from spikemark.waiting.source import source
-
-    network = next(filter(has_ending, runs or []), None)
-    if network is not None:
-        raise BadInput(f"machine: missing; needed for a network such as {network}: a name in machines/")
-    if not runs or schedule is None:
-        raise BadInput(f"{'schedule' if runs else 'RUN_DIR'}: missing; needed without --machine")
-    count = None if ranks is None else _one(ranks)
-    read = [run_or_times(path) for path in runs]
-    fitted, chosen = source(read), allowed.delay_ratio(read[0], schedule, ratio, lag)
-    models = {name: kind.fit(fitted) for name, kind in PREDICTORS.items()}
-    made = {
-        name: model.predict(schedule, chosen.ratio, count, lag, group_period, cycles)
-        for name, model in models.items()
-    }
-    missed = misses(fitted, {name: model.predict("conventional") for name, model in models.items()})
-    warn([*fitted.warnings, *chosen.warnings])
-    if as_json:
-        print_json(show.predicted_content(made, missed))
-    else:
-        print_tables(show.predicted(made, missed, fitted))
-        print_lines(chosen.lines)
+def _network_or_run(networks, *, run, preset, full, option, rate):
+    """The network that is asked about, or the folder of a run."""
+    if len(networks or []) == 1 and Path(networks[0]).is_dir():
+        only_with("a network, not a run", None, run=run, preset=preset, rate=rate)
+        return Path(networks[0])
+    return network(networks, run=run, preset=preset, full=full, option=option, rate=rate)
 
 
-def on_machine(
-    machine: Annotated[
-        str, typer.Option(help="The machine, of one profile or of parts: a file in machines/, or a path.")
-    ],
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="NETWORK",
-            help="A run description, or the name of a preset; as --run. Or the folder of a run, which is set"
-            " beside its prediction.",
-        ),
-    ] = None,
-    run: Network = None,
-    preset: PresetName = None,
-    full: Full = False,
-    option: PresetOptions = None,
-    rate: Rate = None,
-    ranks: Annotated[
-        str | None, typer.Option(help="Required for a network: numbers of ranks, such as 16,32.")
-    ] = None,
-    threads: Threads = None,
-    ranks_per_node: RanksPerNode = None,
-    on: On = None,
-    schedule: Schedule = None,
-    placement: Placement = None,
-    ratio: DelayRatio = None,
-    lag: Lag = None,
-    exchange: Exchange = None,
-    compute_from: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Take compute times from this dry run (`spikemark dryrun`), whose network, ranks and threads"
-            " are then asked about.",
-        ),
-    ] = None,
-    simulator: Whose = "mini-app",
-    simulated: Annotated[
-        bool,
-        typer.Option("--simulated", help="The run will be simulated: leave out what only real ones have."),
-    ] = False,
-    assumptions: Assumptions = False,
-    as_json: AsJson = False,
-) -> None:
-    """Print time, memory and energy of all phases on the machine, each with its interval and its kind."""
-    from spikemark.prediction import asked, layout, model_error, show
-    from spikemark.prediction.predict import predict
-    from spikemark.prediction.simulators import find
-
-    named, whose = [*(files or []), run], find(simulator)
-    if compute_from is None and len(files or []) == 1 and Path(files[0]).is_dir():
-        how = {"ranks": ranks, "threads": threads, "ranks-per-node": ranks_per_node, "schedule": schedule}
-        how |= {"placement": placement, "delay-ratio": ratio, "lag": lag, "exchange": exchange, "rate": rate}
-        how |= {"run": run, "preset": preset, "option": option, "full": full or None, "on": on}
-        how |= {"simulator": None if whose is find("mini-app") else simulator}
-        return _beside(Path(files[0]), machine, how, assumptions, as_json)
-    wanted = delay_ratio(ratio), lag, exchanges(exchange)
-    timed = None if compute_from is None else asked.compute_from(compute_from, whose)
-    if timed is not None and preset is None and not any(named):
-        found = asked.of_description(timed.title, timed.about.description, timed.about.rate_hz or rate)
-    else:
-        found = network(named, preset, full, option, rate)
-    found = asked.taken_by(found, whose) if timed is None else asked.as_ran(found, timed.about.description)
-    found = asked.run_as(found, schedule, *wanted, placement, whose)
-    by_part = ranks_by_part(on)
-    given = timed.ranks if timed is not None else sum(by_part.values()) if by_part else None
-    if ranks is None and given is None:
-        raise BadInput("ranks: missing; allowed: numbers of ranks, such as 16,32")
-    counts = [given] if ranks is None else whole_numbers(ranks, "ranks")
-    profile = any_machine(machine)
-    profile = model_error.for_simulated(profile) if simulated else profile
-    own = layout.threads_of(profile, ranks_per_node, by_part) if timed is None else timed.about.threads
-    how = {"schedule": schedule, "placement": placement, "ranks_per_node": ranks_per_node, "on": by_part}
-    how |= {"simulator": simulator, "compute_from": timed}
-    made = [
-        predict(found.description, profile, count, threads or own, hz=found.rates, **how) for count in counts
-    ]
-    made = [model_error.widened(one, simulated) for one in made]
-    if as_json:
-        content = {"simulator": whose.name, "network": found.title, "rates": found.rates.source}
-        content |= {"kind": "modelled", "sources": found.sources}
-        content |= {"description": found.description, "profile": profile_digest(machine)}
-        content |= {"simulated": simulated}
-        print_json({**content, "predictions": show.content(made)})
-        return
-    print_tables(*(table for part in show.tables(made) for table in part.turned(show.ABREAST)))
-    said = [] if simulated or whose.runs else [model_error.SAID]
-    print_based([*show.lines(made, found.sources), *said], assumptions)
+_network_or_run.__doc__, _network_or_run.__signature__ = network.__doc__, inspect.signature(network)
+GROUPS["network_or_run"] = _network_or_run
 
 
-def _beside(run_dir: Path, machine: str, given: dict[str, object], assumptions: bool, as_json: bool) -> None:
-    """Print a run beside its prediction. Raises BadInput for options that the run answers."""
-    from spikemark.prediction import beside, show
+@verb
+def predict(
+    network_or_run, how, *, machine: NeededProfile, nodes, ranks: Text, threads, ranks_per_node, on,
+    compute_from: File, simulator, anchor, json,
+) -> None:  # fmt: skip
+    """Predict time, energy and memory of a run on a machine, each with its 95 % interval.
+
+    For the mini-app, from the machine's kernel times. For another simulator, such as NEST, from its own runs:
+    published ones, or those in a table (--anchor). NETWORK may be the folder of a run: the command prints it
+    beside its prediction.
+
+    Example: spikemark predict microcircuit --full --machine supermuc-ng --nodes 2
+
+    --machine: A file in machines/, or a path.
+    --ranks N,N: Numbers of ranks, such as 16,32 [one on each node].
+    --compute-from DIR: Take compute times from this dry run (`spikemark dryrun`).
+    """
+    from spikemark import machines
+    from spikemark.prediction import answers, beside, question, search
+    from spikemark.prediction.layout import Layout, threads_of
+    from spikemark.prediction.measured import check
+    from spikemark.prediction.workload import Loads
     from spikemark.records import dry_run, imported, record
 
-    if useless := [name for name, value in given.items() if value is not None]:
-        raise BadInput(f"--{useless[0]}: not for the folder of a run, which is predicted as it ran")
-    if (run_dir / imported.ABOUT).is_file():
-        raise BadInput(
-            f"{run_dir}: imported cycle times; allowed with --machine: a network, or a run's folder"
-        )
-    if dry_run.is_dry_run(run_dir):
-        raise BadInput(f"{run_dir}: a dry run, which has no waiting; allowed: --compute-from {run_dir}")
-    found = beside.beside(record.load(run_dir), machine_profile(machine))
-    if as_json:
-        print_json(beside.content(found))
-        return
-    print_tables(beside.table(found))
-    print_based(show.lines([found.prediction]), assumptions)
+    asked = network_or_run
+    if isinstance(asked, Path):
+        only_with("a network, not a run", None, ranks=ranks, nodes=nodes, **how)
+        if dry_run.is_dry_run(asked) or (asked / imported.ABOUT).is_file():
+            raise BadInput(f"{asked}: expected the folder of a run of the mini-app")
+        found = record.load(asked)
+        made = beside.of_run(found, machine_profile(machine))
+        sentences, table, lines = beside.beside(found, made)
+        return answer(json, lambda: beside.beside_content(found, made), sentences, [table], lines)
+    timed, made, counts = None, [], []
+    if compute_from is not None:
+        if not dry_run.is_dry_run(compute_from):
+            raise BadInput.of("compute_from", str(compute_from), "a folder that `spikemark dryrun` wrote")
+        timed = dry_run.load(compute_from)
+        asked = asked or question.of_description(timed.title, timed.about.description, timed.about.rate_hz)
+    asked = needed(asked)
+    if simulator not in search.MINI_APP:
+        if ranks is not None:
+            raise BadInput("ranks: a production simulator is asked about nodes; expected --nodes N")
+        made = search.found(asked, machine_profile(machine), simulator, None, nodes, anchor).options[:6]
+    else:
+        asked, by_part, profile = asked.way(**how), ranks_by_part(on), machine_profile(machine, parts=True)
+        counts = whole_numbers(ranks, "ranks") if ranks else [sum(by_part.values())] if by_part else []
+        counts = counts or ([nodes * (ranks_per_node or 1)] if nodes else [])
+        if timed is not None:
+            counts, threads = [timed.ranks], threads or timed.about.threads
+        if not counts:
+            raise BadInput("nodes: missing; expected --nodes N, or --ranks N,N")
+        threads = threads or threads_of(profile, ranks_per_node, by_part)
+    for count in counts:
+        loads, means = Loads.of(asked.description, count, threads, asked.rates.hz), None
+        if timed is not None:
+            check(timed, loads)
+            means = timed.means()
+        layout = Layout.of(profile, count, threads, ranks_per_node, by_part)
+        if nodes is not None and layout.nodes != nodes:
+            raise BadInput(f"nodes={nodes}: {count} ranks take {layout.nodes}; expected as many")
+        made.append(search.option(asked, profile, loads, layout, means=means))
+    stated = machines.load_any(machine)
+    about = {"kind": "modelled", "profile": {"name": stated.name, "digest": machines.digest(stated)}}
+    sentences, table, lines = answers.predicted(made)
+    return answer(json, lambda: about | answers.predicted_content(made), sentences, [table], lines)
 
 
-HELP = """Predict a run that has not been made.
+@verb
+def advise(
+    asked, how, *, machine: Profile, target_rtf, nodes, simulator, anchor, times: File, html, json
+) -> None:
+    """Advise how to run a network on a machine.
 
-Without --machine, the command reads records of conventional runs. It predicts how long ranks would wait for
-each other under another schedule, D or number of ranks. Every predictor gives an answer (docs/waiting.md).
+    Tries all schedules, placements, exchanges, D and lags that are exact on the nodes that the machine
+    offers. Prints the best of every schedule, their ratios, and the command that runs the best one. For a
+    production simulator: its time, and what a structure-aware schedule would save.
 
-With --machine, the command reads the profile of a machine and the description of a network. It predicts how
-long each phase would take there, and needs no run. With the folder of a run instead, it compares the run with
-its prediction, which shows how well this machine is predicted (docs/prediction.md). With --compute-from,
-computing is as a dry run measured it, and the rest is modelled (docs/dryrun.md)."""
-USAGES = (
-    "RUN_DIR… --schedule NAME [OPTIONS]",
-    "NETWORK --machine NAME --ranks N,N [OPTIONS]",
-    "RUN_DIR --machine NAME",
-)
-HEADS = "From a run", "On a machine"
+    Example: spikemark advise mam-benchmark --full --machine jureca-dc --target-rtf 1
 
+    --machine: A file in machines/, or a path.
+    --target-rtf FACTOR: Real-time factor to reach on the fewest nodes [the fastest].
+    --times DIR: Imported cycle times of the simulator, to replay other schedules.
+    """
+    from spikemark import machines
+    from spikemark.prediction import answers, replayed, search
 
-class Predict(TyperCommand):
-    """The command of `other_schedule`, which hands over to that of `on_machine` where --machine is given."""
-
-    def make_context(self, info_name, args, parent=None, **extra):
-        """Parse the arguments for the question that is asked; --help is about both."""
-        if "--help" in args:
-            return super().make_context(info_name, ["--help"], parent, **extra)
-        given = [argument.split("=")[0] for argument in args]
-        other = _command(on_machine)
-        own_names, other_names = _names(self), _names(other)
-        if "--machine" in given:
-            _refuse(given, own_names - other_names, "only without --machine")
-            return other.make_context(info_name, args, parent, **extra)
-        _refuse(given, other_names - own_names, "only with --machine")
-        return super().make_context(info_name, args, parent, **extra)
-
-    def format_usage(self, ctx, formatter) -> None:
-        """Write one line for each question."""
-        for usage in USAGES:
-            formatter.write_usage(ctx.command_path, usage)
-
-    def format_options(self, ctx, formatter) -> None:
-        """Write arguments and options of each question under its own head."""
-        for head, command in zip(HEADS, (self, _command(on_machine)), strict=True):
-            with formatter.section(head):
-                shown = (parameter.get_help_record(ctx) for parameter in command.get_params(ctx))
-                formatter.write_dl([record for record in shown if record])
+    if machine is None:
+        raise BadInput(f"machine: missing; expected one of {', '.join(machines.names())}, or a path")
+    asked, profile = needed(asked).way(**how), machine_profile(machine)
+    with waiting_for("trying what is exact"):
+        found = search.found(asked, profile, simulator, target_rtf, nodes, anchor)
+    every = found.options
+    if found.best.run is not None:
+        changes = None if times is None else replayed.changes(times, search.largest_window(asked))
+        found = search.by_schedule(found, changes)
+    screen = answers.advised(found, target_rtf)
+    _page(html, "advice", screen, {profile.name: every})
+    _print(json, lambda: answers.advised_content(found), screen)
 
 
-def _command(function: Callable[..., None]) -> TyperCommand:
-    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-    alone.command("predict")(function)
-    return completion.teach(typer.main.get_command(alone))
+@verb
+def compare(
+    machines: Profiles, named, how, *, simulator, anchor, target_rtf=1.0, nodes, years, hours_per_year,
+    price_kwh, html, json,
+) -> None:  # fmt: skip
+    """Compare machines for a network: time, their ratio, energy, power and price, each with its interval.
+
+    Takes the fewest nodes that reach the target in half of the draws, or as many as --nodes says; never more
+    than an offer has (offer.nodes in its profile).
+
+    Example: spikemark compare offer-a.yaml offer-b.yaml --preset mam --full --simulator nest --target-rtf 1
+
+    MACHINE…: Files in machines/, or paths.
+    """
+    from spikemark.prediction import answers, search
+
+    if not 0 < target_rtf < float("inf"):
+        raise BadInput.of("target_rtf", target_rtf, "a number above 0", code="range")
+    asked, found = needed(named).way(**how), {}
+    with waiting_for("trying what is exact"):
+        for name in machines:
+            machine = machine_profile(name)
+            if machine.name in found:
+                raise BadInput(f"machine={name}: given twice; expected different machines")
+            found[machine.name] = search.found(asked, machine, simulator, target_rtf, nodes, anchor)
+    screen = answers.compared(found, target_rtf, years, hours_per_year, price_kwh)
+    _page(html, "comparison of machines", screen, {name: one.options for name, one in found.items()})
+    _print(json, lambda: answers.compared_content(found, target_rtf) | {"network": asked.title}, screen)
 
 
-def _names(command: TyperCommand) -> set[str]:
-    return {name for parameter in command.params for name in parameter.opts if name.startswith("--")}
+def _page(html: Path | None, title: str, screen: tuple, options: dict) -> None:
+    if html is not None:
+        from spikemark.report import answer_page
+
+        answer_page.write(html, title, screen, options)
 
 
-def _refuse(given: list[str], useless: set[str], why: str) -> None:
-    found = next((name for name in given if name in useless), None)
-    if found:
-        raise BadInput(f"{found}: {why}")
+def _print(json: bool, content, screen: tuple) -> None:
+    sentences, table, lines = screen
+    answer(json, lambda: {"sentence": sentences[0]} | content(), sentences, [table], lines)
 
 
-def _one(ranks: str) -> int:
-    numbers = whole_numbers(ranks, "ranks")
-    if len(numbers) > 1:
-        raise BadInput(f"ranks={ranks!r}: allowed without --machine: one number")
-    return numbers[0]
+@verb
+def anchor(
+    *, machine: NeededProfile, asked, nodes: str = "1", ranks: Count, threads, out: File, runs: File,
+    version: str = "3.10", keep: OutputFile, json,
+) -> None:  # fmt: skip
+    """Write the NEST runs that anchor predictions, or read them back.
+
+    A network that takes ten minutes on one full node is enough. Its runs then serve as
+    `spikemark predict --simulator nest --anchor RUNS.csv`.
+
+    --machine: A file in machines/, or a path.
+    --nodes N,N: Numbers of nodes to run on, or to predict with --runs.
+    --ranks: Ranks on each node [one on each socket].
+    --out DIR: Folder to write, for the machine.
+    --runs RUNS.csv: The table that the runs filled.
+    --version: Version of NEST, for runs that are read.
+    --keep FILE: Keep predictions of the runs, for `spikemark score`.
+    """
+    from spikemark.core import places
+    from spikemark.core.files import write_output
+    from spikemark.prediction import anchor_run, points, question
+
+    asked, where = needed(asked), question.machine_of(machine_profile(machine))
+    each, counts = ranks or where.sockets, whole_numbers(nodes, "nodes")
+    each_threads = threads or max(1, where.cores // each)
+    like = asked.simulated_by("NEST", version, where, 1)
+    layouts = [replace(like, nodes=n, ranks=each * n, threads=each_threads, seconds=None) for n in counts]
+    if (out is None) == (runs is None):
+        raise BadInput("out: expected either --out FOLDER, or --runs RUNS.csv")
+    if out is not None:
+        names = anchor_run.write(out, asked.description, layouts, places.root() / "workflows/peers")
+        return print_lines([f"{out}: {', '.join(names)}", f"There: bash {out}/run.sh",
+                            f"Then: spikemark anchor ... --runs {out}/runs.csv --nodes 1,2,4"])  # fmt: skip
+    measured = points.own_runs(runs, like)
+    if keep is not None:
+        write_output(keep, anchor_run.as_predictions(anchor_run.check(measured)) + "\n")
+    most = max(one.nodes for one in measured if not one.part)
+    lines, table = anchor_run.answer(measured, [n for n in counts if n > most])
+    more = f"Next: spikemark predict --simulator nest --anchor {runs} --machine {machine} ..."
+    return answer(json, table.content, lines, [table], [more])
+
+
+@verb
+def score(
+    points: File, predictions: File, *, details, markdown: bool = False, fit: bool = False, runs: Files,
+    machine: Profile, json,
+) -> None:  # fmt: skip
+    """Score predicted real-time factors against measured ones, beside two baselines.
+
+    The model predicts each series from another one, without having seen it.
+
+    POINTS.csv: Points to predict, instead of the published ones.
+    PREDICTIONS.json: Stored predictions to score, instead of the model's.
+    --markdown: Print the table of the documentation.
+    --fit: Estimate costs and spreads from the published points, and keep them.
+    --runs DIR: With --fit: runs of the mini-app, for the errors of its parts.
+    --machine: With --runs: the calibrated machine that they ran on.
+    """
+    import spikemark.prediction.score
+    from spikemark.prediction import anchors, beside
+    from spikemark.records import record
+
+    scores = spikemark.prediction.score
+    if (runs is None) != (machine is None) or (runs and not fit):
+        raise BadInput("runs: expected --fit, --runs DIR and --machine together")
+    if fit:
+        measured = [record.load(one) for one in runs or []]
+        errors = beside.errors(measured, machine_profile(machine)) if measured else None
+        return print_lines([str(anchors.keep_spreads(errors))])
+    if markdown:
+        return print_lines(scores.markdown().splitlines())
+    found = scores.score(points) if predictions is None else scores.stored(predictions, points)
+    inside = found.frame.loc[found.frame["method"] == found.names[-1], "inside"]
+    first = f"{inside.mean():.0%} of {len(inside)} measured times lie in the predicted intervals."
+    if len(found.names) > 1:
+        kinds = [kind for kind in found.kinds if kind != "platform"]
+        first += f" The model beats both baselines in {len(found.beaten)} of {len(kinds)} kinds of test."
+    more = [*scores.CONDITIONS, f"Digest of code and data: {found.digest}"]
+    more += [] if details else ["Every series: spikemark score --details"]
+    table = scores.table(found, "series" if details else "kind")
+    return answer(json, lambda: scores.as_json(found), [first], [table], more)

@@ -1,59 +1,49 @@
-"""`spikemark sweep`: measures an experiment."""
+"""Verbs on experiments and results folders: sweep, run, report, study, collect, export."""
 
-from typing import Annotated
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
 
-from .options import Experiment, Machine, Root, Where, any_machine
-from .output import list_lines, say, short
+from .options import Experiment, OutputFile, Text, Texts, machine_profile, verb
+from .output import answer, complain, list_lines, print_lines, say, short
+
+NAME_WIDTH = 10
 
 
+@verb
 def sweep(
-    experiment: Experiment,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", help="Only list the runs, finished and missing, in the order in which they are made."
-        ),
-    ] = False,
-    profile: Where = "here",
-    machine: Machine = None,
-    results: Root = None,
-    jobs: Annotated[
-        bool,
-        typer.Option("--jobs", help="Slurm: submit a job for every run, instead of one job for all."),
-    ] = False,
-    budget: Annotated[
-        float | None,
-        typer.Option(help="Slurm: node-hours that all jobs of these results may use; more are refused."),
-    ] = None,
-    time: Annotated[
-        str | None, typer.Option(metavar="LIMIT", help="Slurm: time limit of a job, such as 2:00:00.")
-    ] = None,
-) -> None:
-    """Measure an experiment's missing runs, then write its report.
+    experiment, *, dry_run: bool = False, machine, results,
+    again: Annotated[int | None, typer.Option(min=0)],
+) -> None:  # fmt: skip
+    """Measure an experiment's missing runs with Snakemake, then write its report.
 
-    Before the first run and during the runs, says how many are missing and how long they will take. If the
-    mini-app would refuse a point of the grid, the command refuses it before anything is measured.
+    First says how many runs are missing, how long they will take and on how many nodes. A point of the grid
+    that the mini-app would refuse is refused before anything is measured. Interrupted, the same command goes
+    on. In an allocation of Slurm, srun starts the ranks; docs/clusters.md has a batch script.
 
-    A finished run is never measured again. To repeat one, move or delete its folder in
-    RESULTS/EXPERIMENT/MACHINE/runs.
+    A finished run is never measured again unless other programs disturbed it: then its record moves to
+    RESULTS/EXPERIMENT/MACHINE/runs-disturbed, up to --again of them in all. To repeat another one, delete
+    its folder in RESULTS/EXPERIMENT/MACHINE/runs.
+
+    --dry-run: Only list the runs, done and missing, in their order, and what they will take.
+    --again: Most runs to measure again because other programs disturbed them [half of all].
     """
-    from spikemark.running import possible, sweeps, ways
+    from spikemark.running import possible, sweeps
     from spikemark.running.experiments import expand, load
 
     chosen = load(experiment)
     sifted = possible.sift(chosen, expand(chosen))
     folder = sweeps.folder(chosen, machine, results)
-    way = ways.find(profile, jobs, budget, time)
     for line in sifted.lines:
         say(line)
     for simulated in sorted({run.machine.profile for run in sifted.runs if run.machine}):
-        any_machine(simulated)
+        machine_profile(simulated, parts=True)
     if dry_run:
-        typer.echo(sweeps.dry_run(sifted.runs, folder, way))
-        return
-    print_outcome(sweeps.sweep(chosen, sifted.runs, folder, _conclude, way))
+        return typer.echo(sweeps.dry_run(sifted.runs, folder))
+    most = -(-len(sifted.runs) // 2) if again is None else again
+    return _print(sweeps.sweep(chosen, sifted.runs, folder, _conclude, again=most))
 
 
 def _conclude(outcome) -> None:
@@ -63,17 +53,133 @@ def _conclude(outcome) -> None:
     conclude(outcome)
 
 
-def print_outcome(outcome) -> None:
+def _print(outcome) -> None:
     """Print where the report is and what failed, and end the command with the status of the outcome."""
     if outcome.failed:
         folder = short(outcome.results.path / "failed")
-        typer.echo(f"{len(outcome.failed)} of {outcome.planned} runs failed, details in {folder}:", err=True)
+        say(f"{len(outcome.failed)} of {outcome.planned} runs failed, details in {folder}:")
     list_lines([f"failed: {label}: {reason}" for label, reason in outcome.failed.items()])
     list_lines(outcome.complaints)
-    list_lines([f"lost: {line}" for line in (outcome.sweep.lost if outcome.sweep else ())])
     if outcome.edited:
-        typer.echo(f"edited since: {outcome.edited}", err=True)
+        say(f"edited since: {outcome.edited}")
     if outcome.headline:
         typer.echo(f"{short(outcome.results.report)}\n{outcome.headline}")
     if outcome.status:
         raise typer.Exit(outcome.status)
+
+
+@verb
+def run(folder, id_: str, *, launcher: Literal["mpirun", "srun"] | None, scorep: bool = False) -> None:
+    """Carry out one run of a plan; the workflow calls this.
+
+    ID: A run of the plan in that folder.
+    --launcher: How ranks are started [srun inside an allocation of Slurm, else mpirun].
+    --scorep: Run the program instrumented for Score-P, beside the timed run.
+    """
+    from .run import carry_out
+
+    raise typer.Exit(carry_out(folder, id_, launcher, scorep))
+
+
+@verb
+def report(experiment: Experiment, *, machine, results) -> None:
+    """Write the report of an experiment again, or of imported times.
+
+    Measures nothing: reads all completed runs, and leaves them as they are. If the experiment's file was
+    edited since it was planned, the command says so: the report shows what was planned. For a folder that
+    `spikemark import` or `spikemark dryrun` wrote, the page says why ranks wait, how other schedules would
+    change the program, and what would help.
+
+    EXPERIMENT: An experiment's name, such as demo, or file, or a folder: of results, imported times or a dry
+        run.
+    """
+    from spikemark.core.lock import locked
+    from spikemark.records import dry_run, imported
+    from spikemark.records.results import Results
+    from spikemark.report import conclude, times_page
+    from spikemark.running import sweeps
+    from spikemark.running.edited import edited
+    from spikemark.running.experiments import load
+
+    place, chosen = Path(experiment), None
+    if place.is_dir() and not (place / "plan.json").is_file():
+        times = (imported.run_or_times if dry_run.is_dry_run(place) else imported.load)(place)
+        path, sentence = times_page.write(times)
+        list_lines([f"warning: {text}" for text in times.cautions])
+        return print_lines([str(short(path)), sentence])
+    if place.is_dir():
+        folder = Results(place.resolve())
+    else:
+        chosen = load(experiment)
+        folder = sweeps.folder(chosen, machine, results)
+    plan = folder.read_plan()
+    outcome = sweeps.Outcome(folder, len(plan.runs), edited=edited(chosen, plan) if chosen else "")
+    with locked(folder.path):
+        conclude(outcome)
+    return _print(outcome)
+
+
+@verb
+def study(
+    name: Text, *, quick: bool = False, json, details, html, markdown: OutputFile, machine, results
+) -> None:
+    """Repeat a paper: each of its figures and tables beside ours, and whether they agree.
+
+    Runs what is missing, at most an hour on two cores; interrupted, the same command goes on. Without a name,
+    lists the studies. Exit status 1 if something failed.
+
+    NAME: Name of a study.
+    --quick: Small sizes: two minutes on two cores.
+    --details: Print every row.
+    --markdown FILE: Also write a page of the documentation to this file.
+    """
+    from spikemark import studies
+    from spikemark.core.files import write_atomically
+    from spikemark.studies import show
+    from spikemark.studies.study import carry_out, load
+
+    if name is None:
+        return print_lines(f"{one:{NAME_WIDTH}}{load(one).title}" for one in studies.names())
+    found = carry_out(name, studies.module(name), quick, machine, results, sys.stderr)
+    for file, page in ((html, show.page), (markdown, show.markdown)):
+        if file is not None:
+            write_atomically(file, page(found))
+    sentences, table, more = show.screen(found, details)
+    answer(json, lambda: show.content(found), sentences, [table], more)
+    if found.complaints:
+        say("Some rows are missing:")
+    return complain(found.complaints)
+
+
+@verb
+def collect(folder) -> None:
+    """Write the records of a results folder as tables (Parquet) for other tools."""
+    from spikemark.quantities.words import counted
+    from spikemark.records.collect import collect
+    from spikemark.records.frames import load_folder
+    from spikemark.records.results import Results
+
+    frames = load_folder(folder)
+    complaints = collect(frames)
+    typer.echo(f"{counted(len(frames.runs), 'run')} in {Results(folder).summary}")
+    complain(complaints)
+
+
+@verb
+def export(folder, *, format_: Literal["figures", "extra-p"], only: Texts, output: OutputFile) -> None:
+    """Print the measurements of a results folder for another tool.
+
+    --format: figures: of merit, one JSON line per configuration; extra-p: JSON Lines for Extra-P.
+    --only NAME=VALUE: Only runs with this value, such as schedule=conventional; may be repeated.
+    --output FILE: Write to this file instead of printing.
+    """
+    from spikemark.core.files import write_output
+    from spikemark.records.frames import load_folder
+    from spikemark.report.export import FORMATS
+
+    lines, complaints = FORMATS[format_](load_folder(folder), tuple(only or ()))
+    if output is None:
+        typer.echo(lines, nl=False)
+    else:
+        write_output(output, lines)
+    complain(complaints)

@@ -1,18 +1,30 @@
-"""`spikemark tender`: rules for bidders, their answers, and what they commit themselves to."""
+"""`spikemark tender`: rules for bidders, their answers and commitments, and how a buyer checks these."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from spikemark.core.errors import BadInput
 
 from .groups import Groups
-from .options import Full, PresetOptions, RanksPerNode, Rate, Settings, Threads, Where, machine_profile
-from .output import fail, print_lines, say, short
-from .tender_accept import accept
-from .tender_offers import offers
-from .tender_statistics import statistics
+from .options import (
+    Count,
+    File,
+    Files,
+    Number,
+    Preset,
+    Profile,
+    Text,
+    Texts,
+    is_file,
+    machine_profile,
+    only_with,
+    settings,
+    verb,
+)
+from .output import answer as show
+from .output import fail, print_lines, say, short, waiting_for
 
 app = typer.Typer(
     cls=Groups,
@@ -21,241 +33,269 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-Bundle = Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder that `spikemark tender new` wrote.")]
-Answer = Annotated[Path, typer.Argument(metavar="ANSWER", help="Folder that `spikemark tender run` wrote.")]
-Above0 = typer.Option(min=1e-12)
 
-
-@app.callback()
-def _several() -> None:
-    """Makes the command line require the name of a command."""
-
-
-@app.command("new")
+@app.command()
+@verb
 def new(
-    name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder of the bundle, which must be new.")],
-    target: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NETWORK",
-            help="The network that the machine is for: a run description, or the name of a preset.",
-            show_default="mam-benchmark at its published size",
-        ),
-    ] = None,
-    full: Full = False,
-    option: PresetOptions = None,
-    rate: Rate = None,
-    target_rtf: Annotated[
-        float | None, typer.Option(help="Real-time factor that the machine must reach for this network.")
-    ] = None,
-    target_energy: Annotated[
-        float | None, typer.Option(metavar="J", help="Energy per synaptic event that it must not exceed.")
-    ] = None,
-    node_memory: Annotated[
-        float | None,
-        typer.Option(
-            metavar="GB",
-            help="Memory of the node for which the bench networks are sized.",
-            show_default="256",
-        ),
-    ] = None,
-    areas: Annotated[
-        int | None, typer.Option(min=1, help="Areas of the bench networks.", show_default="8")
-    ] = None,
-    repetitions: Annotated[
-        int | None, typer.Option(min=1, max=1000, help="Repetitions of every run.", show_default="5")
-    ] = None,
-    minimum: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="Shortest repetition.", show_default="60")
-    ] = None,
-    power: Annotated[bool, typer.Option("--power", help="Require that energy is measured.")] = False,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A small bundle that tries the procedure in about two minutes.")
-    ] = False,
-    commit: Annotated[
-        str | None, typer.Option(help="Commit whose sources are frozen.", show_default="what is checked out")
-    ] = None,
-) -> None:
-    """Write a bundle to hand to bidders: rules, runs, frozen sources, and a program that checks answers."""
-    from spikemark.core import places
-    from spikemark.prediction import asked
-    from spikemark.tender import wanted
-    from spikemark.tender.new import new
+    name: Path, *, target: Preset, full, option, rate, target_rtf, target_energy: Number,
+    node_memory: Number, areas: Count, repetitions: Annotated[int | None, typer.Option(min=1, max=1000)],
+    minimum: Number, power: bool = False, quick: bool = False, commit: Text,
+) -> None:  # fmt: skip
+    """Write a bundle for bidders: rules, runs and frozen sources. The secret seed is in NAME.secret.json.
 
-    from .options import is_file
+    NAME: Folder of the bundle, which must be new.
+    --target NETWORK: The network that the machine is for: a run description, or the name of a preset
+        [mam-benchmark at its published size].
+    --target-rtf FACTOR: Real-time factor that must be reached.
+    --target-energy J: Energy per synaptic event that must not be exceeded.
+    --node-memory GB: Memory of the node for the bench networks [256].
+    --areas: Areas of the bench networks [8].
+    --repetitions: Repetitions of every run [5].
+    --minimum SECONDS: Shortest repetition [60].
+    --power: Require that energy is measured.
+    --quick: A small bundle to try the procedure.
+    --commit: Commit of the sources to freeze [what is checked out].
+    """
+    from spikemark.core import places
+    from spikemark.prediction import question
+    from spikemark.tender import new
 
     given = {
         "node_memory_gb": node_memory, "areas": areas, "repetitions": repetitions, "minimum_s": minimum,
         "real_time_factor": target_rtf, "joules_per_synaptic_event": target_energy,
     }  # fmt: skip
+    values = (new.QUICK if quick else new.USUAL) | {k: v for k, v in given.items() if v is not None}
     if target is not None and is_file(target):
-        if full or option:
-            raise BadInput(f"--{'full' if full else 'option'}: only with a preset")
-        network = asked.of_file(Path(target), rate)
+        only_with("a preset", None, full=full, option=option)
+        network = question.of_file(Path(target), rate)
     else:
-        network = wanted.preset(target, full, option, rate, quick)
-    made = new(name, wanted.wanted(name.name, network, given, power, quick, commit), places.root())
-    print_lines(
-        [f"{short(made.path)}: {len(made.tender.runs)} runs, rules in RULES.md", f"sha256 {made.sha256}"]
-    )
+        network = new.target(target, full, option, rate, quick)
+    wanted = new.Wanted(name=name.name, target=network, power=power, quick=quick, **values)
+    made, secret = new.new(name, wanted, places.checkout(), commit)
+    print_lines([
+        f"{short(made.path)}: {len(made.tender.runs)} runs, sha256 {made.sha256}",
+        f"keep to yourself: {short(secret)}",
+        f"next: spikemark tender accept {short(made.path)} {short(secret)} --prepare",
+    ])  # fmt: skip
 
 
-@app.command("run")
+@app.command()
+@verb
 def run(
-    bundle: Bundle,
-    out: Annotated[Path, typer.Option(metavar="ANSWER", help="Folder of the answer.")] = Path("answer"),
-    category: Annotated[
-        str, typer.Option(help="base (unchanged) or optimised; RULES.md says more.")
-    ] = "base",
-    bidder: Annotated[str, typer.Option(help="Name of the bidder.")] = "unnamed",
-    only: Annotated[
-        list[str] | None, typer.Option("--run", metavar="NAME", help="Only this run; may be repeated.")
-    ] = None,
-    ranks: Annotated[
-        int | None,
-        typer.Option(min=1, help="MPI ranks.", show_default="one for each area, if there are cores"),
-    ] = None,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Threads of a rank.", show_default="all cores, shared")
-    ] = None,
-    ranks_per_node: RanksPerNode = None,
-    settings: Settings = None,
-    power: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.csv", help="Readings of an external power meter (docs/energy.md)."),
-    ] = None,
-    at_wall: Annotated[
-        float | None, typer.Option(metavar="PERCENT", help="Accuracy of that meter, if it reads whole nodes.")
-    ] = None,
-    profile: Where = "here",
-) -> None:
-    """Measure the runs of a bundle, and collect the answer. If interrupted, run it again.
+    bundle: Path, *, work: Path = Path("tender-work"), category: Literal["base", "optimised"] = "base",
+    run: Texts, ranks: Count, threads, ranks_per_node, set,
+) -> None:  # fmt: skip
+    """Measure the runs of a bundle, here or in an allocation. If interrupted, run it again.
 
-    Measurements are in ANSWER-work. With --run, layout and settings apply to these runs; the others keep
-    theirs.
+    Layout and settings apply to the runs that --run names; the others keep theirs.
+
+    BUNDLE: Folder that `spikemark tender new` wrote.
+    --work FOLDER: Folder of the measurements.
+    --category: base (unchanged) or optimised (RULES.md).
+    --run NAME: Measure only this run; may be repeated.
+    --ranks: MPI ranks [one for each area, if there are cores].
+    --threads: Threads of a rank [all cores, shared].
     """
-    from spikemark.running import ways
-    from spikemark.tender import answering, show
-    from spikemark.tender.bundle import CHECK, read
+    from spikemark.tender.formats import read_bundle
+    from spikemark.tender.measure import Given, NotMeasured, measure
 
-    from .options import given_settings
-
-    rules = read(bundle)
-    meter = None if power is None else {"path": power, "at_wall_percent": at_wall}
-    if power is not None and not power.is_file():
-        raise BadInput(f"--power: {power} is not a file; allowed: a CSV file of time and power")
-    chosen = None if settings is None else given_settings(settings)
-    asked = answering.Asked(category, bidder, only, ranks, threads, ranks_per_node, chosen, meter)
+    given = Given(ranks, threads, ranks_per_node, None if set is None else settings(set))
     try:
-        found = answering.measure_and_collect(rules, asked, out, ways.find(profile), say)
-    except answering.NotMeasured as reason:
+        missing = measure(read_bundle(bundle), category, run, given, work, say)
+    except NotMeasured as reason:
         fail(f"{reason}; the same command tries again")
-    if found is None:
-        raise typer.Exit(1)
-    print_lines(show.answer(found))
-    print_lines([f"answer: {short(out)}", f"check it: python3 {short(rules.path / CHECK)} {short(out)}"])
+    if missing:
+        fail(f"not measured yet: {', '.join(missing)}")
+    print_lines([f"next: spikemark tender answer {short(bundle)} --work {short(work)} --help"])
 
 
-@app.command("commit")
-def commit(
-    bundle: Bundle,
-    answer: Answer,
-    nodes: Annotated[int, typer.Option(min=1, help="Nodes of the machine that is offered.")],
-    price: Annotated[float, typer.Option(help="Price of the machine.")],
-    currency: Annotated[str, typer.Option(help="Currency of the price.")] = "EUR",
-    system: Annotated[
-        str | None,
-        typer.Option(help="Description of the offered machine.", show_default="title of the profile"),
-    ] = None,
-    node_power: Annotated[float | None, typer.Option(metavar="W", help="Largest power of a node.")] = None,
-    node_idle: Annotated[float | None, typer.Option(metavar="W", help="Idle power of a node.")] = None,
-    project: Annotated[
-        str | None,
-        typer.Option("--run", metavar="NAME", help="The run that is projected.", show_default="target"),
-    ] = None,
-    machine: Annotated[
-        str | None,
-        typer.Option(help="Project with the profile of this machine: a file in machines/, or a path."),
-    ] = None,
-    ranks: Annotated[int | None, typer.Option(min=1, help="Ranks of the projected run.")] = None,
-    threads: Threads = None,
-    ranks_per_node: RanksPerNode = None,
-    settings: Settings = None,
-    dry_run: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Take compute times from this dry run of the run (`spikemark dryrun`)."
-        ),
-    ] = None,
-    simulated: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="RUN_DIR", help="Project from this run of `spikemark simulate`; may be repeated."
-        ),
-    ] = None,
-    promise: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="RUN.FIGURE=VALUE",
-            help="Promise this value instead of the measured or projected one; may be repeated.",
-        ),
-    ] = None,
-) -> None:
-    """Write the commitment sheet: measured figures, projected figures, promises, price, nodes and power.
+@app.command()
+@verb
+def answer(
+    bundle: Path, *, bidder: str, system: str, nodes: Annotated[int, typer.Option(min=1)],
+    work: Path = Path("tender-work"), out: Path = Path("answer"), price: Number, currency: str = "EUR",
+    node_power: Number, node_idle: Number, power: File, at_wall: Number, machine: Profile, ranks: Count,
+    threads, ranks_per_node, set, projected: Texts, projected_nodes: Count, method: Text, promise: Texts,
+) -> None:  # fmt: skip
+    """Collect measured runs, projections and commitments in one folder, ready to be signed and sent.
 
-    Projects the target with --machine, and with --dry-run if one is given, or with --simulated. The sheet is
-    written into ANSWER, and its manifest is rewritten; sign it afterwards.
+    BUNDLE: Folder that `spikemark tender new` wrote.
+    --bidder: Name of the bidder.
+    --system: The offered machine, in words.
+    --nodes: Nodes of the offered machine.
+    --work FOLDER: Folder of the measurements.
+    --out ANSWER: Folder of the answer.
+    --price: Price of the machine.
+    --currency: Currency of the price.
+    --node-power W: Largest power of a node.
+    --node-idle W: Idle power of a node.
+    --power FILE.csv: Readings of an external power meter.
+    --at-wall PERCENT: Accuracy of that meter, if it reads whole nodes.
+    --machine: Project the target with this profile: a file in machines/, or a path.
+    --ranks: Ranks of the projected run.
+    --threads: Threads of a rank [all cores, shared].
+    --projected RUN.FIGURE=VALUE:LOW:HIGH: A projection of your own; may be repeated.
+    --projected-nodes: Nodes of that projected run [--nodes].
+    --method: How that projection was made.
+    --promise RUN.FIGURE=VALUE: Promise this instead of the evidence.
     """
-    from spikemark.tender import answering, commitment, projection, show
-    from spikemark.tender.answer import read_whole
-    from spikemark.tender.bundle import read
+    from spikemark.tender import answer
+    from spikemark.tender.formats import FIGURES, read_bundle
 
-    from .options import given_settings
-
-    rules, content = read(bundle), read_whole(answer)
-    given = given_settings(settings or [])
-    answering.check_set(rules, content["category"], given)
-    of_run = {"run": project, "ranks": ranks, "threads": threads, "ranks-per-node": ranks_per_node}
-    of_run |= {"set": settings, "dry-run": dry_run}
-    if machine is None and (useless := [name for name, value in of_run.items() if value and not simulated]):
-        raise BadInput(f"--{useless[0]}: only with --machine")
-    if machine is not None and simulated:
-        raise BadInput("--machine: not allowed with --simulated RUN_DIR: give one of them")
-    projected, profile = None, None if machine is None else machine_profile(machine)
-    if profile is not None or simulated:
-        asked = projection.Question(
-            profile,
-            ranks,
-            threads,
-            ranks_per_node,
-            given,
-            dry_run,
-            tuple(simulated or ()),
-            tuple(content["runs"]),
-        )
-        [rule] = rules.rules([project or "target"])
-        projected = projection.project(rules, rule, asked)
-        if projected.nodes > nodes:
-            raise BadInput(f"--nodes: {nodes}; {rule.name} takes {projected.nodes}; allowed: at least that")
-    words = system or (profile and getattr(profile, "title", profile.name))
-    if words is None:
-        raise BadInput("--system: missing; allowed: what is offered, in words")
-    promised = commitment.promises(promise or [])
-    offer = commitment.Offer(str(words), nodes, price, currency, promised, node_power, node_idle)
-    found = commitment.commit(answer, rules, offer, projected)
-    print_lines([*show.commitment(found), f"sheet: {short(answer / commitment.PAGE)}"])
+    rules = read_bundle(bundle)
+    if power is not None and not power.is_file():
+        raise BadInput.of("power", str(power), "a CSV file of time and power")
+    made = [answer.stated(text, projected_nodes or nodes, method) for text in projected or []]
+    if machine is not None:
+        profile = machine_profile(machine)
+        if ranks is None:
+            raise BadInput("--ranks: missing; expected the ranks of the projected run")
+        if threads is None:
+            cores = round(profile.need("node.cores", "placing ranks").value)
+            threads = max(1, cores // (ranks_per_node or 1))
+        how = ranks, threads, ranks_per_node
+        made += answer.project(rules, rules.tender.target_rule, profile, how, settings(set))
+    offer = {
+        "machine": system, "nodes": nodes, "price": price, "currency": currency,
+        "node_limit_w": node_power, "node_idle_w": node_idle,
+    }  # fmt: skip
+    meter = None if power is None else {"path": power, "at_wall_percent": at_wall}
+    sheet = answer.Sheet(bidder, offer, answer.promised(promise or []), made, meter)
+    found = answer.write(rules, work, out, sheet)
+    print_lines([
+        *["A try with a quick bundle: no offer."] * found.quick,
+        *(f"{p.run}: {FIGURES[p.figure][0]} {p.value:.4g} {FIGURES[p.figure][1]}".rstrip() + f", {p.basis}"
+          for p in found.committed),
+        f"next: spikemark tender check {short(out)} --bundle {short(bundle)}",
+    ])  # fmt: skip
 
 
-app.command("accept")(accept)
+@app.command()
+@verb
+def check(answer: Path, *, bundle: Path, json) -> None:
+    """Check whether an answer follows the rules and agrees with itself. Exit status: 0 VALID, 1 not.
+
+    ANSWER: Folder of an answer.
+    --bundle BUNDLE: The buyer's own bundle.
+    """
+    from spikemark.tender.check import VALID
+    from spikemark.tender.check import check as checking
+    from spikemark.tender.formats import read_bundle
+
+    report, found = checking(answer, read_bundle(bundle))
+    content = report.content()
+    who = "" if found is None else f": {found.bidder}, category {found.category}"
+    lines = [f"{one['check']}: {one['place']}: {one['text']}" for one in content["findings"]]
+    more = [f"and {len(lines) - 12} more (--json)"] if len(lines) > 12 else []
+    show(json, lambda: content, [f"{report.verdict}{who}", *lines[:12], *more])
+    raise typer.Exit(0 if report.verdict == VALID else 1)
 
 
-@app.command("environment", hidden=True)
-def environment(out: Annotated[Path, typer.Option(help="Folder of the files of all nodes.")]) -> None:
-    """Write a description of this node. `tender run` starts this on every node."""
-    from spikemark.tender import answering
+@app.command()
+@verb
+def offers(answers: list[Path], *, bundle: Path, target_rtf, years, hours_per_year, price_kwh, json) -> None:
+    """Check answers and compare them: how often each reaches the target at the least cost over its life.
 
-    say(str(answering.write_node(out)))
+    Example: spikemark tender offers answers --bundle machine-2027 --price-kwh 0.3
+
+    ANSWER…: Folders of answers, or a folder of them.
+    --bundle BUNDLE: The buyer's own bundle.
+    --target-rtf FACTOR: Factor to reach [as in the bundle].
+    --price-kwh AMOUNT: Price of one kWh, in the currency of the offers.
+    """
+    from spikemark.tender import offers
+    from spikemark.tender.formats import read_bundle
+
+    life = offers.Life(years, hours_per_year, price_kwh)
+    with waiting_for("checking answers"):
+        of = offers.compare(answers, read_bundle(bundle), life, target_rtf)
+    show(json, lambda: offers.content(of), [offers.sentence(of)], [offers.table(of)], offers.lines(of))
 
 
-app.command("offers")(offers)
-app.command("statistics")(statistics)
+@app.command()
+@verb
+def accept(
+    bundle: Path, secret: Path, *, prepare: bool = False, answer: File,
+    tolerance: Annotated[float, typer.Option(min=0, max=10)] = 0.05, run: Text, ranks: Count, threads,
+    ranks_per_node, work: Path = Path("acceptance"),
+) -> None:  # fmt: skip
+    """Run a network that only the buyer knows; compare its spikes and time with the promise.
+
+    First --prepare, on any machine. Then the same command without it, on the delivered machine. Exit status:
+    0 accepted, 1 not.
+
+    BUNDLE: Folder that `spikemark tender new` wrote.
+    SECRET: NAME.secret.json of `tender new`.
+    --prepare: Run the network here and keep its checksum, before delivery.
+    --answer ANSWER: Run as this answer did, and compare with its promise.
+    --tolerance: Share by which the machine may be slower than promised.
+    --run: Run of the bundle, with --prepare [the smallest].
+    --ranks: MPI ranks [one for each area, if there are cores].
+    --threads: Threads of a rank [all cores, shared].
+    --work FOLDER: Folder of the measurements.
+    """
+    from spikemark.tender import acceptance
+    from spikemark.tender.formats import read_answer, read_bundle
+    from spikemark.tender.measure import Given, NotMeasured
+
+    only_with("--prepare", prepare, run=run)
+    only_with("the delivered machine, without --prepare", not prepare, answer=answer)
+    rules, given = read_bundle(bundle), Given(ranks, threads, ranks_per_node)
+    try:
+        if prepare:
+            made = acceptance.prepare(rules, secret, run, given, work, say)
+            return print_lines([f"{made.run}: checksum {made.checksum}, kept in {short(secret)}"])
+        held = None if answer is None else read_answer(answer)
+        found = acceptance.accept(rules, secret, held, given, work, tolerance, say)
+    except NotMeasured as reason:
+        fail(f"{reason}; the same command tries again")
+    figure, promised = found["figure"], found["promised"]
+    print_lines([
+        f"{'ACCEPTED' if found['accepted'] else 'NOT ACCEPTED'}: {found['run']}, real-time factor"
+        f" {figure['value']:.4g} ({figure['low']:.4g} to {figure['high']:.4g})"
+        + ("" if promised is None else f", promised {promised:.4g}"),
+        *found["reasons"],
+    ])  # fmt: skip
+    raise typer.Exit(0 if found["accepted"] else 1)
+
+
+@app.command(hidden=True)
+@verb
+def environment(*, out: Path) -> None:
+    """Write a description of this node. `tender run` starts this on every node.
+
+    --out DIR: Folder of the files of all nodes.
+    """
+    from spikemark.tender.environment import write_node
+
+    say(str(write_node(out)))
+
+
+@app.command()
+@verb
+def statistics(
+    runs: Files, *, spread: Number, shortfall: float = 0.05, figure: str = "real_time_factor",
+    rule: Literal["median", "best", "mean", "worst"] = "median", json,
+) -> None:  # fmt: skip
+    """Say how often acceptance runs fail a good machine and pass a bad one, by runs and tolerance.
+
+    The spread from run to run comes from repetitions, or from --spread. Prints which tolerance and number of
+    runs keep both risks small.
+
+    Example: spikemark tender statistics answers/acme --shortfall 0.05
+
+    RUNS…: Answers, results folders, or folders of repeated runs.
+    --spread: Spread from run to run, instead of runs: 0.02 is 2 %.
+    --shortfall: Shortfall of a machine that must be detected.
+    --rule: What counts of the runs.
+    --figure: Figure of the runs: real_time_factor or joules_per_synaptic_event.
+    """
+    from spikemark.tender import statistics
+
+    if bool(runs) == (spread is not None):
+        raise BadInput("runs: expected either folders of RUNS or --spread")
+    if not 0 < shortfall <= 10:
+        raise BadInput.of("shortfall", shortfall, "above 0, up to 10 (0.05 is 5 %)", code="range")
+    of, weak = statistics.measured(runs, figure) if runs else (statistics.Spread(spread), [])
+    lines, table = statistics.sentences(of, rule, shortfall), statistics.table(of, rule, shortfall)
+    show(json, lambda: statistics.content(of, shortfall), [*lines, *weak], [table], ["--json has all rules"])

@@ -1,8 +1,10 @@
 """The one exception that means 'the input is wrong', as opposed to 'the program is wrong'."""
 
 import errno
+import re
+import sys
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -24,14 +26,75 @@ OF_THE_FILE = {
 }
 
 
+#: What a `BadInput.code` says: what is wrong with the field, whatever the words of the line.
+CODES = ("missing", "unknown", "type", "range", "value", "conflict", "file")
+
+#: What stands before the field in a line: files, lines of files.
+_PLACE = re.compile(
+    r"(?!--)(?:[^:]*[/\\][^:]*|[^:]*\.(?:jsonl?|ya?ml|csv|tsv|np[yz]|txt|xml|html|gz|otf2|cubex|cfg|dat)"
+    r"|(?:line|row) \d+)(?:, (?:line|row) \d+)?: "
+)
+_FIELD = re.compile(
+    r"(?:the )?(?:field|key) '([^']+)'|(?:--)?([A-Za-z_](?:[\w.-]*[\w])?)(?:=|: | ['\"])|--([a-z][\w-]*)"
+)
+
+
 class BadInput(ValueError):
-    """One line that names the field, its value and what is allowed. The command line exits with status 2.
+    """One line that names the field, its value and what is expected. The command line exits with status 2.
 
     It stays one line where a name in the input holds ends of lines.
+
+    `field`: the path of the field (`grid.ranks`) or the option without its dashes (`out`); None where the
+    complaint is about a whole file. `code`: one of CODES. Both may be given. Otherwise they are those of the
+    error that is being handled: a ValidationError of pydantic, or a BadInput that the line repeats. Otherwise
+    the field is what the line names first, behind files and their lines, and the code is `value`.
     """
 
-    def __init__(self, line: str):
-        super().__init__(" ".join(line.splitlines()))
+    field: str | None
+    code: str
+
+    def __init__(self, line: str, *, field: str | None = None, code: str | None = None):
+        line = " ".join(line.splitlines())
+        super().__init__(line)
+        handled_field, handled_code = _handled(sys.exception(), line)
+        self.code = code or handled_code or "value"
+        self.field = field or handled_field or (None if self.code == "file" else _named(line))
+        if self.code not in CODES:
+            raise TypeError(f"code={self.code!r}; expected one of {', '.join(CODES)}")
+
+    @classmethod
+    def of(cls, field: str, value: Any, expected: str, *, file: Any = None, code: str = "value") -> Self:
+        """The usual line: `file: field=value; expected ...`."""
+        start = "" if file is None else f"{file}: "
+        return cls(f"{start}{field}={shown(value)}; expected {expected}", field=field, code=code)
+
+
+def _named(line: str) -> str | None:
+    """The field that a line names first."""
+    at = 0
+    while place := _PLACE.match(line, at):
+        at = place.end()
+    found = _FIELD.match(line, at)
+    return found and (found[1] or found[2] or found[3])
+
+
+def _handled(error: BaseException | None, line: str) -> tuple[str | None, str | None]:
+    """Field and code of the error that is being handled, if `line` repeats it."""
+    return (error.field, error.code) if isinstance(error, BadInput) and str(error) in line else (None, None)
+
+
+def _code(problem: dict[str, Any]) -> str:
+    """The code for an error of pydantic, or of a validator that raised BadInput."""
+    if isinstance(raised := problem.get("ctx", {}).get("error"), BadInput):
+        return raised.code
+    kind = problem["type"]
+    if kind == "missing":
+        return "missing"
+    if kind in ("extra_forbidden", "literal_error", "enum", "union_tag_invalid"):
+        return "unknown"
+    if kind.startswith(("greater_than", "less_than", "too_", "string_too_", "finite_number")):
+        return "range"
+    return "type" if kind.endswith(("_type", "_parsing", "_from_float")) else "value"
 
 
 def is_bad_input(error: OSError) -> bool:
@@ -65,28 +128,76 @@ def shown(value: Any) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
-def first_complaint(error: "ValidationError", whole: str) -> str:
-    """One line from a pydantic error: field, value, what is allowed, and how many more there are.
+#: Starts of pydantic's sentences, and what follows "expected " instead.
+_WORDS = {
+    r", (unable to|got) .*|( after validation)?, not \d+$|\.$": "",
+    r".+ should be (an instance of )?": "", r".+ is not one of ": "", r"List should have": "a list of",
+    r"String should have": "text of", r"\w+ should match": "text that matches",
+    r"greater than or equal to": "at least", r"less than or equal to": "at most",
+    r"greater than": "above", r"less than": "below",
+}  # fmt: skip
 
-    `whole` replaces the field if the complaint is about all fields together.
+
+def invalid(
+    error: "ValidationError", start: str = "", whole: str = "", kind: Any = None, given: Any = None
+) -> BadInput:
+    """What pydantic found, as one line: `start`, the first wrong field, its value, what is expected.
+
+    `whole` stands for the field where the error is about all fields together. `kind`: the model, to name its
+    fields where one is unknown. `given`: what was checked; without it, the path of a field that may be of
+    several kinds holds their names.
     """
-    problems = error.errors(include_url=False)
-    first = problems[0]
-    field = ".".join(str(part) for part in first["loc"]) or whole
-    message = first["msg"].removeprefix("Value error, ")
-    if first["type"] == "missing":
-        line = f"{field}: missing"
-    elif isinstance(first["input"], dict | list):
-        line = f"{field}: {message}"
-    else:
-        line = f"{field}={shown(first['input'])}: {message}"
-    return line if len(problems) == 1 else f"{line} (and {len(problems) - 1} more)"
+    found: dict[str, list[dict[str, Any]]] = {}
+    for problem in error.errors(include_url=False):
+        found.setdefault(".".join(_path(problem, given)), []).append(problem)
+    # A field with a wrong part is of the kind that has such parts.
+    found = {field: p for field, p in found.items() if not any(o.startswith(f"{field}.") for o in found)}
+    field, problems = next(iter(found.items()))
+    problems = [p for p in problems if p["type"] == "value_error"] or problems  # of the kind that was meant
+    said = " or ".join(dict.fromkeys(_expected(problem, kind) for problem in problems))
+    first, missing = problems[0], problems[0]["type"] == "missing"
+    name = field or ("" if first["type"] == "value_error" and _named(said) else whole)
+    said, value = said.replace(" or expected ", " or "), first["input"]
+    silent = missing or (value and isinstance(value, dict | list))
+    if name and not silent and (first["type"] != "value_error" or shown(value) not in said):
+        name += f"={shown(value)}"
+    between = ("; " if "=" in name and said.startswith("expected") else ": ") if name else ""
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    return BadInput(f"{start}{name}{between}{said}{more}", field=field or None, code=_code(first))
 
 
-def option_complaint(option: str, error: "ValidationError") -> str:
-    """One line from a pydantic error: an option of the command line, its value, and what is allowed."""
-    first = error.errors(include_url=False)[0]
-    value = shown(first["input"])
-    words = first["msg"].removeprefix("Value error, ").removeprefix(f"{value} is not ").rstrip(".")
-    words = words.removeprefix("Input should be ").split(", unable to ")[0]
-    return f"{option}={value}; allowed: {words}"
+def _path(problem: dict[str, Any], given: Any) -> list[str]:
+    """The field of a problem; names of kinds among which pydantic chose are no fields."""
+    path, at = [], given
+    for part in problem["loc"]:
+        inside = part in at if isinstance(at, dict) else isinstance(at, list) and isinstance(part, int)
+        if given is None or inside or (problem["type"] == "missing" and part == problem["loc"][-1]):
+            path.append(str(part))
+            at = at[part] if inside else None
+    return path
+
+
+def _expected(problem: dict[str, Any], kind: Any) -> str:
+    if problem["type"] in ("missing", "value_error"):
+        return str(problem.get("ctx", {}).get("error", "missing"))
+    if problem["type"] == "extra_forbidden":
+        fields = _fields(kind, problem["loc"][:-1])
+        return f"unknown; expected {', '.join(fields)}" if fields else "unknown"
+    if problem["type"] in ("model_type", "dict_type"):
+        return "expected a mapping of fields"
+    said = problem["msg"]
+    for words, other in _WORDS.items():
+        said = re.sub(words, other, said)
+    return f"expected {said}"
+
+
+def _fields(kind: Any, path: tuple) -> list[str]:
+    """The fields of the part of a model at `path`; none where it may be of several kinds."""
+    for name in path:
+        parts, models = [getattr(getattr(kind, "model_fields", {}).get(name), "annotation", None)], []
+        while parts:
+            part = parts.pop()
+            models += [part] if hasattr(part, "model_fields") else []
+            parts += getattr(part, "__args__", ())
+        kind = models[0] if len(models) == 1 else None
+    return list(getattr(kind, "model_fields", ()))

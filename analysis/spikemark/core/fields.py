@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from .errors import BadInput, first_complaint, shown
+from .errors import BadInput, invalid, shown
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -15,7 +15,8 @@ def checked(kind: type[Model], content: Any, path: Path, whole: str, mend: str =
     try:
         return kind.model_validate(content)
     except ValidationError as error:
-        raise BadInput(f"{path}: {first_complaint(error, whole)}{mend}") from None
+        found = invalid(error, f"{path}: ", whole, kind, content)
+        raise BadInput(f"{found}{mend}", field=found.field, code=found.code) from None
 
 
 def no_boolean(value: Any) -> Any:
@@ -28,7 +29,7 @@ def no_boolean(value: Any) -> Any:
 def check_whole(name: str, value: float, least: int = 1) -> None:
     """Raises BadInput for a number that is not whole, or less than `least`."""
     if value < least or value != int(value):
-        raise BadInput(f"{name}={value}: an integer of at least {least}")
+        raise BadInput.of(name, value, f"an integer of at least {least}", code="range")
 
 
 def assign(content: dict[str, Any], field: str, value: Any) -> None:
@@ -49,7 +50,9 @@ def assign(content: dict[str, Any], field: str, value: Any) -> None:
 
 def _item(at: Any, step: str, field: str) -> Any:
     if not isinstance(at, list):
-        raise BadInput(f"field {field!r}: nothing can be set below {shown(at)}")
+        raise BadInput(f"field {field!r}: nothing can be set below {shown(at)}", field=field, code="unknown")
     if not (step.isascii() and step.isdecimal() and len(step) < 10 and int(step) < len(at)):
-        raise BadInput(f"field {field!r}: {step!r} is not an item of a list of {len(at)}")
+        raise BadInput(
+            f"field {field!r}: {step!r} is not an item of a list of {len(at)}", field=field, code="unknown"
+        )
     return at[int(step)]

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,6 @@ from .errors import BadInput
 
 #: Arguments of renameat2 (linux/fcntl.h, linux/fs.h): paths are as the process sees them; names are traded.
 HERE, EXCHANGE = -100, 2
-#: A name there stands for what is open already.
-OPENED = ("/proc", "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr")
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
@@ -27,12 +25,12 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 def write_output(path: Path, content: str | bytes) -> None:
     """Write `content` to a temporary name beside `path`, flush it to the disk and rename it.
 
-    A link is followed. A device, a FIFO or an open file of a process is written to and stays what it is. An
-    ordinary file keeps its permissions, and its owner and group where this process may give them.
+    A link is followed. A device or a FIFO is written to and stays what it is. An ordinary file keeps its
+    permissions, and its owner and group where this process may give them.
     Raises OSError, FileNotFoundError where the folder is missing.
     """
     data = content.encode() if isinstance(content, str) else content
-    if (path.exists() and not path.is_file()) or any(map(path.absolute().is_relative_to, OPENED)):
+    if path.exists() and not path.is_file():
         with open(path, "wb") as stream:
             stream.write(data)
         return
@@ -87,26 +85,6 @@ def whole_folder(place: Path) -> Iterator[Path]:
         discard(folder)
 
 
-@contextlib.contextmanager
-def changed_folder(place: Path) -> Iterator[Path]:
-    """As `whole_folder`, of a folder that is there: the new one begins with all files of `place`.
-
-    Files that the block leaves alone are not copied where the disk has hard links. A file is to be replaced,
-    as `write_output` does, never written into. Raises OSError as `whole_folder` does.
-    """
-    with whole_folder(place) as made:
-        if not made.samefile(place):
-            shutil.copytree(place, made, symlinks=True, copy_function=_linked, dirs_exist_ok=True)
-        yield made
-
-
-def _linked(file: str, other: str) -> None:
-    try:
-        os.link(file, other)
-    except OSError:  # a disk without hard links
-        shutil.copy2(file, other)
-
-
 def discard(folder: Path) -> None:
     """Removes a folder and what is in it, as far as that can be done; raises nothing where it cannot.
 
@@ -156,14 +134,33 @@ def trade(a: Path, b: Path) -> bool:
     return swap(HERE, os.fsencode(a), HERE, os.fsencode(b), EXCHANGE) == 0
 
 
+def replaceable(folder: Path, names: Collection[str], mark: str, what: str) -> None:
+    """Refuse, before any work, a folder in which a command must replace nothing.
+
+    It may be missing, empty, or hold the file `mark` and other files of `names`, which in words is `what`.
+    """
+    if not os.path.lexists(folder):
+        return
+    problem, present = "", set()
+    if folder.is_symlink() or not folder.is_dir():
+        problem = "is not a folder"
+    elif foreign := sorted((present := {path.name for path in folder.iterdir()}) - {*names}):
+        problem = f"contains {foreign[0]!r}"
+    elif present and mark not in present:
+        problem = f"contains {min(present)!r} without {mark}"
+    if problem:
+        expected = f"a folder that is new, empty, or holds {what} and nothing else"
+        raise BadInput(f"--out {folder}: {problem}; expected {expected}", field="out", code="file")
+
+
 def output_file(option: str, path: Path | None) -> None:
     """Refuse, before any work, a file named by `option` that is a folder or lies in none. None: not given."""
     if path is None:
         return
     if path.is_dir():
-        raise BadInput(f"{option}: {path} is a folder; allowed: a file")
+        raise BadInput(f"{option}: {path} is a folder; expected a file")
     if not path.absolute().parent.is_dir():
-        raise BadInput(f"{option}: there is no folder {path.parent}; allowed: a file in a folder that exists")
+        raise BadInput(f"{option}: there is no folder {path.parent}; expected a file in a folder that exists")
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -15,12 +15,7 @@ def available() -> int:
         found = re.search(r"^MemAvailable:\s+(\d+) kB$", MEMINFO.read_text(), re.MULTILINE)
     except OSError:
         found = None
-    return 1024 * int(found[1]) if found else installed()
-
-
-def installed() -> int:
-    """Bytes that the machine has."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return 1024 * int(found[1]) if found else os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def check(needed: float, what: str) -> None:

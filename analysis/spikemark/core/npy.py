@@ -18,7 +18,7 @@ def read_npy(path: Path) -> np.ndarray:
         raise
     except Exception as error:  # headers are Python text: any bytes there may raise anything
         what = " ".join(str(error).split()) or type(error).__name__
-        raise BadInput(f"{path}: truncated or not a .npy file: {what}") from None
+        raise BadInput(f"{path}: truncated or not a .npy file: {what}", code="file") from None
 
 
 def _mapped(path: Path) -> np.ndarray:
@@ -30,7 +30,7 @@ def _mapped(path: Path) -> np.ndarray:
         shape, by_columns, dtype = header(stream)
         start = stream.tell()
     if dtype.hasobject or any(n < 0 for n in shape):
-        raise ValueError(f"{dtype} {list(shape)}: allowed are numbers, and counts >= 0")
+        raise ValueError(f"{dtype} {list(shape)}: expected numbers, and counts >= 0")
     order, size = "F" if by_columns else "C", dtype.itemsize
     for n in shape:
         size *= n

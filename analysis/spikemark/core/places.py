@@ -2,74 +2,95 @@
 
 import os
 import re
-import socket
+import shutil
+import subprocess
 from pathlib import Path
 
-from . import slurm
 from .errors import BadInput
 
-#: What contains the package where it is installed in place: a checkout.
-PACKAGE = Path(__file__).resolve().parents[3]
+#: The checkout that contains the package, where it is installed in place.
+AROUND = Path(__file__).resolve().parents[3]
+#: What a wheel holds of a checkout: Snakefile, machines/, profiles/ and workflows/.
+SHARE = Path(__file__).resolve().parents[1] / "share"
 #: Programs that `make build` does not build: where they lie, and what builds them.
 ELSEWHERE = {
-    "miniapp_scorep": ("build-scorep/miniapp", "as docs/scorep.md says"),
+    "miniapp_scorep": ("build-scorep/miniapp", "as docs/energy-and-traces.md says"),
     "miniapp_smpi": ("build-smpi/miniapp", "with `make simulator`"),
     "replay_smpi": ("build-smpi/replay", "with `make simulator`"),
 }
 
 
 def root() -> Path:
-    """The checkout: the folder that holds `Snakefile` and `workflows/`.
+    """The folder with `Snakefile`, `machines/` and `workflows/`: a checkout, or the copies in a wheel.
 
-    The package is normally installed in place, so this is the checkout that contains it. A package installed
-    elsewhere takes the checkout that contains the current directory. Raises BadInput if there is none.
+    Raises BadInput if there is neither.
     """
-    if _is_checkout(PACKAGE):
-        return PACKAGE
-    for folder in (Path.cwd(), *Path.cwd().parents):
-        if _is_checkout(folder):
-            return folder
-    raise BadInput(
-        f"no Snakefile with workflows/ in {Path.cwd()} or above: run this inside a checkout of Spikemark"
-    )
+    return _checkout() or (SHARE if _has_parts(SHARE) else checkout())
 
 
-def _is_checkout(folder: Path) -> bool:
+def checkout() -> Path:
+    """The checkout around the package or the current directory. Raises BadInput if there is none."""
+    if (found := _checkout()) is None:
+        raise BadInput(
+            f"no Snakefile with workflows/ in {Path.cwd()} or above: run this inside a checkout of Spikemark"
+        )
+    return found
+
+
+def own(folder: str) -> Path:
+    """Where results and profiles are written: `folder` in the checkout, else in the current directory."""
+    return (_checkout() or Path.cwd()) / folder
+
+
+def _checkout() -> Path | None:
+    return next(filter(_has_parts, (AROUND, Path.cwd(), *Path.cwd().parents)), None)
+
+
+def _has_parts(folder: Path) -> bool:
     return os.path.isfile(f"{folder}/Snakefile") and os.path.isdir(f"{folder}/workflows")
 
 
 def program(name: str) -> Path:
-    """A program of the checkout: `build/NAME` or its place in ELSEWHERE, or what SPIKEMARK_NAME names.
+    """A program: what SPIKEMARK_NAME names, else `build/NAME` (or ELSEWHERE) in the checkout, else from PATH.
 
     Raises BadInput if it is not an executable file.
     """
     place, advice = ELSEWHERE.get(name, (f"build/{name}", "with `make build`"))
     variable = f"SPIKEMARK_{name.upper()}"
-    named = os.environ.get(variable)
-    path = Path(named).resolve() if named else root() / place
+    named, found = os.environ.get(variable), _checkout()
+    if named is None and found is None and (installed := shutil.which(name)):
+        return Path(installed).resolve()
+    path = Path(named).resolve() if named else (found or Path.cwd()) / place
     if not (path.is_file() and os.access(path, os.X_OK)):
-        wanted = f"{variable} must name an executable file" if named else f"build it {advice}"
+        elsewhere = "" if found else f" in a checkout, and put it into the PATH or name it in {variable}"
+        wanted = f"{variable} must name an executable file" if named else f"build it {advice}{elsewhere}"
         raise BadInput(f"{name}: {path} is not an executable file: {wanted}")
     return path
 
 
-def machine_name() -> str:
-    """What results are named after: the cluster of Slurm, or else this host (host_name)."""
-    cluster = slurm.cluster_name()
-    return host_name() if cluster is None else as_name(cluster)
+def commit() -> str | None:
+    """The commit of the checkout, ` with changes` if sources differ from it; None without git."""
+    sources = ("status", "--porcelain", "--", "analysis", "machines", "miniapp", "workflows")
+    try:
+        head, changed = (
+            subprocess.run(
+                ["git", "-C", str(checkout()), *words], capture_output=True, text=True, check=True
+            ).stdout.strip()
+            for words in (("rev-parse", "--short=7", "HEAD"), sources)
+        )
+    except (BadInput, OSError, subprocess.CalledProcessError):
+        return None
+    return head + (" with changes" if changed else "")
 
 
-def here_name() -> str:
-    """The machine that this process itself computes on: `machine_name`, but CLUSTER-HOST on a login node."""
-    cluster = slurm.cluster_name()
-    if cluster is None or "SLURMD_NODENAME" in os.environ:  # set in batch jobs and steps
-        return machine_name()
-    return f"{as_name(cluster)}-{host_name()}"
+def host() -> str:
+    """The name that this host gives itself."""
+    return os.uname().nodename
 
 
 def host_name() -> str:
     """The host name without its domain."""
-    return as_name(socket.gethostname().split(".")[0])
+    return as_name(host().split(".")[0])
 
 
 def as_name(text: str) -> str:
@@ -81,7 +102,6 @@ def check_machine(name: str) -> str:
     """Returns `name` if it can be the name of a results folder, else raises BadInput."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise BadInput(
-            f"machine: {name!r} is not allowed: allowed are letters, digits, '.', '_' and '-', starting "
-            "with a letter or digit"
+            f"machine: {name!r}; expected letters, digits, '.', '_' and '-', starting with a letter or digit"
         )
     return name

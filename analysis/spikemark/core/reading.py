@@ -19,11 +19,11 @@ def read_text(path: Path, advice: str = "") -> str:
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise BadInput(f"{path}: not found{advice and '; '}{advice}") from None
+        raise BadInput(f"{path}: not found{advice and '; '}{advice}", code="file") from None
     except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror}") from None
+        raise BadInput(f"{path}: cannot be read: {error.strerror}", code="file") from None
     except UnicodeDecodeError as error:
-        raise BadInput(f"{path}: not UTF-8 at byte {error.start}") from None
+        raise BadInput(f"{path}: not UTF-8 at byte {error.start}", code="file") from None
 
 
 def read_json(path: Path, advice: str = "") -> Any:
@@ -36,12 +36,13 @@ def read_json(path: Path, advice: str = "") -> Any:
         value = json.loads(text, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
         raise BadInput(
-            f"{path}: truncated or not JSON at line {error.lineno}, column {error.colno}: {error.msg}"
+            f"{path}: truncated or not JSON at line {error.lineno}, column {error.colno}: {error.msg}",
+            code="file",
         ) from None
     except ValueError as error:  # a key twice, or a number too long to be converted
         raise BadInput(f"{path}: {error}") from None
     except RecursionError:
-        raise BadInput(f"{path}: nested more than {MAX_DEPTH} deep") from None
+        raise BadInput(f"{path}: nested more than {MAX_DEPTH} deep", code="file") from None
     if _odd_within(value):
         check_plain(value, path)
     return value
@@ -51,7 +52,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"key {next(n for n in names if names.count(n) > 1)!r} stands twice in one object")
+        raise ValueError(f"key {next(n for n in names if names.count(n) > 1)!r} is there twice in one object")
     return found
 
 
@@ -72,26 +73,22 @@ def _odd_within(value: Any) -> bool:
     return True
 
 
-def check_plain(value: Any, path: Path, most: float = math.inf) -> None:
+def check_plain(value: Any, path: Path) -> None:
     """Refuses what JSON cannot express: dates, sets, keys that are not text, infinity, …
 
-    Raises BadInput naming the field of the file `path`; more than `most` values and too deep nesting are
-    refused too.
+    Raises BadInput naming the field of the file `path`, also for too deep nesting.
     """
-    pending, count = [("", value, 0)], 0
+    pending = [("", value, 0)]
     while pending:
         where, at, depth = pending.pop()
         if depth >= MAX_DEPTH:
-            raise BadInput(f"{path}: nested more than {MAX_DEPTH} deep")
+            raise BadInput(f"{path}: nested more than {MAX_DEPTH} deep", code="file")
         items = at.items() if isinstance(at, dict) else enumerate(at) if isinstance(at, list) else [("", at)]
         for key, part in items:
-            count += 1
-            if count > most:
-                raise BadInput(f"{path}: more than {most} values")
             if isinstance(at, dict) and not (isinstance(key, str) and encodable(key)):
                 raise BadInput(
-                    f"{path}: {where or 'top'}: the key {key!r} is not allowed: keys must be text; quote a "
-                    "key that looks like anything else"
+                    f"{path}: {where or 'top'}: the key {key!r} is not allowed: expected text; quote a key "
+                    "that looks like anything else"
                 )
             if isinstance(part, dict | list):
                 pending.append((f"{where}.{key}".lstrip("."), part, depth + 1))

@@ -58,6 +58,6 @@ def _listed(path: Path) -> dict[str, str]:
     for number, line in enumerate(read_text(path).splitlines(), 1):
         match = _LINE.fullmatch(line)
         if match is None:
-            raise BadInput(f"{path}: line {number}: allowed: 64 hexadecimal digits, two spaces and a name")
+            raise BadInput(f"{path}: line {number}: expected 64 hexadecimal digits, two spaces and a name")
         found[match[2]] = match[1]
     return found

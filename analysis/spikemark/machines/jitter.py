@@ -15,7 +15,7 @@ import numpy as np
 from spikemark.models.injected import Truth
 from spikemark.models.serial import lumped_cv_ratio
 
-from .inputs import Inputs
+from .values import Values
 
 LEAST = 0.01  # the shortest correlation time in cycles, and the least mean time of a node over that of all
 
@@ -38,7 +38,7 @@ class Jitter:
 
     @classmethod
     def of(
-        cls, inputs: Inputs, why: str, cv: float | None = None, correlation: float | None = None
+        cls, values: Values, why: str, cv: float | None = None, correlation: float | None = None
     ) -> "Jitter":
         """The jitter of a profile; `cv` and `correlation` override it.
 
@@ -46,7 +46,7 @@ class Jitter:
         """
 
         def need(name: str) -> float:
-            return inputs.need(f"jitter.{name}", why)
+            return values.need(f"jitter.{name}", why)
 
         return cls(
             need("cv") if cv is None else cv,

@@ -1,22 +1,21 @@
-"""Finds and reads profiles and machines of parts: machines/NAME.yaml in the checkout, or any file."""
+"""Finds and reads profiles and machines of parts: machines/NAME.yaml of the project, or any file."""
 
-import copy
 import os
-from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.reading import read_text
-from spikemark.core.yaml_file import YAML, parsed, read_yaml
+from spikemark.core.yaml_file import YAML, parsed
 
-from . import accelerated, parts_file
+from . import parts
 from .parts import PARTS, Machine
 from .profile import Profile, checked
 
-Made = TypeVar("Made", Profile, Machine)
+PROFILE, ACCELERATED = "profile", "accelerator"
+ALL = (PROFILE, ACCELERATED, PARTS)  # kinds of files
 
 
 def folder() -> Path:
@@ -24,64 +23,36 @@ def folder() -> Path:
     return places.root() / "machines"
 
 
-def names() -> list[str]:
-    """Names of the profiles of CPU nodes in machines/, sorted. Machines of parts are not among them."""
-    return [name for name, holds in _files() if holds is None]
-
-
-def names_of_parted() -> list[str]:
-    """Names of all machines of parts in machines/, sorted."""
-    return [name for name, holds in _files() if holds == PARTS]
-
-
-def accelerated_names() -> list[str]:
-    """Names of the profiles of nodes with accelerators in machines/, sorted."""
-    return [name for name, holds in _files() if holds == accelerated.KEY]
-
-
-def all_names() -> list[str]:
-    """Names of all profiles, those of nodes with accelerators last, then those of all machines of parts."""
-    return [*profile_names(), *names_of_parted()]
-
-
-def profile_names() -> list[str]:
-    """Names of the profiles of CPU nodes, then those of nodes with accelerators."""
-    return [*names(), *accelerated_names()]
-
-
-def _files() -> list[tuple[str, str | None]]:
-    """The names of the files in machines/, sorted, and PARTS or `accelerator` where they hold these."""
+def names(*kinds: str) -> list[str]:
+    """Names of files in machines/ of these kinds of ALL, in their order, sorted within each [profiles of CPU
+    nodes]."""
     try:
         with os.scandir(folder()) as found:
-            files = [(f.path, f.stat()) for f in found if f.name.endswith(".yaml") and f.is_file()]
+            files = sorted((f.name, f.path) for f in found if f.name.endswith(".yaml") and f.is_file())
     except FileNotFoundError:
         return []
-    found = [_named_and_held(path, s.st_mtime_ns, s.st_size) for path, s in files]
-    return sorted(found, key=lambda one: one[0])
+    held = [(Path(name).stem, _kind(Path(path))) for name, path in files]
+    return [name for kind in kinds or (PROFILE,) for name, is_kind in sorted(held) if is_kind == kind]
 
 
-@lru_cache(maxsize=200)  # by what changes with the content: names are asked for many times
-def _named_and_held(path: str, changed: int, size: int) -> tuple[str, str | None]:
-    """The name of a file, and which of PARTS and `accelerator` it holds. What cannot be read is taken for a
-    profile, and refused as one.
-    """
+def _kind(path: Path) -> str:
+    """What a file holds, by the keys at the start of its lines."""
     try:
-        content = read_yaml(Path(path))
-    except (BadInput, OSError):
-        content = None
-    held = content if isinstance(content, dict) else {}
-    return Path(path).stem, next((key for key in (PARTS, accelerated.KEY) if key in held), None)
+        keys = {line.partition(":")[0] for line in read_text(path).splitlines()}
+    except BadInput:
+        return PROFILE
+    return next((kind for kind in (PARTS, ACCELERATED) if kind in keys), PROFILE)
 
 
 def load(name: str | Path) -> Profile:
     """A profile of equal nodes, given by its name, or by the path of a .yaml file.
 
-    Raises BadInput naming the file, the path of the field, its value and what is allowed; for a machine of
+    Raises BadInput naming the file, the path of the field, its value and what is expected; for a machine of
     parts, too.
     """
-    path, content = _read(name, profile_names)
+    path, content = _read(name, (PROFILE, ACCELERATED))
     if isinstance(content, dict) and PARTS in content:
-        raise BadInput(f"machine {path.stem} has unequal parts; allowed here: a profile{_of(content[PARTS])}")
+        raise BadInput(f"machine {path.stem} has unequal parts; expected a profile{_of(content[PARTS])}")
     return _named(checked(content, str(path)), path)
 
 
@@ -90,43 +61,41 @@ def load_any(name: str | Path) -> Profile | Machine:
 
     The file of a part's profile is looked for beside the file of the machine, unless its path is absolute.
     """
-    path, content = _read(name, all_names)
+    path, content = _read(name, ALL)
     if not isinstance(content, dict) or PARTS not in content:
         return _named(checked(content, str(path)), path)
 
     def part(profile: str) -> Profile:
         return load(path.parent / profile if Path(profile).suffix in YAML else profile)
 
-    return _named(parts_file.read(content, str(path), part), path)
+    return _named(parts.read(content, str(path), part), path)
 
 
-def _read(name: str | Path, known: Callable[[], list[str]]) -> tuple[Path, Any]:
+def _read(name: str | Path, kinds: tuple[str, ...]) -> tuple[Path, Any]:
     """The file of a machine, given by its name or its path, and what it contains."""
     path = Path(name)
     if path.suffix not in YAML:
         path = folder() / f"{name}.yaml"
         if not path.is_file():
-            raise BadInput(
-                f"machine {str(name)!r} not found: give the path of a .yaml file or one of"
-                f" {', '.join(known())}"
-            )
-    return path, copy.deepcopy(_content(read_text(path), path))
+            known = f"the path of a .yaml file or one of {', '.join(names(*kinds))}"
+            raise BadInput(f"machine {str(name)!r} not found: expected {known}", field="machine")
+    return path, _content(read_text(path), path)
 
 
-def _named(found: Made, path: Path) -> Made:
+def _named(found: Any, path: Path) -> Any:
     if found.name != path.stem:
-        raise BadInput(f"{path}: name={found.name!r}; allowed: the name of the file, {path.stem!r}")
+        raise BadInput.of("name", found.name, f"the name of the file, {path.stem!r}", file=path)
     return found
 
 
-def _of(parts: Any) -> str:
+def _of(given: Any) -> str:
     """The profiles that a machine of parts names, for a complaint."""
-    given = parts.values() if isinstance(parts, dict) else ()
-    found = [part["profile"] for part in given if isinstance(part, dict) and "profile" in part]
-    return f", such as {' or '.join(dict.fromkeys(map(str, found)))}" if found else ""
+    every = given.values() if isinstance(given, dict) else ()
+    found = [str(one["profile"]) for one in every if isinstance(one, dict) and "profile" in one]
+    return f", such as {' or '.join(dict.fromkeys(found))}" if found else ""
 
 
-@lru_cache(maxsize=32)  # one answer asks for a profile, its title and those like it many times
+@lru_cache(maxsize=32)  # one answer asks for a profile and its title many times; nothing changes the content
 def _content(text: str, path: Path) -> Any:
     return parsed(text, path)
 
@@ -136,4 +105,4 @@ def title(name: str) -> str:
 
     A machine that has no file in machines/ keeps its name.
     """
-    return f"{load_any(name).title.partition(':')[0]} ({name})" if name in all_names() else name
+    return f"{load_any(name).title.partition(':')[0]} ({name})" if name in names(*ALL) else name

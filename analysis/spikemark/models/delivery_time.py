@@ -13,7 +13,6 @@ import numpy as np
 from scipy import optimize
 
 from spikemark.core.errors import BadInput
-from spikemark.quantities.quantity import LEVEL
 
 SAME = 1e-3  # share of spikes without a list below which t_spike and t_first cannot be separated
 
@@ -54,46 +53,3 @@ def fit(counts: np.ndarray, seconds: np.ndarray) -> Times:
         )
     found = optimize.nnls(relative / scale, np.ones(len(seconds)))[0] / scale
     return Times(float(found[0]), float(found[1]), float(found[2]) if apart else None)
-
-
-def bootstrap(groups: list[tuple[np.ndarray, np.ndarray]], draws: int, seed: int) -> list[Times]:
-    """Fits to runs drawn with replacement; `groups`: counts and seconds of the runs of each configuration.
-
-    Runs are drawn from all, and each configuration counts with the middle of those drawn. Draws that cannot
-    be fitted are left out.
-    """
-    rng = np.random.default_rng(seed)
-    owner = np.concatenate([np.full(len(seconds), i) for i, (_, seconds) in enumerate(groups)])
-    counts = np.concatenate([counts for counts, _ in groups])
-    seconds = np.concatenate([seconds for _, seconds in groups])
-    found = []
-    for _ in range(draws):
-        drawn = rng.integers(len(owner), size=len(owner))
-        try:
-            found.append(fit(*middles(owner[drawn], counts[drawn], seconds[drawn])))
-        except BadInput:
-            continue
-    return found
-
-
-def middle(seconds: np.ndarray) -> float:
-    """Mean of the middle third of some times; disturbed runs in the outer thirds do not move it."""
-    cut = len(seconds) // 3
-    return float(np.sort(seconds)[cut : len(seconds) - cut].mean())
-
-
-def middles(owner: np.ndarray, counts: np.ndarray, seconds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """One point per owner: the mean counts and the middle of the times."""
-    names = np.unique(owner)
-    return (
-        np.array([counts[owner == name].mean(axis=0) for name in names]),
-        np.array([middle(seconds[owner == name]) for name in names]),
-    )
-
-
-def interval(values: list[float]) -> tuple[float, float] | None:
-    """The middle 95 % of bootstrap values; None where there are fewer than two."""
-    if len(values) < 2:
-        return None
-    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)

@@ -4,10 +4,7 @@ Lags are in cycles, autocorrelations without unit. Functions that take `compute`
 BadInput for another shape; a rank whose times do not vary has no autocorrelation, the result is NaN.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
-from scipy import fft
 
 from spikemark.core.errors import BadInput
 
@@ -25,9 +22,9 @@ def autocovariance(compute: np.ndarray, max_lag: int | None = None) -> np.ndarra
     if not 0 <= max_lag < n:
         raise BadInput(f"max_lag={max_lag}: allowed are 0 to {n - 1}, one less than the cycles")
     deviation = array - array.mean(axis=1, keepdims=True)
-    size = fft.next_fast_len(n + max_lag, real=True)  # padding against wrap-around
-    spectrum = np.abs(fft.rfft(deviation, size, axis=1)) ** 2
-    return fft.irfft(spectrum, size, axis=1)[:, : max_lag + 1] / n
+    size = 1 << (n + max_lag - 1).bit_length()  # padding against wrap-around
+    spectrum = np.abs(np.fft.rfft(deviation, size, axis=1)) ** 2
+    return np.fft.irfft(spectrum, size, axis=1)[:, : max_lag + 1] / n
 
 
 def pooled_autocorrelation(compute: np.ndarray, max_lag: int | None = None) -> np.ndarray:
@@ -75,34 +72,3 @@ def lumped_cv_ratio(rho: np.ndarray, window: int) -> float:
     k = np.arange(1, window)
     variance = 1 + 2 * np.sum((1 - k / window) * rho[1:window])
     return float(np.sqrt(max(variance, 0.0) / window))
-
-
-@dataclass(frozen=True)
-class Lumping:
-    """How the relative spread within ranks shrinks when cycles are lumped; one entry per window."""
-
-    windows: np.ndarray  # D, cycles
-    measured: np.ndarray  # CV of the measured sums over that of single cycles
-    correlated: np.ndarray  # from the measured autocorrelation
-    independent: np.ndarray  # 1 / sqrt(D), L26 eq 7
-
-
-def lumping(compute: np.ndarray, windows: tuple[int, ...] = (1, 2, 5, 10, 20, 50, 100)) -> Lumping:
-    """Compare the spread of lumped times with eq 7 and with the one the autocorrelation implies.
-
-    Windows of which fewer than two fit into the run are left out.
-    """
-    array = statistics.times(compute)
-    used = [d for d in windows if 2 * d <= array.shape[1]]
-    if not used:
-        raise BadInput(f"{array.shape[1]} cycles: lumping needs at least {2 * min(windows)}")
-    deviation = array - array.mean(axis=1, keepdims=True)
-    spread = np.sqrt(np.mean(deviation**2))
-    rho = pooled_autocorrelation(array, max(used))
-    measured = [np.sqrt(np.mean(statistics.lump(deviation, d) ** 2)) / d for d in used]
-    return Lumping(
-        windows=np.array(used),
-        measured=np.divide(measured, spread, out=np.full(len(used), np.nan), where=spread > 0),
-        correlated=np.array([lumped_cv_ratio(rho, d) for d in used]),
-        independent=np.array(used, dtype=float) ** -0.5,
-    )

@@ -1,29 +1,13 @@
-"""Statistics of cycles: what the compute times of a run look like, and what waiting they cause.
+"""Compute times of cycles, and their sums over windows.
 
 Arrays `compute` are c[m, s] of Lober et al. 2026 (L26), section 2.2: seconds, shape [rank, cycle], as
 `Run.compute()` returns them. Every function raises BadInput for an array of another shape or a window that
 does not fit into it.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from spikemark.core.errors import BadInput
-
-PERCENTILES = (0.5, 5.0, 25.0, 50.0, 75.0, 95.0, 99.5)
-
-
-@dataclass(frozen=True)
-class CycleStatistics:
-    """The distribution of the times [rank, window], pooled over ranks and windows. Times in seconds."""
-
-    window: int  # cycles lumped into one value; 1 is the cycle itself
-    count: int
-    mean_s: float
-    sd_s: float
-    cv: float  # sd_s / mean_s; NaN where the mean is 0
-    percentiles_s: dict[float, float]
 
 
 def times(compute: np.ndarray) -> np.ndarray:
@@ -49,23 +33,3 @@ def lump(compute: np.ndarray, window: int) -> np.ndarray:
         return array
     windows = cycles // window
     return array[..., : windows * window].reshape(*array.shape[:-1], windows, window).sum(axis=-1)
-
-
-def describe(compute: np.ndarray, window: int = 1) -> CycleStatistics:
-    """The distribution of the (lumped) times; spreads divide by n - 1 and are NaN for one value."""
-    lumped = lump(times(compute), window)
-    mean, sd = float(lumped.mean()), float(lumped.std(ddof=1)) if lumped.size > 1 else float("nan")
-    return CycleStatistics(
-        window=window,
-        count=lumped.size,
-        mean_s=mean,
-        sd_s=sd,
-        cv=sd / mean if mean > 0 else float("nan"),
-        percentiles_s=dict(zip(PERCENTILES, np.percentile(lumped, PERCENTILES).tolist(), strict=True)),
-    )
-
-
-def share_inside(values: np.ndarray, interval: tuple[float, float]) -> float:
-    """Share of `values` within the closed `interval` (low, high)."""
-    low, high = interval
-    return float(((values >= low) & (values <= high)).mean())

@@ -1,36 +1,360 @@
-"""A run description (miniapp/FORMAT.md) as an object.
+"""A run description (miniapp/FORMAT.md) as an object: its fields, what they may hold, and their defaults.
 
-Defaults stand here and in fields.py, and nowhere else in the analysis. `record` and `inject` are passed on
-unchecked: the mini-app checks them.
+Defaults stand here, and nowhere else in the analysis. `record`, `inject` and the parameters of a neuron model
+are passed on unchecked: the mini-app checks them.
 """
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
-
-from spikemark.core.errors import BadInput
-
-from . import placement_field
-from .complaint import complaint
-from .distributions import most_events
-from .fields import (
-    LEAST_EVENTS,
-    LEAST_WEIGHT,
-    MOST_DELAY_RATIO,
-    MOST_EVENTS,
-    Known,
-    Lane,
-    Network,
-    Population,
-    Time,
-    integer,
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
 )
 
+from spikemark.core.errors import BadInput, invalid
+
+from . import distributions, placement_field
+
+WHOLE = 1e-6  # how far from whole a number may be that has to be: the rounding of decimal fractions
+MOST_HZ, MOST_MS, MOST, MOST_WEIGHT, LEAST_WEIGHT = 1e9, 1e6, 4_000_000_000, 1e12, 1e-100
+RATE_HZ = 2.5  # of ignore_and_fire
+MOST_DELAY_RATIO = 1_000_000
+MOST_EVENTS, LEAST_EVENTS = 100, 1.2e-7  # from outside, per neuron and step
+MOST_RANDOM, LEAST_RANDOM = 1e6, 1e-4  # mean of a random in-degree
+
+
+def number(**limits: float) -> Any:
+    """The type of a finite number within the limits."""
+    return Annotated[float, Field(allow_inf_nan=False, **limits)]
+
+
+def integer(least: int, most: int) -> Any:
+    """The type of an integer within the limits."""
+    return Annotated[int, Field(ge=least, le=most)]
+
+
+Milliseconds = number(ge=1e-6, le=MOST_MS)
+Spread = number(ge=0, le=MOST_MS)
+Magnitude = number(ge=-MOST_WEIGHT, le=MOST_WEIGHT)
+Names = str | list[str]
 Wire = Literal["compact", "aer12"]
-Whole = TypeVar("Whole", bound=BaseModel)
+
+
+class Known(BaseModel):
+    """Refuses fields that the mini-app does not know either; a misspelt field would silently be ignored."""
+
+    model_config = ConfigDict(frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_other(cls, given: Any) -> Any:
+        for name in given if isinstance(given, dict) else ():
+            if name not in _names(cls):
+                raise ValueError(f"{name}: unknown field; expected {', '.join(_names(cls))}")
+        return given
+
+
+@cache
+def _names(kind: type[Known]) -> tuple[str, ...]:
+    """The names of the fields, as they stand in a description."""
+    return tuple(about.alias or name for name, about in kind.model_fields.items())
+
+
+class Neuron(BaseModel):
+    """The model of a population; of its parameters only what says how often it fires."""
+
+    model: str
+    rate_hz: number(ge=0, le=MOST_HZ) = None  # None where it is not given
+    rate_cv: number(ge=0, le=1) = 0.0
+
+    @property
+    def hz(self) -> float | None:
+        """The described mean rate; None for a model without a rate of its own."""
+        return RATE_HZ if self.rate_hz is None and self.model == "ignore_and_fire" else self.rate_hz
+
+
+class External(Known):
+    """Input from outside: `synapses` Poisson processes of `rate_hz`, whose events weigh `weight`."""
+
+    rate_hz: number(ge=0, le=MOST_HZ)
+    synapses: integer(0, 10**9) = 1
+    weight: Magnitude
+
+
+class Population(Known):
+    """Neurons of one area that share a model."""
+
+    name: str
+    size: integer(0, MOST)
+    neuron: Neuron
+    area: str | None = Field(None, validate_default=True)  # always a string after reading
+    external: External | None = None
+
+    @field_validator("area")
+    @classmethod
+    def _of_its_own(cls, area: str | None, others: ValidationInfo) -> str:
+        return others.data.get("name", "") if area is None else area
+
+    @property
+    def outside_hz(self) -> float:
+        """Events from outside per neuron and second."""
+        return self.external.synapses * self.external.rate_hz if self.external else 0.0
+
+
+class Indegree(Known):
+    """A number of synapses that every neuron draws for itself."""
+
+    mean: number(ge=0, le=MOST_RANDOM)
+    distribution: Literal["poisson"] = "poisson"
+
+    @model_validator(mode="after")
+    def _not_tiny(self) -> "Indegree":
+        if 0 < self.mean < LEAST_RANDOM:
+            raise ValueError(f"mean={self.mean:g}: 0, or a number from {LEAST_RANDOM:g} to {MOST_RANDOM:g}")
+        return self
+
+
+class Delay(Known):
+    """Delays in ms, as they are given; `limits` fills in what is left out."""
+
+    distribution: Literal["normal", "exponential", "constant"] = "normal"
+    mean: Milliseconds
+    sd: Spread = 0.0
+    min: Spread | None = None
+    max: Milliseconds | None = None
+
+    def limits(self, resolution_ms: float) -> tuple[float, float]:
+        """The limits between which delays are drawn, ms. Raises ValueError for limits that leave no delay."""
+        return distributions.delay_limits(
+            self.mean, self.sd, self.min, self.max, self.distribution, resolution_ms
+        )
+
+    def steps(self, resolution_ms: float) -> tuple[int, int]:
+        """The shortest and the longest delay, in steps. Raises ValueError as `limits`."""
+        low, high = self.limits(resolution_ms)
+        return distributions.steps(low, resolution_ms), distributions.steps(high, resolution_ms)
+
+
+class Weight(Known):
+    """Weights of a projection; with `classes` 0 every synapse has one of its own."""
+
+    mean: Magnitude
+    sd: number(ge=0, le=MOST_WEIGHT) = 0.0
+    classes: integer(0, 4096) = 32
+
+    @model_validator(mode="after")
+    def _of_one_sign(self) -> "Weight":
+        if self.classes == 1:
+            raise ValueError("classes=1: 0, or an integer from 2 to 4096")
+        if self.sd and not self.classes and self.sd > abs(self.mean) / 3:
+            raise ValueError(f"sd={self.sd:g}: at most {abs(self.mean) / 3:g}, a third of the mean")
+        if self.furthest > abs(self.mean):
+            most = abs(self.mean) * self.sd / self.furthest
+            raise ValueError(f"sd={self.sd:g}: at most {most:g}, so that no weight changes its sign")
+        return self
+
+    @property
+    def own(self) -> bool:
+        """True if every synapse has a weight of its own."""
+        return self.sd > 0 and not self.classes
+
+    @property
+    def furthest(self) -> float:
+        """The largest deviation from the mean."""
+        return distributions.furthest_weight(self.mean, self.sd, self.classes)
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """The weights that synapses have; empty where every synapse has its own."""
+        return () if self.own else distributions.weight_levels(self.mean, self.sd, self.classes)
+
+
+class Projection(Known):
+    """Synapses onto every neuron of `target`, their sources drawn from one pool."""
+
+    source: Names
+    target: str
+    indegree: integer(0, MOST) | Indegree
+    delay: Delay
+    weight: Magnitude | Weight = 1.0
+
+    @property
+    def sources(self) -> list[str]:
+        """Names of the populations of the pool; one that is named twice is in it twice."""
+        return [self.source] if isinstance(self.source, str) else self.source
+
+    @property
+    def weights(self) -> Weight:
+        """The weights, even if only one is given."""
+        return self.weight if isinstance(self.weight, Weight) else Weight(mean=self.weight)
+
+    @property
+    def poisson(self) -> bool:
+        """True if every neuron draws its own number of synapses, from a Poisson distribution."""
+        return isinstance(self.indegree, Indegree)
+
+    @property
+    def synapses(self) -> float:
+        """Expected synapses per target neuron."""
+        return self.indegree.mean if self.poisson else self.indegree
+
+    @property
+    def most_synapses(self) -> int:
+        """The most synapses that a target neuron can have."""
+        return distributions.most_synapses(self.indegree.mean) if self.poisson else self.indegree
+
+
+class Lane(Known):
+    """A lane of a schedule: the ranks that it joins, and when they exchange."""
+
+    name: str
+    group: Literal["area", "world"] | integer(1, 10**6) = "world"
+    source: Names | None = Field(None, alias="from")  # only from these areas
+    target: Names | None = Field(None, alias="to")  # only to these areas
+    period: integer(1, 10**6) | Literal["D", "auto"] = (
+        1  # D: delay_ratio / (lag + 1); auto: the longest exact
+    )
+    lag: integer(0, 1000) = 0  # windows until what is sent is due
+
+    @property
+    def bound(self) -> bool:
+        """True if the lane joins given areas only."""
+        return self.source is not None or self.target is not None
+
+    def window(self, delay_ratio: int, lag: int) -> int:
+        """Cycles of a window with D = `delay_ratio`, which has to be a multiple of `lag` + 1."""
+        if self.period != "D":
+            return self.period
+        if delay_ratio % (lag + 1):
+            below = delay_ratio // (lag + 1) * (lag + 1)
+            near = " or ".join(str(d) for d in (below, below + lag + 1) if d)
+            raise BadInput.of(
+                "delay_ratio", delay_ratio, f"a multiple of {lag + 1} with {lag=}, such as {near}"
+            )
+        return delay_ratio // (lag + 1)
+
+
+class Time(Known):
+    """All in ms; warm-up and measured part are whole cycles, and a cycle is whole steps."""
+
+    resolution_ms: number(ge=1e-6, le=1000) = 0.1
+    cycle_ms: number(ge=1e-6, le=1000) | None = Field(None, validate_default=True)  # never None after reading
+    warmup_ms: number(ge=0, le=1e9) = 0.0
+    simulate_ms: number(ge=1e-6, le=1e9) | None = None
+
+    @field_validator("cycle_ms")
+    @classmethod
+    def _one_step(cls, cycle_ms: float | None, others: ValidationInfo) -> float:
+        return others.data.get("resolution_ms", 0.0) if cycle_ms is None else cycle_ms
+
+    @model_validator(mode="after")
+    def _whole(self) -> "Time":
+        for name, unit_ms, unit in (
+            ("cycle_ms", self.resolution_ms, "the resolution"),
+            ("warmup_ms", self.cycle_ms, "the cycle"),
+            ("simulate_ms", self.cycle_ms, "the cycle"),
+        ):
+            given = getattr(self, name) or 0.0
+            units = given / unit_ms
+            least = 0 if name == "warmup_ms" or getattr(self, name) is None else 1
+            if abs(units - round(units)) > WHOLE or round(units) < least:
+                raise ValueError(f"{name}={given:g}: a multiple of {unit}, {unit_ms:g}")
+        return self
+
+    @property
+    def cycle_steps(self) -> int:
+        """Steps of a cycle."""
+        return round(self.cycle_ms / self.resolution_ms)
+
+    @property
+    def warmup_cycles(self) -> int:
+        """Cycles before the measured part."""
+        return round(self.warmup_ms / self.cycle_ms)
+
+    @property
+    def cycles(self) -> int:
+        """Cycles of the measured part; 0 where the description does not say how long it is."""
+        return round((self.simulate_ms or 0.0) / self.cycle_ms)
+
+
+class Network(Known):
+    """Populations and what projects from one to another."""
+
+    populations: Annotated[list[Population], Field(min_length=1)]
+    projections: list[Projection] = []
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of each population, by name."""
+        return {p.name: number for number, p in enumerate(self.populations)}
+
+    @cached_property
+    def areas(self) -> list[str]:
+        """Names of the areas, in the order in which they first appear."""
+        return list(dict.fromkeys(p.area for p in self.populations))
+
+    @cached_property
+    def area_of(self) -> list[int]:
+        """The number of the area of each population."""
+        number = {name: i for i, name in enumerate(self.areas)}
+        return [number[p.area] for p in self.populations]
+
+    @cached_property
+    def synapses(self) -> float:
+        """Expected synapses of all projections."""
+        return sum(p.synapses * self.populations[self.numbers[p.target]].size for p in self.projections)
+
+    def has_synapses(self, projection: Projection) -> bool:
+        """True if the projection has any synapse."""
+        return projection.most_synapses > 0 and self.populations[self.numbers[projection.target]].size > 0
+
+    def pairs(self, projection: Projection) -> Iterator[tuple[int, int]]:
+        """Source and target area of the synapses of a projection; none if it has no synapses."""
+        if self.has_synapses(projection):
+            target = self.area_of[self.numbers[projection.target]]
+            for source in map(self.numbers.get, projection.sources):
+                if self.populations[source].size:
+                    yield self.area_of[source], target
+
+    def disagreements(self, step: float) -> Iterator[str]:
+        """Yields a line for every field that contradicts others; `step` in ms."""
+        names = [p.name for p in self.populations]
+        for i, name in enumerate(names):
+            if name in names[:i]:
+                yield f"network.populations.{i}.name={name!r}: no other population has that name"
+        if not any(p.size for p in self.populations):
+            yield "network.populations: no neurons"
+        for i, population in enumerate(self.populations):
+            events, external = 1e-3 * population.outside_hz * step, population.external
+            at = f"network.populations.{i}.external"
+            if events and not LEAST_EVENTS <= events <= MOST_EVENTS:
+                allowed = f"0, or {LEAST_EVENTS:g} to {MOST_EVENTS} events per neuron and step"
+                yield f"{at}.rate_hz={external.rate_hz:g}: {allowed}"
+            if external and 0 < abs(external.weight) < LEAST_WEIGHT:
+                yield f"{at}.weight={external.weight:g}: 0, or at least {LEAST_WEIGHT:g} in magnitude"
+        for i, p in enumerate(self.projections):
+            at = f"network.projections.{i}"
+            for name in (*p.sources, p.target):
+                if name not in self.numbers:
+                    yield f"{at}: no population {name!r}; there are {', '.join(self.numbers)}"
+                    return
+            if p.most_synapses and not any(self.populations[self.numbers[n]].size for n in p.sources):
+                yield f"{at}: indegree={p.synapses:g}; expected 0, its sources are empty"
+            if 0 < abs(p.weights.mean) < LEAST_WEIGHT:
+                yield f"{at}.weight={p.weights.mean:g}: 0, or at least {LEAST_WEIGHT:g} in magnitude"
+            try:
+                p.delay.steps(step)
+            except ValueError as wrong:
+                yield f"{at}.delay.{wrong}"
 
 
 class Description(Known):
@@ -51,7 +375,7 @@ class Description(Known):
 
     @model_validator(mode="after")
     def _agree(self) -> "Description":
-        for line in _disagreements(self.network, self.time.resolution_ms):
+        for line in self.network.disagreements(self.time.resolution_ms):
             raise ValueError(line)
         return self
 
@@ -63,29 +387,32 @@ class Description(Known):
     @cached_property
     def shortest(self) -> np.ndarray:
         """The shortest delay in steps, [source area, target area]; infinite where there are no synapses."""
-        network, number = self.network, self.network.numbers
-        filled = [p.size > 0 for p in network.populations]
+        network = self.network
         found = np.full((len(network.areas), len(network.areas)), np.inf)
         for projection, (shortest, _) in zip(network.projections, self.delays, strict=True):
-            if not network.has_synapses(projection):
-                continue
-            target = network.area_of[number[projection.target]]
-            for source in (number[name] for name in projection.sources):
-                if filled[source]:
-                    at = network.area_of[source], target
-                    found[at] = min(found[at], shortest)
+            for at in network.pairs(projection):
+                found[at] = min(found[at], shortest)
         return found
 
     def most_events(self, population: Population) -> int:
         """The most events from outside that a neuron of the population receives in a step."""
         if not population.size or not population.outside_hz:
             return 0
-        return most_events(1e-3 * population.outside_hz * self.time.resolution_ms)
+        return distributions.most_events(1e-3 * population.outside_hz * self.time.resolution_ms)
 
     @property
     def neurons(self) -> int:
         """Neurons of all populations."""
         return sum(p.size for p in self.network.populations)
+
+
+class _OnlyTime(BaseModel):
+    """The part of a description that says how long is simulated."""
+
+    time: Time
+
+
+Whole = TypeVar("Whole", bound=BaseModel)
 
 
 def read(given: Any, where: str = "") -> Description:
@@ -95,15 +422,7 @@ def read(given: Any, where: str = "") -> Description:
 
     Raises BadInput with one line, which begins with `where`, for what the mini-app would refuse.
     """
-    if isinstance(given, Description):
-        return given
-    return _read(Description, given, where)
-
-
-class _OnlyTime(BaseModel):
-    """The part of a description that says how long is simulated."""
-
-    time: Time
+    return given if isinstance(given, Description) else _read(Description, given, where)
 
 
 def read_time(given: Any) -> Time:
@@ -115,40 +434,4 @@ def _read(kind: type[Whole], given: Any, where: str) -> Whole:
     try:
         return kind.model_validate(given, strict=True)
     except ValidationError as error:
-        raise BadInput(where + complaint(error, given)) from None
-
-
-def _disagreements(network: Network, step: float) -> Iterator[str]:
-    """Yields a line for every field that contradicts others."""
-    if len(network.numbers) < len(network.populations):
-        names = [p.name for p in network.populations]
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        yield f"network.populations.{names.index(twice)}.name={twice!r}: no other population has that name"
-    if not any(p.size for p in network.populations):
-        yield "network.populations: no neurons"
-    for i, population in enumerate(network.populations):
-        events = 1e-3 * population.outside_hz * step
-        if events and not LEAST_EVENTS <= events <= MOST_EVENTS:
-            yield (
-                f"network.populations.{i}.external.rate_hz={population.external.rate_hz:g}: 0, or"
-                f" {LEAST_EVENTS:g} to {MOST_EVENTS} events per neuron and step"
-            )
-        if population.external and 0 < abs(population.external.weight) < LEAST_WEIGHT:
-            yield (
-                f"network.populations.{i}.external.weight={population.external.weight:g}: 0, or at least"
-                f" {LEAST_WEIGHT:g} in magnitude"
-            )
-    for i, p in enumerate(network.projections):
-        at = f"network.projections.{i}"
-        for name in (*p.sources, p.target):
-            if name not in network.numbers:
-                yield f"{at}: no population {name!r}; there are {', '.join(network.numbers)}"
-                return
-        if p.most_synapses and not any(network.populations[network.numbers[name]].size for name in p.sources):
-            yield f"{at}: indegree={p.synapses:g}; allowed is 0, its sources are empty"
-        if 0 < abs(p.weights.mean) < LEAST_WEIGHT:
-            yield f"{at}.weight={p.weights.mean:g}: 0, or at least {LEAST_WEIGHT:g} in magnitude"
-        try:
-            p.delay.steps(step)
-        except ValueError as wrong:
-            yield f"{at}.delay.{wrong}"
+        raise invalid(error, where, "run description", kind, given) from None

@@ -1,24 +1,21 @@
 """Lines that neighbouring short lists of a thread share, and what does not fit them.
 
-These are the rules of the mini-app (miniapp/src/synapse/table.h, line.h). Numbers of synapses of lists are
+These are the rules of the mini-app (miniapp/src/synapse/table.h). Numbers of synapses of lists are
 taken to be Poisson.
 """
 
 import math
 from functools import lru_cache
 
-WORD, GROUP = 4, 16  # bytes
+WORD = 4  # bytes
 LINE = 16  # words
 FEW = 5  # synapses of a list on the mean, below which lists share lines
 FILL, FILTERED_FILL = 15, 19  # words of the lists of a line on the mean, without a filter and with one
 FEWEST_SPARE = 5  # bits that the place and the weight of a synapse leave, and its list needs
-MOST_GROUP_BITS, GROUP_SYNAPSES = 14, 16384
+MOST_GROUP_BITS = 14
 MANY = 32  # lists of a line
 MOST_WORDS = 2**31  # of the synapses of a thread, where lists share lines
 LINES_BEYOND = 2  # lines in which 17 words lie that begin anywhere: the number of further words, and they
-RELEASES = 64  # times that memory is given back while lines are written
-HUGE_PAGE, MANY_PAGES = 1 << 21, 16  # bytes; pages of that size from which on they are given back whole
-SMALL_PAGES, LARGE_PAGES = 8192, 2  # what is needed besides: bytes, and pages
 ALMOST_ALL = 12  # standard deviations beyond which no Poisson number is taken to lie
 
 
@@ -36,34 +33,6 @@ def share(alike: float, spare: float) -> int:
     """Lists of a line where `alike` would fill it on the mean."""
     most = 1 << min(int(spare) - 1, MOST_GROUP_BITS)
     return max(1, min(most, math.ceil(alike) if alike > MANY else round(alike)))
-
-
-@lru_cache(maxsize=4096)
-def index_bytes(lists: int, synapses: int, words: int, spare: int, filtered: bool) -> float:
-    """Bytes of lines, of what does not fit them, and of their groups, on top of the synapses."""
-    bits = group_bits(lists, synapses)
-    group = min(lists, 1 << bits)
-    in_group, fill = words * synapses * group / lists, FILTERED_FILL if filtered else FILL
-    each = share(group / max(1, round(in_group / fill)), spare)
-    lines = lists / group * -(-group // each)
-    here, room = _poisson(each * synapses / lists), LINE // words
-    further = sum(p * (words * (n - room + 1) + 1) for n, p in enumerate(here) if n > room)
-    groups = -(-lists // (1 << bits))
-    return GROUP * groups + WORD * (lines * (LINE + further) - words * synapses)
-
-
-def building_bytes(lists: float, held: float, bits: int) -> float:
-    """Bytes that a thread needs to write lines of lists with `held` bytes of synapses, in groups of 2^bits.
-
-    They are a group of lists, and what is not given back yet.
-    """
-    pages = SMALL_PAGES if held < MANY_PAGES * HUGE_PAGE else LARGE_PAGES * HUGE_PAGE
-    return 2**bits * (WORD + held / lists) + held / RELEASES + pages
-
-
-def group_bits(lists: int, synapses: int) -> int:
-    """A group has 2 to the power of this lists, but for the last one."""
-    return min(MOST_GROUP_BITS, (-(-GROUP_SYNAPSES * lists // synapses) - 1).bit_length())
 
 
 @lru_cache(maxsize=256)

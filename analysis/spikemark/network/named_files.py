@@ -89,7 +89,7 @@ def _digest(path: str, changed: tuple[int, int] | None) -> str:
 def content(path: str) -> Any:
     """What a file says that a description names, or the part FILE#NAME of one. Raises BadInput without it."""
     file, name = _split(path)
-    found = read_json(Path(file), "`spikemark partition` and `spikemark traffic` write such files")
+    found = read_json(Path(file), "`spikemark partition` writes such files")
     if name and not (isinstance(found, dict) and name in found):
         raise BadInput(f"{file}: has no {name!r}, which the description names")
     return found[name] if name else found

@@ -1,9 +1,9 @@
 """Where neurons are: how many of each population every virtual process (rank, thread) has.
 
 These are the rules of the mini-app's placements (miniapp/src/description/placement). A rule gives every area
-its consecutive ranks, (first, number). Each is one function, listed in PLACEMENTS. The neurons of an area are
-dealt to its virtual processes in turn. A placement is named by its rule, by a rule with weights of ranks
-(placement_weights.py) or by the path of a placement file (placement_file.py).
+its consecutive ranks, (first, number); the neurons of an area are dealt to its virtual processes in turn.
+With weights, in any unit, ranks have unequal shares. A placement is named by its rule, by a rule with weights
+(placement_field.py) or by the path of a file (placement_file.py).
 """
 
 from collections.abc import Callable
@@ -11,42 +11,43 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from scipy import sparse
 
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import check_whole
 from spikemark.quantities.words import counted
 
-from .description import Description
-from .fields import Network
-from .placement_field import FILE
+from .description import Description, Network
+from .placement_field import FILE, split
 from .placement_file import Placement, read, residues
-from .placement_weights import placed, split
+
+Spans = list[tuple[int, int]]  # of each area its first rank, and how many
+HALVINGS = 60
 
 
-def round_robin(network: Network, ranks: int) -> list[tuple[int, int]]:
+def round_robin(network: Network, ranks: int) -> Spans:
     """Every area lives on all ranks; neurons are dealt without regard to areas, neuron 0 to rank 0."""
     return [(0, ranks)] * len(network.areas)
 
 
-def area(network: Network, ranks: int) -> list[tuple[int, int]]:
+def area(network: Network, ranks: int) -> Spans:
     """Area a lives on rank a mod R."""
     areas = len(network.areas)
     if areas < ranks:
         raise BadInput(
-            f"ranks={ranks}: placement 'area' cannot deal {counted(areas, 'area')} to them; allowed: at most"
+            f"ranks={ranks}: placement 'area' cannot deal {counted(areas, 'area')} to them; expected at most"
             f" {counted(areas, 'rank')}, or placement area_group"
         )
     return [(number % ranks, 1) for number in range(areas)]
 
 
-def area_group(network: Network, ranks: int) -> list[tuple[int, int]]:
+def area_group(network: Network, ranks: int) -> Spans:
     """An area lives on consecutive ranks in proportion to its size; small areas share a rank.
 
     The limit on the neurons of a rank is the smallest for which first fit, the largest area first, needs no
     more ranks than there are; ranks left over split the fullest. Ranks are numbered by their lowest area.
     """
-    sizes = np.zeros(len(network.areas), dtype=np.int64)
-    np.add.at(sizes, network.area_of, [p.size for p in network.populations])
+    sizes = np.bincount(network.area_of, [p.size for p in network.populations]).astype(np.int64)
     return list(grouped(tuple(sizes.tolist()), ranks))
 
 
@@ -59,9 +60,14 @@ def grouped(of_areas: tuple[int, ...], ranks: int) -> tuple[tuple[int, int], ...
         middle = (low + high) // 2
         low, high = (low, middle) if sum(n for _, n in _pack(sizes, middle)) <= ranks else (middle + 1, high)
     bins = _pack(sizes, low)
-    for _ in range(ranks - sum(n for _, n in bins)):
-        _spend_rank(sizes, bins)
-
+    for _ in range(ranks - sum(n for _, n in bins)):  # a rank more for the fullest
+        fullest = max(bins, key=lambda b: sizes[b[0]].sum() / b[1])
+        filled = sorted(a for a in fullest[0] if sizes[a] > 0)
+        if len(filled) == 1:
+            fullest[1] += 1
+        else:
+            fullest[0].remove(filled[0])
+            bins.append([[filled[0]], 1])
     spans, first_rank = {}, 0
     for areas, n in sorted(bins, key=lambda b: min(b[0])):
         spans |= dict.fromkeys(areas, (first_rank, n))
@@ -85,147 +91,199 @@ def _pack(sizes: np.ndarray, most: int) -> list[list]:
     return bins
 
 
-def _spend_rank(sizes: np.ndarray, bins: list[list]) -> None:
-    fullest = max(bins, key=lambda b: sizes[b[0]].sum() / b[1])
-    filled = sorted(a for a in fullest[0] if sizes[a] > 0)
-    if len(filled) == 1:
-        fullest[1] += 1
-    else:
-        fullest[0].remove(filled[0])
-        bins.append([[filled[0]], 1])
+PLACEMENTS: dict[str, Callable[[Network, int], Spans]] = {
+    "round_robin": round_robin, "area": area, "area_group": area_group
+}  # fmt: skip
 
 
-Rule = Callable[[Network, int], list[tuple[int, int]]]
-PLACEMENTS: dict[str, Rule] = {"round_robin": round_robin, "area": area, "area_group": area_group}
+def weighted_group(sizes: np.ndarray, weights: np.ndarray) -> Spans:
+    """Areas with `sizes` neurons on the ranks in their order; the largest load over weight is the least.
+
+    An area goes to the rank of the last one if it fits, else to the next rank, or to as many as it needs.
+    Ranks that are left go to the last area, where that makes no rank fuller than the others.
+    """
+    low, high = float(sizes.sum() / np.cumsum(weights)[-1]), float(sizes.sum() / weights[0] * 1.000001)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _laid(sizes, weights, middle)[1] <= len(weights) else (middle, high)
+    spans, used = _laid(sizes, weights, high)
+    left, last = len(weights) - used, int(np.flatnonzero(sizes)[-1])
+    first, n = spans[last]
+    if left and all(sizes[a] == 0 or spans[a][0] != first for a in range(last)):
+        spans[last] = first, n + left
+    elif left and sizes[last] <= high * np.cumsum(weights[used:])[-1]:
+        spans[last] = used, left
+    return spans
+
+
+def _laid(sizes: np.ndarray, weights: np.ndarray, most: float) -> tuple[Spans, int]:
+    """The ranks of each area if no rank has more than `most` times its weight, and how many that takes; one
+    more than there are where they are too few."""
+    spans, rank, room = [], 0, 0.0
+    for size in sizes.tolist():
+        if size == 0:
+            spans.append((max(rank - 1, 0), 1))
+        elif size <= room:
+            spans.append((rank - 1, 1))
+            room -= size
+        else:
+            first, room = rank, 0.0
+            while room < size and rank < len(weights):
+                room += most * weights[rank]
+                rank += 1
+            if room < size:
+                return spans, len(weights) + 1
+            spans.append((first, rank - first))
+            room = room - size if rank - first == 1 else 0.0
+    return spans, rank
+
+
+#: The rules that heed weights: sizes of areas, and weights -> ranks of each area.
+WEIGHTED: dict[str, Callable[[np.ndarray, np.ndarray], Spans]] = {
+    "round_robin": lambda sizes, weights: [(0, len(weights))] * len(sizes),
+    "area_group": weighted_group,
+}
+
+
+def spread(sizes: np.ndarray, spans: np.ndarray, weights: np.ndarray, method: str) -> Placement:
+    """Units with `sizes` neurons, each on its ranks by their weights: `spans` [unit], (first, number)."""
+    first, columns = np.cumsum(sizes) - sizes, []
+    for begin, n in np.unique(spans, axis=0):
+        own = (spans == (begin, n)).all(axis=1)
+        columns.append(np.array(dealt(first[own], sizes[own], weights[begin : begin + n], begin)))
+    end, rank, over, origin = np.concatenate(columns, axis=1)
+    order = np.argsort(end)
+    return Placement.of(len(weights), *(part[order] for part in (end, rank, over, origin)), method)
+
+
+def dealt(first: np.ndarray, sizes: np.ndarray, weights: np.ndarray, begin: int = 0) -> tuple:
+    """Units of neurons cut between runs of equal ranks, which deal their parts: end, rank, over, origin.
+
+    The ranks with these weights are numbered from `begin`. Sums of shares are rounded, so that errors of many
+    units do not add up.
+    """
+    run = np.flatnonzero(np.diff(weights, prepend=np.nan) != 0)  # first ranks
+    sums = np.cumsum(weights)
+    shares = sums[np.append(run[1:], len(weights)) - 1] / sums[-1]
+    before = np.cumsum(sizes) - sizes
+    # neurons of a unit on the runs so far, [unit, run]
+    low, high = (np.rint(np.multiply.outer(at, shares)) for at in (before, before + sizes))
+    cut = np.maximum.accumulate(high - low, axis=1).astype(np.int64).clip(0, sizes[:, None])
+    end = first[:, None] + cut
+    end[:, -1] = first + sizes
+    starts = np.c_[first, end[:, :-1]]
+    turn = np.cumsum(end - starts, axis=0) - (end - starts)  # neurons of earlier units on the run
+    over = np.broadcast_to(np.diff(run, append=len(weights)), end.shape)
+    columns = end, np.broadcast_to(begin + run, end.shape), over, starts - turn % over
+    return tuple(column[end > starts] for column in columns)
 
 
 def check_name(placement: str) -> None:
     """Raises BadInput for a placement that is neither a rule nor a file."""
     if split(placement)[0] not in PLACEMENTS and not placement.endswith(FILE):
-        raise BadInput(f"placement={placement!r}; allowed: {', '.join(PLACEMENTS)}, or a file ({FILE})")
+        raise BadInput.of("placement", placement, f"{', '.join(PLACEMENTS)}, or a file ({FILE})")
 
 
-def spans(description: Description, placement: str, ranks: int) -> list[tuple[int, int]]:
-    """The ranks of each area, (first, number). Where a file places areas on ranks that do not follow each
-    other, others lie between them. Raises BadInput as `neurons`."""
-    check_name(placement)
-    check_whole("ranks", ranks)
-    placement = without_equal_weights(placement, ranks)
-    if placement in PLACEMENTS:
-        return PLACEMENTS[placement](description.network, ranks)
-    held = areas_on_ranks(description, placement, ranks)
-    found = [held[held[:, 0] == number, 1:] for number in range(len(description.network.areas))]
-    return [
-        (int(r[:, 0].min()), int(r.sum(axis=1).max() - r[:, 0].min())) if len(r) else (0, 1) for r in found
-    ]
-
-
-def areas_on_ranks(description: Description, placement: str, ranks: int) -> np.ndarray:
-    """Which consecutive ranks hold neurons of an area: rows (area, first rank, number of ranks), ascending.
+def ranges(network: Network, placement: str, ranks: int) -> tuple[Placement, bool]:
+    """The ranges of neurons of any placement, and whether a rule without weights made them.
 
     Raises BadInput as `neurons`.
     """
-    placement = without_equal_weights(placement, ranks)
-    if placement in PLACEMENTS:
-        found = spans(description, placement, ranks)
-        return np.c_[np.arange(len(found)), np.array(found).reshape(-1, 2)]
-    made, (which, unit, _, _) = _of_ranges(description.network, placement, ranks)
-    area_of = np.array(description.network.area_of)
-    return np.unique(np.c_[area_of[unit], made.rank[which], made.over[which]], axis=0)
-
-
-def sharing(where: np.ndarray, ranks: int) -> np.ndarray:
-    """The number of the group of each rank, [rank], where ranks that share an area are in one.
-
-    `where` as from `areas_on_ranks`.
-    """
-    lowest = list(range(ranks))  # a rank of the same group, at most as high
-
-    def join(a: int, b: int) -> None:
-        ends = []
-        for rank in (a, b):
-            while lowest[rank] != rank:
-                lowest[rank] = rank = lowest[lowest[rank]]
-            ends.append(rank)
-        lowest[max(ends)] = min(ends)
-
-    reach, begins = list(range(ranks)), {}
-    for number, first, n in where.tolist():
-        reach[first] = max(reach[first], first + n - 1)
-        join(begins.setdefault(number, first), first)
-    last = 0
-    for rank in range(ranks):
-        if rank and rank <= last:
-            join(rank - 1, rank)
-        last = max(last, reach[rank])
-    for rank in range(ranks):
-        lowest[rank] = lowest[lowest[rank]]
-    return np.unique(lowest, return_inverse=True)[1]
-
-
-def neurons(description: Description, placement: str, ranks: int, threads: int) -> np.ndarray:
-    """Neurons of each population on each virtual process, [population, rank, thread].
-
-    Raises BadInput for an unknown placement, fewer than one rank or thread, more ranks than it can serve, and
-    a file that is for other ranks or another network.
-    """
-    check_whole("threads", threads)
-    network, placement = description.network, without_equal_weights(placement, ranks)
-    if placement not in PLACEMENTS:
-        check_name(placement)
-        return _neurons_of_ranges(network, placement, ranks, threads)
-    places = spans(description, placement, ranks)
-    counts = np.zeros((len(network.populations), ranks, threads), dtype=np.int64)
-    start, begins = 0, {}  # gid of the first neuron of a population, and of each area
-    for p, (population, area_number) in enumerate(zip(network.populations, network.area_of, strict=True)):
-        begin = 0 if placement == "round_robin" else begins.setdefault(area_number, start)
-        first, n = places[area_number]
-        dealt = residues(start - begin, population.size, n * threads)
-        counts[p, first : first + n] = dealt.reshape(threads, n).T
-        start += population.size
-    return counts
-
-
-def _neurons_of_ranges(network: Network, placement: str, ranks: int, threads: int) -> np.ndarray:
-    """Like `neurons`. The threads of a rank take turns from one range to the next."""
-    made, pieces = _of_ranges(network, placement, ranks)
-    counts = np.zeros((len(network.populations), ranks, threads), dtype=np.int64)
-    dealt = np.zeros(ranks, dtype=np.int64)  # neurons on each rank so far
-    for which, unit, start, count in zip(*pieces, strict=True):
-        rank, over = int(made.rank[which]), int(made.over[which])
-        at_first = int(start - made.origin[which]) % over
-        turn = int(dealt[rank + at_first]) % threads
-        found = residues(at_first + turn * over, int(count), over * threads).reshape(threads, over).T
-        counts[unit, rank : rank + over] += found
-        dealt[rank : rank + over] += found.sum(axis=1)
-    return counts
-
-
-def without_equal_weights(placement: str, ranks: int) -> str:
-    """The rule alone where a placement gives all ranks the same weight."""
+    check_name(placement)
+    check_whole("ranks", ranks)
+    sizes, area_of = np.array([p.size for p in network.populations]), np.array(network.area_of)
+    end = np.cumsum(sizes)
     rule, weights = split(placement)
-    return rule if weights is not None and len(weights) == ranks and np.ptp(weights) == 0 else placement
-
-
-def ranges(network: Network, placement: str, ranks: int) -> Placement:
-    """The ranges of a file, or of a rule with weights. Raises BadInput as `neurons`."""
-    sizes = np.array([p.size for p in network.populations], dtype=np.int64)
-    rule, weights = split(placement)
-    if weights is not None:
-        return placed(sizes, np.array(network.area_of), rule, weights, ranks)
-    file = Path(placement)
-    changed = (file.stat().st_mtime_ns, file.stat().st_size) if file.is_file() else None
-    return _read(file, int(sizes.sum()), changed).on(ranks, placement)
-
-
-def _of_ranges(network: Network, placement: str, ranks: int) -> tuple[Placement, tuple[np.ndarray, ...]]:
-    """The ranges, and these cut where populations end (`Placement.cut`)."""
-    sizes = np.array([p.size for p in network.populations], dtype=np.int64)
-    found = ranges(network, placement, ranks)
-    return found, found.cut(np.cumsum(sizes) - sizes, sizes)
+    if weights is not None and len(weights) == ranks and np.ptp(weights) == 0:
+        weights = None  # as the mini-app does
+    if rule in PLACEMENTS and weights is None:
+        spans = np.array(PLACEMENTS[rule](network, ranks))
+        begins = (end - sizes)[np.unique(area_of, return_index=True)[1]]
+        origin = np.zeros(len(end)) if rule == "round_robin" else begins[area_of]
+        return Placement.of(ranks, end, *spans[area_of].T, origin, rule), True
+    if weights is None:
+        file = Path(placement)
+        changed = (file.stat().st_mtime_ns, file.stat().st_size) if file.is_file() else None
+        return _read(file, int(end[-1]), changed).on(ranks, placement), False
+    if rule not in WEIGHTED:
+        raise BadInput(f"placement.weights: with placement {rule!r}; expected {' or '.join(WEIGHTED)}")
+    if len(weights) != ranks:
+        raise BadInput(f"placement.weights: {len(weights)} values; expected {ranks}, one for each rank")
+    spans = np.array(WEIGHTED[rule](np.bincount(area_of, sizes).astype(np.int64), weights))
+    return spread(sizes, spans[area_of], weights, rule).sharing(weights), False
 
 
 @lru_cache(maxsize=8)
 def _read(path: Path, neurons: int, changed: tuple[int, int] | None) -> Placement:
     """As `read`; a file that has not `changed` is read once."""
     return read(path, neurons)
+
+
+def _pieces(network: Network, placement: str, ranks: int) -> tuple[Placement, bool, tuple[np.ndarray, ...]]:
+    """As `ranges`, and these cut where populations end (`Placement.cut`)."""
+    sizes = np.array([p.size for p in network.populations], dtype=np.int64)
+    made, by_rule = ranges(network, placement, ranks)
+    return made, by_rule, made.cut(np.cumsum(sizes) - sizes, sizes)
+
+
+def areas_on_ranks(description: Description, placement: str, ranks: int) -> np.ndarray:
+    """Which consecutive ranks hold neurons of an area: rows (area, first rank, number of ranks), ascending.
+
+    A rule gives ranks to an area without neurons, too. Raises BadInput as `neurons`.
+    """
+    network = description.network
+    made, by_rule, (which, unit, _, _) = _pieces(network, placement, ranks)
+    if by_rule:
+        return np.c_[np.arange(len(network.areas)), np.array(PLACEMENTS[made.method](network, ranks))]
+    return np.unique(np.c_[np.array(network.area_of)[unit], made.rank[which], made.over[which]], axis=0)
+
+
+def spans(description: Description, placement: str, ranks: int) -> Spans:
+    """The ranks of each area, (first, number). Where a file places areas on ranks that do not follow each
+    other, others lie between them. Raises BadInput as `neurons`."""
+    held, found = areas_on_ranks(description, placement, ranks), []
+    for number in range(len(description.network.areas)):
+        first, last = (held[held[:, 0] == number] @ [[0, 0], [1, 1], [0, 1]]).T
+        found.append((int(first.min()), int(last.max() - first.min())) if len(first) else (0, 1))
+    return found
+
+
+def sharing(where: np.ndarray, ranks: int) -> np.ndarray:
+    """The number of the group of each rank, [rank], where ranks that share an area are in one.
+
+    `where` as from `areas_on_ranks`. Groups are numbered by their lowest rank.
+    """
+    from scipy.sparse.csgraph import connected_components
+
+    of_area, first, n = where.T
+    spanned = np.zeros(
+        ranks + 1, dtype=int
+    )  # areas that a rank shares with the one before it, as differences
+    np.add.at(spanned, first + 1, 1)
+    np.add.at(spanned, first + n, -1)
+    after = np.flatnonzero(spanned.cumsum()[1:ranks] > 0)
+    _, lowest, number = np.unique(of_area, return_index=True, return_inverse=True)
+    edges = np.r_[after, first], np.r_[after + 1, first[lowest][number]]
+    joined = sparse.coo_array((np.ones(len(edges[0])), edges), (ranks, ranks))
+    return connected_components(joined, directed=False)[1]
+
+
+def neurons(description: Description, placement: str, ranks: int, threads: int) -> np.ndarray:
+    """Neurons of each population on each virtual process, [population, rank, thread].
+
+    A rule deals an area to all its threads in turn; otherwise the threads of a rank take turns from one range
+    to the next. Raises BadInput for an unknown placement, fewer than one rank or thread, more ranks than it
+    can serve, and a file that is for other ranks or another network.
+    """
+    check_whole("threads", threads)
+    made, by_rule, pieces = _pieces(description.network, placement, ranks)
+    counts = np.zeros((len(description.network.populations), ranks, threads), dtype=np.int64)
+    held = np.zeros(ranks, dtype=np.int64)  # neurons on each rank so far
+    for which, unit, start, count in zip(*(part.tolist() for part in pieces), strict=True):
+        rank, over = int(made.rank[which]), int(made.over[which])
+        turn, at = divmod(start - int(made.origin[which]), over)
+        turn = turn if by_rule else int(held[rank + at]) % threads
+        found = residues(at + turn * over, count, over * threads).reshape(threads, over).T
+        counts[unit, rank : rank + over] += found
+        held[rank : rank + over] += found.sum(axis=1)
+    return counts

@@ -1,21 +1,25 @@
 """The field `placement` of a run description: a rule, perhaps with weights of ranks, or a file of ranges.
 
 Inside the analysis a placement is one text: the name of its rule, such a name with weights as in
-`area_group:1x64,0.5x2` (placement_weights.py), or the path of its file.
+`area_group:1x64,0.5x2` (64 ranks of weight 1, then 2 of 0.5), or the path of its file.
 """
 
+import math
 import sys
+from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from spikemark.core.errors import shown
+import numpy as np
+
+from spikemark.core.errors import BadInput, shown
 
 from .named_files import digest
 
 FILE, FROM_FILE = ".json", "from_file"  # what names of files end in; name of the placement that reads one
 SEPARATOR, TIMES = ":", "x"  # before weights in a text; between a weight and how many ranks have it
-LARGEST = sys.float_info.max
+LARGEST, LIMITS = sys.float_info.max, (1e-12, 1e12)  # of a weight
 ALLOWED = (
     f'a name, {{"name": NAME, "weights": [a number for each rank]}}, or {{"name": "{FROM_FILE}", "file":'
     f' "FILE{FILE}"}}'
@@ -23,30 +27,29 @@ ALLOWED = (
 
 
 def text_of(field: Any) -> Any:
-    """The text that stands for what a description says. Raises ValueError for what is not allowed."""
+    """The text that stands for what a description says. Raises ValueError for what is not expected."""
     if isinstance(field, str) and (field == FROM_FILE or field.endswith(FILE) or SEPARATOR in field):
-        raise ValueError(f"{shown(field)}; allowed: {ALLOWED}")
+        raise ValueError(f"{shown(field)}; expected {ALLOWED}")
     if not isinstance(field, dict):
         return field
-    name, file = field.get("name"), field.get("file")
+    name, file, weights = (field.get(part) for part in ("name", "file", "weights"))
     if set(field) == {"name", "weights"} and isinstance(name, str) and SEPARATOR not in name:
-        return _joined(name, field["weights"])
+        numbers = isinstance(weights, list) and all(type(w) in (int, float) for w in weights)
+        if not numbers or not weights or not all(abs(w) <= LARGEST for w in weights):
+            raise ValueError(f"weights={shown(weights)}; expected a finite number for each rank")
+        return name + SEPARATOR + _runs(map(float, weights), repr)
     if name != FROM_FILE or not isinstance(file, str) or set(field) != {"name", "file"}:
-        raise ValueError(f"{shown(field)}; allowed: {ALLOWED}")
+        raise ValueError(f"{shown(field)}; expected {ALLOWED}")
     if not file.endswith(FILE):
         raise ValueError(
-            f"file={file!r}; allowed: a {FILE} file, as `spikemark partition --out X{FILE}` writes"
+            f"file={file!r}; expected a {FILE} file as `spikemark partition --out X{FILE}` writes"
         )
     return file
 
 
-def _joined(rule: str, weights: Any) -> str:
-    """The text of a rule and weights. Raises ValueError for what is no list of finite numbers."""
-    numbers = isinstance(weights, list) and all(type(w) in (int, float) for w in weights)
-    if not numbers or not weights or not all(abs(w) <= LARGEST for w in weights):
-        raise ValueError(f"weights={shown(weights)}; allowed: a finite number for each rank")
-    runs = ((weight, len(list(same))) for weight, same in groupby(map(float, weights)))
-    return rule + SEPARATOR + ",".join(f"{w!r}{TIMES}{n}" if n > 1 else repr(w) for w, n in runs)
+def _runs(weights: Any, form: Callable[[float], str]) -> str:
+    runs = ((form(weight), len(list(same))) for weight, same in groupby(weights))
+    return ",".join(f"{weight}{TIMES}{n}" if n > 1 else weight for weight, n in runs)
 
 
 def field_of(placement: str) -> str | dict[str, Any]:
@@ -64,10 +67,39 @@ def name_of(field: str | dict[str, Any]) -> str:
     """What a description says, in words that stand in a table or a label."""
     if isinstance(field, str):
         return field
-    return f"{field['name']} {Path(field['file']).stem}" if "file" in field else f"{field['name']} by weights"
+    said = Path(field["file"]).stem if "file" in field else _runs(field["weights"], "{:g}".format)
+    return f"{field['name']} {said}"
 
 
 def same(one: str | None, two: str | None) -> bool:
     """True if two texts stand for the same placement: the same rule, or files of the same content."""
     files = [name for name in (one, two) if name is not None and name.endswith(FILE)]
     return one == two or (len(files) == 2 and digest(Path(files[0])) == digest(Path(files[1])))
+
+
+def split(text: str) -> tuple[str, np.ndarray | None]:
+    """The rule and the weights [ranks] of a text; None for a rule alone or a file.
+
+    Raises BadInput for bad weights.
+    """
+    rule, given, words = text.partition(SEPARATOR)
+    if not given or text.endswith(FILE):
+        return text, None
+    return rule, weights_of(words, f"placement={shown(text)}: weights")
+
+
+def weights_of(words: str, field: str, limits: tuple[float, float] = LIMITS) -> np.ndarray:
+    """Weights of a text such as 1x64,0.5x2. Raises BadInput, which begins with `field`, for anything else."""
+    found: list[float] = []
+    for word in words.split(","):
+        value, cross, times = word.partition(TIMES)
+        try:
+            weight, count = float(value), int(times) if cross else 1
+        except ValueError:
+            weight, count = math.nan, 0
+        if not limits[0] <= weight <= limits[1] or not 1 <= count <= 1_000_000:
+            raise BadInput(
+                f"{field}: {shown(word)}; expected a positive number for each rank, as in 1x64,0.5x2"
+            )
+        found += [weight] * count
+    return np.array(found)

@@ -1,4 +1,4 @@
-"""A placement of neurons on ranks as a list of ranges, and the file that holds it (docs/partition.md).
+"""A placement of neurons on ranks as a list of ranges, and the file that holds it (docs/placement.md).
 
 Range i holds the neurons first[i] … end[i] - 1, by id. They live on rank[i]; where over[i] is more than 1,
 neuron k is dealt to rank[i] + (k - origin[i]) mod over[i] instead. Ranges ascend, and every neuron lies in
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from spikemark.core.errors import BadInput, shown
+from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically
 from spikemark.core.npz import read_npz
 from spikemark.core.reading import read_json
@@ -48,21 +48,19 @@ class Placement:
     @classmethod
     def of(cls, ranks: int, end, rank, over=None, origin=None, method: str = "") -> "Placement":
         """Ranges that follow on each other from neuron 0. Empty ranges are left out."""
-        end = np.asarray(end, dtype=np.int64)
-        first = np.concatenate([[0], end[:-1]]).astype(np.int64)
-        over = np.ones(len(end), np.int64) if over is None else np.asarray(over, dtype=np.int64)
-        origin = first if origin is None else np.asarray(origin, dtype=np.int64)
-        kept = end > first
-        parts = (first, end, np.asarray(rank, dtype=np.int64), over, origin)
-        return cls(ranks, *(part[kept] for part in parts), method)
+        first = np.r_[0, end[:-1]]
+        over = np.ones(len(end)) if over is None else over
+        parts = (first, end, rank, over, first if origin is None else origin)
+        kept = np.asarray(end) > first
+        return cls(ranks, *(np.asarray(part, dtype=np.int64)[kept] for part in parts), method)
 
     def merged(self) -> "Placement":
         """The same with neighbouring ranges of one rank put together."""
         same = (self.rank[1:] == self.rank[:-1]) & (self.over[1:] == 1) & (self.over[:-1] == 1)
-        begins = np.concatenate([[True], ~same])
-        ends = np.concatenate([~same, [True]])
-        kept = (part[begins] for part in (self.rank, self.over, self.origin))
-        return replace(self, **dict(zip(COLUMNS, (self.first[begins], self.end[ends], *kept), strict=True)))
+        begins, ends = np.r_[True, ~same], np.r_[~same, True]
+        return replace(
+            self, end=self.end[ends], **{n: getattr(self, n)[begins] for n in COLUMNS if n != "end"}
+        )
 
     def sharing(self, weights: np.ndarray | None) -> "Placement":
         """The same, made for ranks with these weights [ranks]."""
@@ -78,7 +76,7 @@ class Placement:
         counts = np.zeros(self.ranks + 1)
         whole = self.over == 1
         np.add.at(counts, self.rank[whole], (self.end - self.first)[whole])
-        for f, e, r, n, o in zip(*(part[~whole] for part in self._parts), strict=True):
+        for f, e, r, n, o in zip(*(getattr(self, name)[~whole] for name in COLUMNS), strict=True):
             counts[r : r + n] += residues(f - o, e - f, n)
         return counts[: self.ranks]
 
@@ -109,38 +107,25 @@ class Placement:
         filled = count > 0
         return which[filled], unit[filled], start[filled], count[filled]
 
-    @property
-    def _parts(self) -> tuple[np.ndarray, ...]:
-        return self.first, self.end, self.rank, self.over, self.origin
-
     def check(self, neurons: int, where: str) -> "Placement":
         """Raises BadInput with one line for neurons that are forgotten, repeated or nowhere."""
-        for i in np.flatnonzero(self.end < self.first)[:1]:
-            raise BadInput(
-                f"{where}: range {i}: first={self.first[i]}, end={self.end[i]}: end must not be below first"
-            )
-        after = np.concatenate([[0], self.end])
-        begins = np.concatenate([self.first, [neurons]])
-        wrong = np.flatnonzero(begins != after)
-        if len(wrong):
-            i = wrong[0]
-            low, high = sorted((int(begins[i]), int(after[i])))
-            word = "forgotten" if begins[i] > after[i] else "placed twice"
-            if i == len(self.end) and word == "placed twice":
-                raise BadInput(f"{where}: end={high}: the network has {neurons} neurons")
-            raise BadInput(
-                f"{where}: neurons {low} to {high - 1} are {word}; every neuron must have one rank"
-            )
-        for i in np.flatnonzero((self.over < 1) | (self.rank < 0) | (self.rank + self.over > self.ranks))[:1]:
-            raise BadInput(
-                f"{where}: range {i}: rank={self.rank[i]}, over={self.over[i]}: the ranks are 0 to"
-                f" {self.ranks - 1}"
-            )
-        for i in np.flatnonzero((self.origin < 0) | (self.origin > self.first))[:1]:
-            raise BadInput(
-                f"{where}: range {i}: origin={self.origin[i]}: allowed is 0 to its first neuron,"
-                f" {self.first[i]}"
-            )
+        begins, after = np.r_[self.first, neurons], np.r_[0, self.end]
+        lost = self.first[: len(self.end)] > after[:-1]
+        for wrong, names, expected in (
+            (self.end < self.first, ("first", "end"), "an end that is not below first"),
+            (lost, ("first",), "the end of the range before: neurons are forgotten"),
+            (self.first < after[:-1], ("first",), "the end of the range before: neurons are placed twice"),
+            (
+                (self.over < 1) | (self.rank < 0) | (self.rank + self.over > self.ranks), ("rank", "over"),
+                f"ranks from 0 to {self.ranks - 1}",
+            ),
+            ((self.origin < 0) | (self.origin > self.first), ("origin",), "0 to the first neuron"),
+        ):  # fmt: skip
+            for i in np.flatnonzero(wrong)[:1]:
+                given = ", ".join(f"{name}={getattr(self, name)[i]}" for name in names)
+                raise BadInput(f"{where}: range {i}: {given}; expected {expected}")
+        if begins[-1] != after[-1]:
+            raise BadInput.of("end", int(after[-1]), f"{neurons}, the neurons of the network", file=where)
         return self
 
 
@@ -153,10 +138,10 @@ def check_ending(path: Path) -> None:
 def write(path: Path, placement: Placement) -> None:
     """Write FILE.json, which the mini-app reads, too, or FILE.npz. Raises BadInput for another ending."""
     check_ending(path)
-    columns = dict(zip(COLUMNS, placement._parts, strict=True))
     about = {"kind": KIND, "format_version": VERSION, "ranks": placement.ranks, "method": placement.method}
     if placement.weights is not None:
         about["weights"] = placement.weights.tolist()
+    columns = {name: getattr(placement, name) for name in COLUMNS}
     if path.suffix == ".json":
         lists = ",\n ".join(f'"{name}": {json.dumps(part.tolist())}' for name, part in columns.items())
         write_atomically(path, f"{json.dumps(about)[:-1]},\n {lists}}}\n")
@@ -169,53 +154,49 @@ def write(path: Path, placement: Placement) -> None:
 def read(path: Path, neurons: int) -> Placement:
     """The placement in a file. Raises BadInput for one that does not place each of the neurons once."""
     if path.suffix == ".npz":
-        given, columns = _from_npz(path)
+        about, columns = _from_npz(path)
     else:
-        given = read_json(path, "`spikemark partition` writes one")
-        columns = {name: given.get(name) for name in COLUMNS} if isinstance(given, dict) else {}
-    about = given if isinstance(given, dict) else {}
-    if (about.get("kind"), about.get("format_version")) != (KIND, VERSION):
-        raise BadInput(f"{path}: kind={shown(about.get('kind'))}: a placement of format_version 1 is needed")
-    ranks = about.get("ranks")
-    if type(ranks) is not int or not 1 <= ranks <= MOST_RANKS:
-        raise BadInput(f"{path}: ranks={shown(ranks)}: a whole number from 1 to {MOST_RANKS}")
-    if columns["first"] is None:
-        raise BadInput(f"{path}: first: missing")
-    columns = {name: _whole(path, name, columns) for name in COLUMNS}
-    lengths = {name: len(part) for name, part in columns.items()}
-    if len(set(lengths.values())) > 1 or not lengths["first"]:
-        counts = ", ".join(f"{name} has {count}" for name, count in lengths.items())
-        raise BadInput(f"{path}: values of columns: {counts}; all must have as many, at least one")
-    method = about.get("method", "")
-    weights = _weights(path, about.get("weights"), ranks)
-    return Placement(ranks, *columns.values(), str(method), weights).check(neurons, str(path))
+        about = columns = read_json(path, "`spikemark partition` writes one")
+    about, columns = (part if isinstance(part, dict) else {} for part in (about, columns))
+    ranks, weights = about.get("ranks"), about.get("weights")
+
+    def check(right: object, field: str, expected: str) -> None:
+        if not right:
+            raise BadInput.of(field, about.get(field, columns.get(field)), expected, file=path)
+
+    known = (about.get("kind"), about.get("format_version")) == (KIND, VERSION)
+    check(known, "kind", f"{KIND!r} of format_version {VERSION}")
+    check(type(ranks) is int and 1 <= ranks <= MOST_RANKS, "ranks", f"an integer from 1 to {MOST_RANKS}")
+    found = {name: _column(columns.get(name)) for name in COLUMNS}
+    if found["first"] is not None:
+        for name in ("over", "origin"):  # may be left out: one rank each, and the first neuron
+            if columns.get(name) is None:
+                found[name] = np.ones_like(found["first"]) if name == "over" else found["first"]
+    for name, column in found.items():
+        whole = column is not None and len(column) == len(found["first"]) > 0
+        check(whole, name, f"a list of integers of at most {MOST_NUMBER}, one for each range")
+    if weights is not None:
+        check(isinstance(weights, list) and len(weights) == ranks, "weights", "a number for each rank")
+        for i, weight in enumerate(weights):
+            if type(weight) not in (int, float) or not 1e-12 <= weight <= 1e12:
+                raise BadInput.of(f"weights.{i}", weight, "a number from 1e-12 to 1e12", file=path)
+        weights = np.array(weights, float)
+    method = str(about.get("method", ""))
+    return Placement(ranks, *found.values(), method, weights).check(neurons, str(path))
 
 
-def _weights(path: Path, given: Any, ranks: int) -> np.ndarray | None:
-    """Weights of ranks, where the file gives them."""
-    if given is None:
-        return None
-    if not isinstance(given, list) or len(given) != ranks:
-        raise BadInput(f"{path}: weights={shown(given)}: a list of a number for each of {ranks} ranks")
-    for i, weight in enumerate(given):
-        if type(weight) not in (int, float) or not 1e-12 <= weight <= 1e12:
-            raise BadInput(f"{path}: weights.{i}={shown(weight)}: a number from 1e-12 to 1e12")
-    return np.array(given, float)
-
-
-def _whole(path: Path, name: str, columns: dict) -> np.ndarray:
-    """A column of whole numbers; without `over`, one rank each, and without `origin`, the first neuron."""
-    given = columns[name]
-    if given is None and name in ("over", "origin"):
-        return np.ones(len(columns["first"]), np.int64) if name == "over" else np.array(columns["first"])
+def _column(given: Any) -> np.ndarray | None:
+    """A column of integers; None where it is none."""
     try:
         found = np.asarray(given)
     except ValueError:
-        found = np.array(None)
-    if found.ndim != 1 or found.dtype.kind not in "iu":
-        raise BadInput(f"{path}: {name}: a list of whole numbers is needed")
-    for wrong in found[(found < -MOST_NUMBER) | (found > MOST_NUMBER)][:1]:
-        raise BadInput(f"{path}: {name}={wrong}: a whole number of at most {MOST_NUMBER}")
+        return None
+    if (
+        found.ndim != 1
+        or found.dtype.kind not in "iu"
+        or ((found < -MOST_NUMBER) | (found > MOST_NUMBER)).any()
+    ):
+        return None
     return found.astype(np.int64)
 
 
@@ -226,8 +207,8 @@ def _from_npz(path: Path) -> tuple[Any, dict]:
     except BadInput:
         raise
     except FileNotFoundError:
-        raise BadInput(f"{path}: not found; `spikemark partition` writes one") from None
+        raise BadInput(f"{path}: not found; `spikemark partition` writes one", code="file") from None
     except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise BadInput(f"{path}: cannot be read: {error.strerror or error}", code="file") from None
     except Exception:  # whatever NumPy and zlib make of damaged bytes
         raise BadInput(f"{path}: not a placement written by `spikemark partition`") from None

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from spikemark.core.errors import BadInput
 
-from .fields import Network, Population
+from .description import Network, Population
 
 # stands for ln(1 - 1/1), of a pool that no draw can miss; unlike -inf it can be multiplied by 0
 CERTAIN = -1e9
@@ -73,7 +73,7 @@ def _described_hz(population: Population) -> float:
         raise BadInput(
             f"rates_hz: no rate of population {population.name!r}, whose model has no rate of its own"
         )
-    if cv == 0:
+    if cv < 1e-3:  # none is redrawn
         return float(rate)
     density = math.exp(-0.5 / cv**2) / math.sqrt(2 * math.pi)
     return rate * (1 + cv * density / (0.5 * math.erfc(-1 / (cv * math.sqrt(2)))))

@@ -2,7 +2,7 @@
 
 The mini-app sums input in fixed point. It uses 16 bits if all weights are multiples of one unit in which a
 neuron's synapses stay within 16 bits and all its input within 32; as units it tries the smallest weight and
-its halves, thirds, ... 64ths. Otherwise it uses 32 bits (miniapp/src/description/fixed_point.c, base/ring.h).
+its halves, thirds, ... 64ths. Otherwise it uses 32 bits (miniapp/src/description/network.c, base/ring.h).
 """
 
 import math
@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from spikemark.core.errors import BadInput
 
-from .description import Description
-from .fields import Network
+from .description import Description, Network
 
 NARROW, WIDE = 2, 4  # bytes of a cell
 MOST_NARROW, MOST_WIDE = 2**15 - 1, 2**31 - 1

@@ -8,40 +8,17 @@ Everything else that the analysis needs to know about a schedule follows from it
 from dataclasses import dataclass
 
 from spikemark.core.errors import BadInput
+from spikemark.core.fields import check_whole
 
-from .fields import Lane
+from .description import Lane
 
 LANES = "lanes"  # the name of a schedule whose lanes the description lists
 
 
-@dataclass(frozen=True)
-class LaneRule:
-    """The ranks that a lane joins, and its period. None stands for the value of the run description."""
-
-    name: str
-    group: str | int = (
-        "world"  # "area", "square" (blocks of about the square root of the ranks), ranks of a block
-    )
-    period: str | int = 1  # cycles of a window; "D": delay_ratio / (lag + 1); "auto": the longest exact one
-    lag: int | None = 0  # windows until what is sent is due; None: the description's field `lag`
-    source: tuple[str, ...] | None = None  # only from these areas
-    target: tuple[str, ...] | None = None  # only to these areas
-
-    @property
-    def bound(self) -> bool:
-        """True if the lane joins given areas only."""
-        return self.source is not None or self.target is not None
-
-    def window(self, delay_ratio: int, lag: int) -> int:
-        """Cycles of a window with D = `delay_ratio`, which has to be a multiple of `lag` + 1."""
-        if self.period != "D":
-            return self.period
-        if delay_ratio % (lag + 1):
-            below = delay_ratio // (lag + 1) * (lag + 1)
-            near = " or ".join(str(d) for d in (below, below + lag + 1) if d)
-            allowed = f"a multiple of {lag + 1} is allowed, such as {near}"
-            raise BadInput(f"delay_ratio={delay_ratio}: with lag={lag} {allowed}")
-        return delay_ratio // (lag + 1)
+def _lane(name: str, group: str = "world", period: int | str = 1, lag: int | None = 0) -> Lane:
+    """A lane as in a run description; besides, blocks of about the square root of the ranks ("square"), and
+    the lag of the description's field `lag` (None)."""
+    return Lane.model_construct(name=name, group=group, period=period, lag=lag, source=None, target=None)
 
 
 @dataclass(frozen=True)
@@ -51,7 +28,7 @@ class Schedule:
     name: str
     label: str
     placement: str  # of a run that names none
-    lanes: tuple[LaneRule, ...]
+    lanes: tuple[Lane, ...]
 
     @property
     def uses_delay_ratio(self) -> bool:
@@ -59,17 +36,17 @@ class Schedule:
         return any(lane.period == "D" for lane in self.lanes)
 
     @property
-    def lagged(self) -> LaneRule | None:
+    def lagged(self) -> Lane | None:
         """The lane that takes the description's field `lag`."""
         return next((lane for lane in self.lanes if lane.lag is None), None)
 
     @property
-    def blocks(self) -> LaneRule | None:
+    def blocks(self) -> Lane | None:
         """The lane in which blocks of ranks meet, neither the ranks of an area nor all."""
         return next((lane for lane in self.lanes if lane.group not in ("area", "world")), None)
 
 
-_NEAR, _WORLD, _FAR = LaneRule("near", "area"), LaneRule("world"), LaneRule("far", period="D")
+_NEAR, _WORLD, _FAR = _lane("near", "area"), _lane("world"), _lane("far", period="D")
 
 #: In the order in which they are listed.
 SCHEDULES: dict[str, Schedule] = {
@@ -78,8 +55,8 @@ SCHEDULES: dict[str, Schedule] = {
         Schedule("conventional", "conventional", "round_robin", (_WORLD,)),
         Schedule("placement_only", "placement only", "area", (_WORLD,)),
         Schedule("structure_aware", "structure-aware", "area", (_NEAR, _FAR)),
-        Schedule("overlapped", "overlapped", "area", (_NEAR, LaneRule("far", period="D", lag=None))),
-        Schedule("hierarchical", "hierarchical", "area", (_NEAR, LaneRule("group", "square", "auto"), _FAR)),
+        Schedule("overlapped", "overlapped", "area", (_NEAR, _lane("far", period="D", lag=None))),
+        Schedule("hierarchical", "hierarchical", "area", (_NEAR, _lane("group", "square", "auto"), _FAR)),
     )
 }
 
@@ -94,55 +71,93 @@ def find(schedule: "str | list | Schedule") -> Schedule:
         return schedule
     if isinstance(schedule, str):
         if schedule not in SCHEDULES:
-            raise BadInput(f"schedule={schedule!r}: known are {', '.join(SCHEDULES)}, or a list of lanes")
+            raise BadInput.of("schedule", schedule, f"{', '.join(SCHEDULES)}, or a list of lanes")
         return SCHEDULES[schedule]
-    rules = tuple(_rule(lane if isinstance(lane, Lane) else Lane.model_validate(lane)) for lane in schedule)
-    for number in range(len(rules)):
-        _check_order(rules, number)
-    return Schedule(LANES, "lanes of its own", "area", rules)
+    lanes = tuple(lane if isinstance(lane, Lane) else Lane.model_validate(lane) for lane in schedule)
+    _check_order(lanes)
+    return Schedule(LANES, "lanes of its own", "area", lanes)
 
 
-def called(name: str) -> Schedule | None:
-    """The schedule of that name; None for lanes of a description's own and for names of other versions."""
-    return SCHEDULES.get(name)
-
-
-def _rule(lane: Lane) -> LaneRule:
-    source, target = (
-        None if names is None else (names,) if isinstance(names, str) else tuple(names)
-        for names in (lane.source, lane.target)
-    )
-    return LaneRule(lane.name, lane.group, lane.period, lane.lag, source, target)
-
-
-def _check_order(rules: tuple[LaneRule, ...], number: int) -> None:
+def _check_order(lanes: tuple[Lane, ...]) -> None:
     """Lanes widen: area first, then blocks, each a multiple of the one before, then all ranks.
 
     Lanes between given areas may stand anywhere before that.
     """
-    rule, before = rules[number], [r for r in rules[:number] if not r.bound]
-    at = f"schedule.{number}"
-    if any(r.name == rule.name for r in rules[:number]):
-        raise BadInput(f"{at}.name={rule.name!r}: a name that no lane before it has")
-    if rule.bound:
-        if rule.group != "world":
-            raise BadInput(f"{at}.group={rule.group!r}: 'world' in a lane that has from or to")
-        return
-    if rule.group == "world":
-        if number + 1 < len(rules):
-            raise BadInput(
-                f"{at}.group='world': 'area' or an integer in all lanes but the last, or a field from or to"
-            )
-        return
-    if rule.group == "area" and before:
-        raise BadInput(f"{at}.group='area': only in the first lane without from and to")
-    if before and before[-1].group != "area":
-        last = before[-1].group
-        if rule.group <= last or rule.group % last:
-            raise BadInput(f"{at}.group={rule.group}: a larger multiple of the group before it, {last}")
+    last = None  # group of the lane before, of those that join no given areas
+    for number, lane in enumerate(lanes):
+
+        def expect(right: bool, field: str, expected: str, lane=lane, number=number) -> None:
+            if not right:
+                raise BadInput.of(f"schedule.{number}.{field}", getattr(lane, field), expected)
+
+        expect(all(lane.name != other.name for other in lanes[:number]), "name", "a name of its own")
+        if lane.bound:
+            expect(lane.group == "world", "group", "'world' in a lane that has from or to")
+            continue
+        if lane.group == "world":
+            expect(number + 1 == len(lanes), "group", "'area' or an integer in all but the last lane")
+        elif lane.group == "area":
+            expect(last is None, "group", "blocks or 'world' after the first lane")
+        elif last not in (None, "area"):
+            wider = lane.group > last and lane.group % last == 0
+            expect(wider, "group", f"a larger multiple of the group before it, {last}")
+        last = lane.group
 
 
 def square(ranks: int) -> int:
     """The divisor of the ranks closest to their square root; of two, the smaller."""
     divisors = (d for d in range(1, ranks + 1) if ranks % d == 0)
     return min(divisors, key=lambda d: (abs(d - ranks**0.5), d))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A schedule as waiting sees it: all ranks meet every `window` cycles, and what they send is due `lag`
+    windows later.
+
+    With `base` < `window`, blocks of `group` ranks meet every `base` cycles in between. A plan with a lag has
+    no barrier.
+    """
+
+    schedule: str
+    delay_ratio: int
+    ranks: int
+    window: int
+    lag: int = 0
+    group: int = 1
+    base: int = 0  # cycles; 0: as `window`
+
+    @property
+    def lockstep(self) -> bool:
+        """True if ranks meet at the ends of windows only, and leave them together."""
+        return not self.lag and self.base in (0, self.window)
+
+
+def plan(
+    schedule: str, delay_ratio: int, ranks: int, lag: int | None = None, group_period: int | None = None
+) -> Plan:
+    """What the named schedule of the mini-app does with D = `delay_ratio`.
+
+    `lag` is for a schedule with a lag (default 1), `group_period` for one in which blocks of ranks meet as
+    rarely as is exact (default D: no meetings in between). An area is assumed to be on one rank. Raises
+    BadInput for a name that is not in SCHEDULES, and for numbers that the schedule does not take.
+    """
+    if schedule not in SCHEDULES:
+        raise BadInput.of("schedule", schedule, ", ".join(SCHEDULES))
+    found = SCHEDULES[schedule]
+    check_whole("delay_ratio", delay_ratio)
+    check_whole("ranks", ranks)
+    for name, given, lane in (("lag", lag, found.lagged), ("group_period", group_period, found.blocks)):
+        if given and not lane:
+            raise BadInput.of(name, given, f"no {name} with schedule {schedule}")
+    check_whole("lag", lag or 0, 0)
+    lag = 0 if found.lagged is None else 1 if lag is None else lag
+    window = found.lanes[-1].window(delay_ratio, lag)
+    ratio = delay_ratio if found.uses_delay_ratio else 1
+    if not found.blocks:
+        return Plan(schedule, ratio, ranks, window, lag)
+    period = window if group_period is None else group_period
+    if period < 1 or (window % period and period % window):
+        raise BadInput.of("group_period", period, f"a divisor or a multiple of delay_ratio={delay_ratio}")
+    base = 0 if period >= window else period  # who meets everybody anyway
+    return Plan(schedule, ratio, ranks, window, lag, square(ranks), base)

@@ -1,106 +1,77 @@
-"""A run beside its prediction: the network, ranks, threads, schedule and exchanges of a record, on a profile.
+"""A run of the mini-app beside its prediction."""
 
-It tells how far predictions for this machine can be trusted before larger questions are asked. Both sides are
-seconds per simulated second.
-"""
+from typing import Any
 
-from dataclasses import dataclass
+import numpy as np
 
-from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
-from spikemark.quantities.words import counted
-from spikemark.records.phases import COMPUTE, HELD, NOT_TIMED, PARTS
+from spikemark.quantities.words import number
 from spikemark.records.rates import rates_hz
 from spikemark.records.record import Run
 
-from . import model_error, rates, show
-from .predict import Prediction, predict
+from . import draws, question
+from .answers import HEADS, Screen, about, content, interval
+from .layout import Layout
+from .performance import PARTS, kept_errors
+from .search import Option, option
+from .workload import Loads
 
-FACTOR = "real_time_factor"
-
-
-@dataclass(frozen=True)
-class Beside:
-    """What the run took, by the names of figures; a time that was not measured is missing with the reason."""
-
-    run: Run
-    prediction: Prediction
-    took: dict[str, Quantity]
-
-    def ratio(self, name: str) -> Quantity:
-        """The run over its prediction, with the interval of the prediction; missing where one is 0."""
-        here, made = self.took[name], self.prediction.figures[name]
-        if not (here and made):
-            return made if here else here
-        if not (here.value > 0 and made.value > 0):
-            return missing("a time of 0 has no ratio", mark="none")
-        ends = (here.value / made.high, here.value / made.low if made.low > 0 else float("inf"))
-        return Quantity(here.value / made.value, *ends, "1", made.kind)
+GUESS = 2  #: runs that what was known of an error before counts as
 
 
-def beside(run: Run, profile) -> Beside:
-    """The run and its prediction on a profile (spikemark.machines).
-
-    Rates are those that the run counted where its description states none. Raises BadInput as `predict` does,
-    and where rates are not known.
-    """
+def of_run(run: Run, machine: Any) -> Option:
+    """The prediction for the network, ranks, threads and schedule of a record, on a machine."""
     record = run.record
-    found = rates.of(record.description, rates_hz(run))
+    asked = question.of_description(run.path.name, record.description, rates_hz(run))
+    loads = Loads.of(record.description, record.ranks, record.threads, asked.rates.hz)
     each = -(-record.ranks // record.host.nodes)
-    made = predict(
-        record.description, profile, record.ranks, record.threads, ranks_per_node=each, hz=found,
-    )  # fmt: skip
-    model_s, kind = record.timing.model_s, record.kind
-    made = model_error.widened(made) if kind == "measured" else made
-    took = {
-        part: missing(HELD if part in COMPUTE else NOT_TIMED, mark="not timed")
-        if (spent := run.spent_s(part)) is None
-        else Quantity(spent / model_s, kind=kind)
-        for part in PARTS
-    }
-    took[FACTOR] = Quantity(record.timing.real_time_factor, kind=kind)
-    return Beside(run, made, took)
+    return option(asked, machine, loads, Layout.of(machine, record.ranks, record.threads, each))
 
 
-def table(found: Beside) -> Table:
-    """A row for each part of a cycle, and one for the real-time factor."""
-    p, kind = found.prediction, found.run.record.kind
-    columns = {
-        Column("part", "s per simulated s"): lambda name: show.head(name).split(" (")[0],
-        Column("run", f"run ({kind})"): lambda name: found.took[name],
-        Column("predicted", "predicted, with interval"): lambda name: p.figures[name],
-        Column("ratio", "run over prediction"): found.ratio,
-    }
-    of = f"{counted(p.ranks, 'rank')} with {counted(p.threads, 'thread')}"
-    title = f"{found.run.path.name}: {of}, {p.schedule}, placement {p.placement}, beside its prediction for"
-    return Table.of(columns, found.took, f"{title} {p.title}", notes=lines(found))
+def measured(run: Run) -> dict[str, float | None]:
+    """Seconds per simulated second of each part of a run, and its real-time factor; None: not timed."""
+    spent = {part: run.spent_s(part) for part in PARTS}
+    found = {part: None if s is None else s / run.record.timing.model_s for part, s in spent.items()}
+    return found | {"real_time_factor": run.record.timing.real_time_factor}
 
 
-def lines(found: Beside) -> list[str]:
-    """Where both were, how to read the ratio, and what disturbed the run."""
-    host = found.run.record.host
-    factor = found.ratio(FACTOR)
-    where = f"The run was made on {host.cpu or host.name}; the prediction is for {found.prediction.title}."
-    said = [f"{where} Where these differ, so do the times."]
-    if factor and factor.low <= 1 <= factor.high:
-        said.append("The real-time factor of the run is within the interval of the prediction.")
-    elif factor:
-        side = "above" if factor.value > 1 else "below"
-        said.append(
-            f"The real-time factor of the run is {side} the interval of the prediction: do not rely on"
-            " predictions of this network for this machine more closely than that."
-        )
-    return said + [f"warning of the run: {text}" for text in found.run.record.warnings]
+def beside(run: Run, made: Option) -> Screen:
+    """A run beside its prediction."""
+    took, parts, whole = measured(run), made.parts | {"real_time_factor": made.rtf}, "real-time factor"
+    rows = [
+        {
+            "part": whole if name == "real_time_factor" else HEADS.get(name, name),
+            "run": "not timed" if seconds is None else number(seconds),
+            "predicted": interval(parts[name]),
+            "ratio": interval(seconds / parts[name]) if seconds and (parts[name] > 0).all() else "",
+        }
+        for name, seconds in took.items()
+    ]
+    _, low, high = draws.interval(made.rtf)
+    inside = "within" if low <= took["real_time_factor"] <= high else "outside"
+    sentence = f"The run took {number(took['real_time_factor'])} times real time, {inside} the predicted"
+    heads = {"part": "s per simulated s", "run": f"run ({run.record.kind})", "predicted": "predicted",
+             "ratio": "run over prediction"}  # fmt: skip
+    table = Table([Column(key, head) for key, head in heads.items()], rows)
+    return [f"{sentence} {interval(made.rtf)}."], table, about([(made, 1)], made.rtf, made.inputs)
 
 
-def content(found: Beside) -> dict:
-    """The content for JSON."""
-    return {
-        "run": str(found.run.path), "kind": found.run.record.kind,
-        "parts": {
-            name: {"run": took.content(), "predicted": show.figure_content(found.prediction.figures[name]),
-                   "ratio": found.ratio(name).content()}
-            for name, took in found.took.items()
-        },
-        "lines": lines(found), "prediction": show.content([found.prediction])[0],
-    }  # fmt: skip
+def beside_content(run: Run, made: Option) -> dict[str, Any]:
+    """The same for JSON."""
+    return {"run": str(run.path), "kind": run.record.kind, "measured": measured(run),
+            "prediction": content(made)}  # fmt: skip
+
+
+def errors(runs: list[Run], machine: Any) -> list[dict[str, Any]]:
+    """Root mean squares of the logarithm of measured over predicted times of each part, for spreads.yaml.
+
+    What is kept counts as GUESS runs. `runs` were made on `machine`, while nothing else ran there.
+    """
+    pairs = [(of_run(run, machine).parts, measured(run)) for run in runs]
+    rows = []
+    for part, before in kept_errors().items():
+        logs = [np.log(took[part] / np.median(made[part])) for made, took in pairs if took[part]]
+        sd = np.sqrt((GUESS * before**2 + np.sum(np.square(logs))) / (GUESS + len(logs)))
+        origin = f"measured: {len(logs)} runs on {machine.name}, and {GUESS} as before" if logs else "assumed"
+        rows.append({"part": part, "sd": round(float(sd), 3), "origin": origin})
+    return rows

@@ -1,4 +1,4 @@
-"""Known networks as run descriptions. A new preset is one module and one line in PRESETS."""
+"""Known networks as run descriptions. A new preset is a module with SUMMARY, Options and describe."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from . import dpsnn, mam, mam_benchmark, microcircuit, music_cells, voxels
-from .published_rates import PublishedRates
+from . import dpsnn, mam, mam_benchmark, microcircuit, music, voxels
+from .options import PublishedRates
 
 
 @dataclass(frozen=True)
@@ -20,34 +20,25 @@ class Preset:
     describe: Callable[..., dict]
     rates: PublishedRates | None = None
 
-    def rates_with(self, options: dict[str, Any]) -> PublishedRates | None:
-        """The rates that were published for the network with these options; None if there are none."""
-        fields = self.options.model_fields
-        for name, value in (self.rates.hold_for if self.rates else {}).items():
-            if options.get(name, fields[name].default) != value:
-                return None
-        return self.rates
-
 
 PRESETS: dict[str, Preset] = {
-    preset.name: preset
-    for preset in (
-        Preset("dpsnn", dpsnn.SUMMARY, dpsnn.Options, dpsnn.describe, dpsnn.RATES),
-        Preset("mam", mam.SUMMARY, mam.Options, mam.describe, mam.RATES),
-        Preset("mam-benchmark", mam_benchmark.SUMMARY, mam_benchmark.Options, mam_benchmark.describe),
-        Preset(
-            "microcircuit",
-            microcircuit.SUMMARY,
-            microcircuit.Options,
-            microcircuit.describe,
-            microcircuit.RATES,
-        ),
-        Preset("music-cells", music_cells.SUMMARY, music_cells.Options, music_cells.describe),
-        Preset("voxels", voxels.SUMMARY, voxels.Options, voxels.describe),
+    name: Preset(name, module.SUMMARY, module.Options, module.describe, getattr(module, "RATES", None))
+    for name, module in (
+        ("dpsnn", dpsnn),
+        ("mam", mam),
+        ("mam-benchmark", mam_benchmark),
+        ("microcircuit", microcircuit),
+        ("music-cells", music),
+        ("voxels", voxels),
     )
 }
 
 
-def published_rates(preset: str | None, options: dict[str, Any] | None = None) -> PublishedRates | None:
+def published_rates(name: str | None, given: dict[str, Any] | None = None) -> PublishedRates | None:
     """What was published for a preset with these options; None for nothing, and for an unknown preset."""
-    return PRESETS[preset].rates_with(options or {}) if preset in PRESETS else None
+    preset, given = PRESETS.get(name), given or {}
+    if preset is None or preset.rates is None:
+        return None
+    fields = preset.options.model_fields
+    wanted = preset.rates.hold_for.items()
+    return preset.rates if all(given.get(n, fields[n].default) == value for n, value in wanted) else None

@@ -45,6 +45,7 @@ NEURON = {
     "V_reset_mV": -65.0,
 }
 PSP_MV, INHIBITION, WEIGHT_CV, DELAY_CV = 0.15, -4.0, 0.1, 0.5
+SHIFT = 1.4603545088095868 / math.sqrt(2)  # |zeta(1/2)| / sqrt(2), times sqrt(tau_syn / tau_m)
 DELAY_MS = np.where(EXCITATORY, 1.5, 0.75)  # by source
 
 
@@ -118,3 +119,28 @@ def projection(
             **delay,
         },
     }
+
+
+def rate_of(events_hz: np.ndarray, weights_pA: np.ndarray) -> float:
+    """Rate in spikes/s of NEURON that receives `events_hz` of each weight.
+
+    Diffusion approximation: Siegert's formula with the first-order correction for exponential currents, an
+    upward shift of threshold and reset (Fourcaud & Brunel 2002), as used for the multi-area model (Schuecker
+    et al. 2017). The square of the strength of the noise is tau_m times the sum over inputs of rate times
+    squared jump of the potential (twice the variance of the free potential).
+    """
+    from scipy.integrate import quad
+    from scipy.special import erfcx
+
+    tau_m, tau_s = NEURON["tau_m_ms"], 1e-3 * NEURON["tau_m_ms"]
+    jump = weights_pA * NEURON["tau_syn_ms"] / NEURON["C_m_pF"]  # mV, as if it were instantaneous
+    mean_mv = tau_s * events_hz @ jump  # of the free potential, above E_L
+    sd_mv = math.sqrt(tau_s * (1 + WEIGHT_CV**2) * (events_hz @ jump**2))
+    shift = SHIFT * math.sqrt(NEURON["tau_syn_ms"] / tau_m)
+    high, low = (
+        (NEURON[level] - NEURON["E_L_mV"] - mean_mv) / sd_mv + shift for level in ("V_th_mV", "V_reset_mV")
+    )
+    if high > 20:
+        return 0.0  # slower than one spike in exp(400) ms, and beyond the range of numbers
+    passage, _ = quad(lambda x: erfcx(-x), low, high)
+    return 1e3 / (NEURON["t_ref_ms"] + tau_m * math.sqrt(math.pi) * passage)

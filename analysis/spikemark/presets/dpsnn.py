@@ -1,8 +1,10 @@
 """The networks of DPSNN: homogeneous (Simula et al. 2019), or a grid of columns (Pastorelli et al. 2019).
 
-80 % of the neurons excite; each receives 1125 synapses, and 400 from outside at about 3 Hz. Differences: all
-neurons of a population have the same in-degree, sources are drawn with repetition, and events act at the end
-of a step instead of at their own times.
+80 % of the neurons excite, a quarter of them foreground (F), the others background (B); I inhibits. Each
+neuron receives 1125 synapses, nine tenths of a column of 1250, and 400 from outside at about 3 Hz. Numbers
+are those of the public configuration of Pastorelli et al. 2019 (AW2.8Hz_lambda04, SW_lambda04), which Simula
+et al. 2019 run too. Differences: all neurons of a population have the same in-degree, sources are drawn with
+repetition, and events act at the end of a step instead of at their own times.
 
 In `aw`, asynchronous awake, neurons fire irregularly at 3.2 Hz. In `sw`, slow waves, foreground cells
 alternate between up and down states. With the published efficacies alone they do so only now and then, when
@@ -10,20 +12,25 @@ the fluctuations of a small column kick them, and hardly in a large homogeneous 
 outside to the foreground cells (`stimulation`, 1.08 times the published efficacy) makes them alternate near
 0.6 Hz in homogeneous networks of any size, and in a grid of whole columns; columns of a few hundred neurons
 are too noisy for clear states.
+
+On the grid (section 2.2, equation 1) the probability of a synapse falls with the distance d of the columns
+as exp(-d / reach); inhibition stays in the column. The published numbers are whole shares: 1000 times the
+kernel, rounded, over a sum that leaves 0.9 synapses per pair of a neuron and one of its pool in all.
+Columns at the edge of the grid receive fewer synapses. The Gaussian kernel, exp(-d^2 / (2 reach^2)),
+follows the same rule; what was published with it are columns of another kind.
 """
 
+import math
 import re
-from typing import Annotated
+from collections import defaultdict
+from typing import Literal
 
 from pydantic import Field, model_validator
 
-from spikemark.core.errors import shown
+from spikemark.core.errors import BadInput
 from spikemark.network.description import Wire
 
-from . import dpsnn_cells, dpsnn_columns
-from .options import choose
-from .published_rates import ALL, PublishedRates
-from .run_options import RunOptions
+from .options import ALL, PublishedRates, RunOptions, choose
 
 SUMMARY = "adaptive neurons in the awake or the slow-wave state, homogeneous or a grid of columns (DPSNN)"
 
@@ -40,71 +47,100 @@ IN_COLUMNS = {"schedule": "placement_only", "placement": "area_group", "exchange
 MOST_NEURONS, MOST_COLUMNS = 1_000_000_000, 10_000  # a description names every pool of columns
 STIMULATION = {"aw": 1.0, "sw": 1.08}
 
+POPULATIONS = ("F", "B", "I")
+#: Of the neurons, and of the synapses that a neuron receives.
+SHARES, INDEGREES = {"F": 0.2, "B": 0.6, "I": 0.2}, {"F": 225, "B": 675, "I": 225}
+#: Mean efficacies, mV, by state, source ("external": from outside) and target in the order of POPULATIONS.
+EFFICACY_MV: dict[str, dict[str, tuple[float, float, float]]] = {
+    "aw": {
+        "F": (0.51511, 0.412534, 0.560233), "B": (0.412534, 0.429258, 0.560233), "I": (-1.5, -1.5, -1.5),
+        "external": (0.858516, 0.858516, 1.12047),
+    },
+    "sw": {
+        "F": (0.600961, 0.382635, 0.560233), "B": (0.382635, 0.429258, 0.560233), "I": (-1.5, -1.5, -1.5),
+        "external": (0.832761, 0.858516, 1.12047),
+    },
+}  # fmt: skip
+RELATIVE_SD = 0.25  # of all efficacies
+EXTERNAL_SYNAPSES = 400
+#: Events/s of an external synapse ("about 3 Hz" in Simula et al. 2019). With it AW fires at its 3.2 Hz on a
+#: fine grid. On one of 1 ms the potential meets the threshold more rarely and AW would fire at 3.0 Hz, so F
+#: and B get 2 % more.
+EXTERNAL_HZ, EXTERNAL_HZ_COARSE = (3.16676, 3.16676, 3.0), (3.235, 3.235, 3.0)
+#: Longest delay, ms, by source; delays fall exponentially to a twentieth there, on a grid of 1 ms.
+DELAY_MAX_MS = {"F": 80.0, "B": 80.0, "I": 20.0}
+
+#: Parameters of `lif_sfa`. The potential starts anywhere between rest and threshold, the fatigue at 0.
+POTENTIALS = {"E_L_mV": 0.0, "V_th_mV": 20.0, "V_reset_mV": 15.0, "V_init_mV": 10.0, "V_init_sd_mV": 5.0}
+NEURONS_OF = {
+    kind: {"model": "lif_sfa", "tau_m_ms": tau, "t_ref_ms": refractory, **POTENTIALS,
+           "g_c_mV_per_ms": fatigue, "alpha_c": 1.0, "tau_c_ms": 1000.0}
+    for kind, tau, refractory, fatigue in (("E", 20.0, 2.0, 0.02), ("I", 10.0, 1.0, 0.0))
+}  # fmt: skip
+
+Kernel = Literal["exponential", "gaussian"]
+KERNELS = {
+    "exponential": lambda distance, reach: math.exp(-distance / reach),
+    "gaussian": lambda distance, reach: math.exp(-(distance**2) / (2 * reach**2)),
+}
+RESOLUTION = 1000
+Offset = tuple[int, int]
+
 
 class Options(RunOptions):
     """What `describe` accepts; the defaults suit a laptop."""
 
-    state: Annotated[dpsnn_cells.State, Field(description="asynchronous awake (aw) or slow waves (sw)")] = (
-        "aw"
+    state: Literal["aw", "sw"] = Field("aw", description="asynchronous awake (aw) or slow waves (sw)")
+    neurons: int | None = Field(
+        None, ge=5, le=MOST_NEURONS, description=f"neurons of the homogeneous network; default: {NEURONS}"
     )
-    neurons: Annotated[
-        int | None,
-        Field(ge=5, le=MOST_NEURONS, description=f"neurons of the homogeneous network; default: {NEURONS}"),
-    ] = None
-    columns: Annotated[
-        str | None, Field(description="a grid of columns, such as 24x24, instead of the homogeneous network")
-    ] = None
-    neurons_per_column: Annotated[
-        int | None,
-        Field(ge=5, le=MOST_NEURONS, description=f"neurons of a column; default: {NEURONS_PER_COLUMN}"),
-    ] = None
-    kernel: Annotated[
-        dpsnn_columns.Kernel, Field(description="how connections between columns fall with distance")
-    ] = "exponential"
-    reach: Annotated[
-        float,
-        Field(gt=0, le=2, description="decay length or SD of the kernel, in columns; published: 0.4 and 0.6"),
-    ] = 0.4
-    scale: Annotated[
-        float, Field(gt=0, le=1, description="neurons, as a fraction; in-degrees and rates do not change")
-    ] = 1.0
-    stimulation: Annotated[
-        float | None,
-        Field(
-            ge=0,
-            le=10,
-            description="efficacy of the input to foreground cells, times the published one"
-            f" [aw: {STIMULATION['aw']:g}, sw: {STIMULATION['sw']:g}]",
-        ),
-    ] = None
-    weight_classes: Annotated[
-        int,
-        Field(ge=0, le=4096, description="number of values for a normal efficacy; 0: eight-byte synapses"),
-    ] = 16
-    resolution_ms: Annotated[
-        float, Field(gt=0, le=1, description="step h, ms, a fraction of the 1 ms between exchanges")
-    ] = 1.0
-    warmup_ms: Annotated[float, Field(ge=0, description="simulated time before the measurement, ms")] = 3000.0
-    wire: Annotated[Wire, Field(description="how a spike is written in a message")] = "aer12"
+    columns: str | None = Field(
+        None, description="a grid of columns, such as 24x24, instead of the homogeneous network"
+    )
+    neurons_per_column: int | None = Field(
+        None, ge=5, le=MOST_NEURONS, description=f"neurons of a column; default: {NEURONS_PER_COLUMN}"
+    )
+    kernel: Kernel = Field("exponential", description="how connections between columns fall with distance")
+    reach: float = Field(
+        0.4, gt=0, le=2, description="decay length or SD of the kernel, in columns; published: 0.4 and 0.6"
+    )
+    scale: float = Field(
+        1.0, gt=0, le=1, description="neurons, as a fraction; in-degrees and rates do not change"
+    )
+    stimulation: float | None = Field(
+        None,
+        ge=0,
+        le=10,
+        description="efficacy of the input to foreground cells, times the published one"
+        f" [aw: {STIMULATION['aw']:g}, sw: {STIMULATION['sw']:g}]",
+    )
+    weight_classes: int = Field(
+        16, ge=0, le=4096, description="number of values for a normal efficacy; 0: eight-byte synapses"
+    )
+    resolution_ms: float = Field(
+        1.0, gt=0, le=1, description="step h, ms, a fraction of the 1 ms between exchanges"
+    )
+    warmup_ms: float = Field(3000.0, ge=0, description="simulated time before the measurement, ms")
+    wire: Wire = Field("aer12", description="how a spike is written in a message")
 
     @model_validator(mode="after")
     def _possible(self) -> "Options":
-        if self.columns is None and self.neurons_per_column is not None:
-            raise ValueError(f"neurons_per_column={self.neurons_per_column}: only with columns")
-        if self.columns is not None and self.neurons is not None:
-            raise ValueError(f"neurons={self.neurons}: with columns, neurons_per_column says how many")
-        if self.weight_classes == 1:
-            raise ValueError("weight_classes=1: 0, or at least 2")
-        if abs(1 / self.resolution_ms - round(1 / self.resolution_ms)) > 1e-9:
-            raise ValueError(f"resolution_ms={self.resolution_ms}: a whole number of steps in 1 ms is needed")
-        if self.size < 5:
-            raise ValueError(f"scale={self.scale}: at least 5 neurons in the network or a column are needed")
         width, height = self.grid
-        if width * height * self.size > MOST_NEURONS:
-            raise ValueError(
-                f"neurons_per_column={self.neurons_per_column}: {width * height * self.size} neurons in all;"
-                f" allowed are {MOST_NEURONS}"
-            )
+        every, steps = width * height * self.size, 1 / self.resolution_ms
+        for right, field, expected in (
+            (
+                self.columns is not None or self.neurons_per_column is None,
+                "neurons_per_column",
+                "columns, too",
+            ),
+            (self.columns is None or self.neurons is None, "neurons", "neurons_per_column, with columns"),
+            (self.weight_classes != 1, "weight_classes", "0, or at least 2"),
+            (abs(steps - round(steps)) <= 1e-9, "resolution_ms", "a whole number of steps in 1 ms"),
+            (self.size >= 5, "scale", "at least 5 neurons in the network or a column"),
+            (every <= MOST_NEURONS, "neurons_per_column", f"at most {MOST_NEURONS} neurons in all columns"),
+        ):
+            if not right:
+                raise BadInput.of(field, getattr(self, field), expected)
         return self
 
     @property
@@ -120,9 +156,8 @@ class Options(RunOptions):
         """Width and height in columns; 1 x 1 for the homogeneous network."""
         found = re.fullmatch(r"([1-9]\d{0,4})x([1-9]\d{0,4})", self.columns or "1x1")
         if not found or int(found[1]) * int(found[2]) > MOST_COLUMNS:
-            raise ValueError(
-                f"columns={shown(self.columns)}: width x height, such as 24x24, of at most {MOST_COLUMNS} "
-                "columns"
+            raise BadInput.of(
+                "columns", self.columns, f"width x height, such as 24x24, of at most {MOST_COLUMNS} columns"
             )
         return int(found[1]), int(found[2])
 
@@ -133,48 +168,98 @@ def describe(full: bool = False, **options) -> dict:
     `full` runs the published number of neurons for the published 10 s: 20 480, or, with `columns`, 1250 in
     each (published: 24x24, 48x48, 96x96; a description cannot hold 192x192). Areas are columns. Neighbouring
     columns share a rank, so that ranks communicate only with neighbours. Raises BadInput naming the option,
-    its value and what is allowed.
+    its value and what is expected.
     """
     if options.get("columns") is not None:
         options = IN_COLUMNS | {name: value for name, value in options.items() if value is not None}
     chosen = choose(Options, options, full, FULL)
     width, height = chosen.grid
-    columns = dpsnn_columns.grid(width, height)
-    areas = ["network"] if chosen.columns is None else [dpsnn_columns.area(column) for column in columns]
-    populations = [population for area in areas for population in _populations(area, chosen)]
+    columns = [(x, y) for y in range(height) for x in range(width)]
+    areas = [_area(column) for column in columns]
+    shares = stencil(chosen.kernel, chosen.reach)
+    found = [p for column in columns for p in _onto(chosen, column, shares)]
     if chosen.columns is None:
-        projections = _homogeneous(chosen)
-    else:
-        projections = dpsnn_columns.projections(
-            width, height, chosen.kernel, chosen.reach, chosen.state, chosen.weight_classes
-        )
-    described = chosen.described(populations, projections, resolution_ms=chosen.resolution_ms, cycle_ms=1.0)
+        areas, pairs = ["network"], ((to, source) for to in POPULATIONS for source in POPULATIONS)
+        found = [_projection(chosen, [f"network-{s}"], s, f"network-{to}", INDEGREES[s]) for to, s in pairs]
+    populations = [population for area in areas for population in _populations(area, chosen)]
+    described = chosen.described(populations, found, resolution_ms=chosen.resolution_ms, cycle_ms=1.0)
     return {**described, "wire": chosen.wire}
 
 
+def _area(column: Offset) -> str:
+    return "x{}y{}".format(*column)
+
+
 def _populations(area: str, options: Options) -> list[dict]:
-    """Populations of the network or of a column; the background takes what rounding leaves."""
-    sizes = {name: round(dpsnn_cells.SHARES[name] * options.size) for name in dpsnn_cells.POPULATIONS}
+    """Populations of the network or of a column; the background takes what rounding leaves.
+
+    Published efficacies from outside are spread over the 400 synapses with a relative SD c; one efficacy of
+    (1 + c^2) times the mean at 1 / (1 + c^2) of the rate has the same mean and variance of the input.
+    """
+    sizes = {name: round(SHARES[name] * options.size) for name in POPULATIONS}
     sizes["B"] = options.size - sizes["F"] - sizes["I"]
     stimulation = STIMULATION[options.state] if options.stimulation is None else options.stimulation
-    return [
-        {
-            "name": f"{area}-{name}",
-            "area": area,
-            "size": size,
-            "neuron": dpsnn_cells.neuron(name),
-            "external": dpsnn_cells.external(name, options.state, stimulation, options.resolution_ms),
-        }
-        for name, size in sizes.items()
-    ]
+    spread, found = 1 + RELATIVE_SD**2, []
+    rates = EXTERNAL_HZ_COARSE if options.resolution_ms > 0.5 else EXTERNAL_HZ
+    efficacies = EFFICACY_MV[options.state]["external"]
+    for (name, size), rate, efficacy in zip(sizes.items(), rates, efficacies, strict=True):
+        weight = efficacy * (stimulation if name == "F" else 1) * spread
+        outside = {"rate_hz": rate / spread, "synapses": EXTERNAL_SYNAPSES, "weight": weight}
+        neuron = NEURONS_OF["I" if name == "I" else "E"]
+        about = {"name": f"{area}-{name}", "area": area, "size": size}
+        found.append({**about, "neuron": neuron, "external": outside})
+    return found
 
 
-def _homogeneous(options: Options) -> list[dict]:
-    return [
-        dpsnn_cells.projection(
-            [f"network-{source}"], source, f"network-{target}", target, dpsnn_cells.INDEGREES[source],
-            options.state, options.weight_classes,
-        )
-        for target in dpsnn_cells.POPULATIONS
-        for source in dpsnn_cells.POPULATIONS
-    ]  # fmt: skip
+def _projection(options: Options, pool: list[str], kind: str, target: str, indegree: int) -> dict:
+    """`indegree` synapses on each neuron of `target` from the pool of sources, all of a `kind`.
+
+    Efficacies take `weight_classes` values that keep mean and SD, so the input keeps both; what they lack is
+    the far tails. With 0 classes every synapse has a weight of its own, in eight bytes.
+    """
+    mean = EFFICACY_MV[options.state][kind][POPULATIONS.index(target[-1])]
+    longest = DELAY_MAX_MS[kind]
+    delay = {"distribution": "exponential", "mean": longest / math.log(20), "min": 1.0, "max": longest}
+    weight = {"mean": mean, "sd": RELATIVE_SD * abs(mean), "classes": options.weight_classes}
+    return {"source": pool, "target": target, "indegree": indegree, "weight": weight, "delay": delay}
+
+
+def stencil(kernel: Kernel, reach: float) -> dict[Offset, int]:
+    """Share of each offset (dx, dy), in columns, in the excitatory synapses of a column; 1000 at its own."""
+    fall, far = KERNELS[kernel], 0
+    while round(RESOLUTION * fall(far + 1, reach)) > 0:
+        far += 1
+    around = range(-far, far + 1)
+    shares = {(x, y): round(RESOLUTION * fall(math.hypot(x, y), reach)) for y in around for x in around}
+    return {offset: share for offset, share in shares.items() if share > 0}
+
+
+def _onto(options: Options, target: Offset, shares: dict[Offset, int]) -> list[dict]:
+    """Projections onto a column of the grid. Columns at offsets of equal share are one pool."""
+    (width, height), pools, found = options.grid, defaultdict(list), []
+    for (dx, dy), share in shares.items():
+        column = x, y = target[0] + dx, target[1] + dy
+        if 0 <= x < width and 0 <= y < height:
+            pools[share].append(_area(column))
+    whole, ordered = sum(shares.values()), sorted(pools, reverse=True)
+    for to in POPULATIONS:
+        name = f"{_area(target)}-{to}"
+        for kinds in ("FB",) if to == "I" else ("F", "B"):  # F and B weigh the same on I
+            wanted = sum(INDEGREES[kind] for kind in kinds)
+            indegrees = _split(wanted, [share * len(pools[share]) / whole for share in ordered])
+            for share, indegree in zip(ordered, indegrees, strict=True):
+                pool = [f"{area}-{kind}" for area in pools[share] for kind in kinds]
+                if indegree:
+                    found.append(_projection(options, pool, kinds[0], name, indegree))
+        found.append(_projection(options, [f"{_area(target)}-I"], "I", name, INDEGREES["I"]))
+    return found
+
+
+def _split(whole: int, parts: list[float]) -> list[int]:
+    """Whole numbers nearest to `whole` times each of the parts that keep the sum (largest remainders)."""
+    exact = [whole * part for part in parts]
+    split = [math.floor(number) for number in exact]
+    left = round(sum(exact)) - sum(split)
+    for i in sorted(range(len(exact)), key=lambda i: split[i] - exact[i])[:left]:
+        split[i] += 1
+    return split

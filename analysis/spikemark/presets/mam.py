@@ -1,19 +1,29 @@
 """The multi-area model of macaque visual cortex in its ground state, from its published statistics.
 
-`mam_areas` draws it, `mam_data` reads a user's own copy of the original's data instead. Delays within an area
-are those of the microcircuit; between areas the mean is the distance at 3.5 mm/ms, and what is shorter than
-1 ms is redrawn, so that the delay ratio is 10 (Lober et al. 2026). In-degrees are Poisson numbers.
+`draw` gives areas with the statistics of Schmidt et al. (2018): sizes, synapses per neuron, their share
+between areas and the spread of the numbers of synapses between areas are those of the model with stabilised
+connectivity, computed from its public data. Within the areas, every figure is that of the microcircuit of
+Potjans & Diesmann (2014): shares of the populations, probabilities of connection (all scaled alike to the
+in-degree of an area), weights and neurons. `mam_data` reads a user's own copy of the original's data
+instead.
+
+Delays within an area are those of the microcircuit; between areas the mean is the distance at 3.5 mm/ms, and
+what is shorter than 1 ms is redrawn, so that the delay ratio is 10 (Lober et al. 2026). In-degrees are
+Poisson numbers.
+
+18.5 % of the synapses connect areas, 26.5 % before stabilisation. Lober et al. 2026 state a third,
+which could not be found in public data.
 """
 
-from typing import Annotated
+from collections.abc import Callable
+from statistics import NormalDist
 
 import numpy as np
 from pydantic import Field
 
-from . import cortex, mam_areas, mam_data
-from .mam_areas import Areas
-from .published_rates import ALL, PublishedRates
-from .run_options import ScaledOptions, choose_scaled
+from . import cortex, mam_data
+from .mam_data import BACKGROUND_HZ, Areas
+from .options import ALL, SCALE, PublishedRates, ScaledOptions, choose
 
 SUMMARY = "multi-area model of macaque visual cortex, ground state, 32 areas of eight populations"
 SPEED_MM_PER_MS, SHORTEST_MS, DELAY_RATIO = 3.5, 1.0, 10
@@ -21,9 +31,18 @@ LEAST_INDEGREE = 1e-4  # mean synapses per neuron; what has fewer is left out
 WEIGHT_CLASSES = 8  # leaves room in a synapse for delays up to 54 ms to as many neurons as an area has
 POWER = 0.6  # of the scale for in-degrees, as in microcircuit; measured at the scales 0.005 to 0.05
 
+AREAS = 32
+NEURONS_PER_AREA, SIZE_CV = 129_064, 0.198
+INDEGREE, SHARE_BETWEEN = 5842, 0.185
+MEDIAN_SOURCES, LN_SD = 21, 3.46
+NEAREST_MM, MEAN_MM, FURTHEST_MM = 6.0, 25.5, 63.0
+RATE_HZ, RATE_CV = 2.5, 0.25
+#: Populations whose axons leave the area: all excitatory ones but that of layer 4.
+LEAVING = np.array([name in ("L23E", "L5E", "L6E") for name in cortex.POPULATIONS])
+
 #: The mean rate of the ground state, spikes/s; it is that of the network as drawn.
 RATES = PublishedRates(
-    {ALL: mam_areas.RATE_HZ},
+    {ALL: RATE_HZ},
     "Lober et al. (2026), whose MAM-benchmark fires as the ground state of Schmidt et al. (2018)",
     hold_for={"from_": None},
     compared_from={"scale": 0.005, "indegree_scale": 0.06},
@@ -33,14 +52,11 @@ RATES = PublishedRates(
 class Options(ScaledOptions):
     """What `describe` accepts; the defaults suit a laptop."""
 
-    schedule: Annotated[str, Field(description="a schedule of the mini-app")] = "structure_aware"
-    scale: Annotated[
-        float, Field(ge=0.001, le=1, description="neurons, as a fraction of the published 4.13 million")
-    ] = 0.01
-    from_: Annotated[
-        str | None,
-        Field(description="folder with a copy of the original model's data, read instead of drawing areas"),
-    ] = None
+    schedule: str = Field("structure_aware", description="a schedule of the mini-app")
+    scale: float = Field(0.01, ge=0.001, le=1, description=f"{SCALE}4.13 million")
+    from_: str | None = Field(
+        None, description="folder with a copy of the original model's data, read instead of drawing areas"
+    )
 
 
 def describe(full: bool = False, **options) -> dict:
@@ -49,60 +65,152 @@ def describe(full: bool = False, **options) -> dict:
     `full` means the scale 1 if none is given. Scaling is that of the microcircuit, at the expected rates; the
     ground state holds from a scale of 0.005. A scaled copy of the original's data fires faster than the
     original (5.4 spikes/s at 0.01): its inhibitory weights, -11 times the excitatory ones, grow too large.
-    Raises BadInput naming the option or the file, the value and what is allowed.
+    Raises BadInput naming the option or the file, the value and what is expected.
     """
-    chosen = choose_scaled(Options, full, options, POWER)
-    areas = mam_areas.draw(chosen.seed) if chosen.from_ is None else mam_data.read(chosen.from_)
-    return chosen.described(*_network(areas, chosen.scale, chosen.indegree_scale), delay_ratio=DELAY_RATIO)
+    chosen = choose(Options, options, full, {"scale": 1.0})
+    areas = draw(chosen.seed) if chosen.from_ is None else mam_data.read(chosen.from_)
+    return chosen.described(*_network(areas, chosen.scale, chosen.of_synapses(POWER)), DELAY_RATIO)
+
+
+def rates_hz(seed: int, from_: str | None = None) -> dict[str, float]:
+    """Expected rate of each population, which differs between areas and within them, in Hz."""
+    areas = draw(seed) if from_ is None else mam_data.read(from_)
+    return dict(zip(_names(areas), map(float, areas.rates_hz), strict=True))
+
+
+def _names(areas: Areas) -> list[str]:
+    pairs = zip(areas.area, areas.kind, strict=True)
+    return [f"{areas.names[a]}-{cortex.POPULATIONS[k]}" for a, k in pairs]
 
 
 def _network(areas: Areas, scale: float, indegree_scale: float) -> tuple[list[dict], list[dict]]:
-    """Populations and projections with `scale` of the neurons and `indegree_scale` of the synapses each."""
-    sizes = np.rint(scale * areas.neurons).astype(int)
-    names = [f"{areas.names[a]}-{cortex.POPULATIONS[k]}" for a, k in zip(areas.area, areas.kind, strict=True)]
+    """Populations and projections with `scale` of the neurons and `indegree_scale` of the synapses each.
+
+    Sources that lie in one area and agree in weight and in synapses sent share a projection.
+    """
+    sizes, names = np.rint(scale * areas.neurons).astype(int), _names(areas)
     rates = np.r_[areas.rates_hz, areas.background_hz]
     kept, weights, current = cortex.scaled(areas.indegrees, areas.weights_pA, rates, indegree_scale)
-    populations = [
-        cortex.population(
-            name,
-            areas.names[areas.area[p]],
-            sizes[p],
-            areas.kind[p],
-            current[p],
-            (areas.background_hz, kept[p, -1], weights[p, -1]),
-        )
-        for p, name in enumerate(names)
-    ]
-    projections = [
-        cortex.projection(
-            [names[source] for source in pool],
-            names[target],
-            kept[target, pool].sum(),
-            weights[target, pool[0]],
-            WEIGHT_CLASSES,
-            **_delay(areas, target, pool[0]),
-        )
-        for target in range(len(names))
-        for pool in _pools(areas, target)
-        if sizes[pool].sum() > 0 and kept[target, pool].sum() >= LEAST_INDEGREE
-    ]
+    populations, projections = [], []
+    for p, name in enumerate(names):
+        background = areas.background_hz, kept[p, -1], weights[p, -1]
+        here, kind = areas.area[p], areas.kind[p]
+        populations.append(cortex.population(name, areas.names[here], sizes[p], kind, current[p], background))
+        indegrees = areas.indegrees[p, :-1]
+        sources = np.flatnonzero(indegrees)
+        density = np.round(np.log(indegrees[sources] / areas.neurons[sources]), 6)
+        keys = zip(areas.area[sources], areas.weights_pA[p, sources], density, strict=True)
+        pools: dict[tuple, list[int]] = {}
+        for key, source in zip(keys, sources, strict=True):
+            pools.setdefault(key, []).append(source)
+        for (there, *_), pool in pools.items():
+            synapses = kept[p, pool].sum()
+            if sizes[pool].sum() == 0 or synapses < LEAST_INDEGREE:
+                continue
+            delay, least = cortex.DELAY_MS[areas.kind[pool[0]]], {}
+            if here != there:
+                delay, least = areas.distances_mm[here, there] / SPEED_MM_PER_MS, {"min": SHORTEST_MS}
+            sent = [names[source] for source in pool]
+            projections.append(
+                cortex.projection(sent, name, synapses, weights[p, pool[0]], WEIGHT_CLASSES, delay, **least)
+            )
     return populations, projections
 
 
-def _pools(areas: Areas, target: int) -> list[np.ndarray]:
-    """Sources that can share a projection: they lie in one area and agree in weight and in synapses sent."""
-    indegrees = areas.indegrees[target, :-1]
-    sources = np.flatnonzero(indegrees)
-    density = np.round(np.log(indegrees[sources] / areas.neurons[sources]), 6)
-    keys = zip(areas.area[sources], areas.weights_pA[target, sources], density, strict=True)
-    pools: dict[tuple, list[int]] = {}
-    for key, source in zip(keys, sources, strict=True):
-        pools.setdefault(key, []).append(source)
-    return [np.array(pool) for pool in pools.values()]
+def draw(seed: int) -> Areas:
+    """The network of areas that `seed` gives. It has exactly the statistics above."""
+    rng = np.random.default_rng(seed)
+    area, kind = np.repeat(np.arange(AREAS), 8), np.tile(np.arange(8), AREAS)
+    totals = NEURONS_PER_AREA * (1 + SIZE_CV * _standard_normal(rng))
+    share = cortex.NEURONS / cortex.NEURONS.sum()
+    neurons = totals[area] * share[kind]
+
+    local = cortex.indegrees()
+    local *= INDEGREE * (1 - SHARE_BETWEEN) / (share @ local.sum(axis=1))
+    same = area[:, np.newaxis] == area
+    leaving = np.where(LEAVING, share, 0) / share[LEAVING].sum()
+    between = sources(rng) * INDEGREE * SHARE_BETWEEN
+    indegrees = np.where(same, local[kind][:, kind], between[area][:, area] * leaving[kind])
+    weights = np.where(same, cortex.weights()[kind][:, kind], cortex.current_pA(cortex.PSP_MV))
+
+    factor = 1 + RATE_CV * _standard_normal(rng)
+    rates = factor[area] * np.array(list(cortex.RATES_HZ.values()))[kind]
+    rates *= RATE_HZ * neurons.sum() / (neurons @ rates)
+    weights = np.c_[weights, np.full(len(area), cortex.current_pA(cortex.PSP_MV))]
+    background = [background_indegree(rate, indegrees[p], weights[p], rates) for p, rate in enumerate(rates)]
+    return Areas(
+        names=[f"area{number}" for number in range(AREAS)],
+        area=area,
+        kind=kind,
+        neurons=neurons,
+        indegrees=np.c_[indegrees, background],
+        weights_pA=weights,
+        rates_hz=rates,
+        background_hz=BACKGROUND_HZ,
+        distances_mm=distances(rng),
+    )
 
 
-def _delay(areas: Areas, target: int, source: int) -> dict:
-    here, there = areas.area[target], areas.area[source]
-    if here == there:
-        return {"delay_ms": cortex.DELAY_MS[areas.kind[source]]}
-    return {"delay_ms": areas.distances_mm[here, there] / SPEED_MM_PER_MS, "min": SHORTEST_MS}
+def sources(rng: np.random.Generator) -> np.ndarray:
+    """Share of each source area (columns) in the synapses that a target area (rows) has from other areas.
+
+    The logarithms of the shares that are not 0 have the standard deviation LN_SD; half of the target areas
+    have at most MEDIAN_SOURCES sources.
+    """
+    number = rng.binomial(AREAS - 1, MEDIAN_SOURCES / (AREAS - 1), size=AREAS)
+    number = np.clip(number + MEDIAN_SOURCES - int(np.median(number)), 1, AREAS - 1)
+    chosen = np.zeros((AREAS, AREAS), dtype=bool)
+    for target, count in enumerate(number):
+        others = np.delete(np.arange(AREAS), target)
+        chosen[target, rng.choice(others, count, replace=False)] = True
+    logarithms = rng.normal(size=(AREAS, AREAS))
+
+    def shares(spread: float) -> np.ndarray:
+        drawn = np.where(chosen, np.exp(spread * logarithms), 0)
+        return drawn / drawn.sum(axis=1, keepdims=True)
+
+    spread = _root(lambda s: np.log(shares(s)[chosen]).std() - LN_SD, 0, 2 * LN_SD)
+    return shares(spread)
+
+
+def distances(rng: np.random.Generator) -> np.ndarray:
+    """Distances in mm, [areas, areas]: points in a ball, stretched to the published range and mean."""
+    points = rng.normal(size=(AREAS, 3))
+    points *= (rng.uniform(size=AREAS) ** (1 / 3) / np.linalg.norm(points, axis=1))[:, np.newaxis]
+    apart = np.linalg.norm(points[:, np.newaxis] - points, axis=2)
+    pairs = ~np.eye(AREAS, dtype=bool)
+    low, high = apart[pairs].min(), apart[pairs].max()
+    place = np.where(pairs, (apart - low) / (high - low), 0)
+
+    def stretched(power: float) -> np.ndarray:
+        return NEAREST_MM + (FURTHEST_MM - NEAREST_MM) * place**power
+
+    power = _root(lambda x: stretched(x)[pairs].mean() - MEAN_MM, 0.1, 10)
+    return np.where(pairs, stretched(power), 0)
+
+
+def background_indegree(rate: float, indegrees: np.ndarray, weights: np.ndarray, rates: np.ndarray) -> float:
+    """Background synapses with which a neuron fires at `rate` in mean-field theory.
+
+    `indegrees` [P], `weights` [P + 1] (pA, the last is the background's), `rates` [P] of its sources.
+    """
+
+    def excess(background: float) -> float:
+        events = np.r_[indegrees * rates, background * BACKGROUND_HZ]  # per second
+        return cortex.rate_of(events, weights) - rate
+
+    return _root(excess, 0, 10 * INDEGREE)
+
+
+def _standard_normal(rng: np.random.Generator) -> np.ndarray:
+    """[AREAS] quantiles of the normal distribution in random order, with mean 0 and standard deviation 1."""
+    levels = (np.arange(AREAS) + 0.5) / AREAS
+    quantiles = np.array([NormalDist().inv_cdf(level) for level in levels])
+    return rng.permutation(quantiles / quantiles.std())
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Where `function` is 0 between `low` and `high`."""
+    from scipy.optimize import brentq
+
+    return brentq(function, low, high)

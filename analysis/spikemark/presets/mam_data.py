@@ -1,7 +1,7 @@
-"""Reading the original multi-area model from a user's own copy (github.com/INM-6/multi-area-model).
+"""A network of cortical areas, and reading it from a user's own copy of the original multi-area model.
 
-The data are licensed CC BY-NC-SA 4.0 and not part of Spikemark. Three files are read, from where a clone has
-them or from one folder:
+The copy (github.com/INM-6/multi-area-model) is licensed CC BY-NC-SA 4.0 and not part of Spikemark. Three
+files are read, from where a clone has them or from one folder:
 
 - `*_Data_Model_*.json`, written by the model's `compute_Model_params` (`multiarea_model/data_multiarea`) or
   by `MultiAreaModel` (`config_files`): neurons, synapses, weights in pA, distances in mm;
@@ -12,59 +12,79 @@ them or from one folder:
 
 import json
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from spikemark.core.errors import BadInput, shown
+from spikemark.core.errors import BadInput
 from spikemark.core.npy import read_npy
 
 from . import cortex
-from .mam_areas import BACKGROUND_HZ, Areas
 
+BACKGROUND_HZ = 10.0
 MODEL, RATES, STABLE = "*_Data_Model_*.json", "fullscale_rates.json", "K_prime_original.npy"
 FOLDERS = {
     MODEL: (".", "config_files", "multiarea_model/data_multiarea"),
     RATES: (".", "tests"),
     STABLE: (".", "figures/SchueckerSchmidt2017"),
 }
+KINDS = [name.removeprefix("L") for name in cortex.POPULATIONS]
+
+
+@dataclass(frozen=True)
+class Areas:
+    """A network of areas at full size; P populations in all, numbered area by area.
+
+    The last column of `indegrees` and `weights_pA` is the background, Poisson input at `background_hz`.
+    """
+
+    names: list[str]  # of the areas
+    area: np.ndarray  # [P] number of the area
+    kind: np.ndarray  # [P] number in cortex.POPULATIONS
+    neurons: np.ndarray  # [P]
+    indegrees: np.ndarray  # [P, P + 1] mean synapses of a neuron by target and source
+    weights_pA: np.ndarray  # [P, P + 1]
+    rates_hz: np.ndarray  # [P] expected
+    background_hz: float
+    distances_mm: np.ndarray  # [areas, areas]
 
 
 def read(folder: str) -> Areas:
     """The network in `folder`. Raises BadInput naming the file, the entry and what is wrong with it."""
     if not Path(folder).is_dir():
-        raise BadInput(f"from={shown(folder)}: not a folder")
+        raise BadInput.of("from", folder, "a folder")
     model, rates = _Data(_find(folder, MODEL)), _Data(_find(folder, RATES))
     names = model.names("area_list")
-    populations = [
-        (a, p) for a in names for p in model.names("structure", a) if model.number("neuron_numbers", a, p)
-    ]
-    if not populations:
-        raise BadInput(f"{model.path}: neuron_numbers: no population has neurons")
+    every = [(a, p) for a in names for p in model.names("structure", a)]
+    populations = [(a, p) for a, p in every if model.number("neuron_numbers", a, p)]
+    for _, population in populations:
+        model.check(population in KINDS, ("structure",), population, f"one of {', '.join(KINDS)}")
+    model.check(populations, ("neuron_numbers",), 0, "a population with neurons")
     neurons = np.array([model.number("neuron_numbers", *one) for one in populations])
-    outside = ("external", "external")
-    table = {
-        field: np.array([[model.number(field, *t, *s) for s in (*populations, outside)] for t in populations])
+    sources = (*populations, ("external", "external"))
+    synapses, weights = (
+        np.array([[model.number(field, *t, *s) for s in sources] for t in populations])
         for field in ("synapses", "synapse_weights_mean")
-    }
-    indegrees = table["synapses"] / neurons[:, np.newaxis]
+    )
+    indegrees = synapses / neurons[:, np.newaxis]
     stable = _find(folder, STABLE, needed=False)
     if stable is not None:
         indegrees[:, :-1] = _matrix(stable, len(populations))
     return Areas(
         names=names,
         area=np.array([names.index(area) for area, _ in populations]),
-        kind=np.array([model.kind(population) for _, population in populations]),
+        kind=np.array([KINDS.index(population) for _, population in populations]),
         neurons=neurons,
         indegrees=indegrees,
-        weights_pA=table["synapse_weights_mean"],
+        weights_pA=weights,
         rates_hz=np.array([rates.number(*one) for one in populations]),
         background_hz=BACKGROUND_HZ,
-        distances_mm=np.array(
-            [[model.number("distances", a, b) if a != b else 0.0 for b in names] for a in names]
-        ),
-    )
+        distances_mm=np.array([
+            [model.number("distances", a, b) if a != b else 0.0 for b in names] for a in names
+        ]),
+    )  # fmt: skip
 
 
 class _Data:
@@ -75,51 +95,45 @@ class _Data:
         try:
             self.content = json.loads(path.read_bytes())
         except (OSError, ValueError, RecursionError) as error:
-            raise BadInput(f"{path}: cannot be read as JSON: {error}") from None
+            raise BadInput(f"{path}: cannot be read as JSON: {error}", code="file") from None
 
-    def entry(self, *keys: str) -> Any:
+    def entry(self, keys: tuple[str, ...]) -> Any:
         found = self.content
-        for depth, key in enumerate(keys):
+        for depth, key in enumerate(keys, 1):
             if not isinstance(found, dict) or key not in found:
-                raise BadInput(f"{self.path}: {'.'.join(keys[: depth + 1])}: missing")
+                raise BadInput(f"{self.path}: {'.'.join(keys[:depth])}: missing")
             found = found[key]
         return found
 
+    def check(self, right: object, keys: tuple[str, ...], found: Any, expected: str) -> None:
+        if not right:
+            raise BadInput.of(".".join(keys), found, expected, file=self.path)
+
     def names(self, *keys: str) -> list[str]:
-        found = self.entry(*keys)
-        if not isinstance(found, list) or not found or not all(isinstance(name, str) for name in found):
-            raise BadInput(f"{self.path}: {'.'.join(keys)}={shown(found)}: a list of names is needed")
-        if len(set(found)) < len(found):
-            raise BadInput(f"{self.path}: {'.'.join(keys)}={shown(found)}: names occur twice")
+        found = self.entry(keys)
+        right = isinstance(found, list) and found and all(isinstance(name, str) for name in found)
+        self.check(right and len(set(found)) == len(found), keys, found, "a list of names, each of them once")
         return found
 
     def number(self, *keys: str) -> float:
-        found = self.entry(*keys)
-        if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
-            raise BadInput(f"{self.path}: {'.'.join(keys)}={shown(found)}: a finite number is needed")
-        if found < 0 and keys[0] != "synapse_weights_mean":
-            raise BadInput(f"{self.path}: {'.'.join(keys)}={shown(found)}: at least 0")
-        if found == 0 and keys[0] == "distances":
-            raise BadInput(f"{self.path}: {'.'.join(keys)}={shown(found)}: above 0")
+        """A weight, or a number of at least 0; a distance is above 0."""
+        found = self.entry(keys)
+        right = not isinstance(found, bool) and isinstance(found, int | float) and math.isfinite(found)
+        least = {"synapse_weights_mean": -math.inf, "distances": 5e-324}.get(keys[0], 0)
+        expected = f"a finite number{'' if least == -math.inf else ' above 0' if least else ' of at least 0'}"
+        self.check(right and found >= least, keys, found, expected)
         return float(found)
-
-    def kind(self, population: str) -> int:
-        if f"L{population}" not in cortex.POPULATIONS:
-            known = ", ".join(name.removeprefix("L") for name in cortex.POPULATIONS)
-            raise BadInput(f"{self.path}: structure: {shown(population)}: one of {known}")
-        return cortex.POPULATIONS.index(f"L{population}")
 
 
 def _find(folder: str, pattern: str, needed: bool = True) -> Path | None:
     for place in FOLDERS[pattern]:
         found = sorted((Path(folder) / place).glob(pattern))
         if len(found) > 1:
-            names = ", ".join(path.name for path in found)
-            raise BadInput(f"from={shown(folder)}: several files {pattern} ({names}): one is needed")
+            raise BadInput.of("from", folder, f"one file {pattern}, not {', '.join(p.name for p in found)}")
         if found:
             return found[0]
     if needed:
-        raise BadInput(f"from={shown(folder)}: no file {pattern} in {', '.join(FOLDERS[pattern])}")
+        raise BadInput.of("from", folder, f"a file {pattern} in {', '.join(FOLDERS[pattern])}")
     return None
 
 
@@ -127,11 +141,8 @@ def _matrix(path: Path, populations: int) -> np.ndarray:
     try:
         matrix = read_npy(path)
     except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error}") from None
-    if matrix.shape != (populations, populations) or matrix.dtype.kind not in "iuf":
-        raise BadInput(
-            f"{path}: {matrix.dtype} {matrix.shape}: numbers of shape {(populations, populations)}"
-        )
-    if not (np.isfinite(matrix).all() and (matrix >= 0).all()):
-        raise BadInput(f"{path}: in-degrees are finite and at least 0")
+        raise BadInput(f"{path}: cannot be read: {error}", code="file") from None
+    right = matrix.shape == (populations, populations) and matrix.dtype.kind in "iuf"
+    if not (right and np.isfinite(matrix).all() and (matrix >= 0).all()):
+        raise BadInput(f"{path}: in-degrees: expected [{populations}, {populations}] numbers of at least 0")
     return matrix

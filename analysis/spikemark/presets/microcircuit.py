@@ -4,14 +4,11 @@ Differences from the reference implementation: weights come in 32 classes, and i
 whereas the reference deals a fixed number of synapses to all neurons of a population.
 """
 
-from typing import Annotated
-
 import numpy as np
 from pydantic import Field
 
 from . import cortex
-from .published_rates import PublishedRates
-from .run_options import ScaledOptions, choose_scaled
+from .options import SCALE, PublishedRates, ScaledOptions, choose
 
 SUMMARY = "cortical microcircuit of Potjans & Diesmann, four layers, 77 169 neurons at full scale"
 BACKGROUND_HZ = 8.0
@@ -31,9 +28,7 @@ RATES = PublishedRates(
 class Options(ScaledOptions):
     """What `describe` accepts; the defaults suit a laptop."""
 
-    scale: Annotated[
-        float, Field(ge=0.001, le=1, description="neurons, as a fraction of the published 77 169")
-    ] = 0.1
+    scale: float = Field(0.1, ge=0.001, le=1, description=f"{SCALE}77 169")
 
 
 def describe(full: bool = False, **options) -> dict:
@@ -41,13 +36,13 @@ def describe(full: bool = False, **options) -> dict:
 
     `full` means the scale 1 if none is given. Below that, weights grow by 1 / sqrt(indegree_scale), which
     keeps the variance of the input, and a constant current keeps its mean at the published rates (van Albada
-    et al. 2015). Raises BadInput naming the option, its value and what is allowed.
+    et al. 2015). Raises BadInput naming the option, its value and what is expected.
     """
-    chosen = choose_scaled(Options, full, options, POWER)
+    chosen = choose(Options, options, full, {"scale": 1.0})
     full_network = np.c_[cortex.indegrees(), cortex.EXTERNAL_INDEGREES]  # [targets, sources and background]
     full_weights = np.c_[cortex.weights(), np.full(8, cortex.current_pA(cortex.PSP_MV))]
     rates = np.array([*cortex.RATES_HZ.values(), BACKGROUND_HZ])
-    network, weights, current = cortex.scaled(full_network, full_weights, rates, chosen.indegree_scale)
+    network, weights, current = cortex.scaled(full_network, full_weights, rates, chosen.of_synapses(POWER))
     names, sizes = cortex.POPULATIONS, np.rint(chosen.scale * cortex.NEURONS)
     populations = [
         cortex.population(

@@ -1,126 +1,218 @@
 """A parametric brain of voxels in the spirit of Du et al. (2022), without licensed data.
 
-A small one is a run description. A large one is a coarse graph: the file holds the options, and
-`spikemark partition` and `spikemark traffic` draw the graph from them, the same one each time.
+Voxels lie in a ball, or on a flat sheet without border, and are sorted by region. A pair of voxels is kept
+with a probability that falls as exp(-distance / lambda); `connected` of all pairs are kept. A neuron of
+voxel t draws a source outside t from voxel v with the probability
+
+    p(t <- v) ~ size(v) hub(v) exp(-distance / lambda) lognormal(weight_sd)   over the kept pairs.
+
+`hub` is lognormal with the coefficient of variation `unevenness`; it makes some voxels speak to many others.
+No measured connectivity is used. Distances are in radii of the ball, or in half widths of the sheet.
+
+A small brain is a run description. A large one is a coarse graph: the file holds the options, and
+`spikemark partition` draws the graph from them, the same one each time.
 """
 
-from typing import Annotated, Literal
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from pydantic import Field, model_validator
+from scipy import sparse
 
-from . import voxel_graph
-from .options import choose
-from .run_options import RunOptions
+from spikemark.core.errors import BadInput
+
+from .options import RunOptions, choose
 
 SUMMARY = "voxels in regions with uneven, local connectivity, as a network to run or as a coarse graph"
 KIND = "voxel graph"
 # Du et al.: 1e10 neurons on 2000 GPUs, 22 603 voxels, about 3 % of pairs, in-degree 100. The others are
 # tuned: lambda_ for 1552 partners of a rank, unevenness for a random peak 1.45 times the balanced one.
-FULL = {
-    "form": "graph",
-    "voxels": 22_603,
-    "neurons": 10_000_000_000,
-    "connected": 0.03,
-    "regions": 378,
-}
+FULL = {"form": "graph", "voxels": 22_603, "neurons": 10_000_000_000, "connected": 0.03, "regions": 378}
 MOST_RUN, MOST_PAIRS, LEAST_MEAN = 1_000_000, 100_000, 1e-4
 MOST_VOXELS, MOST_NEURONS = 100_000, 10**12
+
+EXCITATORY = 0.8  # share of a voxel's neurons, E:I 4:1; only they project to other voxels
+#: Shares of a neuron's synapses from E and I of its own voxel; the rest is from E of others (Du et al.).
+LOCAL_E, LOCAL_I = 4 / 7, 1 / 7
+BLOCK, SCALINGS = 256, 3  # target voxels at a time; scalings of chances to their sum
+
+
+@dataclass(frozen=True)
+class Voxels:
+    """V voxels, numbered region by region."""
+
+    places: np.ndarray  # [V, 3]
+    region: np.ndarray  # [V]
+    excitatory: np.ndarray  # [V] neurons
+    inhibitory: np.ndarray  # [V] neurons
+    sources: sparse.csr_array  # [V target, V source] p(t <- v); each row sums to 1, or is empty
 
 
 class Options(RunOptions):
     """What `describe` accepts; the defaults suit a laptop."""
 
-    form: Annotated[
-        Literal["run", "graph"],
-        Field(description="run: a run description; graph: a coarse graph for partition and traffic"),
-    ] = "run"
-    voxels: Annotated[int, Field(ge=1, le=MOST_VOXELS, description="number of voxels")] = 64
-    neurons: Annotated[int, Field(ge=4, le=MOST_NEURONS, description="neurons of all voxels")] = 20_000
-    indegree: Annotated[int, Field(ge=7, le=100_000, description="synapses per neuron")] = 100
-    geometry: Annotated[Literal["ball", "sheet"], Field(description="where voxels lie")] = "ball"
-    regions: Annotated[int, Field(ge=1, le=10_000, description="regions; voxels are sorted by them")] = 8
-    connected: Annotated[
-        float, Field(gt=0, le=1, description="share of the other voxels that a voxel gets input from")
-    ] = 0.25
-    lambda_: Annotated[
-        float, Field(gt=0, le=1e6, description="distance over which connections fall by e, in radii")
-    ] = 0.31
-    weight_sd: Annotated[
-        float, Field(ge=0, le=5, description="SD of the logarithms of the weights of pairs of voxels")
-    ] = 1.5
-    unevenness: Annotated[
-        float, Field(ge=0, le=10, description="CV of how strongly voxels project to others")
-    ] = 0.2
-    size_cv: Annotated[float, Field(ge=0, le=10, description="CV of the voxels' neurons")] = 0.2
-    rate: Annotated[float, Field(ge=0, le=1e6, description="mean rate, spikes/s")] = 2.5
-    delay_ms: Annotated[float, Field(ge=1, le=1000, description="delay between voxels, ms")] = 2.0
+    form: Literal["run", "graph"] = Field(
+        "run", description="run: a run description; graph: a coarse graph for partition"
+    )
+    voxels: int = Field(64, ge=1, le=MOST_VOXELS, description="number of voxels")
+    neurons: int = Field(20_000, ge=4, le=MOST_NEURONS, description="neurons of all voxels")
+    indegree: int = Field(100, ge=7, le=100_000, description="synapses per neuron")
+    geometry: Literal["ball", "sheet"] = Field("ball", description="where voxels lie")
+    regions: int = Field(8, ge=1, le=10_000, description="regions; voxels are sorted by them")
+    connected: float = Field(
+        0.25, gt=0, le=1, description="share of the other voxels that a voxel gets input from"
+    )
+    lambda_: float = Field(
+        0.31, ge=1e-6, le=1e6, description="distance over which connections fall by e, in radii"
+    )
+    weight_sd: float = Field(
+        1.5, ge=0, le=5, description="SD of the logarithms of the weights of pairs of voxels"
+    )
+    unevenness: float = Field(0.2, ge=0, le=10, description="CV of how strongly voxels project to others")
+    size_cv: float = Field(0.2, ge=0, le=10, description="CV of the voxels' neurons")
+    rate: float = Field(2.5, ge=0, le=1e6, description="mean rate, spikes/s")
+    delay_ms: float = Field(2.0, ge=1, le=1000, description="delay between voxels, ms")
 
     @model_validator(mode="after")
     def _possible(self) -> "Options":
-        if self.neurons < 4 * self.voxels:
-            raise ValueError(f"neurons={self.neurons}: at least {4 * self.voxels}, four for each voxel")
-        if self.form == "graph":
-            return self
-        if self.neurons > MOST_RUN:
-            raise ValueError(
-                f"neurons={self.neurons}: at most {MOST_RUN} in a run description; form=graph has no limit"
-            )
         pairs = round(self.voxels * self.connected * self.voxels)
-        if pairs > MOST_PAIRS:
-            raise ValueError(
-                f"voxels={self.voxels}: {pairs} connected pairs; a run description has at most {MOST_PAIRS},"
-                " so choose fewer voxels, a smaller connected, or form=graph"
+        if self.neurons < 4 * self.voxels:
+            raise BadInput.of("neurons", self.neurons, f"at least {4 * self.voxels}, four for each voxel")
+        if self.form == "run" and self.neurons > MOST_RUN:
+            raise BadInput.of("neurons", self.neurons, f"at most {MOST_RUN}, or form=graph")
+        if self.form == "run" and pairs > MOST_PAIRS:
+            raise BadInput.of(
+                "voxels",
+                self.voxels,
+                f"at most {MOST_PAIRS} connected pairs (these are {pairs}), or form=graph",
             )
         return self
-
-    def drawn(self) -> voxel_graph.Voxels:
-        """The brain that the options give."""
-        names = ("geometry", "regions", "connected", "lambda_", "weight_sd", "unevenness", "size_cv")
-        own = {name: getattr(self, name) for name in names}
-        return voxel_graph.draw(self.voxels, self.neurons, self.seed, **own)
 
     @property
     def local(self) -> tuple[int, int]:
         """Synapses of a neuron from E and from I of its own voxel."""
-        return round(voxel_graph.LOCAL_E * self.indegree), round(voxel_graph.LOCAL_I * self.indegree)
+        return round(LOCAL_E * self.indegree), round(LOCAL_I * self.indegree)
+
+    def drawn(self) -> Voxels:
+        """The brain that the options and the seed give."""
+        rng = np.random.Generator(np.random.SFC64(self.seed))
+        places, region = self._places(rng)
+        sizes = _lognormal(rng, self.voxels, self.size_cv)  # then whole numbers, at least 2
+        ends = np.rint(np.cumsum(sizes) / sizes.sum() * (self.neurons - 2 * self.voxels)).astype(np.int64)
+        sizes = 2 + np.diff(ends, prepend=0)
+        inhibitory = np.maximum(1, np.rint((1 - EXCITATORY) * sizes)).astype(np.int64)
+        strength = (sizes - inhibitory) * _lognormal(rng, self.voxels, self.unevenness)
+        sources = self._pairs(rng, places, strength)
+        return Voxels(places, region, sizes - inhibitory, inhibitory, sources)
+
+    def _places(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Places of the voxels and their regions: each voxel belongs to the nearest of random centres.
+
+        Regions are numbered along a line through the brain; so are the voxels within each.
+        """
+
+        def scattered(n: int) -> np.ndarray:
+            if self.geometry == "sheet":
+                return np.c_[rng.uniform(-1, 1, (n, 2)), np.zeros(n)]
+            directions = rng.normal(size=(n, 3))
+            directions /= np.linalg.norm(directions, axis=1)[:, np.newaxis]
+            return directions * rng.uniform(size=n)[:, np.newaxis] ** (1 / 3)
+
+        centres, places = scattered(self.regions), scattered(self.voxels)
+        centres = centres[np.argsort(centres[:, 0])]
+        apart = (centres**2).sum(axis=1) - 2 * places @ centres.T  # plus what is the same for all centres
+        region = apart.argmin(axis=1)
+        order = np.lexsort((places[:, 0], region))
+        return places[order], region[order]
+
+    def _pairs(self, rng: np.random.Generator, places: np.ndarray, strength: np.ndarray) -> sparse.csr_array:
+        """p(t <- v) of the kept pairs, [target, source], blocks of targets side by side."""
+        count = self.voxels
+        wanted = np.float32(min(self.connected * count, count - 1))
+        at = places.astype(np.float32)
+        seeds = rng.integers(2**63, size=-(-count // BLOCK))
+
+        def over(chances: np.ndarray) -> np.ndarray:
+            """`wanted` over the sums of the targets; 0 for those that no other voxel reaches."""
+            sums = chances.sum(axis=1, keepdims=True)
+            return np.divide(wanted, sums, out=np.zeros_like(sums), where=sums > 0)
+
+        def block(number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            """Sources, weights, and how many of them each target of the block has."""
+            own = np.random.Generator(np.random.SFC64(seeds[number]))
+            first, last = number * BLOCK, min((number + 1) * BLOCK, count)
+            near = _distances(at[first:last], at, self.geometry == "sheet")
+            near /= -np.float32(self.lambda_)
+            np.exp(near, out=near)
+            near[np.arange(last - first), np.arange(first, last)] = 0
+            chance = near * over(near)
+            for _ in range(SCALINGS):  # pairs that are kept for sure leave more to the others
+                np.minimum(chance, 1, out=chance)
+                chance *= over(chance)
+            kept = np.flatnonzero(own.random(near.shape, dtype=np.float32) < chance)
+            rows, columns = np.divmod(kept, count)
+            weights = strength[columns] * near.ravel()[kept]
+            weights *= np.exp(self.weight_sd * own.standard_normal(len(rows)))
+            sums = np.bincount(rows, weights, last - first)[rows]
+            weights = np.divide(weights, sums, out=np.zeros_like(weights), where=sums > 0)  # 0: underflow
+            counts = np.bincount(rows, minlength=last - first)
+            return columns.astype(np.int32), weights.astype(np.float32), counts
+
+        with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as threads:
+            indices, data, counts = zip(*threads.map(block, range(len(seeds))), strict=True)
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate(counts))])
+        return sparse.csr_array((np.concatenate(data), np.concatenate(indices), starts), shape=(count, count))
+
+
+def _lognormal(rng: np.random.Generator, count: int, cv: float) -> np.ndarray:
+    """[count] lognormal numbers with mean 1 and the coefficient of variation `cv`."""
+    variance = np.log1p(cv**2)
+    return np.exp(rng.normal(-variance / 2, np.sqrt(variance), count))
+
+
+def _distances(of: np.ndarray, to: np.ndarray, wraps: bool) -> np.ndarray:
+    """[of, to]; on a sheet that wraps, the shortest way."""
+    if wraps:
+        along = (np.abs(of[:, axis, np.newaxis] - to[:, axis]) for axis in (0, 1))
+        return np.sqrt(sum(np.minimum(x, 2 - x) ** 2 for x in along))
+    squares = (of**2).sum(axis=1)[:, np.newaxis] + (to**2).sum(axis=1) - 2 * of @ to.T
+    return np.sqrt(np.maximum(squares, 0))
 
 
 def describe(full: bool = False, **options) -> dict:
-    """The run description (miniapp/FORMAT.md), or the coarse graph (docs/partition.md), for `options`.
+    """The run description (miniapp/FORMAT.md), or the coarse graph (docs/placement.md), for `options`.
 
-    `full` is the brain of Du et al. as a graph. Raises BadInput: option, its value and what is allowed.
+    `full` is the brain of Du et al. as a graph. Raises BadInput: option, its value and what is expected.
     """
     chosen = choose(Options, options, full, FULL)
     if chosen.form == "graph":
         return {"kind": KIND, "format_version": 1, "options": chosen.model_dump(exclude_none=True)}
     voxels = chosen.drawn()
+    from_e, from_i = chosen.local
+    near, far = ({"distribution": "constant", "mean": mean} for mean in (1.0, chosen.delay_ms))
+    neuron = {"model": "ignore_and_fire", "rate_hz": chosen.rate}
     populations, projections = [], []
     for number in range(chosen.voxels):
         name = f"voxel{number}"
+        row = voxels.sources[[number]].tocoo()
+        order = np.argsort(row.coords[1])
+        means = [float(share) * (chosen.indegree - from_e - from_i) for share in row.data[order]]
+        others = [
+            (v, mean) for v, mean in zip(row.coords[1][order], means, strict=True) if mean >= LEAST_MEAN
+        ]
         for kind, size in (("E", voxels.excitatory[number]), ("I", voxels.inhibitory[number])):
-            neuron = {"model": "ignore_and_fire", "rate_hz": chosen.rate}
-            populations.append({"name": name + kind, "area": name, "size": int(size), "neuron": neuron})
-    for number in range(chosen.voxels):
-        for kind in "EI":
-            projections += _inputs(number, f"voxel{number}{kind}", voxels, chosen)
+            target = name + kind
+            populations.append({"name": target, "area": name, "size": int(size), "neuron": neuron})
+            projections += [
+                {"source": f"{name}E", "target": target, "indegree": from_e, "delay": near},
+                {"source": f"{name}I", "target": target, "indegree": from_i, "weight": -4, "delay": near},
+            ]
+            for v, mean in others:
+                indegree = {"mean": round(mean, 9), "distribution": "poisson"}
+                projections.append(
+                    {"source": f"voxel{v}E", "target": target, "indegree": indegree, "delay": far}
+                )
     return chosen.described(populations, projections)
-
-
-def _inputs(number: int, target: str, voxels: voxel_graph.Voxels, options: Options) -> list[dict]:
-    """Projections onto one population of voxel `number`."""
-    near = {"distribution": "constant", "mean": 1.0}
-    far = {"distribution": "constant", "mean": options.delay_ms}
-    from_e, from_i = options.local
-    found = [
-        {"source": f"voxel{number}E", "target": target, "indegree": from_e, "delay": near},
-        {"source": f"voxel{number}I", "target": target, "indegree": from_i, "weight": -4, "delay": near},
-    ]
-    row = voxels.sources[[number]].tocoo()
-    order = np.argsort(row.coords[1])
-    for source, share in zip(row.coords[1][order], row.data[order], strict=True):
-        mean = float(share) * (options.indegree - from_e - from_i)
-        if mean >= LEAST_MEAN:
-            indegree = {"mean": round(mean, 9), "distribution": "poisson"}
-            found.append({"source": f"voxel{source}E", "target": target, "indegree": indegree, "delay": far})
-    return found

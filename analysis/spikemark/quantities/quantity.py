@@ -20,7 +20,6 @@ KINDS = {
 }
 LEVEL = 0.95  # of every interval, unless its name says another
 FEWEST = 3  # repetitions, or pairs of runs, that have an interval
-TWO = " (no interval: two repetitions)"
 
 
 @dataclass(frozen=True)
@@ -29,9 +28,8 @@ class Quantity:
 
     For what was not measured, `value` is None with a `reason`, never 0. `low` and `high` are None where the
     interval is unknown. `unit` is written as in our files ("s", "us", "J"; "" for none). `kind` is a key of
-    `KINDS`, or "" where the column that holds the number says it. `depends`: what moves the number, strongest
-    first. `mark` stands in a table where there is no number, and `sign` after a number that a note explains.
-    Raises ValueError for a missing value without a reason, half an interval, or an unknown kind.
+    `KINDS`, or "" where the column that holds the number says it. `mark` stands in a table where there is no
+    number. Raises ValueError for a missing value without a reason, half an interval, or an unknown kind.
     """
 
     value: float | None
@@ -40,9 +38,7 @@ class Quantity:
     unit: str = ""
     kind: str = ""
     reason: str | None = None
-    depends: tuple[str, ...] = ()
     mark: str = "missing"
-    sign: str = ""
 
     def __post_init__(self) -> None:
         if (self.value is None) != (self.reason is not None):
@@ -73,22 +69,6 @@ class Quantity:
             self, value=scaled[0], low=scaled[1], high=scaled[2], unit=self.unit if unit is None else unit
         )
 
-    def share_of(self, whole: "float | Quantity") -> "Quantity":
-        """Divides a part by its whole > 0: neither the share nor its interval leaves 0 to 1.
-
-        The interval of the whole widens that of the share, as if both were known independently.
-        """
-        whole = whole if isinstance(whole, Quantity) else Quantity(whole)
-        least, most = whole.interval or (whole.value, whole.value)
-        known = (self.value, self.low, self.high)
-        if whole.interval and self.low is None:
-            known = (self.value,) * 3
-        limits = zip(known, (whole.value, most, least), strict=True)
-        ends = [
-            None if x is None else min(max(x / of, 0.0), 1.0) if of > 0 else float(x > 0) for x, of in limits
-        ]
-        return replace(self, value=ends[0], low=ends[1], high=ends[2], unit="")
-
     def widened(self, less: float, more: float) -> "Quantity":
         """Widens the interval downwards and upwards by these amounts >= 0, in its unit."""
         low, high = self.interval or (self.value, self.value)
@@ -103,18 +83,12 @@ class Quantity:
         for name in ("unit", "kind", "reason"):
             if text := getattr(self, name):
                 found[name] = text
-        return found | ({"depends": list(self.depends)} if self.depends else {})
+        return found
 
 
 def missing(reason: str, unit: str = "", mark: str = "missing") -> Quantity:
     """No number, and why."""
     return Quantity(None, unit=unit, reason=reason, mark=mark)
-
-
-def worst(kinds: Iterable[str]) -> str:
-    """The least certain of one or more kinds: a number is as certain as the least certain of its inputs."""
-    order = list(KINDS)
-    return max(kinds, key=order.index)
 
 
 def with_half(value: float, half: float | None, unit: str = "", kind: str = "") -> Quantity:
@@ -151,7 +125,7 @@ def mean(values: Iterable[float], unit: str = "", kind: str = "") -> Quantity:
         return missing("no such run is complete", unit)
     middle = float(found.mean())
     if found.size < FEWEST:
-        return Quantity(middle, unit=unit, kind=kind, sign=TWO if found.size > 1 else "")
+        return Quantity(middle, unit=unit, kind=kind)
     half = student(found.size - 1) * float(found.std(ddof=1) / np.sqrt(found.size))
     lowest = 0.0 if found.min() >= 0 else -np.inf
     return Quantity(middle, max(middle - half, lowest), middle + half, unit, kind)

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from .quantity import Quantity
@@ -17,8 +17,7 @@ class Column:
     """`name` is the key in JSON and tells the unit, `head` stands above the column.
 
     `kind` says what its numbers are, see quantity.KINDS. `words`, such as words.percent, writes a number that
-    should not be written with `digits` significant digits. `each`: its quantities are of several kinds, so
-    every cell names its own. `title` writes for people a text that is a name for programs.
+    should not be written with `digits` significant digits.
     """
 
     name: str
@@ -26,8 +25,6 @@ class Column:
     kind: str = ""
     digits: int = 3
     words: Callable[[float], str] | None = None
-    each: bool = False
-    title: Callable[[str], str] | None = None
 
     def text(self, cell: Cell) -> str:
         """A cell as people read it."""
@@ -36,14 +33,14 @@ class Column:
         if isinstance(cell, Quantity):
             if not cell:
                 return cell.mark
-            exact = cell.kind == "counted" and cell.low == cell.high
-            limits = "" if cell.low is None or exact else f" ({self._range(cell.low, cell.high)})"
-            kind = f", {cell.kind}" if self.each and cell.kind else ""
-            return self._number(cell.value) + limits + cell.sign + kind
+            limits = (
+                "" if cell.low is None or cell.low == cell.high else f" ({self._range(cell.low, cell.high)})"
+            )
+            return self._number(cell.value) + limits
         if isinstance(cell, tuple):
             return self._range(*cell)
         if isinstance(cell, str):
-            return cell if self.title is None else self.title(cell)
+            return cell
         return self._number(cell)
 
     def _number(self, value: float) -> str:
@@ -122,20 +119,6 @@ class Table:
             last = first + abreast >= len(cells)
             found.append(Table(columns, rows, self.title, self.name, self.notes if last else []))
         return found
-
-    def without_unknown(self, mark: str = "unknown") -> "Table":
-        """Drops columns in which every cell is a missing number with this mark; a note names them."""
-
-        def unknown(column: Column) -> bool:
-            cells = [row.get(column.name) for row in self.rows]
-            return all(isinstance(c, Quantity) and not c and c.mark == mark for c in cells)
-
-        left_out = [column for column in self.columns if self.rows and unknown(column)]
-        if not left_out:
-            return self
-        kept = [column for column in self.columns if column not in left_out]
-        note = f"Not shown, since every value is {mark}: {', '.join(column.head for column in left_out)}."
-        return replace(self, columns=kept, notes=[*self.notes, note])
 
     def reasons(self) -> list[str]:
         """Says why cells lack a number, one line for each reason."""

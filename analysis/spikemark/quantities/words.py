@@ -1,9 +1,7 @@
 """Numbers as words: significant digits, units and kinds."""
 
 import math
-from collections.abc import Iterable, Sequence
-
-import numpy as np
+from collections.abc import Iterable
 
 NARROW = "\u202f"  # narrow no-break space: between thousands, and between a number and its unit
 MINUS = "\u2212"
@@ -25,16 +23,6 @@ def number(value: float, digits: int = 3) -> str:
         return f"{mantissa}·10{_superscript(exponent)}".replace("-", MINUS)
     decimals = max(0, digits - 1 - exponent)
     return f"{value:,.{decimals}f}".replace(",", NARROW).replace("-", MINUS)
-
-
-def geometric_mean(values: Sequence[float]) -> float:
-    """Geometric mean: the one mean of times and ratios over runs; a ratio of means is the mean of ratios.
-
-    >>> geometric_mean([1.0, 4.0]), geometric_mean([0.0, 4.0])
-    (2.0, 0.0)
-    """
-    values = np.asarray(values, dtype=float)
-    return float(np.exp(np.log(values).mean())) if (values > 0).all() else 0.0
 
 
 def integer(value: float) -> str:

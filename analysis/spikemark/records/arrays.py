@@ -1,18 +1,22 @@
-"""The arrays of a run on disk: of the type and shape that its record says, with times that can be."""
+"""Arrays and tables of a run on disk: of the type and shape that its record says, with possible times."""
 
 import io
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from spikemark.core.errors import BadInput
 from spikemark.core.npy import read_npy
+from spikemark.core.reading import read_text
 
 from . import run_files
 from .record_fields import PhaseTime
 
 #: Single precision of a time, and of the sums of the mini-app, which are rounded when they are written.
 RELATIVE, ABSOLUTE_S = 1e-5, 1e-12
+MOST, LONGEST = 2.0**63, 40  # integers are below; characters of a cell in a line
 
 
 def map_array(path: Path, dtype: type, shape: tuple[int, ...], by: str = run_files.RECORD) -> np.ndarray:
@@ -47,36 +51,54 @@ def check_times(path: Path, times: np.ndarray, phases: dict[str, PhaseTime]) -> 
     """
     with np.errstate(invalid="ignore"):  # infinite times, which are refused below
         sums = np.array([rank.sum(axis=0, dtype=np.float64) for rank in times])  # [rank, phase]
-    for number, (name, summary) in enumerate(phases.items()):
-        if summary.mean_s is None:
-            _not_timed(path, name, times[:, :, number])
-            continue
-        _numbers(path, name, times[:, :, number])
-        for what, found, wanted in (
-            ("mean", sums[:, number].mean(), summary.mean_s),
-            ("largest", sums[:, number].max(), summary.max_s),
-        ):
-            if abs(found - wanted) > ABSOLUTE_S + RELATIVE * wanted:
+    for at, (name, summary) in enumerate(phases.items()):
+        timed = summary.mean_s is not None
+        for rank, row in enumerate(times[:, :, at]):
+            wrong = ~((row >= 0) & (row < np.inf)) if timed else ~np.isnan(row)
+            if wrong.any():
+                cycle = int(wrong.argmax())
+                wanted = "expected a number >= 0" if timed else "timing.phases says that it was not timed"
+                where = f"{name} time {row[cycle]} s of rank {rank} in cycle {cycle}"
+                raise BadInput(f"{path}: {where}; {wanted}")
+        found = {"mean": (sums[:, at].mean(), summary.mean_s), "largest": (sums[:, at].max(), summary.max_s)}
+        for what, (sum_s, wanted_s) in found.items() if timed else ():
+            if abs(sum_s - wanted_s) > ABSOLUTE_S + RELATIVE * wanted_s:
                 raise BadInput(
-                    f"{path}: {name}: the {what} time of a rank is {found:.6g} s; timing.phases has"
-                    f" {wanted:.6g} s"
+                    f"{path}: {name}: the {what} time of a rank is {sum_s:.6g} s; timing.phases has"
+                    f" {wanted_s:.6g} s"
                 )
 
 
-def _not_timed(path: Path, name: str, times: np.ndarray) -> None:
-    if not np.isnan(times).all():
-        rank, cycle = np.argwhere(~np.isnan(times))[0]
-        raise BadInput(
-            f"{path}: {name} time {times[rank, cycle]} s of rank {rank} in cycle {cycle}; timing.phases"
-            " says that it was not timed"
-        )
+def read_table(path: Path, dtypes: dict[str, str], needed: Iterable[str], advice: str = "") -> pd.DataFrame:
+    """The CSV table in `path`: text, and numbers of these dtypes, which are converted here only.
+
+    Raises BadInput, with `advice` where the file is missing; for a column of `needed` that is missing; for
+    lines of unequal length, such as a truncated one, which pandas would fill; and as `numbers`.
+    """
+    text = read_text(path, advice)
+    if len({line.count(",") for line in text.splitlines()}) != 1:
+        raise BadInput(f"{path}: truncated: it is empty or its lines differ in their number of fields")
+    try:
+        table = pd.read_csv(io.StringIO(text), dtype=str)
+    except ValueError as error:
+        raise BadInput(f"{path}: not a table: {' '.join(str(error).split())}") from None
+    if missing := [name for name in needed if name not in table]:
+        raise BadInput(f"{path}: missing column {', '.join(missing)}")
+    known = {name: numbers(table[name], dtypes[name], path) for name in table if name in dtypes}
+    return table.assign(**known)
 
 
-def _numbers(path: Path, name: str, times: np.ndarray) -> None:
-    for rank, row in enumerate(times):
-        wrong = ~((row >= 0) & (row < np.inf))  # also true for NaN
-        if wrong.any():
-            cycle = int(wrong.argmax())
-            raise BadInput(
-                f"{path}: {name} time {row[cycle]} s of rank {rank} in cycle {cycle}; a time is a number >= 0"
-            )
+def numbers(column: pd.Series, dtype: str, path: Path) -> pd.Series:
+    """The column as numbers >= 0 of a dtype; NA where the file has nothing and the dtype allows it.
+
+    Raises BadInput naming the first cell that is no such number.
+    """
+    found = pd.to_numeric(column, errors="coerce")
+    real = found.astype("float64")
+    wrong = (real.isna() & (column.notna() | (dtype == "int64"))) | (real < 0) | np.isinf(real)
+    if dtype != "float64":
+        wrong |= real.notna() & ((real % 1 != 0) | (real >= MOST))
+    if wrong.any():
+        kind, cell = "a number" if dtype == "float64" else "a whole number", str(column[wrong].iloc[0])
+        raise BadInput(f"{path}: {column.name}={cell[:LONGEST]}: expected {kind} >= 0")
+    return found.astype(dtype)

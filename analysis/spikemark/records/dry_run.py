@@ -5,11 +5,11 @@ cycles.npy      float32 [row, cycle, phase] in s, one row for each sampled rank;
 ranks.csv       one line for each row, with the columns of a run
 work.csv        what every rank of the machine has to do in a cycle, as expected counts, one line per rank
 run.json        the description, as it was given, and placement.json, the placement file that it names
-ranks/NUMBER/   the record of that rank, as the mini-app wrote it
+ranks/NUMBER/   the record of that rank, as the mini-app wrote it (`miniapp --as-rank r --of R`)
 failed.log      what a rank said that failed, until the same command succeeds
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,13 +27,11 @@ from spikemark.network import lanes
 from spikemark.network.description import read
 from spikemark.network.named_files import located
 
-from .arrays import map_array, npy_bytes
-from .csv_table import read_csv
-from .dry_rank import DryRank
-from .dry_run_fields import About
+from .arrays import map_array, npy_bytes, read_table
 from .phases import COMPUTE, HELD, PARTS, THREADS
-from .record import DRY_RUN
-from .run_files import CYCLES, PLACEMENT, RANKS
+from .record import COLUMNS, DRY_RUN, map_cycles, read_content
+from .record_fields import About, DryRecord
+from .run_files import CYCLES, PLACEMENT, RANKS, RECORD
 
 ABOUT, WORK, RUN, EACH, FAILED = "dryrun.json", "work.csv", "run.json", "ranks", "failed.log"
 PAGE = "report.html"  # written by `spikemark report`
@@ -43,10 +41,55 @@ WORK_OF = {
     "deliver": "synaptic_events", "update": "neurons", THREADS: "synaptic_events", "collocate": "spikes_sent",
 }  # fmt: skip
 ALONE = "each rank ran alone, so nobody waited for it and no message was sent"
-QUIET = 0.1  # cores that other programs may keep busy; the mini-app warns beyond it
 LEAST_BESIDE = 0.8  # share of the time with all neighbours below which a rank is warned of
 MOST_TIMES = 200_000_000  # of ranks and cycles, of three phases of four bytes
-DRAWS = 40  # bootstrap samples; their extremes are the ends of a 95 % interval
+
+
+@dataclass(frozen=True)
+class DryRank:
+    """One rank that ran alone: `row` is its line of ranks.csv, `cycles` float32 [cycle, phase] in s."""
+
+    path: Path
+    record: DryRecord
+    row: dict[str, Any]
+    cycles: np.ndarray
+
+    @property
+    def rank(self) -> int:
+        return self.record.dry_run.rank
+
+    @property
+    def span(self) -> tuple[float, float] | None:
+        """When its measured part began and ended, Unix time in s; None where the record does not say."""
+        timing = self.record.timing
+        ends = timing.simulate_started_s, timing.simulate_ended_s
+        return None if None in ends else ends
+
+
+def load_rank(folder: Path) -> DryRank:
+    """The record of one rank. Raises BadInput naming the file and what is wrong."""
+    path = Path(folder)
+    record = checked(DryRecord, read_content(path), path / RECORD, "a dry run of a rank")
+    alone = record.dry_run
+    if record.ranks != alone.of or alone.rank >= record.ranks:
+        raise BadInput(
+            f"{path / RECORD}: dry_run.rank={alone.rank}, dry_run.of={alone.of}; expected ranks below"
+            f" ranks={record.ranks}, and as many"
+        )
+    table = _ranks(path / RANKS, COLUMNS, ["rank"], [alone.rank])
+    row = {name: None if pd.isna(value) else value for name, value in table.iloc[0].items()}
+    return DryRank(path, record, row, map_cycles(path, record, 1)[0])
+
+
+def _ranks(path: Path, dtypes: dict[str, str], needed: list[str], ranks: Iterable[int]) -> pd.DataFrame:
+    """A table with a line for each of these ranks, in order."""
+    table = read_table(path, dtypes, needed)
+    if table["rank"].tolist() != (expected := list(ranks)):
+        raise BadInput(
+            f"{path}: {len(table)} lines, rank={table['rank'].tolist()[:9]}; expected {len(expected)},"
+            f" {expected[:9]}"
+        )
+    return table
 
 
 @dataclass(frozen=True)
@@ -77,12 +120,6 @@ class DryRun:
         """The name of its network, for tables."""
         return f"the network of {self.path}"
 
-    @property
-    def disturbed(self) -> bool:
-        """True if other programs ran beside the ranks, or may have."""
-        load = self.about.foreign_load
-        return load is None or load > QUIET
-
     @cached_property
     def timed(self) -> np.ndarray:
         """The ranks that ran, [row]."""
@@ -95,46 +132,38 @@ class DryRun:
         parts = [[phases.index(name) for name in PARTS[part] if name in phases] for part in COMPUTE]
         found = np.stack([self.cycles[:, :, part].sum(axis=-1) for part in parts], axis=-1)
         if not np.all(found >= 0):  # also false for NaN
-            raise BadInput(f"{self.path / CYCLES}: a compute time is missing or negative; allowed is >= 0")
+            raise BadInput(f"{self.path / CYCLES}: a compute time is missing or negative; expected >= 0")
         return found
+
+    @cached_property
+    def _means(self) -> np.ndarray:
+        return self.rows.mean(axis=1, dtype=np.float64)
 
     @cached_property
     def doubt(self) -> float | None:
         """Half of the 95 % interval of the mean compute time that comes from sampling, over that mean."""
-        return resampling.doubt(self.rows.mean(axis=1, dtype=np.float64), self.timed, self.work)
+        return resampling.doubt(self._means, self.timed, self.work)
 
     @cached_property
     def doubts(self) -> np.ndarray | None:
         """The same of each part of COMPUTE, over the mean time of that part, [part]."""
-        return resampling.doubts(self.rows.mean(axis=1, dtype=np.float64), self.timed, self.work)
-
-    @cached_property
-    def slower(self) -> float:
-        """How much slower than the slowest that ran a rank may be, over the mean compute time."""
-        return resampling.slower(self.rows.mean(axis=1, dtype=np.float64), self.timed, self.work)
-
-    @cached_property
-    def lanes(self) -> list[lanes.Lane]:
-        """The lanes in which ranks of the machine meet others."""
-        description = read(self.about.description)
-        schedule, placement = lanes.chosen(description, None, None)
-        used = lanes.read(description, self.ranks, schedule, placement)
-        return [lane for lane in used if not lane.alone]
-
-    @property
-    def window(self) -> int:
-        """Cycles in the shortest window of a lane; 1 where no rank meets another."""
-        return min((lane.period for lane in self.lanes), default=1)
+        return resampling.doubts(self._means, self.timed, self.work)
 
     @property
     def meets_every(self) -> int:
-        """Cycles from one meeting at a barrier to the next. Raises BadInput for a schedule with a lag."""
-        if any(lane.lag for lane in self.lanes):
+        """Cycles from one meeting at a barrier to the next; 1 where no rank meets another.
+
+        Raises BadInput for a schedule with a lag.
+        """
+        description = read(self.about.description)
+        schedule, placement = lanes.chosen(description, None, None)
+        shared = [lane for lane in lanes.read(description, self.ranks, schedule, placement) if not lane.alone]
+        if any(lane.lag for lane in shared):
             raise BadInput(
-                f"{self.path}: a dry run of a schedule with a lag, whose ranks meet at no barrier;"
-                " allowed: a schedule without"
+                f"{self.path}: a dry run of a schedule with a lag, whose ranks meet at no barrier; expected a"
+                " schedule without"
             )
-        return self.window
+        return min((lane.period for lane in shared), default=1)
 
     def times(
         self, seed: int | None = None, pool: Sequence[int] | None = None, cycles: int | None = None
@@ -147,76 +176,59 @@ class DryRun:
         rows = self.rows[:, :cycles]
         if self.ranks * rows.shape[1] > MOST_TIMES:
             raise BadInput(
-                f"{self.path}: {self.ranks} ranks x {rows.shape[1]} cycles; allowed are {MOST_TIMES} compute"
-                " times in all: make a shorter dry run"
+                f"{self.path}: {self.ranks} ranks x {rows.shape[1]} cycles; expected at most {MOST_TIMES}"
+                " compute times in all: make a shorter dry run"
             )
         return resampling.resampled(rows, self.timed, self.work, self._donors(seed, pool, rows.shape[1]))
 
     def means(self) -> np.ndarray:
         """Mean times of all R ranks, float64 [rank, part] in s, as `times` has them."""
-        row = self._donors(None, None, self.rows.shape[1]).row
-        means = self.rows.mean(axis=1, dtype=np.float64)
-        return means[row] * resampling.factors(self.work, self.timed, row)
+        row = self._donors().row
+        return self._means[row] * resampling.factors(self.work, self.timed, row)
 
     @property
     def times_of(self) -> list[int]:
         """The rank whose times each rank has in `times`, [rank]."""
-        return self.timed[self._donors(None, None, self.rows.shape[1]).row].tolist()
+        return self.timed[self._donors().row].tolist()
 
-    def _donors(self, seed: int | None, pool: Sequence[int] | None, cycles: int) -> resampling.Donors:
+    def _donors(self, seed: int | None = None, pool=None, cycles: int | None = None) -> resampling.Donors:
         rng = np.random.default_rng(self.about.seed if seed is None else seed)
-        return resampling.donors(self.timed, self.ranks, cycles, rng, pool)
-
-    def pools(self) -> list[np.ndarray]:
-        """Bootstrap samples of the rows; none where nothing is drawn, or there is only one row."""
-        rows = len(self.timed)
-        if rows in (1, self.ranks):
-            return []
-        rng = np.random.default_rng(self.about.seed)
-        return [rng.integers(0, rows, size=rows) for _ in range(DRAWS)]
+        return resampling.donors(self.timed, self.ranks, cycles or self.rows.shape[1], rng, pool)
 
     @property
     def content(self) -> dict[str, Any]:
         """What other outputs say of it, for JSON."""
         about = self.about
-        return {
-            "folder": str(self.path), "of": self.ranks, "sampled": self.timed.tolist(),
-            "threads": about.threads, "ranks_here": about.ranks_here, "host": about.host,
-            "spikes": about.spikes, "measured": [*COMPUTE], "not_measured": ["waiting", "exchange"],
-        }  # fmt: skip
+        known = {name: getattr(about, name) for name in ("threads", "ranks_here", "host", "spikes")}
+        measured = {"measured": [*COMPUTE], "not_measured": ["waiting", "exchange"]}
+        return {"folder": str(self.path), "of": self.ranks, "sampled": self.timed.tolist()} | known | measured
 
     @property
     def warnings(self) -> list[str]:
         """Reasons why the times differ from those on a node of the machine."""
-        alone = [
-            one.rank
-            for one in self.about.sampled
-            if (1.0 if one.beside is None else one.beside) < LEAST_BESIDE
-        ]
-        named = ", ".join(map(str, alone))
-        apart = f"neighbours of rank {named} were not at work all the time: its times may be too short"
-        return [*self.about.warnings, *([apart] if alone else [])]
+        sampled = self.about.sampled
+        alone = [str(one.rank) for one in sampled if one.beside is not None and one.beside < LEAST_BESIDE]
+        apart = f"neighbours of rank {', '.join(alone)} were not at work all the time: its times may be too"
+        return [*self.about.warnings, *([f"{apart} short"] if alone else [])]
 
     @property
     def remarks(self) -> list[str]:
         """Assumptions behind everything that is computed from these times."""
         about, rows = self.about, len(self.timed)
         threads = f"{about.threads} thread{'s' * (about.threads > 1)}"
-        found = [
+        others = (
+            f"the other {self.ranks - rows} ranks take whole rows of those that ran, turned in time and"
+            " scaled by their expected synaptic events, neurons and spikes"
+        )
+        said = {
             f"computing was measured by a dry run of {rows} of {self.ranks} ranks, {about.ranks_here} side by"
-            f" side with {threads} each, on {about.host.get('name')} ({about.host.get('cpu')})",
-            f"waiting and exchange were not measured: {ALONE}",
-        ]
-        if rows < self.ranks:
-            found.append(
-                f"the other {self.ranks - rows} ranks take whole rows of those that ran, turned in time"
-                " and scaled by their expected synaptic events, neurons and spikes"
-            )
-        if self.mixed:
-            found.append(f"waiting of threads was {HELD}")
-        if about.spikes == "drawn":
-            found.append(f"the spikes of other ranks were drawn; rates: {about.rates}")
-        return [*found, *self.warnings]
+            f" side with {threads} each, on {about.host.get('name')} ({about.host.get('cpu')})": True,
+            f"waiting and exchange were not measured: {ALONE}": True,
+            others: rows < self.ranks,
+            f"waiting of threads was {HELD}": self.mixed,
+            f"the spikes of other ranks were drawn; rates: {about.rates}": about.spikes == "drawn",
+        }
+        return [*(text for text, holds in said.items() if holds), *self.warnings]
 
 
 def is_dry_run(folder: Path) -> bool:
@@ -231,20 +243,16 @@ def load(folder: Path) -> DryRun:
     if isinstance(content, dict):
         content = content | {"description": located(content.get("description"), path)}
     about = checked(About, content, path / ABOUT, "a dry run")
-    numbers = [one.rank for one in about.sampled]
-    if numbers != sorted(set(numbers)) or numbers[-1] >= about.ranks:
-        raise BadInput(f"{path / ABOUT}: sampled={numbers}; allowed: ranks below {about.ranks}, ascending")
-    shape = (len(numbers), about.cycles, len(about.phases))
-    cycles = map_array(path / CYCLES, np.float32, shape, ABOUT)
-    table = _table(path / RANKS, ["rank"])
-    if table["rank"].tolist() != numbers:
-        raise BadInput(f"{path / RANKS}: rank={table['rank'].tolist()}; {ABOUT} has {numbers}")
-    work = _table(path / WORK, ["rank", *WORK_OF.values()])
-    if work["rank"].tolist() != list(range(about.ranks)):
-        raise BadInput(f"{path / WORK}: {len(work)} lines; needed are ranks 0 to {about.ranks - 1}")
-    counts = work[[*map(WORK_OF.get, COMPUTE)]].apply(pd.to_numeric, errors="coerce").to_numpy(np.float64)
-    if not np.all((counts >= 0) & np.isfinite(counts)):
-        raise BadInput(f"{path / WORK}: a count is missing or negative; allowed is >= 0")
+    ran = [one.rank for one in about.sampled]
+    if ran != sorted(set(ran)) or ran[-1] >= about.ranks:
+        raise BadInput(f"{path / ABOUT}: sampled={ran}; expected ranks below {about.ranks}, ascending")
+    cycles = map_array(path / CYCLES, np.float32, (len(ran), about.cycles, len(about.phases)), ABOUT)
+    real = dict.fromkeys((*COLUMNS, *WORK_OF.values()), "float64") | {"rank": "int64"}
+    table = _ranks(path / RANKS, real, ["rank"], ran)
+    work = _ranks(path / WORK, real, ["rank", *WORK_OF.values()], range(about.ranks))
+    counts = work[[WORK_OF[part] for part in COMPUTE]].to_numpy(np.float64)
+    if np.isnan(counts).any():
+        raise BadInput(f"{path / WORK}: a count is missing; expected numbers >= 0")
     return DryRun(path, about, cycles, table, counts)
 
 
@@ -257,10 +265,3 @@ def save(out: Path, about: dict[str, Any], ranks: list[DryRank], work: np.ndarra
     write_atomically(out / WORK, table.to_csv(index=False))
     write_json(out / ABOUT, {"format_version": 1, "kind": DRY_RUN, **about})
     return load(out)
-
-
-def _table(path: Path, columns: list[str]) -> pd.DataFrame:
-    table = read_csv(path, dtype={"checksum": str})
-    if lacking := [name for name in columns if name not in table]:
-        raise BadInput(f"{path}: missing column {', '.join(lacking)}")
-    return table

@@ -14,8 +14,8 @@ from pydantic import (
     model_validator,
 )
 
-from spikemark.core.errors import shown
-from spikemark.core.layout import Binding, Distribution
+from spikemark.core.errors import invalid, shown
+from spikemark.launch.layout import Binding, Distribution
 
 from .plan import TIME_LIMIT_S, Count, Repetition, Seed, SimulatedOn, TimeLimit
 
@@ -122,12 +122,11 @@ class Experiment(BaseModel):
         return bool(getattr(self, field)) or any(field in entry for entry in self.grid)
 
     def _check_values(self, field: str, values: list) -> None:
-        try:
-            TypeAdapter(list[PLACES[field]]).validate_python(values)
-        except ValidationError as error:
-            first = error.errors()[0]
-            message = f"field {field!r} of the grid: {shown(first['input'])} is not allowed: {first['msg']}"
-            raise ValueError(message) from None
+        for value in values:
+            try:
+                TypeAdapter(PLACES[field]).validate_python(value)
+            except ValidationError as error:
+                raise invalid(error, "grid: ", field) from None
 
     def _check_field(self, field: str, allowed: tuple[str, ...]) -> None:
         first, *parts = field.split(".")
@@ -151,20 +150,3 @@ class Experiment(BaseModel):
                 f"field {field!r} cannot be set: allowed are options of the preset as in 'preset.areas';"
                 " seeds come from the field 'seeds'"
             )
-
-
-def one_line(error: ValidationError) -> str:
-    """An error in an experiment: field, value and what is allowed."""
-    first, *others = error.errors()
-    where = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        kinds = {"preset": Source, "machine": SimulatedOn}
-        within = kinds[first["loc"][0]] if len(first["loc"]) > 1 else Experiment  # names may hold dots
-        allowed = within.model_fields
-        text = f"unknown field {where!r}: allowed are {', '.join(allowed)}"
-    elif first["type"] == "missing":
-        text = f"field {where!r} is missing"
-    else:
-        message = first["msg"].removeprefix("Value error, ")
-        text = f"{where}: {shown(first['input'])} is not allowed: {message}" if where else message
-    return text + (f" (and {len(others)} more)" if others else "")

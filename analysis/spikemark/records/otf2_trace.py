@@ -1,6 +1,9 @@
-"""Follows an event trace, `traces.otf2` and what belongs to it, as Score-P writes it, with otf2.
+"""Event traces, `traces.otf2` and what belongs to it, as Score-P writes them, read with otf2.
 
-A `Follower` says what is done with the events. Times are ticks of the trace's clock.
+A `Follower` says what is done with the events. Times are ticks of the trace's clock. `cycles` reads those of
+any MPI program with one collective call per cycle: a cycle of a rank ends when its first thread leaves the
+region that `communicate` names. All other time since the cycle before is computing. Durations are those of
+the clock of a rank, so that clocks need not agree.
 """
 
 import contextlib
@@ -9,10 +12,11 @@ import os
 import re
 import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import otf2
 from otf2 import events
 
@@ -21,6 +25,8 @@ from spikemark.core.errors import BadInput
 
 #: Each file of definitions or events ends so: end of file, end of chunk.
 END_MARKS = b"\x02\x01"
+TALK, WAIT, WITHIN = "communicate", "wait", "within"
+MOST = 8  # regions named in a complaint
 
 
 class Thread:
@@ -75,9 +81,7 @@ def follow(path: Path, follower: Follower) -> float:
     except BadInput:
         raise
     except Exception as error:  # those of otf2 share no class
-        raise BadInput(
-            f"{path}: truncated, or a file of {path.stem}/ is: {said[0] if said else error}"
-        ) from None
+        said.append(str(error))
     if said:
         raise BadInput(f"{path}: truncated, or a file of {path.stem}/ is: {said[0]}")
     return tick_s
@@ -85,15 +89,11 @@ def follow(path: Path, follower: Follower) -> float:
 
 def _check_ends(path: Path) -> None:
     """Raises BadInput for a file without its end, where otf2 would read on in foreign memory."""
-    for file in parts(path):
-        if file.suffix in (".def", ".evt") and not _ends(file).endswith(END_MARKS):
-            raise BadInput(f"{file}: truncated: it does not end with the marks of OTF2")
-
-
-def _ends(file: Path) -> bytes:
-    with file.open("rb") as opened:
-        opened.seek(-min(len(END_MARKS), file.stat().st_size), os.SEEK_END)
-        return opened.read()
+    for file in (file for file in parts(path) if file.suffix in (".def", ".evt")):
+        with file.open("rb") as opened:
+            opened.seek(-min(len(END_MARKS), file.stat().st_size), os.SEEK_END)
+            if opened.read() != END_MARKS:
+                raise BadInput(f"{file}: truncated: it does not end with the marks of OTF2")
 
 
 def _threads(path: Path, trace, follower: Follower) -> dict:
@@ -163,3 +163,63 @@ def _complaints(said: list[str]) -> Iterator[None]:
             text = file.read().decode(errors="replace")
             said += traceback.getvalue().splitlines()[-1:]
             said += [line.split("error: ", 1)[-1] for line in text.splitlines() if "error: " in line]
+
+
+def cycles(files: list[Path], called: dict[str, str]) -> tuple[dict[int, np.ndarray], str]:
+    """By rank, [cycle, (computing, communication, waiting)] in s; and what is no cycle.
+
+    `called`: `communicate` is the region of the collective call, or several with commas; `wait` those whose
+    time is waiting, within it or before it; only cycles in the region `within` count. Raises BadInput naming
+    the file or region and what is wrong.
+    """
+    if len(files) > 1:
+        raise BadInput(f"{files[1]}: a second file; expected one trace, which holds all ranks")
+    if wrong := [name for name in called if name not in (TALK, WAIT, WITHIN)]:
+        raise BadInput(f"column={wrong[0]!r}: expected for a trace: {TALK}, {WAIT}, {WITHIN}")
+    reading = _Cycles(*({*called.get(name, "").split(",")} - {""} for name in (TALK, WAIT, WITHIN)))
+    tick_s = follow(files[0], reading)
+    if not reading.talk or not any(reading.cycles.values()):
+        most = sorted(reading.visits.items(), key=lambda one: (not one[0].startswith("MPI_"), -one[1]))[:MOST]
+        raise BadInput(
+            f"{files[0]}: --column {TALK}={', '.join(sorted(reading.talk)) or 'missing'}; the trace has the"
+            f" regions {', '.join(f'{name} ({count})' for name, count in most)}"
+        )
+    times = {rank: tick_s * np.array(own, dtype=np.float64) for rank, own in sorted(reading.cycles.items())}
+    until = "" if reading.within else "until the end of its first collective call, and "
+    return times, f"what a rank does {until}after its last is no cycle"
+
+
+class _Cycles(Follower):
+    """`cycles` by rank: ticks of computing, communication with waiting, waiting."""
+
+    def __init__(self, talk: set[str], wait: set[str], within: set[str]):
+        self.talk, self.wait, self.within, self.visits = talk, wait, within, Counter()
+        self.cycles, self.inside, self.now = {}, {}, {}
+
+    def begin(self, path: Path, ranks: list[int]) -> None:
+        self.cycles, self.inside = {rank: [] for rank in ranks}, dict.fromkeys(ranks, 0)
+        self.now = dict.fromkeys(ranks, (None, 0, 0))  # begin of the cycle, communication and waiting in it
+
+    def enter(self, thread: Thread, name: str, time: int) -> None:
+        if thread.first and name in self.within:
+            self.inside[thread.rank] += 1
+            self.now[thread.rank] = (time, 0, 0)
+
+    def leave(self, thread: Thread, name: str, since: int, time: int) -> None:
+        if not thread.first:
+            return
+        rank, waits, talks = thread.rank, name in self.wait, name in self.talk
+        self.visits[name] += rank == min(self.cycles)
+        outer, (begun, spent, waited) = {region for region, _ in thread.stack}, self.now[rank]
+        if waits and not outer & self.wait:
+            waited += time - since
+        if (waits or talks) and not outer & (self.wait | self.talk):
+            spent += time - since
+        self.now[rank] = begun, spent, waited
+        if talks and not outer & self.talk and (self.inside[rank] or not self.within):
+            if begun is not None:
+                self.cycles[rank].append((time - begun - spent, spent, waited))
+            self.now[rank] = (time, 0, 0)
+        if name in self.within:
+            self.inside[rank] -= 1
+            self.now[rank] = (None, 0, 0)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from spikemark.core.fields import no_boolean
-from spikemark.core.layout import Binding, Distribution, Layout, by_part
+from spikemark.launch.layout import Binding, Distribution, Layout, by_part
 
 PLAN_VERSION = 1
 TIME_LIMIT_S = 3600.0
@@ -38,7 +38,7 @@ class SimulatedOn(BaseModel):
     `compute_of` changes fields of the network; the compute times are then those of the changed one, such as
     one with areas of full size. `correlation` (of compute times from cycle to cycle) and `cv` (their spread
     over their mean) replace those of the profile. `rate_hz` is the rate of neurons whose description states
-    none.
+    none, or `by population` for those that the preset expects of each.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -51,7 +51,9 @@ class SimulatedOn(BaseModel):
     compute_of: dict[str, Any] = {}
     correlation: Annotated[float, BeforeValidator(no_boolean), Field(ge=0, le=0.9999)] | None = None
     cv: Annotated[float, BeforeValidator(no_boolean), Field(ge=0, le=10)] | None = None
-    rate_hz: Annotated[float, BeforeValidator(no_boolean), Field(ge=0, le=1e6)] | None = None
+    rate_hz: (
+        Annotated[float, BeforeValidator(no_boolean), Field(ge=0, le=1e6)] | Literal["by population"] | None
+    ) = None
 
     @model_validator(mode="before")
     @classmethod

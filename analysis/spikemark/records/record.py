@@ -1,55 +1,58 @@
 """Reads run records (miniapp/FORMAT.md) and refuses those that are not whole and consistent."""
 
-import functools
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pandera.pandas as pa
-from pandera.errors import SchemaErrors
 
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
-from spikemark.core.reading import read_json, read_text
+from spikemark.core.reading import read_json
 from spikemark.network.named_files import copied
 from spikemark.network.placement_field import name_of
 
 from . import run_files
-from .arrays import check_times, map_array
-from .csv_table import of_text
-from .launched import Launched, read_launched
+from .arrays import check_times, map_array, read_table
 from .phases import BARRIER, COMPUTE_PHASES, LATER, OVERLAP, PARTS, THREADS
-from .record_fields import FORMAT_VERSIONS, READABLE, Record
+from .record_fields import FORMAT_VERSIONS, READABLE, Launched, Record
 
-COUNT_COLUMNS = (
-    "neurons",
-    "synapses",
-    "spikes",
-    "synaptic_events",
-    "external_events",
-    "first_accesses",
-    "messages",
-    "bytes_sent",
-)
-SECONDS_COLUMNS = ("build_s", "simulate_s")
-THREADS_COLUMN = f"{THREADS}_s"  # records of format 1 lack it
-DRY_RUN = "dry_run"  # kind of the record of one rank that ran alone (dry_rank.py)
+DRY_RUN = "dry_run"  # kind of the record of one rank that ran alone (dry_run.py)
 WHOLE = f"a finished run holds {run_files.RECORD} and {run_files.RANKS}"
+#: Columns of ranks.csv that add up to `totals`; all columns with their types; those that may be missing.
+COUNTED = (
+    "neurons", "synapses", "spikes", "synaptic_events", "external_events", "first_accesses", "messages",
+    "bytes_sent",
+)  # fmt: skip
+LATER_COLUMNS = {"external_events": "Int64", f"{THREADS}_s": "float64", "node": "int64", "lookups": "int64"}
+LATER_COLUMNS |= {f"{x}_level_{n}": "Int64" for x in ("messages", "words", "bytes") for n in range(1, 9)}
+COLUMNS = {"rank": "int64", **dict.fromkeys((*COUNTED, "peak_bytes"), "Int64")}
+COLUMNS |= {"build_s": "float64", "simulate_s": "float64"} | LATER_COLUMNS
+NEEDED = [name for name in COLUMNS if name not in LATER_COLUMNS]
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run: the record and the files beside it. Times are in seconds."""
+    """One run: the record and the files beside it. Times are in seconds.
+
+    `cycles`: float32 memory map [rank, cycle, phase], `spikes`: uint32 [spike, (gid, step)]; None if not
+    recorded. `simulation`: on which machine it was simulated, and how. `launched`: how it was started; None
+    outside a results folder.
+    """
 
     path: Path
     record: Record
-    ranks: pd.DataFrame  # one line per rank, columns as in ranks.csv; unknown values are NA
-    cycles: np.ndarray | None  # float32 memory map [rank, cycle, phase]; None if the run did not record it
-    spikes: np.ndarray | None  # uint32 memory map [spike, (gid, step)]; None if the run did not record it
-    simulation: dict[str, Any] | None = None  # on which machine it was simulated, and how; None if measured
-    launched: Launched | None = None  # how it was started; None for a run outside a results folder
+    cycles: np.ndarray | None
+    spikes: np.ndarray | None
+    simulation: dict[str, Any] | None = None
+    launched: Launched | None = None
+
+    @cached_property
+    def ranks(self) -> pd.DataFrame:
+        """One line per rank, columns as in ranks.csv; unknown values are NA. Raises BadInput as `load`."""
+        return _read_ranks(self.path / run_files.RANKS, self.record)
 
     @property
     def measured_cycles(self) -> int:
@@ -114,12 +117,12 @@ class Run:
             raise BadInput(
                 f"{self.path}: no cycles.npy (record.cycles was false); run again with record.cycles=true"
             )
-        if name == THREADS and name not in self.record.phases:
+        if name in self.record.phases:
+            return self.cycles[:, :, self.record.phases.index(name)]
+        if name == THREADS:
             untold = np.float32(0 if self.record.threads == 1 else np.nan)
             return np.broadcast_to(untold, self.cycles.shape[:2])
-        if name not in self.record.phases:
-            raise BadInput(f"phase={name!r}: {self.path} has {', '.join(self.record.phases)}")
-        return self.cycles[:, :, self.record.phases.index(name)]
+        raise BadInput(f"phase={name!r}: {self.path} has {', '.join(self.record.phases)}")
 
     @property
     def waiting_phases(self) -> tuple[str, ...]:
@@ -164,103 +167,90 @@ class Run:
     def compute(self) -> np.ndarray:
         """Compute time c[m, s]: deliver + update + thread_wait + collocate, float64 [rank, cycle] (L26, 2.2).
 
-        So long computes the slowest thread of a rank. Waits that the description injects count, too.
-
-        Raises BadInput for a run without cycles.npy or with a time that is not a number or is negative.
+        So long computes the slowest thread of a rank. Waits that the description injects count, too. Raises
+        BadInput for a run without cycles.npy or with a time that is not a number or is negative.
         """
-        told = self.record.phases
-        present = [name for name in COMPUTE_PHASES if name in told or name not in LATER]
+        present = [name for name in COMPUTE_PHASES if name in self.record.phases or name not in LATER]
         total = sum(self.phase(name).astype(np.float64) for name in present)
         if not np.all(total >= 0):  # also false for NaN
             rank, cycle = np.argwhere(~(total >= 0))[0]
             raise BadInput(
                 f"{self.path / run_files.CYCLES}: compute time {total[rank, cycle]} s of rank {rank} in cycle"
-                f" {cycle}; a time is a number >= 0"
+                f" {cycle}; expected a number >= 0"
             )
         return total
 
 
-def load(directory: str | Path) -> Run:
+def load(directory: str | Path, verified: bool = False) -> Run:
     """Read and check the run record in `directory`.
+
+    `verified`: all of it was checked before, as runs of a results folder are when they are kept; then only
+    record.json is read, and arrays are mapped without a look at every time in them.
 
     Raises BadInput naming the file and what is wrong: a missing, truncated or foreign file, a field that is
     missing or impossible, arrays and tables that do not fit the record.
     """
     path = Path(directory)
-    record = _read_record(path / run_files.RECORD)
-    wanted = record.description["record"]
-    cycles = spikes = None
+    content = read_content(path)
+    if content.get("kind") == DRY_RUN:
+        raise BadInput(
+            f"{path / run_files.RECORD}: kind='dry_run': one rank that ran alone; expected a run of all"
+            " ranks, or the folder that `spikemark dryrun` wrote"
+        )
+    if (status := content.get("status")) != "complete":
+        raise BadInput(f"{path / run_files.RECORD}: status={status!r}; expected 'complete'")
+    record = checked(Record, content, path / run_files.RECORD, "record")
+    wanted, cycles, spikes = record.description["record"], None, None
     if wanted.get("cycles", True):
-        shape = (record.ranks, record.timing.cycles, len(record.phases))
-        cycles = map_array(path / run_files.CYCLES, np.float32, shape)
-        phases = {name: record.timing.phases[name] for name in record.phases}
-        check_times(path / run_files.CYCLES, cycles, phases)
+        cycles = map_cycles(path, record, record.ranks, verified)
     if wanted.get("spikes", False):
         spikes = map_array(path / run_files.SPIKES, np.uint32, (record.totals.spikes, 2))
-    ranks = _read_ranks(path / run_files.RANKS, record)
-    simulation, launched = path / run_files.SIMULATION, path / run_files.LAUNCH
-    return Run(path, record, ranks, cycles, spikes, _read_simulation(simulation), read_launched(launched))
+    launched = _beside(path / run_files.LAUNCH)
+    if launched is not None:
+        launched = checked(Launched, launched, path / run_files.LAUNCH, "launch")
+    run = Run(path, record, cycles, spikes, _beside(path / run_files.SIMULATION), launched)
+    if not verified:
+        run.ranks  # noqa: B018 - reads and checks it
+    return run
 
 
-def _read_simulation(path: Path) -> dict[str, Any] | None:
-    if not path.is_file():
-        return None
-    found = read_json(path)
-    if not isinstance(found, dict):
-        raise BadInput(f"{path}: holds {type(found).__name__}; one JSON object is needed")
+def read_content(path: Path) -> dict[str, Any]:
+    """What the record.json in a folder holds, of a known version; its placement file is the copy there.
+
+    The version comes first: with another one, complaints about other fields would mislead.
+    """
+    content: Any = read_json(path / run_files.RECORD, WHOLE)
+    if not isinstance(content, dict):
+        raise BadInput(f"{path / run_files.RECORD}: holds {type(content).__name__}; expected one JSON object")
+    version = content.get("format_version")
+    if version not in FORMAT_VERSIONS or isinstance(version, bool):
+        raise BadInput(f"{path / run_files.RECORD}: format_version={version!r}; expected {READABLE}")
+    copies = (path / name for name in (run_files.PLACEMENT, run_files.EXCHANGE))
+    return content | {"description": copied(content.get("description"), *copies)}
+
+
+def map_cycles(path: Path, record, rows: int, verified: bool = False) -> np.ndarray:
+    """The cycles.npy in a folder, float32 [row, cycle, phase]; its times are checked unless verified."""
+    shape = (rows, record.timing.cycles, len(record.phases))
+    cycles = map_array(path / run_files.CYCLES, np.float32, shape)
+    if not verified:
+        phases = {name: record.timing.phases[name] for name in record.phases}
+        check_times(path / run_files.CYCLES, cycles, phases)
+    return cycles
+
+
+def _beside(path: Path) -> dict[str, Any] | None:
+    """What a further file of the run holds; None where there is none."""
+    found = read_json(path) if path.is_file() else None
+    if found is not None and not isinstance(found, dict):
+        raise BadInput(f"{path}: holds {type(found).__name__}; expected one JSON object")
     return found
 
 
-def _read_record(path: Path) -> Record:
-    content: Any = read_json(path, WHOLE)
-    if not isinstance(content, dict):
-        raise BadInput(f"{path}: holds {type(content).__name__}, a run record is one JSON object")
-    # These two come first: with another version or an unfinished run, complaints about other fields would
-    # mislead.
-    version, status = content.get("format_version"), content.get("status")
-    if version not in FORMAT_VERSIONS or isinstance(version, bool):
-        raise BadInput(f"{path}: format_version={version!r}; this version of Spikemark reads {READABLE}")
-    if content.get("kind") == DRY_RUN:
-        raise BadInput(
-            f"{path}: kind='dry_run': one rank that ran alone; allowed: a run of all ranks, or the folder"
-            " that `spikemark dryrun` wrote"
-        )
-    if status != "complete":
-        raise BadInput(f"{path}: status={status!r}; only a run with status 'complete' can be used")
-    copies = (path.with_name(name) for name in (run_files.PLACEMENT, run_files.EXCHANGE))
-    of_copy = copied(content.get("description"), *copies)
-    return checked(Record, content | {"description": of_copy}, path, "record")
-
-
-@functools.cache
-def ranks_contract():
-    """The pandera contract of ranks.csv: every column of FORMAT.md, after which further ones may follow."""
-    not_negative, seconds = pa.Check.ge(0), [pa.Check.ge(0), pa.Check.lt(float("inf"))]
-    columns = {"rank": pa.Column("int64", not_negative)}
-    columns |= dict.fromkeys((*COUNT_COLUMNS, "peak_bytes"), pa.Column("Int64", not_negative, nullable=True))
-    columns |= dict.fromkeys(SECONDS_COLUMNS, pa.Column("float64", seconds, nullable=True))
-    columns[THREADS_COLUMN] = pa.Column("float64", seconds, nullable=True, required=False)
-    for name in ("node", "lookups"):  # records from before them lack them
-        columns[name] = pa.Column("int64", not_negative, required=False)
-    levels = pa.Column("Int64", not_negative, nullable=True, required=False, regex=True)
-    columns[r"^(messages|words|bytes)_level_[1-8]$"] = levels
-    return pa.DataFrameSchema(columns, coerce=True, strict=False)
-
-
 def _read_ranks(path: Path, record: Record) -> pd.DataFrame:
-    text = read_text(path, WHOLE)
-    widths = {line.count(",") for line in text.splitlines()}
-    if len(widths) != 1:  # pandas would fill a truncated line with missing values
-        raise BadInput(f"{path}: truncated: it is empty or its lines differ in their number of fields")
-    table = of_text(text, path)
-    try:
-        if "external_events" not in table:  # a record from before the field
-            table["external_events"] = pd.NA
-        table = ranks_contract().validate(table, lazy=True)
-    except SchemaErrors as error:
-        raise BadInput(f"{path}: {_contract_complaint(error)}") from None
-    except ValueError as error:
-        raise BadInput(f"{path}: not a table: {error}") from None
+    table = read_table(path, COLUMNS, NEEDED, WHOLE)
+    if "external_events" not in table:  # a record from before the field
+        table["external_events"] = pd.array([pd.NA] * len(table), "Int64")
     if sorted(table["rank"]) != list(range(record.ranks)):
         raise BadInput(
             f"{path}: rank={table['rank'].tolist()}; record.json has ranks 0 to {record.ranks - 1}"
@@ -268,20 +258,10 @@ def _read_ranks(path: Path, record: Record) -> pd.DataFrame:
     nodes = record.host.node_names
     if "node" in table and nodes is not None and not table["node"].between(0, len(nodes) - 1).all():
         raise BadInput(f"{path}: node={table['node'].tolist()}; record.json names {len(nodes)} nodes")
-    for name in COUNT_COLUMNS:
+    for name in COUNTED:
         total, column = getattr(record.totals, name), table[name]
         if column.notna().all() and int(column.sum()) != total:
             raise BadInput(
                 f"{path}: {name} adds up to {int(column.sum())}; record.json has totals.{name}={total}"
             )
     return table.sort_values("rank", ignore_index=True)
-
-
-def _contract_complaint(error: Any) -> str:
-    cases = error.failure_cases
-    missing = cases[cases["check"] == "column_in_dataframe"]
-    if len(missing):
-        return f"missing column {', '.join(missing['failure_case'].astype(str))}"
-    first = cases.iloc[0]
-    kind = "a number" if first["column"].endswith("_s") else "a whole number"
-    return f"{first['column']}={first['failure_case']}: allowed is {kind} >= 0"

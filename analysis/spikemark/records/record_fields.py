@@ -1,224 +1,125 @@
-"""The fields of record.json (miniapp/FORMAT.md) that Spikemark relies on; others are kept."""
+"""The fields of record.json, launch.json and dryrun.json that Spikemark relies on, as one table.
 
+A line is a part of a file: `field:type` for each field. `?`: may be null. `=`: older files lack it, with the
+value then (null). `[x]`: a list of x, `[x]+` one that is not empty; `{x}`: an object whose values are x. A
+type is one of SCALARS or a part above. Other fields are kept. miniapp/FORMAT.md says what each field holds.
+"""
+
+import ast
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
 from spikemark.network.description import Description, read
 
-from .field_types import Checksum, Count, Fields, Positive, Seconds, Span
-from .kernel_fields import Kernel
+from .judged import warnings
 from .phases import HOLD_THREADS, THREADS, with_threads
-from .placed import Placed
 
-FORMAT_VERSIONS = (1, 2)
-READABLE = " and ".join(map(str, FORMAT_VERSIONS))
-
-
-class Provenance(Fields):
-    """What was run, and when."""
-
-    commit: str | None
-    dirty: bool | None
-    compiler: str
-    flags: str
-    mpi_library: str
-    version: str
-    started: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
-
-
-class Node(Fields):
-    """Values that may differ between the nodes of a run; null where unknown."""
-
-    name: str
-    cpu: str | None
-    cores: Positive | None
-    memory_bytes: Count | None
-    ranks: Positive
-    governor: str | None
-    governor_reason: str | None
-    frequency_min_hz: Count | None
-    frequency_max_hz: Count | None
-
-
-class Waiting(Fields):
-    """How ranks and threads wait for each other, and which environment variables say so."""
-
-    passive: bool
-    chosen_by: Literal["miniapp", "environment"] | None
-    variables: dict[str, str]
-
-
-class Host(Fields):
-    """Where it ran; null where unknown."""
-
-    name: str
-    system: str | None
-    cpu: str | None
-    cores: Positive | None
-    threads_per_core: Positive | None
-    sockets: Positive | None
-    memory_bytes: Count | None
-    cache_bytes: dict[str, Count | None]
-    virtual_machine: bool | None
-    nodes: Positive
-    foreign_load: Seconds | None
-    binding: list[list[Count] | None] | None
-    node_names: list[str] | None = None  #: in the order of their lowest ranks; None in older records
-    per_node: list[Node] | None = None  #: None in simulated runs and in older records
-    waiting: Waiting | None = None  #: of the first rank; None in simulated runs and in older records
-
-
-class Totals(Fields):
-    """Counts of the measured part, over all ranks."""
-
-    neurons: Count
-    synapses: Count
-    spikes: Count
-    synaptic_events: Count
-    external_events: Count
-    first_accesses: Count
-    messages: Count
-    bytes_sent: Count
-    lookups: Count | None = None  #: spikes examined, over all threads; None in older records
+FORMAT_VERSIONS = (1, 2, 3)
+READABLE = "1, 2 and 3"
+Count = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+#: The types of single values; times are in s.
+SCALARS: dict[str, Any] = {
+    "str": str, "bool": bool, "real": float, "any": Any, "count": Count, "positive": Positive,
+    "seconds": Seconds, "above_0": Annotated[float, Field(gt=0)], "share": Share,
+    "span": Annotated[list[Seconds], Field(min_length=2, max_length=2)],
+    "date": Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")],
+    "checksum": Annotated[str, Field(pattern="^[0-9a-f]{16}$")],
+    "chosen_by": Literal["miniapp", "spikemark", "environment"], "version": Literal[1, 2, 3],
+    "complete": Literal["complete"], "measured": Literal["measured", "simulated"], "power": Literal["J", "W"],
+    "known": Literal["ok", "unavailable", "denied", "simulated", "modelled"],
+    "exact": Literal["exact", "drawn"], "none": None, "balance": Annotated[float, Field(ge=1)],
+    "dry_run": Literal["dry_run"], "version_1": Literal[1],
+}  # fmt: skip
+TABLE = """
+Provenance: commit:str? dirty:bool? compiler:str flags:str mpi_library:str version:str started:date
+Node: name:str cpu:str? cores:positive? memory_bytes:count? ranks:positive governor:str? governor_reason:str?
+  frequency_min_hz:count? frequency_max_hz:count?
+Waiting: passive:bool chosen_by:chosen_by? variables:{str}
+Host: name:str system:str? cpu:str? cores:positive? threads_per_core:positive? sockets:positive?
+  memory_bytes:count? cache_bytes:{count?} virtual_machine:bool? nodes:positive foreign_load:seconds?
+  binding:[[count]?]? node_names:[str]?= per_node:[Node]?= stolen_load:seconds?=
+  usable_cores:[[count]]?= node_of_rank:[count]?= waiting:Waiting?=
+Totals: neurons:count synapses:count spikes:count synaptic_events:count external_events:count
+  first_accesses:count messages:count bytes_sent:count lookups:count?=
+PhaseTime: mean_s:seconds? max_s:seconds? reason:str?=
+Timing: build_s:seconds simulate_s:seconds model_s:above_0 real_time_factor:seconds cycles:positive
+  clock:str?= timer_overhead:seconds timer_read_s:seconds counter_read_s:seconds?= counter_overhead:seconds?=
+  simulate_started_s:seconds?= simulate_ended_s:seconds?= idle_before_s:span?= idle_after_s:span?=
+  clock_step_s:real?= phases:{PhaseTime}
+DryTiming(Timing): simulate_s:none real_time_factor:none
+Memory: peak_bytes:count? bytes_per_synapse:seconds? parts:{count}
+Lane: name:str period:positive lag:count exchange:str composed:{any}?= wire:str="compact" ranks:positive
+  groups:positive=1 connections:count?= slack:real? shortest_delay_ms:real? synapses:count windows:count
+  messages:count bytes_sent:count spikes_sent:count levels:[{count?}]?=
+Meter: name:str unit:str value:real?= source:str event:str?= status:known reason:str?= phase:str?=
+EnergyChannel: node:count name:str event:str unit:power gross_j:seconds? failed:count=0
+Energy: source:str status:known gross_j:seconds? idle_power_w:seconds? net_j:real? duration_s:seconds
+  readings:count coverage:share nodes:positive sampling_cost:seconds reason:str? channels:[EnergyChannel]
+Placed: name:str file:str? method:str? balance:balance
+OfProcesses: format_version:version status:complete description:{any} placement:Placed?= provenance:Provenance
+  host:Host warnings:[str] ranks:positive threads:positive memory:Memory timing:Timing phases:[str]+
+Record(OfProcesses): kind:measured="measured" checksum:checksum spike_checksum:checksum totals:Totals
+  lanes:[Lane]+ meters:[Meter] energy:Energy?= energy_reason:str?=
+Alone: rank:count of:positive spikes:exact rate_hz:seconds? routes:exact compute_s:seconds inbox_s:seconds
+  prepare_s:seconds words:count routes_s:seconds?=
+DryRecord(OfProcesses): kind:dry_run timing:DryTiming dry_run:Alone
+Sampled: rank:count why:str beside:share?
+About: format_version:version_1 kind:dry_run ranks:positive threads:positive ranks_here:positive
+  cores:positive bound:bool sampled:[Sampled]+ seed:count spikes:exact routes:exact rates:str rate_hz:seconds?
+  cycles:positive phases:[str]+ description:{any} host:{any} provenance:{any} kinds:{str}
+  null:{str} warnings:[str] foreign_load:seconds?=
+Allocation(Kept): cluster:str?= job:str partition:str?= nodes:[str]=[] modules:[str]=[]
+Launched(Kept): launcher:str?= command:[str]=[] environment:{any}={} began_s:real?= wall_s:real?=
+  allocation:Allocation?=
+"""
 
 
-class PhaseTime(Fields):
-    """Seconds in the measured part, as the mean over ranks and on the slowest rank; null with a reason."""
+class Fields(BaseModel):
+    """Base of all parts of a record: types are strict (no '3' for 3), and fields added later are kept."""
 
-    mean_s: Seconds | None
-    max_s: Seconds | None
-    reason: str | None = None
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
 
-    @model_validator(mode="after")
-    def _null_has_reason(self) -> "PhaseTime":
-        if (self.mean_s is None or self.max_s is None) and not self.reason:
-            raise ValueError("a time of null needs a reason")
+
+class Kept(BaseModel):
+    """Base of the parts of launch.json."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
+
+
+def _null_has_reason(*names: str):
+    def check(self):
+        if any(getattr(self, name) is None for name in names) and not self.reason:
+            raise ValueError("a value of null needs a reason")
         return self
 
-
-class Timing(Fields):
-    """Times of the whole run, and what measuring them cost."""
-
-    build_s: Seconds
-    simulate_s: Seconds
-    model_s: Annotated[float, Field(gt=0)]
-    real_time_factor: Seconds
-    cycles: Positive
-    clock: str | None = None  #: None in records from before the field
-    timer_overhead: Seconds
-    timer_read_s: Seconds
-    counter_read_s: Seconds | None = None
-    counter_overhead: Seconds | None = None
-    simulate_started_s: Seconds | None = None  #: Unix epoch; these and the above None in older records
-    simulate_ended_s: Seconds | None = None
-    idle_before_s: Span | None = None
-    idle_after_s: Span | None = None
-    clock_step_s: float | None = None  #: None in older records and in simulated time
-    phases: dict[str, PhaseTime]
+    return model_validator(mode="after")(check)
 
 
-class Memory(Fields):
-    """Memory of the run over all ranks; null where unknown."""
-
-    peak_bytes: Count | None
-    bytes_per_synapse: Seconds | None
-    parts: dict[str, Count]
-
-
-class Lane(Fields):
-    """A lane of the run, and what travelled on it."""
-
-    name: str
-    period: Positive
-    lag: Count
-    exchange: str
-    composed: dict[str, Any] | None = None
-    wire: str = "compact"
-    ranks: Positive
-    groups: Positive = 1
-    connections: Count | None = None  #: None in records from before the field
-    slack: float | None
-    shortest_delay_ms: float | None
-    synapses: Count
-    windows: Count
-    messages: Count
-    bytes_sent: Count
-    spikes_sent: Count
-    levels: list[dict[str, Count | None]] | None = None  #: None unless composed, and before the field
+def _judged(content: dict[str, Any]) -> list[str]:
+    """The warnings of a record; none where its fields are not those of a record, which is refused later."""
+    try:
+        return warnings(content)
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError, ZeroDivisionError):
+        return []
 
 
-class Meter(Fields):
-    """One value besides the times, or the reason why it is missing (the first versions wrote neither)."""
-
-    name: str
-    unit: str
-    value: float | None = None
-    source: str
-    event: str | None = None
-    status: Literal["ok", "unavailable", "denied", "simulated", "modelled"]
-    reason: str | None = None
-    phase: str | None = None  #: None: the total over all phases
-
-
-class EnergyChannel(Fields):
-    """One meter of one node; `node` is the lowest rank there."""
-
-    node: Count
-    name: str
-    event: str
-    unit: Literal["J", "W"]
-    gross_j: Seconds | None
-    failed: Count = 0  #: readings; 0 in records from before the field
-
-
-class Energy(Fields):
-    """Energy of the measured part over all nodes; null with a reason where it is not known."""
-
-    source: str
-    status: Literal["ok", "unavailable", "denied", "simulated", "modelled"]
-    gross_j: Annotated[float, Field(ge=0)] | None
-    idle_power_w: Annotated[float, Field(ge=0)] | None
-    net_j: float | None
-    duration_s: Seconds
-    readings: Count
-    coverage: Annotated[float, Field(ge=0, le=1)]
-    nodes: Positive
-    sampling_cost: Seconds
-    reason: str | None
-    channels: list[EnergyChannel]
-
-    @model_validator(mode="after")
-    def _null_has_reason(self) -> "Energy":
-        if None in (self.gross_j, self.idle_power_w, self.net_j) and not self.reason:
-            raise ValueError("an energy of null needs a reason")
-        return self
-
-
-class OfProcesses(Fields):
-    """What the record of a run and that of one rank alone (dry_rank.py) share."""
-
-    format_version: Literal[1, 2]
-    status: Literal["complete"]
-    description: dict[str, Any]  #: its placement file is the copy in the folder of the record
-    placement: Placed | None = None  #: records from before the field lack it
-    provenance: Provenance
-    host: Host
-    warnings: list[str]
-    ranks: Positive
-    threads: Positive
-    memory: Memory
-    timing: Timing
-    phases: Annotated[list[str], Field(min_length=1)]  #: of cycles.npy; `timing.phases` also have THREADS
+class _OfProcesses(Fields):
+    """What the records of a run and of one rank alone share; from version 3 on, warnings are judged here."""
 
     @model_validator(mode="before")
     @classmethod
     def _as_now(cls, content: Any) -> Any:
+        if isinstance(content, dict) and content.get("format_version") == 3:
+            content = content | {"warnings": _judged(content)}
         return with_threads(content)
 
     @model_validator(mode="after")
-    def _all_timed(self) -> "OfProcesses":
+    def _all_timed(self):
         untold = {THREADS} if self.format_version == 1 else set()
         if len(set(self.phases)) != len(self.phases) or {*self.phases} | untold != {*self.timing.phases}:
             raise ValueError(
@@ -232,19 +133,7 @@ class OfProcesses(Fields):
         return HOLD_THREADS if self.format_version == 1 and self.threads > 1 else ()
 
 
-class Record(OfProcesses):
-    """record.json. Units stand in the field names; see miniapp/FORMAT.md for each field."""
-
-    kind: Literal["measured", "simulated"] = "measured"  #: records from before the field were all measured
-    checksum: Checksum
-    spike_checksum: Checksum
-    totals: Totals
-    lanes: Annotated[list[Lane], Field(min_length=1)]
-    meters: list[Meter]
-    energy: Energy | None
-    kernel: Kernel | None = None
-    energy_reason: str | None = None  #: why energy is None; None in records from before the field
-
+class _Record(Fields):
     @cached_property
     def described(self) -> Description:
         """The description as an object. Raises BadInput where the mini-app would refuse it."""
@@ -256,7 +145,7 @@ class Record(OfProcesses):
         return self.timing.model_s * 1e3 / self.described.time.resolution_ms
 
     @model_validator(mode="after")
-    def _consistent(self) -> "Record":
+    def _consistent(self):
         kinds = {"schedule": (str, list), "placement": (str, dict), "delay_ratio": (int, str), "record": dict}
         for name, kind in (kinds | {"exchange": (str, dict)}).items():
             found = self.description.get(name)
@@ -269,3 +158,44 @@ class Record(OfProcesses):
                 f" simulate_s / model_s is {expected:.6g}"
             )
         return self
+
+
+#: What a part has besides its fields.
+MORE: dict[str, Any] = {
+    "PhaseTime": {"_null_has_reason": _null_has_reason("mean_s", "max_s")},
+    "Energy": {"_null_has_reason": _null_has_reason("gross_j", "idle_power_w", "net_j")},
+}
+BASES: dict[str, tuple] = {"OfProcesses": (_OfProcesses,), "Record": (_Record,)}
+
+
+def _type(words: str, known: dict[str, Any]) -> Any:
+    """The type that is written so."""
+    if words.endswith("?"):
+        return _type(words[:-1], known) | None
+    if words.endswith("+"):
+        return Annotated[_type(words[:-1], known), Field(min_length=1)]
+    if words[0] == "[":
+        return list[_type(words[1:-1], known)]
+    return dict[str, _type(words[1:-1], known)] if words[0] == "{" else known[words]
+
+
+def _parts() -> dict[str, Any]:
+    """The models of TABLE by name."""
+    known: dict[str, Any] = {**SCALARS, "Kept": Kept}
+    for line in TABLE.strip().replace("\n  ", " ").splitlines():
+        head, _, fields = line.partition(": ")
+        name, _, base = head.rstrip(")").partition("(")
+        of = {}
+        for one in fields.split():
+            field, _, kind = one.partition(":")
+            kind, older, value = kind.partition("=")
+            of[field] = (_type(kind, known), (ast.literal_eval(value) if value else None) if older else ...)
+        bases = (*BASES.get(name, ()), *((known[base],) if base else ())) or (Fields,)
+        known[name] = create_model(name, __base__=bases, __validators__=MORE.get(name), **of)
+    return known
+
+
+_PARTS = _parts()
+Provenance, Host, Totals, PhaseTime = (_PARTS[n] for n in ("Provenance", "Host", "Totals", "PhaseTime"))
+Timing, Lane, Energy = (_PARTS[n] for n in ("Timing", "Lane", "Energy"))
+Record, DryRecord, About, Launched = (_PARTS[n] for n in ("Record", "DryRecord", "About", "Launched"))

@@ -1,6 +1,5 @@
 """Spikes, with the populations and the recorded time that are needed to interpret them."""
 
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -78,13 +77,15 @@ def recording(description: dict[str, Any], spikes: np.ndarray) -> Recording:
 
     Raises BadInput for a spike of a neuron or at a step that the description does not have.
     """
-    described, populations, first = read(description), [], 0
-    for p in described.network.populations:
-        populations.append(Population(p.name, p.area, first, p.size))
-        first += p.size
+    described = read(description)
+    ends = np.cumsum([0, *(p.size for p in described.network.populations)]).tolist()
+    populations = [
+        Population(p.name, p.area, first, p.size)
+        for p, first in zip(described.network.populations, ends[:-1], strict=True)
+    ]
     h, cycle_steps = described.time.resolution_ms, described.time.cycle_steps
     first_step, steps = described.time.warmup_cycles * cycle_steps, described.time.cycles * cycle_steps
-    for column, what, low, high in ((0, "gid", 0, first), (1, "step", first_step, first_step + steps)):
+    for column, what, low, high in ((0, "gid", 0, ends[-1]), (1, "step", first_step, first_step + steps)):
         values = spikes[:, column]
         if len(values) and not low <= values.min() <= values.max() < high:
             raise BadInput(
@@ -108,23 +109,17 @@ def by_population(recording: Recording) -> Groups:
 
 
 def by_area(recording: Recording) -> Groups:
-    """A group for each area that has neurons, with its populations."""
-    neurons = Counter()
-    for p in recording.populations:
-        neurons[p.area] += p.size
-    return {a: [p.name for p in recording.populations if p.area == a] for a, n in neurons.items() if n}
+    """A group for each area that has neurons, with all of its populations."""
+    areas = dict.fromkeys(p.area for p in recording.populations if p.size)
+    return {area: [p.name for p in recording.populations if p.area == area] for area in areas}
 
 
 def rates_hz(recording: Recording, groups: Groups | None = None) -> dict[str, float]:
     """Mean firing rate of each group, spikes per neuron and second; groups without neurons are left out."""
     groups = by_population(recording) if groups is None else groups
-    spikes = members(recording.groups_of_spikes(groups), len(groups))
-    sizes = recording.sizes(groups)
-    return {
-        label: float(count / size / recording.seconds)
-        for label, count, size in zip(groups, spikes, sizes, strict=True)
-        if size
-    }
+    fired = members(recording.groups_of_spikes(groups), len(groups)) / recording.seconds
+    of = zip(groups, fired, recording.sizes(groups), strict=True)
+    return {label: float(count / size) for label, count, size in of if size}
 
 
 def members(group: np.ndarray, groups: int) -> np.ndarray:

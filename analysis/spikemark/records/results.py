@@ -1,108 +1,37 @@
-"""The results folder of one experiment on one machine, and where its files are."""
+"""The results folder of one experiment on one machine: its plan, and the runs that belong to it."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spikemark.core.errors import BadInput
+from spikemark.core.errors import BadInput, shown
 from spikemark.core.fields import checked
 from spikemark.core.reading import read_json
-from spikemark.network.named_files import located
+from spikemark.network.named_files import located, with_content
 
-from . import run_files
+from .folder import Folder
 from .plan import PLAN_VERSION, Plan, Planned
+from .record import Run, load
+
+DIGITS = 1e-14  # the mini-app writes numbers with 15 digits
 
 
 @dataclass(frozen=True)
-class Results:
-    """`results/NAME/MACHINE`; `path` is that folder."""
-
-    path: Path
-
-    @property
-    def plan(self) -> Path:
-        """The experiment as read, the shuffle seed and the list of runs in the order of measuring."""
-        return self.path / "plan.json"
-
-    @property
-    def summary(self) -> Path:
-        """One row per run, for other tools."""
-        return self.path / "summary.parquet"
-
-    @property
-    def phases(self) -> Path:
-        """One row per run and phase, for other tools."""
-        return self.path / "phases.parquet"
-
-    @property
-    def report(self) -> Path:
-        """The page."""
-        return self.path / "report.html"
-
-    @property
-    def workflow_log(self) -> Path:
-        """What the worker or the workflow printed during the last sweep."""
-        return self.path / "workflow.log"
-
-    @property
-    def campaign(self) -> Path:
-        """How the jobs of the last campaign on a cluster were submitted; they lie in jobs/."""
-        return self.path / "campaign.json"
-
-    def description(self, run: str) -> Path:
-        """The run description of run id `run`."""
-        return self.path / "descriptions" / f"{run}.json"
-
-    def compute_of(self, run: str) -> Path:
-        """The network whose compute times the simulated run id `run` uses, if it is not its own."""
-        return self.path / "descriptions" / f"{run}.compute-of.json"
-
-    def run(self, run: str) -> Path:
-        """The run record of run id `run`, a directory."""
-        return self.path / "runs" / run
-
-    def unchecked(self, run: str) -> Path:
-        """The record of run id `run` until it is whole and moved to its place."""
-        return self.path / "unchecked" / run / "record"
-
-    def scorep(self, run: str) -> Path:
-        """What Score-P measured when run id `run` was repeated, with a record of its own."""
-        return self.path / "scorep" / run
-
-    def cachesim(self, run: str) -> Path:
-        """The misses of run id `run` in simulated caches."""
-        return self.path / "cachesim" / f"{run}.json"
-
-    def power(self, run: str) -> Path:
-        """The power that an external meter read during run id `run`, and how it was placed in time."""
-        return self.path / "power" / f"{run}.json"
-
-    def failure(self, run: str) -> Path:
-        """Why run id `run` failed; its first line is the reason."""
-        return self.path / "failed" / f"{run}.log"
-
-    def job_log(self, run: str) -> Path:
-        """What the job of run id `run` printed."""
-        return self.path / "log" / f"{run}.log"
-
-    def measured(self, run: str) -> bool:
-        """Says whether the record is there; records appear whole or not at all."""
-        return run_files.whole(self.run(run))
+class Results(Folder):
+    """`results/EXPERIMENT/MACHINE` and its plan."""
 
     def read_description(self, run: str) -> dict[str, Any]:
         """The run description of run id `run`; raises BadInput if it is missing or is not one."""
+        path = self.description(run)
         try:
-            description = read_json(self.description(run))
+            description = read_json(path)
         except BadInput as error:
             raise BadInput(f"{error}; a sweep rewrites it") from None
         if not isinstance(description, dict):
-            raise BadInput(f"{self.description(run)}: not a run description; a sweep rewrites it")
-        return located(description, self.description(run).parent)
-
-    def placement(self, name: str) -> Path:
-        """The copy of a placement file that runs use."""
-        return self.path / "placements" / name
+            raise BadInput(f"{path}: not a run description; a sweep rewrites it")
+        return located(description, path.parent)
 
     def read_plan(self) -> Plan:
         """The plan; raises BadInput if it is missing or is not one."""
@@ -112,12 +41,8 @@ class Results:
             )
         content = read_json(self.plan)
         version = content.get("format_version") if isinstance(content, dict) else None
-        if version is None:
-            raise BadInput(f"{self.plan}: not a plan: one JSON object with format_version is needed")
         if version != PLAN_VERSION or isinstance(version, bool):
-            raise BadInput(
-                f"{self.plan}: format_version {version!r} is not allowed: this program reads {PLAN_VERSION}"
-            )
+            raise BadInput(f"{self.plan}: not a plan: format_version={version!r}; expected {PLAN_VERSION}")
         return checked(Plan, content, self.plan, "plan")
 
     def planned(self, run: str) -> tuple[Plan, Planned]:
@@ -134,3 +59,59 @@ def beside(record: Path, kept: Callable[[Results, str], Path]) -> Path | None:
     results, run = Results(record.resolve().parent.parent), record.resolve().name
     inside = results.plan.is_file() and record.resolve() == results.run(run).resolve()
     return kept(results, run) if inside else None
+
+
+def load_planned(results: Results, planned: Planned, verified: bool = False) -> Run:
+    """The record of a planned run; `verified` as in `load`.
+
+    Raises BadInput if it cannot be read, or belongs to another run than planned: simulated instead of
+    measured or vice versa, with other ranks or threads, or with a description that lacks or changes a field
+    of the planned one.
+    """
+    description = results.read_description(planned.id)
+    if description.get("delay_ratio") == "auto":  # the record has the number it stood for
+        del description["delay_ratio"]
+    kind = "measured" if planned.machine is None else "simulated"
+    wanted = {
+        "kind": kind,
+        "ranks": planned.ranks,
+        "threads": planned.threads,
+    }  # a page never mixes the kinds
+    try:
+        run = load(results.run(planned.id), verified)
+        record = run.record
+        pairs = [(value, getattr(record, name), name) for name, value in wanted.items()]
+        pairs.append((with_content(description), with_content(record.description), "description"))
+        if complaint := next(filter(None, (difference(*pair) for pair in pairs)), None):
+            raise BadInput(f"{run.path}: {complaint}")
+    except BadInput as error:
+        raise BadInput(f"{error}; delete the folder of the run to measure it again") from None
+    return run
+
+
+def difference(planned: Any, found: Any, where: str) -> str | None:
+    """The first field of `planned` that `found` lacks or has another value for; None if there is none.
+
+    Further fields do not matter.
+    """
+    if isinstance(planned, dict) and isinstance(found, dict):
+        for name, value in planned.items():
+            if name not in found:
+                return f"{where}.{name} is missing; the plan says {shown(value)}"
+            if complaint := difference(value, found[name], f"{where}.{name}"):
+                return complaint
+        return None
+    if isinstance(planned, list) and isinstance(found, list) and len(planned) == len(found):
+        parts = enumerate(zip(planned, found, strict=True))
+        return next((text for i, (p, f) in parts if (text := difference(p, f, f"{where}.{i}"))), None)
+    return None if _equal(planned, found) else f"{where}={shown(found)}; the plan says {shown(planned)}"
+
+
+def _equal(planned: Any, found: Any) -> bool:
+    numbers = [isinstance(value, int | float) and not isinstance(value, bool) for value in (planned, found)]
+    if not all(numbers) or (isinstance(planned, int) and isinstance(found, int)):
+        return type(planned) is type(found) and planned == found
+    try:
+        return math.isclose(planned, found, rel_tol=DIGITS)
+    except OverflowError:  # an integer beyond all floating-point numbers
+        return False

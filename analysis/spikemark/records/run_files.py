@@ -8,21 +8,16 @@ CYCLES = "cycles.npy"
 SPIKES = "spikes.npy"
 COUNTERS = "counters.csv"
 ENERGY = "energy.csv"
-KERNEL = "kernel.csv"
-KERNEL_CYCLES = "kernel.npy"
 LAUNCH = "launch.json"
 SIMULATION = "simulation.json"
 PLACEMENT = "placement.json"
 EXCHANGE = "exchange.json"
 
-#: Every file that the folder of a run may hold, and which program writes it. `miniapp --list --json` names
+#: Every file that the folder of a run may hold, and which program writes it. `miniapp --list` names
 #: the same ones (a test compares them) and says what each holds.
 FILES = {
-    **dict.fromkeys(
-        (RECORD, RANKS, CYCLES, SPIKES, COUNTERS, ENERGY, KERNEL, KERNEL_CYCLES, PLACEMENT, EXCHANGE),
-        "miniapp",
-    ),
-    **dict.fromkeys((LAUNCH, SIMULATION), "spikemark"),
+    **dict.fromkeys((RECORD, RANKS, CYCLES, SPIKES, COUNTERS, PLACEMENT, EXCHANGE), "miniapp"),
+    **dict.fromkeys((ENERGY, LAUNCH, SIMULATION), "spikemark"),
     ".snakemake_timestamp": "snakemake",
 }
 

@@ -1,21 +1,20 @@
 """The end of a sweep: writes tables and page of all completed runs."""
 
-from dataclasses import replace
-
 from spikemark.records.collect import collect
-from spikemark.records.gather import gather
+from spikemark.records.frames import load_folder
 from spikemark.running.sweeps import Outcome
 
-from .page import build
+from . import sweep_page
 
 
 def conclude(outcome: Outcome) -> None:
     """Reads every existing record once, and makes the tables and the page from them.
 
-    Adds to `outcome` the gathered sweep, the headline and the complaints.
+    Adds to `outcome` the frames, the headline and the complaints.
     """
-    outcome.sweep = replace(gather(outcome.results.path), edited=outcome.edited)
-    outcome.complaints += collect(outcome.sweep).complaints
-    if not outcome.sweep.runs:
+    outcome.frames = frames = load_folder(outcome.results.path)
+    outcome.complaints += collect(frames)
+    if frames.runs.empty:
         outcome.complaints.append("no run is complete")
-    outcome.headline = str(build(outcome.sweep, outcome.results.report))
+    found = sweep_page.write(frames, outcome.results.report, outcome.edited)
+    outcome.headline = " ".join(filter(None, [found.sentence, found.caution]))

@@ -4,25 +4,23 @@ Figures of merit are what test harnesses (ReFrame, JUBE) compare from one day or
 """
 
 import json
-import re
-from collections import defaultdict
 from collections.abc import Callable
-from typing import Any
 
 from spikemark.core.errors import BadInput
-from spikemark.energy import kept
+from spikemark.measuring.energy import of_run
 from spikemark.quantities.quantity import Quantity, mean, missing
-from spikemark.records.agreement import agreements, complaints
+from spikemark.records.collect import differing_checksums
 from spikemark.records.export import chosen, extra_p
-from spikemark.records.gather import Measured, Sweep
+from spikemark.records.frames import Frames
 from spikemark.records.phases import NOT_TIMED
+from spikemark.records.record import Run
 
 NO_RANK = "one rank waits for nobody"
 NO_EVENT = "no synaptic event occurred"
 ALONE = "one run per network, so there is nothing to compare"
 
 
-def figures_of_merit(sweep: Sweep, only: tuple[str, ...] = ()) -> tuple[str, list[str]]:
+def figures_of_merit(frames: Frames, only: tuple[str, ...] = ()) -> tuple[str, list[str]]:
     """JSON Lines: one line for each configuration and number of ranks, and complaints.
 
     A line holds `configuration` (the label of its runs without seed and repetition), what was varied
@@ -33,37 +31,27 @@ def figures_of_merit(sweep: Sweep, only: tuple[str, ...] = ()) -> tuple[str, lis
 
     `only`: conditions `NAME=VALUE`, as for Extra-P. Raises BadInput if there is no usable record.
     """
-    labels = {planned.id: planned.label for planned in sweep.planned}
-    wrong = [*sweep.left_out, *(f"{labels[id]}: failed: {why}" for id, why in sweep.failed.items())]
-    wrong += [f"{planned.label}: not run yet" for planned in sweep.not_run]
-    if not sweep.runs:
-        raise BadInput(f"{sweep.path}: no record with figures" + "".join(f"; {line}" for line in wrong[:1]))
-    groups: dict[str, list[Measured]] = defaultdict(list)
-    for measured in chosen(list(sweep.runs), only)[0]:
-        groups[_configuration(measured)].append(measured)
-    agree = {one.network: one.equal for one in agreements(sweep)}
-    lines = [json.dumps(_line(name, runs, agree)) for name, runs in sorted(groups.items())]
-    return "\n".join([*lines, ""]), [*wrong, *complaints(sweep)]
-
-
-def _configuration(measured: Measured) -> str:
-    return re.sub(r" seed=\d+(?: repetition=\d+)?$", "", measured.planned.label)
-
-
-def _line(name: str, runs: list[Measured], agree: dict[str, bool | None]) -> dict[str, Any]:
-    first = runs[0]
-    found = {agree[measured.network] for measured in runs}
-    equal = None if found == {None} else False not in found
-    return {
-        "configuration": name,
-        "fields": first.planned.fields,
-        "ranks": first.run.record.ranks,
-        "threads": first.run.record.threads,
-        "runs": len(runs),
-        "checksums_agree": equal,
-        **({"checksums_reason": ALONE} if equal is None else {}),
-        **{name: _mean([of_run(m) for m in runs]).content() for name, of_run in FIGURES.items()},
-    }
+    labels = {planned.id: planned.label for planned in frames.planned}
+    wrong = [*frames.left_out, *(f"{labels[id]}: failed: {why}" for id, why in frames.failed.items())]
+    wrong += [f"{planned.label}: not run yet" for planned in frames.missing]
+    if frames.runs.empty:
+        raise BadInput(f"{frames.path}: no record with figures" + "".join(f"; {line}" for line in wrong[:1]))
+    networks = frames.runs.groupby("network")["checksum"]
+    agree = dict((networks.nunique() == 1).where(networks.size() > 1, None))
+    planned = {one.id: one for one in frames.planned}
+    kept = chosen(frames, only)
+    setups = kept.runs["label"].str.replace(r" seed=\d+(?: repetition=\d+)?$", "", regex=True)
+    lines = []
+    for name, own in sorted(kept.runs.groupby(setups)):
+        found, runs = {agree[network] for network in own["network"]}, [kept.records[id] for id in own["id"]]
+        equal, first = None if found == {None} else False not in found, planned[own["id"].iloc[0]]
+        lines.append(json.dumps({
+            "configuration": name, "fields": first.fields, "ranks": first.ranks, "threads": first.threads,
+            "runs": len(runs), "checksums_agree": equal,
+            **({"checksums_reason": ALONE} if equal is None else {}),
+            **{name: _mean(list(map(of_run, runs))).content() for name, of_run in FIGURES.items()},
+        }))  # fmt: skip
+    return "\n".join([*lines, ""]), [*wrong, *differing_checksums(frames)]
 
 
 def _mean(found: list[Quantity]) -> Quantity:
@@ -74,31 +62,31 @@ def _mean(found: list[Quantity]) -> Quantity:
     return mean((one.value for one in found), found[0].unit, found[0].kind)
 
 
-def _real_time_factor(measured: Measured) -> Quantity:
-    return Quantity(measured.real_time_factor, kind=measured.kind)
+def _real_time_factor(run: Run) -> Quantity:
+    return Quantity(run.record.timing.real_time_factor, kind=run.record.kind)
 
 
-def _time_per_event(measured: Measured) -> Quantity:
-    record = measured.run.record
+def _time_per_event(run: Run) -> Quantity:
+    record = run.record
     if not record.totals.synaptic_events:
         return missing(NO_EVENT, "ns")
     return Quantity(
-        1e9 * record.timing.simulate_s / record.totals.synaptic_events, unit="ns", kind=measured.kind
+        1e9 * record.timing.simulate_s / record.totals.synaptic_events, unit="ns", kind=run.record.kind
     )
 
 
-def _waiting_share(measured: Measured) -> Quantity:
-    if measured.run.record.ranks == 1:
+def _waiting_share(run: Run) -> Quantity:
+    if run.record.ranks == 1:
         return missing(NO_RANK)
-    waiting = measured.run.spent_s("waiting")
+    waiting = run.spent_s("waiting")
     if waiting is None:
         return missing(NOT_TIMED)
-    return Quantity(waiting / measured.run.record.timing.simulate_s, kind=measured.kind)
+    return Quantity(waiting / run.record.timing.simulate_s, kind=run.record.kind)
 
 
-def _energy_per_event(measured: Measured) -> Quantity:
+def _energy_per_event(run: Run) -> Quantity:
     try:
-        return kept.of_run(measured.run).per_event[0].gross_uj
+        return of_run(run).per_event[0].gross_uj
     except BadInput as error:
         return missing(str(error), "uJ")
 
@@ -107,11 +95,11 @@ def _energy_per_event(measured: Measured) -> Quantity:
 #: simulated time. Time per event: the same wall-clock time over all recurrent synaptic events of all ranks.
 #: Waiting share: waiting (Run.waiting_phases), mean over ranks, over the wall-clock time. Energy: gross, of
 #: all nodes, over the recurrent synaptic events.
-FIGURES: dict[str, Callable[[Measured], Quantity]] = {
+FIGURES: dict[str, Callable[[Run], Quantity]] = {
     "real_time_factor": _real_time_factor,
     "time_per_synaptic_event": _time_per_event,
     "waiting_share": _waiting_share,
     "energy_per_synaptic_event": _energy_per_event,
 }
-#: Ways to export, by name: (sweep, which runs) -> (text, complaints).
+#: Ways to export, by name: (frames, which runs) -> (text, complaints).
 FORMATS = {"figures": figures_of_merit, "extra-p": extra_p}

@@ -20,10 +20,11 @@ from pydantic import ValidationError
 
 from spikemark import presets
 from spikemark.core import places
-from spikemark.core.errors import BadInput, first_complaint
+from spikemark.core.errors import BadInput, invalid
 from spikemark.core.fields import assign
 from spikemark.core.reading import check_plain
 from spikemark.core.yaml_file import YAML, read_json_or_yaml, read_yaml
+from spikemark.machines.parts import digest as machine_digest
 from spikemark.network.named_files import located, with_content
 from spikemark.network.placement_field import name_of
 from spikemark.records.experiment_fields import (
@@ -34,11 +35,10 @@ from spikemark.records.experiment_fields import (
     PRESET_NAME,
     Experiment,
     as_list,
-    one_line,
 )
 from spikemark.records.plan import Planned, SimulatedOn
 
-from . import simulated_on
+from . import simulate
 
 #: Names in labels that differ from the name of the field.
 SHORT = {"delay_ratio": "D"}
@@ -72,9 +72,25 @@ def find(name: str) -> Path:
 
 
 def load(name: str | Path) -> Experiment:
-    """Read and check an experiment. Raises BadInput naming the file, the field and what is allowed."""
+    """Read and check an experiment. Raises BadInput naming the file, the field and what is expected."""
     path = find(str(name))
-    content = read_yaml(path)
+    return checked(read_yaml(path), path)
+
+
+def of_config(config: dict[str, Any], path: Path) -> Experiment:
+    """The experiment that Snakemake has read from `path` and changed with --config.
+
+    Raises BadInput as `load`. On the command line, `seeds=[1,2]` is a list of texts.
+    """
+    fields = {name: value for name, value in config.items() if name != "results"}  # the folder, for the rules
+    for name, value in fields.items():
+        if isinstance(value, list):
+            fields[name] = [int(v) if isinstance(v, str) and v.isdecimal() else v for v in value]
+    return checked(fields, path)
+
+
+def checked(content: Any, path: Path) -> Experiment:
+    """The experiment in the content of the file `path`. Raises BadInput as `load`."""
     if not isinstance(content, dict):
         raise BadInput(
             f"{path}: a mapping of fields is needed: allowed are {', '.join(Experiment.model_fields)}"
@@ -82,7 +98,7 @@ def load(name: str | Path) -> Experiment:
     try:
         experiment = Experiment.model_validate(content)
     except ValidationError as error:
-        raise BadInput(f"{path}: {one_line(error)}") from None
+        raise invalid(error, f"{path}: ", kind=Experiment, given=content) from None
     if experiment.description is not None:
         description = path.parent / experiment.description
         if not description.is_file():
@@ -112,7 +128,8 @@ def expand(experiment: Experiment) -> list[RunSpec]:
     """
     if _number(experiment) > MOST_RUNS:
         raise BadInput(f"{experiment.name}: more than {MOST_RUNS} runs; that is the largest number allowed")
-    profile_digest = functools.cache(simulated_on.profile_digest)
+    #: Of the values of a machine, assumed ones included, from which simulated times follow.
+    profile_digest = functools.cache(lambda profile: machine_digest(simulate.filled(profile)))
     runs: dict[str, RunSpec] = {}
     for entry in experiment.grid:
         varied = _varied(experiment, entry).items()
@@ -192,9 +209,11 @@ def _machine(experiment: Experiment, fields: dict[str, Any]) -> SimulatedOn | No
         return None
     own = {field.removeprefix(MACHINE): value for field, value in fields.items() if field.startswith(MACHINE)}
     try:
-        return SimulatedOn.model_validate({**experiment.machine.model_dump(exclude_unset=True), **own})
+        asked = SimulatedOn.model_validate({**experiment.machine.model_dump(exclude_unset=True), **own})
     except ValidationError as error:
-        raise BadInput(f"grid: machine.{first_complaint(error, 'machine')}") from None
+        raise invalid(error, "grid: machine.", kind=SimulatedOn) from None
+    simulate.check_rates(asked, fields.get(PRESET_NAME, experiment.preset and experiment.preset.name))
+    return asked
 
 
 def _describe(experiment: Experiment, fields: dict[str, Any], seed: int) -> dict[str, Any]:

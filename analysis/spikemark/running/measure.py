@@ -1,52 +1,224 @@
-"""One run of a plan on this machine: start it, watch it, check the record, keep it or say why not."""
+"""One run of a plan: what may start, the run on this machine, checks of its record, and where that goes.
 
-import functools
+`simulate` is the other way to carry out a run. Imports nothing heavy: a process is started for every run.
+"""
+
+import contextlib
+import csv
+import json
 import os
+import re
 import shlex
 import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spikemark.core import places, slurm
+from spikemark.core import places
 from spikemark.core.errors import BadInput
-from spikemark.core.launch import Launch, default_launcher, launch
-from spikemark.core.process import Finished, watch
-from spikemark.records.plan import Planned
-from spikemark.records.results import Results
+from spikemark.core.files import discard, write_atomically, write_json
+from spikemark.core.reading import read_json
+from spikemark.launch import Launch, beside, default_launcher, launch, slurm
+from spikemark.launch.layout import Layout, Spread
+from spikemark.launch.process import Finished, left_over, watch
+from spikemark.launch.reasons import JOB_ENDS
+from spikemark.records import run_files
+from spikemark.records.folder import Folder
 
-from .carry_out import RunFailed, carry_out, check_record, due
+from . import energy
+
+LONGEST_S = 1e6  # the longest time limit that a plan may have
+ENDING_S = 10.0  # after Slurm ended a step, the signal for the rest of the job follows
+LAYOUT = ("ranks", "threads", "ranks_per_node", "distribution", "binding")
 
 
-def measure(results: Results, run: str, launcher: str | None = None) -> Path:
+class RunFailed(RuntimeError):
+    """A run gave no valid record; the message is the reason, in one line, and `log` what else is kept."""
+
+    def __init__(self, reason: str, log: str = ""):
+        super().__init__(reason)
+        self.log = log
+
+
+@dataclass(frozen=True)
+class Due:
+    """A run of a plan: what it takes to start it. `entry` and `entries`: it and all runs, as in plan.json."""
+
+    id: str
+    label: str
+    layout: Layout
+    simulated: bool
+    limit_s: float
+    entry: dict[str, Any]
+    entries: list[dict[str, Any]]
+
+
+class NotWhole(BadInput):
+    """A plan that lacks what a run needs; reading all of it (Results.read_plan) names the field."""
+
+
+def find(results: Folder, run: str) -> Due:
+    """Run id `run` of the plan. Raises BadInput if there is no such run, or no plan that can be read."""
+    plan = read_json(results.plan, "a sweep writes it")
+    try:
+        entries, limit_s = plan["runs"], plan["experiment"]["time_limit_s"]
+        entry = next((entry for entry in entries if entry["id"] == run), None)
+        if not 0 < limit_s <= LONGEST_S:
+            raise LookupError(f"time_limit_s={limit_s}")
+        if entry is None:
+            raise BadInput(f"run {run!r} is not in {results.plan}")
+        layout = Layout(**{name: entry.get(name) for name in LAYOUT})
+        return Due(run, entry["label"], layout, bool(entry.get("machine")), limit_s, entry, entries)
+    except (LookupError, TypeError, AttributeError) as wrong:
+        raise NotWhole(f"{results.plan}: {wrong}; expected a whole plan, as a sweep writes it") from None
+
+
+def check_place(results: Folder, run: str) -> None:
+    """Raises BadInput if the run exists already, or other files are in its place."""
+    place = results.run(run)
+    if run_files.whole(place):
+        raise BadInput(f"{place}: measured already; move or delete the folder to measure again")
+    if foreign := run_files.foreign(place):
+        raise BadInput(f"{place}: contains {foreign[0]!r}, which belongs to no record; move it away first")
+
+
+def carry_out(
+    run: Due, unchecked: Path, place: Path, failure: Path, work: Callable[[], dict[str, Any]]
+) -> Path:
+    """Has `work` fill the folder `unchecked`, and moves that to its place, which is returned.
+
+    The folder above `unchecked` is created before and removed afterwards. `work` returns the content of
+    launch.json and raises RunFailed. A failure leaves the file `failure` behind, whose first line is the
+    reason, and passes on; so does a bug in the program, with its trace. Raises BadInput while a program that
+    a killed command left behind still writes there.
+    """
+    workspace = unchecked.parent
+    # Arguments of a command are separated by zeros. Ranks hold no lock, since mpirun closes it for them.
+    if left := left_over(f"--out\0{workspace.resolve()}/"):
+        stop = f"kill {' '.join(map(str, left))}"
+        raise BadInput(f"{run.id}: a killed run still writes here; stop it with `{stop}`")
+    try:
+        discard(workspace)  # left by a run that was killed
+        workspace.mkdir(parents=True)
+        failure.unlink(missing_ok=True)
+        began = time.monotonic()
+        try:
+            launched = work()
+        except (BadInput, OSError):
+            raise
+        except Exception as fault:
+            bug = not isinstance(fault, RunFailed)
+            reason = " ".join(f"{type(fault).__name__}: {fault}".split()) if bug else str(fault)
+            rest = f"\n{traceback.format_exc()}" if bug else fault.log
+            write_atomically(failure, f"{reason}\n\nrun: {run.label}\nid: {run.id}\n{rest}")
+            raise
+        write_json(unchecked / run_files.LAUNCH, {**launched, "wall_s": time.monotonic() - began})
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if not run_files.whole(place):  # made by Snakemake, or remains of an old record
+            discard(place)
+        os.rename(unchecked, place)
+    finally:
+        discard(workspace)
+    return place
+
+
+def check_record(directory: Path, layout: Layout, spread: Spread | None = None) -> None:
+    """Raises RunFailed with the reason if a program that ended well left no record of the planned run.
+
+    `spread`: the nodes that its ranks were started on; None if they are not to be checked. Only what decides
+    whether the run counts as done is checked; `collect` reads all of it, and takes a second to import.
+    """
+    try:
+        found = json.loads((directory / run_files.RECORD).read_text())
+        if found["status"] != "complete":
+            raise RunFailed("exit status 0, but the record is not complete")
+        for what in ("ranks", "threads"):
+            planned, got = getattr(layout, what), found[what]
+            if planned != got:
+                why = ": the launcher and the MPI library of the mini-app do not belong together"
+                why = why if what == "ranks" else ""
+                raise RunFailed(f"planned {what}={planned}, the record has {got}{why}")
+        host = found.get("host")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise RunFailed(f"exit status 0, but no valid record: {error}") from None
+    if spread is not None and isinstance(host, dict):
+        _check_places(directory / run_files.RANKS, host, layout, spread)
+
+
+def _check_places(table: Path, host: dict[str, Any], layout: Layout, spread: Spread) -> None:
+    """Raises RunFailed if ranks ran on other nodes than planned, share hardware threads or have too few, as
+    far as the record says where."""
+    nodes, names, binding = (host.get(name) for name in ("nodes", "node_names", "binding"))
+    if nodes is not None and nodes != spread.nodes:
+        raise RunFailed(f"planned nodes={spread.nodes}, the record has host.nodes={nodes}")
+    try:
+        with open(table, newline="") as file:
+            rows = sorted((int(row["rank"]), row["node"]) for row in csv.DictReader(file))
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    where: dict[int, str] = {}
+    taken: dict[tuple[str, int], int] = {}
+    for rank, node in rows:
+        if node != where.setdefault(spread.node(rank), node) or list(where.values()).count(node) > 1:
+            found = names[int(node)] if isinstance(names, list) and node.isdigit() else node
+            planned = f"distribution={spread.distribution}, ranks_per_node={spread.ranks_per_node}"
+            raise RunFailed(f"planned {planned}, the record has rank {rank} on {found}")
+        own = binding[rank] if isinstance(binding, list) and rank < len(binding) else None
+        if layout.binding != "cores" or not isinstance(own, list):
+            continue
+        bound = "planned binding=cores, the record has"
+        if len(own) < layout.threads:
+            raise RunFailed(f"{bound} rank {rank} on only {own}")
+        for cpu in own:
+            if (other := taken.setdefault((node, cpu), rank)) != rank:
+                raise RunFailed(f"{bound} ranks {other} and {rank} on one hardware thread, {cpu} of a node")
+
+
+def real_time_factor(place: Path) -> str:
+    """The real-time factor of a record, in words; empty if unreadable."""
+    try:
+        factor = json.loads((place / run_files.RECORD).read_text())["timing"]["real_time_factor"]
+        return f"real-time factor {factor:.3g}"
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return ""
+
+
+def measure(results: Folder, run: str, launcher: str | None = None, lock: int | None = None) -> Path:
     """Carry out run id `run` of the plan and return the directory of its record.
 
-    A failure leaves `failed/ID.log` behind, whose first line is the reason, and raises RunFailed. Raises
-    BadInput, before anything is changed, for what `carry_out.due` refuses, a run that is planned on a
-    simulated machine, an unknown launcher, and if the mini-app is missing.
+    The launcher inherits the descriptor `lock`. A failure leaves `failed/ID.log` behind, whose first line is
+    the reason, and raises RunFailed. Raises BadInput, before anything is changed, for what `find` and
+    `check_place` refuse, a run that is planned on a simulated machine, an unknown launcher, and if the
+    mini-app is missing.
     """
-    plan, planned = due(results, run)
-    if planned.machine is not None:
-        raise BadInput(f"run {run!r} is planned on the simulated machine {planned.machine.name}")
-    out = results.unchecked(run)
+    due = find(results, run)
+    check_place(results, run)
+    if due.simulated:
+        raise BadInput(f"run {run!r} is planned on the simulated machine {due.entry['machine']['profile']}")
+    out, description = results.unchecked(run), results.description(run)
+    if not description.is_file():
+        raise BadInput(f"{description}: not found; a sweep rewrites it")
     launcher = launcher or default_launcher()
-    program = [
-        str(places.program("miniapp")),
-        str(results.description(run).resolve()),
-        "--out",
-        str(out.resolve()),
-    ]
-    start = launch(launcher, program, planned.layout)
+    start = launch(launcher, program("miniapp", description, out), due.layout)
 
     def work() -> dict[str, Any]:
-        allocation, began_s = _allocation(), time.time()
-        run_to_record(start, plan.experiment.time_limit_s, out, planned)
-        started = {"launcher": launcher, "command": start.command, "environment": start.environment}
-        return {**started, "began_s": began_s, "allocation": allocation}
+        allocation, wanted, readings = _allocation(), energy.wanted(description), out.parent / "energy"
+        nodes, meters = start.spread.names if start.spread else (), contextlib.nullcontext()
+        if wanted.energy:
+            meters = beside.sampling(readings, nodes, launcher, wanted.interval_s, wanted.sensors)
+        with meters:
+            idle, began_s = energy.pause(readings, wanted), time.time()
+            run_to_record(start, due, out, () if lock is None else (lock,))
+        if wanted.energy or idle:
+            energy.fill(out, readings, wanted, idle)
+        begun = {"launcher": launcher, "command": start.command, "environment": start.environment}
+        return {**begun, "began_s": began_s, "allocation": allocation}
 
-    return carry_out(planned, out, results.run(run), results.failure(run), work)
+    return carry_out(due, out, results.run(run), results.failure(run), work)
 
 
-@functools.cache
 def _allocation() -> dict[str, Any] | None:
     """Facts to keep about the allocation of this process, with the modules that are loaded."""
     found = slurm.allocation()
@@ -54,13 +226,20 @@ def _allocation() -> dict[str, Any] | None:
     return None if found is None else {**found.content(), "modules": modules}
 
 
-def run_to_record(start: Launch, limit_s: float, record: Path, planned: Planned) -> Finished:
+def program(name: str, description: Path, out: Path) -> list[str]:
+    """The command of a mini-app without its launcher. Raises BadInput if it is not built."""
+    return [str(places.program(name)), str(description.resolve()), "--out", str(out.resolve())]
+
+
+def run_to_record(start: Launch, due: Due, record: Path, keep: tuple[int, ...] = ()) -> Finished:
     """Run the mini-app to its end. Raises RunFailed unless it leaves the planned run's record in `record`."""
-    finished = watch(start, limit_s)
+    finished = watch(start, due.limit_s, keep)
+    if finished.status != 0 and slurm.inside() and re.search(JOB_ENDS, finished.errors):
+        time.sleep(ENDING_S)  # no fault of the run: this process is interrupted, too, if its job is over
     try:
         if finished.status != 0:
             raise RunFailed(why(finished))
-        check_record(record, planned, start.spread)
+        check_record(record, due.layout, start.spread)
     except RunFailed as failed:
         raise RunFailed(str(failed), log_text(start, finished)) from None
     return finished
@@ -68,9 +247,7 @@ def run_to_record(start: Launch, limit_s: float, record: Path, planned: Planned)
 
 def why(finished: Finished) -> str:
     """Why a program failed that an experiment gives time_limit_s."""
-    return (
-        f"{finished.reason}{'; time_limit_s of the experiment raises it' if finished.status is None else ''}"
-    )
+    return finished.reason + ("; time_limit_s of the experiment raises it" if finished.status is None else "")
 
 
 def log_text(start: Launch, finished: Finished) -> str:

@@ -6,6 +6,8 @@ predictions refuse (network/, prediction/exchange.py), and a test holds them to 
 analysis passes on unchecked, such as parameters of a neuron model, is only refused when it is run.
 """
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,15 +15,15 @@ from spikemark.core.errors import BadInput
 from spikemark.network import lanes, ring
 from spikemark.network.description import Description, read
 from spikemark.prediction import exchange
-from spikemark.prediction.memory import NEURON
 from spikemark.quantities.words import counted
 from spikemark.records.experiment_fields import Experiment
 
+from . import simulate
 from .experiments import RunSpec, digest
-from .simulated_on import Room, untold_rate
 
 #: Fields of a description that do not decide whether it can be run, as far as the analysis can tell.
 IRRELEVANT = "seed", "record", "inject"
+MODELS = "ignore_and_fire", "lif_delta", "lif_exp", "lif_sfa"
 SHOWN = 10  # points, before the rest is counted
 MOST_THREADS, MOST_PLACES = 4096, 10_000_000  # of a rank, and ranks x threads; limits of the mini-app
 
@@ -49,8 +51,8 @@ def sift(experiment: Experiment, runs: list[RunSpec]) -> Sifted:
     """
     known: dict[Any, str | None] = {}
     networks: dict[str, Any] = {}
+    load = functools.cache(simulate.filled)
     points: dict[str, None] = {}
-    room = Room()
     possible, refused = [], {}
     for run in runs:
         relevant = {name: value for name, value in run.description.items() if name not in IRRELEVANT}
@@ -58,7 +60,7 @@ def sift(experiment: Experiment, runs: list[RunSpec]) -> Sifted:
         machine = None if run.machine is None else run.machine.model_dump_json()
         key = network, digest(relevant), run.ranks, run.threads, machine
         if key not in known:
-            known[key] = _refusal_of(run, networks, network) or room.refusal(run)
+            known[key] = _refusal_of(run, networks, network, load)
         point = _point(run)
         points[point] = None
         if known[key] is None:
@@ -73,14 +75,14 @@ def sift(experiment: Experiment, runs: list[RunSpec]) -> Sifted:
     return Sifted(possible, refused)
 
 
-def _refusal_of(run: RunSpec, networks: dict[str, Any], network: str) -> str | None:
+def _refusal_of(run: RunSpec, networks: dict[str, Any], network: str, load: Callable) -> str | None:
     """Like `refusal`, but reads a network only once, which takes a second for a large one."""
     try:
         given = read({**run.description, **({"network": networks[network]} if network in networks else {})})
     except BadInput as why:
         return str(why)
     networks[network] = given.network
-    return refusal(given, run.ranks, run.threads) or untold_rate(run.machine, given)
+    return refusal(given, run.ranks, run.threads) or simulate.refusal(run, given, load)
 
 
 def refusal(description: dict[str, Any] | Description, ranks: int, threads: int) -> str | None:
@@ -88,9 +90,9 @@ def refusal(description: dict[str, Any] | Description, ranks: int, threads: int)
     try:
         given = read(description)
         for i, population in enumerate(given.network.populations):
-            if (model := population.neuron.model) not in NEURON:
+            if (model := population.neuron.model) not in MODELS:
                 where = f"network.populations.{i}.neuron.model"
-                raise BadInput(f"{where}={model!r}: one of {', '.join(NEURON)}")
+                raise BadInput(f"{where}={model!r}: one of {', '.join(MODELS)}")
         if threads > MOST_THREADS:
             raise BadInput(f"threads={threads}: at most {MOST_THREADS}")
         if ranks * threads > MOST_PLACES:

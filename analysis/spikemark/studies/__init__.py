@@ -1,41 +1,19 @@
-"""Studies: published comparisons repeated here. Each is one module with a `STUDY` and is listed below."""
+"""Studies: papers, each a table of questions with their answers and ours (study.py, papers/NAME.yaml)."""
 
-from . import (
-    bath,
-    delivery,
-    energy_simula,
-    exchange_music,
-    exchange_shehzad,
-    heterogeneity,
-    interconnect,
-    mam,
-    networks,
-    overlap,
-    partition_du,
-    routing,
-    schedules,
-    simulation_check,
-    weak_scaling,
-)
-from .study import Study
+from importlib import import_module, resources
+from types import ModuleType
 
-STUDIES: dict[str, Study] = {
-    study.name: study
-    for study in (
-        exchange_shehzad.STUDY,
-        exchange_music.STUDY,
-        schedules.STUDY,
-        networks.STUDY,
-        energy_simula.STUDY,
-        delivery.STUDY,
-        simulation_check.STUDY,
-        weak_scaling.STUDY,
-        heterogeneity.STUDY,
-        overlap.STUDY,
-        interconnect.STUDY,
-        mam.STUDY,
-        partition_du.STUDY,
-        routing.STUDY,
-        bath.STUDY,
-    )
-}
+from spikemark.core.errors import BadInput
+
+
+def names() -> list[str]:
+    """The papers, in order."""
+    files = (resources.files(__package__) / "papers").iterdir()
+    return sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml"))
+
+
+def module(name: str) -> ModuleType:
+    """The functions that answer the rows of a paper. Raises BadInput naming all papers."""
+    if name not in names():
+        raise BadInput(f"study={name!r}: expected one of {', '.join(names())}")
+    return import_module(f".{name}", __package__)

@@ -1,163 +1,250 @@
-"""An answer: everything that a bidder hands in, collected from measured runs."""
+"""`spikemark tender answer`: collects measured runs, projections and commitments in one folder."""
 
 import csv
+import math
 import shutil
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
 
-from spikemark.core import places
 from spikemark.core.errors import BadInput
-from spikemark.core.fields import checked
+from spikemark.core.fields import assign, checked
 from spikemark.core.files import whole_folder, write_json
 from spikemark.core.reading import read_json
-from spikemark.energy.source import Source
-from spikemark.records import run_files
+from spikemark.measuring.energy import measured, of_run, source
+from spikemark.measuring.meter import Source
+from spikemark.prediction import draws, question, search
+from spikemark.prediction.answers import decides
+from spikemark.prediction.layout import Layout
+from spikemark.prediction.workload import Loads
+from spikemark.records import record, run_files
 from spikemark.records.record import Run
+from spikemark.running.energy import COLUMNS
 
-from . import environment, figures, manifest, source
-from .bundle import Bundle
-from .check.energy import COLUMNS, METER, meter_file
-from .environment import unread, value
-from .fields import Answer
-from .measure import Taken
-
-METER_FILES = "power"
-KIND, VERSION = "tender_answer", 1
-FILE, ENVIRONMENT, COMMITMENT = "answer.json", "environment.json", "commitment.json"
+from . import environment, formats, measure
+from .formats import FIGURES, JOULES, POWER, RTF, Answer, Bundle, Rule
 
 
-def write(
-    out: Path,
-    bundle: Bundle,
-    category: str,
-    bidder: str,
-    taken: list[Taken],
-    nodes: list[dict[str, Any]],
-    power: dict[str, Any] | None = None,
-) -> dict[str, Any]:
-    """Writes the answer, whole or not at all, in place of an earlier one; returns answer.json.
+@dataclass(frozen=True)
+class Sheet:
+    """What a bidder adds to the measurements.
 
-    `nodes`: what `environment.read_node` found on each node. `power`: arguments of outside.source. Raises
-    BadInput for a folder that holds anything but an answer.
+    `offer`: fields of formats.Offer. `promised`: (run, figure) -> value. `projected`: entries of
+    formats.Projection. `meter`: arguments of meter.source; None where the nodes' own readings count.
     """
-    check_place(out)
-    content = {
-        "kind": KIND,
-        "format_version": VERSION,
-        "bundle_sha256": bundle.sha256,
-        "tender": bundle.tender.name,
-        "quick": bundle.tender.quick,
-        "bidder": bidder,
-        "category": category,
-        "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-    }
+
+    bidder: str
+    offer: dict[str, Any]
+    promised: dict[tuple[str, str], float] = field(default_factory=dict)
+    projected: list[dict[str, Any]] = field(default_factory=list)
+    meter: dict[str, Any] | None = None
+
+
+def write(bundle: Bundle, work: Path, out: Path, sheet: Sheet) -> Answer:
+    """Writes the answer, whole or not at all, in place of an earlier one.
+
+    Raises BadInput for a folder that holds anything else, for measurements of another bundle, for missing
+    runs, and for an offer, a projection or a promise that cannot be meant.
+    """
+    if out.exists() and not (out / formats.ANSWER).is_file() and (not out.is_dir() or any(out.iterdir())):
+        raise BadInput.of("out", str(out), "a new folder, or that of an answer")
+    choices = measure.read_choices(work)
+    if choices["bundle_sha256"] != bundle.sha256:
+        raise BadInput(f"{work}: bundle_sha256: measured for another bundle than {bundle.path}")
+    done = [(rule, choices["runs"].get(rule.name, {})) for rule in bundle.tender.runs]
+    if missing := [rule.name for rule, run in done if rule.measured and "records" not in run]:
+        raise BadInput(f"run: {', '.join(missing)} not measured; expected `spikemark tender run` to complete")
+    for made in sheet.projected:
+        if made["nodes"] > sheet.offer["nodes"]:
+            needed = f"at least {made['nodes']}, which {made['run']} takes"
+            raise BadInput.of("nodes", sheet.offer["nodes"], needed, code="range")
     with whole_folder(out) as made:
-        for one in taken:
-            for number, measured in enumerate(one.runs, 1):
-                shutil.copytree(measured.run.path, made / _folder(one, number), ignore=_not_of_a_run)
-        if power is not None:
-            (made / METER_FILES).mkdir()
-            shutil.copyfile(power["path"], made / METER_FILES / Path(power["path"]).name)
-        content["runs"] = [_run(made, one, power) for one in taken]
-        about = {"kind": "tender_environment", "format_version": 1, "software": software(bundle, taken)}
-        write_json(made / ENVIRONMENT, {**about, "nodes": nodes})
-        write_json(made / FILE, content)
-        manifest.write(made, bundle_sha256=bundle.sha256)
-    return content
+        runs, used = [], []
+        for rule, run in done:
+            if "records" in run:
+                records = [record.load(work / path) for path in run["records"]]
+                runs.append(_collected(made, rule, run, records, sheet.meter))
+                used += records
+        write_json(made / formats.ENVIRONMENT, _environment(work, used))
+        content = {
+            "kind": "tender_answer", "format_version": formats.VERSION, "bundle_sha256": bundle.sha256,
+            "tender": bundle.tender.name, "quick": bundle.tender.quick, "bidder": sheet.bidder,
+            "category": choices["category"], "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "program": program(used[0]) | {"sha256": choices["program_sha256"]},
+            "offer": sheet.offer, "runs": runs, "projected": sheet.projected, "committed": [],
+        }  # fmt: skip
+        found = checked(Answer, content, out / formats.ANSWER, "answer")
+        content["committed"] = promises(bundle, found, sheet.promised)
+        write_json(made / formats.ANSWER, content)
+        formats.write_manifest(made)
+    return formats.read_answer(out)
 
 
-def check_place(out: Path) -> None:
-    """Raises BadInput where there is anything but an earlier answer."""
-    if out.exists() and not (out / FILE).is_file() and (not out.is_dir() or any(out.iterdir())):
-        raise BadInput(f"--out: {out} is no answer to a tender; allowed: a new folder, or that of an answer")
+def program(run: Run) -> dict[str, str]:
+    """How the program of a run was built."""
+    return {n: getattr(run.record.provenance, n) for n in ("compiler", "flags", "mpi_library", "version")}
 
 
-def _folder(one: Taken, number: int) -> str:
-    return f"runs/{one.rule.name}/{number}"
-
-
-def _not_of_a_run(folder: str, names: list[str]) -> list[str]:
-    return [name for name in names if name not in run_files.FILES or name.startswith(".")]
-
-
-def _run(made: Path, one: Taken, power: dict[str, Any] | None) -> dict[str, Any]:
-    """The entry of a run in answer.json; writes the readings of a meter outside beside."""
-    repetitions = []
-    for number, measured in enumerate(one.runs, 1):
-        folder, energy = _folder(one, number), figures.energy_of(measured.run, power)
-        repetitions.append({"folder": folder, **figures.of_run(measured.run, energy)})
-        if power is not None:
-            repetitions[-1][METER] = meter_file(folder)
-            _write_readings(made / meter_file(folder), energy.source, measured.run)
-    first = one.runs[0].run.record
+def _collected(
+    made: Path, rule: Rule, chosen: dict[str, Any], runs: list[Run], meter: dict[str, Any] | None
+) -> dict[str, Any]:
+    """The entry of a run in answer.json; copies its records and writes the readings of an external meter."""
+    repetitions, reason = [], None
+    for number, run in enumerate(runs, 1):
+        folder = f"runs/{rule.name}/{number}"
+        (made / folder).mkdir(parents=True)
+        for name in run_files.FILES:
+            if (run.path / name).is_file():
+                shutil.copyfile(run.path / name, made / folder / name)
+        if meter is None:
+            energy, readings = of_run(run), f"{folder}/{run_files.ENERGY}"
+        else:
+            energy, readings = measured(run, source(run, **meter)), f"power/{rule.name}-{number}.csv"
+            (made / "power").mkdir(exist_ok=True)
+            write_readings(made / readings, energy.source, run)
+        per_event = energy.per_event[0].gross_uj
+        reason = reason or per_event.reason
+        repetitions.append({
+            "folder": folder, RTF: run.record.timing.real_time_factor,
+            JOULES: 1e-6 * per_event.value if per_event else None,
+            "readings": readings if per_event else None,
+        })  # fmt: skip
+    first = runs[0].record
     return {
-        "name": one.rule.name,
+        "name": rule.name,
         "layout": {"ranks": first.ranks, "threads": first.threads, "nodes": first.host.nodes},
-        "set": one.chosen.set,
-        "model_ms": one.model_ms,
-        "repetitions": repetitions,
-        "figure": figures.of_repetitions(repetitions),
-    }
+        "set": chosen["set"], "model_ms": chosen["model_ms"], "repetitions": repetitions,
+        "figures": {name: of_repetitions([one[name] for one in repetitions]) for name in FIGURES},
+        "reason": reason,
+    }  # fmt: skip
 
 
-def _write_readings(path: Path, source: Source, run: Run) -> None:
-    """Writes the channels of a meter outside like energy.csv, in the time of the run, from pause to pause."""
-    begin, end = source.timeline.measured
-    moved = run.record.timing.simulate_started_s - begin
-    first = source.timeline.idle_before[0] if source.timeline.idle_before else begin
-    last = source.timeline.idle_after[1] if source.timeline.idle_after else end
+def of_repetitions(values: list[float | None]) -> dict[str, float] | None:
+    """Median, smallest and largest value; None where a repetition has none."""
+    if None in values:
+        return None
+    return {"value": median(values), "low": min(values), "high": max(values)}
+
+
+def write_readings(path: Path, source: Source, run: Run) -> None:
+    """Writes the channels of an external meter like energy.csv, in the time of the run, from its pause on."""
+    moved = run.record.timing.simulate_started_s - source.timeline.measured[0]
+    first, last = source.timeline.known
     with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
         for name, trace in source.traces.items():
             begun = max(int(np.searchsorted(trace.time_s, first, side="right")) - 1, 0)
-            for i in range(begun, min(int(np.searchsorted(trace.time_s, last)) + 1, len(trace.time_s))):
-                joules = trace.counter_j[i] - trace.counter_j[begun] if trace.cumulative else None
-                values = joules, None if trace.cumulative else trace.power_w[i]
-                cells = ["" if value is None else repr(float(value)) for value in values]
-                writer.writerow([0, source.name, name, f"{trace.time_s[i] + moved:.6f}", *cells])
+            kept = slice(begun, int(np.searchsorted(trace.time_s, last)) + 1)
+            unit = "energy_j" if trace.cumulative else "power_w"
+            values = trace.counter_j - trace.counter_j[begun] if trace.cumulative else trace.power_w
+            for time, value in zip(trace.time_s[kept], values[kept], strict=True):
+                row = {"node": 0, "source": source.name, "channel": name, "time_s": f"{time + moved:.6f}"}
+                writer.writerow(row | {unit: repr(float(value))})
 
 
-def software(bundle: Bundle, taken: list[Taken]) -> dict[str, Any]:
-    """How the measured program was built and started, as the first record says, and what it was made from."""
-    run = taken[0].runs[0].run
-    record, launched = run.record, run.launched
-    found = {name: value(getattr(record.provenance, name)) for name in ("compiler", "flags", "mpi_library")}
-    found |= {"version": value(record.provenance.version), "commit": _or(record.provenance.commit, "no git")}
-    found["program_sha256"] = value(manifest.sha256(places.program("miniapp")))
-    found["sources"] = value(source.differing(bundle.source, places.root()))
-    found["binding"] = _or(record.host.binding, "the record does not say")
-    found["waiting"] = _or(
-        record.host.waiting and record.host.waiting.model_dump(), "the record does not say"
-    )
-    for name in ("launcher", "command", "environment"):
-        given = launched and getattr(launched, name)
-        found[name] = _or(list(given) if isinstance(given, tuple) else given, "launch.json does not say")
-    if launched and launched.environment:
-        found["environment"] = value(environment.kept(launched.environment))
+def _environment(work: Path, runs: list[Run]) -> dict[str, Any]:
+    """How the program was started, and every node that a run used; a node out of reach has a reason."""
+    launched = runs[0].launched
+    software = {
+        "binding": runs[0].record.host.binding, "launcher": launched and launched.launcher,
+        "command": list(launched.command) if launched and launched.command else None,
+        "environment": environment.kept(launched.environment or {}) if launched else None,
+    }  # fmt: skip
+    unknown = environment.unread("not recorded")
+    fields = {k: unknown if v is None else environment.value(v) for k, v in software.items()}
+    nodes = []
+    for name in measure.node_names(runs):
+        path = environment.file_of(work / measure.NODES, name)
+        unread = {"host": environment.value(name), "all": environment.unread("the node could not be reached")}
+        nodes.append(read_json(path) if path.is_file() else unread)
+    return {"kind": "tender_environment", "format_version": 1, "software": fields, "nodes": nodes}
+
+
+# ---------------------------------------------------------------- projections and promises
+
+
+def project(
+    bundle: Bundle, rule: Rule, machine: Any, layout: tuple[int, int, int | None], changed: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Projections of a run by a profile, of every figure that it yields.
+
+    `layout`: ranks, threads, ranks per node; `changed`: fields set. Raises BadInput as the prediction does,
+    for instance for a network that does not fit.
+    """
+    asked = question.of_description(rule.name, described(bundle, rule, changed), rule.expected.rates_hz)
+    ranks, threads, each = layout
+    loads = Loads.of(asked.description, ranks, threads, asked.rates.hz)
+    found = search.option(asked, machine, loads, Layout.of(machine, ranks, threads, each))
+    if found.fits is False:
+        raise BadInput.of("ranks", ranks, f"more nodes than {found.nodes}: the network does not fit")
+    values = {RTF: found.rtf, POWER: found.power_w}
+    if found.energy_uj is not None and loads.total_events:  # it counts events from outside, too
+        values[JOULES] = 1e-6 * found.energy_uj * (loads.total_events + loads.external) / loads.total_events
+    top = [name for name, _ in decides(found.rtf, found.inputs, 3)]
+    assumes = [f"profile {found.machine.name}", f"{ranks} ranks x {threads} threads", *top]
+    about = {"nodes": found.nodes, "method": "spikemark predict", "assumes": assumes}
+    ends = {name: draws.interval(v) for name, v in values.items() if v is not None and np.ptp(v) > 0}
+    return [
+        {"run": rule.name, "figure": name, "value": value, "low": low, "high": high, **about}
+        for name, (value, low, high) in ends.items()
+    ]
+
+
+def described(bundle: Bundle, rule: Rule, changed: dict[str, Any]) -> dict[str, Any]:
+    """The description of a run with fields set. Raises BadInput for a path that does not exist."""
+    description = read_json(bundle.description(rule))
+    for name, given in changed.items():
+        assign(description, name, given)
+    return description
+
+
+def stated(text: str, nodes: int, method: str | None) -> dict[str, Any]:
+    """A projection such as target.real_time_factor=0.9:0.7:1.2. Raises BadInput for anything else."""
+    (run, figure), numbers = _split(text, "projected", 3)
+    low, high = numbers[1:]
+    if not low <= numbers[0] <= high or low == high:
+        raise BadInput.of("projected", text, "a value within its interval, VALUE:LOW:HIGH")
+    if not method:
+        raise BadInput("method: missing; expected how the projection was made")
+    about = {"nodes": nodes, "method": method, "assumes": ["stated by the bidder"]}
+    return {"run": run, "figure": figure, "value": numbers[0], "low": low, "high": high, **about}
+
+
+def promised(texts: list[str]) -> dict[tuple[str, str], float]:
+    """Promises such as target.real_time_factor=0.9. Raises BadInput for anything else."""
+    return {key: values[0] for key, values in (_split(text, "promise", 1) for text in texts)}
+
+
+def _split(text: str, option: str, count: int) -> tuple[tuple[str, str], list[float]]:
+    key, _, values = text.partition("=")
+    run, _, figure = key.rpartition(".")
+    try:
+        numbers = [float(value) for value in values.split(":")]
+    except ValueError:
+        numbers = []
+    known = (*FIGURES, POWER) if option == "projected" else tuple(FIGURES)
+    if len(numbers) != count or not all(0 < n < math.inf for n in numbers) or not run or figure not in known:
+        form = "VALUE" if count == 1 else "VALUE:LOW:HIGH"
+        raise BadInput.of(option, text, f"RUN.FIGURE={form}, the figure one of {', '.join(known)}")
+    return (run, figure), numbers
+
+
+def promises(bundle: Bundle, answer: Answer, given: dict[tuple[str, str], float]) -> list[dict[str, Any]]:
+    """A promise for every figure with evidence: as given, else the evidence itself. Raises BadInput."""
+    keys = [(rule.name, figure) for rule in bundle.tender.runs for figure in FIGURES]
+    found = []
+    for run, figure in dict.fromkeys([*keys, *given]):
+        best, basis = answer.evidence(run, figure)
+        if best is not None:
+            promise = given.get((run, figure), best.value)
+            better = max(0.0, 1 - promise / best.value)
+            one = {"run": run, "figure": figure, "value": promise, "basis": basis}
+            found.append(one | {"better_than_evidence": better})
+        elif (run, figure) in given:
+            raise BadInput.of("promise", f"{run}.{figure}", "a figure that is measured or projected")
     return found
-
-
-def _or(given: Any, reason: str) -> dict[str, Any]:
-    return unread(reason) if given is None else value(given)
-
-
-def read(path: Path) -> dict[str, Any]:
-    """answer.json of an answer, whose other fields the caller checks. Raises BadInput where it is none."""
-    if not (path / FILE).is_file():
-        raise BadInput(f"{path}: no {FILE}; allowed: a folder that `spikemark tender run` wrote")
-    content = read_json(path / FILE)
-    found = (content.get("kind"), content.get("format_version")) if isinstance(content, dict) else None
-    if found != (KIND, VERSION):
-        raise BadInput(f"{path / FILE}: kind: one JSON object of the kind {KIND}, format_version {VERSION}")
-    return content
-
-
-def read_whole(path: Path) -> dict[str, Any]:
-    """As `read`, with every field checked."""
-    content = read(path)
-    checked(Answer, content, path / FILE, "answer")
-    return content

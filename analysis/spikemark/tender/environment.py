@@ -1,19 +1,20 @@
 """What a reader must know about a node: processor, firmware, frequencies, kernel, memory and variables.
 
-Every field is a value, or null with the reason why it could not be read. Paths are those of Linux; `root`
-stands for `/`, so that tests can plant a tree.
+Every field is a value, or null with the reason why it could not be read. `root` stands for `/`.
 """
 
 import os
 import platform
 import re
 import socket
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-#: Variables are kept whose names begin so: those of MPI, OpenMP, batch systems and memory.
-#: Others may be secret.
+from spikemark.core.files import write_json
+
+#: Starts of the names of variables that are kept. Others may be secret.
 PREFIXES = (
     "OMP_", "GOMP_", "KMP_", "OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "MPICH_", "MPIR_CVAR_", "I_MPI_", "UCX_",
     "FI_", "PSM2_", "HCOLL_", "SHARP_", "MALLOC_", "GLIBC_TUNABLES", "LD_PRELOAD", "LD_BIND_NOW", "NUMACTL_",
@@ -22,203 +23,103 @@ PREFIXES = (
 )  # fmt: skip
 SECRET = re.compile(r"TOKEN|SECRET|PASS|KEY|CREDENTIAL|COOKIE", re.IGNORECASE)
 #: Words of the kernel's command line that change how long programs take; others, such as disks, are left out.
-BOOT = re.compile(
-    r"(isolcpus|nohz|nohz_full|rcu_nocbs|mitigations|spectre\w*|nosmt|intel_pstate|amd_pstate|intel_idle\.\S*"
-    r"|processor\.\S*|idle|cpuidle\.\S*|transparent_hugepage|(default_)?hugepages\w*|numa_balancing|iommu\w*"
-    r"|tsc|clocksource|skew_tick|nmi_watchdog|nowatchdog|audit|preempt)(=\S*)?"
+BOOT = (
+    r"(?<!\S)(?:isolcpus|nohz|nohz_full|rcu_nocbs|mitigations|spectre\w*|nosmt|intel_pstate|amd_pstate"
+    r"|intel_idle\.\S*|processor\.\S*|idle|cpuidle\.\S*|transparent_hugepage|(?:default_)?hugepages\w*"
+    r"|numa_balancing|iommu\w*|tsc|clocksource|skew_tick|nmi_watchdog|nowatchdog|audit|preempt)(?:=\S*)?(?!\S)"
 )
+CPU, WHOLE = "sys/devices/system/cpu", r"\A\s*(.*?)\s*\Z"
+#: Fields: the files that say it, and what of their text, every match of a pattern.
+FIELDS = {
+    "firmware_vendor": ("sys/class/dmi/id/bios_vendor", WHOLE),
+    "firmware_version": ("sys/class/dmi/id/bios_version", WHOLE),
+    "firmware_date": ("sys/class/dmi/id/bios_date", WHOLE),
+    "product": ("sys/class/dmi/id/product_name", WHOLE),
+    "processors_online": (f"{CPU}/online", WHOLE),
+    "processor_share": ("sys/fs/cgroup/cpu.max", WHOLE),
+    "hardware_threads": (f"{CPU}/smt/control", WHOLE),
+    "boost": (f"{CPU}/cpufreq/boost", WHOLE),
+    "no_turbo": (f"{CPU}/intel_pstate/no_turbo", WHOLE),
+    "numa_balancing": ("proc/sys/kernel/numa_balancing", WHOLE),
+    "clock_source": ("sys/devices/system/clocksource/clocksource0/current_clocksource", WHOLE),
+    "transparent_huge_pages": ("sys/kernel/mm/transparent_hugepage/enabled", WHOLE),
+    "processor": ("proc/cpuinfo", r"^model name\s*:\s*(.*)$"),
+    "microcode": ("proc/cpuinfo", r"^microcode\s*:\s*(.*)$"),
+    "hypervisor": ("proc/cpuinfo", r"^flags\s*:.*\b(hypervisor)\b"),
+    "kernel_options": ("proc/cmdline", BOOT),
+    "operating_system": ("etc/os-release", r'^PRETTY_NAME="?(.*?)"?$'),
+    "memory": ("proc/meminfo", r"^MemTotal:\s*(.*)$"),
+    "swap": ("proc/meminfo", r"^SwapTotal:\s*(.*)$"),
+    "huge_pages": ("proc/meminfo", r"^HugePages_Total:\s*(.*)$"),
+    "huge_page_size": ("proc/meminfo", r"^Hugepagesize:\s*(.*)$"),
+    "governor": (f"{CPU}/cpu[0-9]*/cpufreq/scaling_governor", WHOLE),
+    "frequency_driver": (f"{CPU}/cpu[0-9]*/cpufreq/scaling_driver", WHOLE),
+    "frequency_min_khz": (f"{CPU}/cpu[0-9]*/cpufreq/scaling_min_freq", WHOLE),
+    "frequency_max_khz": (f"{CPU}/cpu[0-9]*/cpufreq/scaling_max_freq", WHOLE),
+    "frequency_hardware_max_khz": (f"{CPU}/cpu[0-9]*/cpufreq/cpuinfo_max_freq", WHOLE),
+    "energy_preference": (f"{CPU}/cpu[0-9]*/cpufreq/energy_performance_preference", WHOLE),
+    "power_limits_uw": ("sys/class/powercap/*/constraint_*_power_limit_uw", WHOLE),
+    "mitigations": (f"{CPU}/vulnerabilities/*", WHOLE),
+}
 
-Value = dict[str, Any]
 
-
-def value(found: Any) -> Value:
+def value(found: Any) -> dict[str, Any]:
     """A field that was read."""
     return {"value": found}
 
 
-def unread(reason: str) -> Value:
+def unread(reason: str) -> dict[str, Any]:
     """A field that could not be read."""
     return {"value": None, "reason": reason}
 
 
-class Unreadable(ValueError):
-    """A field cannot be read; the message is the reason."""
-
-
-def read_node(root: Path = Path("/"), variables: Mapping[str, str] = os.environ) -> dict[str, Value]:
-    """All fields of this node."""
-    found = {"host": value(socket.gethostname())}
-    for name, read in READERS.items():
+def read_node(root: Path = Path("/"), variables: Mapping[str, str] = os.environ) -> dict[str, dict[str, Any]]:
+    """All fields of this node: the one text, or how often each of several occurs."""
+    found = {
+        "host": value(host(variables)),
+        "kernel": value(f"{platform.system()} {platform.release()} {platform.version()}"),
+        "processors_allowed": value(sorted(os.sched_getaffinity(0))),
+        "variables": value(kept(variables)),
+    }
+    for name, (pattern, words) in FIELDS.items():
         try:
-            found[name] = value(read(root))
-        except Unreadable as why:
-            found[name] = unread(str(why))
-    found["modules"] = modules(variables)
-    found["variables"] = value(kept(variables))
+            texts = [
+                path.read_text(encoding="utf-8", errors="replace") for path in sorted(root.glob(pattern))
+            ]
+        except OSError as error:
+            found[name] = unread(f"/{pattern}: {error.strerror}")
+            continue
+        if name == "mitigations" and texts:
+            names = [path.name for path in sorted(root.glob(pattern))]
+            found[name] = value(dict(zip(names, map(str.strip, texts), strict=True)))
+            continue
+        counts = Counter(match for text in texts for match in re.findall(words, text, re.MULTILINE))
+        if counts:
+            found[name] = value(next(iter(counts)) if len(counts) == 1 else dict(counts))
+        else:
+            found[name] = unread(f"/{pattern} has no such line" if texts else f"/{pattern} does not exist")
+    modules = variables.get("LOADEDMODULES")
+    found["modules"] = unread("LOADEDMODULES is not set") if modules is None else value(modules.split(":"))
     return found
 
 
 def kept(variables: Mapping[str, str]) -> dict[str, str]:
     """The environment variables of PREFIXES, sorted, without those that may be secret."""
-    return {
-        name: text
-        for name, text in sorted(variables.items())
-        if name.startswith(PREFIXES) and not SECRET.search(name)
-    }
+    return {k: v for k, v in sorted(variables.items()) if k.startswith(PREFIXES) and not SECRET.search(k)}
 
 
-def modules(variables: Mapping[str, str]) -> Value:
-    """The modules that are loaded."""
-    if "LOADEDMODULES" not in variables:
-        return unread("LOADEDMODULES is not set: there are no environment modules here")
-    return value([name for name in variables["LOADEDMODULES"].split(":") if name])
+def host(variables: Mapping[str, str] = os.environ) -> str:
+    """The name of this node as records have it: that of Slurm in a job, else that of the host."""
+    return variables.get("SLURMD_NODENAME") or socket.gethostname()
 
 
-def text(root: Path, path: str) -> str:
-    """The content of a file of the system. Raises Unreadable."""
-    try:
-        return (root / path).read_text(encoding="utf-8", errors="replace").strip()
-    except FileNotFoundError:
-        raise Unreadable(f"/{path} does not exist") from None
-    except PermissionError:
-        raise Unreadable(f"/{path} may not be read by this user") from None
-    except OSError as error:
-        raise Unreadable(f"/{path}: {error.strerror}") from None
+def file_of(folder: Path, host: str) -> Path:
+    """The file of a node among those of all nodes."""
+    return folder / f"{host.split('.')[0]}.json"
 
 
-def _of_all_cpus(name: str) -> Callable[[Path], Any]:
-    """Reads a file of every processor: the one value, or how many processors have each."""
-
-    def read(root: Path) -> Any:
-        folder = root / "sys/devices/system/cpu"
-        paths = sorted(folder.glob(f"cpu[0-9]*/{name}"))
-        if not paths:
-            raise Unreadable(f"/sys/devices/system/cpu/cpu*/{name} does not exist")
-        texts = [text(root, path.relative_to(root).as_posix()) for path in paths]
-        return _counted(texts)
-
-    return read
-
-
-def _counted(texts: Iterable[str]) -> Any:
-    counts: dict[str, int] = {}
-    for one in texts:
-        counts[one] = counts.get(one, 0) + 1
-    return next(iter(counts)) if len(counts) == 1 else counts
-
-
-def _cpuinfo(name: str) -> Callable[[Path], Any]:
-    """Reads a line of /proc/cpuinfo: the one value, or how many processors have each."""
-
-    def read(root: Path) -> Any:
-        lines = re.findall(rf"^{name}\s*:\s*(.*)$", text(root, "proc/cpuinfo"), re.MULTILINE)
-        if not lines:
-            raise Unreadable(f"/proc/cpuinfo has no line {name!r}")
-        return _counted(lines)
-
-    return read
-
-
-def _file(*paths: str) -> Callable[[Path], Any]:
-    """Reads the first of several files that there is."""
-
-    def read(root: Path) -> Any:
-        reasons = []
-        for path in paths:
-            try:
-                return text(root, path)
-            except Unreadable as why:
-                reasons.append(str(why))
-        raise Unreadable("; ".join(reasons))
-
-    return read
-
-
-def _chosen(path: str) -> Callable[[Path], Any]:
-    """Reads the word in brackets, such as `always` of '[always] madvise never'."""
-
-    def read(root: Path) -> Any:
-        found = text(root, path)
-        word = re.search(r"\[(\S+)\]", found)
-        return word[1] if word else found
-
-    return read
-
-
-def _several(pattern: str) -> Callable[[Path], Any]:
-    """Reads all files of a pattern, by their paths."""
-
-    def read(root: Path) -> Any:
-        paths = [path.relative_to(root).as_posix() for path in sorted(root.glob(pattern))]
-        if not paths:
-            raise Unreadable(f"/{pattern} does not exist")
-        return {f"/{path}": text(root, path) for path in paths}
-
-    return read
-
-
-def _meminfo(name: str) -> Callable[[Path], Any]:
-    def read(root: Path) -> Any:
-        found = re.search(rf"^{name}:\s*(.*)$", text(root, "proc/meminfo"), re.MULTILINE)
-        if not found:
-            raise Unreadable(f"/proc/meminfo has no line {name!r}")
-        return found[1]
-
-    return read
-
-
-def _boot(root: Path) -> list[str]:
-    return [word for word in text(root, "proc/cmdline").split() if BOOT.fullmatch(word)]
-
-
-def _os(root: Path) -> str:
-    found = re.search(r'^PRETTY_NAME="?(.*?)"?$', text(root, "etc/os-release"), re.MULTILINE)
-    if not found:
-        raise Unreadable("/etc/os-release has no line PRETTY_NAME")
-    return found[1]
-
-
-def _virtual(root: Path) -> bool:
-    flags = re.search(r"^(flags|Features)\s*:(.*)$", text(root, "proc/cpuinfo"), re.MULTILINE)
-    if not flags:
-        raise Unreadable("/proc/cpuinfo has no line 'flags'")
-    return "hypervisor" in flags[2].split()
-
-
-CPU = "sys/devices/system/cpu"
-#: How each field is read. A function raises Unreadable with the reason.
-READERS: dict[str, Callable[[Path], Any]] = {
-    "kernel": lambda _: f"{platform.system()} {platform.release()} {platform.version()}",
-    "kernel_options": _boot,
-    "operating_system": _os,
-    "processor": _cpuinfo("model name"),
-    "virtual_machine": _virtual,
-    "microcode": _cpuinfo("microcode"),
-    "firmware_vendor": _file("sys/class/dmi/id/bios_vendor"),
-    "firmware_version": _file("sys/class/dmi/id/bios_version"),
-    "firmware_date": _file("sys/class/dmi/id/bios_date"),
-    "board": _file("sys/class/dmi/id/board_name"),
-    "product": _file("sys/class/dmi/id/product_name"),
-    "processors_online": _file(f"{CPU}/online"),
-    "processors_allowed": lambda _: sorted(os.sched_getaffinity(0)),
-    "processor_share": _file("sys/fs/cgroup/cpu.max", "sys/fs/cgroup/cpu/cpu.cfs_quota_us"),
-    "hardware_threads": _file(f"{CPU}/smt/control"),
-    "governor": _of_all_cpus("cpufreq/scaling_governor"),
-    "frequency_driver": _of_all_cpus("cpufreq/scaling_driver"),
-    "frequency_min_khz": _of_all_cpus("cpufreq/scaling_min_freq"),
-    "frequency_max_khz": _of_all_cpus("cpufreq/scaling_max_freq"),
-    "frequency_hardware_min_khz": _of_all_cpus("cpufreq/cpuinfo_min_freq"),
-    "frequency_hardware_max_khz": _of_all_cpus("cpufreq/cpuinfo_max_freq"),
-    "energy_preference": _of_all_cpus("cpufreq/energy_performance_preference"),
-    "boost": _file(f"{CPU}/cpufreq/boost"),
-    "no_turbo": _file(f"{CPU}/intel_pstate/no_turbo"),
-    "power_limits_uw": _several("sys/class/powercap/*/constraint_*_power_limit_uw"),
-    "clock_source": _file("sys/devices/system/clocksource/clocksource0/current_clocksource"),
-    "memory": _meminfo("MemTotal"),
-    "swap": _meminfo("SwapTotal"),
-    "transparent_huge_pages": _chosen("sys/kernel/mm/transparent_hugepage/enabled"),
-    "huge_pages": _meminfo("HugePages_Total"),
-    "huge_page_size": _meminfo("Hugepagesize"),
-    "numa_balancing": _file("proc/sys/kernel/numa_balancing"),
-    "mitigations": _several(f"{CPU}/vulnerabilities/*"),
-}
+def write_node(folder: Path) -> Path:
+    """Writes what is known of this node into a folder of all nodes."""
+    path = file_of(folder, host())
+    write_json(path, read_node())
+    return path

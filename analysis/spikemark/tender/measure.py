@@ -1,146 +1,205 @@
-"""Measures what a bundle asks for: one sweep for each run, resumable, here or as jobs of Slurm.
+"""`spikemark tender run`: measures the runs of a bundle, resumably, here or in an allocation.
 
-Before a run is measured, one repetition with the shortest model time shows how fast the machine is. That
-decides which model time is the shortest allowed one.
+One repetition with the shortest model time shows how fast the machine is. That decides which model time is
+the shortest that lasts long enough.
 """
 
+import os
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from spikemark import launch
+from spikemark.core import places
 from spikemark.core.errors import BadInput
-from spikemark.core.layout import Layout
+from spikemark.core.files import write_json
 from spikemark.core.reading import read_json
+from spikemark.launch import slurm
+from spikemark.launch.layout import Layout
+from spikemark.launch.process import watch
+from spikemark.quantities.words import counted
 from spikemark.records.experiment_fields import Experiment
-from spikemark.records.gather import Measured, gather
-from spikemark.records.results import Results
+from spikemark.records.frames import load_folder
+from spikemark.records.record import Run
 from spikemark.running import possible, sweeps
 from spikemark.running.experiments import expand
-from spikemark.running.sweeps import Outcome
-from spikemark.running.ways import Way
 
-from .bundle import Bundle
-from .fields import Rule
+from . import environment, formats, source
+from .formats import Bundle, Rule
 
-#: The measured part is planned to take so many times the minimum, since repetitions differ.
-RESERVE = 1.2
-PROBE = "probe"
-TIME_LIMIT_S = 24 * 3600.0
+RESERVE = 1.2  # the measured part is planned to take so many times the minimum, since repetitions differ
+TIME_LIMIT_S, READ_LIMIT_S = 24 * 3600.0, 120
+CHOICES, NODES = "choices.json", "nodes"
+SAME = ("bundle_sha256", "category", "program_sha256")  # of everything that is measured in a folder
+
+
+class NotMeasured(RuntimeError):
+    """Runs failed or are missing; the message names them."""
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """How a bidder runs one run of the bundle; `set`: fields of the description that he changes."""
+    """How one run is made; `set`: fields of the description that the bidder changes."""
 
     layout: Layout
-    set: dict[str, Any] = field(default_factory=dict)
+    set: dict[str, Any]
 
     def content(self) -> dict[str, Any]:
-        """The content for JSON; fields that are left to the launcher are left out."""
-        about = {name: value for name, value in vars(self.layout).items() if value is not None}
-        return {"layout": about, "set": self.set}
-
-    @classmethod
-    def of(cls, content: dict[str, Any]) -> "Chosen":
-        """What `content` wrote."""
-        return cls(Layout(**content["layout"]), content["set"])
+        """The content for JSON."""
+        return {"layout": {k: v for k, v in vars(self.layout).items() if v is not None}, "set": self.set}
 
 
 @dataclass(frozen=True)
-class Taken:
-    """A run that is complete: all its repetitions, as they followed each other, with one model time."""
+class Given:
+    """Options of the command line; None: as chosen before, or else the default."""
 
-    rule: Rule
-    chosen: Chosen
-    model_ms: float
-    runs: list[Measured]
+    ranks: int | None = None
+    threads: int | None = None
+    ranks_per_node: int | None = None
+    set: dict[str, Any] | None = None
+
+
+def layout_of(description: dict[str, Any], given: Given, before: Layout | None = None) -> Layout:
+    """The layout of a run: what is given, else that of before, else a rank for each area on all cores.
+
+    Where ranks are given and threads are not, ranks share the cores.
+    """
+    cores = max(launch.nodes_at_hand().cores)
+    areas = {p.get("area", p["name"]) for p in description["network"]["populations"]}
+    ranks = given.ranks or (before.ranks if before else min(len(areas), cores))
+    each = given.ranks_per_node or (before.ranks_per_node if before and given.ranks is None else None)
+    kept = before is not None and given.ranks is None and given.ranks_per_node is None
+    threads = given.threads or (before.threads if kept else max(1, cores // min(ranks, each or cores)))
+    return Layout(ranks, threads, each)
+
+
+def measure(
+    bundle: Bundle, category: str, names: list[str] | None, given: Given, work: Path,
+    say: Callable[[str], None],
+) -> list[str]:  # fmt: skip
+    """Measures runs and returns the names of those that must be measured and are still missing.
+
+    Choices and results are kept in `work`. Raises BadInput for what the rules do not allow, for other sources
+    than the bundle's, and for a program that was built anew since; NotMeasured where runs failed.
+    """
+    if changed := source.differing(bundle.path / formats.SOURCE, places.checkout()):
+        raise BadInput(
+            f"source: {counted(len(changed), 'file')} differ from {formats.SOURCE}, first {changed[0]};"
+            " expected the spikemark of the unpacked archive"
+        )
+    program = formats.sha256(places.program("miniapp"))
+    content = dict(zip(SAME, (bundle.sha256, category, program), strict=True)) | {"runs": {}}
+    if (work / CHOICES).is_file():
+        kept = read_choices(work)
+        for field in SAME:
+            if kept[field] != content[field]:
+                raise BadInput(f"{work}: {field} differs from that of earlier runs; expected another --work")
+        content["runs"] = dict(kept["runs"])
+    runs, chosen = content["runs"], {}
+    for rule in bundle.rules(names):
+        old = runs.get(rule.name)
+        before = old and Chosen(Layout(**old["layout"]), old["set"])
+        changed = given.set if given.set is not None else before.set if before else {}
+        bundle.check_set(category, changed)
+        layout = layout_of(read_json(bundle.description(rule)), given, before and before.layout)
+        chosen[rule.name] = Chosen(layout, changed)
+        if before != chosen[rule.name]:
+            runs[rule.name] = chosen[rule.name].content()
+        experiment(bundle, rule, chosen[rule.name], rule.model_ms[-1])
+    write_json(work / CHOICES, content)
+    for rule in bundle.rules(names):
+        model_ms, measured = take(bundle, rule, chosen[rule.name], work, say)
+        if formats.sha256(places.program("miniapp")) != program:
+            raise NotMeasured(f"{rule.name}: the mini-app was built anew while it was measured")
+        records = [os.path.relpath(r.path, work) for r in measured]
+        runs[rule.name] |= {"model_ms": model_ms, "records": records}
+        write_json(work / CHOICES, content)
+        _read_nodes(work, measured)
+    return [rule.name for rule in bundle.rules(None) if "records" not in runs.get(rule.name, {})]
+
+
+def read_choices(work: Path) -> dict[str, Any]:
+    """What `measure` keeps. Raises BadInput where it is not there."""
+    found = read_json(work / CHOICES, "expected a folder that `spikemark tender run` wrote")
+    if not isinstance(found, dict) or not {*SAME, "runs"} <= found.keys():
+        raise BadInput(f"{work / CHOICES}: expected what `spikemark tender run` wrote")
+    return found
 
 
 def experiment(
     bundle: Bundle, rule: Rule, chosen: Chosen, model_ms: float, probe: bool = False
 ) -> Experiment:
     """The sweep of one run: its repetitions, or one of them without energy as a probe."""
-    description = read_json(bundle.description(rule))
-    changed = {"time.simulate_ms": model_ms, **chosen.set}
-    if probe:
-        changed |= {"record.energy": False, "record.idle_pause_s": 0.0}
-    layout = chosen.layout
+    layout, description = chosen.layout, bundle.description(rule)
+    unread = {"record.energy": False, "record.idle_pause_s": 0.0} if probe else {}
     return Experiment(
-        name=f"{rule.name}-{PROBE}" if probe else rule.name,
-        title=f"{rule.name} of the tender {bundle.tender.name}",
-        description=bundle.description(rule),
-        set=changed,
-        grid=[{}],
-        ranks=[layout.ranks],
-        threads=[layout.threads],
+        name=f"{rule.name}-probe" if probe else rule.name,
+        title=f"{rule.name} of the tender {bundle.tender.name}", description=description,
+        set={"time.simulate_ms": model_ms, **chosen.set, **unread}, grid=[{}],
+        ranks=[layout.ranks], threads=[layout.threads],
         ranks_per_node=[layout.ranks_per_node] if layout.ranks_per_node else [],
-        distribution=[layout.distribution] if layout.distribution else [],
-        binding=[layout.binding] if layout.binding else [],
-        seeds=[description["seed"]],
-        repetitions=1 if probe else rule.repetitions,
-        shuffle_seed=1,
-        time_limit_s=TIME_LIMIT_S,
-    )
+        seeds=[read_json(description)["seed"]], repetitions=1 if probe else rule.repetitions,
+        shuffle_seed=1, time_limit_s=TIME_LIMIT_S,
+    )  # fmt: skip
 
 
 def take(
-    bundle: Bundle, rule: Rule, chosen: Chosen, work: Path, way: Way, say: Callable[[str], None]
-) -> Taken:
-    """All repetitions of a run. What was measured before is not measured again.
+    bundle: Bundle, rule: Rule, chosen: Chosen, work: Path, say: Callable[[str], None]
+) -> tuple[float, list[Run]]:
+    """Model time in ms and all repetitions of a run, in the order in which they were made.
 
-    Raises BadInput for what the rules or the mini-app refuse, and NotMeasured if a run failed.
+    What was measured before is not measured again. Raises BadInput for what the mini-app refuses, and
+    NotMeasured where a run failed.
     """
-    [probe] = _sweep(bundle, rule, chosen, rule.model_ms[-1], work, way, probe=True)
     times = rule.model_ms[::-1]
-    enough = RESERVE * rule.minimum_seconds
-    at = next(
-        (n for n, ms in enumerate(times) if 1e-3 * ms * probe.real_time_factor >= enough), len(times) - 1
-    )
+    [probe] = sweep(experiment(bundle, rule, chosen, times[0], probe=True), work)
+    factor, enough = probe.record.timing.real_time_factor, RESERVE * rule.minimum_seconds
+    at = next((n for n, ms in enumerate(times) if 1e-3 * ms * factor >= enough), len(times) - 1)
     while True:
-        say(f"{rule.name}: model time {times[at]:g} ms of {', '.join(f'{ms:g}' for ms in rule.model_ms)}")
-        runs = _sweep(bundle, rule, chosen, times[at], work, way)
-        shortest = min(m.run.record.timing.simulate_s for m in runs)
+        say(f"{rule.name}: model time {times[at]:g} ms")
+        runs = sweep(experiment(bundle, rule, chosen, times[at]), work)
+        shortest = min(run.record.timing.simulate_s for run in runs)
         if shortest >= rule.minimum_seconds or at == len(times) - 1:
-            return Taken(rule, chosen, times[at], runs)
-        least = f"at least {rule.minimum_seconds:g} s are asked for"
-        say(f"{rule.name}: a repetition took {shortest:.3g} s; {least}; the model time is doubled")
+            return times[at], runs
+        say(f"{rule.name}: a repetition took {shortest:.3g} s, less than {rule.minimum_seconds:g} s")
         at += 1
 
 
-class NotMeasured(RuntimeError):
-    """Runs failed or are missing; the message says which, and why."""
+def sweep(wanted: Experiment, work: Path) -> list[Run]:
+    """The complete runs of one sweep, in the order in which they were made. Raises NotMeasured."""
+    runs, results = possible.sift(wanted, expand(wanted)).runs, sweeps.folder(wanted, None, work)
+    outcome = sweeps.sweep(wanted, runs, results, lambda outcome: None)
+    for label, reason in outcome.failed.items():
+        raise NotMeasured(f"{label}: {reason}")
+    if outcome.complaints:
+        raise NotMeasured(outcome.complaints[0])
+    found = load_folder(results.path)
+    if missing := [run for run in runs if run.id not in found.records]:
+        raise NotMeasured(f"{wanted.name}: {(found.left_out or [missing[0].label])[0]}")
+    made = [found.records[run.id] for run in runs]
+    return sorted(made, key=lambda run: run.record.timing.simulate_started_s or 0.0)
 
 
-def _sweep(
-    bundle: Bundle, rule: Rule, chosen: Chosen, ms: float, work: Path, way: Way, probe: bool = False
-) -> list[Measured]:
-    """The complete runs of one sweep, in the order in which they were made."""
-    wanted = experiment(bundle, rule, chosen, ms, probe)
-    runs = possible.sift(wanted, expand(wanted)).runs
-    results = sweeps.folder(wanted, None, work)
-    if all(results.measured(run.id) for run in runs) and _planned(results, {run.id for run in runs}):
-        found = gather(results.path)
-    else:
-        outcome = sweeps.sweep(wanted, runs, results, _conclude, way)
-        found = outcome.sweep
-        why = [*(f"{label}: {reason}" for label, reason in outcome.failed.items()), *outcome.complaints]
-        if why:
-            raise NotMeasured(f"{rule.name}: {why[0]}")
-    if found.left_out or len(found.runs) < len(runs):
-        raise NotMeasured(f"{rule.name}: {(found.left_out or [found.progress])[0]}")
-    return sorted(found.runs, key=lambda m: m.run.record.timing.simulate_started_s or 0.0)
+def node_names(runs: list[Run]) -> list[str]:
+    """The names of all nodes of some runs."""
+    hosts = [run.record.host for run in runs]
+    return list(dict.fromkeys(name for host in hosts for name in host.node_names or [host.name]))
 
 
-def _planned(results: Results, ids: set[str]) -> bool:
-    """True if the plan of a folder is that of these runs."""
+def _read_nodes(work: Path, runs: list[Run]) -> None:
+    """Has every node of the runs write its environment, as far as this process can reach it."""
+    names, folder = node_names(runs), work / NODES
+    files = [environment.file_of(folder, name) for name in names]
+    if all(file.is_file() for file in files):
+        return
+    if len(names) == 1 and (not slurm.inside() or files == [environment.file_of(folder, environment.host())]):
+        environment.write_node(folder)
+        return
+    reader = [sys.executable, "-m", "spikemark", "tender", "environment", "--out", str(folder)]
     try:
-        return {run.id for run in results.read_plan().runs} == ids
+        with slurm.only(names):
+            watch(launch.launch(None, reader, Layout(len(names), ranks_per_node=1)), READ_LIMIT_S)
     except BadInput:
-        return False
-
-
-def _conclude(outcome: Outcome) -> None:
-    """Reads the records; an answer has no report."""
-    outcome.sweep = gather(outcome.results.path)
-    outcome.headline = outcome.sweep.progress
+        return

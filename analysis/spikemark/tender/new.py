@@ -1,26 +1,43 @@
-"""Makes a bundle: rules, run descriptions, expected counts and frozen sources, in one folder."""
+"""`spikemark tender new`: rules, run descriptions and frozen sources, and a secret seed apart from them."""
 
+import copy
 import hashlib
-from dataclasses import dataclass, replace
+import math
+import os
+import re
+import secrets
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import jinja2
+import numpy as np
+
 from spikemark import __version__
 from spikemark.core.errors import BadInput
 from spikemark.core.files import whole_folder, write_atomically, write_json
-from spikemark.network.description import read as read_description
-from spikemark.prediction.rates import Rates
+from spikemark.prediction import memory, question
+from spikemark.prediction.question import Question
+from spikemark.prediction.workload import Loads
+from spikemark.presets import PRESETS
 
-from . import bundle, check, fields, manifest, rules, sizes, source
-from .bundle import Bundle
-from .check.bundle import TOLERANCES
-from .fields import Tender
-from .wanted import Wanted
+from . import formats, source
+from .acceptance import SECRET
+from .acceptance import read as read_secret
+from .formats import NAME, RTF, Bundle, Tender
 
-#: Where power must be measured; and what the mini-app does where there is a meter (record.idle_pause_s).
-IDLE_S, USUAL_IDLE_S = 60.0, 5.0
-LEVELS = ["node", "facility"]
+#: What applies where nothing is stated: usually, and in a quick bundle.
+USUAL = {"node_memory_gb": 256.0, "areas": 8, "repetitions": 5, "minimum_s": 60.0}
+QUICK = {"node_memory_gb": 0.3, "areas": 2, "repetitions": 2, "minimum_s": 2.0}
+PRESET, QUICK_OPTIONS = "mam-benchmark", ["areas=4", "neurons_per_area=20000", "indegree=500"]
+#: Share of a node's memory that the structures of the mini-app take, by size.
+SHARES = {"small": 0.1, "medium": 0.3, "large": 0.6}
+#: The longest model time takes the minimum duration at this real-time factor; it is halved so many times.
+FASTEST, HALVINGS = 0.25, 5
+STEP, MOST = 100, 1_000_000  # neurons of an area: a multiple of STEP, and STEP times at most MOST
+TOLERANCE = 0.05  # of counts that follow from mean rates
+IDLE_S, USUAL_IDLE_S = 60.0, 5.0  # power is read so long while nothing runs: if energy is required, or not
 #: Flags of a build as docs/tender.md describes it; patterns, as of file names.
 FLAGS = [
     *("-std=c17", "-O3", "-DNDEBUG", "-march=*", "-mcpu=*"),
@@ -28,135 +45,207 @@ FLAGS = [
 ]
 OPTIMISED_FLAGS = [*FLAGS, "-O2", "-m*", "-flto*", "-funroll-loops", "-fprofile-use*"]
 CHANGES = ["schedule", "placement", "exchange", "wire", "delay_ratio", "lag"]
-NEVER = ["network", "seed", "checksum", "timers", "model_time", "warm_up"]
-
-
-def new(folder: Path, wanted: Wanted, root: Path) -> Bundle:
-    """Writes the bundle, whole or not at all; `root` is the checkout whose sources are frozen.
-
-    Raises BadInput for a folder that exists, for what `Wanted` cannot mean, and as `source.commit_of`.
-    """
-    if folder.exists():
-        raise BadInput(f"{folder}: exists already; allowed: the name of a new folder")
-    commit = source.commit_of(root, wanted.commit)
-    described = descriptions(wanted)
-    packed = source.archive(root, commit)
-    tender = _tender(wanted, described, commit, hashlib.sha256(packed).hexdigest())
-    with whole_folder(folder) as made:
-        write_json(made / bundle.TENDER, fields.content(tender))
-        write_atomically(made / bundle.RULES, rules.page(tender))
-        write_atomically(made / bundle.SOURCE, packed)
-        write_atomically(made / bundle.CHECK, check.text())
-        for rule in tender.runs:
-            write_json(made / rule.description, described[rule.name].description)
-            one = described[rule.name]
-            known = sizes.expected(one.description, rule.model_ms, one.rates)
-            write_json(made / "expected" / f"{rule.name}.json", known)
-        manifest.write(made)
-    return bundle.read(folder)
+CATEGORIES = {
+    "base": {"changes": [], "flags": FLAGS},
+    "optimised": {"changes": CHANGES, "flags": OPTIMISED_FLAGS},
+}
 
 
 @dataclass(frozen=True)
-class Described:
-    """A run of the bundle: its description, the rule of its size, and the model times that are allowed.
+class Wanted:
+    """What a buyer asks for; memory in GB of the node that sizes are made for, `minimum_s` in s.
 
-    `rates`: of the target, as the buyer gave them or as they were published; None: those of the description.
+    Raises BadInput for impossible values.
     """
 
-    description: dict[str, Any]
-    size: str
-    scaling: str
-    share: float | None
-    model_ms: list[float]
-    rates: Rates | None = None
+    name: str
+    target: Question
+    node_memory_gb: float
+    areas: int
+    repetitions: int
+    minimum_s: float
+    real_time_factor: float | None = None
+    joules_per_synaptic_event: float | None = None
+    power: bool = False
+    quick: bool = False
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(NAME, self.name):
+            raise BadInput.of("name", self.name, "letters, digits, '.', '_' and '-'")
+        limits = {"node_memory_gb": 1e6, "minimum_s": 86400.0, RTF: 1e9, formats.JOULES: 1e9}
+        for field, most in limits.items():
+            value = getattr(self, field)
+            if value is not None and not 0 < value <= most:
+                raise BadInput.of(field, value, f"above 0, up to {most:g}", code="range")
 
 
-def descriptions(wanted: Wanted) -> dict[str, Described]:
-    """The runs by name: one for every size, and the target. Raises BadInput as `sizes.bench` does."""
-    if isinstance(wanted.target.description.get("placement"), dict):
-        raise BadInput("target: placement: a placement file; allowed: the name of a placement")
-    target = read_description(wanted.target.description)
-    indegree = round(target.network.synapses / target.neurons)
-    rate = float(wanted.target.rates.hz @ [p.size for p in target.network.populations]) / target.neurons
-    found = {}
-    for size, share in sizes.SHARES.items():
-        limit = 1e9 * wanted.node_memory_gb * share
-        made = sizes.bench(wanted.areas, indegree, rate, limit)
-        neurons = made["network"]["populations"][0]["size"]
-        scaling = (
-            f"mam-benchmark with {wanted.areas} areas, {indegree} synapses per neuron and a rate of"
-            f" {rate:g} Hz, as in the target. Its areas have {neurons} neurons: the most, in hundreds, whose"
-            f" structures take at most {share:g} of {wanted.node_memory_gb:g} GB with a rank for each area."
-        )
-        found[f"bench-{size}"] = _described(wanted, made, size, scaling, share)
-    scaling = f"The network that the machine is bought for: {wanted.target.title}, at its own size."
-    if not sizes.own_rates(wanted.target.description):
-        scaling += (
-            f" Its neurons fire in response to their input. Projections take {rate:.3g} Hz on average (rates:"
-            f" {wanted.target.rates.source}); a measured run has the rates that come out."
-        )
-    made = _described(wanted, wanted.target.description, "target", scaling, None)
-    found["target"] = replace(made, rates=wanted.target.rates)
-    return found
+def target(
+    name: str | None, full: bool, options: list[str] | None, rate: float | None, quick: bool
+) -> Question:
+    """The target, a preset. Raises BadInput for one without a size: its small default is only for trying."""
+    if quick and not full and not options and name in (None, PRESET):
+        return question.of_preset(PRESET, False, QUICK_OPTIONS, rate)
+    if name in PRESETS and not (full or options or quick):
+        raise BadInput(f"target={name}: expected --full, its published size, or --option NAME=VALUE")
+    return question.of_preset(name or PRESET, full or name is None, options, rate)
 
 
-def _described(
-    wanted: Wanted, made: dict[str, Any], size: str, scaling: str, share: float | None
-) -> Described:
-    times = sizes.model_times(made, wanted.minimum_s)
-    record: dict[str, Any] = {"cycles": True, "barrier": True, "energy": True}
-    if wanted.power:
-        record["idle_pause_s"] = IDLE_S
-    made = {**sizes.with_time(made, times[0]), "record": record}
-    if made["time"].get("warmup_ms", 0) <= 0:
-        raise BadInput("target: time.warmup_ms is 0; allowed: a network with a warm-up above 0 ms")
-    return Described(made, size, scaling, share, times)
+def new(folder: Path, wanted: Wanted, root: Path, commit: str | None) -> tuple[Bundle, Path]:
+    """Writes the bundle and, beside it, the secret of the acceptance run; returns both.
+
+    The secret takes its name last; the same call completes what was interrupted before that. `root`: the
+    checkout with the sources. Raises BadInput for names that exist, for a target that cannot be run, and as
+    `source.commit_of`.
+    """
+    secret = folder.with_name(f"{folder.name}.secret.json")
+    pending = folder.with_name(f".{secret.name}")
+    if not (folder.exists() and pending.exists() and not secret.exists()):
+        for place in (folder, secret):
+            if place.exists():
+                raise BadInput(f"{place}: exists already; expected the name of a new folder")
+        _write(folder, pending, wanted, root, commit)
+    found = formats.read_bundle(folder)
+    read_secret(pending, found)
+    os.rename(pending, secret)
+    return found, secret
 
 
-def _tender(wanted: Wanted, described: dict[str, Described], commit: str, digest: str) -> Tender:
-    runs = [
-        {
-            "name": name,
-            "size": one.size,
-            "description": f"runs/{name}.json",
-            "scaling": one.scaling,
-            "share_of_memory": one.share,
-            "measured": one.share is not None,
-            "repetitions": wanted.repetitions,
-            "counts": "median",
-            "minimum_seconds": wanted.minimum_s,
-            "warm_up_cycles": read_description(one.description).time.warmup_cycles,
-            "model_ms": one.model_ms,
-            "nodes": None if one.share is None else 1,
-        }
-        for name, one in described.items()
-    ]
-    categories = {
-        "base": {"changes": [], "flags": FLAGS, "never": [*NEVER, *CHANGES]},
-        "optimised": {"changes": CHANGES, "flags": OPTIMISED_FLAGS, "never": NEVER},
-    }
-    return Tender.model_validate({
-        "kind": fields.KIND,
-        "format_version": fields.VERSION,
-        "name": wanted.name,
-        "quick": wanted.quick,
-        "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "spikemark_version": __version__,
-        "commit": commit,
-        "source_sha256": digest,
+def _write(folder: Path, secret: Path, wanted: Wanted, root: Path, commit: str | None) -> None:
+    """Writes the secret, and then the bundle, whole or not at all."""
+    commit = source.commit_of(root, commit)
+    runs, descriptions = _runs(wanted)
+    packed = source.archive(root, commit)
+    tender = Tender.model_validate({
+        "kind": "tender", "format_version": formats.VERSION, "name": wanted.name, "quick": wanted.quick,
+        "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "spikemark_version": __version__,
+        "commit": commit, "source_sha256": hashlib.sha256(packed).hexdigest(),
         "reference_memory_gb": wanted.node_memory_gb,
         "target": {
-            "network": wanted.target.title,
-            "real_time_factor": wanted.real_time_factor,
+            "network": wanted.target.title, "real_time_factor": wanted.real_time_factor,
             "joules_per_synaptic_event": wanted.joules_per_synaptic_event,
         },
-        "figures": list(fields.FIGURES),
-        "runs": runs,
-        "categories": categories,
-        "power": {
-            "required": wanted.power,
-            "levels": LEVELS,
-            "idle_seconds": IDLE_S if wanted.power else USUAL_IDLE_S,
-        },
-        "plausibility": TOLERANCES,
+        "runs": runs, "categories": CATEGORIES,
+        "power": {"required": wanted.power, "idle_seconds": IDLE_S if wanted.power else USUAL_IDLE_S},
+        "tolerances": formats.TOLERANCES,
     })  # fmt: skip
+    seeds = {description["seed"] for description in descriptions.values()}
+    seed = next(n for n in iter(lambda: secrets.randbelow(2**53), None) if n not in seeds)
+    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    rules = environment.from_string(Path(__file__).with_name("RULES.md.j2").read_text(encoding="utf-8"))
+    with whole_folder(folder) as place:
+        write_json(place / formats.TENDER, tender.model_dump(mode="json"))
+        write_atomically(place / formats.RULES, rules.render(tender=tender))
+        write_atomically(place / formats.SOURCE, packed)
+        for name, description in descriptions.items():
+            write_json(place / "runs" / f"{name}.json", description)
+        formats.write_manifest(place)
+        of = formats.sha256(place / formats.MANIFEST)
+        secret.touch(0o600)  # which the next line keeps
+        write_json(secret, {"kind": SECRET, "format_version": 2, "bundle_sha256": of, "seed": seed})
+
+
+def _runs(wanted: Wanted) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
+    """Rules, and descriptions by name: the bench networks by size, and the target."""
+    network = wanted.target
+    if isinstance(network.description.get("placement"), dict):
+        raise BadInput("target: placement: a file; expected the name of a placement")
+    given = network.known
+    indegree = round(given.network.synapses / given.neurons)
+    rate = float(network.rates.hz @ [p.size for p in given.network.populations]) / given.neurons
+    networks, words = {}, {}
+    for size, share in SHARES.items():
+        made = bench(wanted.areas, indegree, rate, 1e9 * wanted.node_memory_gb * share)
+        neurons = made.description["network"]["populations"][0]["size"]
+        networks[size] = made
+        words[size] = (
+            f"{wanted.areas} areas of {neurons} neurons, {indegree} synapses per neuron, {rate:.3g} Hz:"
+            f" at most {share:g} of {wanted.node_memory_gb:g} GB."
+        )
+    networks["target"] = network
+    words["target"] = (
+        f"The network that the machine is bought for: {network.title}. Rates: {network.rates.source}."
+    )
+    rules, descriptions = [], {}
+    for size, one in networks.items():
+        known, of_node = expected(one, wanted.minimum_s), size != "target"
+        name = f"bench-{size}" if of_node else size
+        description = copy.deepcopy(one.description)
+        description["record"] = {"cycles": True, "barrier": True, "energy": True}
+        description["record"] |= {"idle_pause_s": IDLE_S} if wanted.power else {}
+        description["time"]["simulate_ms"] = known["times"][0]["model_ms"]
+        description.setdefault("seed", 1)
+        if description["time"].get("warmup_ms", 0) <= 0:
+            raise BadInput.of("target: time.warmup_ms", 0, "a warm-up above 0 ms")
+        descriptions[name] = description
+        rules.append({
+            "name": name, "size": size, "scaling": words[size], "measured": of_node,
+            "repetitions": wanted.repetitions, "statistic": "median", "minimum_seconds": wanted.minimum_s,
+            "nodes": 1 if of_node else None, "expected": known,
+        })  # fmt: skip
+    return rules, descriptions
+
+
+def needed_bytes(network: Question, ranks: int) -> float:
+    """Bytes of the mini-app's structures on so many ranks of one thread, all together."""
+    return float(memory.of_run(network.description, ranks, 1).stays.sum())
+
+
+def bench(areas: int, indegree: int, rate_hz: float, limit_bytes: float) -> Question:
+    """The mam-benchmark with areas as large as the memory allows, with one rank for each area.
+
+    Raises BadInput where the smallest areas need more than `limit_bytes`.
+    """
+
+    def described(steps: int) -> Question:
+        given = {"areas": areas, "indegree": indegree, "rate": rate_hz, "neurons_per_area": STEP * steps}
+        return question.of_description("bench", PRESETS[PRESET].describe(**given))
+
+    def fits(steps: int) -> bool:
+        return needed_bytes(described(steps), areas) <= limit_bytes
+
+    if not fits(1):
+        needed = needed_bytes(described(1), areas) / 1e9
+        raise BadInput.of("node_memory", f"{limit_bytes / 1e9:.3g} GB for the network", f"{needed:.3g} GB")
+    low, high = 1, 2
+    while high < MOST and fits(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return described(low)
+
+
+def expected(network: Question, minimum_s: float) -> dict[str, Any]:
+    """Counts of a run for each model time that may be chosen, in ms, the longest first.
+
+    Times are whole cycles and whole periods of the neurons, so that counts are exact where all neurons fire
+    once in the same period and projections have fixed in-degrees.
+    """
+    given, rates = network.known, network.rates
+    step, populations = given.time.resolution_ms, given.network.populations
+    own = all(p.neuron.model == "ignore_and_fire" for p in populations)
+    regular = own and all(p.neuron.hz and not p.neuron.rate_cv for p in populations)
+    periods = {round(1000 / (p.neuron.hz * step)) for p in populations} if regular else set()
+    period = periods.pop() if len(periods) == 1 else None  # in steps
+    exact = period is not None and all(p.poisson is False for p in given.network.projections)
+    neurons, synapses = given.neurons, round(given.network.synapses)
+    loads = Loads.of(network.description, 1, 1, rates.hz)
+    cycles = 1e3 / given.time.cycle_ms
+    spikes, events = float(loads.spikes.sum()) * cycles, float(loads.total_events) * cycles  # per second
+    unit = math.lcm(period or round(100.0 / step), round(given.time.cycle_ms / step)) * step
+    shortest = unit * max(1, math.ceil(1e3 * minimum_s / FASTEST / unit / 2**HALVINGS))
+    times = []
+    for halving in range(HALVINGS, -1, -1):
+        ms = round(shortest * 2**halving, 9)
+        counts: tuple[int | None, int | None] = (None, None)
+        if exact:
+            counts = neurons * round(ms / step / period), synapses * round(ms / step / period)
+        elif own:
+            counts = round(1e-3 * ms * spikes), round(1e-3 * ms * events)
+        times.append({"model_ms": ms, "spikes": counts[0], "synaptic_events": counts[1]})
+    return {
+        "neurons": neurons, "synapses": synapses, "tolerance": 0.0 if exact else TOLERANCE, "times": times,
+        "rates_hz": dict(zip((p.name for p in populations), np.asarray(rates.hz).tolist(), strict=True)),
+        "rates_source": rates.source,
+        "events_per_s": float(synapses) * 1e3 / (period * step) if exact else events,
+    }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Statistics of acceptance: how often a good machine fails, how often a bad one passes, and what mends that.
+"""`spikemark tender statistics`: how often acceptance runs fail a good machine and pass a bad one.
 
 A run of a machine with the middle m gives m (1 + c Z): c is the spread (coefficient of variation), Z standard
 normal and independent from run to run. Smaller figures are better. A rule makes one number of n runs; the
@@ -11,25 +11,38 @@ degrees of freedom is averaged over what it may be, which turns the normal distr
 Student's t.
 """
 
+import json
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import integrate, special
 
 from spikemark.core.errors import BadInput
+from spikemark.measuring.energy import of_run
+from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import counted, percent
+from spikemark.records import record
+from spikemark.records.frames import OVERSUBSCRIBED, load_folder
+from spikemark.records.record import Run
+from spikemark.records.run_files import RECORD
+
+from . import formats
+from .formats import FIGURES, RTF, read_answer
 
 MEDIAN, BEST, MEAN, WORST = "median", "best", "mean", "worst"
 RULES = (MEDIAN, BEST, MEAN, WORST)
-RUNS = (1, 3, 5, 10, 20)
-TOLERANCES = (0.0, 0.01, 0.02, 0.05)
-SHORTFALL, POWER, RISK = 0.05, 0.9, 0.05
+RUNS, TOLERANCES = (1, 3, 5, 10, 20), (0.0, 0.01, 0.02, 0.05)
+SHORTFALL, RISK = 0.05, 0.05
 MOST = 999  # runs that are tried
-DRAWS, SEED = 20000, 1  # of resampling
 NODES = 64  # of the quadrature over what the spread may be
 FAR = 12.0  # standard deviations, beyond which nothing is
+PLAN = "plan.json"
+CROWDED = "Some runs had more ranks than cores: their spread is not that of a machine that is used well."
+SAME_DAY = "Runs of one day are more alike than those of other days: take the spread from several days."
 
 
 @dataclass(frozen=True)
@@ -44,38 +57,36 @@ class Spread:
 
     def __post_init__(self) -> None:
         if not 0 <= self.value < 1:
-            raise BadInput(f"spread={self.value:g}; allowed: 0 or more, below 1 (0.02 is 2 %)")
+            raise BadInput(f"spread={self.value:g}; expected 0 or more, below 1 (0.02 is 2 %)")
         if not self.degrees >= 1:
-            raise BadInput(f"degrees={self.degrees:g}; allowed: 1 or more")
+            raise BadInput(f"degrees={self.degrees:g}; expected 1 or more")
 
-    def interval(self, level: float = 0.95) -> tuple[float, float] | None:
-        """Limits of the spread by chi-square; None where it was given."""
+    @property
+    def interval(self) -> list[float] | None:
+        """Limits of 95 % by chi-square; None where the spread was given."""
         if math.isinf(self.degrees):
             return None
-        tails = (1 - level) / 2
-        ends = (special.chdtri(self.degrees, p) for p in (tails, 1 - tails))
-        low, high = (self.value * math.sqrt(self.degrees / end) for end in ends)
-        return low, high
+        return [
+            self.value * math.sqrt(self.degrees / special.chdtri(self.degrees, p)) for p in (0.025, 0.975)
+        ]
 
 
-def exceeds(z: float, runs: int, rule: str) -> float:
-    """Probability that what a rule makes of `runs` standard normals is above z."""
-    _check(runs, rule)
-    return float(_exceeds(np.array([z], dtype=float), runs, rule)[0])
+# ---------------------------------------------------------------- probabilities
 
 
-def _exceeds(z: np.ndarray, runs: int, rule: str) -> np.ndarray:
+def exceeds(z: np.ndarray | float, runs: int, rule: str) -> np.ndarray:
+    """Probability that what a rule makes of `runs` standard normals is above z. Raises BadInput."""
+    if rule not in RULES:
+        raise BadInput(f"rule={rule!r}; expected {' or '.join(RULES)}")
+    if runs < 1 or runs != int(runs):
+        raise BadInput(f"runs={runs}; expected a whole number of at least 1")
+    z = np.asarray(z, dtype=float)
     if rule == MEAN:
         return special.ndtr(-z * math.sqrt(runs))
     if rule == MEDIAN and runs % 2 == 0:
-        return np.array([_even_median(float(one), runs // 2) for one in z])
-    return _order(special.ndtr(-z), runs, rule)
-
-
-def _order(above: np.ndarray | float, runs: int, rule: str) -> np.ndarray:
-    """The same for an order statistic of any runs, each of which is above with this probability."""
+        return np.vectorize(_even_median)(z, runs // 2)
     least = {BEST: runs, WORST: 1, MEDIAN: runs // 2 + 1}[rule]  # so many of them must be above
-    return special.betainc(least, runs - least + 1, above)
+    return special.betainc(least, runs - least + 1, special.ndtr(-z))
 
 
 def _even_median(z: float, half: int) -> float:
@@ -95,17 +106,15 @@ def _even_median(z: float, half: int) -> float:
 
 def fails(spread: Spread, runs: int, tolerance: float, rule: str, shortfall: float = 0.0) -> float:
     """Probability that a machine with this shortfall fails; with 0, one that just meets its commitment."""
-    _check(runs, rule)
     room = (1 + tolerance) / (1 + shortfall) - 1
-    if spread.value == 0:
-        return float(room < 0)
-    return _above(spread, room / spread.value, runs, rule)
+    z = room / spread.value if spread.value else math.copysign(2 * FAR, room)
+    return _above(spread, z, runs, rule)
 
 
 def _above(spread: Spread, z: float, runs: int, rule: str) -> float:
     """`exceeds`, averaged over what an estimated spread may be."""
     at, weight = _scales(spread.degrees)
-    return float(weight @ _exceeds(z * at, runs, rule))
+    return float(weight @ exceeds(z * at, runs, rule))
 
 
 @lru_cache(maxsize=64)
@@ -117,25 +126,6 @@ def _scales(degrees: float) -> tuple[np.ndarray, np.ndarray]:
     return np.sqrt(special.chdtri(degrees, (1 - at) / 2) / degrees), weight / 2
 
 
-def runs_needed(
-    spread: Spread, tolerance: float, rule: str, shortfall: float = SHORTFALL, power: float = POWER
-) -> int | None:
-    """The fewest runs that detect the shortfall with this probability; None where up to `MOST` do not.
-
-    Of the median, only odd numbers are tried. More runs may detect less where the best of them counts.
-    """
-    return next((n for n in _tried(rule) if fails(spread, n, tolerance, rule, shortfall) >= power), None)
-
-
-def _tried(rule: str) -> list[int]:
-    """Numbers of runs: all to 99, then in steps of about 2 %, since hardly anybody runs so often."""
-    found, n = [], 1
-    while n <= MOST:
-        found.append(n)
-        n += max(1, n // 50)
-    return [n for n in found if n % 2] if rule == MEDIAN else found
-
-
 @dataclass(frozen=True)
 class Remedy:
     """A number of runs that keeps both risks small with a tolerance between `least` and `most`."""
@@ -145,18 +135,20 @@ class Remedy:
     most: float
 
 
-def remedy(
-    spread: Spread, rule: str, shortfall: float = SHORTFALL, risk: float = RISK, most: int = MOST
-) -> Remedy | None:
+def remedy(spread: Spread, rule: str, shortfall: float = SHORTFALL) -> Remedy | None:
     """The fewest runs with which a good machine fails, and one with the shortfall passes, at most so often.
 
-    A tolerance is not negative. None where no number of runs up to `most` suffices.
+    A tolerance is not negative. None where no number of runs up to MOST suffices. All numbers to 99 are
+    tried, then steps of 2 %; of the median, only odd ones.
     """
-    for n in (n for n in _tried(rule) if n <= most):
-        low = max(spread.value * _quantile(spread, n, rule, risk), 0.0)
-        high = (1 + shortfall) * (1 + spread.value * _quantile(spread, n, rule, 1 - risk)) - 1
-        if low <= high:
-            return Remedy(n, low, high)
+    n = 1
+    while n <= MOST:
+        if n % 2 or rule != MEDIAN:
+            low = max(spread.value * _quantile(spread, n, rule, RISK), 0.0)
+            high = (1 + shortfall) * (1 + spread.value * _quantile(spread, n, rule, 1 - RISK)) - 1
+            if low <= high:
+                return Remedy(n, low, high)
+        n += max(1, n // 50)
     return None
 
 
@@ -175,57 +167,112 @@ def _quantile(spread: Spread, runs: int, rule: str, probability: float) -> float
     return (low + high) / 2
 
 
-@dataclass(frozen=True)
-class Groups:
-    """Repetitions: runs of one network on one machine in one layout; [group][run], any unit.
+# ---------------------------------------------------------------- measured spreads
+
+
+def pooled(groups: list[list[float]]) -> Spread:
+    """The spread within groups of repetitions, with n - 1 degrees of freedom from each.
 
     Raises BadInput where no group has two runs, or a figure is not above 0.
     """
-
-    values: list[list[float]]
-
-    def __post_init__(self) -> None:
-        if not any(len(group) > 1 for group in self.values):
-            raise BadInput("runs: no two repetitions of one run; needed: at least two, or --spread")
-        if any(not 0 < x < math.inf for group in self.values for x in group):
-            raise BadInput("runs: a figure is not above 0; allowed: finite numbers above 0")
-
-    @property
-    def spread(self) -> Spread:
-        """Pooled over groups, with n - 1 degrees of freedom from each."""
-        many = [np.asarray(group) for group in self.values if len(group) > 1]
-        degrees = sum(len(group) - 1 for group in many)
-        squares = sum(((group / group.mean() - 1) ** 2).sum() for group in many)
-        return Spread(min(math.sqrt(squares / degrees), 0.999), degrees)
-
-    def relative(self, rule: str) -> np.ndarray:
-        """All runs over the middle of their group, which is the mean for the rule `mean`, else the median.
-
-        Deviations are scaled by sqrt(n / (n - 1)), since a middle follows its own few runs.
-        """
-        middle: Callable = np.mean if rule == MEAN else np.median
-        many = [np.asarray(group) for group in self.values if len(group) > 1]
-        each = [1 + (g / middle(g) - 1) * math.sqrt(len(g) / (len(g) - 1)) for g in many]
-        return np.concatenate(each)
+    if any(not 0 < x < math.inf for group in groups for x in group):
+        raise BadInput("runs: a figure is not above 0; expected finite numbers above 0")
+    many = [np.asarray(group) for group in groups if len(group) > 1]
+    if not many:
+        raise BadInput("runs: no two repetitions of one run; expected at least two, or --spread")
+    degrees = sum(len(group) - 1 for group in many)
+    squares = sum(((group / group.mean() - 1) ** 2).sum() for group in many)
+    return Spread(min(math.sqrt(squares / degrees), 0.999), degrees)
 
 
-def resampled(groups: Groups, runs: int, tolerance: float, rule: str, shortfall: float = 0.0) -> float:
-    """`fails` with runs drawn from the measured ones, with replacement, instead of from a normal.
+def measured(paths: list[Path], figure: str) -> tuple[Spread, list[str]]:
+    """The spread of runs that differ in nothing but their repetition, and what weakens it.
 
-    Exact for order statistics; `DRAWS` draws for means, which have an error of at most 0.004.
+    A path is an answer, a results folder, or the folder of a run; single runs form groups among themselves.
+    Raises BadInput for an unknown figure, another folder, and where no run is repeated.
     """
-    _check(runs, rule)
-    each, limit = groups.relative(rule) * (1 + shortfall), 1 + tolerance
-    if rule != MEAN and not (rule == MEDIAN and runs % 2 == 0):
-        return float(_order(float((each > limit).mean()), runs, rule))
-    rng = np.random.default_rng(SEED)
-    drawn = rng.choice(each, size=(DRAWS, runs))
-    made = drawn.mean(axis=1) if rule == MEAN else np.median(drawn, axis=1)
-    return float((made > limit).mean())
+    if figure not in FIGURES:
+        raise BadInput(f"figure={figure!r}; expected {' or '.join(FIGURES)}")
+    groups: dict[Any, list[float | None]] = {}
+    runs: list[Run] = []
+    for path in paths:
+        if (path / formats.ANSWER).is_file():
+            for run in read_answer(path).runs:
+                groups[path.resolve(), run.name] = [getattr(one, figure) for one in run.repetitions]
+        elif (path / PLAN).is_file():
+            runs += load_folder(path).records.values()
+        elif (path / RECORD).is_file():
+            runs.append(record.load(path))
+        else:
+            needed = f"{formats.ANSWER} of an answer, {PLAN} of a sweep, {RECORD} of a run"
+            raise BadInput(f"{path}: holds no runs; expected {needed}")
+    for run in runs:
+        of = run.record
+        key = json.dumps([of.description, of.ranks, of.threads, of.host.nodes, of.kind], sort_keys=True)
+        value = of.timing.real_time_factor if figure == RTF else of_run(run).per_event[0].gross_uj.value
+        groups.setdefault(key, []).append(value)
+    crowded = any(text.startswith(OVERSUBSCRIBED) for run in runs for text in run.record.warnings)
+    known = [[value for value in group if value is not None] for group in groups.values()]
+    return pooled(known), [CROWDED] * crowded
 
 
-def _check(runs: int, rule: str) -> None:
-    if rule not in RULES:
-        raise BadInput(f"rule={rule!r}; allowed: {', '.join(RULES)}")
-    if runs < 1 or runs != int(runs):
-        raise BadInput(f"runs={runs}; allowed: a whole number of at least 1")
+# ---------------------------------------------------------------- for people and programs
+
+
+def _share(share: float) -> str:
+    return percent(share, 0 if abs(round(100 * share) - 100 * share) < 1e-9 else 1)
+
+
+def sentences(spread: Spread, rule: str, shortfall: float) -> list[str]:
+    """What to agree on, or that nothing keeps both risks small; and where the spread comes from."""
+    found = remedy(spread, rule, shortfall)
+    with_ = f"With a spread of {percent(spread.value, 1)}"
+    if found is None:
+        lines = [f"{with_}, no {rule} of up to {MOST} runs keeps both risks at {percent(RISK)}."]
+    else:
+        runs = "one run" if found.runs == 1 else f"the {rule} of {counted(found.runs, 'run')}"
+        ends = " to ".join(dict.fromkeys((percent(found.least, 1), percent(found.most, 1))))
+        lines = [f"{with_}, {runs} and a tolerance of {ends} keep both risks at {percent(RISK)}."]
+    bad = f"one that falls short by {_share(shortfall)} passes"
+    lines.append(f"The risks are that a machine that just meets its promise fails, and that {bad}.")
+    if spread.interval:
+        ends = " to ".join(percent(end, 1) for end in spread.interval)
+        lines.append(f"The measured spread is uncertain: {ends}, {counted(int(spread.degrees), 'degree')} of"
+                     " freedom.")  # fmt: skip
+    return [*lines, SAME_DAY]
+
+
+def cells(spread: Spread, rule: str, shortfall: float) -> list[dict[str, float]]:
+    """Both risks for every one of RUNS and TOLERANCES."""
+    return [
+        {"runs": n, "tolerance": t, "good_fails": fails(spread, n, t, rule),
+         "bad_passes": 1 - fails(spread, n, t, rule, shortfall)}
+        for n in RUNS for t in TOLERANCES
+    ]  # fmt: skip
+
+
+def table(spread: Spread, rule: str, shortfall: float) -> Table:
+    """A row for each number of runs, a column for each tolerance: both risks."""
+
+    def risk(share: float) -> str:
+        return percent(share) if share >= 0.005 else percent(0) if share < 5e-5 else percent(share, 1)
+
+    rows: dict[int, dict[str, Any]] = {n: {"runs": n} for n in RUNS}
+    for cell in cells(spread, rule, shortfall):
+        both = f"{risk(cell['good_fails'])} / {risk(cell['bad_passes'])}"
+        rows[cell["runs"]][f"tolerance_{100 * cell['tolerance']:g}"] = both
+    columns = [Column(f"tolerance_{100 * t:g}", f"tolerance {_share(t)}", "modelled") for t in TOLERANCES]
+    title = f"Probability that a good machine fails / a bad one passes, {rule} of the runs"
+    return Table([Column("runs", "runs"), *columns], list(rows.values()), title, "risks")
+
+
+def content(spread: Spread, shortfall: float) -> dict[str, Any]:
+    """The content for JSON, of all rules."""
+    given, found = math.isinf(spread.degrees), {rule: remedy(spread, rule, shortfall) for rule in RULES}
+    return {
+        "spread": {"value": spread.value, "interval": spread.interval,
+                   "kind": "given" if given else "measured", "degrees": None if given else spread.degrees},
+        "shortfall": shortfall, "risk": RISK,
+        "risks": {rule: cells(spread, rule, shortfall) for rule in RULES},
+        "remedies": {n: r and {"runs": r.runs, "tolerance": [r.least, r.most]} for n, r in found.items()},
+    }  # fmt: skip

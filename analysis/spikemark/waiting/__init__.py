@@ -1,10 +1,5 @@
-"""Predictors of waiting for the slowest rank, fitted on conventional runs: one file each, one line here."""
+"""Waiting for other ranks: one trace, replayed through any schedule (Lober et al. 2026, section 2.2).
 
-from .correlated import Correlated
-from .iid import Iid
-from .predictor import Prediction, Predictor
-from .replay import Replay
-
-PREDICTORS: dict[str, type[Predictor]] = {p.name: p for p in (Iid, Correlated, Replay)}
-
-__all__ = ["PREDICTORS", "Prediction", "Predictor"]
+`trace` reads cycle times, `replay` says how ranks wait under a schedule, `ladder` splits the waiting by how
+often ranks meet, `changes` alters a run, `theory` has the published equations, `answer` is the screen.
+"""

@@ -1,70 +1,213 @@
-"""`replay`: the measured traces meet as planned, without any distribution.
+"""How ranks with given compute times wait under a schedule: the max-plus recursion on a measured trace.
 
-For fewer ranks that all meet and leave together, it uses the exact mean over all choices of ranks; with a lag
-or in groups, a few such choices are drawn. For more ranks, it adds further ones to the measured ones. Their
-traces are measured traces begun at another time, with their own effects (`further`).
+No distribution is assumed, so serial correlation, lasting differences and what ranks share are all kept. A
+meeting costs what it cost in the run (measured waiting beyond what the compute times explain); with a lag
+there is no barrier. For fewer ranks without a lag it is the exact mean over all choices of ranks.
 """
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
 
-from spikemark.models.recursion import Waits
-from spikemark.network.meetings import Plan
+from spikemark.core.errors import BadInput
+from spikemark.models.recursion import Lane, evaluate
+from spikemark.models.statistics import lump
+from spikemark.network.schedules import Plan, plan
+from spikemark.quantities.quantity import Quantity, student
 
-from . import series
-from .predictor import Expected, Predictor
+from .bootstrap import means
+from .trace import Trace, conventional
 
-SEED, CHOICES = 1, 4
-
-
-class Replay(Predictor):
-    """Predicts from the traces themselves, which preserves long phases and what ranks have in common."""
-
-    name = "replay"
-    summary = "the cycle times of the run, summed and compared"
-
-    def expected(self, plan: Plan) -> Expected:
-        """The mean over windows of what the traces wait, plus what the meetings cost."""
-        times, overhead = self.source.steps(plan), self.source.overhead(plan)
-        if plan.ranks > self.source.ranks:
-            batches = self.further.times(times, plan.step, plan.ranks)
-            return self.of_sets(batches, overhead, plan)
-        found = self._found(times, plan)
-        course = np.mean([one.series.ravel() for one in found], axis=0)
-        known = series.mean(course + overhead[: len(course)])
-        windows, runs = self.source.cycles / plan.window, self.source.cycles / self.source.length(plan)
-        per = self.source.length(plan) // plan.window
-        waited = [one.per_window(per).mean() for one in found]
-        totals = [one * windows + w.drain.mean() * runs for one, w in zip(waited, found, strict=True)]
-        other = float(np.std(totals, ddof=1)) if len(found) > 1 else 0.0
-        drain = runs * np.mean([one.drain.mean() for one in found])
-        drain_error = runs * np.mean([one.drain_error.mean() for one in found]) / found[0].drain.size ** 0.5
-        value = (np.mean(waited) + overhead.mean()) * windows + drain
-        return Expected.of(float(value), known, windows, [other, drain_error])
-
-    def _found(self, times: np.ndarray, plan: Plan) -> list[Waits]:
-        if plan.ranks == self.source.ranks:
-            return [self.waits(times, plan)]
-        if plan.lockstep:
-            return [_of_all_choices(times, plan.ranks)]
-        if plan.step == plan.window:  # without groups the numbers of the ranks have no meaning
-            times = times[np.argsort(times.mean(axis=1, dtype=np.float64))]
-        draws = (np.random.default_rng([SEED, draw]) for draw in range(CHOICES))
-        chosen = (np.sort(rng.choice(len(times), plan.ranks, replace=False)) for rng in draws)
-        return [self.waits(times[some], plan) for some in chosen]
+SEED, CHOICES, FURTHER, PIECES = 1, 4, 21, 8
+MOST_TIMES, FEWEST_RANKS = 4, 4
 
 
-def _of_all_choices(times: np.ndarray, ranks: int) -> Waits:
+@dataclass(frozen=True)
+class Setting:
+    """Compute times [rank, cycle] in s, the cost of meetings [cycle] and of an exchange, and the plan.
+
+    `nodes`: of each rank, where known. `place`: cycles after which planned work comes again.
+    """
+
+    compute: np.ndarray
+    overhead: np.ndarray
+    exchange_s: float
+    plan: Plan
+    doubt_s: tuple[float, float] | None = (0.0, 0.0)
+    nodes: tuple[str, ...] | None = None
+    place: int = 1
+
+    @classmethod
+    def of(cls, run: Trace, schedule: str = "conventional", delay_ratio: int = 1, **how) -> "Setting":
+        """The run under a schedule of the mini-app; `how`: ranks, lag and group_period of `meetings.plan`."""
+        run = conventional(run)
+        wanted = plan(schedule, delay_ratio, how.pop("ranks", None) or run.ranks, **how)
+        run.check(wanted.window, f"delay_ratio={delay_ratio} of {schedule} needs more:")
+        costs = run.overhead, run.exchange_s
+        return cls(run.compute, *costs, wanted, run.doubt_s, run.nodes, run.place).checked()
+
+    def checked(self) -> "Setting":
+        """Raises BadInput for more ranks than the measured ones can represent."""
+        measured, ranks = len(self.compute), self.plan.ranks
+        if ranks > measured and (measured < FEWEST_RANKS or ranks > MOST_TIMES * measured):
+            raise BadInput(
+                f"ranks={ranks}: expected at most {MOST_TIMES} times the {measured} of the run, which must"
+                f" have {FEWEST_RANKS} or more to show how ranks differ"
+            )
+        return self
+
+    @property
+    def windows(self) -> float:
+        """Number of windows in the run."""
+        return self.compute.shape[1] / self.plan.window
+
+
+@dataclass(frozen=True)
+class Waits:
+    """Mean over ranks in s: `series` [window], and `drain` at the end of the run, with its error."""
+
+    series: np.ndarray
+    drain: float = 0.0
+    drain_error: float = 0.0
+
+
+def waits(now: Setting) -> list[Waits]:
+    """How ranks wait: one answer, or one for each choice of other ranks."""
+    p, measured = now.plan, len(now.compute)
+    overhead = lump(now.overhead, p.window) / p.window
+    if p.ranks < measured and p.lockstep:
+        return [Waits(_of_all_choices(lump(now.compute, p.window), p.ranks) + overhead)]
+    if p.ranks < measured:
+        rng = np.random.default_rng(SEED)
+        sets = [np.sort(rng.choice(measured, p.ranks, replace=False)) for _ in range(CHOICES)]
+        return [_met(now.compute[one], p, now.exchange_s, overhead) for one in sets]
+    sets = [now.compute] if p.ranks == measured else further(now.compute, p.ranks, now.nodes, now.place)
+    return [_met(one, p, now.exchange_s, overhead) for one in sets]
+
+
+def _met(compute: np.ndarray, p: Plan, exchange_s: float, overhead: np.ndarray) -> Waits:
+    sums = lump(compute, p.window)
+    if p.lockstep:
+        return Waits(sums.max(axis=0) - sums.mean(axis=0, dtype=np.float64) + overhead)
+    if not p.lag:
+        blocks = tuple(np.arange(p.ranks) // p.group)
+        whole = compute[:, : sums.shape[1] * p.window]
+        course = evaluate(whole, [Lane(p.base, group=blocks), Lane(p.window)])
+        return Waits(lump(course.waiting_s.mean(axis=0), p.window) + overhead)
+    lanes = [Lane(1, p.lag, exchange_s=exchange_s)]
+    course = evaluate(sums, lanes).waiting_s.mean(axis=0)
+    length = sums.shape[1] // PIECES
+    pieces = sums[:, : PIECES * length].reshape(p.ranks, PIECES, length).swapaxes(0, 1)
+    drains = evaluate(pieces, lanes).waiting_s[..., -1].mean(axis=1)
+    return Waits(course[:-1], float(course[-1]), float(drains.std(ddof=1)))
+
+
+def _of_all_choices(times: np.ndarray, ranks: int) -> np.ndarray:
     """Mean over all sets of `ranks`: the i-th smallest of M is the slowest in C(i-1, m-1) of C(M, m) sets."""
-    of = len(times)
-    i = np.arange(1, of + 1)
-    with np.errstate(divide="ignore"):
-        log_weight = _log_choose(i - 1, ranks - 1) - _log_choose(of, ranks)
-    weights = np.where(i >= ranks, np.exp(log_weight), 0.0)
-    slowest = weights @ np.sort(times, axis=0)
-    series = np.maximum(slowest - times.mean(axis=0, dtype=np.float64), 0.0)
-    return Waits(series[None], np.zeros(1), np.zeros(1))
+    i = np.arange(1, len(times) + 1)
+    weights = np.where(i >= ranks, special.binom(i - 1, ranks - 1) / special.binom(len(times), ranks), 0.0)
+    return np.maximum(weights @ np.sort(times, axis=0) - times.mean(axis=0, dtype=np.float64), 0.0)
 
 
-def _log_choose(n, k):
-    return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(np.maximum(n - k, 0) + 1)
+def further(compute: np.ndarray, ranks: int, nodes=None, place: int = 1) -> list[np.ndarray]:
+    """Sets of times of `ranks` ranks: the measured ones, and others like them.
+
+    c = shared by all ranks + lasting effect + own. A further rank has the same shared part in every cycle,
+    an effect drawn with what few ranks leave unknown, and the own part of a measured rank, begun at another
+    cycle (`place` apart). Where nodes have several ranks each, whole nodes are added: an effect of the node
+    and one of the rank, and the own parts of a node stay in step. The measured ranks' own parts have no mean
+    over ranks, so further ones get a common one back, as drawn from the same rows.
+    """
+    measured, cycles = compute.shape
+    units = _units(measured, ranks, nodes)
+    u, size = units.shape
+    shared, effects = compute.mean(axis=0, dtype=np.float64), compute.mean(axis=1, dtype=np.float64)
+    own = compute - shared - (effects - effects.mean())[:, None]
+    of_unit = own[units].mean(axis=1)
+    own = own[units] + ((u / (u - 1)) ** 0.5 - 1) * of_unit[:, None]  # [unit, rank of it, cycle]
+    levels = effects[units] - effects.mean()
+    variance, within = levels.mean(axis=1).var(ddof=1), levels - levels.mean(axis=1, keepdims=True)
+    within_sd = (np.square(within).sum() / max(u * (size - 1), 1)) ** 0.5
+    rng, sets = np.random.default_rng(SEED), []
+
+    def turned(unit: np.ndarray) -> np.ndarray:
+        return np.roll(unit, place * rng.integers(cycles // place), axis=-1)
+
+    for _ in range(FURTHER):
+        sd = (variance * (u - 1) / rng.chisquare(u - 1)) ** 0.5
+        common = shared + np.mean([turned(one.mean(axis=0)) for one in own], axis=0)
+        common = common + sd * rng.standard_normal() / u**0.5
+        rows = [compute]
+        for _ in range((ranks - measured) // size):
+            level = within_sd * rng.standard_normal((size, 1)) if size > 1 else np.zeros((1, 1))
+            effect = sd * rng.standard_normal() + level - level.mean()
+            rows.append(common + turned(own[rng.integers(u)]) + effect)
+        sets.append(np.maximum(np.concatenate(rows), 0.0))
+    return sets
+
+
+def _units(measured: int, ranks: int, nodes: tuple[str, ...] | None) -> np.ndarray:
+    """Ranks [unit, rank of it]: those of each node, if all have as many and whole nodes are added."""
+    names = list(dict.fromkeys(nodes or ()))
+    of = [[m for m in range(measured) if nodes[m] == name] for name in names]
+    if len(of) > 1 and len({*map(len, of)}) == 1 and (ranks - measured) % len(of[0]) == 0:
+        return np.array(of)
+    return np.arange(measured)[:, None]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Waiting and run time of a setting, in s over as many cycles as the run has, with 95 % intervals.
+
+    `change`: its run time over that of the run as it was, `saved`: waiting less than in the run, both from
+    common draws.
+    """
+
+    plan: Plan
+    cycles: int
+    waiting: Quantity
+    runtime: Quantity
+    change: Quantity
+    saved: Quantity
+
+
+def predict(run: Trace, now: Setting) -> Prediction:
+    """What `now` makes of a conventional run. Raises BadInput as `Setting.of` does."""
+    p, cycles, found = now.plan, run.cycles, waits(now)
+    totals = [one.series.mean() * (now.windows - (p.lag > 0)) + one.drain for one in found]
+    if p.ranks > len(now.compute):
+        middle = int(np.argsort(totals)[len(totals) // 2])
+        series, value = found[middle].series, float(totals[middle])
+    else:
+        series, value = np.mean([one.series for one in found], axis=0), float(np.mean(totals))
+    was = [lump(x, p.window)[: len(series)] for x in (run.waits, run.exchanges)]
+    draws = means(np.stack([series, *was], axis=1) / p.window)
+    rest = value / cycles - draws.value[0]  # the drain
+    less, more = (x / cycles for x in _beyond(now, found, totals, value))
+    scale = now.exchange_s / run.exchange_s / p.window if run.exchange_s and not p.lag else 0.0
+
+    def runtime(x: np.ndarray) -> np.ndarray:
+        return now.compute.mean(dtype=np.float64) + x[..., 0] + rest + scale * x[..., 2]
+
+    def before(x: np.ndarray) -> np.ndarray:
+        return run.compute.mean(dtype=np.float64) + x[..., 1] + x[..., 2]
+
+    def quantity(of: Callable, unit: str = "s", times: float = cycles, least: float = 0.0) -> Quantity:
+        one = draws(lambda x: of(x) * times, unit, least=least)
+        return replace(one, low=max(one.low - less * times, least), high=one.high + more * times)
+
+    whole = float(before(draws.value))
+    change = quantity(lambda x: whole * runtime(x) / before(x), "", 1 / whole)
+    saved = quantity(lambda x: x[..., 1] - x[..., 0] - rest, least=-np.inf)
+    return Prediction(p, cycles, quantity(lambda x: x[..., 0] + rest), quantity(runtime), change, saved)
+
+
+def _beyond(now: Setting, found: list[Waits], totals: list[float], value: float) -> tuple[float, float]:
+    """How much less and more may be waited over the run: derived waiting, the drain, other ranks."""
+    less, more = (x * now.windows for x in (now.doubt_s or (0.0, 0.0)))
+    if now.plan.lag:
+        drain = student(PIECES - 1) * max(one.drain_error for one in found)
+        less, more = drain, drain + less
+    return (less + value - min(totals), more + max(totals) - value) if len(found) > 1 else (less, more)

@@ -33,12 +33,6 @@ def poisson(seconds: float, rate_hz, seed: int = 1) -> activity.Recording:
     return recorded(draws < (1e-3 * H_MS * rates)[:, None])
 
 
-def regular(seconds: float, interval_steps: int) -> activity.Recording:
-    steps = np.arange(round(1e3 * seconds / H_MS))
-    neurons = np.arange(sum(NEURONS.values()))
-    return recorded((steps[:, None] + neurons) % interval_steps == 0)
-
-
 def test_rates_are_by_population_and_by_area():
     fired = np.zeros((1000, 600), dtype=bool)  # 0.5 s
     fired[::100, 0:300] = True  # A-E: 10 spikes each
@@ -55,11 +49,6 @@ def test_poisson_trains_are_irregular_and_asynchronous():
     assert activity.isi_cv(recording)["A-I"].neurons == 100
     for factor in activity.fano_factors(recording).values():
         assert factor == pytest.approx(1, abs=0.06)
-
-
-def test_clocks_have_no_irregularity():
-    for irregularity in activity.isi_cv(regular(2, 100)).values():
-        assert irregularity.cv == 0
 
 
 def test_the_cv_of_known_intervals():
@@ -91,18 +80,6 @@ def test_population_rate_over_time():
     assert (rate.hz[0], rate.neurons) == (150, 400)
 
 
-def test_the_spectrum_of_independent_spikes_is_flat():
-    for seed in range(5):
-        rate = activity.population_rate(poisson(10, 5, seed), 5.0)
-        found = activity.spectrum(rate)
-        white = 2 * 5 / 600  # one-sided density of a Poisson rate: 2 r / N
-        thirds = [part.mean() for part in np.array_split(found.density, 3)]
-        np.testing.assert_allclose(thirds, white, rtol=0.25)
-        assert found.peak_hz is None
-        resolution = found.frequencies_hz[0]
-        assert found.density.sum() * resolution == pytest.approx(rate.hz.var(), rel=0.1)
-
-
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_rhythm_is_found(seed):
     recording = poisson(10, lambda t: 5 * (1 + 0.9 * np.sin(2 * np.pi * 2 * t)), seed)
@@ -124,25 +101,6 @@ def test_durations_of_up_and_down_states():
     np.testing.assert_allclose(states.down_ms, 600, atol=40)
     assert states.bimodality > 0.9
     np.testing.assert_allclose((states.ups_ms[:, 0] + 400) % 800, 400, atol=40)
-
-
-def test_a_homogeneous_network_has_no_states():
-    for seed in range(5):
-        for seconds in (1, 5):
-            states = activity.up_down_states(activity.population_rate(poisson(seconds, 5, seed), 5.0))
-            assert states.frequency_hz is None
-            assert states.reason.startswith(("one mode", "shallow"))
-
-
-def test_a_shallow_rhythm_and_one_step_are_no_alternation():
-    shallow = poisson(5, lambda t: np.where(t % 0.5 < 0.25, 24, 16))
-    found = activity.up_down_states(activity.population_rate(shallow, 5.0))
-    assert (found.frequency_hz, found.reason.split(":")[0]) == (None, "shallow")
-    step = poisson(2, lambda t: np.where(t < 1, 1, 20))
-    found = activity.up_down_states(activity.population_rate(step, 5.0))
-    assert (found.frequency_hz, found.reason.split(";")[0]) == (None, "0 whole up states")
-    silent = activity.population_rate(recorded(np.zeros((400, 600), dtype=bool)), 5.0)
-    assert activity.up_down_states(silent).reason == "the rate does not vary"
 
 
 def test_bad_input_is_named():

@@ -1,6 +1,5 @@
 """Files are written whole, and nothing but a regular file is ever replaced."""
 
-import errno
 import os
 import stat
 import threading
@@ -25,12 +24,6 @@ def test_a_link_is_followed(tmp_path, write):
     link.symlink_to(target)
     write(link, "after")
     assert link.is_symlink() and "after" in target.read_text()
-
-
-def test_a_link_to_nothing_makes_its_target(tmp_path, write):
-    (tmp_path / "link").symlink_to(tmp_path / "target")
-    write(tmp_path / "link", "after")
-    assert (tmp_path / "link").is_symlink() and "after" in (tmp_path / "target").read_text()
 
 
 def test_a_fifo_is_written_to(tmp_path, write):
@@ -58,27 +51,10 @@ def test_a_device_stays_a_device(tmp_path, write, linked):
     assert stat.S_ISCHR(device.stat().st_mode)
 
 
-def test_an_open_file_of_the_process_is_written_to(tmp_path, write):
-    with open(tmp_path / "opened", "w+") as opened:
-        write(type(tmp_path)(f"/proc/self/fd/{opened.fileno()}"), "through")
-        assert "through" in opened.read()
-
-
-def test_no_folder_is_made_that_was_not_asked_for(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        write_output(tmp_path / "missing" / "page.html", "text")
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize(("name", "allowed"), [(".", "a file"), ("missing/page.html", "folder that exists")])
 def test_a_place_that_cannot_be_written_is_refused_before_the_work(tmp_path, name, allowed):
-    with pytest.raises(BadInput, match=f"^--html: .*; allowed: .*{allowed}"):
+    with pytest.raises(BadInput, match=f"^--html: .*; expected .*{allowed}"):
         output_file("--html", tmp_path / name)
-
-
-def test_a_place_that_can_be_written_is_let_pass(tmp_path):
-    for path in (None, tmp_path / "page.html", type(tmp_path)(os.devnull)):
-        output_file("--html", path)
 
 
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, write, monkeypatch):
@@ -139,33 +115,3 @@ def test_a_folder_is_replaced_as_a_whole(tmp_path, monkeypatch, trades, there):
             assert (place / "times.npy").read_text() == "before"
     assert {path.name: path.read_text() for path in place.rglob("*")} == {"times.npy": "after"}
     assert [path.name for path in place.parent.iterdir()] == ["out"]
-
-
-def test_a_folder_that_cannot_be_replaced_is_filled(tmp_path, monkeypatch):
-    """Somebody works in it, so that another folder in its place would not be theirs."""
-    monkeypatch.chdir(_folder(tmp_path / "out", "before"))
-    with whole_folder(type(tmp_path)()) as folder:
-        assert folder == tmp_path / "out"
-        (folder / "times.npy").write_text("after")
-    assert (tmp_path / "out" / "times.npy").read_text() == "after"
-
-
-def test_a_folder_is_discarded_where_closing_it_fails(tmp_path, monkeypatch):
-    """The first close of a folder fails, as over a quota, after it has closed it."""
-    folder = tmp_path / "folder"
-    (folder / "inner").mkdir(parents=True)
-    close, failed = os.close, []
-
-    def closing(number):
-        is_folder = stat.S_ISDIR(os.fstat(number).st_mode)
-        close(number)
-        if is_folder and not failed:
-            failed.append(number)
-            raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
-
-    monkeypatch.setattr(os, "close", closing)
-    files.discard(folder)
-    assert failed
-    files.discard(folder)
-    files.discard(folder)  # nothing is there
-    assert not folder.exists()

@@ -1,12 +1,12 @@
 """Results are named after the cluster, or after this host where there is none."""
 
-import socket
 import time
 
 import pytest
 
-from spikemark.bench import kernel_bench
+from spikemark import launch
 from spikemark.core import places
+from spikemark.measuring import exchanges
 from spikemark.running import experiments, sweeps
 
 #: What the commands of Slurm 22.05.8 print.
@@ -23,28 +23,28 @@ UNCONFIGURED = "echo 'scontrol: fatal: Could not establish a configuration sourc
 
 @pytest.fixture(autouse=True)
 def login_node(monkeypatch):
-    monkeypatch.setattr(socket, "gethostname", lambda: "login1.example.org")
+    monkeypatch.setattr(places, "host", lambda: "login1.example.org")
     for name in ("SLURM_CLUSTER_NAME", "SLURM_JOB_ID", "SLURMD_NODENAME"):
         monkeypatch.delenv(name, raising=False)
 
 
 @pytest.mark.parametrize("scontrol", [DOWN, UNCONFIGURED, "exit 0", "exec sleep 60"])
 def test_without_a_controller_it_is_the_host_and_nobody_waits(scontrol, plant, monkeypatch):
-    monkeypatch.setattr("spikemark.core.slurm.SHORT_S", 1)
+    monkeypatch.setattr("spikemark.launch.slurm.SHORT_S", 1)
     plant("scontrol", scontrol)
     began = time.monotonic()
-    assert places.machine_name() == places.here_name() == "login1"
+    assert launch.machine_name() == launch.here_name() == "login1"
     assert time.monotonic() - began < 30
 
 
 def test_without_slurm_it_is_the_host(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert places.machine_name() == places.here_name() == "login1"
+    assert launch.machine_name() == launch.here_name() == "login1"
 
 
 def test_results_of_a_cluster_are_named_after_it(plant, tmp_path):
     plant("scontrol", CONTROLLER)
-    assert places.machine_name() == "fine"
+    assert launch.machine_name() == "fine"
     smoke = experiments.load("smoke")
     assert sweeps.folder(smoke, None, tmp_path).path == tmp_path / "smoke" / "fine"
     assert sweeps.folder(smoke, "told", tmp_path).path == tmp_path / "smoke" / "told"
@@ -54,15 +54,15 @@ def test_the_login_node_is_not_the_cluster(plant, tmp_path, monkeypatch):
     """Kernels are timed where the command runs; an allocation alone does not move it."""
     plant("scontrol", CONTROLLER)
     monkeypatch.setenv("SLURM_JOB_ID", "7")
-    assert kernel_bench.folder(root=tmp_path).name == places.here_name() == "fine-login1"
+    assert exchanges.folder(root=tmp_path).name == launch.here_name() == "fine-login1"
     monkeypatch.setenv("SLURMD_NODENAME", "n3")
-    assert kernel_bench.folder(root=tmp_path).name == places.here_name() == "fine"
+    assert exchanges.folder(root=tmp_path).name == launch.here_name() == "fine"
 
 
 def test_a_job_knows_its_cluster_without_asking(plant, monkeypatch):
     plant("scontrol", "exec sleep 60")
     monkeypatch.setenv("SLURM_CLUSTER_NAME", "toy")
-    assert places.machine_name() == "toy"
+    assert launch.machine_name() == "toy"
 
 
 @pytest.mark.parametrize(
@@ -70,5 +70,5 @@ def test_a_job_knows_its_cluster_without_asking(plant, monkeypatch):
 )
 def test_a_name_of_a_host_that_can_be_a_folder(host, name, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(socket, "gethostname", lambda: host)
-    assert places.machine_name() == name
+    monkeypatch.setattr(places, "host", lambda: host)
+    assert launch.machine_name() == name

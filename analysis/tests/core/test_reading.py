@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spikemark.core.errors import BadInput, shown
+from spikemark.core.errors import BadInput
 from spikemark.core.reading import MAX_DEPTH, check_plain, read_json
 from spikemark.core.yaml_file import read_yaml
 
@@ -42,7 +42,7 @@ BAD_JSON = {
     "cut": ('{"a": [1, 2', "truncated or not JSON at line 1, column 12"),
     "empty": ("", "line 1, column 1"),
     "not UTF-8": (b'{"a": "\xff"}', "not UTF-8 at byte 7"),
-    "key twice": ('{"b": {"a": 1, "a": 2}}', "'a' stands twice"),
+    "key twice": ('{"b": {"a": 1, "a": 2}}', "'a' is there twice"),
     "endless": ("[" * 100_000, "nested more than 100"),
     "deep": ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), "nested more than 100"),
     "long number": ("1" * 5000, "4300"),
@@ -72,8 +72,8 @@ def test_what_is_no_file(tmp_path):
 
 BAD_YAML = {
     "not YAML": ("a: [", "not YAML"),
-    "key twice": ("a: 1\nb:\n  c: 1\n  c: 2\n", "line 4: the key 'c' stands twice"),
-    "key twice in braces": ("{a: 1, 'a': 2}", "'a' stands twice"),
+    "key twice": ("a: 1\nb:\n  c: 1\n  c: 2\n", "line 4: the key 'c' is there twice"),
+    "key twice in braces": ("{a: 1, 'a': 2}", "'a' is there twice"),
     "date": ("set: {x: 2024-01-01}", "set.x: a value of the type date is not allowed"),
     "date as key": ("set: {2024-01-01: 1}", "set: the key datetime.date(2024, 1, 1) is not allowed"),
     "mixed keys": ("a: {b: 1, 2: 3}", "a: the key 2 is not allowed"),
@@ -85,16 +85,11 @@ BAD_YAML = {
     "infinite": ("a: [1, .inf]", "a.1: inf is not allowed"),
     "not a number": ("a: .nan", "a: nan is not allowed"),
     "half a character": ('a: "\\ud800"', "half a character"),
-    "half a character in a key": ('"\\ud800": 1', "is not allowed: keys must be text"),
+    "half a character in a key": ('"\\ud800": 1', "is not allowed: expected text"),
     "list as key": ("{[1]: 2}", "not YAML"),
     "endless": ("[" * 3000, "nested more than 100"),
     "deep": ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), "nested more than 100"),
     "holds itself": ("a: &a [*a]", "nested more than 100"),
-    "bomb": (
-        "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
-        + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 12)),
-        "more than 1000000 values",
-    ),
     "long number": ("a: " + "1" * 5000, "not YAML"),
     "not UTF-8": (b"a: \xff", "not UTF-8"),
     "two documents": ("a: 1\n---\nb: 2\n", "not YAML"),
@@ -107,24 +102,7 @@ def test_bad_yaml(tmp_path, case):
     assert reason in refusal(read_yaml, tmp_path / "bad.yaml", text)
 
 
-def test_yaml_that_repeats_itself_on_purpose(tmp_path):
-    path = tmp_path / "good.yaml"
-    path.write_text("a: &a {x: 1, y: 2}\nb: {<<: *a, y: 3}\nc: [*a, *a]\n")
-    first = {"x": 1, "y": 2}
-    assert read_yaml(path) == {"a": first, "b": {"x": 1, "y": 3}, "c": [first, first]}
-
-
 @pytest.mark.parametrize("value", [object(), {"a": {1}}, {"a": [math.inf]}, {1: 2}, b"x", (1,)])
 def test_not_plain(tmp_path, value):
     with pytest.raises(BadInput, match="is not allowed"):
         check_plain(value, tmp_path)
-
-
-def test_a_complaint_stays_one_line_whatever_a_name_holds():
-    assert str(BadInput("a\n: unknown\u2028field\r")) == "a : unknown field"
-
-
-def test_values_are_shown_in_one_short_line():
-    assert shown("a\nb") == r"'a\nb'"
-    for long in ("x" * 10_000, 10**5000, list(range(10_000))):
-        assert len(shown(long)) < 100

@@ -4,18 +4,13 @@ import numpy as np
 import pytest
 from small_machine import Machine
 
-from spikemark.calibration import jitter as calibration
-from spikemark.machines.inputs import Inputs
 from spikemark.machines.jitter import LEAST, Jitter
+from spikemark.machines.values import Values
+from spikemark.measuring import runs as calibration
 from spikemark.models import recursion, serial
 from spikemark.models.recursion import Lane
-from spikemark.prediction import phases, waiting
-from spikemark.prediction.predict import predict
-from spikemark.presets import mam_benchmark
-from spikemark.records.phases import COMPUTE
-from spikemark.running.simulation import compute_times
-
-NETWORK = mam_benchmark.describe(areas=4, neurons_per_area=6000, indegree=400)
+from spikemark.prediction import meeting
+from spikemark.running.simulation import times
 
 JITTERS = {
     "plain": Jitter(0.1),
@@ -30,22 +25,12 @@ JITTERS = {
 def draw(jitter: Jitter, ranks: int, cycles: int, ranks_per_node: int = 1, seed: int = 1) -> np.ndarray:
     """Times that a simulated run is given, of ranks whose mean is 1 s, [rank, cycle]."""
     means = np.full((ranks, 3), 1 / 3)
-    return compute_times.draw(means, cycles, jitter, seed, ranks_per_node).sum(axis=2, dtype=float)
+    return times.draw(means, cycles, jitter, seed, ranks_per_node).sum(axis=2, dtype=float)
 
 
 def lockstep(means, jitter, window, ranks_per_node=1):
-    return float(waiting.lockstep([waiting.Group(means, jitter, ranks_per_node)], window)[0])
-
-
-def test_prediction_and_simulation_compute_for_as_long():
-    """With a mode of long cycles as `epyc-vm` has it, the predicted mean was 4.7 % above it."""
-    machine = Machine().with_(jitter__minor_share=0.006, jitter__minor_factor=8.8)
-    found = predict(NETWORK, machine, 4, 4)
-    means = phases.phase_times(NETWORK, machine, 4, 4)
-    stacked = np.stack(means.of_one_thread, axis=-1)
-    drawn = compute_times.draw(stacked, 100_000, Jitter.of(Inputs(machine), "a test"), seed=1)
-    predicted = sum(found.figures[part].value for part in COMPUTE)
-    assert predicted == pytest.approx(drawn.sum(axis=2, dtype=float).mean() / 1e-4, rel=0.01)
+    group = meeting.Group(means, jitter, ranks_per_node)
+    return meeting.lockstep([group], window) - means.mean()
 
 
 @pytest.mark.parametrize("name", [name for name in JITTERS if name != "unequal nodes"])
@@ -97,9 +82,5 @@ def test_the_correlation_from_cycle_to_cycle_has_the_integrated_time():
 
 
 def test_what_is_asked_for_is_taken_from_the_profile_unless_it_is_given():
-    inputs = Inputs(Machine())
+    inputs = Values(Machine())
     assert Jitter.of(inputs, "a test") == Jitter(0.1)
-    assert set(inputs.used) == {f"jitter.{name}" for name in (
-        "cv", "correlation_time", "minor_share", "minor_factor", "node_spread")}  # fmt: skip
-    given = Inputs(Machine().with_(jitter__cv=None, jitter__correlation_time=None))
-    assert Jitter.of(given, "a test", 0.3, 0.9) == Jitter(0.3, correlation=0.9)

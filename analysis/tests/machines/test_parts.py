@@ -9,8 +9,7 @@ from machine_file import write
 
 from spikemark import machines
 from spikemark.core.errors import BadInput
-from spikemark.machines.digest import digest
-from spikemark.machines.inputs import Inputs
+from spikemark.machines.values import Values
 
 
 @pytest.fixture
@@ -47,9 +46,9 @@ def test_values_by_path(bath):
     ):
         made.need("parts.arm.interconnect.gap", "a test")
     for path in ("node.cores", "parts.gpu.node.cores", "links.arm-x86.interconnect.gap", "parts", ""):
-        with pytest.raises(BadInput, match=r"allowed: paths of parts\.x86, parts\.arm, links\.x86-arm"):
+        with pytest.raises(BadInput, match=r"parts\.x86, parts\.arm, links\.x86-arm"):
             made.get(path)
-    with pytest.raises(BadInput, match=r"path 'node\.cors'; allowed"):
+    with pytest.raises(BadInput, match=r"path 'node\.cors'"):
         made.get("parts.arm.node.cors")
 
 
@@ -81,27 +80,27 @@ def test_ranks_by_part_can_be_stated(bath):
 
 
 BAD_SHARES = [
-    ({"ranks": 49, "threads": 1}, "ranks=49; allowed: up to 48, which the parts of bath take"),
-    ({"ranks": 0}, "ranks=0: at least 1"),
-    ({"ranks": 4, "on": {"x86": 2, "arm": 1}}, "ranks of the parts: 3 in all; allowed: ranks=4"),
-    ({"ranks": 4, "on": {"gpu": 4}}, "part 'gpu'; allowed: x86, arm"),
-    ({"ranks": 4, "on": {"x86": 8, "arm": -4}}, "part arm: -4 ranks; allowed: 0 or more"),
-    ({"ranks": 5, "on": {"arm": 5}}, "part arm: 5 ranks; allowed: up to 4, 1 on each of its 4 nodes, with 4"),
-    ({"ranks": 4, "threads": 8, "on": {"arm": 4}}, "threads=8: a node of small has 4 cores"),
+    ({"ranks": 49, "threads": 1}, "ranks"),
+    ({"ranks": 0}, "ranks"),
+    ({"ranks": 4, "on": {"x86": 2, "arm": 1}}, "ranks"),
+    ({"ranks": 4, "on": {"gpu": 4}}, "on"),
+    ({"ranks": 4, "on": {"x86": 8, "arm": -4}}, "on"),
+    ({"ranks": 5, "on": {"arm": 5}}, "on"),
+    ({"ranks": 4, "threads": 8, "on": {"arm": 4}}, "threads"),
 ]
 
 
-@pytest.mark.parametrize(("asked", "complaint"), BAD_SHARES, ids=[str(asked) for asked, _ in BAD_SHARES])
-def test_ranks_that_the_parts_do_not_take_are_refused(bath, asked, complaint):
+@pytest.mark.parametrize(("asked", "field"), BAD_SHARES, ids=[str(asked) for asked, _ in BAD_SHARES])
+def test_ranks_that_the_parts_do_not_take_are_refused(bath, asked, field):
     with pytest.raises(BadInput) as bad:
         machines.shares(bath(), **asked)
-    assert complaint in str(bad.value)
+    assert bad.value.field == field
 
 
 def test_a_profile_is_one_part(bath, tmp_path):
     (only,) = machines.shares(machines.load(write(tmp_path / "equal.yaml")), 40, threads=1)
     assert (only.part, only.first, only.ranks, only.node.nodes) == (None, 0, 40, 3)
-    with pytest.raises(BadInput, match="part 'x86': all nodes of equal are equal: it has no parts"):
+    with pytest.raises(BadInput, match="part 'x86'"):
         machines.shares(machines.load(tmp_path / "equal.yaml"), 4, on={"x86": 4})
 
 
@@ -113,32 +112,21 @@ def test_every_part_and_link_is_filled(bath):
     assert {*bath().values} < {*made.values} and made.parts.keys() == bath().parts.keys()
 
 
-def test_odd_values_are_named_by_the_part_or_link_that_has_them(bath):
-    (line,) = machines.odd(bath(latency=35_000))
-    assert line.startswith("links.x86-arm.interconnect.latency: 35000 us is ")
-    assert machines.filled(bath(latency=35_000)).odd == (line,) and machines.odd(bath()) == ()
-
-
-def test_kernels_of_a_slower_part_take_longer_and_are_moved_apart(bath):
+def test_kernels_of_a_slower_part_take_longer(bath):
     made = bath()
-    inputs = Inputs(made)
+    inputs = Values(made)
     x86, arm = (inputs.of_part(name).need("kernels.full_node.t_next", "a test") for name in ("x86", "arm"))
     assert arm == pytest.approx(1.5 * x86)
-    assert {"parts.x86.kernels.full_node.t_next", "parts.arm.slower"} < {*inputs.used}
-    assert all(made.get(path) is not None for path in inputs.used)
-    moved = Inputs(made, moved={"parts.arm.slower": "high"}).of_part("arm")
-    assert moved.need("kernels.full_node.t_next", "a test") == pytest.approx(2 * x86)
-    assert moved.need("node.cores", "a test") == 4
     link = inputs.of_link("arm", "x86")
     assert link.need("interconnect.latency", "a test") == pytest.approx(35e-6)
-    assert "links.x86-arm.interconnect.latency" in inputs.used
 
 
 def test_the_digest_changes_with_everything_that_answers_depend_on(bath):
-    first = digest(bath())
-    assert digest(bath(note=", said otherwise")) == first
+    first = machines.digest(bath())
+    assert machines.digest(bath(note=", said otherwise")) == first
     others = [
         bath((("arm", 4), ("x86", 2))), bath((("x86", 3), ("arm", 4))), bath(slower=1.6), bath(latency=36),
         replace(bath(), parts={name: replace(p, slower=None) for name, p in bath().parts.items()}),
     ]  # fmt: skip
-    assert len({first, digest(bath().parts["arm"].profile), *map(digest, others)}) == 2 + len(others)
+    others.append(bath().parts["arm"].profile)
+    assert len({first, *map(machines.digest, others)}) == 1 + len(others)

@@ -1,8 +1,6 @@
 """Files of machines of parts: every kind of bad input, and the machines of the project."""
 
 import json
-import re
-import textwrap
 from pathlib import Path
 
 import jsonschema
@@ -13,6 +11,7 @@ from machine_file import write
 
 from spikemark import machines
 from spikemark.core.errors import BadInput
+from spikemark.machines import show
 from spikemark.machines.fields import KINDS
 
 PARTS = ("x86", "arm", "old")
@@ -24,6 +23,8 @@ def folder(tmp_path):
     """A folder with the profiles `quick` and `slow`, and the machine of parts `other`."""
     write(tmp_path / "quick.yaml")
     write(tmp_path / "slow.yaml", node__cores=8, node__l3_cores=4)
+    back = {"format_version": 1, "name": "back", "title": "Back", "parts": {"a": part("bath.yaml")}}
+    (tmp_path / "back.yaml").write_text(yaml.safe_dump(back))
     other = {"format_version": 1, "name": "other", "title": "Another", "parts": {"a": part("quick.yaml")}}
     (tmp_path / "other.yaml").write_text(yaml.safe_dump(other))
     return tmp_path
@@ -54,69 +55,57 @@ def loaded(folder: Path, given: dict):
 
 
 LINK = "links/x86-arm"
-BAD = [  # path, what is put there (None: taken away), what the complaint says
-    ("title", None, "title is missing"),
-    ("format_version", 2, "format_version=2; allowed: 1"),
-    ("node", {}, "node: unknown field; allowed: format_version, name, title, parts, links"),
-    ("parts", {}, "parts={}; allowed: at least one"),
-    ("parts", [], "parts: []; allowed: a mapping of names"),
-    ("parts/x86", 4, "parts.x86: 4; allowed: a mapping with profile, nodes, slower, interconnect"),
-    ("parts/x86/profile", None, "parts.x86.profile is missing"),
-    ("parts/x86/profile", 5, "parts.x86.profile=5; allowed: a valid string"),
-    ("parts/x86/profile", "nowhere", "parts.x86.profile='nowhere': machine 'nowhere' not found: give the"),
-    ("parts/x86/profile", "no.yaml", "parts.x86.profile='no.yaml': "),
-    ("parts/x86/profile", "a\0.yaml", "parts.x86.profile='a\\x00.yaml': "),
-    ("parts/x86/profile", "x" * 5000, "…: File name too long"),
-    ("parts/x86/profile", "other.yaml", "parts.x86.profile='other.yaml': machine other has unequal parts"),
-    ("parts/x86/profile", "bath.yaml", "parts.x86.profile='bath.yaml': machine bath has unequal parts"),
-    ("parts/x86/nodes", None, "parts.x86.nodes is missing"),
-    ("parts/x86/nodes", 0, "parts.x86.nodes=0; allowed: greater than or equal to 1"),
-    ("parts/x86/nodes", 1.5, "parts.x86.nodes=1.5; allowed: a whole number"),
-    ("parts/x86/nodes", True, "parts.x86.nodes=True; allowed: a whole number"),
-    ("parts/x86/nodes", "2", "parts.x86.nodes='2'; allowed: a whole number"),
-    ("parts/x86/nodes", leaf(0, "1"), "parts.x86.nodes.value=0; allowed: greater than or equal to 1"),
-    ("parts/x86/nodes", {"value": 2}, "parts.x86.nodes.kind is missing"),
-    ("parts/x86/nodes", leaf(2, "1", interval=[3, 4]), "parts.x86.nodes: interval [3, 4] must contain"),
-    ("parts/x86/nods", 2, "parts.x86.nods: unknown field; allowed: profile, nodes, slower, interconnect"),
-    ("parts/X86", part("quick.yaml"), "parts.X86: allowed: names of lower-case letters"),
-    ("parts/a-b", part("quick.yaml"), "parts.a-b: allowed: names of lower-case letters"),
-    ("parts/arm/slower", 1.1, "parts.arm.slower: 1.1; allowed: a mapping with value, unit, kind and"),
-    ("parts/arm/slower/value", 0.9, "parts.arm.slower.value=0.9; allowed: greater than or equal to 1"),
-    ("parts/arm/slower/unit", "x", "parts.arm.slower.unit='x'; allowed: '1'"),
-    ("parts/arm/slower/value", 3, "parts.arm.slower: interval [1, 2] must contain the value 3"),
-    ("parts/arm/slower/interval", [0.5, 2], "parts.arm.slower.interval.0=0.5; allowed: greater than"),
-    ("parts/arm/slower/kind", "guessed", "slower.kind='guessed'; allowed: 'measured', 'literature' or"),
-    ("parts/arm/slower/why", 1, "parts.arm.slower.why: unknown field; allowed: kind, reference, value, unit"),
-    ("parts/arm/interconnect/speed", 1, "parts.arm.interconnect.speed: unknown field; allowed: fabric"),
-    ("parts/arm/interconnect/latency/unit", "ns", "parts.arm.interconnect.latency.unit='ns'; allowed: 'us'"),
-    ("links", None, "links.x86-arm is missing: the parts x86 and arm are not linked"),
-    ("links", [], "links: []; allowed: a mapping of names"),
-    (LINK, 5, "links.x86-arm: 5; allowed: a mapping with value"),
-    ("links/x86-gpu", {}, "links.x86-gpu: 'gpu' is no part; allowed: x86-arm"),
-    ("links/x86", {}, "links.x86: a part is not linked with itself; allowed: x86-arm"),
-    ("links/x86-x86", {}, "links.x86-x86: a part is not linked with itself; allowed: x86-arm"),
-    ("links/x86-arm-x86", {}, "links.x86-arm-x86: "),
-    ("links/arm-x86", {}, "links.arm-x86: x86-arm links these parts already; allowed: one link of two"),
-    (f"{LINK}/speed", 1, "links.x86-arm.speed: unknown field; allowed: fabric, topology"),
-    (f"{LINK}/latency/unit", "ns", "links.x86-arm.latency.unit='ns'; allowed: 'us'"),
-    (f"{LINK}/latency/value", -1, "links.x86-arm.latency.value=-1; allowed: greater than 0"),
-    (f"{LINK}/latency/why", 1, "links.x86-arm.latency.why: unknown field; allowed: kind, reference, value"),
+X86, ARM = "parts/x86", "parts/arm"
+BAD = [  # path, what is put there (None: taken away), the field that the complaint names
+    ("title", None, "title"),
+    ("format_version", 2, "format_version"),
+    ("node", {}, "node"),
+    ("parts", {}, "parts"),
+    ("parts", [], "parts"),
+    (X86, 4, "parts.x86"),
+    (f"{X86}/profile", None, "parts.x86.profile"),
+    (f"{X86}/profile", 5, "parts.x86.profile"),
+    (f"{X86}/nodes", None, "parts.x86.nodes"),
+    *((f"{X86}/nodes", bad, "parts.x86.nodes") for bad in (0, 1.5, True, "2")),
+    (f"{X86}/nodes", leaf(0, "1"), "parts.x86.nodes.value"),
+    (f"{X86}/nodes", {"value": 2}, "parts.x86.nodes.unit"),
+    (f"{X86}/nods", 2, "parts.x86.nods"),
+    ("parts/X86", part("quick.yaml"), "parts.X86"),
+    ("parts/a-b", part("quick.yaml"), "parts.a-b"),
+    (f"{ARM}/slower", 1.1, "parts.arm.slower"),
+    (f"{ARM}/slower/value", 0.9, "parts.arm.slower.value"),
+    (f"{ARM}/slower/unit", "x", "parts.arm.slower.unit"),
+    (f"{ARM}/slower/interval", [0.5, 2], "parts.arm.slower.interval"),
+    (f"{ARM}/interconnect/speed", 1, "parts.arm.interconnect.speed"),
+    (f"{ARM}/interconnect/latency/unit", "ns", "parts.arm.interconnect.latency.unit"),
+    ("links", [], "links"),
+    (LINK, 5, "links.x86-arm"),
+    (f"{LINK}/speed", 1, "links.x86-arm.speed"),
+    (f"{LINK}/latency/value", -1, "links.x86-arm.latency.value"),
+    (f"{LINK}/latency/why", 1, "links.x86-arm.latency.why"),
+]
+#: What a JSON Schema cannot say.
+TOGETHER = [
+    *((f"{X86}/profile", bad, "parts.x86.profile")
+      for bad in ("nowhere", "no.yaml", "a\0.yaml", "x" * 5000, "other.yaml", "bath.yaml", "back.yaml")),
+    (f"{X86}/nodes", leaf(2, "1", interval=[3, 4]), "parts.x86.nodes.interval"),
+    ("links", None, "links.x86-arm"),
+    *((f"links/{bad}", {}, f"links.{bad}") for bad in ("x86-gpu", "x86-x86", "x86-arm-x86", "arm-x86")),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("path", "value", "complaint"), BAD, ids=[f"{p}={v}"[:80] for p, v, _ in BAD])
-def test_what_is_wrong_is_named_with_its_path(folder, path, value, complaint):
+@pytest.mark.parametrize(("path", "value", "field"), [*BAD, *TOGETHER], ids=lambda v: str(v)[:40])
+def test_what_is_wrong_is_named_with_its_path(folder, path, value, field):
     assert isinstance(loaded(folder, content()), machines.Machine)
     with pytest.raises(BadInput) as bad:
         loaded(folder, put(content(), path, value))
-    assert str(bad.value).startswith(f"{folder / 'bath.yaml'}: ")
-    assert complaint in str(bad.value)
-    assert "\n" not in str(bad.value)
+    assert str(bad.value).startswith(f"{folder / 'bath.yaml'}: ") and "\n" not in str(bad.value)
+    assert bad.value.field == field
 
 
 def test_every_pair_of_parts_is_linked(folder):
     three = content(PARTS)
-    with pytest.raises(BadInput, match=r"links\.x86-old is missing: the parts x86 and old are not linked"):
+    with pytest.raises(BadInput, match=r"links\.x86-old: "):
         loaded(folder, three)
     three["links"] |= {"old-x86": {}, "arm-old": {}}
     made = loaded(folder, three)
@@ -129,18 +118,18 @@ def test_one_part_alone_has_no_links(folder):
     del alone["parts"]["arm"], alone["links"]
     assert list(loaded(folder, alone).parts) == ["x86"]
     alone["links"] = {"x86-arm": {}}
-    with pytest.raises(BadInput, match=r"links\.x86-arm: 'arm' is no part; allowed: none"):
+    with pytest.raises(BadInput, match=r"links\.x86-arm: "):
         loaded(folder, alone)
 
 
 def test_the_file_is_named_like_the_machine(folder):
-    with pytest.raises(BadInput, match=r"bath\.yaml: name='other'; allowed: the name of the file, 'bath'"):
+    with pytest.raises(BadInput, match=r"bath\.yaml: name='other'"):
         loaded(folder, put(content(), "name", "other"))
 
 
 def test_commands_for_equal_nodes_refuse_a_machine_of_parts_and_name_its_profiles(folder):
     loaded(folder, content())
-    with pytest.raises(BadInput, match=r"machine bath has unequal parts; allowed here: a profile, such as"):
+    with pytest.raises(BadInput, match=r"machine bath .* quick.yaml or slow.yaml"):
         machines.load(folder / "bath.yaml")
 
 
@@ -153,29 +142,15 @@ def test_what_a_part_states_of_its_network_replaces_what_its_profile_says(folder
 
 
 def test_the_json_schema_says_the_same():
-    schema = json.loads(json.dumps(machines.json_schema()))
+    schema = json.loads(json.dumps(show.json_schema()))
     jsonschema.Draft202012Validator.check_schema(schema)
     check = jsonschema.Draft202012Validator(schema)
     assert check.is_valid(content())
-    # what JSON Schema cannot say
-    apart = (
-        "must contain",
-        ": machine ",
-        "no.yaml",
-        "x00",
-        "too long",
-        "missing: the parts",
-        "is no part",
-        "itself",
-        "already",
-    )
-    apart += ("links.x86-arm-x86",)
-    for path, value, complaint in BAD:
-        if not any(words in complaint for words in apart) or "unknown field" in complaint:
-            assert not check.is_valid(put(content(), path, value)), (path, value)
+    for path, value, _ in BAD:
+        assert not check.is_valid(put(content(), path, value)), (path, value)
 
 
-@pytest.mark.parametrize("name", machines.names_of_parted())
+@pytest.mark.parametrize("name", machines.names("parts"))
 def test_machines_of_the_project(name):
     made = machines.load_any(name)
     assert made.name == name and name not in machines.names()
@@ -183,7 +158,6 @@ def test_machines_of_the_project(name):
         assert value.kind in KINDS and len(value.reference) > 8, path
     assert all(part.counted is not None for part in made.parts.values())  # every number has a source
     assert all(path.split(".")[2] == "interconnect" for path in made.values if path.startswith("links."))
-    assert machines.odd(made) == ()
     for path in ("fabric", "latency", "bandwidth"):
         for link in made.links:
             made.need(f"links.{link}.interconnect.{path}", "any run on two parts")
@@ -193,7 +167,7 @@ def test_machines_of_the_project(name):
 
 
 def test_the_project_has_machines_of_parts():
-    assert {"simula-bath", "slow-nodes", "two-generations"} <= {*machines.names_of_parted()}
+    assert {"simula-bath", "slow-nodes", "two-generations"} <= {*machines.names("parts")}
     slow = machines.load_any("slow-nodes").parts
     assert slow["slow"].nodes == 0.05 * sum(part.nodes for part in slow.values())
     assert slow["slow"].slower.value > 1 and slow["slow"].slower.interval is not None
@@ -205,34 +179,21 @@ def test_the_project_has_machines_of_parts():
 
 def test_a_file_that_cannot_be_read_hides_no_profile(tmp_path, monkeypatch):
     write(tmp_path / "good.yaml")
-    (tmp_path / "broken.yaml").write_text("parts: [")
+    (tmp_path / "broken.yaml").write_text("node: [")
     (tmp_path / "listed.yaml").write_text("- parts")
-    (tmp_path / "one.yaml").write_text("{name: one, parts: {a: {profile: good.yaml, nodes: 1}}}")
+    (tmp_path / "one.yaml").write_text("name: one\nparts: {a: {profile: good.yaml, nodes: 1}}\n")
     (tmp_path / "folder.yaml").mkdir()
     monkeypatch.setattr(machines.loader, "folder", lambda: tmp_path)
     assert machines.names() == ["broken", "good", "listed"]
-    assert machines.names_of_parted() == ["one"] and machines.all_names()[-1] == "one"
+    assert machines.names("parts") == ["one"] and machines.names(*machines.ALL)[-1] == "one"
     (tmp_path / "one.yaml").unlink()
-    assert machines.all_names() == ["broken", "good", "listed"]
+    assert machines.names(*machines.ALL) == ["broken", "good", "listed"]
 
 
-@pytest.mark.parametrize("name", machines.accelerated_names())
+@pytest.mark.parametrize("name", machines.names("accelerator"))
 def test_a_part_with_accelerators_is_refused_by_its_path(tmp_path, name):
     part = {"profile": name, "nodes": 1}
     content = {"format_version": 1, "name": "mine", "title": "x", "parts": {"gpu": part}}
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content))
     with pytest.raises(BadInput, match=rf"mine\.yaml: parts\.gpu\.profile='{name}': machine {name} has"):
         machines.load_any(tmp_path / "mine.yaml")
-
-
-class TestDocs:
-    TEXT = (Path(__file__).parents[3] / "docs" / "own-machine.md").read_text()
-
-    def test_every_machine_of_parts_is_in_the_list(self):
-        assert {*machines.names_of_parted()} <= set(re.findall(r"`([a-z0-9-]+)`", self.TEXT))
-
-    def test_the_example_is_a_machine_of_parts(self, tmp_path):
-        example = textwrap.dedent(self.TEXT.split("of the older network:")[1].split("\n- `profile`")[0])
-        (tmp_path / "mine.yaml").write_text(example)
-        made = machines.load_any(tmp_path / "mine.yaml")
-        assert list(made.parts) == ["old", "new"] and made.parts["new"].nodes == 24

@@ -2,9 +2,6 @@
 
 import copy
 import json
-import re
-import textwrap
-from pathlib import Path
 
 import jsonschema
 import numpy as np
@@ -17,8 +14,8 @@ from scipy.optimize import nnls
 
 from spikemark import machines
 from spikemark.core.errors import BadInput
-from spikemark.machines.fields import FIELDS, KINDS, TABLE
-from spikemark.machines.profile import PATHS
+from spikemark.machines import show
+from spikemark.machines.fields import FIELDS, KINDS, PATHS, TABLE
 from spikemark.models.published import simula
 
 HEAD = {"format_version": 1, "name": "x", "title": "x"}
@@ -50,69 +47,58 @@ def content() -> dict:
 
 
 NODE, ROWS = "node/cores", "interconnect/tables/alltoall/rows"
-BAD = [  # path, what is put there (None: taken away), what the complaint says
-    ("name", None, "name is missing"),
-    ("title", "", "title=''; allowed: a text that is not empty"),
-    ("format_version", 2, "format_version=2; allowed: 1"),
-    ("format_version", True, "format_version: a number is needed"),
-    ("name", "a b", "name='a b'; allowed: "),
-    ("nodes", {}, "nodes: unknown field; allowed: format_version, name, title, node, kernels"),
-    ("node/cors", leaf(1, "1"), "node.cors: unknown field; allowed: sockets, cores, clock"),
-    ("node/cores/vlaue", 1, "node.cores.vlaue: unknown field; allowed: kind, reference, value, unit"),
-    (NODE, 48, "node.cores: 48; allowed: a mapping with value, unit, kind and reference"),
-    ("node", [], "node: []; allowed: a mapping with"),
-    ("node/cores/value", None, "node.cores.value is missing"),
-    ("node/cores/unit", None, "node.cores.unit is missing"),
-    ("node/cores/kind", None, "node.cores.kind is missing"),
-    ("node/cores/reference", None, "node.cores.reference is missing"),
-    ("node/cores/reference", " ", "node.cores.reference=' '; allowed: "),
-    ("node/cores/kind", "guessed", "kind='guessed'; allowed: 'measured', 'literature' or 'assumed'"),
-    ("node/cores/unit", 1, "node.cores.unit=1; allowed: '1', in quotes"),
-    ("node/cores/value", 0, "node.cores.value=0; allowed: greater than or equal to 1"),
-    ("node/cores/value", 1.5, "node.cores.value=1.5; allowed: a whole number"),
-    ("node/cores/value", True, "node.cores.value=True; allowed: a whole number"),
-    ("node/cores/value", 1, "node.sockets=2, node.cores=1; allowed: node.sockets up to node.cores"),
-    ("node/l3_cores", leaf(49, "1"), "node.l3_cores=49, node.cores=48; allowed: node.l3_cores up to"),
-    ("node/bandwidth_core", leaf(101, "GB/s"), "node.bandwidth_core=101, node.bandwidth=100; allowed"),
-    ("node/clock/unit", "MHz", "node.clock.unit='MHz'; allowed: 'GHz'"),
-    ("node/clock/value", -2.5, "node.clock.value=-2.5; allowed: greater than 0"),
-    ("node/clock/value", 1e-320, "node.clock.value: 9.99989e-321; allowed: at least 1e-12"),
-    ("node/clock/value", 1e13, "node.clock.value=10000000000000.0; allowed: less than or equal to 10000"),
-    ("node/cores/value", 10**30, "node.cores.value=1000000000000000000000000000000; allowed: less than or"),
-    ("node/clock/value", "2.5", "node.clock.value='2.5'; allowed: a number"),
-    ("node/clock/value", float("inf"), "node.clock.value=inf; allowed: "),
-    ("node/clock/value", 3.5, "node.clock: interval [2, 3] must contain the value 3.5"),
-    ("node/clock/interval", [3, 2], "node.clock: interval [3, 2] must contain"),
-    ("node/clock/interval", [2], "node.clock.interval.1 is missing"),
-    ("node/clock/interval", [-1, 3], "node.clock.interval.0=-1; allowed: greater than 0"),
-    ("node/clock/interval", [0, 3], "node.clock.interval.0=0; allowed: greater than 0"),
-    ("jitter/minor_share/interval", [0, 1.1], "jitter.minor_share.interval.1=1.1; allowed: less than or"),
-    ("jitter/minor_factor/interval", [0.9, 2], "jitter.minor_factor.interval.0=0.9; allowed: greater than"),
-    ("jitter/minor_share/value", 1.1, "jitter.minor_share.value=1.1; allowed: less than or equal to 1"),
-    ("jitter/minor_factor/value", 0.9, "jitter.minor_factor.value=0.9; allowed: greater than or equal to 1"),
-    ("power/card/value", -1, "power.card.value=-1; allowed: greater than or equal to 0"),
-    ("kernels/full_node/update/lif_exp/unit", "us", "full_node.update.lif_exp.unit='us'; allowed: 'ns'"),
-    ("kernels/full_node/update/lif_exp/at", 1, "lif_exp.at: unknown field; allowed: kind, reference, value"),
+BAD = [  # path, what is put there (None: taken away), the field that the complaint names
+    ("name", None, "name"),
+    ("title", "", "title"),
+    ("format_version", 2, "format_version"),
+    ("format_version", True, "format_version"),
+    ("name", "a b", "name"),
+    ("nodes", {}, "nodes"),
+    ("node/cors", leaf(1, "1"), "node.cors"),
+    ("node/cores/vlaue", 1, "node.cores.vlaue"),
+    (NODE, 48, "node.cores"),
+    ("node", [], "node"),
+    *((f"{NODE}/{part}", None, f"node.cores.{part}") for part in ("value", "unit", "kind", "reference")),
+    ("node/cores/reference", " ", "node.cores.reference"),
+    ("node/cores/kind", "guessed", "node.cores.kind"),
+    ("node/cores/unit", 1, "node.cores.unit"),
+    *((f"{NODE}/value", bad, "node.cores.value") for bad in (0, 1.5, True, 10**30, "48")),
+    ("node/clock/unit", "MHz", "node.clock.unit"),
+    *(("node/clock/value", bad, "node.clock.value") for bad in (-2.5, 0, 1e-320, 1e13, "2.5")),
+    *(("node/clock/interval", bad, "node.clock.interval") for bad in ([2], [-1, 3], [0, 3], ["a", 3], 3)),
+    ("jitter/minor_share/interval", [0, 1.1], "jitter.minor_share.interval"),
+    ("jitter/minor_factor/interval", [0.9, 2], "jitter.minor_factor.interval"),
+    ("jitter/minor_share/value", 1.1, "jitter.minor_share.value"),
+    ("jitter/minor_factor/value", 0.9, "jitter.minor_factor.value"),
+    ("power/card/value", -1, "power.card.value"),
+    ("kernels/full_node/update/lif_exp/unit", "us", "kernels.full_node.update.lif_exp.unit"),
+    ("kernels/full_node/update/lif_exp/at", 1, "kernels.full_node.update.lif_exp.at"),
     ("kernels/full_node/update/a-b", leaf(4, "ns"), "kernels.full_node.update.a-b"),
-    ("interconnect/topology/value", "ring", "topology.value='ring'; allowed: 'fat_tree', "),
-    ("interconnect/topology/unit", "1", "interconnect.topology.unit: unknown field"),
-    ("interconnect/tables/alltoal", table(), "interconnect.tables.alltoal: unknown field; allowed: alltoall"),
-    (ROWS, [], "interconnect.tables.alltoall.rows=[]; allowed: "),
-    (ROWS, [[2, 1]], "interconnect.tables.alltoall.rows.0.2 is missing"),
-    (ROWS, [[1, 1, 3]], "interconnect.tables.alltoall.rows.0.0=1; allowed: greater than or equal to 2"),
-    (ROWS, [[2, 1, 0]], "interconnect.tables.alltoall.rows.0.2=0; allowed: greater than 0"),
-    (ROWS, [[2, 1, 3], [2, 1, 4]], "the row of 2 ranks and 1 bytes comes after that of 2"),
-    (ROWS, [[4, 1, 3], [2, 8, 4]], "the row of 2 ranks and 8 bytes comes after that of 4"),
-    ("interconnect/tables/alltoall/reference", None, "interconnect.tables.alltoall.reference is missing"),
+    ("interconnect/topology/value", "ring", "interconnect.topology.value"),
+    ("interconnect/topology/unit", "1", "interconnect.topology.unit"),
+    ("interconnect/tables/alltoal", table(), "interconnect.tables.alltoal"),
+    (ROWS, [], "interconnect.tables.alltoall.rows"),
+    *((ROWS, [bad], "interconnect.tables.alltoall.rows.0") for bad in ([2, 1], [1, 1, 3], [2, 1, 0], 5)),
+    ("interconnect/tables/alltoall/reference", None, "interconnect.tables.alltoall.reference"),
 ]  # fmt: skip
+#: What a JSON Schema cannot say.
+TOGETHER = [
+    ("node/cores/value", 1, "node.sockets"),
+    ("node/l3_cores", leaf(49, "1"), "node.l3_cores"),
+    ("node/bandwidth_core", leaf(101, "GB/s"), "node.bandwidth_core"),
+    ("node/clock/value", 3.5, "node.clock.interval"),
+    ("node/clock/value", float("inf"), "node.clock.value"),
+    ("node/clock/interval", [3, 2], "node.clock.interval"),
+    (ROWS, [[2, 1, 3], [2, 1, 4]], "interconnect.tables.alltoall.rows.1"),
+    (ROWS, [[4, 1, 3], [2, 8, 4]], "interconnect.tables.alltoall.rows.1"),
+]
 
 
-@pytest.mark.parametrize(("path", "value", "complaint"), BAD, ids=[f"{p}={v}" for p, v, _ in BAD])
-def test_what_is_wrong_is_named_with_its_path(path, value, complaint):
+@pytest.mark.parametrize(("path", "value", "field"), [*BAD, *TOGETHER])
+def test_what_is_wrong_is_named_with_its_path(path, value, field):
     with pytest.raises(BadInput) as bad:
         machines.checked(put(content(), path, value), "m.yaml")
-    said = str(bad.value)
-    assert said.startswith("m.yaml: ") and complaint in said and "\n" not in said
+    assert bad.value.field == field and str(bad.value).startswith("m.yaml: ") and "\n" not in str(bad.value)
 
 
 @pytest.mark.parametrize("field", [f for f in FIELDS if f.allowed != TABLE], ids=lambda f: f.path)
@@ -126,30 +112,27 @@ def test_every_field_refuses_another_unit_and_a_negative_number(field):
             machines.checked(put(dict(HEAD), path, {**good, part: bad}), "f")
 
 
-UNREADABLE = dict.fromkeys(("", "[]", "a: [", "1"), r"made-up\.yaml: (a mapping|not YAML)")
-UNREADABLE |= {"format_version: 1\nname: a\nname: b\n": "line 3: the key 'name' stands twice"}
+UNREADABLE = ("", "[]", "a: [", "1", "format_version: 1\nname: a\nname: b\n")
 
 
-@pytest.mark.parametrize(("text", "complaint"), UNREADABLE.items())
-def test_no_mapping_and_a_key_that_stands_twice(tmp_path, text, complaint):
+@pytest.mark.parametrize("text", UNREADABLE)
+def test_no_mapping_and_a_key_that_stands_twice(tmp_path, text):
     file = tmp_path / "made-up.yaml"
     file.write_text(text)
-    with pytest.raises(BadInput, match=complaint):
+    with pytest.raises(BadInput, match=r"made-up\.yaml: "):
         machines.load(file)
 
 
 def test_the_file_is_named_like_the_machine(tmp_path):
     file = tmp_path / "other.yaml"
     file.write_text(yaml.safe_dump(content()))
-    with pytest.raises(
-        BadInput, match=r"other\.yaml: name='made-up'; allowed: the name of the file, 'other'"
-    ):
+    with pytest.raises(BadInput, match=r"other\.yaml: name='made-up'"):
         machines.load(file)
     assert machines.load(file.rename(tmp_path / "made-up.yaml")).title == "A machine"
 
 
 def test_a_machine_there_is_not():
-    with pytest.raises(BadInput, match=r"machine 'jureca' not found: .* one of .*jureca-dc"):
+    with pytest.raises(BadInput, match=r"jureca' .*jureca-dc"):
         machines.load("jureca")
     with pytest.raises(BadInput, match="not found"):
         machines.load("nowhere/x.yaml")
@@ -166,7 +149,7 @@ def test_values_by_path():
     with pytest.raises(BadInput, match=r"made-up: power.idle is unknown, needed for the energy"):
         made.need("power.idle", "the energy")
     for path in "", "node", "node.cors", "kernels.update.lif_exp", "node.update.lif_exp":
-        with pytest.raises(BadInput, match=f"path '{path}'; allowed: node.sockets, "):
+        with pytest.raises(BadInput, match=f"path '{path}'"):
             made.need(path, "a test")
 
 
@@ -197,20 +180,20 @@ def test_assuming():
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "unit", "complaint"),
+    ("path", "value", "unit", "field"),
     [
-        ("power.idle", -1, "W", "made-up, assumed: power.idle.value=-1"),
-        ("power.idle", 1, "kW", "power.idle.unit='kW'; allowed: 'W'"),
-        ("node.cores", 1, "1", "node.sockets=2, node.cores=1"),
-        ("node.idle", 1, "W", "path 'node.idle'; allowed: "),
-        ("interconnect.tables.barrier", [(2, 0, 3.0)], "s", "barrier: unit='s'; allowed: 'us'"),
-        ("interconnect.topology", "star", "1", "interconnect.topology.unit: unknown field"),
+        ("power.idle", -1, "W", "power.idle.value"),
+        ("power.idle", 1, "kW", "power.idle.unit"),
+        ("node.cores", 1, "1", "node.sockets"),
+        ("node.idle", 1, "W", "node.idle"),
+        ("interconnect.tables.barrier", [(2, 0, 3.0)], "s", "interconnect.tables.barrier.unit"),
+        ("interconnect.topology", "star", "1", "interconnect.topology.unit"),
     ],
 )
-def test_what_cannot_be_assumed(path, value, unit, complaint):
+def test_what_cannot_be_assumed(path, value, unit, field):
     with pytest.raises(BadInput) as bad:
         machines.checked(content(), "f").assume(path, value, unit, "a test")
-    assert complaint in str(bad.value)
+    assert bad.value.field == field
 
 
 @settings(max_examples=60)
@@ -230,17 +213,19 @@ def test_whatever_stands_there_is_taken_or_refused(field, value):
 
 
 def test_the_json_schema_says_the_same():
-    text = json.dumps(machines.json_schema())
+    text = json.dumps(show.json_schema())
     schema = json.loads(text)
     jsonschema.Draft202012Validator.check_schema(schema)
     check = jsonschema.Draft202012Validator(schema)
     assert check.is_valid(content())
     assert all(f.meaning in text for f in FIELDS)
-    # What JSON Schema cannot say.
-    apart = "=48; a", "=49, ", "=100; a", "=2, ", "must contain", "comes after", "1e-12"
-    for path, value, complaint in BAD:
-        if not any(words in complaint for words in apart) and value != float("inf"):
-            assert not check.is_valid(put(content(), path, value)), (path, value)
+    for path, value, _ in BAD:
+        assert not check.is_valid(put(content(), path, value)), (path, value)
+
+
+def test_the_page_of_the_fields_has_each_of_them():
+    rows = [line.split("|") for line in show.markdown().splitlines()[2:]]
+    assert [row[1].strip(" `").removesuffix(".MODEL") for row in rows] == list(PATHS)
 
 
 @pytest.mark.parametrize("name", machines.names())
@@ -275,26 +260,3 @@ class TestDerived:
         profile = machines.load("jetson-tx1")
         assert profile.get("power.core").value == pytest.approx(cores @ watts / (cores @ cores), rel=2e-3)
         assert profile.get("power.idle").value == simula.parameter("baseline_embedded_2boards") / 2
-
-
-class TestDocs:
-    TEXT = (Path(__file__).parents[3] / "docs" / "machines.md").read_text()
-    OWN = (Path(__file__).parents[3] / "docs" / "own-machine.md").read_text()
-
-    def test_every_value_is_in_the_table(self):
-        rows = [line.split("|")[1] for line in self.TEXT.splitlines() if line.startswith("| `")]
-        words = set(re.findall(r"\w+", " ".join(rows))) | set(re.findall(r"`(\w+)`", self.TEXT))
-        for field in FIELDS:
-            if field.allowed != TABLE:
-                assert {*field.path.split(".")} <= words, field.path
-
-    def test_every_literature_profile_is_in_the_list(self):
-        listed = set(re.findall(r"`([a-z0-9-]+)`", self.TEXT))
-        for name in machines.names():
-            kinds = {value.kind for value in machines.load(name).values.values()}
-            assert "measured" in kinds or name in listed
-
-    def test_the_example_is_a_profile(self):
-        example = self.OWN.split("or from what you know:")[1].split("`spikemark machine my.yaml`")[0]
-        profile = machines.checked(yaml.safe_load(textwrap.dedent(example)), "docs/own-machine.md")
-        assert profile.get("node.cores").value == 96

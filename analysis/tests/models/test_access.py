@@ -4,8 +4,6 @@ import brute_force
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from small_network import describe
 
 from spikemark.core.errors import BadInput
@@ -109,7 +107,7 @@ LISTS = [
 
 @pytest.mark.parametrize("schedule", [*sorted(schedules.SCHEDULES), *LISTS], ids=lambda s: str(s)[:20])
 @pytest.mark.parametrize("where", sorted(placement.PLACEMENTS))
-@pytest.mark.parametrize(("ranks", "threads"), [(1, 1), (2, 1), (1, 3), (2, 2), (3, 4), (4, 1)])
+@pytest.mark.parametrize(("ranks", "threads"), [(2, 2), (3, 4)])
 def test_against_drawn_networks(schedule, where, ranks, threads):
     description = uneven_network()
     blocks = [lane["group"] for lane in schedule if isinstance(lane, dict) and lane.get("group") == 2]
@@ -179,34 +177,6 @@ def test_placement_against_the_rule_neuron_by_neuron(where, ranks, threads):
     np.testing.assert_array_equal(placement.neurons(read(description), where, ranks, threads), counted)
 
 
-@given(start=st.integers(0, 10**6), size=st.integers(0, 500), modulus=st.integers(1, 64))
-def test_residues(start, size, modulus):
-    counted = np.bincount(np.arange(start, start + size) % modulus, minlength=modulus)
-    np.testing.assert_array_equal(placement.residues(start, size, modulus), counted)
-
-
-@settings(max_examples=50)
-@given(
-    areas=st.integers(1, 6), indegree=st.integers(1, 60), ranks=st.integers(1, 4), threads=st.integers(1, 4)
-)
-def test_ratio_is_bounded(areas, indegree, ranks, threads):
-    description = describe(areas=areas, neurons=20, indegree=indegree)
-    for schedule in schedules.SCHEDULES:
-        found = access.expected(description, min(ranks, areas), threads, schedule)
-        assert 0 < found.ratio <= 1 + 1e-12  # no more lists than synapses
-        assert (found.lists_per_neuron <= ranks * threads * len(found.ratio_by_lane) + 1e-9).all()
-
-
-def test_a_name_for_an_area_is_a_list_of_one():
-    names = [{**lane, **{k: lane[k][0] for k in ("from", "to") if k in lane}} for lane in LISTS[1]]
-    description = uneven_network()
-    found = access.expected(description, 2, 2, names)
-    assert found.ratio_by_lane == access.expected(description, 2, 2, LISTS[1]).ratio_by_lane
-    assert list(found.ratio_by_lane) == [lane["name"] for lane in LISTS[1]]
-    with pytest.raises(BadInput, match="schedule: no lane for synapses from population 'a/e' to 'c/e';"):
-        access.expected(description, 2, 2, LISTS[1][:2] + LISTS[1][3:4])
-
-
 def test_measured_rates_take_the_place_of_the_described_ones():
     description = uneven_network()
     rates = {p["name"]: p["neuron"]["rate_hz"] for p in description["network"]["populations"]}
@@ -220,52 +190,24 @@ def test_measured_rates_take_the_place_of_the_described_ones():
 
 
 @pytest.mark.parametrize(
-    ("schedule", "ranks", "lists"),
-    # 2 areas of 100 neurons: a list per thread and rank, and a second one where both areas share a rank
-    [("conventional", 1, 200 * 2), ("conventional", 2, 200 * 4), ("structure_aware", 1, 200 * 4),
-     ("structure_aware", 2, 200 * 4)],
-)  # fmt: skip
-def test_possible_lists_are_those_of_a_dense_network(schedule, ranks, lists):
-    sparse = access.expected(describe(indegree=2), ranks, 2, schedule=schedule)
-    dense = access.expected(describe(indegree=4000), ranks, 2, schedule=schedule)
-    assert sparse.possible_lists == dense.possible_lists == lists
-    assert sparse.lists < lists == pytest.approx(dense.lists)
-
-
-def test_without_spikes_there_is_no_ratio():
-    description = describe(rate_hz=0)
-    assert access.expected(description, 2, 1).ratio is None
-
-
-@pytest.mark.parametrize(
-    ("change", "options", "message"),
+    ("change", "options", "field"),
     [
-        ({}, {"schedule": "sideways"}, "schedule='sideways': known are conventional"),
-        ({}, {"schedule": [{"name": "all", "group": 4}]}, "schedule.0.group: 4; allowed: a divisor of the 2"),
-        ({}, {"schedule": [{"name": "near", "group": "area"}]}, "no lane for synapses from population"),
-        ({}, {"placement": "random"}, "placement='random'; allowed: round_robin, area"),
-        ({}, {"ranks": 0}, "ranks=0"),
-        ({}, {"threads": 0}, "threads=0"),
-        ({}, {"ranks": 4, "placement": "area"}, "ranks=4: placement 'area' cannot deal 3 areas"),
-        ({}, {"rates_hz": {}}, "no rate of population 'area0'"),
-        ({"source": "nobody"}, {}, "network.projections.0: no population 'nobody'"),
-        ({"source": "empty"}, {}, "network.projections.0: indegree=10; allowed is 0"),
+        ({}, {"schedule": "sideways"}, "schedule"),
+        ({}, {"schedule": [{"name": "all", "group": 4}]}, "schedule.0.group"),
+        ({}, {"schedule": [{"name": "near", "group": "area"}]}, "schedule"),
+        ({}, {"placement": "random"}, "placement"),
+        ({}, {"ranks": 0}, "ranks"),
+        ({}, {"threads": 0}, "threads"),
+        ({}, {"ranks": 4, "placement": "area"}, "ranks"),
+        ({}, {"rates_hz": {}}, "rates_hz"),
+        ({"source": "nobody"}, {}, "network.projections.0"),
+        ({"source": "empty"}, {}, "network.projections.0"),
     ],
 )
-def test_impossible_networks(change, options, message):
+def test_impossible_networks(change, options, field):
     description, silent = describe(), {"model": "ignore_and_fire", "rate_hz": 0}
     description["network"]["populations"].append({"name": "empty", "size": 0, "neuron": silent})
     description["network"]["projections"][0].update(change)
-    with pytest.raises(BadInput, match=message):
+    with pytest.raises(BadInput) as caught:
         access.expected(description, **{"ranks": 2, "threads": 1, **options})
-
-
-def test_impossible_published_arguments():
-    with pytest.raises(BadInput, match="sources=0"):
-        access.p(0, 1)
-    with pytest.raises(BadInput, match="indegree=0"):
-        access.f_conventional(100, 0, 2, 1)
-    with pytest.raises(BadInput, match="indegree_inter=5, ranks=1"):
-        access.f_structure_aware(100, 5, 5, 1, 1)
-    with pytest.raises(BadInput, match="threads=0"):
-        access.f_conventional(100, 5, 2, 0)
+    assert caught.value.field == field

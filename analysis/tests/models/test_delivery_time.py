@@ -59,27 +59,3 @@ def test_no_time_is_negative():
 def test_refuses_what_cannot_be_fitted(counts, seconds, why):
     with pytest.raises(BadInput, match=why):
         model.fit(np.array(counts), np.array(seconds))
-
-
-def test_intervals_hold_the_truth():
-    rng = np.random.default_rng(4)
-    inside = {"enter": 0, "next": 0}
-    for trial in range(60):
-        groups = [sweep(rng, noise=0.05) for _ in range(3)]
-        pairs = [
-            (np.array([c[i] for c, _ in groups]), np.array([s[i] for _, s in groups]))
-            for i in range(len(groups[0][1]))
-        ]
-        draws = model.bootstrap(pairs, 100, trial)
-        for name in inside:
-            low, high = model.interval([getattr(d, name) for d in draws])
-            inside[name] += low <= getattr(TRUTH, name) <= high
-    assert min(inside.values()) >= 0.8 * 60, inside
-
-
-def test_disturbed_runs_do_not_move_the_middle():
-    owner = np.array([0, 0, 0, 1, 1, 1, 2])
-    times = np.array([1.0, 70.0, 1.1, 50.0, 60.0, 2.0, 7.0])
-    counts, seconds = model.middles(owner, np.ones((7, 3)), times)
-    assert seconds.tolist() == [1.1, 50.0, 7.0] and counts.shape == (3, 3)
-    assert model.middle(np.array([1.0, 2.0, 9.0, 3.0, 4.0, 5.0])) == 3.5

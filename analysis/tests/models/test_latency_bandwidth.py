@@ -49,7 +49,7 @@ def test_planted_ends_are_found_in_noise(planted):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("repetitions", [3, 5, 10])
+@pytest.mark.parametrize("repetitions", [3, *(pytest.param(n, marks=pytest.mark.nightly) for n in (5, 10))])
 def test_intervals_cover_the_truth_as_often_as_they_say(repetitions):
     hits, sizes = {"alpha": [], "beta": [], "time": []}, (4, 100, 1024, 4096, 65536, 262144)
     for seed in range(150):
@@ -101,32 +101,6 @@ def test_a_disturbed_repetition_does_not_move_the_curve():
     assert [p.first for p in found.pieces] == [p.first for p in expected.pieces]
     for n in (4, 1000, 65536):
         assert found.predict(n).value == pytest.approx(expected.predict(n).value, rel=0.05)
-
-
-def test_errors_are_relative_so_small_sizes_count_as_much_as_large_ones():
-    times = truth(JUMP[:1], SIZES)
-    off = times * np.where(np.arange(len(SIZES)) % 2, 1.1, 0.9)
-    assert LatencyBandwidth.fit(SIZES, [off]).pieces[0].latency_s.value == pytest.approx(2e-6, rel=0.05)
-
-
-def test_what_is_outside_the_measured_sizes_is_extrapolated():
-    fitted = LatencyBandwidth.fit(SIZES, measured(JUMP))
-    labels = {n: fitted.predict(n).kind for n in (3, 4, 5000, 65536, 65537)}
-    assert [n for n, label in labels.items() if label == "extrapolated"] == [3, 65537]
-    assert fitted.predict(65537).value == pytest.approx(truth(JUMP, [65537])[0], rel=0.05)
-
-
-def test_between_two_pieces_the_nearer_one_counts():
-    fitted = LatencyBandwidth.fit(SIZES, np.tile(truth(JUMP, SIZES), (2, 1)))
-    before = int(SIZES[np.searchsorted(SIZES, 2048) - 1])
-    middle = np.sqrt(before * 2048)
-    assert fitted.predict(middle * 0.99).value == pytest.approx(truth(JUMP, [before])[0], rel=0.1)
-    assert fitted.predict(middle * 1.01).value == pytest.approx(truth(JUMP, [2048])[0], rel=0.1)
-
-
-def test_one_repetition_has_no_intervals():
-    fitted = LatencyBandwidth.fit(SIZES, measured(JUMP, repetitions=1))
-    assert fitted.pieces[0].latency_s.low is None and fitted.predict(100).high is None
 
 
 @pytest.mark.parametrize(

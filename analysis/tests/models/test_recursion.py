@@ -91,9 +91,10 @@ def test_windows_side_by_side_are_those_one_after_another(periods, cycles, lag, 
     far = Lane(max(periods), lag, exchange_s=exchange_s)
     lanes = [far if p == far.period else Lane(p, group=near, exchange_s=exchange_s) for p in periods]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recursion, "BLOCK", 1)
+        patch.setattr(recursion, "_together", lambda meetings: 0)
         expected = evaluate(c, lanes)
-        patch.setattr(recursion, "BLOCK", block)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recursion, "AT_ONCE", block)
         found = evaluate(c, lanes)
     assert found.waiting_s == pytest.approx(expected.waiting_s, abs=1e-12)
     assert found.end_s == pytest.approx(expected.end_s)

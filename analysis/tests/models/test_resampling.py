@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spikemark.models.resampling import donors, doubt, doubts, factors, resampled, slower
+from spikemark.models.resampling import donors, doubt, doubts, resampled, slower
 
 TIMED, RANKS, CYCLES = np.array([0, 3, 7]), 8, 50
 ROWS = np.random.default_rng(3).gamma(100, 1e-6, (3, CYCLES, 3)).astype(np.float32)
@@ -21,25 +21,12 @@ def test_ranks_that_ran_keep_their_times_and_the_others_take_whole_rows_turned_i
     assert len(set(chosen.turn[others])) > 1, "copies in step would be late together"
 
 
-def test_every_row_is_drawn_and_only_from_the_pool():
-    many = donors(np.array([0, 1]), 2000, CYCLES, np.random.default_rng(1))
-    assert np.bincount(many.row) == pytest.approx([1000, 1000], rel=0.1)
-    only = donors(np.array([0, 1]), 2000, CYCLES, np.random.default_rng(1), pool=[1, 1])
-    assert only.row[0] == 0 and set(only.row[1:]) == {1}
-
-
 def test_phases_are_scaled_by_what_ranks_have_to_do_in_them():
     work = np.ones((RANKS, 3))
     work[1] = [4, 2, 0]
     chosen = donors(TIMED, RANKS, CYCLES, np.random.default_rng(1))
     times = resampled(ROWS, TIMED, work, chosen)
     assert times[1].mean(axis=0) == pytest.approx(ROWS[chosen.row[1]].mean(axis=0) * [4, 2, 0], rel=1e-5)
-
-
-def test_a_donor_without_work_gives_its_time_as_it_is():
-    work = np.zeros((RANKS, 3))
-    work[1] = 5
-    assert np.array_equal(factors(work, TIMED, np.zeros(RANKS, dtype=int)), np.ones((RANKS, 3)))
 
 
 def test_the_doubt_covers_the_mean_of_all_ranks():
@@ -85,12 +72,3 @@ def test_the_slowest_of_all_ranks_is_seldom_slower_than_allowed_for(timed, sprea
         beyond += means.max() > allowed
         bare += means.max() > own.max()
     assert beyond <= 0.12 * trials < 0.4 * trials <= bare
-
-
-def test_nothing_is_allowed_for_where_all_ranks_or_one_were_timed():
-    work = np.ones((4, 2))
-    means = np.array([[1.0, 2.0], [1.5, 2.0], [1.0, 3.0], [1.0, 1.0]])
-    assert slower(means, np.arange(4), work) == 0
-    assert slower(means[:1], np.arange(1), work) == 0
-    assert slower(0 * means[:2], np.arange(2), work) == 0
-    assert slower(means[:2], np.arange(2), work) > 0

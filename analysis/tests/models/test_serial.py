@@ -44,16 +44,6 @@ def test_published_ratios_of_equally_correlated_cycles(data):
             assert serial.lumped_cv_ratio(correlation, d) == pytest.approx(value, abs=6e-6)
 
 
-@pytest.mark.parametrize("phi", [0.0, 0.5, 0.9])
-def test_lumping_follows_the_correlation(phi):
-    found = serial.lumping(ar1_times(phi))
-    truth = [serial.lumped_cv_ratio(phi ** np.arange(200.0), d) for d in found.windows]
-    np.testing.assert_allclose(found.correlated, truth, rtol=0.1)
-    np.testing.assert_allclose(found.measured, truth, rtol=0.1)
-    np.testing.assert_allclose(found.independent, 1 / np.sqrt(found.windows))
-    assert (found.measured[-1] > 1.5 * found.independent[-1]) == (phi > 0)
-
-
 def test_rank_differences_do_not_pass_for_correlation():
     compute = np.random.default_rng(1).normal(0, 1, (3, 20_000)) + np.array([[0.0], [50.0], [100.0]])
     assert abs(serial.pooled_autocorrelation(compute, 10)[1:]).max() < 0.02
@@ -79,10 +69,6 @@ def test_constant_times_have_no_correlation():
     assert np.isnan(serial.pooled_autocorrelation(compute)).all()
 
 
-def test_short_runs_leave_long_windows_out():
-    assert serial.lumping(ar1_times(0, cycles=25)).windows.tolist() == [1, 2, 5, 10]
-
-
 def test_bad_input():
     compute = np.ones((2, 10))
     with pytest.raises(BadInput, match="max_lag=10: allowed are 0 to 9"):
@@ -93,5 +79,3 @@ def test_bad_input():
         serial.lumped_cv_ratio(np.ones(3), 0)
     with pytest.raises(BadInput, match="shape"):
         serial.integrated_time(np.ones((2, 2)))
-    with pytest.raises(BadInput, match="1 cycles"):
-        serial.lumping(np.ones((2, 1)))

@@ -12,20 +12,6 @@ from spikemark.records import record
 COMPUTE = np.array([[1.0, 2.0, 3.0, 4.0, 9.0], [2.0, 2.0, 1.0, 1.0, 9.0]])
 
 
-def test_distribution():
-    found = statistics.describe(COMPUTE)
-    assert (found.window, found.count, found.mean_s) == (1, 10, 3.4)
-    assert found.sd_s == pytest.approx(COMPUTE.std(ddof=1))
-    assert found.cv == pytest.approx(found.sd_s / 3.4)
-    assert found.percentiles_s[50.0] == 2
-
-
-def test_a_single_value_has_no_spread():
-    found = statistics.describe(np.array([[2.0]]))
-    assert found.mean_s == 2
-    assert np.isnan([found.sd_s, found.cv]).all()
-
-
 @pytest.mark.parametrize("schedule", ["conventional", "structure_aware"])
 def test_measured_waiting_is_the_waiting_the_compute_times_imply(tmp_path, schedule):
     run = record.load(write_run(tmp_path, schedule=schedule, ranks=3, ar1=0.5, rank_sd=0.1))
@@ -43,7 +29,7 @@ def test_waiting_without_a_barrier_is_unknown_not_zero(tmp_path):
 @pytest.mark.parametrize("shape", [(3,), (0, 5), (2, 0), (2, 3, 4)])
 def test_other_shapes_are_refused(shape):
     with pytest.raises(BadInput, match="shape"):
-        statistics.describe(np.zeros(shape))
+        statistics.times(np.zeros(shape))
 
 
 @pytest.mark.parametrize("window", [0, 6, -1])

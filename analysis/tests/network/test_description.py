@@ -9,8 +9,8 @@ from small_network import describe
 from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import assign
-from spikemark.network import fields
-from spikemark.network.description import Description, read
+from spikemark.network import description
+from spikemark.network.description import read
 
 
 def documented() -> list[dict[str, set[str]]]:
@@ -37,23 +37,23 @@ def test_all_fields_of_the_format_are_known():
         next(table for table in tables if name in table[""])
         for name in ("format_version", "period", "indegree", "size")
     )
-    assert known(Description) == run[""] | {group for group in run if group}
-    assert known(fields.Time) == run["time"] and known(fields.Network) == run["network"]
-    assert known(fields.Lane) == lane[""]
-    assert known(fields.Projection) == projection[""] | {"delay"}
-    assert known(fields.Delay) == projection["delay"]
-    assert known(fields.Population) == population[""] | {"neuron"}
+    assert known(description.Description) == run[""] | {group for group in run if group}
+    assert known(description.Time) == run["time"] and known(description.Network) == run["network"]
+    assert known(description.Lane) == lane[""]
+    assert known(description.Projection) == projection[""] | {"delay"}
+    assert known(description.Delay) == projection["delay"]
+    assert known(description.Population) == population[""] | {"neuron"}
 
 
 @pytest.mark.parametrize(
     ("place", "complaint"),
     [
-        ("", "wieght: unknown field; allowed: format_version, seed, time"),
-        ("time", "time: wieght: unknown field; allowed: resolution_ms, cycle_ms, warmup_ms"),
-        ("network.populations.0", "network.populations.0: wieght: unknown field; allowed: name, size"),
-        ("network.projections.0", "network.projections.0: wieght: unknown field; allowed: source"),
-        ("network.projections.0.delay", "delay: wieght: unknown field; allowed: distribution"),
-        ("network.projections.0.weight", "wieght: unknown field; allowed: mean, sd, classes"),
+        ("", "wieght: unknown field; expected format_version, seed, time"),
+        ("time", "time: wieght: unknown field; expected resolution_ms, cycle_ms, warmup_ms"),
+        ("network.populations.0", "network.populations.0: wieght: unknown field; expected name, size"),
+        ("network.projections.0", "network.projections.0: wieght: unknown field; expected source"),
+        ("network.projections.0.delay", "delay: wieght: unknown field; expected distribution"),
+        ("network.projections.0.weight", "wieght: unknown field; expected mean, sd, classes"),
     ],
 )
 def test_a_misspelt_field_is_named(place, complaint):

@@ -59,18 +59,6 @@ def test_files_in_a_record_are_those_that_were_given(choice, folder):
         named_files.with_content(copied)
 
 
-def test_records_from_before_copies_keep_the_names(folder):
-    given = describe() | {"exchange": LEVELS}
-    copied = named_files.copied(given, folder / "placement.json", folder / "exchange.json")
-    assert copied == given == named_files.with_content(given)
-
-
-def test_a_description_without_files_stays_as_it_is(tmp_path):
-    for exchange in ("p2p", {"near": "p2p"}, {"name": "two_level", "group": 2}, 7, {"order": None}):
-        given = describe() | {"exchange": exchange}
-        assert named_files.located(given, tmp_path) is given
-
-
 def test_a_description_is_the_same_wherever_its_file_lies(tmp_path):
     whole = Placement.of(2, [50, 100], [0, 1])
     one, two = (written(tmp_path / name / "p.json", whole) for name in ("a", "b"))
@@ -83,18 +71,3 @@ def test_a_description_is_the_same_wherever_its_file_lies(tmp_path):
     assert placement_field.same(one, two) and not placement_field.same(one, other)
     assert placement_field.same("area", "area") and not placement_field.same("area", one)
     assert named_files.with_content(describe()) == describe()
-
-
-def test_a_copy_is_found_from_its_folder(tmp_path):
-    written(tmp_path / "near" / "cut.json", Placement.of(2, [50, 100], [0, 1]))
-    given = named_files.located(describe() | {"placement": FROM_FILE}, tmp_path)
-    assert given["placement"]["file"] == str(tmp_path / "near" / "cut.json")
-    copy = tmp_path / "kept" / "copy.json"
-    copy.parent.mkdir()
-    kept = named_files.stored(given, lambda field, file: copy, copy.parent / "descriptions")
-    assert kept["placement"]["file"] == "../copy.json"
-    back = named_files.located(kept, tmp_path / "kept" / "descriptions")
-    assert named_files.with_content(back) == named_files.with_content(given)
-    plain = describe()
-    assert named_files.stored(plain, lambda field, file: tmp_path / "none.json", tmp_path) == plain
-    assert not (tmp_path / "none.json").exists()

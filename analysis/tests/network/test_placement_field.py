@@ -1,15 +1,13 @@
 """Placements of a description: by name or from a file, and where the neurons are then."""
 
-import numpy as np
 import pytest
 from small_network import describe
 
 from spikemark.core.errors import BadInput
 from spikemark.network import placement, placement_field, placement_file
 from spikemark.network.description import read
-from spikemark.network.placement import PLACEMENTS, areas_on_ranks, neurons, sharing, spans
+from spikemark.network.placement import PLACEMENTS, areas_on_ranks, neurons, ranges, sharing, spans
 from spikemark.network.placement_file import Placement
-from spikemark.prediction.partition.placement import of_rule
 
 FROM_FILE = {"name": "from_file", "file": "near/cut.json"}
 
@@ -39,7 +37,7 @@ def test_a_file_stands_for_itself_and_back():
     weighed = {"name": "area_group", "weights": [1.0, 0.5, 0.5]}
     assert read(describe() | {"placement": weighed}).placement == "area_group:1.0,0.5x2"
     assert placement_field.field_of(placement_field.text_of(weighed)) == weighed
-    assert placement_field.name_of(weighed) == "area_group by weights"
+    assert placement_field.name_of(weighed) == "area_group 1,0.5x2"
 
 
 @pytest.mark.parametrize(
@@ -48,14 +46,14 @@ def test_a_file_stands_for_itself_and_back():
      {**FROM_FILE, "ranks": 2}, {"name": "from_file", "file": 3}, {"name": "from_file", "file": "p.npz"}],
 )  # fmt: skip
 def test_what_is_neither_is_refused(field):
-    with pytest.raises(BadInput, match=r"^run: placement: .*; allowed: .*\.json") as error:
+    with pytest.raises(BadInput, match=r"^run: placement: .*; expected .*\.json") as error:
         read(describe() | {"placement": field}, "run: ")
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("weights", [[], "1", [True], [1e400, 1], [10**400, 1], [float("nan")]])
 def test_weights_that_are_no_finite_numbers_are_refused_by_name(weights):
-    said = r"^run: placement: weights=.*; allowed: a finite number for each rank$"
+    said = r"^run: placement: weights=.*; expected a finite number for each rank$"
     with pytest.raises(BadInput, match=said):
         read(describe() | {"placement": {"name": "area_group", "weights": weights}}, "run: ")
 
@@ -63,7 +61,7 @@ def test_weights_that_are_no_finite_numbers_are_refused_by_name(weights):
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 @pytest.mark.parametrize("rule", PLACEMENTS)
 def test_a_file_places_as_the_rule_that_it_states(rule, ranks, network, tmp_path):
-    path = written(tmp_path / "p.json", of_rule(network, rule, ranks))
+    path = written(tmp_path / "p.json", ranges(network.network, rule, ranks)[0])
     for threads in (1, 3):
         mine, ruled = (neurons(network, name, ranks, threads) for name in (path, rule))
         assert (mine.sum(axis=2) == ruled.sum(axis=2)).all()
@@ -88,7 +86,7 @@ def test_areas_on_ranks_that_do_not_follow_each_other(network, tmp_path):
 
 def test_a_file_for_others_is_refused(network, tmp_path):
     path = written(tmp_path / "p.json", Placement.of(2, [50, 99], [0, 1]))
-    with pytest.raises(BadInput, match="neurons 99 to 99 are forgotten"):
+    with pytest.raises(BadInput, match="end=99; expected 100"):
         neurons(network, path, 2, 1)
     written(tmp_path / "p.json", Placement.of(2, [50, 100], [0, 1]))  # read again, as it has changed
     assert neurons(network, path, 2, 1).sum() == 100
@@ -96,21 +94,5 @@ def test_a_file_for_others_is_refused(network, tmp_path):
         neurons(network, path, 3, 1)
     with pytest.raises(BadInput, match=r"absent\.json: not found"):
         spans(network, str(tmp_path / "absent.json"), 2)
-    with pytest.raises(BadInput, match="placement='far'; allowed: round_robin, area, area_group, or a file"):
+    with pytest.raises(BadInput, match="placement='far'; expected round_robin, area, area_group, or a file"):
         placement.check_name("far")
-
-
-def test_neurons_of_many_ranges_are_counted_one_by_one(network, tmp_path):
-    rng = np.random.default_rng(3)
-    end = np.append(np.sort(rng.choice(np.arange(1, 100), 30, replace=False)), 100)
-    rank = rng.integers(0, 4, len(end))
-    over = np.array([rng.integers(1, 5 - r) for r in rank])
-    first = np.r_[0, end[:-1]]
-    origin = rng.integers(0, first + 1)
-    path = written(tmp_path / "p.json", Placement.of(4, end, rank, over, origin))
-    expected = np.zeros((5, 4), dtype=int)
-    edges = np.cumsum([p.size for p in network.network.populations])
-    for f, e, r, n, o in zip(first, end, rank, over, origin, strict=True):
-        for k in range(f, e):
-            expected[np.searchsorted(edges, k, "right"), r + (k - o) % n] += 1
-    assert (neurons(network, path, 4, 3).sum(axis=2) == expected).all()

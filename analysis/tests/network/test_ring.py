@@ -26,23 +26,6 @@ def test_a_part_of_the_smallest_weight_is_the_unit():
     assert (found.unit, found.cell_bytes, found.slots) == (1.0, 2, 16)
 
 
-@pytest.mark.parametrize(
-    ("weights", "unit"),
-    [
-        ((0.1, 0.25), 0.05),
-        ((1, 1 + 1 / 64), 1 / 64),
-        ((1, 1 + 1 / 65), None),
-        ((2, 3**0.5), None),
-        ((0,), 1.0),
-    ],
-)
-def test_parts_that_are_tried(weights, unit):
-    found = of(*weights)
-    assert found.cell_bytes == (4 if unit is None else 2)
-    if unit is not None:
-        assert found.unit == pytest.approx(unit)
-
-
 def test_input_from_outside_counts():
     """Its weight must be a multiple of the unit, and fit into 32 bits beside the synapses' 16."""
     assert of(1.0).cell_bytes == 2
@@ -58,13 +41,6 @@ def test_sixteen_bits_hold_the_most_synapses_of_a_neuron():
     assert of(1, indegree=32767).cell_bytes == 2
     assert of(1, indegree=32768).cell_bytes == 4
     assert of(1, indegree={"mean": 32000}).cell_bytes == 4  # some neuron may draw more than 32767
-
-
-def test_spread_weights():
-    assert of({"mean": 1, "sd": 0.5, "classes": 2}).unit == 0.5  # 0.5 and 1.5
-    assert of({"mean": 1, "sd": 0.1}).cell_bytes == 4
-    own = {"mean": 1, "sd": 0.1, "classes": 0}
-    assert of(own).cell_bytes == 4 and of({"mean": 1, "sd": 0, "classes": 0}).cell_bytes == 2
 
 
 def test_a_weight_too_small_beside_the_others_is_refused():

@@ -3,7 +3,7 @@ import math
 import pytest
 from scipy import stats
 
-from spikemark.quantities.quantity import KINDS, Quantity, difference, mean, missing, with_half, worst
+from spikemark.quantities.quantity import KINDS, Quantity, difference, mean, missing, with_half
 from spikemark.quantities.table import Column
 
 
@@ -44,6 +44,11 @@ def test_an_unknown_interval_is_not_an_interval_of_no_width():
     assert Quantity(0.0)
 
 
+def test_an_interval_widens_on_both_sides():
+    assert Quantity(2.0, 1.0, 3.0).widened(0.5, 1.5).interval == (0.5, 4.5)
+    assert Quantity(2.0).widened(0.5, 1.5).interval == (1.5, 3.5)
+
+
 def test_mean_has_the_t_interval():
     values = [1.0, 2.0, 4.0, 5.0]
     found = mean(values, "s", "measured")
@@ -53,15 +58,10 @@ def test_mean_has_the_t_interval():
     assert mean([2.0]) == Quantity(2.0) and not mean([]) and math.isfinite(mean([1.0] * 3).high)
 
 
-def test_two_repetitions_have_no_interval_and_say_so():
+def test_two_repetitions_have_no_interval():
     """Student's t would give 1 to 2 an interval from 0 to 8."""
     found = mean([1.0, 2.0], "s", "measured")
     assert (found.value, found.interval) == (1.5, None)
-    assert Column("time", "time").text(found) == "1.50 (no interval: two repetitions)"
-    assert found.times(1000, "ms").sign == found.sign
-
-
-def test_a_number_is_as_sure_as_its_worst_input():
-    assert worst(["measured", "assumed", "literature"]) == "assumed"
-    assert worst(["counted"]) == "counted"
-    assert [worst([kind, "given"]) for kind in KINDS] == list(KINDS)
+    assert Column("time", "time").text(found) == "1.50"
+    assert Column("time", "time").text(Quantity(1.5, 1.0, 2.0)) == "1.50 (1.00–2.00)"
+    assert Column("time", "time").text(Quantity(0.0, 0.0, 0.0)) == "0"

@@ -42,16 +42,6 @@ def test_zeros_and_missing_numbers_are_no_words(cell):
     assert Table(columns, [{"run": "a", "n": cell}]).words == (0, 2)
 
 
-def test_a_sign_stands_after_the_interval():
-    column = Column("factor", "factor", words=lambda x: f"{x:g}×")
-    assert column.text(Quantity(2.0, 1.5, 3.0, sign="*")) == "2× (1.5× to 3×)*"
-
-
-def test_columns_of_words_are_told_from_columns_of_numbers():
-    assert TABLE.words == (0,)
-    assert Table([*COLUMNS[:1], Column("why", "why")], [{"schedule": "a", "why": "b"}]).words == (0, 1)
-
-
 def test_the_same_numbers_reach_json_markdown_and_the_terminal():
     content = json.loads(json.dumps(TABLE.content()))
     assert content["rows"][0]["waiting_us"] == {"value": 12.34, "low": 11.0, "high": 14.0}
@@ -68,14 +58,6 @@ def test_the_same_numbers_reach_json_markdown_and_the_terminal():
     assert TABLE.markdown().splitlines()[1].startswith("| --- | ---: |")
 
 
-def test_a_column_of_several_kinds_says_the_kind_of_each_cell():
-    column = Column("time", "time", each=True)
-    assert column.text(Quantity(1.0, 0.5, 2.0, kind="assumed")) == "1.00 (0.500–2.00), assumed"
-    assert column.text(Quantity(1.0, kind="measured")) == "1.00, measured"
-    assert column.text(missing("not timed", mark="unknown")) == "unknown"
-    assert Column("time", "time").text(Quantity(1.0, kind="measured")) == "1.00"
-
-
 def test_a_turned_table_has_a_column_for_every_row():
     rows = [{"name": f"run {i}", "a": float(i), "b": "x" * i} for i in range(1, 6)]
     table = Table(
@@ -87,18 +69,3 @@ def test_a_turned_table_has_a_column_for_every_row():
     assert last.cells == [["A (measured)", "5.00"], ["B", "xxxxx"]]
     assert (first.notes, second.notes, last.notes) == ([], [], ["n"]) and first.title == "T"
     assert Table([Column("name", "run"), Column("a", "A")], [], "T").turned(2) == []
-
-
-def test_brackets_are_no_markup_on_a_terminal():
-    stream = io.StringIO()
-    rows = [{"name": "[bold]", "why": "[a, b] of [1]"}]
-    terminal.show(Table([Column("name", "[red]"), Column("why", "why")], rows, "[T]"), stream=stream)
-    for text in ("[bold]", "[a, b] of [1]", "[red]", "[T]"):
-        assert text in stream.getvalue()
-
-
-def test_what_was_counted_exactly_has_no_interval():
-    column = Column("memory", "memory (GB)", each=True)
-    assert column.text(Quantity(0.935, 0.935, 0.935, kind="counted")) == "0.935, counted"
-    assert column.text(Quantity(0.935, 0.93, 0.94, kind="counted")) == "0.935 (0.930–0.940), counted"
-    assert column.text(Quantity(0.935, 0.935, 0.935, kind="measured")) == "0.935 (0.935), measured"

@@ -7,7 +7,6 @@ from spikemark.quantities.words import (
     NARROW,
     change,
     counted,
-    geometric_mean,
     integer,
     number,
     percent,
@@ -47,7 +46,3 @@ from spikemark.quantities.words import (
 )
 def test_numbers_as_words(made, words):
     assert made == words
-
-
-def test_the_one_mean_is_geometric():
-    assert geometric_mean([1, 4]) == pytest.approx(2) and geometric_mean([0, 4]) == 0

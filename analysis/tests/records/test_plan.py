@@ -6,10 +6,10 @@ import pytest
 import swept
 from planned import LINE
 
+from spikemark.cli.run import carry_out
 from spikemark.core.errors import BadInput
-from spikemark.records.gather import gather
+from spikemark.records.frames import load_folder
 from spikemark.records.results import Results
-from spikemark.running.measure import measure
 
 PLAN = {
     "format_version": 1,
@@ -18,43 +18,29 @@ PLAN = {
     "shuffle_seed": 1,
     "runs": [LINE],
 }
+RUN, X = "runs", {"name": "x", "title": "x"}
 BAD_PLANS = {
-    "empty file": ("", "not JSON"),
-    "list": ("[]", "not a plan"),
-    "nothing": ({}, "not a plan"),
-    "other version": ({**PLAN, "format_version": 99}, "format_version 99"),
-    "version true": ({**PLAN, "format_version": True}, "format_version True"),
-    "no runs": ({k: v for k, v in PLAN.items() if k != "runs"}, "runs: missing"),
-    "runs a number": ({**PLAN, "runs": 5}, "runs=5"),
-    "run a number": ({**PLAN, "runs": [5]}, r"runs\.0=5"),
-    "run without fields": ({**PLAN, "runs": [{}]}, r"runs\.0\.id: missing"),
-    "run leads elsewhere": ({**PLAN, "runs": [{**LINE, "id": "../x"}]}, r"runs\.0\.id='\.\./x'"),
-    "ranks true": ({**PLAN, "runs": [{**LINE, "ranks": True}]}, r"runs\.0\.ranks=True"),
-    "run twice": ({**PLAN, "runs": [LINE, LINE]}, "same id"),
-    "experiment a number": ({**PLAN, "experiment": 5}, "experiment=5"),
-    "endless time limit": (
-        {**PLAN, "experiment": {"name": "x", "title": "x", "time_limit_s": 3e6}},
-        r"experiment\.time_limit_s=3000000\.0",
-    ),
-    "deep": ("[" * 100_000, "nested"),
-    "deep, but not too deep for Python": ('{"a":' * 150 + "1" + "}" * 150, "nested more than 100"),
-    "long number": ("1" * 5000, "5000 digits|integer string conversion"),
-    "key twice": ('{"runs": [], "runs": []}', "'runs' stands twice"),
-    "not UTF-8": (b"\xff", "not UTF-8"),
-}
+    "": "not JSON", "[]": "not a plan", "{}": "not a plan", b"\xff": "not UTF-8", "[" * 100_000: "nested",
+    '{"runs": [], "runs": []}': "'runs' is there twice", "1" * 5000: "5000 digits|integer string conversion",
+    **{json.dumps({**PLAN, **change}): said for change, said in (
+        ({"format_version": 99}, "format_version=99"), ({"format_version": True}, "format_version=True"),
+        ({RUN: 5}, "runs=5"), ({RUN: [5]}, r"runs\.0=5"), ({RUN: [{}]}, r"runs\.0\.id: missing"),
+        ({RUN: [{**LINE, "id": "../x"}]}, r"runs\.0\.id='\.\./x'"), ({RUN: [LINE, LINE]}, "same id"),
+        ({RUN: [{**LINE, "ranks": True}]}, r"runs\.0\.ranks=True"), ({"experiment": 5}, "experiment=5"),
+        ({"experiment": X | {"time_limit_s": 3e6}}, r"experiment\.time_limit_s=3000000\.0"),
+    )},
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("case", BAD_PLANS)
-def test_bad_plan_is_one_line_for_all_who_read_it(tmp_path, case):
-    content, reason = BAD_PLANS[case]
-    content = json.dumps(content) if isinstance(content, dict) else content
+@pytest.mark.parametrize("content", BAD_PLANS, ids=[*map(str, range(len(BAD_PLANS)))])
+def test_bad_plan_is_one_line_for_all_who_read_it(tmp_path, content):
     (tmp_path / "plan.json").write_bytes(content if isinstance(content, bytes) else content.encode())
     for read in (
         lambda: Results(tmp_path).read_plan(),
-        lambda: measure(Results(tmp_path), "ab"),
-        lambda: gather(tmp_path),
+        lambda: carry_out(tmp_path, "ab"),
+        lambda: load_folder(tmp_path),
     ):
-        with pytest.raises(BadInput, match=reason) as refusal:
+        with pytest.raises(BadInput, match=BAD_PLANS[content]) as refusal:
             read()
         assert "\n" not in str(refusal.value)
         assert str(tmp_path / "plan.json") in str(refusal.value)

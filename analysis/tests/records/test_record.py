@@ -1,39 +1,49 @@
-"""The reader of run records: what it gives."""
+"""The reader of run records: what it gives, and how it refuses what is not whole and consistent."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from edited_record import drop_column, edit, refused, set_times
+from edited_record import edit, refused, set_times
 from small_network import describe
-from synthetic import overlap, write_run
-from synthetic_record import PHASES, RANK_COLUMNS
+from synthetic import PHASES, RANK_COLUMNS, overlap, write_run
 
+from spikemark.core import places
 from spikemark.core.errors import BadInput
-from spikemark.records import record
+from spikemark.records import arrays, phases, record, record_fields, run_files
+from spikemark.records.phases import COMPUTE, HELD, THREADS
+
+MINI_APP = places.root() / "miniapp"
+
+
+@pytest.fixture
+def run_dir(tmp_path):
+    return write_run(tmp_path / "run", ranks=3, threads=2, cycles=100)
 
 
 @pytest.mark.parametrize("schedule", ["conventional", "placement_only", "structure_aware"])
 def test_reads_what_was_written(tmp_path, schedule):
     run = record.load(write_run(tmp_path, schedule=schedule, ranks=3, cycles=100, delay_ratio=5, threads=2))
-    assert run.path == tmp_path
-    assert (run.schedule, run.delay_ratio) == (schedule, 5)
+    assert (run.path, run.schedule, run.delay_ratio, run.spikes) == (tmp_path, schedule, 5, None)
     assert run.placement == ("round_robin" if schedule == "conventional" else "area")
     assert run.window == (5 if schedule == "structure_aware" else 1)
-    assert isinstance(run.cycles, np.memmap)
-    assert run.cycles.shape == (3, 100, len(PHASES))
+    assert isinstance(run.cycles, np.memmap) and run.cycles.shape == (3, 100, len(PHASES))
     parts = sum(run.phase(name).astype(float) for name in ("deliver", "update", "collocate"))
     np.testing.assert_array_equal(run.compute(), parts)
-    assert run.compute().dtype == np.float64
-    assert run.spikes is None
-    assert list(run.ranks.columns) == RANK_COLUMNS
+    assert list(run.ranks.columns) == RANK_COLUMNS and run_files.foreign(tmp_path) == []
     assert run.ranks["synaptic_events"].sum() == run.record.totals.synaptic_events
     for name, times in run.record.timing.phases.items():
         np.testing.assert_allclose(run.phase(name).sum(axis=1).mean(), times.mean_s, rtol=1e-4)
 
 
-def test_one_rank_has_a_window_too(tmp_path):
-    assert record.load(write_run(tmp_path, schedule="structure_aware", ranks=1, delay_ratio=5)).window == 5
+def test_what_belongs_to_no_run_is_named_in_order(tmp_path):
+    for name in ("notes.txt", ".hidden", *run_files.FILES):
+        (tmp_path / name).touch()
+    assert run_files.foreign(tmp_path) == [".hidden", "notes.txt"]
+    assert run_files.foreign(tmp_path / "nowhere") == [] and not run_files.whole(tmp_path / "nowhere")
 
 
 def test_waiting_without_a_barrier_holds_transport_and_says_so(tmp_path):
@@ -54,121 +64,215 @@ def test_waiting_without_a_barrier_holds_transport_and_says_so(tmp_path):
     times[:, :, PHASES.index("synchronise")] = np.nan
     set_times(tmp_path, times)
     assert record.load(tmp_path).spent_s("exchange", "waiting") is None
-    edit(tmp_path, lambda r: r["lanes"][0].update(ranks=1))
-    # no lane has a barrier that was not timed
+    edit(tmp_path, lambda r: r["lanes"][0].update(ranks=1))  # no lane has a barrier that was not timed
     assert record.load(tmp_path).spent_s("waiting") == pytest.approx(waited)
 
 
-def test_delay_ratio_auto_is_read_from_the_lanes(run_dir):
-    edit(run_dir, lambda r: r["description"].update(delay_ratio="auto"))
-    edit(run_dir, lambda r: r["lanes"].append(r["lanes"][0] | {"name": "far", "period": 7}))
-    assert record.load(run_dir).delay_ratio == 7
-
-
-def test_spikes(run_dir):
+def test_spikes_and_cycles_that_were_or_were_not_recorded(run_dir, tmp_path):
     edit(run_dir, lambda r: r["description"]["record"].update(spikes=True))
     assert "spikes.npy: not found" in refused(run_dir)
     spikes = json.loads((run_dir / "record.json").read_text())["totals"]["spikes"]
-    np.save(run_dir / "spikes.npy", np.zeros((spikes, 2), np.uint32))
+    for more in (1, 0):
+        np.save(run_dir / "spikes.npy", np.zeros((spikes + more, 2), np.uint32))
+        if more:
+            assert f"holds uint32 [{spikes + 1}, 2]" in refused(run_dir)
     assert record.load(run_dir).spikes.shape == (spikes, 2)
-    np.save(run_dir / "spikes.npy", np.zeros((spikes + 1, 2), np.uint32))
-    assert f"holds uint32 [{spikes + 1}, 2]" in refused(run_dir)
-
-
-def test_a_silent_run_has_an_empty_list_of_spikes(tmp_path):
-    description = describe(rate_hz=0)
-    description["record"]["spikes"] = True
-    write_run(tmp_path, description=description)
-    np.save(tmp_path / "spikes.npy", np.zeros((0, 2), np.uint32))
-    assert record.load(tmp_path).spikes.shape == (0, 2)
-
-
-def test_a_run_without_cycles(tmp_path):
     description = describe()
     description["record"]["cycles"] = False
-    run = record.load(write_run(tmp_path, description=description))
+    run = record.load(write_run(tmp_path / "none", description=description))
     assert run.cycles is None
     with pytest.raises(BadInput, match=r"no cycles\.npy"):
         run.compute()
 
 
-def test_further_fields_are_kept(run_dir):
-    edit(run_dir, lambda r: r["timing"].update(novelty=3))
-    assert record.load(run_dir).record.timing.novelty == 3
-
-
 METER = {"name": "instructions", "unit": "count", "source": "papi"}
 ENERGY = {
-    "source": "powercap",
-    "status": "ok",
-    "gross_j": 12.5,
-    "idle_power_w": 40.0,
-    "net_j": -3.0,
-    "duration_s": 0.4,
-    "readings": 4,
-    "coverage": 1,
-    "nodes": 1,
-    "sampling_cost": 1e-4,
-    "reason": None,
+    "source": "powercap", "status": "ok", "gross_j": 12.5, "idle_power_w": 40.0, "net_j": -3.0,
+    "duration_s": 0.4, "readings": 4, "coverage": 1, "nodes": 1, "sampling_cost": 1e-4, "reason": None,
     "channels": [{"node": 0, "name": "package-0", "event": "/sys/x", "unit": "J", "gross_j": 12.5}],
-}
+}  # fmt: skip
 
 
-def test_meters_and_energy(run_dir):
+def test_meters_energy_and_unknown_values(run_dir):
     missing = METER | {"value": None, "event": None, "status": "denied", "reason": "permission denied"}
     counted = METER | {"value": 7, "event": "PAPI_TOT_INS", "status": "ok", "reason": None, "phase": "update"}
     edit(run_dir, lambda r: r.update(meters=[missing, counted], energy=ENERGY, energy_reason=None))
     edit(run_dir, lambda r: r["timing"].update(idle_before_s=[1.5, 6.5], counter_read_s=1e-6))
-    read = record.load(run_dir).record
-    assert [meter.value for meter in read.meters] == [None, 7]
-    assert [meter.phase for meter in read.meters] == [None, "update"]
-    assert read.energy.channels[0].name == "package-0"
-    assert read.timing.idle_before_s == [1.5, 6.5]
-    assert read.timing.idle_after_s is None
-
-
-def test_a_record_from_before_meters_had_values(run_dir):
-    old = {"name": "resident_peak", "unit": "byte", "source": "/proc/self/status VmHWM", "status": "ok"}
-    edit(run_dir, lambda r: r.update(meters=[old]))
-    assert record.load(run_dir).record.meters[0].value is None
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"gross_j": None}, "an energy of null needs a reason"),
-        ({"gross_j": -1.0}, "energy.gross_j"),
-        ({"status": "guessed"}, "energy.status"),
-        ({"coverage": 1.5}, "energy.coverage"),
-    ],
-)
-def test_energy_that_cannot_be_is_refused(change, message, run_dir):
-    edit(run_dir, lambda r: r.update(energy=ENERGY | change))
-    assert message in refused(run_dir)
-
-
-def test_further_columns_are_kept(run_dir):
-    path = run_dir / "ranks.csv"
-    header, *lines = path.read_text().splitlines()
-    path.write_text("\n".join([header + ",rack", *(line + ",r1" for line in lines)]) + "\n")
-    assert record.load(run_dir).ranks["rack"].tolist() == ["r1"] * 3
-
-
-def test_unknown_values_are_missing_not_zero(run_dir):
-    path = run_dir / "ranks.csv"
-    header, *lines = path.read_text().splitlines()
-    place = header.split(",").index("peak_bytes")
-    cells = [line.split(",") for line in lines]
-    for row in cells:
-        row[place] = ""
-    path.write_text("\n".join([header, *(",".join(row) for row in cells)]) + "\n")
     edit(run_dir, lambda r: r["memory"].update(peak_bytes=None, bytes_per_synapse=None))
+    path = run_dir / "ranks.csv"
+    table = pd.read_csv(path, dtype=str)
+    table.assign(peak_bytes=None).to_csv(path, index=False)
     run = record.load(run_dir)
-    assert run.ranks["peak_bytes"].isna().all()
-    assert run.record.memory.peak_bytes is None
+    read = run.record
+    assert [(meter.value, meter.phase) for meter in read.meters] == [(None, None), (7, "update")]
+    assert read.energy.channels[0].name == "package-0"
+    assert (read.timing.idle_before_s, read.timing.idle_after_s) == ([1.5, 6.5], None)
+    assert run.ranks["peak_bytes"].isna().all() and read.memory.peak_bytes is None
 
 
-def test_older_records_do_not_tell_external_events_by_rank(run_dir):
-    assert record.load(run_dir).ranks["external_events"].tolist() == [0, 0, 0]
-    drop_column(run_dir / "ranks.csv", "external_events")
-    assert record.load(run_dir).ranks["external_events"].isna().all()
+@pytest.mark.filterwarnings("error")
+def test_files_beside_the_record_are_optional_and_checked(tmp_path):
+    one = record.load(write_run(tmp_path / "one", ranks=2))
+    assert one.record.host.per_node is None and one.node_of_rank == ["synthetic"] * 2
+    assert one.launched is None and one.cluster is None and one.cpus == ("synthetic CPU",)
+    assert one.simulation is None
+    assert record.load(write_run(tmp_path / "two", ranks=2, host__nodes=2)).node_of_rank is None
+    assert record_fields.Launched.model_validate({}).model_dump(mode="json")["command"] == []
+    (tmp_path / "one" / run_files.SIMULATION).write_text('{"machine": "jureca-dc"}')
+    assert record.load(tmp_path / "one").simulation == {"machine": "jureca-dc"}
+    for name, text, complaint in (
+        ("simulation.json", "{", "truncated"), ("simulation.json", "[]", "holds list"),
+        ("launch.json", "[1]", "holds list"), ("launch.json", '{"allocation": {}}', "allocation.job"),
+    ):  # fmt: skip
+        path = write_run(tmp_path / complaint.replace(" ", "-") / name) / name
+        path.write_text(text)
+        said = refused(path.parent)
+        assert name in said and complaint in said
+
+
+def test_phases_are_those_of_the_mini_app():
+    """In its list and in the same order; FORMAT.md says what each is."""
+    header = (MINI_APP / "src" / "measurement" / "phases.h").read_text()
+    assert tuple(re.findall(r"^ +PHASE\((\w+)\)", header, re.MULTILINE)) == phases.PHASES
+    said = re.findall(r"^- `(\w+)`: ", (MINI_APP / "FORMAT.md").read_text(), re.MULTILINE)
+    assert [name for name in said if name in phases.PHASES] == [*phases.PHASES]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_records_of_format_1_compute_as_long_as_before(tmp_path, threads):
+    """Delivery and update held the waiting of threads: only their sum with it is known."""
+    now = record.load(write_run(tmp_path / "now", ranks=2, threads=threads, cycles=100))
+    folder = write_run(tmp_path / "then", ranks=2, threads=threads, cycles=100)
+    times = np.load(folder / "cycles.npy")
+    np.save(folder / "cycles.npy", np.delete(times, PHASES.index(THREADS), axis=2))
+
+    def older(content):
+        content["format_version"] = 1
+        content["phases"].remove(THREADS)
+        del content["timing"]["phases"][THREADS]
+
+    edit(folder, older)
+    then = record.load(folder)
+    assert np.array_equal(then.compute(), now.compute())
+    assert then.spent_s(*COMPUTE) == pytest.approx(now.spent_s(*COMPUTE))
+    for part in ("collocate", "waiting", "exchange"):
+        assert then.spent_s(part) == now.spent_s(part)
+    if threads > 1:
+        wait = then.record.timing.phases[THREADS]
+        assert (wait.mean_s, wait.max_s, wait.reason) == (None, None, HELD)
+        assert np.isnan(then.phase(THREADS)).all()
+        for parts in (("deliver",), ("update",), (THREADS,), ("deliver", "update"), ("update", "exchange")):
+            assert then.spent_s(*parts) is None, parts
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_times_that_cannot_be_or_are_not_those_of_the_record_are_refused(run_dir, phase):
+    path, at = run_dir / "cycles.npy", PHASES.index(phase)
+    whole = np.load(path)
+    for value in (np.nan, np.inf, -1.0, 1e30):
+        times = whole.copy()
+        times[1, 7, at] = value
+        np.save(path, times)
+        wanted = f"cycles.npy: {phase} time {value} s of rank 1 in cycle 7"
+        assert (f"{phase}: the mean time of a rank is" if value == 1e30 else wanted) in refused(run_dir)
+    whole[:, 0, at] += [0.001, 0.002, 0.003]
+    set_times(run_dir, whole)
+    record.load(run_dir)
+    whole[[0, 2], 0, at] += [0.003, -0.003]  # another rank is the slowest; the mean is the same
+    np.save(path, whole)
+    assert f"{phase}: the largest time of a rank is" in refused(run_dir)
+
+
+JSON, NPY = "record.json: truncated or not JSON at line", "cycles.npy: truncated or not a .npy file"
+SHARES = (0.0, 0.001, 0.3, 0.9, 0.999)
+#: File, what becomes of its content (a share of it, other bytes, or None: it is missing), and the complaint.
+DAMAGES = [
+    *((name, None, f"{name}: not found") for name in ("record.json", "cycles.npy", "ranks.csv")),
+    *((name, share, said) for name, said in (("record.json", JSON), ("cycles.npy", NPY)) for share in SHARES),
+    *(("record.json", content, "record.json: holds") for content in (b"[]", b"3", b"null", b'"complete"')),
+    ("record.json", b"\xff\xfe\x00", "record.json: not UTF-8"), ("ranks.csv", b"", "ranks.csv: truncated"),
+    ("ranks.csv", b"rank\n0\n", "ranks.csv: missing column"), ("ranks.csv", 0.9, "ranks.csv: truncated"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "change", "complaint"), DAMAGES)
+def test_damaged_files(run_dir, name, change, complaint):
+    path = run_dir / name
+    whole = path.read_bytes()
+    if change is None:
+        path.unlink()
+    else:
+        path.write_bytes(change if isinstance(change, bytes) else whole[: int(change * len(whole))])
+    assert complaint in refused(run_dir)
+
+
+@pytest.mark.parametrize(("row", "column", "cell", "complaint"), [
+    (2, "rank", "1", "rank=[0, 1, 1]; record.json has ranks 0 to 2"), (0, "rank", "", "rank=nan: expected"),
+    (2, "neurons", "many", "neurons=many:"), (2, "neurons", "-5", "neurons=-5:"),
+    (2, "neurons", "1", "neurons adds up to"), (1, "spikes", "1e300", "spikes=1e300:"),
+    (1, "spikes", "1.5", "spikes=1.5:"), (0, "build_s", "inf", "build_s=inf"),
+    (0, "simulate_s", "-inf", "simulate_s=-inf"), (0, "messages", "[1]", "messages=[1]:"),
+])  # fmt: skip
+def test_cells_that_cannot_be_are_named(run_dir, row, column, cell, complaint):
+    path = run_dir / "ranks.csv"
+    table = pd.read_csv(path, dtype=str)
+    table.loc[row, column] = cell
+    table.to_csv(path, index=False)
+    said = refused(run_dir)
+    assert "ranks.csv: " in said and complaint in said
+
+
+@pytest.mark.parametrize("dtype", ["int64", "Int64"])
+def test_numbers_that_no_integer_holds_are_refused(dtype):
+    with pytest.raises(BadInput) as caught:
+        arrays.numbers(pd.Series([1.0, 1e300], name="spikes"), dtype, Path("ranks.csv"))
+    assert caught.value.field == "spikes"
+
+
+IMPOSSIBLE = [
+    *(({"format_version": v}, f"format_version={v!r}") for v in (0, 4, "1", None, True)),
+    *(({"status": v}, f"status={v!r}") for v in ("running", "failed", None, 1)),
+    ({"ranks": "3"}, "ranks='3'"), ({"ranks": 0}, "ranks=0"), ({"checksum": "xyz"}, "checksum='xyz'"),
+    ({"totals__spikes": -1}, "totals.spikes=-1"), ({"totals__spikes": 1.5}, "totals.spikes=1.5"),
+    ({"totals__messages": 1}, "messages adds up to"), ({"timing__model_s": 0}, "timing.model_s=0"),
+    ({"timing__simulate_s": None}, "timing.simulate_s=None"),
+    ({"timing__simulate_s": float("nan")}, "timing.simulate_s: nan"),
+    ({"timing__real_time_factor": 1e6}, "real_time_factor=1000000.0: simulate_s / model_s is"),
+    ({"timing__phases__update": {"mean_s": None, "max_s": None}},
+     "timing.phases.update: a value of null needs a reason"),
+    ({"phases": ["deliver", "update"]}, "are not those of timing.phases"),
+    ({"phases": [*PHASES, "deliver"]}, "are not those of timing.phases"),
+    ({"lanes": []}, "lanes"), ({"warnings": "none"}, "warnings='none'"),
+    ({"description": {}}, "description.schedule=None"), ({"timing__cycles": 999}, "holds float32"),
+    ({"energy": ENERGY | {"gross_j": None}}, "energy: a value of null needs a reason"),
+    ({"energy": ENERGY | {"gross_j": -1.0}}, "energy.gross_j"),
+    ({"energy": ENERGY | {"status": "guessed"}}, "energy.status"),
+    ({"energy": ENERGY | {"coverage": 1.5}}, "energy.coverage"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("overrides", "complaint"), IMPOSSIBLE)
+def test_impossible_fields(run_dir, overrides, complaint):
+    def change(content):
+        for key, value in overrides.items():
+            *path, last = key.split("__")
+            for step in path:
+                content = content[step]
+            content[last] = value
+
+    edit(run_dir, change)
+    assert complaint in refused(run_dir)
+
+
+#: Records from before lack the first; `spikemark run` adds `energy`.
+ADDED_LATER = ("energy_reason", "kind", "placement", "energy")
+
+
+def test_every_field_of_the_format_is_needed(run_dir):
+    whole = json.loads((run_dir / "record.json").read_text())
+    for field in record.Record.model_fields:
+        (run_dir / "record.json").write_text(json.dumps({k: v for k, v in whole.items() if k != field}))
+        if field in ADDED_LATER:
+            assert record.load(run_dir), field
+        else:
+            assert field in refused(run_dir)

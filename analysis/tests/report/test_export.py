@@ -6,10 +6,9 @@ import pytest
 import swept
 
 from spikemark.core.errors import BadInput
-from spikemark.energy.own import NOT_ASKED
-from spikemark.records.gather import gather
-from spikemark.records.matching import load_planned
-from spikemark.report.export import ALONE, FIGURES, FORMATS, NO_RANK, figures_of_merit
+from spikemark.records.frames import load_folder
+from spikemark.records.results import load_planned
+from spikemark.report.export import FORMATS, NO_RANK, figures_of_merit
 
 GRID = [{"schedule": "conventional"}, {"schedule": "structure_aware", "delay_ratio": [5, 10]}]
 
@@ -24,7 +23,7 @@ def results(tmp_path):
 
 
 def exported(results, *only):
-    text, complaints = figures_of_merit(gather(results.path), only)
+    text, complaints = figures_of_merit(load_folder(results.path), only)
     assert text.endswith("\n")
     return {line["configuration"]: line for line in map(json.loads, text.splitlines())}, complaints
 
@@ -64,25 +63,6 @@ PLAIN = {
 }
 
 
-def test_every_figure_is_there_or_says_why_not(results):
-    for line in exported(results)[0].values():
-        for name in FIGURES:
-            assert (line[name]["value"] is None) == ("reason" in line[name])
-        assert line["energy_per_synaptic_event"] == {
-            "value": None,
-            "interval": None,
-            "unit": "uJ",
-            "reason": NOT_ASKED,
-        }
-
-
-def test_runs_can_be_chosen(results):
-    lines, _ = exported(results, "schedule=structure_aware", "ranks=2")
-    assert set(lines) == {"structure_aware D=5 ranks=2", "structure_aware D=10 ranks=2"}
-    with pytest.raises(BadInput, match="--only: 'ranks=3'; allowed: ranks="):
-        exported(results, "ranks=3")
-
-
 def test_a_wrong_checksum_shows_in_every_line_of_its_network(results):
     run = next(
         run for run in swept.planned(results.path, grid=GRID, ranks=[1, 2], seeds=[1, 2, 3], repetitions=2)[1]
@@ -91,14 +71,6 @@ def test_a_wrong_checksum_shows_in_every_line_of_its_network(results):
     lines, complaints = exported(results)
     assert {line["checksums_agree"] for line in lines.values()} == {False}
     assert "CHECKSUMS DIFFER" in complaints[0]
-
-
-def test_a_single_run_agrees_with_nobody(tmp_path):
-    results, (run,) = swept.planned(tmp_path)
-    swept.write(results, run)
-    (line,) = exported(results)[0].values()
-    assert (line["checksums_agree"], line["checksums_reason"]) == (None, ALONE)
-    assert line["real_time_factor"]["interval"] is None
 
 
 def test_failed_and_missing_runs_are_complaints(tmp_path):
@@ -114,6 +86,6 @@ def test_failed_and_missing_runs_are_complaints(tmp_path):
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_form_is_lines_of_json_and_ends_with_complaints(results, form):
-    text, complaints = FORMATS[form](gather(results.path), ("schedule=structure_aware",))
+    text, complaints = FORMATS[form](load_folder(results.path), ("schedule=structure_aware",))
     assert all(isinstance(json.loads(line), dict) for line in text.splitlines())
     assert complaints == []

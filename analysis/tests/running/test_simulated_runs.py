@@ -1,43 +1,51 @@
 """Experiments on simulated machines: their fields, their runs, and pages that never call them measured."""
 
 import json
-import re
 import time
 from pathlib import Path
 
 import pytest
+import simulated_parts
 import swept
 from fake_simulation import write
 from html_page import Page
-from pydantic import ValidationError
 from synthetic import write_run
 
-from spikemark import report
+from spikemark import machines, report
 from spikemark.core.errors import BadInput
-from spikemark.records import collect, record
-from spikemark.records.experiment_fields import one_line
-from spikemark.records.gather import gather
+from spikemark.records import collect, export, record
+from spikemark.records.frames import load_folder
+from spikemark.records.plan import SimulatedOn
 from spikemark.records.results import Results
-from spikemark.running import sweeps
-from spikemark.running.carry_out import RunFailed
+from spikemark.report import machine_parts, sweep_page
+from spikemark.running import experiments, possible, sweeps
 from spikemark.running.experiments import Experiment, expand
-from spikemark.running.measure import measure
-from spikemark.running.progress import Progress
+from spikemark.running.measure import RunFailed, measure
 from spikemark.running.simulate import simulate
 from spikemark.running.simulation.smpirun import SimulationFailed
 
 OVERSUBSCRIBED = "oversubscribed: 4 ranks x 1 threads on 2 cores of a node; times are no evidence of speed"
+ON = {"fast": 3, "slow": 1}
 
 
-def experiment(machine: dict | None = None, **changes) -> Experiment:
-    content = {
+def content(machine: dict | None = None, **changes) -> dict:
+    given = {
         "machine": {"profile": "jureca-dc", **(machine or {})},
         "set": {"time.simulate_ms": 20, "time.warmup_ms": 0},
         "grid": [{"schedule": ["conventional", "structure_aware"], "delay_ratio": 10}],
         "ranks": 4,
         "seeds": [1, 2],
     }
-    return Experiment.model_validate({**swept.PLAIN, **content, **changes})
+    return {name: v for name, v in {**swept.PLAIN, **given, **changes}.items() if v is not None}
+
+
+def experiment(machine: dict | None = None, **changes) -> Experiment:
+    return Experiment.model_validate(content(machine, **changes))
+
+
+def on_parts(machine: Path, given: dict | None = None, **changes) -> Experiment:
+    """Of one run on a machine of parts, with changes."""
+    return experiment({"profile": str(machine), **(given or {})}, **{"grid": [{}], "seeds": 1, **changes})
 
 
 def at_hand() -> Experiment:
@@ -50,13 +58,20 @@ def planned(folder: Path, chosen: Experiment) -> tuple[Results, list[str]]:
     return results, [run.id for run in runs]
 
 
+@pytest.fixture
+def parts(tmp_path) -> Path:
+    """Eight fast nodes and two slow ones of 16 cores."""
+    simulated_parts.load(tmp_path)
+    return tmp_path / "parts.yaml"
+
+
+# --- fields and identity
+
+
 def test_an_axis_of_the_machine_changes_the_run_and_not_its_description(fake):
-    chosen = experiment(grid=[{"machine.correlation": [0, 0.9], "machine.cv": 0.1}], seeds=1)
-    runs = expand(chosen)
-    assert sorted(run.machine.correlation for run in runs) == [0, 0.9]
-    assert {run.machine.cv for run in runs} == {0.1}
-    assert runs[0].description == runs[1].description
-    assert "machine" not in runs[0].description
+    runs = expand(experiment(grid=[{"machine.correlation": [0, 0.9], "machine.cv": 0.1}], seeds=1))
+    assert sorted((run.machine.correlation, run.machine.cv) for run in runs) == [(0, 0.1), (0.9, 0.1)]
+    assert runs[0].description == runs[1].description and "machine" not in runs[0].description
     assert {run.label for run in runs} == {f"correlation={c} cv=0.1 ranks=4 seed=1" for c in (0, 0.9)}
 
 
@@ -64,68 +79,118 @@ def test_identity_follows_the_values_of_the_profile(fake):
     before = {run.id for run in expand(experiment())}
     assert {run.id for run in expand(experiment())} == before
     fake.latency = 2.0
-    assert not before & {run.id for run in expand(experiment())}
-    plain = expand(at_hand())
-    assert not before & {run.id for run in plain}
-
-
-def test_compute_times_may_be_those_of_a_larger_network(fake, tmp_path):
-    chosen = experiment({"compute_of": {"preset.neurons_per_area": 5000}}, seeds=1)
-    results, ids = planned(tmp_path, chosen)
-    simulate(results, ids[0])
-    (call,) = fake.calls
-    assert {p["size"] for p in call["description"]["network"]["populations"]} == {60}
-    assert {p["size"] for p in call["compute_of"]["network"]["populations"]} == {5000}
-    assert call["compute_of"]["schedule"] == call["description"]["schedule"]
+    for other in experiment(), at_hand():
+        assert not before & {run.id for run in expand(other)}
+    # New fields without a value are no part of it.
+    plain = ["profile", "compute", "ranks_per_node", "compute_of", "correlation", "cv", "rate_hz"]
+    assert list(SimulatedOn(profile="jureca-dc").identity) == plain
+    assert {*SimulatedOn(profile="x", on=ON, threads=2).identity} >= {"on", "threads"}
 
 
 def test_results_lie_under_the_name_of_the_profile(fake):
-    assert sweeps.folder(experiment(), None, None).path.name == "jureca-dc"
-    assert sweeps.folder(experiment({"profile": "a/b/mine.yaml"}), None, None).path.name == "mine"
-    several = experiment(grid=[{"machine.profile": ["jureca-dc", "supermuc-ng"]}])
-    assert sweeps.folder(several, None, None).path.name == "simulated"
-    assert sweeps.folder(several, "named", None).path.name == "named"
+    for machine, changes, name in (
+        ({}, {}, "jureca-dc"),
+        ({"profile": "a/b/mine.yaml"}, {}, "mine"),
+        ({}, {"grid": [{"machine.profile": ["jureca-dc", "supermuc-ng"]}]}, "simulated"),
+    ):
+        assert sweeps.folder(experiment(machine, **changes), None, None).path.name == name
+        assert sweeps.folder(experiment(machine, **changes), "named", None).path.name == "named"
+
+
+def test_ranks_by_part_are_a_mapping_or_the_words_of_the_command_line(parts, tmp_path):
+    (one,), (same,), (other,) = (
+        expand(on_parts(parts, {"on": on})) for on in (ON, "fast=3,slow=1", "fast=2,slow=2")
+    )
+    assert (one.id, one.machine.on) == (same.id, ON) and other.id != one.id
+    runs = expand(on_parts(parts, grid=[{"machine.on": [ON, {"fast": 1, "slow": 3}]}]))
+    assert {run.label.split("=", 1)[1].split()[0] for run in runs} == {"fast=3,slow=1", "fast=1,slow=3"}
+    assert [run.machine.ranks_per_node for run in runs] == [None, None]
+    lines = "\n".join(f"{name}: {json.dumps(value)}" for name, value in swept.PLAIN.items())
+    (tmp_path / "x.yaml").write_text(f"{lines}\nmachine: {{profile: x, on: {{no: 1, off: 1}}}}\n")
+    assert experiments.load(tmp_path / "x.yaml").machine.on == {"no": 1, "off": 1}  # YAML's true and false
 
 
 @pytest.mark.parametrize(
-    ("machine", "grid", "named"),
+    ("given", "each"),
+    [({}, 1), ({"on": ON}, None), ({"on": ON, "ranks_per_node": 1}, 1), ({"ranks_per_node": None}, 1)],
+)
+def test_ranks_of_a_node(given, each):
+    found = SimulatedOn(profile="x", **given)
+    assert found.ranks_per_node == each
+    assert SimulatedOn.model_validate_json(found.model_dump_json()) == found
+
+
+@pytest.mark.parametrize("name", machines.names("parts"))
+def test_every_machine_of_parts_is_planned(name):
+    on = dict.fromkeys(machines.load_any(name).parts, 1)
+    chosen = on_parts(name, {"on": on}, ranks=len(on))
+    assert len(possible.sift(chosen, expand(chosen)).runs) == 1
+    assert sweeps.folder(chosen, None, None).path.name == name
+
+
+@pytest.mark.parametrize(
+    ("machine", "changes", "named"),
     [
-        ({"compute": "guess"}, {}, "machine.compute: 'guess'"),
-        ({"nodes": 3}, {}, "unknown field 'machine.nodes': allowed are profile"),
-        ({"cv": True}, {}, "machine.cv: True"),
-        ({"correlation": 1}, {}, "machine.correlation: 1"),
-        ({}, {"machine.speed": 1}, "'machine.speed' cannot be set: allowed are machine.profile"),
-        (None, {"machine.cv": 1}, "'machine.cv' cannot be set"),
+        ({"compute": "guess"}, {}, "machine.compute='guess'"),
+        ({"compute": "execute"}, {}, "machine.compute='execute'"),
+        ({"nodes": 3}, {}, "machine.nodes"),
+        ({"cv": True}, {}, "machine.cv=True"),
+        ({"correlation": 1}, {}, "machine.correlation=1"),
+        ({}, {"grid": [{"machine.speed": 1}]}, "'machine.speed' cannot be set"),
+        ({}, {"grid": [{"machine.cv": 1}], "machine": None}, "'machine.cv' cannot be set"),
         ({"compute_of": {"ranks": 3}}, {}, "'ranks' cannot be set"),
+        ({}, {"grid": [{"machine.cv": -1}]}, "machine.cv=-1"),
+        ({}, {"grid": [{"machine.profile": "nowhere"}]}, "machine 'nowhere' not found"),
+        ({"on": "fast"}, {}, "machine.on='fast'"),
+        ({"on": {"fast": 0}}, {}, "machine.on.fast=0"),
+        ({"on": {"fast": True}}, {}, "machine.on.fast=True"),
+        ({"on": {}}, {}, "machine.on"),
+        ({"on": ["fast"]}, {}, "machine.on"),
+        ({"threads": 0}, {}, "machine.threads=0"),
+        ({"ranks_per_node": 0}, {}, "machine.ranks_per_node=0"),
+        ({"on": {"fast": 3}}, {}, "machine: ranks=4; "),
+        ({"on": {"arm": 4}}, {}, "machine: part 'arm'"),
+        ({"on": {"slow": 4}, "threads": 16}, {}, "machine: part slow: 4 ranks; "),
+        ({}, {"ranks": 11}, "machine: ranks=11; "),
+        ({"threads": 17}, {}, "machine: threads=17; "),
+        ({}, {"threads": 2}, "threads=2: "),
+        ({"profile": "jureca-dc", "on": ON}, {}, "part 'fast': "),
+        ({"profile": "simula-bath", "on": "x86=4"}, {"preset": {"name": "dpsnn"}}, "machine.rate_hz=None"),
+        ({"rate_hz": 5e5}, {"preset": {"name": "dpsnn"}}, "machine.rate_hz=500000.0"),
+        ({"rate_hz": "by population"}, {"preset": {"name": "dpsnn"}}, "machine.rate_hz='by population'"),
     ],
 )
-def test_bad_input_names_the_field(machine, grid, named):
-    content = experiment().model_dump(exclude={"description"}) | ({"grid": [grid]} if grid else {})
-    with pytest.raises(ValidationError) as error:
-        Experiment.model_validate(
-            content | {"machine": None if machine is None else {"profile": "jureca-dc", **machine}}
-        )
-    assert named in one_line(error.value)
+def test_what_cannot_be_simulated_is_refused_in_one_line_before_anything_is(parts, machine, changes, named):
+    given = content({"profile": str(parts), "ranks_per_node": None, **machine})
+    given = {name: value for name, value in {**given, "grid": [{}], **changes}.items() if value is not None}
+    with pytest.raises(BadInput) as error:
+        chosen = experiments.checked(given, Path("x.yaml"))
+        possible.sift(chosen, expand(chosen))
+    assert named in str(error.value) and "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("machine", "named"),
-    [
-        ({"machine.cv": -1}, r"grid: machine\.cv=-1"),
-        ({"machine.profile": "nowhere"}, "machine 'nowhere' not found"),
-    ],
-)
-def test_bad_values_of_an_axis(machine, named, fake):
-    with pytest.raises(BadInput, match=named):
-        expand(experiment(grid=[machine]))
+def test_impossible_mixes_are_left_out_where_that_is_wanted(parts):
+    grid = [{"machine.on": ["fast=4", "slow=4"], "machine.threads": 16}]
+    chosen = on_parts(parts, grid=grid, skip_impossible=True)
+    found = possible.sift(chosen, expand(chosen))
+    assert [run.machine.on for run in found.runs] == [{"fast": 4}]
+    assert "slow=4" in found.lines[0] and "part slow: 4 r" in found.lines[0]
+
+
+# --- runs
 
 
 def test_a_run_is_simulated_once_and_kept(fake, tmp_path):
-    results, ids = planned(tmp_path, experiment({"ranks_per_node": 2}))
+    larger = {"compute_of": {"preset.neurons_per_area": 5000}}
+    results, ids = planned(tmp_path, experiment({"ranks_per_node": 2, **larger}))
     path = simulate(results, ids[0])
     assert {p.name for p in path.iterdir()} >= {"record.json", "simulation.json", "launch.json"}
     (call,) = fake.calls
     assert (call["machine"], call["ranks"], call["ranks_per_node"]) == ("jureca-dc", 4, 2)
+    for name, size in (("description", 60), ("compute_of", 5000)):
+        network = call[name] if name == "compute_of" else call["description"]
+        assert {p["size"] for p in network["network"]["populations"]} == {size}
+    assert call["compute_of"]["schedule"] == call["description"]["schedule"]
     assert json.loads((path / "launch.json").read_text())["machine"] == "jureca-dc"
     with pytest.raises(BadInput, match="measured already"):
         simulate(results, ids[0])
@@ -134,44 +199,35 @@ def test_a_run_is_simulated_once_and_kept(fake, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "error", [BadInput("SimGrid is missing"), SimulationFailed("deadlock"), OSError("disk full")]
+    ("fault", "raised"),
+    [
+        *(
+            (e, RunFailed)
+            for e in (BadInput("no SimGrid"), SimulationFailed("deadlock"), OSError("disk full"))
+        ),
+        *((e, type(e)) for e in (ValueError("no array"), RuntimeError("a fault"), KeyError("gone"))),
+    ],
 )
-def test_what_cannot_be_simulated_leaves_a_reason(error, fake, tmp_path):
-    results, ids = planned(tmp_path, experiment())
-    fake.fails = error
-    with pytest.raises(RunFailed, match=str(error)):
-        simulate(results, ids[0])
-    assert results.failure(ids[0]).read_text().startswith(f"{error}\n")
-    assert not results.run(ids[0]).exists()
-
-
-@pytest.mark.parametrize("fault", [ValueError("no array"), RuntimeError("a fault"), KeyError("gone")])
-def test_a_fault_of_the_program_keeps_its_trace(fault, fake, tmp_path):
+def test_what_cannot_be_simulated_leaves_a_reason_and_a_fault_its_trace(fault, raised, fake, tmp_path):
     results, ids = planned(tmp_path, experiment())
     fake.fails = fault
-    with pytest.raises(type(fault)):
+    with pytest.raises(raised):
         simulate(results, ids[0])
     log = results.failure(ids[0]).read_text()
-    assert log.startswith(f"{type(fault).__name__}: ") and "Traceback" in log
+    assert log.startswith(f"{fault}\n" if raised is RunFailed else f"{raised.__name__}: ")
+    assert ("Traceback" in log) == (raised is not RunFailed)
     assert not results.run(ids[0]).exists()
-
-
-def test_a_run_is_only_carried_out_where_it_is_planned(fake, tmp_path):
-    results, ids = planned(tmp_path / "simulated", experiment())
-    with pytest.raises(BadInput, match="planned on the simulated machine jureca-dc"):
-        measure(results, ids[0])
-    results, ids = planned(tmp_path / "measured", at_hand())
-    with pytest.raises(BadInput, match="planned on this machine"):
-        simulate(results, ids[0])
 
 
 @pytest.mark.parametrize("simulated", [True, False])
-def test_the_command_carries_out_a_run_where_it_is_planned(simulated, fake, spikemark, tmp_path, monkeypatch):
+def test_a_run_is_only_carried_out_where_it_is_planned(simulated, fake, spikemark, tmp_path, monkeypatch):
     monkeypatch.setenv("SPIKEMARK_MINIAPP", "/nowhere/miniapp")
     results, ids = planned(tmp_path, experiment() if simulated else at_hand())
+    with pytest.raises(BadInput, match="planned on"):
+        (measure if simulated else simulate)(results, ids[0])
     status, output, errors = spikemark("run", results.path, ids[0])
     if simulated:
-        assert (status, output, errors) == (0, f"{results.run(ids[0])}\n", "")
+        assert (status, errors) == (0, "") and ids[0] in output and results.measured(ids[0])
     else:
         assert status == 2 and "/nowhere/miniapp is not an executable file" in errors
 
@@ -196,60 +252,53 @@ def test_a_simulation_ends_at_the_time_limit(fake, tmp_path, monkeypatch):
         simulate(results, ids[0])
 
 
+# --- pages
+
+
 @pytest.mark.parametrize("simulated", [True, False])
 def test_measured_and_simulated_records_do_not_mix(simulated, fake, tmp_path):
     """A record of the other kind in the place of a run is named and left out."""
     results, ids = planned(tmp_path, experiment() if simulated else at_hand())
-    runs = [results.read_plan().run(id) for id in ids]
-    for run in runs:
-        description = results.read_description(run.id)
-        write(results.run(run.id), description, 4, "jureca-dc", "measured" if simulated else "simulated")
-    found = collect.collect(gather(results.path))
-    assert len(found.runs) == 0 and len(found.complaints) == len(ids)
-    assert all("record.kind" in line and "the plan says" in line for line in found.complaints)
-    report.build(gather(results.path), results.report)
-    assert f"0 of {len(ids)}" in Page(results.report.read_text()).text
+    for id in ids:
+        other = "measured" if simulated else "simulated"
+        write(results.run(id), results.read_description(id), 4, "jureca-dc", other)
+    frames = load_folder(results.path)
+    assert frames.runs.empty and set(frames.unreadable) == set(ids)
+    assert all(": kind='" in line for line in collect.collect(frames))
+    assert record.load(write_run(tmp_path / "old")).record.kind == "measured"  # from before the field
 
 
-@pytest.fixture
-def page(fake, tmp_path) -> Page:
-    """Of four simulated runs, whose records warn of more ranks than cores here."""
+def test_the_page_says_simulated_and_what_was_assumed(fake, tmp_path):
+    """Of four simulated runs, whose records warn of more ranks than cores here, which do not matter."""
     results, ids = planned(tmp_path / "jureca-dc", experiment())
     for id in ids:
-        path = simulate(results, id)
-        content = json.loads((path / "record.json").read_text())
-        (path / "record.json").write_text(json.dumps({**content, "warnings": [OVERSUBSCRIBED]}))
-    headline = str(report.build(gather(results.path), results.report))
-    assert "On the simulated machine" in headline and "measured" not in headline
-    return Page(results.report.read_text(encoding="utf-8"))
+        path = simulate(results, id) / "record.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), "warnings": [OVERSUBSCRIBED]}))
+    made = sweep_page.write(load_folder(results.path), results.report)
+    assert set(made.frames.runs["kind"]) == {"simulated"}
+    page = Page(results.report.read_text(encoding="utf-8"))
+    assert "simulated" in page.text and "measured on" not in page.text
+    assert "gap: 0.3 us" in page.text and "3.32" in page.text and "10.0 s for 4 runs" in page.text
+    assert "no evidence of speed" not in page.text and page.loads == []
 
 
-def test_the_page_says_simulated_and_nowhere_measured(page):
-    shown, glossary = page.text.split("given (kind of number)")  # which explains every kind on every page
-    assert not re.search(r"\b[Mm]easured\b", shown) and "measured (kind of number)" in glossary
-    assert "simulated: spikes and messages are those of the real program" in page.text
-    assert "profile JURECA-DC" in page.text
-    assert page.loads == []
-
-
-def test_the_page_shows_what_simulating_cost_and_assumed(page):
-    assert "10.0 s for 4 runs, 2.50 s each" in page.text
-    assert "gap: 0.3 us" in page.text and "SimGrid 3.32" in page.text
-
-
-def test_more_ranks_than_cores_here_do_not_matter(page):
-    """The real-time factors are shown, not withheld."""
-    assert "with more ranks × threads than cores, which are" not in page.text
-    assert re.search(r"real-time factor of [\d.]+ against [\d.]+ for conventional on 4 ranks", page.text)
-
-
-def test_progress_tells_the_cost(fake, tmp_path, capsys):
-    results, ids = planned(tmp_path, experiment())
-    with Progress(results, results.read_plan().runs) as progress:
-        simulate(results, ids[0])
-        progress.look()
-    assert "simulated in 2.5 s" in capsys.readouterr().out
-
-
-def test_a_record_from_before_the_field_is_measured(tmp_path):
-    assert record.load(write_run(tmp_path / "run")).record.kind == "measured"
+def test_a_sweep_on_parts_and_its_page(parts, tmp_path):
+    grid = [{"schedule": "conventional", "machine.on": [ON, {"fast": 2, "slow": 2}]}]
+    grid[0] |= {"preset.neurons_per_area": 30_000}  # so that computing, not the barrier, makes ranks wait
+    chosen = on_parts(parts, {"ranks_per_node": 1, "cv": 1e-3}, grid=grid)
+    results, runs = swept.planned(tmp_path / "results", chosen)
+    for run in runs:
+        about = record.load(simulate(results, run.id)).simulation
+        assert {name: own["ranks"] for name, own in about["parts"].items()} == run.machine.on
+    sweep = load_folder(results.path)
+    by_run = machine_parts.table(sweep).rows
+    expected = [(part, ranks) for run in sweep.planned for part, ranks in run.machine.on.items()]
+    assert [(row["part"], row["ranks"]) for row in by_run] == expected
+    assert all(row["computing_s"] > 0 and row["power_w"] and row["energy_per_event_uj"] for row in by_run)
+    fast, slow = by_run[:2]
+    assert slow["computing_s"] > fast["computing_s"] and slow["waiting_s"] < fast["waiting_s"]
+    words = export.described(sweep)["machine.on"]
+    assert [json.loads(word) for word in words] == [run.machine.on for run in sweep.planned]
+    sweep_page.write(sweep, results.report)
+    page = Page(results.report.read_text(encoding="utf-8"))
+    assert "3 ranks on fast" in page.text and machine_parts.TITLE in page.text

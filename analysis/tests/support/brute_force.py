@@ -4,13 +4,12 @@ The slow reference for `spikemark.models.access`: it shares no formula with the 
 miniapp/FORMAT.md and of the mini-app's placements.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """Where every neuron lives: arrays over gid."""
 
     population: np.ndarray
@@ -20,8 +19,7 @@ class Layout:
     rate_hz: np.ndarray
 
 
-@dataclass(frozen=True)
-class Counts:
+class Counts(NamedTuple):
     """Counts per rank; `lists` is the number of (source, rank, thread, lane) with at least one synapse."""
 
     neurons: np.ndarray
@@ -106,11 +104,6 @@ def draw(description: dict, rng: np.random.Generator) -> tuple[np.ndarray, np.nd
     return np.concatenate(sources), np.concatenate(targets)
 
 
-def spikes_per_neuron(where: Layout, seconds: float, rng: np.random.Generator) -> np.ndarray:
-    """Spikes of ignore-and-fire neurons: the interval is fixed, the phase uniform."""
-    return np.floor(where.rate_hz * seconds + rng.uniform(size=len(where.rate_hz))).astype(np.int64)
-
-
 def lanes(description: dict, where: Layout, schedule: str | list, ranks: int) -> np.ndarray:
     """Number of the lane of the synapses between two areas, [source area, target area]."""
     names = [p.get("area", p["name"]) for p in description["network"]["populations"]]
@@ -133,19 +126,14 @@ def lanes(description: dict, where: Layout, schedule: str | list, ranks: int) ->
 
 
 def count(
-    description: dict,
-    schedule: str | list,
-    placement: str,
-    ranks: int,
-    threads: int,
-    seconds: float,
-    seed: int,
+    description: dict, schedule, placement: str, ranks: int, threads: int, seconds: float, seed: int
 ) -> Counts:
     """Draw the network and count as the mini-app does."""
     rng = np.random.default_rng(seed)
     where = layout(description, placement, ranks, threads)
     source, target = draw(description, rng)
-    fired = spikes_per_neuron(where, seconds, rng)
+    # Ignore-and-fire: the interval is fixed, the phase uniform.
+    fired = np.floor(where.rate_hz * seconds + rng.uniform(size=len(where.rate_hz))).astype(np.int64)
     lane = lanes(description, where, schedule, ranks)[where.area[source], where.area[target]]
     shape = (len(where.rank), ranks, threads, len(where.rank))
     keys = np.ravel_multi_index((source, where.rank[target], where.thread[target], lane), shape)

@@ -1,19 +1,18 @@
 // Simulated time of collective calls: `calls REPEATS CALL:BYTES ...`, CALL one of v (MPI_Alltoallv), c
 // (MPI_Alltoall), b (MPI_Barrier), g (MPI_Allgather), w (MPI_Allgatherv). Prints `time CALL BYTES US`: of a
 // call, the mean of all ranks, which begin together.
-#include "transport/all_to_all.h"
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-static void call(char name, char *out, char *in, int words, struct parts parts) {
-    if (name == 'v') all_to_all_v(out, parts, in, parts, MPI_COMM_WORLD);
-    if (name == 'c') all_to_all(out, words, in, MPI_COMM_WORLD);
-    if (name == 'b') MPI_Barrier(MPI_COMM_WORLD);
-    if (name == 'g') all_gather(out, words, in, MPI_COMM_WORLD);
-    if (name == 'w')
-        MPI_Allgatherv(out, words, MPI_INT, in, parts.count, parts.start, MPI_INT, MPI_COMM_WORLD);
+static void call(char name, int *out, int *in, int words, const int *counts, const int *starts) {
+    const MPI_Comm world = MPI_COMM_WORLD;
+    if (name == 'v') MPI_Alltoallv(out, counts, starts, MPI_INT, in, counts, starts, MPI_INT, world);
+    if (name == 'c') MPI_Alltoall(out, words, MPI_INT, in, words, MPI_INT, world);
+    if (name == 'b') MPI_Barrier(world);
+    if (name == 'g') MPI_Allgather(out, words, MPI_INT, in, words, MPI_INT, world);
+    if (name == 'w') MPI_Allgatherv(out, words, MPI_INT, in, counts, starts, MPI_INT, world);
 }
 
 int main(int argc, char **argv) {
@@ -27,7 +26,7 @@ int main(int argc, char **argv) {
         if (sscanf(argv[i], "%c:%d", &name, &bytes) != 2) return 1;
         words = bytes / 4;
         for (int r = 0; r < ranks; r++) count[r] = words, start[r] = r * words;
-        char *out = calloc((size_t)ranks * words + 1, 4), *in = calloc((size_t)ranks * words + 1, 4);
+        int *out = calloc((size_t)ranks * words + 1, 4), *in = calloc((size_t)ranks * words + 1, 4);
         double sum = 0, mean;
         for (int k = 0; k < repeats; k++) {
             double latest, now = MPI_Wtime();
@@ -36,7 +35,7 @@ int main(int argc, char **argv) {
             const struct timespec pause = {0, left}; /* usleep would scatter ranks over a microsecond */
             nanosleep(&pause, NULL);
             const double began = MPI_Wtime();
-            call(name, out, in, words, (struct parts){count, start});
+            call(name, out, in, words, count, start);
             sum += MPI_Wtime() - began;
         }
         MPI_Allreduce(&sum, &mean, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);

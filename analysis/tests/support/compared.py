@@ -7,8 +7,8 @@ import numpy as np
 import swept
 from synthetic import write_run
 
-from spikemark.differences.times import CYCLE, EXCHANGE, WAITING, Part, Times
-from spikemark.waiting import series
+from spikemark.diff.times import CYCLE, EXCHANGE, WAITING, Part, Times
+from spikemark.waiting.bootstrap import means
 
 QUIET = {"host__foreign_load": 0.0}
 OWN = Path(__file__).parents[1] / "data" / "own-runs" / "two-ranks.npz"
@@ -50,8 +50,8 @@ def _pool(size: int = 300) -> list[Part]:
     rng, real, found = np.random.default_rng(1), _real(), []
     for _ in range(size):
         starts = rng.integers(0, len(real) - STRETCH, size=CYCLES // STRETCH)
-        known = series.mean(np.concatenate([real[at : at + STRETCH] for at in starts]))
-        found.append(Part(known.value, known.error))
+        known = means(np.concatenate([real[at : at + STRETCH] for at in starts])[:, None])
+        found.append(Part(float(known.value[0]), float(known.draws.std())))
     return found
 
 
@@ -59,7 +59,7 @@ def drawn(rng: np.random.Generator, factor: float = 1.0, spread: float = 0.02) -
     """A run made of stretches of real cycles, all longer by `factor` and by a draw of the spread."""
     of, longer = _pool()[rng.integers(300)], factor * (1 + spread * rng.standard_normal())
     part = Part(of.value * longer, of.error * longer)
-    return Times(part, {WAITING: part}, {EXCHANGE: part}, {})
+    return Times({CYCLE: part, f"phase.{WAITING}": part, f"cause.{EXCHANGE}": part}, {})
 
 
 def cycles_s(times: list[Times]) -> list[float]:

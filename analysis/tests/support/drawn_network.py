@@ -47,20 +47,7 @@ def pairs(needed: np.ndarray, rank: np.ndarray, ranks: int) -> np.ndarray:
 def hops(needed: np.ndarray, rank: np.ndarray, sizes, side: str, merged: bool) -> list[np.ndarray]:
     """[level] of [ranks, ranks]: what every rank sends to each other, one neuron and target at a time."""
     ranks = needed.shape[1]
-
-    def coordinates(r: int) -> list[int]:
-        found = []
-        for size in sizes:
-            found.append(r % size)
-            r //= size
-        return found
-
-    def number(parts: list[int]) -> int:
-        found = 0
-        for part, size in zip(reversed(parts), reversed(sizes), strict=True):
-            found = found * size + part
-        return found
-
+    coordinates = np.transpose(np.unravel_index(np.arange(ranks), sizes, order="F"))
     order = range(len(sizes)) if side == "sender" else range(len(sizes) - 1, -1, -1)
     flows = [np.zeros((ranks, ranks)) for _ in sizes]
     for k in range(len(needed)):
@@ -68,13 +55,13 @@ def hops(needed: np.ndarray, rank: np.ndarray, sizes, side: str, merged: bool) -
         for r in np.flatnonzero(needed[k]):
             if r == rank[k]:
                 continue
-            at = coordinates(int(rank[k]))
+            at = coordinates[rank[k]]
             for hop, axis in enumerate(order):
-                to = list(at)
-                to[axis] = coordinates(int(r))[axis]
-                link = (hop, number(at), number(to))
-                if at != to and not (merged and link in used):
+                to = at.copy()
+                to[axis] = coordinates[r, axis]
+                link = (hop, *(np.ravel_multi_index(place, sizes, order="F") for place in (at, to)))
+                if link[1] != link[2] and link not in used:
                     flows[hop][link[1:]] += 1
-                    used.add(link)
+                    used |= {link} if merged else set()
                 at = to
     return flows

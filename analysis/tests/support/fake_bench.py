@@ -10,20 +10,14 @@ ITEMS = 1000  # per iteration
 
 
 def entry(kernel: str, size: int, ns: float, real_ns: float | None = None, unit="us", options="") -> dict:
-    """One repetition that takes `ns` of CPU time and `real_ns` per item."""
-    real_ns = real_ns or ns
+    """One repetition of a kernel that takes `ns` of CPU time and `real_ns` per item."""
+    real_ns, name = real_ns or ns, f"{kernel}/size:{size}{options}"
     scale = ITEMS / NANOSECONDS[unit]
     return {
-        "name": f"{kernel}/size:{size}{options}",
-        "run_name": f"{kernel}/size:{size}{options}",
-        "run_type": "iteration",
-        "iterations": 3,
-        "real_time": real_ns * scale,
-        "cpu_time": ns * scale,
-        "time_unit": unit,
+        "name": name, "run_name": name, "run_type": "iteration", "iterations": 3, "time_unit": unit,
+        "real_time": real_ns * scale, "cpu_time": ns * scale, "label": "per synapse",
         "items_per_second": 1e9 / (real_ns if options else ns),
-        "label": "per synapse",
-    }
+    }  # fmt: skip
 
 
 def content(*entries: dict) -> dict:
@@ -55,6 +49,6 @@ def write_program(folder: Path, *entries: dict, action: str = "") -> Path:
     return script(folder / "bench_kernels", PROGRAM.format(here=str(folder), action=action))
 
 
-def calls(folder: Path) -> list[dict]:
+def calls(folder: Path) -> list:
     """The options of every call of the program in `folder`."""
     return [json.loads(line) for line in (folder / "called").read_text().splitlines()]

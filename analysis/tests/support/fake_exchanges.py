@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+from fake_bench import calls  # noqa: F401
 from stand_in import script
 
 SIZES = (4, 8, 16, 20, 40, 80, 160, 4096, 20480, 40960)
@@ -16,43 +17,25 @@ def content(
     """What exchanges would give of which the times are the lines, with noise."""
     generator = np.random.default_rng(ranks)
     cases, measurements = [], []
-    for name, (alpha, beta) in lines.items():
-        for which in targets:
-            for skew in skews:
-                for n in sizes:
-                    times = (alpha + beta * n) * np.exp(generator.normal(0, noise, repetitions))
-                    measurements += [
-                        {
-                            "case": len(cases),
-                            "repetition": i,
-                            "rounds": 7,
-                            "barrier_s": 5e-7,
-                            "exchange_s": t,
-                            "exchange_mean_s": 1.1 * t,
-                        }
-                        for i, t in enumerate(times)
-                    ]
-                    cases.append({
-                        "exchange": name, "inner": None, "outer": None, "group": 0, "bytes": n,
-                        "targets": which, "partners": ranks - 1, "skew_us": skew,
-                    })  # fmt: skip
+    chosen = [(name, t, s, n) for name in lines for t in targets for s in skews for n in sizes]
+    for number, (name, which, skew, n) in enumerate(chosen):
+        alpha, beta = lines[name]
+        times = (alpha + beta * n) * np.exp(generator.normal(0, noise, repetitions))
+        cases.append({"exchange": name, "inner": None, "outer": None, "group": 0, "bytes": n,
+                      "targets": which, "partners": ranks - 1, "skew_us": skew})  # fmt: skip
+        measurements += [
+            {"case": number, "repetition": i, "rounds": 7, "barrier_s": 5e-7, "exchange_s": t,
+             "exchange_mean_s": 1.1 * t}
+            for i, t in enumerate(times)
+        ]  # fmt: skip
     generator.shuffle(measurements)
     return {
-        "kind": "exchange times",
-        "format_version": 1,
+        "kind": "exchange times", "format_version": 1, "ranks": ranks, "nodes": 1, "oversubscribed": False,
         "provenance": {"mpi_library": "MPI of the tests", "commit": None},
-        "host": {"name": "fake", "cores": 2},
-        "ranks": ranks,
-        "nodes": 1,
-        "oversubscribed": False,
-        "repetitions": repetitions,
-        "min_time_s": 0.02,
-        "seed": 7,
+        "host": {"name": "fake", "cores": 2}, "repetitions": repetitions, "min_time_s": 0.02, "seed": 7,
         "skipped": [{"exchange": "self", "reason": "serves at most 1 rank(s)"}],
-        "cases": cases,
-        "measurements": measurements,
-        **changes,
-    }
+        "cases": cases, "measurements": measurements, **changes,
+    }  # fmt: skip
 
 
 PROGRAM = """
@@ -74,8 +57,3 @@ def write_program(folder: Path, given: dict, action: str = "", others: int = 0) 
     """An executable that gives `given` after the Python statement `action`; other ranks end with `others`."""
     (folder / "content.json").write_text(json.dumps(given))
     return script(folder / "bench_exchange", PROGRAM.format(here=str(folder), action=action, others=others))
-
-
-def calls(folder: Path) -> list[list]:
-    """Ranks and options of every call of the program in `folder`."""
-    return [json.loads(line) for line in (folder / "called").read_text().splitlines()]

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from small_network import describe
 
-from spikemark.bench.peers.programs import Figures
-from spikemark.core.launch import Launch
+from spikemark.launch import Launch
+from spikemark.measuring.peers import Figures
 from spikemark.running import quiet
 from spikemark.running.experiments import Experiment
 from spikemark.running.measure import RunFailed
 
 #: Conditions under which waiting does not slow the tests down.
-QUICK = quiet.Conditions(window_s=0.01, patience_s=0.02, attempts=3)
+QUICK = quiet.Conditions(window_s=0.01, patience_s=0.02)
 
 #: Far above the limit, so that a test that is itself held up still sees it.
 BUSY = 10
@@ -35,20 +35,10 @@ def figures(**changes) -> dict:
     """What a run of `experiment()` might say; `speed` and `bytes_per_synapse` set what they follow from."""
     speed, memory = changes.pop("speed", 2.0), changes.pop("bytes_per_synapse", 10)
     plain = {
-        "version": "1.2",
-        "model": "ignore_and_fire",
-        "threads": 1,
-        "ranks": 1,
-        "neurons": 200,
-        "synapses": 4000,
-        "spikes": 200,
-        "synaptic_events": 4000,
-        "build_s": 0.5,
-        "simulate_s": 0.1 / speed,
-        "model_s": 0.1,
-        "peak_bytes": 4000 * memory,
-        "foreign_load": None,
-    }
+        "version": "1.2", "model": "ignore_and_fire", "threads": 1, "ranks": 1, "neurons": 200,
+        "synapses": 4000, "spikes": 200, "synaptic_events": 4000, "build_s": 0.5, "simulate_s": 0.1 / speed,
+        "model_s": 0.1, "peak_bytes": 4000 * memory, "foreign_load": None,
+    }  # fmt: skip
     return {**plain, **changes}
 
 
@@ -58,27 +48,22 @@ class Fake:
 
     name: str
     says: Callable[[int, int], dict | str] = lambda threads, call: figures(threads=threads)
-    title: str = "Fake"
     identity: str = "1"
     status: int = 3
     calls: list[int] = field(default_factory=list)
 
-    def takes(self, models: set[str]) -> bool:
-        return True
-
-    def start(self, description: Path, workspace: Path, threads: int) -> Launch:
+    def start(self, description: Path, out: Path, threads: int) -> Launch:
         assert json.loads(description.read_text())["network"]["populations"]
-        assert list(workspace.iterdir()) == []
+        assert not out.exists()
         self.calls.append(threads)
         said = self.says(threads, len(self.calls))
         if isinstance(said, str):
             return Launch(["sh", "-c", f"echo {said!r} >&2; exit {self.status}"])
         return Launch(["echo", json.dumps(said)])
 
-    def read(self, output: str, workspace: Path) -> tuple[dict, Figures]:
+    def read(self, output: str, out: Path) -> Figures:
         try:
-            raw = json.loads(output)
-            return raw, Figures.model_validate(raw)
+            return Figures.model_validate(json.loads(output))
         except ValueError as error:
             raise RunFailed(f"no valid result: {error}") from None
 

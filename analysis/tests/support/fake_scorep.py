@@ -22,15 +22,9 @@ MORE_VISITS = 1  # to deliver, of what arrived last; by the profile
 
 
 def write(
-    run: Run,
-    folder: Path,
-    ranks: int | None = None,
-    slower: float = 1.0,
-    lost: int = 0,
-    barriers: bool = True,
-    flush_s: float = 0.0,
-    kind: str = "DOUBLE",
-) -> Path:
+    run: Run, folder: Path, ranks: int | None = None, slower: float = 1.0, lost: int = 0,
+    barriers: bool = True, flush_s: float = 0.0, kind: str = "DOUBLE",
+) -> Path:  # fmt: skip
     """Both files of `run`, or of its first `ranks`; returns the folder.
 
     `slower`: by what factor rank 0 delivers longer than in the log; `lost`: spikes of it not counted;
@@ -40,7 +34,7 @@ def write(
     folder.mkdir(parents=True, exist_ok=True)
     times = np.array(run.cycles, dtype=np.float64)[:ranks]
     times[0, :, run.record.phases.index("deliver")] *= slower
-    counts = {name: [_shares(int(n)) for n in run.ranks[name][:ranks]] for name in COUNTS}
+    counts = {name: [(n - n // 3, n // 3) for n in run.ranks[name][:ranks].astype(int)] for name in COUNTS}
     counts["spikes"][0] = (counts["spikes"][0][0] - lost, counts["spikes"][0][1])
     entered = [i for i in range(len(run.record.phases)) if times[:, :, i].any()]
     phases, times = [run.record.phases[i] for i in entered], times[:, :, entered]
@@ -48,11 +42,6 @@ def write(
     write_trace(folder, phases, times, counts, barriers, flush_s)
     (folder / "scorep.cfg").write_text("# Enable\nSCOREP_ENABLE_PROFILING=true\nSCOREP_ENABLE_TRACING=true\n")
     return folder
-
-
-def _shares(total: int) -> tuple[int, int]:
-    """What falls on the two threads."""
-    return total - total // 3, total // 3
 
 
 def write_profile(path: Path, phases: list[str], times: np.ndarray, counts: dict, barriers: bool, type_: str):
@@ -87,7 +76,14 @@ def write_profile(path: Path, phases: list[str], times: np.ndarray, counts: dict
             node = call(stretch, phase, seconds, cycles + MORE_VISITS * (phase == "deliver"))
             if phase == "synchronise" and barriers:
                 call(node, "MPI_Barrier", IN_BARRIER * seconds, cycles)
-    _locations(system, ranks)
+    # Processes in any order; the `rank` of a location is the number of its thread.
+    machine = SubElement(system, "systemtreenode", Id="0")
+    for rank in reversed(range(ranks)):
+        process = SubElement(machine, "locationgroup", Id=str(rank))
+        _texts(process, name=f"MPI Rank {rank}", rank=str(rank), type="process")
+        for thread in range(2):
+            location = SubElement(process, "location", Id=str(2 * rank + thread))
+            _texts(location, name=f"thread {thread}", rank=str(thread), type="thread")
     with tarfile.open(path, "w") as archive:
         _add(archive, "anchor.xml", b"<?xml version='1.0'?>" + tostring(cube))
         for number, (name, values) in enumerate(rows.items()):
@@ -113,17 +109,6 @@ def _texts(parent: Element, **texts: str) -> None:
         SubElement(parent, tag).text = text
 
 
-def _locations(system: Element, ranks: int) -> None:
-    """Processes in any order; the `rank` of a location is the number of its thread."""
-    machine = SubElement(system, "systemtreenode", Id="0")
-    for rank in reversed(range(ranks)):
-        process = SubElement(machine, "locationgroup", Id=str(rank))
-        _texts(process, name=f"MPI Rank {rank}", rank=str(rank), type="process")
-        for thread in range(2):
-            location = SubElement(process, "location", Id=str(2 * rank + thread))
-            _texts(location, name=f"thread {thread}", rank=str(thread), type="thread")
-
-
 def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
     entry = tarfile.TarInfo(name)
     entry.size = len(data)
@@ -137,9 +122,8 @@ def write_trace(
     with otf2.writer.open(str(folder), timer_resolution=1_000_000_000) as trace:
         define = trace.definitions
         node = define.system_tree_node("node")
-        groups = [
-            define.location_group(f"MPI Rank {rank}", system_tree_parent=node) for rank in range(len(times))
-        ]
+        ranks = range(len(times))
+        groups = [define.location_group(f"MPI Rank {rank}", system_tree_parent=node) for rank in ranks]
         locations = [define.location("Master thread", group=group) for group in groups]
         firsts = [trace.event_writer_from_location(location) for location in locations]
         seconds = [trace.event_writer("OMP thread 1", group=group) for group in groups]
@@ -161,7 +145,10 @@ def write_trace(
                                 for writer, value in zip((first, second), counts[name][rank], strict=True):
                                     writer.metric(int(now) + 1, metric[name], value)
                         if phase == "synchronise" and barriers:
-                            _barrier(first, region["MPI_Barrier"], world, now, lasts)
+                            end = int(now + lasts)
+                            first.enter(end - int(IN_BARRIER * lasts), region["MPI_Barrier"])
+                            first.mpi_collective_end(end, otf2.CollectiveOp.BARRIER, world, 0, 0, 0)
+                            first.leave(end, region["MPI_Barrier"])
                         now += lasts
                         if rank == 0 and flush_s and cycle == cycles - 1 and phase == phases[-1]:
                             first.buffer_flush(int(now) - int(flush_s * 1e9), int(now))
@@ -171,10 +158,3 @@ def write_trace(
                     first.leave(int(now), region["deliver"])
                 first.leave(int(now), region[part])
                 now += 1000
-
-
-def _barrier(writer, region, world, now: float, lasts: float) -> None:
-    end = int(now + lasts)
-    writer.enter(end - int(IN_BARRIER * lasts), region)
-    writer.mpi_collective_end(end, otf2.CollectiveOp.BARRIER, world, 0, 0, 0)
-    writer.leave(end, region)

@@ -24,18 +24,13 @@ def table(folder: Path, compute: np.ndarray) -> list[Path]:
 
 
 def nest(folder: Path, compute: np.ndarray, **kernel) -> list[Path]:
-    """As docs/nest.md writes it: `time_update` is the whole cycle."""
+    """As docs/other-simulators.md writes it: `time_update` is the whole cycle."""
     ranks, cycles = compute.shape
     known = {"num_processes": ranks, "min_delay": CYCLE_MS, "biological_time": cycles * CYCLE_MS} | kernel
-    communicate = exchanged(compute)
-    files = [folder / f"nest-cycles-{rank}.npz" for rank in range(ranks)]
-    for rank, path in enumerate(files):
-        log = {
-            "time_update": compute[rank] + communicate[rank],
-            "time_communicate_spike_data": communicate[rank],
-            "local_spike_counter": np.arange(cycles) % 7,
-        }
-        np.savez(path, **log, **known)
+    files, counter = [folder / f"nest-cycles-{rank}.npz" for rank in range(ranks)], np.arange(cycles) % 7
+    for path, own, others in zip(files, compute, exchanged(compute), strict=True):
+        log = {"time_update": own + others, "time_communicate_spike_data": others}
+        np.savez(path, **log, local_spike_counter=counter, **known)
     return files
 
 
@@ -50,12 +45,11 @@ def structure_aware(
     wait[:, ends] = steps.max(axis=0) - steps
     far = np.where(ends, EXCHANGE_S + 1e-7 * np.random.default_rng(4).random(compute.shape), 0.0)
     far = far + (0 if apart else wait)
+    whole, spikes = compute + far + local + (wait if apart else 0), np.arange(cycles) % 7
     files = [folder / f"cycle_time_log_{rank}" for rank in range(ranks)]
     for rank, path in enumerate(files):
-        whole = compute[rank] + far[rank] + local[rank] + (wait[rank] if apart else 0)
-        spikes = np.arange(cycles) % 7
-        columns = [whole, far[rank] + local[rank], far[rank], local[rank], wait[rank], spikes]
-        np.savetxt(path, np.transpose(columns))
+        columns = [part[rank] for part in (whole, far + local, far, local, wait)]
+        np.savetxt(path, np.transpose([*columns, spikes]))
         if log:
             stopwatches(folder, rank, ranks, {"biological_time": cycles * CYCLE_MS})
     return files
@@ -64,18 +58,10 @@ def structure_aware(
 def stopwatches(folder: Path, rank: int, ranks: int, more: dict) -> Path:
     """`logfile_<rank>`: the kernel's status, in which some values are long arrays or words."""
     status = {
-        "presim_time_simulate": 0.5,
-        "biological_time": 100.0,
-        "cycle_time_log": {"time_update": np.ones(2000)},
-        "min_delay": CYCLE_MS,
-        "num_processes": ranks,
-        "rng_type": "mt19937_64",
-        "time_simulate": 2.0,
-        "time_update": np.full(48, 0.25),
-        "time_communicate_spike_data": 0.4,
-        **more,
-        "total_memory": 1000,
-    }
+        "presim_time_simulate": 0.5, "biological_time": 100.0, "cycle_time_log": {"update": np.ones(2000)},
+        "min_delay": CYCLE_MS, "num_processes": ranks, "rng_type": "mt19937_64", "time_simulate": 2.0,
+        "time_update": np.full(48, 0.25), "time_communicate_spike_data": 0.4, **more, "total_memory": 1000,
+    }  # fmt: skip
     path = folder / f"logfile_{rank}"
     path.write_text("".join(f"{key} {value}\n" for key, value in status.items()))
     return path
@@ -83,32 +69,26 @@ def stopwatches(folder: Path, rank: int, ranks: int, more: dict) -> Path:
 
 def sums(folder: Path, compute: np.ndarray, **more) -> list[Path]:
     """The stopwatches of each rank."""
-    communicate = exchanged(compute)
+    communicate = exchanged(compute).sum(axis=1)
+    known = {"time_simulate": compute.sum(axis=1) + communicate, "time_communicate_spike_data": communicate}
+    ranks = len(compute)
     return [
-        stopwatches(
-            folder,
-            rank,
-            len(compute),
-            {
-                "time_simulate": (compute + communicate)[rank].sum(),
-                "time_communicate_spike_data": communicate[rank].sum(),
-                **{name: values[rank] for name, values in more.items()},
-            },
-        )
-        for rank in range(len(compute))
+        stopwatches(folder, rank, ranks, {name: values[rank] for name, values in (known | more).items()})
+        for rank in range(ranks)
     ]
 
 
 def bennch(folder: Path, compute: np.ndarray) -> list[Path]:
     """A table with the older names and a run whose unknown columns are empty."""
-    run_s, communicate_s = (compute + exchanged(compute)).sum() / len(compute), exchanged(compute).sum()
+    communicate_s = exchanged(compute).sum() / len(compute)
+    run_s = compute.sum() / len(compute) + communicate_s
     head = (
         "rng_seed,num_nodes,threads_per_task,tasks_per_node,model_time_sim,wall_time_create,wall_time_sim,"
         "wall_time_phase_communicate,wall_time_phase_update,py_time_simulate"
     )
     path = folder / "bennch.csv"
-    line = f"55,2,4,2,{1000.0},0.1,{run_s},{communicate_s / len(compute)},,{run_s}"
-    path.write_text(f"{head}\n{line}\n837,4,4,2,{1000.0},0.1,{run_s / 2},{run_s / 8},,\n")
+    line = f"55,2,4,2,1000.0,0.1,{run_s},{communicate_s},,{run_s}"
+    path.write_text(f"{head}\n{line}\n837,4,4,2,1000.0,0.1,{run_s / 2},{run_s / 8},,\n")
     return [path]
 
 
@@ -147,11 +127,5 @@ def trace(
     return [folder / "traces.otf2"]
 
 
-WRITERS = {
-    "table": table,
-    "nest": nest,
-    "structure-aware": structure_aware,
-    "nest-sums": sums,
-    "bennch": bennch,
-    "otf2": trace,
-}
+WRITERS = {"table": table, "nest": nest, "structure-aware": structure_aware, "nest-sums": sums,
+           "bennch": bennch, "otf2": trace}  # fmt: skip

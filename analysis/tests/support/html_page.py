@@ -5,16 +5,11 @@ from html.parser import HTMLParser
 
 from planned import write_experiment
 
-from spikemark.records.gather import gather
-from spikemark.report import build
+from spikemark.records.frames import load_folder
+from spikemark.report import sweep_page
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 LOADING = {"src", "srcset", "data", "poster", "background"}  # attributes that make a browser fetch something
-
-
-def without_glossary(html: str) -> str:
-    """The page without the terms of its glossary, which are the same on many pages."""
-    return re.sub(r'<div id="term-.*?</div>', "", html, flags=re.DOTALL)
 
 
 class Page(HTMLParser):
@@ -70,5 +65,5 @@ def page(folder, runs, **plan) -> Page:
 def page_of(experiment) -> Page:
     """The report of a results folder, which is written to it as well."""
     out = experiment / "report.html"
-    build(gather(experiment), out)
+    sweep_page.write(load_folder(experiment), out)
     return Page(out.read_text(encoding="utf-8"))

@@ -1,7 +1,5 @@
 """Machines of parts made of made-up profiles, or of any others."""
 
-from dataclasses import replace
-
 from small_machine import Machine as Equal
 from small_machine import Value
 
@@ -21,18 +19,4 @@ def machine(link=STATED, **parts) -> Machine:
     made = {name: Part(name, profile, nodes, slower) for name, (nodes, profile, slower) in parts.items()}
     names = list(made)
     links = [f"{one}-{two}" for at, one in enumerate(names) for two in names[at + 1 :]]
-    return Machine(
-        "unequal", "A machine of unequal nodes", made, {name: Link(name, link) for name in links}, {}
-    )
-
-
-def halves(profile, nodes) -> Machine:
-    """Equal nodes, of which the first are one part and the others another."""
-    first = nodes // 2
-    return machine(profile, one=part(first, profile), other=part(nodes - first, profile))
-
-
-def without_tables(profile):
-    """The profile without measured tables of calls, which calls between parts do not use."""
-    kept = {path: value for path, value in profile.values.items() if ".tables." not in path}
-    return replace(profile, values=kept)
+    return Machine("unequal", "A machine of unequal nodes", made, {n: Link(n, link) for n in links}, {})

@@ -1,5 +1,6 @@
 """A made-up copy of the data of the multi-area model, in the format of the original."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -10,10 +11,8 @@ EVERY = [(area, kind) for area in STRUCTURE for kind in STRUCTURE[area]]
 
 def made_up() -> dict:
     """V1 -> TH from 23E, and from 5E and 6E by their sizes; 100 synapses per neuron within areas."""
-    neurons = {
-        area: {kind: 1000.0 * (1 + i) if kind in STRUCTURE[area] else 0.0 for i, kind in enumerate(KINDS)}
-        for area in STRUCTURE
-    }
+    sizes = {kind: 1000.0 * (1 + i) for i, kind in enumerate(KINDS)}
+    neurons = {a: {k: size * (k in kinds) for k, size in sizes.items()} for a, kinds in STRUCTURE.items()}
 
     def synapses(area: str, kind: str, source: str, sender: str) -> float:
         if source == area:
@@ -24,27 +23,19 @@ def made_up() -> dict:
 
     def table(value, external) -> dict:
         """Values by area and kind of the target, then of the source."""
-        return {
-            area: {
-                kind: {
-                    **{s: {sender: value(area, kind, s, sender) for sender in KINDS} for s in STRUCTURE},
-                    "external": {"external": external(area, kind)},
-                }
-                for kind in KINDS
-            }
-            for area in STRUCTURE
-        }
+        found = {area: {kind: {} for kind in KINDS} for area in STRUCTURE}
+        for area, kind in itertools.product(STRUCTURE, KINDS):
+            inner = {s: {sender: value(area, kind, s, sender) for sender in KINDS} for s in STRUCTURE}
+            found[area][kind] = inner | {"external": {"external": external(area, kind)}}
+        return found
 
+    weights = table(lambda *sender: 88.0 if "E" in sender[-1] else -966.0, lambda area, kind: 88.0)
     return {
-        "area_list": list(STRUCTURE),
-        "structure": STRUCTURE,
-        "neuron_numbers": neurons,
+        "area_list": list(STRUCTURE), "structure": STRUCTURE, "neuron_numbers": neurons,
         "synapses": table(synapses, lambda area, kind: 1500 * neurons[area][kind]),
-        "synapse_weights_mean": table(
-            lambda *sender: 88.0 if "E" in sender[-1] else -966.0, lambda area, kind: 88.0
-        ),
+        "synapse_weights_mean": weights,
         "distances": {"V1": {"V1": 0.0, "TH": 35.0}, "TH": {"V1": 35.0, "TH": 0.0}},
-    }
+    }  # fmt: skip
 
 
 def write(folder: Path) -> None:

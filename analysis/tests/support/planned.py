@@ -5,11 +5,9 @@ from pathlib import Path
 
 from synthetic import describe, write_run
 
-from spikemark.records.cases import View, look
-from spikemark.records.gather import gather
-
 # A line of a plan that states nothing else.
 LINE = {"id": "ab", "label": "x", "ranks": 1, "threads": 1, "seed": 1, "repetition": 1, "fields": {}}
+PLAIN = ("conventional", "placement_only")
 COMPLETE, ABSENT = "complete", "absent"  # any other state is the reason of a failure
 
 
@@ -25,13 +23,7 @@ def run(
     return {"label": label, **named, **options}
 
 
-def grid(
-    ranks=(1, 2),
-    ratios=(1, 2, 5, 10),
-    seeds=(1, 2, 3),
-    schedules=("conventional", "placement_only"),
-    **options,
-) -> list[dict]:
+def grid(ranks=(1, 2), ratios=(1, 2, 5, 10), seeds=(1, 2, 3), schedules=PLAIN, **options) -> list[dict]:
     """The runs of an experiment like `demo`."""
     pairs = [(s, 1) for s in schedules] + [("structure_aware", d) for d in ratios]
     return [run(s, d, r, seed, **options) for r in ranks for s, d in pairs for seed in seeds]
@@ -55,10 +47,8 @@ def write_experiment(folder: Path, runs: list[dict], **plan) -> Path:
         })  # fmt: skip
         if state == COMPLETE:
             if "exchange" in options:
-                options["description"] = {
-                    **options.get("description", network),
-                    "exchange": options["exchange"],
-                }
+                own = options.get("description", network)
+                options["description"] = own | {"exchange": options["exchange"]}
             record = write_run(results / "runs" / id, **{"description": network, "mean_s": 30e-6, **options})
             description = json.loads((record / "record.json").read_text())["description"]
             (results / "descriptions").mkdir(exist_ok=True)
@@ -68,17 +58,8 @@ def write_experiment(folder: Path, runs: list[dict], **plan) -> Path:
             log.parent.mkdir(exist_ok=True)
             log.write_text(f"{state}\nmore of the log\n")
     content = {
-        "format_version": 1,
-        "experiment": {"name": "demo", "title": "Schedules on this machine", "shuffle_seed": 7},
-        "machine": "here",
-        "shuffle_seed": 7,
-        "runs": lines,
-        **plan,
-    }
+        "format_version": 1, "machine": "here", "shuffle_seed": 7, "runs": lines,
+        "experiment": {"name": "demo", "title": "Schedules on this machine", "shuffle_seed": 7}, **plan,
+    }  # fmt: skip
     (results / "plan.json").write_text(json.dumps(content))
     return results
-
-
-def view_of(folder: Path, runs: list[dict], **plan) -> View:
-    """What a page shows of such an experiment."""
-    return look(gather(write_experiment(folder, runs, **plan)))

@@ -1,11 +1,11 @@
 """Planted truth for energy: a run whose times are known, and readings of its power."""
 
-import csv
 import datetime
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from small_network import describe
 from synthetic import write_run
 
@@ -31,16 +31,13 @@ class Planted:
     @property
     def edges(self) -> np.ndarray:
         """Begin, and ends of: nothing, build, pause, warm-up, measured part, pause, nothing. In s."""
-        return np.cumsum([
-            0, self.lead_s, self.build_s, self.idle_s, self.warmup_s, self.measured_s, self.idle_s,
-            self.lead_s,
-        ])  # fmt: skip
+        parts = (0, self.lead_s, self.build_s, self.idle_s, self.warmup_s, self.measured_s, self.idle_s)
+        return np.cumsum([*parts, self.lead_s])
 
     @property
     def levels(self) -> np.ndarray:
-        return np.array([
-            self.outside_w, self.build_w, self.idle_w, self.busy_w, self.busy_w, self.idle_w, self.outside_w,
-        ])  # fmt: skip
+        inside = (self.build_w, self.idle_w, self.busy_w, self.busy_w, self.idle_w)
+        return np.array([self.outside_w, *inside, self.outside_w])
 
     @property
     def gross_j(self) -> float:
@@ -67,30 +64,20 @@ class Planted:
         """Fields of timing, as Unix times."""
         _, _, built, paused, warm, ended, after, _ = (T0 + self.edges).tolist()
         return {
-            "timing__simulate_started_s": warm,
-            "timing__simulate_ended_s": ended,
-            "timing__idle_before_s": [built, paused],
-            "timing__idle_after_s": [ended, after],
-        }
+            "timing__simulate_started_s": warm, "timing__simulate_ended_s": ended,
+            "timing__idle_before_s": [built, paused], "timing__idle_after_s": [ended, after],
+        }  # fmt: skip
 
     def run(self, folder: Path, **overrides):
         """A record of this run, without readings of its own unless given."""
-        given = {
-            "timing__simulate_s": self.measured_s,
-            "timing__real_time_factor": self.measured_s / 0.01,
-            "totals__external_events": 0,
-            **self.timing(),
-            **overrides,
-        }
         network = describe(areas=2, neurons=100, indegree=20, delay_ratio=1)
-        return record.load(write_run(folder, cycles=100, description=network, delay_ratio=1, **given))
+        spent = {"timing__simulate_s": self.measured_s, "totals__external_events": 0}
+        spent |= {"timing__real_time_factor": self.measured_s / 0.01} | self.timing() | overrides
+        return record.load(write_run(folder, cycles=100, description=network, delay_ratio=1, **spent))
 
 
 def write_csv(path: Path, times, columns: dict[str, np.ndarray], time: str = "time [s]") -> Path:
-    with open(path, "w", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([time, *columns])
-        writer.writerows(zip(times, *(np.asarray(c).tolist() for c in columns.values()), strict=True))
+    pd.DataFrame({time: times, **columns}).to_csv(path, index=False)
     return path
 
 
@@ -102,35 +89,22 @@ def iso(times: np.ndarray, zone: str = "+00:00") -> list[str]:
 
 def energy_fields(planted: Planted, source: str = "powercap", unit: str = "J", nodes: int = 1) -> dict:
     """The field `energy` of a record."""
-    channels = [
-        {"node": n, "name": "package-0", "event": "made up", "unit": unit, "gross_j": planted.gross_j}
-        for n in range(nodes)
-    ]
+    channel = {"name": "package-0", "event": "made up", "unit": unit, "gross_j": planted.gross_j}
     return {
-        "source": source,
-        "status": "ok",
-        "gross_j": nodes * planted.gross_j,
-        "idle_power_w": nodes * planted.idle_w,
-        "net_j": nodes * planted.net_j,
-        "duration_s": planted.measured_s,
-        "readings": 200,
-        "coverage": 1.0,
-        "nodes": nodes,
-        "sampling_cost": 1e-4,
-        "reason": None,
-        "channels": channels,
-    }
+        "source": source, "status": "ok", "gross_j": nodes * planted.gross_j,
+        "idle_power_w": nodes * planted.idle_w, "net_j": nodes * planted.net_j,
+        "duration_s": planted.measured_s, "readings": 200, "coverage": 1.0, "nodes": nodes,
+        "sampling_cost": 1e-4, "reason": None, "channels": [{"node": n, **channel} for n in range(nodes)],
+    }  # fmt: skip
 
 
 def write_own(folder: Path, planted: Planted, *, unit: str = "J", nodes: int = 1, interval_s: float = 0.1):
     """energy.csv of the mini-app: from the pause before to the pause after."""
-    start, end = planted.edges[2], planted.edges[6]
-    with open(folder / "energy.csv", "w", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["node", "source", "channel", "time_s", "energy_j", "power_w"])
-        for node in range(nodes):
-            times = np.arange(start, end, interval_s) + 0.3 * node * interval_s
-            joule = planted.joule(times) - planted.joule(times[:1])
-            for t, j, w in zip(T0 + times, joule, planted.watts(times), strict=True):
-                values = [repr(float(j)), ""] if unit == "J" else ["", repr(float(w))]
-                writer.writerow([node, "powercap", "package-0", repr(float(t)), *values])
+    parts = []
+    for node in range(nodes):
+        times = np.arange(planted.edges[2], planted.edges[6], interval_s) + 0.3 * node * interval_s
+        joule, watts = planted.joule(times) - planted.joule(times[:1]), planted.watts(times)
+        own = {"energy_j": joule, "power_w": ""} if unit == "J" else {"energy_j": "", "power_w": watts}
+        about = {"node": node, "source": "powercap", "channel": "package-0", "time_s": T0 + times}
+        parts.append(pd.DataFrame(about | own))
+    pd.concat(parts).to_csv(folder / "energy.csv", index=False)

@@ -15,8 +15,9 @@ def build(folder: Path, name: str, *more: str) -> Path:
     cost = folder / "message_cost.o"
     source = MINIAPP / "serial/message_cost.cpp"
     subprocess.run(["g++", "-O1", "-fPIC", "-DSMPI_HELPERS_H", "-c", source, "-o", cost], check=True)
-    files = [SUPPORT / f"{name}.c", *(MINIAPP / "src" / file for file in more), cost]
+    files = [SUPPORT / f"{name}.c", *(MINIAPP / file for file in more), cost]
     flags = ["-O1", "-DSPIKEMARK_SIMULATED", f"-I{MINIAPP}/src"]
+    flags += ["-include", str(MINIAPP / "serial/all_to_all.h")] if "serial/all_to_all.c" in more else []
     subprocess.run(["smpicc", *flags, *files, "-lstdc++", "-o", folder / name], check=True)
     return folder / name
 

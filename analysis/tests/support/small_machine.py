@@ -4,9 +4,6 @@ from dataclasses import dataclass, field, replace
 
 from spikemark.machines.profile import UnknownValue
 
-#: Options of mam-benchmark for a network that a few such machines run in real time.
-OPTIONS = ("areas=8", "neurons_per_area=6000", "indegree=400")
-
 
 @dataclass(frozen=True)
 class Value:

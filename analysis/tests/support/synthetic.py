@@ -6,19 +6,23 @@ really drawn.
 """
 
 import copy
-import csv
+import hashlib
 import json
 from pathlib import Path
 
 import brute_force
 import numpy as np
-import synthetic_record
+import pandas as pd
 from small_network import describe
-from synthetic_record import PHASES
 
+from spikemark.core.fields import assign
 from spikemark.models.statistics import lump
+from spikemark.network.description import Projection
+from spikemark.records.record import COUNTED
 
 SHARES = {"deliver": 0.55, "update": 0.35, "collocate": 0.10}  # of the compute time
+PHASES = ["deliver", "update", "thread_wait", "collocate", "synchronise", "exchange"]
+RANK_COLUMNS = ["rank", *COUNTED, "peak_bytes", "build_s", "simulate_s"]
 EXCHANGE_S = 2e-6
 
 
@@ -50,14 +54,38 @@ def phase_times(compute: np.ndarray, window: int, barrier: bool = True) -> np.nd
     barrier_at, exchange_at = PHASES.index("synchronise"), PHASES.index("exchange")
     starts = np.arange(0, cycles, window)
     lumped = np.add.reduceat(compute, starts, axis=1)
-    waiting = lumped.max(axis=0) - lumped
     ends = np.append(starts[1:], cycles) - 1  # the last window may be a short one
-    times[:, ends, barrier_at] = waiting
-    if ranks > 1:
-        times[:, ends, exchange_at] = EXCHANGE_S
+    times[:, ends, barrier_at] = lumped.max(axis=0) - lumped
+    times[:, ends, exchange_at] = EXCHANGE_S * (ranks > 1)
     if not barrier:
         times[:, :, exchange_at] += times[:, :, barrier_at]
         times[:, :, barrier_at] = np.nan
+    return times
+
+
+def phase_summary(times, phases=PHASES) -> dict:
+    """`timing.phases` of times in s, [rank, cycle, phase]; those of NaN were not timed."""
+    sums = times.sum(axis=1)
+    untimed = {"mean_s": None, "max_s": None, "reason": "record.barrier is false"}
+    return {
+        name: untimed if np.isnan(own).any() else {"mean_s": float(own.mean()), "max_s": float(own.max())}
+        for name, own in zip(phases, sums.T, strict=True)
+    }
+
+
+def _as_told(times, record):
+    """`times` scaled, phase by phase, to what the record says of them; the record gets their maxima."""
+    times = times.copy()
+    for i, (name, own) in enumerate(phase_summary(times).items()):
+        told = record["timing"]["phases"][name]
+        if told["mean_s"] is None:
+            times[:, :, i] = np.nan
+        elif own["mean_s"] and told["mean_s"] != own["mean_s"]:
+            times[:, :, i] *= told["mean_s"] / own["mean_s"]
+            told["max_s"] = own["max_s"] * told["mean_s"] / own["mean_s"]
+        elif told["mean_s"] != own["mean_s"]:
+            times[:, :, i] = told["mean_s"] / times.shape[1]
+            told["max_s"] = told["mean_s"]
     return times
 
 
@@ -89,75 +117,150 @@ def write_run(
     `description` gives the network and the `record` switches; time, schedule, placement and D come from the
     arguments.
     """
-    structure_aware = schedule == "structure_aware"
-    window = delay_ratio if structure_aware else 1
+    window = delay_ratio if schedule == "structure_aware" else 1
     placement = placement or ("round_robin" if schedule == "conventional" else "area")
-    run = (
-        copy.deepcopy(description) if description else describe(areas=max(2, ranks), delay_ratio=delay_ratio)
-    )
+    run = copy.deepcopy(description) or describe(areas=max(2, ranks), delay_ratio=delay_ratio)
     cycle_ms = run["time"].get("cycle_ms", run["time"].get("resolution_ms", 0.1))
     run["time"] = {"resolution_ms": 0.1, "warmup_ms": 0, **run["time"]}
-    run["time"].update(cycle_ms=cycle_ms, simulate_ms=round(cycles * cycle_ms, 9))
-    run.update(seed=seed, schedule=schedule, placement=placement, delay_ratio=delay_ratio)
+    run["time"] |= {"cycle_ms": cycle_ms, "simulate_ms": round(cycles * cycle_ms, 9)}
+    run |= {"seed": seed, "schedule": schedule, "placement": placement, "delay_ratio": delay_ratio}
     run.setdefault("exchange", "alltoallv")
     run["record"] = {"cycles": True, "spikes": False, "barrier": True, **run.get("record", {})}
 
     seconds = cycles * cycle_ms / 1e3
     counts = brute_force.count(run, schedule, placement, ranks, threads, seconds, seed)
-    barrier = run["record"]["barrier"]
     compute = compute_times(ranks, cycles, mean_s, cv, ar1, rank_sd, seed)
     if slower:
         compute *= np.array([[slower.get(node, 1.0)] for node in nodes])
-    times = phase_times(compute, window, barrier)
-    windows = -(-cycles // window)
-    per_rank = synthetic_record.rank_rows(counts, times, ranks, windows)
-    record = synthetic_record.whole(run, counts, times, per_rank, ranks, threads, seconds, window)
+    times = phase_times(compute, window, run["record"]["barrier"])
+    table = _per_rank(counts, times, -(-cycles // window))
+    record = _record(run, counts, times, table, threads, seconds, window)
     if nodes:
         names = list(dict.fromkeys(nodes))
-        for row, node in zip(per_rank, nodes, strict=True):
-            row["node"] = names.index(node)
+        table["node"] = [names.index(node) for node in nodes]
         record["host"] |= {"name": nodes[0], "nodes": len(names), "node_names": names}
-        record["host"]["per_node"] = [synthetic_record.node(name, nodes.count(name)) for name in names]
+        record["host"]["per_node"] = [node(name, nodes.count(name)) for name in names]
     for key, value in overrides.items():
-        *path, last = key.split("__")
-        at = record
-        for step in path:
-            at = at[step]
-        at[last] = value
+        assign(record, key.replace("__", "."), value)
     if any(key.startswith("timing__phases__") and key.endswith("__mean_s") for key in overrides):
-        times = synthetic_record.as_told(times, record)
+        times = _as_told(times, record)
 
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     if run["record"]["cycles"]:
         np.save(directory / "cycles.npy", times.astype(np.float32))
-    with open(directory / "ranks.csv", "w", newline="") as stream:
-        writer = csv.DictWriter(stream, list(per_rank[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(per_rank)
+    table.to_csv(directory / "ranks.csv", index=False)
     (directory / "record.json").write_text(json.dumps(record, indent=1))
     if launch is not None:
         (directory / "launch.json").write_text(json.dumps(launch))
     return directory
 
 
+def node(name: str, ranks: int) -> dict:
+    """An entry of host.per_node."""
+    return {
+        "name": name, "cpu": "synthetic CPU", "cores": 2, "memory_bytes": 2**33, "ranks": ranks,
+        "governor": "performance", "governor_reason": None, "frequency_min_hz": 1_500_000_000,
+        "frequency_max_hz": 3_000_000_000,
+    }  # fmt: skip
+
+
+def _per_rank(counts, times, windows: int) -> pd.DataFrame:
+    """The table ranks.csv."""
+    ranks = len(times)
+    messages = windows * (ranks - 1)
+    known = {name: getattr(counts, name) for name in COUNTED if hasattr(counts, name)}
+    others = {
+        "rank": np.arange(ranks), "external_events": 0, "messages": messages,
+        "bytes_sent": 8 * (messages + counts.spikes * (ranks - 1)),
+        "peak_bytes": 20_000_000 + 24 * counts.synapses, "build_s": 0.05,
+        "simulate_s": np.nansum(times, axis=(1, 2)),
+    }  # fmt: skip
+    return pd.DataFrame(known | others)[RANK_COLUMNS]
+
+
+def _lanes(run: dict, ranks: int, cycles: int, window: int, totals: dict) -> list[dict]:
+    cycle_ms, populations = run["time"]["cycle_ms"], run["network"]["populations"]
+    area = {p["name"]: p.get("area", p["name"]) for p in populations}
+    size = {p["name"]: p["size"] for p in populations}
+
+    def lane(name, period, sharing, inside):
+        shortest, synapses = [], 0
+        for p in run["network"].get("projections", []):
+            sources = [p["source"]] if isinstance(p["source"], str) else p["source"]
+            near = all(area[s] == area[p["target"]] for s in sources)
+            if inside is None or near == inside:
+                shortest.append(p["delay"].get("min", run["time"]["resolution_ms"]))
+                synapses += round(Projection.model_validate(p).synapses) * size[p["target"]]
+        least, spans = min(shortest, default=None), sharing > 1
+        return {
+            "name": name, "period": period, "lag": 0, "exchange": run["exchange"] if spans else "self",
+            "ranks": sharing, "groups": ranks // sharing,
+            "slack": None if least is None else round(least - period * cycle_ms, 9),
+            "shortest_delay_ms": least, "synapses": synapses, "windows": -(-cycles // period),
+            "messages": totals["messages"] * spans, "bytes_sent": totals["bytes_sent"] * spans,
+            "spikes_sent": totals["spikes"] * (sharing - 1),
+        }  # fmt: skip
+
+    if run["schedule"] != "structure_aware":
+        return [lane("world", 1, ranks, None)]
+    return [lane("near", 1, 1, True), lane("far", window, ranks, False)]
+
+
+def _record(run: dict, counts, times, table: pd.DataFrame, threads: int, seconds: float, window: int) -> dict:
+    """The content of record.json."""
+    ranks, cycles = times.shape[:2]
+    totals = {name: int(table[name].sum()) for name in COUNTED}
+    simulate, peak = float(table["simulate_s"].max()), int(table["peak_bytes"].sum())
+    network = json.dumps([run["seed"], run["network"], run["time"]], sort_keys=True)
+    digest = hashlib.sha256(network.encode()).hexdigest()
+    return {
+        "format_version": 2, "status": "complete", "checksum": digest[:16], "spike_checksum": digest[16:32],
+        "description": run,
+        "provenance": {
+            "commit": "0" * 40, "dirty": False, "compiler": "synthetic 1.0", "flags": "-O2",
+            "mpi_library": "synthetic MPI 3.1", "version": "0.1.0", "started": "2026-01-01T00:00:00Z",
+        },
+        "host": {
+            "name": "synthetic", "system": "Linux", "cpu": "synthetic CPU", "cores": 2, "threads_per_core": 1,
+            "sockets": 1, "memory_bytes": 2**33, "virtual_machine": True, "nodes": 1, "foreign_load": 0.1,
+            "cache_bytes": {"L1d": 32768, "L2": 1048576, "L3": None}, "binding": [[r] for r in range(ranks)],
+        },
+        "warnings": ["virtual machine: times may be disturbed by other guests"],
+        "ranks": ranks, "threads": threads, "totals": totals,
+        "timing": {
+            "build_s": 0.05, "simulate_s": simulate, "model_s": seconds, "cycles": cycles,
+            "real_time_factor": simulate / seconds, "timer_overhead": 6 * 25e-9 * cycles / simulate,
+            "timer_read_s": 25e-9, "phases": phase_summary(times),
+        },
+        "memory": {
+            "peak_bytes": peak,
+            "bytes_per_synapse": peak / totals["synapses"] if totals["synapses"] else None,
+            "parts": {
+                "neurons": 16 * totals["neurons"], "synapses": 8 * totals["synapses"],
+                "lists": 8 * counts.lists, "routes": 4 * counts.lists, "ring": 160 * totals["neurons"],
+                "buffers": 65536 * ranks, "log": times.size * 4,
+            },
+        },
+        "lanes": _lanes(run, ranks, cycles, window, totals),
+        "phases": PHASES, "meters": [], "energy": None,
+    }  # fmt: skip
+
+
 def job(number: int, began_s: float = 0.0, cluster: str = "toy", wall_s: float = 1.0, **changes) -> dict:
     """The launch.json of a run in a job of Slurm."""
-    allocation = {
-        "cluster": cluster,
-        "job": str(number),
-        "partition": "main",
-        "nodes": [],
-        "modules": ["gcc/13"],
-    }
-    return {
-        "command": ["srun", "miniapp"],
-        "launcher": "srun",
-        "environment": {},
-        "began_s": began_s,
-        "wall_s": wall_s,
-        "allocation": {**allocation, **changes},
-    }
+    allocation = {"cluster": cluster, "job": str(number), "partition": "main", "nodes": []}
+    allocation |= {"modules": ["gcc/13"], **changes}
+    started = {"command": ["srun", "miniapp"], "launcher": "srun", "environment": {}}
+    return started | {"began_s": began_s, "wall_s": wall_s, "allocation": allocation}
+
+
+def edit(directory: Path, change) -> None:
+    """Lets `change` edit the content of record.json."""
+    path = Path(directory) / "record.json"
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
 
 
 def overlap(directory: Path) -> None:
@@ -165,16 +268,17 @@ def overlap(directory: Path) -> None:
 
     It has the lanes of the schedule and no barrier: what was waiting there becomes the phase overlap_wait.
     """
-    path = directory / "record.json"
-    record = json.loads(path.read_text())
-    (world,) = record["lanes"]
-    lag, own = record["description"].get("lag", 1), record["description"]["delay_ratio"]
-    near = {**world, "name": "near", "exchange": "self", "ranks": 1, "groups": record["ranks"]}
-    record["lanes"] = [near, {**world, "name": "far", "lag": lag, "period": own // (lag + 1)}]
-    record["phases"] = [*PHASES, "overlap_wait"]
-    phases = record["timing"]["phases"]
-    phases["overlap_wait"], phases["synchronise"] = phases["synchronise"], {"mean_s": 0.0, "max_s": 0.0}
-    path.write_text(json.dumps(record))
+
+    def change(record):
+        (world,) = record["lanes"]
+        lag, own = record["description"].get("lag", 1), record["description"]["delay_ratio"]
+        near = {**world, "name": "near", "exchange": "self", "ranks": 1, "groups": record["ranks"]}
+        record["lanes"] = [near, {**world, "name": "far", "lag": lag, "period": own // (lag + 1)}]
+        record["phases"] = [*PHASES, "overlap_wait"]
+        phases = record["timing"]["phases"]
+        phases["overlap_wait"], phases["synchronise"] = phases["synchronise"], {"mean_s": 0.0, "max_s": 0.0}
+
+    edit(directory, change)
     if (directory / "cycles.npy").is_file():
         times, at = np.load(directory / "cycles.npy"), PHASES.index("synchronise")
         times = np.concatenate([times, times[:, :, at : at + 1]], axis=2)
@@ -184,11 +288,12 @@ def overlap(directory: Path) -> None:
 
 def level(directory: Path) -> None:
     """Turn a run that `write_run` made of one lane into a hierarchical one; its groups are single ranks."""
-    path = directory / "record.json"
-    record = json.loads(path.read_text())
-    (world,) = record["lanes"]
-    own = {**world, "exchange": "self", "ranks": 1, "groups": record["ranks"]}
-    ratio = record["description"]["delay_ratio"]
-    lanes = [{**own, "name": "near"}, {**own, "name": "group", "period": ratio}]
-    record["lanes"] = [*lanes, {**world, "name": "far", "period": ratio}]
-    path.write_text(json.dumps(record))
+
+    def change(record):
+        (world,) = record["lanes"]
+        own = {**world, "exchange": "self", "ranks": 1, "groups": record["ranks"]}
+        ratio = record["description"]["delay_ratio"]
+        group = {**own, "name": "group", "period": ratio}
+        record["lanes"] = [{**own, "name": "near"}, group, {**world, "name": "far", "period": ratio}]
+
+    edit(directory, change)

@@ -1,11 +1,9 @@
-#include "app/estimate.h"
-
-#include "app/estimate_routes.h"
+#include "app/explain.h"
 #include "base/alloc.h"
 #include "run/build.h"
-#include "run/foreign.h"
-#include "run/limits.h"
-#include "schedule/lane_sources.h"
+#include "run/dry.h"
+#include "schedule/schedule.h"
+#include "transport/fanout.h"
 #include "transport/grid.h"
 #include <math.h>
 #include <stdlib.h>
@@ -50,6 +48,42 @@ static struct synapse_format format_of(const struct description *description, do
 /// Returns the whole number in an expectation, which may fall short of one by the rounding of its sum.
 static uint64_t whole(double expected) {
     return (uint64_t)(expected + 1e-3);
+}
+
+/// Returns the bytes where spikes are merged. Each rank has `each` neurons, whose spikes are needed on a rank
+/// with the probability `hit`.
+static double merged(const struct levels *levels, int ranks, double each, double hit) {
+    const struct grid grid = grid_of(levels, ranks, 0);
+    const int last = grid.levels.n - 1;
+    double size[levels_max] = {1},
+           needed[levels_max]; // ranks of a line; somebody behind a bridge needs a spike
+    double onward[levels_max]; // branches of a spike from a hop on
+    double behind = 1, ways = 1, entries = 1, branches = 0;
+    for (int hop = 0; hop <= last; hop++) size[hop] = grid.levels.size[grid_level(&grid, hop)];
+    onward[last] = size[last] * hit;
+    for (int hop = last - 1; hop >= 0; hop--) {
+        behind *= size[hop + 1];
+        needed[hop] = -expm1(behind * log1p(-hit));
+        onward[hop] = onward[hop + 1] + (size[hop] - 1) * needed[hop];
+    }
+    for (int hop = 0; hop < last; hop++) {
+        const double come = each * ways * (size[hop] - 1); // neurons whose spikes may come by in this hop
+        entries += come * needed[hop];
+        branches += come * onward[hop + 1];
+        ways *= size[hop];
+    }
+    return each * onward[0] * (double)sizeof(struct route) + 2.0 * ranks * (double)sizeof(uint32_t) +
+           entries * (double)sizeof(size_t) + branches * (double)sizeof(struct fanout_branch);
+}
+
+/// Returns the bytes of the routes of a lane on one of `ranks` ranks that exchange, as lane_route_bytes()
+/// finds them afterwards. The rank is expected to have lists of `lists` out of `sources` neurons, and so is
+/// every other one. With merging, all neurons are taken to be needed there equally probably.
+static double estimate_routes(const struct lane_plan *lane, int ranks, double lists, double sources) {
+    const struct levels *levels = &lane->exchange.levels;
+    const double tables = ranks > 1 ? (double)levels_bytes(levels, ranks) : 0;
+    if (!levels->merge || ranks == 1 || sources == 0) return lists * (double)sizeof(struct route) + tables;
+    return merged(levels, ranks, sources / ranks, fmin(1, lists / sources)) + tables;
 }
 
 /// Adds what finds the synapses of a lane on one of `ranks` ranks, and what building takes for it: while
@@ -201,7 +235,7 @@ bool estimate_check_dry(const struct description *description, const struct plac
     const double needed = estimate_sum(&e) + fmax(foreign, fmax(e.building, routing + e.routes));
     if (needed <= memory) return true;
     return error_set(error,
-                     "network: %.3g GiB for rank %d of %d while it is built; allowed: at most the memory of "
+                     "network: %.3g GiB for rank %d of %d while it is built; expected at most the memory of "
                      "this node, %.3g GiB, so take more ranks (about %.0f would do)",
                      needed / gib, dry->rank, dry->of, memory / gib, ceil(dry->of * needed / memory));
 }

@@ -1,16 +1,74 @@
 #include "app/job.h"
 
-#include "app/load.h"
 #include "base/alloc.h"
-#include "description/placement_weights.h"
+#include "description/description.h"
+#include "description/placement.h"
 #include "measurement/clock.h"
-#include "measurement/simulated.h"
-#include "record/write.h"
-#include "transport/agree.h"
+#include "record/record.h"
+#include "transport/exchange.h"
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+/// Lets rank 0 read a JSON file and all ranks get the text, so that all work with the same. Collective.
+/// \param field of the run description that names the file; NULL: it is the run description itself.
+/// \param overrides [n_overrides] assignments of --set.
+/// \return owned by the caller; NULL, on all ranks, where it cannot be read.
+static json_t *load(const char *path, const char *field, const char *const *overrides, int n_overrides,
+                    MPI_Comm world, struct error *error) {
+    int rank;
+    unsigned long long bytes = 0;
+    char *text = NULL;
+    MPI_Comm_rank(world, &rank);
+    if (rank == 0) {
+        json_error_t where;
+        json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+        const char *prefix = field ? field : "", *colon = field ? ": " : "";
+        if (!json && where.line < 1)
+            error_set(error, "%s%s%.400s: %s; expected a %s that can be read%s", prefix, colon, path,
+                      where.text, field ? "file" : "run description",
+                      field ? ", by its path from the folder of the run description" : "");
+        else if (!json)
+            error_set(error, "%s%s%.400s:%d: %s; expected one JSON object", prefix, colon, path, where.line,
+                      where.text);
+        for (int i = 0; json && i < n_overrides && !error_stands(error); i++)
+            description_override(json, overrides[i], error);
+        if (!error_stands(error)) {
+            text = json_dumps(json, JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY | JSON_COMPACT);
+            if (!text) error_set(error, "%s%s%.400s: cannot be read as JSON", prefix, colon, path);
+        }
+        bytes = text ? strlen(text) + 1 : 0;
+        if (bytes > INT_MAX)
+            error_set(error, "%s%s%.400s: %llu bytes; expected at most %d, which MPI can count", prefix,
+                      colon, path, bytes, INT_MAX);
+        json_decref(json);
+    }
+    json_t *shared = NULL;
+    if (agree(world, error)) {
+        MPI_Bcast(&bytes, 1, MPI_UNSIGNED_LONG_LONG, 0, world);
+        if (rank != 0) text = alloc(bytes, 1);
+        MPI_Bcast(text, (int)bytes, MPI_CHAR, 0, world);
+        shared = json_loads(text, JSON_DECODE_ANY, NULL);
+    }
+    free(text);
+    return shared;
+}
+
+/// Loads a file that `field` of the run description at path `run` names. A relative path starts from the
+/// folder of the run description.
+static json_t *load_beside(const char *run, const char *file, const char *field, MPI_Comm world,
+                           struct error *error) {
+    const char *slash = *file == '/' ? NULL : strrchr(run, '/');
+    const size_t folder = slash ? (size_t)(slash + 1 - run) : 0;
+    char *path = alloc(folder + strlen(file) + 1, 1);
+    memcpy(path, run, folder);
+    strcpy(path + folder, file);
+    json_t *json = load(path, field, NULL, 0, world, error);
+    free(path);
+    return json;
+}
 
 /// Returns the directory that is read in place of one of the system: the one that the variable names.
 static const char *root_of(const char *directory, const char *variable) {
@@ -79,10 +137,10 @@ static bool plan(struct job *job, const struct options *options, const struct la
     job->is_dry = options->is_dry;
     job->dry = options->dry;
     if (job->is_dry && layout->ranks > 1)
-        return error_set(error, "--as-rank: started as %d processes; allowed: one, without mpirun", ranks);
+        return error_set(error, "--as-rank: started as %d processes; expected one, without mpirun", ranks);
     if (job->is_dry && time_is_simulated)
         return error_set(error,
-                         "--as-rank: in simulated time; allowed: only in the build that measures time");
+                         "--as-rank: in simulated time; expected only in the build that measures time");
     if (job->is_dry) ranks = job->dry.of;
     const time_t now = time(NULL);
     strftime(job->started, sizeof job->started, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
@@ -91,7 +149,7 @@ static bool plan(struct job *job, const struct options *options, const struct la
 
     const struct neuron_model *model;
     double parameters[neuron_parameters_max];
-    json_t *run = load_run(options->description, options->overrides, options->n_overrides, world, error);
+    json_t *run = load(options->description, NULL, options->overrides, options->n_overrides, world, error);
     if (!run || !description_open(description, run, error)) return false;
     for (uint32_t p = 0; p < description->network.n_populations; p++)
         if (!neuron_model_read(&description->network.populations[p], &model, parameters, error)) return false;
@@ -161,20 +219,12 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
                               .measured = &job->measured,
                               .host = &host,
                               .counters = &job->counters,
-                              .reader = &job->reader,
-                              .kernel_reader = &job->kernel_reader,
                               .placement_file = job->placement_file,
                               .sysfs = root_of("/sys", "SPIKEMARK_SYSFS"),
                               .started = job->started};
     MPI_Barrier(world);
     const double build_s = clock_now() - job->start_s;
-    energy_reader_open(&job->reader, &job->description, results.sysfs, world);
-    kernel_reader_open(&job->kernel_reader, &job->description, root_of("/proc", "SPIKEMARK_PROCFS"), world);
-    energy_reader_begin(&job->reader);
-    kernel_reader_begin(&job->kernel_reader);
     simulate(&job->model, &job->counters, &job->times, &job->progress, &job->measured);
-    kernel_reader_end(&job->kernel_reader);
-    energy_reader_end(&job->reader);
     job->ran = true;
 
     results.clock_read_s = clock_cost();
@@ -187,16 +237,14 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
     results.nodes = &nodes;
     const bool written = record_write(&results, &job->directory, world, error);
     nodes_close(&nodes);
-    free(ranks);
+    tally_close(ranks, job->model.processes);
     return written;
 }
 
 void job_close(struct job *job, MPI_Comm world) {
     run_directory_close(&job->directory);
-    energy_reader_close(&job->reader);
-    kernel_reader_close(&job->kernel_reader);
     counters_close(&job->counters);
-    compute_times_close(&job->times);
+    free(job->times.seconds);
     progress_close(&job->progress, job->ran);
     measured_close(&job->measured);
     build_close(&job->model);

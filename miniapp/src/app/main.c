@@ -1,13 +1,10 @@
 /// \file
 /// miniapp RUN.json --out DIR: reads the description, builds, simulates, writes the record.
 
-#include "app/estimate.h"
 #include "app/explain.h"
 #include "app/job.h"
-#include "app/list.h"
 #include "base/alloc.h"
-#include "measurement/waiting.h"
-#include "record/provenance.h"
+#include "record/results.h"
 #include <stdlib.h>
 
 enum { status_done = 0, status_failed = 1, status_bad_input = 2 };
@@ -22,8 +19,7 @@ static int run(const struct options *options, const struct layout *layout, MPI_C
          !estimate_check_words(&job->description, &job->placement, &job->schedule, error)))
         status = status_bad_input;
     else if (options->action == action_explain && rank == 0)
-        (options->json ? explain_print_json : explain_print)(&job->description, &job->placement,
-                                                             &job->schedule);
+        explain_print(&job->description, &job->placement, &job->schedule);
     else if (options->action == action_run && !job_build(job, options, layout, world, error))
         status = status_bad_input;
     else if (options->action == action_run && !job_run(job, world, error))
@@ -35,7 +31,7 @@ static int run(const struct options *options, const struct layout *layout, MPI_C
 /// Prints what needs no description.
 static void tell(const struct options *options) {
     if (options->action == action_list)
-        (options->json ? list_print_json : list_print)();
+        list_print();
     else if (options->action == action_help)
         fputs(options_help, stdout);
     else
@@ -48,7 +44,6 @@ int main(int argc, char **argv) {
     struct error error = {""};
     struct options options;
     struct layout layout;
-    waiting_choose(argv);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (!options_read(&options, argc, argv, &error) ||

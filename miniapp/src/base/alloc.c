@@ -1,5 +1,7 @@
 #include "base/alloc.h"
 
+#include <mpi.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,17 +12,22 @@
 
 enum { huge_page = 1 << 21 };
 
+/// Returns whether so many bytes are more than any block can have.
+static bool overflows(size_t count, size_t size) {
+    return size != 0 && count > SIZE_MAX / 2 / size;
+}
+
+static _Noreturn void refuse(size_t count, size_t size) {
+    fatal("out of memory: %zu x %zu bytes were asked for", count, size);
+}
+
 void *alloc(size_t count, size_t size) {
     size_t bytes = count * size;
     bool large = bytes >= huge_page;
     size_t alignment = large ? huge_page : alloc_apart;
     size_t rounded = (bytes / alignment + 1) * alignment;
-    bool overflow = size != 0 && count > SIZE_MAX / 2 / size;
-    void *block = overflow ? NULL : aligned_alloc(alignment, rounded);
-    if (!block) {
-        fprintf(stderr, "miniapp: out of memory: %zu x %zu bytes were asked for\n", count, size);
-        _exit(1); // not exit(), since other threads are at work
-    }
+    void *block = overflows(count, size) ? NULL : aligned_alloc(alignment, rounded);
+    if (!block) refuse(count, size);
     // The rest of the block stays in small pages, so that none of it is memory that nobody asked for. Where
     // the system has no huge pages, the program is only slower.
     if (large) madvise(block, bytes / huge_page * huge_page, MADV_HUGEPAGE);
@@ -34,10 +41,18 @@ void *alloc_zero(size_t count, size_t size) {
 }
 
 void *alloc_more(void *block, size_t count, size_t size) {
-    void *more = realloc(block, count * size + 1);
-    if (more) return more;
-    fprintf(stderr, "miniapp: out of memory: %zu x %zu bytes were asked for\n", count, size);
-    _exit(1);
+    void *more = overflows(count, size) ? NULL : realloc(block, count * size + 1);
+    if (!more) refuse(count, size);
+    return more;
+}
+
+void *alloc_room(void *block, size_t *capacity, size_t count, size_t size) {
+    if (count <= *capacity) return block;
+    void *larger = alloc(2 * count, size);
+    if (*capacity) memcpy(larger, block, *capacity * size);
+    free(block);
+    *capacity = 2 * count;
+    return larger;
 }
 
 void *alloc_less(void *block, size_t count, size_t size) {
@@ -59,7 +74,27 @@ size_t alloc_release(size_t bytes, void *from, void *to) {
     return end - (uintptr_t)from;
 }
 
+void *alloc_copy(const void *items, size_t count, size_t size) {
+    void *copy = alloc(count, size);
+    return count ? memcpy(copy, items, count * size) : copy;
+}
+
 char *alloc_string(const char *text) {
-    size_t bytes = strlen(text) + 1;
-    return memcpy(alloc(bytes, 1), text, bytes);
+    return alloc_copy(text, strlen(text) + 1, 1);
+}
+
+// -------------------- fatal
+
+void fatal(const char *format, ...) {
+    char line[1024] = "";
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "miniapp: %s\n", line);
+    int begun = 0, ended = 0;
+    MPI_Initialized(&begun);
+    MPI_Finalized(&ended);
+    if (begun && !ended) MPI_Abort(MPI_COMM_WORLD, 1);
+    _exit(1); // not exit(), since other threads are at work
 }

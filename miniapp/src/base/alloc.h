@@ -10,8 +10,7 @@
 /// A page belongs to the memory node of the thread that first writes to it, not of the one that allocates it.
 /// So the thread that will use a block should fill it. Free all blocks with free().
 
-#ifndef BASE_ALLOC_H
-#define BASE_ALLOC_H
+#pragma once
 
 #include <stddef.h>
 
@@ -31,6 +30,10 @@ void *alloc_zero(size_t count, size_t size);
 void *alloc_more(void *block, size_t count, size_t size);
 void *alloc_less(void *block, size_t count, size_t size);
 
+/// Makes room for `count` items in an array that grows, with room for *capacity of them (NULL: none), and for
+/// as many again, so that it seldom moves. What was in it stays, and it begins on a line.
+void *alloc_room(void *block, size_t *capacity, size_t count, size_t size);
+
 /// A block can be given back in so many parts. Each time, other processors forget its pages, which takes
 /// microseconds.
 enum { alloc_releases = 64 };
@@ -41,10 +44,16 @@ enum { alloc_releases = 64 };
 /// these pages, 0 if none was given back.
 size_t alloc_release(size_t bytes, void *from, void *to);
 
-/// Returns a copy of a string.
+/// Return a copy of `count` items, or of a string.
+void *alloc_copy(const void *items, size_t count, size_t size);
 char *alloc_string(const char *text);
 
 #define ALLOC(type, count)      ((type *)alloc((count), sizeof(type)))
 #define ALLOC_ZERO(type, count) ((type *)alloc_zero((count), sizeof(type)))
 
-#endif
+// -------------------- fatal
+// The end of the program where it cannot go on: out of memory, or a count beyond what MPI takes.
+
+/// Prints one line (printf style) after "miniapp: " and ends all ranks of the run with status 1. Other ranks
+/// may wait for this one, so that its own end would leave them waiting.
+_Noreturn void fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));

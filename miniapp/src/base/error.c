@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 /// Returns how many bytes the printable character at `c` has in UTF-8; 0 where there is none, as at the end
 /// of a name that was cut.
@@ -33,4 +34,46 @@ bool error_set(struct error *error, const char *format, ...) {
         c += bytes > 0 ? bytes : 1;
     }
     return false;
+}
+
+// -------------------- registry
+
+void name_list_add(struct name_list *list, const char *name) {
+    static const char more[] = ", ...";
+    char item[name_list_longest + sizeof ", "];
+    const int length =
+        snprintf(item, sizeof item, "%s%.*s", list->length ? ", " : "", name_list_longest, name);
+    if (list->length == sizeof list->text) return; // the list has ended in "..." before
+    if (list->length + (size_t)length + sizeof more <= sizeof list->text) {
+        memcpy(list->text + list->length, item, (size_t)length + 1);
+        list->length += (size_t)length;
+    } else {
+        memcpy(list->text + list->length, more, sizeof more);
+        list->length = sizeof list->text;
+    }
+}
+
+/// Returns item `i` of a registry, or NULL at its end.
+static const void *item_of(const void *registry, size_t i) {
+    const void *item;
+    memcpy(&item, (const char *)registry + i * sizeof item, sizeof item);
+    return item;
+}
+
+static const char *name_of(const void *item) {
+    return *(const char *const *)item;
+}
+
+const void *registry_find(const void *registry, const char *name) {
+    const void *item;
+    for (size_t i = 0; (item = item_of(registry, i)); i++)
+        if (strcmp(name_of(item), name) == 0) return item;
+    return NULL;
+}
+
+struct name_list registry_names(const void *registry) {
+    struct name_list list = {"", 0};
+    const void *item;
+    for (size_t i = 0; (item = item_of(registry, i)); i++) name_list_add(&list, name_of(item));
+    return list;
 }

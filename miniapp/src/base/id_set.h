@@ -3,8 +3,7 @@
 ///
 /// The n-th id of the set has the number n. Buckets are 2^bits ids wide and stand in the order of their ids.
 
-#ifndef BASE_ID_SET_H
-#define BASE_ID_SET_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ static inline uint32_t id_set_next(struct id_cursor *cursor) {
     }
     return (cursor->bucket << cursor->set->bits) | cursor->set->bucket[cursor->bucket].low[cursor->place++];
 }
-
-#endif

@@ -1,8 +1,7 @@
 /// \file
 /// The file format of NumPy's arrays: version 1.0, C order, little endian.
 
-#ifndef BASE_NPY_H
-#define BASE_NPY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,5 +17,3 @@ bool npy_header(FILE *file, const char *type, const size_t *shape, int dimension
 /// \param shape receives the extents.
 /// \return false unless the file holds an array of this type and number of dimensions in C order.
 bool npy_read_header(FILE *file, const char *type, size_t *shape, int dimensions);
-
-#endif

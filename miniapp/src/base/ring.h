@@ -8,8 +8,7 @@
 /// so a row is free again when it is reused. The thread that updates a row owns it, and sets it to zero when
 /// it takes the input.
 
-#ifndef BASE_RING_H
-#define BASE_RING_H
+#pragma once
 
 #include "base/alloc.h"
 #include <stdbool.h>
@@ -57,5 +56,3 @@ static inline void ring_take(struct ring *ring, uint32_t step, uint32_t first, u
         memset(cells, 0, n * sizeof *cells);
     }
 }
-
-#endif

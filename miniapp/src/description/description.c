@@ -1,38 +1,44 @@
 #include "description/description.h"
 
 #include "base/alloc.h"
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/// Reads all scalar fields of one section, which `fields` holds.
-static bool read_section(struct description *description, const char *section, const struct fields *fields,
-                         struct error *error) {
-#define PARAMETER_READ(kind, member, in, field, fallback, low, high)                                         \
-    if (strcmp(section, in) == 0 &&                                                                          \
-        !fields_##kind(fields, field, fallback,                                                              \
-                       PARAMETER_LIMITS_##kind(low, high) & description->given.member, error))               \
-        return false;
-#define PARAMETER_LIMITS_number(low, high)  low, high,
-#define PARAMETER_LIMITS_integer(low, high) low, high,
-#define PARAMETER_LIMITS_boolean(low, high)
-    RUN_PARAMETERS(PARAMETER_READ)
-    return true;
-}
+#define GIVEN(member) offsetof(struct description, given.member)
 
-/// Refuses fields that are neither scalar fields of the section nor among the `extra` names.
-static bool only_known(const char *section, const struct fields *fields, const char *const *extra,
-                       size_t n_extra, struct error *error) {
-    const char *names[32];
-    size_t n = 0;
-#define PARAMETER_NAME(kind, member, in, field, fallback, low, high)                                         \
-    if (strcmp(section, in) == 0) names[n++] = field;
-    RUN_PARAMETERS(PARAMETER_NAME)
-    for (size_t i = 0; i < n_extra; i++) names[n++] = extra[i];
-    return fields_only(fields, names, n, error);
-}
+// clang-format off
+static const struct field fields_of_run[] = {
+    INTEGER("format_version",   GIVEN(format_version), REQUIRED, 1, 1),
+    INTEGER("seed",             GIVEN(seed),           1,        0, 9007199254740992.0),
+    INTEGER("lag",              GIVEN(lag),            1,        1, 1000),
+    KNOWN("time"), KNOWN("delay_ratio"), KNOWN("schedule"), KNOWN("placement"), KNOWN("exchange"), KNOWN("wire"),
+    KNOWN("network"), KNOWN("record"), KNOWN("inject")},
+fields_of_time[] = {
+    NUMBER("resolution_ms",     GIVEN(resolution_ms),  0.1,      1e-6, 1000),
+    NUMBER("cycle_ms",          GIVEN(cycle_ms),       0,        0,    1000),
+    NUMBER("warmup_ms",         GIVEN(warmup_ms),      0,        0,    1e9),
+    NUMBER("simulate_ms",       GIVEN(simulate_ms),    REQUIRED, 1e-6, 1e9)},
+fields_of_record[] = { // those of energy are for `spikemark run`, which reads the meters of nodes
+    BOOLEAN("cycles",           GIVEN(record_cycles),  1),
+    BOOLEAN("spikes",           GIVEN(record_spikes),  0),
+    BOOLEAN("barrier",          GIVEN(barrier),        1),
+    BOOLEAN("energy",           GIVEN(record_energy),  0),
+    NUMBER("energy_interval_s", GIVEN(energy_interval_s), 0.1,   0.001, 30),
+    KNOWN("counters"), KNOWN("energy_sensors"), KNOWN("idle_pause_s")},
+fields_of_inject[] = {
+    NUMBER("mean_us",           GIVEN(inject_mean_us), 0,        0, 1e7),
+    NUMBER("sd_us",             GIVEN(inject_sd_us),   0,        0, 1e7),
+    NUMBER("correlation",       GIVEN(inject_serial),  0,        0, 0.9999),
+    NUMBER("rank_sd_us",        GIVEN(inject_rank_us), 0,        0, 1e7),
+    KNOWN("minor_mode"), KNOWN("wait"), KNOWN("per_synapse_ns"), KNOWN("per_neuron_ns")},
+fields_of_minor_mode[] = {
+    NUMBER("share",             GIVEN(inject_share),   0,        0, 1),
+    NUMBER("factor",            GIVEN(inject_factor),  1,        0, 1e6)};
+// clang-format on
 
 /// Expresses `ms` as a whole number of units, up to the rounding of decimal fractions. Fails where it is
 /// none.
@@ -50,8 +56,7 @@ static bool whole(const struct fields *fields, const char *name, double ms, doub
 
 static bool read_time(struct description *d, struct error *error) {
     struct fields time;
-    if (!fields_enter(&d->json, "time", true, &time, error) || !only_known("time", &time, NULL, 0, error) ||
-        !read_section(d, "time", &time, error))
+    if (!fields_enter(&d->json, "time", true, &time, error) || !FIELDS_READ(&time, fields_of_time, d, error))
         return false;
     if (d->given.cycle_ms == 0) {
         d->given.cycle_ms = d->given.resolution_ms;
@@ -154,21 +159,19 @@ bool description_check_ranks(const struct description *d, int ranks, struct erro
     static const char *const names[] = {"per_synapse_ns", "per_neuron_ns"};
     for (size_t i = 0; i < COUNT(lists); i++)
         if (lists[i]->n != 1 && lists[i]->n != ranks)
-            return error_set(error, "inject.%s: %d values; allowed: 1, or %d, one for each rank of this run",
+            return error_set(error, "inject.%s: %d values; expected 1, or %d, one for each rank of this run",
                              names[i], lists[i]->n, ranks);
     return true;
 }
 
 static bool read_inject(struct description *d, struct error *error) {
-    static const char *const names[] = {"minor_mode", "wait", "per_synapse_ns", "per_neuron_ns"};
     struct fields inject, minor;
     const char *wait;
     if (!fields_enter(&d->json, "inject", false, &inject, error) ||
-        !only_known("inject", &inject, names, COUNT(names), error) ||
-        !read_section(d, "inject", &inject, error) || !fields_string(&inject, "wait", "spin", &wait, error) ||
+        !FIELDS_READ(&inject, fields_of_inject, d, error) ||
+        !fields_string(&inject, "wait", "spin", &wait, error) ||
         !fields_enter(&inject, "minor_mode", false, &minor, error) ||
-        !only_known("inject.minor_mode", &minor, NULL, 0, error) ||
-        !read_section(d, "inject.minor_mode", &minor, error) ||
+        !FIELDS_READ(&minor, fields_of_minor_mode, d, error) ||
         !read_per_rank(&inject, "per_synapse_ns", &d->inject_synapse_ns, error) ||
         !read_per_rank(&inject, "per_neuron_ns", &d->inject_neuron_ns, error))
         return false;
@@ -204,36 +207,36 @@ static bool read_counters(struct description *d, const struct fields *record, st
            (d->n_counters > 0 || fields_refuse(record, "counters", allowed, error));
 }
 
-static bool read_sensors(struct description *d, const struct fields *record, struct error *error) {
-    if (!json_object_get(record->object, "energy_sensors"))
-        json_object_set_new(record->object, "energy_sensors", json_array());
-    return read_list(record, "energy_sensors", "a list of different names", &d->sensors, &d->n_sensors,
-                     error);
-}
-
+/// Reads what is recorded.
 static bool read_record(struct description *d, struct error *error) {
-    static const char *const names[] = {"counters", "energy_sensors", "idle_pause_s"};
+    const char **sensors = NULL;
+    int n_sensors = 0;
+    double pause_s;
     struct fields record;
-    if (!fields_enter(&d->json, "record", false, &record, error) ||
-        !only_known("record", &record, names, COUNT(names), error) ||
-        !read_section(d, "record", &record, error) || !read_counters(d, &record, error) ||
-        !read_sensors(d, &record, error))
-        return false;
-    d->pause_asked_for = json_object_get(record.object, "idle_pause_s");
-    return fields_number(&record, "idle_pause_s", d->given.record_energy != 0 ? 5 : 0, 0, 3600,
-                         &d->idle_pause_s, error);
+    if (!fields_enter(&d->json, "record", false, &record, error)) return false;
+    if (json_is_false(json_object_get(record.object, "kernel"))) { // filled in by older versions
+        json_object_del(record.object, "kernel");
+        json_object_del(record.object, "kernel_interval_s");
+    }
+    if (!json_object_get(record.object, "energy_sensors"))
+        json_object_set_new(record.object, "energy_sensors", json_array());
+    const bool good =
+        FIELDS_READ(&record, fields_of_record, d, error) && read_counters(d, &record, error) &&
+        read_list(&record, "energy_sensors", "a list of different names", &sensors, &n_sensors, error) &&
+        (!json_object_get(record.object, "idle_pause_s") ||
+         fields_number(&record, "idle_pause_s", 0, 0, 3600, &pause_s, error));
+    free(sensors);
+    return good;
 }
 
 bool description_open(struct description *d, json_t *run, struct error *error) {
-    static const char *const names[] = {"time", "delay_ratio", "schedule", "placement", "exchange",
-                                        "wire", "network",     "record",   "inject"};
     memset(d, 0, sizeof *d);
     d->json = (struct fields){.object = run};
     if (!json_is_object(run))
-        return error_set(error, "the run description: not an object; allowed: a JSON object");
-    return only_known("", &d->json, names, COUNT(names), error) && read_section(d, "", &d->json, error) &&
-           read_time(d, error) && read_delay_ratio(d, error) && read_names(d, error) &&
-           read_record(d, error) && read_inject(d, error) &&
+        return error_set(error, "the run description: not an object; expected a JSON object");
+    return FIELDS_READ(&d->json, fields_of_run, d, error) && read_time(d, error) &&
+           read_delay_ratio(d, error) && read_names(d, error) && read_record(d, error) &&
+           read_inject(d, error) &&
            network_open(&d->network, &d->json, (uint64_t)d->given.seed, d->given.resolution_ms, error);
 }
 
@@ -242,12 +245,76 @@ void description_close(struct description *description) {
     free(description->inject_synapse_ns.values);
     free(description->inject_neuron_ns.values);
     free(description->counters);
-    free(description->sensors);
     json_decref(description->exchange_files);
     json_decref(description->json.object);
 }
 
-bool description_refuse_name(const struct description *description, const char *field, const char *allowed,
-                             struct error *error) {
-    return fields_refuse(&description->json, field, allowed, error);
+/// Reads the value as JSON, or else as a string.
+static json_t *parse_value(const char *text) {
+    json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+    return value ? value : json_string(text);
+}
+
+/// Returns the index that `key` names in `list`, or the size of the list if it names none.
+static size_t list_index(json_t *list, const char *key) {
+    char *end;
+    size_t index = isdigit((unsigned char)*key) ? strtoul(key, &end, 10) : json_array_size(list);
+    bool valid = isdigit((unsigned char)*key) && *end == '\0' && index < json_array_size(list);
+    return valid ? index : json_array_size(list);
+}
+
+static bool refuse_index(const char *assignment, json_t *list, const char *key, struct error *error) {
+    if (json_array_size(list) == 0)
+        return error_set(error, "--set %s: %s; expected no item, the list is empty", assignment, key);
+    return error_set(error, "--set %s: %s; expected an item from 0 to %zu", assignment, key,
+                     json_array_size(list) - 1);
+}
+
+/// Returns the object or list below `key`. In an object it is made if it is missing.
+static json_t *step_into(json_t *at, const char *key, const char *assignment, struct error *error) {
+    if (json_is_array(at)) {
+        size_t index = list_index(at, key);
+        if (index == json_array_size(at)) refuse_index(assignment, at, key, error);
+        return json_array_get(at, index);
+    }
+    json_t *inner = json_object_get(at, key);
+    if (!inner && json_is_object(at)) json_object_set_new(at, key, inner = json_object());
+    if (!json_is_object(inner) && !json_is_array(inner)) {
+        error_set(error, "--set %s: %s is not an object or a list; expected path.to.field=value", assignment,
+                  key);
+        return NULL;
+    }
+    return inner;
+}
+
+bool description_override(json_t *run, const char *assignment, struct error *error) {
+    enum { deepest = 32 };
+    const char *equals = strchr(assignment, '=');
+    json_t *utf8 = json_string(assignment);
+    json_decref(utf8);
+    if (!utf8)
+        return error_set(error, "--set: an assignment that is not UTF-8; expected path.to.field=value");
+    if (!equals || equals == assignment)
+        return error_set(error, "--set %.200s: no field or no value; expected path.to.field=value",
+                         assignment);
+    int depth = 0;
+    for (const char *c = assignment; c < equals; c++) depth += *c == '.';
+    if (depth > deepest)
+        return error_set(error, "--set %.40s...: %d levels; expected at most %d", assignment, depth, deepest);
+    char *path = alloc_string(assignment), *rest = path, *key;
+    path[equals - assignment] = '\0';
+
+    json_t *at = run;
+    while ((key = strsep(&rest, ".")) && rest && at) at = step_into(at, key, assignment, error);
+    if (at && json_is_array(at)) {
+        size_t index = list_index(at, key);
+        if (index == json_array_size(at))
+            refuse_index(assignment, at, key, error);
+        else
+            json_array_set_new(at, index, parse_value(equals + 1));
+    } else if (at) {
+        json_object_set_new(at, key, parse_value(equals + 1));
+    }
+    free(path);
+    return !error_stands(error);
 }

@@ -1,13 +1,10 @@
 /// \file
 /// A run description that has been read and checked (miniapp/FORMAT.md states the format).
 
-#ifndef DESCRIPTION_DESCRIPTION_H
-#define DESCRIPTION_DESCRIPTION_H
+#pragma once
 
-#include "base/params.h"
+#include "description/fields.h"
 #include "description/network.h"
-
-#define PARAMETER_MEMBER(kind, member, section, field, fallback, low, high) double member;
 
 /// A number of every rank: one for all of them, or one for each.
 struct per_rank {
@@ -25,8 +22,11 @@ struct description {
     struct fields json; ///< the object as run: overrides applied and defaults filled in; owned
 
     struct {
-        RUN_PARAMETERS(PARAMETER_MEMBER)
-    } given; ///< the scalar fields, as numbers
+        double format_version, seed, lag;
+        double resolution_ms, cycle_ms, warmup_ms, simulate_ms;
+        double record_cycles, record_spikes, barrier, record_energy, energy_interval_s;
+        double inject_mean_us, inject_sd_us, inject_serial, inject_rank_us, inject_share, inject_factor;
+    } given; ///< the fields that are numbers, or true (1) or false (0)
 
     uint32_t steps_per_cycle;
     uint32_t warmup_cycles, cycles; ///< before and in the measured part
@@ -41,10 +41,6 @@ struct description {
     bool record_counters;  ///< some are asked for
     const char **counters; ///< [n_counters] their names; none of them: all
     int n_counters;
-    const char **sensors; ///< [n_sensors] of energy, by name; none of them: the meter's choice
-    int n_sensors;
-    double idle_pause_s;  ///< before the warm-up and after the measured part
-    bool pause_asked_for; ///< it is made also where no meter can be read
     struct network network;
 };
 
@@ -59,9 +55,3 @@ void description_close(struct description *description);
 
 /// Refuses lists that do not have a value for each of so many ranks.
 bool description_check_ranks(const struct description *description, int ranks, struct error *error);
-
-/// Refuses the name in a top-level field and lists the allowed ones.
-bool description_refuse_name(const struct description *description, const char *field, const char *allowed,
-                             struct error *error);
-
-#endif

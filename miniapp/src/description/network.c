@@ -1,11 +1,132 @@
 #include "description/network.h"
 
 #include "base/alloc.h"
-#include "base/registry.h"
-#include "description/fixed_point.h"
-#include "description/poisson.h"
+#include "base/error.h"
+#include "base/rng.h"
+#include "description/distributions.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+// -------------------- unit of the weights
+
+/// Projections without synapses have no say in the unit of the weights.
+static bool has_synapses(const struct network *network, uint32_t projection) {
+    const struct projection *p = &network->projections[projection];
+    return p->indegree.most > 0 && network->populations[p->target].size > 0;
+}
+
+/// Populations without neurons, or without input from outside, have none either.
+static bool has_external(const struct population *population) {
+    return population->size > 0 && population->external.mean > 0;
+}
+
+/// Finds the largest input of a neuron in a step: from its sources, if all of them fire at once, and in all.
+/// \return the population of the neuron with the most in all.
+static uint32_t largest_input(const struct network *network, double *synapses, double *all) {
+    uint32_t most = 0;
+    double *sum = ALLOC_ZERO(double, network->n_populations);
+    for (uint32_t i = 0; i < network->n_projections; i++) {
+        const struct projection *p = &network->projections[i];
+        if (!has_synapses(network, i)) continue;
+        sum[p->target] += weights_largest(&p->weights) * p->indegree.most;
+    }
+    *synapses = *all = 0;
+    for (uint32_t p = 0; p < network->n_populations; p++) {
+        const struct external *external = &network->populations[p].external;
+        *synapses = fmax(*synapses, sum[p]);
+        if (has_external(&network->populations[p])) sum[p] += fabs(external->weight) * external->most;
+        if (sum[p] > *all) most = p;
+        *all = fmax(*all, sum[p]);
+    }
+    free(sum);
+    return most;
+}
+
+/// Returns every weight that can become input, [*n]; the caller frees it.
+static double *all_weights(const struct network *network, size_t *n) {
+    size_t most = network->n_populations;
+    for (uint32_t i = 0; i < network->n_projections; i++) most += network->projections[i].weights.classes;
+    double *all = ALLOC(double, most);
+    *n = 0;
+    for (uint32_t i = 0; i < network->n_projections; i++) {
+        const struct weights *weights = &network->projections[i].weights;
+        for (uint32_t k = 0; has_synapses(network, i) && k < weights->classes; k++)
+            all[(*n)++] = weights->weight[k];
+    }
+    for (uint32_t p = 0; p < network->n_populations; p++)
+        if (has_external(&network->populations[p])) all[(*n)++] = network->populations[p].external.weight;
+    return all;
+}
+
+/// Returns a unit of which all weights are multiples, up to the rounding of decimal fractions, such that
+/// input from synapses stays within 16 bits and all input within 32; 0 if there is none.
+static double narrow_unit(const struct network *network, double synapses, double all) {
+    size_t n, good = 0;
+    double smallest = INFINITY, unit = 0;
+    if (network->normal) return 0;
+    if (all == 0) return 1;
+    double *weight = all_weights(network, &n);
+    for (size_t i = 0; i < n; i++)
+        if (weight[i] != 0) smallest = fmin(smallest, fabs(weight[i]));
+    for (int part = 1; good < n || part == 1; part++) {
+        unit = smallest / part;
+        if (part > 64 || !(synapses / unit <= INT16_MAX) || !(all / unit <= INT32_MAX)) break;
+        for (good = 0; good < n; good++)
+            if (!(fabs(weight[good] / unit - nearbyint(weight[good] / unit)) <= 1e-9)) break;
+    }
+    free(weight);
+    return good == n ? unit : 0;
+}
+
+/// Says whether `weight` has enough units to be told from others.
+static bool fine_enough(const struct network *network, double weight) {
+    return network->narrow_input || weight == 0 || fabs(nearbyint(weight / network->weight_unit)) >= 16;
+}
+
+static bool refuse_weight(const struct network *network, const char *path, const char *list, uint32_t i,
+                          const char *field, double weight, double largest, uint32_t most,
+                          struct error *error) {
+    return error_set(
+        error,
+        "%s%s.%u.%s: %.10g; expected 0 or at least %.3g in magnitude, since the input of a neuron, "
+        "up to %.3g (in population %s), is summed in 32-bit fixed point",
+        path, list, i, field, weight, 16 * network->weight_unit, largest, network->populations[most].name);
+}
+
+/// Chooses network.weight_unit and whether input is narrow, so that the input of no neuron can overflow, even
+/// if all its sources fire in one step and its input from outside is at its largest. Then expresses all
+/// weights in that unit. Fails where a weight is too small for it. `fields` is the object "network".
+static bool fixed_point_choose(struct network *network, const struct fields *fields, struct error *error) {
+    double synapses, all;
+    for (uint32_t i = 0; i < network->n_projections; i++)
+        if (has_synapses(network, i) && network->projections[i].weights.classes == 0 && !network->normal)
+            network->normal = normal_open();
+    const uint32_t most = largest_input(network, &synapses, &all);
+    const double unit = narrow_unit(network, synapses, all);
+    network->narrow_input = unit > 0;
+    network->weight_unit = unit > 0 ? unit : exp2(ceil(log2(all)) - 30);
+    for (uint32_t i = 0; i < network->n_projections; i++) {
+        struct weights *weights = &network->projections[i].weights;
+        if (!has_synapses(network, i)) continue;
+        if (!fine_enough(network, weights->mean))
+            return refuse_weight(network, fields->path, "projections", i, "weight", weights->mean, all, most,
+                                 error);
+        weights_set_unit(weights, network->weight_unit);
+    }
+    for (uint32_t p = 0; p < network->n_populations; p++) {
+        struct external *external = &network->populations[p].external;
+        if (!has_external(&network->populations[p])) continue;
+        if (!fine_enough(network, external->weight))
+            return refuse_weight(network, fields->path, "populations", p, "external.weight", external->weight,
+                                 all, most, error);
+        external->weight_units = (int32_t)nearbyint(external->weight / network->weight_unit);
+    }
+    return true;
+}
+
+// -------------------- network
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -49,7 +170,7 @@ static bool read_external(struct external *external, const struct fields *popula
     if (external->mean > poisson_mean_max || (external->mean > 0 && external->mean < poisson_mean_min))
         return error_set(
             error,
-            "%srate_hz: %.10g; allowed: 0, or %.4g to %.10g, so that a neuron receives %.2g to %d "
+            "%srate_hz: %.10g; expected 0, or %.4g to %.10g, so that a neuron receives %.2g to %d "
             "events per step of %.10g ms from %.10g synapses",
             fields.path, rate_hz, poisson_mean_min / per_hz, poisson_mean_max / per_hz, poisson_mean_min,
             poisson_mean_max, resolution_ms, synapses);
@@ -120,7 +241,7 @@ static bool read_sources(const struct network *network, struct projection *proje
                          const struct fields *fields, struct error *error) {
     json_t *names = json_object_get(fields->object, "source");
     if (!names)
-        return error_set(error, "%ssource: missing; allowed: a name or a list of names", fields->path);
+        return error_set(error, "%ssource: missing; expected a name or a list of names", fields->path);
     size_t count = json_is_array(names) ? json_array_size(names) : 1;
     projection->ranges = ALLOC(struct source_range, count + 1);
     projection->sources = ALLOC(uint32_t, count + 1);
@@ -177,7 +298,7 @@ bool network_open(struct network *network, const struct fields *run, uint64_t se
             !read_population(network, &network->populations[i], &item, resolution_ms, error))
             return false;
     if (network->n_neurons == 0)
-        return error_set(error, "network.populations: no neuron; allowed: at least one neuron in all");
+        return error_set(error, "network.populations: no neuron; expected at least one neuron in all");
 
     network->projections = ALLOC_ZERO(struct projection, json_array_size(projections));
     for (size_t i = 0; i < json_array_size(projections); i++) {
@@ -202,4 +323,20 @@ void network_close(struct network *network) {
     free(network->populations);
     json_decref(network->population_numbers);
     json_decref(network->area_numbers);
+}
+
+void network_draw(const struct network *network, uint32_t number, uint32_t target, uint32_t first, uint32_t n,
+                  uint32_t source[network_batch], uint32_t *delay, uint32_t *weight_word) {
+    const struct projection *projection = &network->projections[number];
+    uint32_t delay_word[network_batch];
+    for (uint32_t k = 0; k < n; k += rng_elements) {
+        uint32_t word[4][rng_elements];
+        rng_draw_vector(network->seed, rng_synapse, number, target, first + k, word);
+        for (uint32_t i = 0; i < rng_elements; i++)
+            source[k + i] = rng_below(word[0][i], word[1][i], projection->pool);
+        memcpy(delay_word + k, word[2], sizeof word[2]);
+        if (weight_word) memcpy(weight_word + k, word[3], sizeof word[3]);
+    }
+    for (uint32_t k = 0; k < n; k++) source[k] = projection_source(projection, source[k]);
+    for (uint32_t k = 0; delay && k < n; k++) delay[k] = delay_draw(&projection->delay, delay_word[k]);
 }

@@ -1,6 +1,7 @@
-#include "description/placement_weights.h"
+#include "description/placement.h"
 
 #include "base/alloc.h"
+#include "description/unequal.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -38,7 +39,7 @@ bool placement_open_unequal(struct placement *placement, const struct placement_
     placement->first_deal = ALLOC_ZERO(uint32_t, (size_t)network->n_populations + 1);
     enum { most = 10000000 };
     if ((int64_t)ranks * threads > most)
-        return error_set(error, "ranks x threads: %d x %d; allowed: at most %d", ranks, threads, most);
+        return error_set(error, "ranks x threads: %d x %d; expected at most %d", ranks, threads, most);
     if (weights && !placement_read_weights(placement, weights, "placement.weights", error)) return false;
     if (rule->deal_file) return rule->deal_file(placement, file, error);
     if (!placement_is_unequal(placement)) return deal_populations(placement, error);
@@ -112,3 +113,51 @@ double placement_balance(const struct placement *placement) {
     free(neurons);
     return most * weights / placement->network->n_neurons;
 }
+
+// -------------------- area
+
+/// Returns the id of the first neuron of the area that `population` belongs to.
+static uint32_t area_origin(const struct network *network, uint32_t population) {
+    uint32_t p = 0;
+    while (network->populations[p].area != network->populations[population].area) p++;
+    return network->populations[p].first;
+}
+
+/// Deals the areas to the ranks in the order of their first appearance (Lober et al. 2026 have one area per
+/// rank).
+static bool deal_areas(const struct network *network, int ranks, struct deal *deals, struct error *error) {
+    if (network->n_areas < (uint32_t)ranks)
+        return error_set(error,
+                         "placement: \"area\" cannot deal %u area(s) to %d ranks; expected at most %u ranks, "
+                         "or placement area_group",
+                         network->n_areas, ranks, network->n_areas);
+    for (uint32_t p = 0; p < network->n_populations; p++)
+        deals[p] = (struct deal){.origin = area_origin(network, p),
+                                 .first_rank = (int)(network->populations[p].area % (uint32_t)ranks),
+                                 .ranks = 1};
+    return true;
+}
+
+const struct placement_rule placement_area = {
+    .name = "area",
+    .summary = "areas dealt to ranks, an area on one rank",
+    .deal = deal_areas,
+};
+
+// -------------------- round_robin
+
+/// Deals every population to all ranks, as general simulators do (NEST deals neuron ids to virtual
+/// processes).
+static bool deal_all(const struct network *network, int ranks, struct deal *deals, struct error *error) {
+    (void)error;
+    for (uint32_t p = 0; p < network->n_populations; p++)
+        deals[p] = (struct deal){.origin = 0, .first_rank = 0, .ranks = ranks};
+    return true;
+}
+
+const struct placement_rule placement_round_robin = {
+    .name = "round_robin",
+    .summary = "neurons dealt one by one to all ranks and threads",
+    .deal = deal_all,
+    .spread = placement_spread_all,
+};

@@ -6,10 +6,9 @@
 /// threads), rank = first rank + unit mod ranks, thread = unit div ranks. So the neurons that a thread owns
 /// of a range are equally spaced. A rule is one file under placement/ and one line in placement.c.
 
-#ifndef DESCRIPTION_PLACEMENT_H
-#define DESCRIPTION_PLACEMENT_H
+#pragma once
 
-#include "base/registry.h"
+#include "base/error.h"
 #include "description/network.h"
 
 /// Says how the neurons first ... end - 1 of one population are dealt.
@@ -66,6 +65,11 @@ bool placement_open(struct placement *placement, const struct placement_rule *ru
                     const struct network *network, int ranks, int threads, const json_t *file,
                     struct error *error);
 
+/// Like placement_open, for ranks with `weights`, a list with a number for each. NULL: the ranks are equal.
+bool placement_open_unequal(struct placement *placement, const struct placement_rule *rule,
+                            const struct network *network, int ranks, int threads, const json_t *file,
+                            const json_t *weights, struct error *error);
+
 void placement_close(struct placement *placement);
 
 /// Returns the neurons of deal number `deal` that a thread owns.
@@ -96,5 +100,3 @@ void placement_neurons(const struct placement *placement, uint32_t *neurons);
 
 /// Returns the largest load of a rank over what it shall have: its share of all neurons, by its weight.
 double placement_balance(const struct placement *placement);
-
-#endif

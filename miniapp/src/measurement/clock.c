@@ -1,5 +1,65 @@
 #include "measurement/clock.h"
 
+#include <sys/prctl.h>
+
+#ifdef SPIKEMARK_SIMULATED
+
+#include <math.h>
+#include <smpi/smpi.h>
+#include <xbt/config.h>
+
+double simulated_now(void) {
+    return MPI_Wtime();
+}
+
+/// Lets simulated time pass on the calling rank, asleep or as if it computed.
+/// \param seconds above 0.
+static void simulated_sleep(double seconds) {
+    const time_t whole = (time_t)seconds;
+    smpi_nanosleep(&(struct timespec){whole, (long)(1e9 * (seconds - (double)whole))}, NULL);
+}
+
+void simulated_pass(double seconds) {
+    smpi_execute(seconds);
+}
+
+bool simulated_check(struct error *error) {
+    const double sample_s = 1e-4, threshold_s = sg_cfg_get_double("smpi/cpu-threshold");
+    if (sg_cfg_get_boolean("smpi/simulate-computation"))
+        return error_set(error, "--cfg=smpi/simulate-computation: yes; expected no, with --compute-times");
+    if (threshold_s > 0)
+        return error_set(error, "--cfg=smpi/cpu-threshold: %g; expected 0, with --compute-times",
+                         threshold_s);
+    const double start_s = simulated_now();
+    smpi_execute(sample_s);
+    const double passed_s = simulated_now() - start_s;
+    if (fabs(passed_s - sample_s) < 0.01 * sample_s) return true;
+    return error_set(error,
+                     "--cfg=smpi/host-speed: computing for %g s takes %g s; expected the speed of the "
+                     "platform's hosts, and hosts with a core for each rank",
+                     sample_s, passed_s);
+}
+
+#else
+
+double simulated_now(void) {
+    return 0;
+}
+
+static void simulated_sleep(double seconds) {
+    (void)seconds;
+}
+
+void simulated_pass(double seconds) {
+    (void)seconds;
+}
+
+bool simulated_check(struct error *error) {
+    return error_set(error, "--compute-times: only in the build for SimGrid (make simulator)");
+}
+
+#endif
+
 double clock_ahead(void) {
     enum { readings = 10 };
     double ahead_s = NAN, least_s = INFINITY;
@@ -14,4 +74,23 @@ double clock_ahead(void) {
         ahead_s = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec - (before_s + after_s) / 2;
     }
     return ahead_s;
+}
+
+void pause_for(double seconds, bool asleep) {
+    if (time_is_simulated) {
+        if (seconds > 0) simulated_sleep(seconds);
+    } else if (asleep) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        double end = 1e-9 * (double)until.tv_nsec + seconds;
+        until.tv_sec += (time_t)end;
+        until.tv_nsec = (long)(1e9 * (end - (double)(time_t)end));
+        prctl(PR_SET_TIMERSLACK, 1UL);
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL)) {
+        }
+    } else {
+        const double end = clock_now() + seconds;
+        while (clock_now() < end) {
+        }
+    }
 }

@@ -1,19 +1,39 @@
 /// \file
-/// Two clocks: one in seconds, and one in ticks that costs less to read, for the seams of a cycle.
-///
-/// In simulated time both show that time, from 0 on. Otherwise ticks are those of the processor's time stamp
-/// counter where it runs evenly in all states (x86 with an invariant counter), and nanoseconds of the
-/// monotonic clock elsewhere. How long a tick lasts follows from reading both clocks at both ends of what is
-/// measured.
+/// Simulated time. In the build for SimGrid (SPIKEMARK_SIMULATED) all ranks are actors of one process, and
+/// clocks and sleep are those of the simulated cluster. How long the kernels take is either measured by SMPI
+/// or told by calls of simulated_pass(). In other builds the functions do nothing.
 
-#ifndef MEASUREMENT_CLOCK_H
-#define MEASUREMENT_CLOCK_H
+#pragma once
 
-#include "measurement/simulated.h"
+#include "base/error.h"
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
+
+/// Says whether the clocks of this build show simulated time.
+#ifdef SPIKEMARK_SIMULATED
+enum { time_is_simulated = true };
+#else
+enum { time_is_simulated = false };
+#endif
+
+/// Returns the seconds since the simulation began.
+double simulated_now(void);
+
+void simulated_pass(double seconds);
+
+/// Refuses settings of the simulator with which other times would pass than those given to simulated_pass(),
+/// or with which those of the kernels would be added. In other builds it always refuses.
+bool simulated_check(struct error *error);
+
+// -------------------- clock
+// Two clocks: one in seconds, and one in ticks that costs less to read, for the seams of a cycle.
+//
+// In simulated time both show that time, from 0 on. Otherwise ticks are those of the processor's time stamp
+// counter where it runs evenly in all states (x86 with an invariant counter), and nanoseconds of the
+// monotonic clock elsewhere. How long a tick lasts follows from reading both clocks at both ends of what is
+// measured.
 
 #if defined(__x86_64__) && !defined(SPIKEMARK_SIMULATED)
 #include <cpuid.h>
@@ -72,4 +92,9 @@ static inline double clock_cost(void) {
     return (clock_now() - start) / reads;
 }
 
-#endif
+// -------------------- pause
+// Waits for a given time.
+
+/// Waits for `seconds`, spinning or asleep. When asleep, the thread asks the system for the shortest timer
+/// slack, and is late by the time that waking up takes. In simulated time both are exact and cost nothing.
+void pause_for(double seconds, bool asleep);

@@ -1,10 +1,50 @@
 #include "measurement/host.h"
 
+#include "measurement/clock.h"
+#include <errno.h>
 #include <hwloc.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+/// Reads the first word of a file of cpufreq. \return false, with errno, where it cannot be read.
+static bool read_word(const char *sysfs, long processor, const char *name, char path[400], char word[64]) {
+    snprintf(path, 400, "%.250s/devices/system/cpu/cpu%ld/cpufreq/%s", sysfs, processor, name);
+    FILE *file = fopen(path, "r");
+    const bool read = file && fscanf(file, "%63s", word) == 1;
+    if (file) fclose(file);
+    return read;
+}
+
+void frequency_read(struct frequency *frequency, const char *sysfs) {
+    char path[400], word[64];
+    memset(frequency, 0, sizeof *frequency);
+    for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
+        char *list = frequency->governor;
+        const size_t used = strlen(list), room = sizeof frequency->governor - used;
+        errno = 0;
+        if (!read_word(sysfs, cpu, "scaling_governor", path, word)) {
+            if (cpu == 0)
+                snprintf(frequency->reason, sizeof frequency->reason, "%.330s: %s", path,
+                         errno == ENOENT || errno == 0 ? "not there" : strerror(errno));
+        } else if (!strstr(list, word) && strlen(word) + 3 <= room) {
+            snprintf(list + used, room, "%s%s", used ? ", " : "", word);
+        }
+        if (read_word(sysfs, cpu, "scaling_min_freq", path, word)) {
+            const uint64_t hz = 1000 * strtoull(word, NULL, 10);
+            if (frequency->low_hz == 0 || hz < frequency->low_hz) frequency->low_hz = hz;
+        }
+        if (read_word(sysfs, cpu, "scaling_max_freq", path, word)) {
+            const uint64_t hz = 1000 * strtoull(word, NULL, 10);
+            if (hz > frequency->high_hz) frequency->high_hz = hz;
+        }
+    }
+    if (frequency->governor[0]) frequency->reason[0] = '\0';
+}
 
 static uint64_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t level) {
     hwloc_obj_t cache = hwloc_get_obj_by_type(topology, level, 0);
@@ -25,17 +65,15 @@ static void read_cpuinfo(struct host *host) {
 
 /// Finds the hardware threads of this process, and their cores.
 static void read_binding(struct host *host, hwloc_topology_t topology) {
-    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    hwloc_bitmap_t set = hwloc_bitmap_alloc(), cores = hwloc_bitmap_alloc();
     if (hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_PROCESS) == 0) {
+        for (hwloc_obj_t core = NULL; (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core));)
+            if (hwloc_bitmap_intersects(core->cpuset, set))
+                hwloc_bitmap_set(cores, (unsigned)hwloc_bitmap_first(core->complete_cpuset));
         hwloc_bitmap_list_snprintf(host->binding, sizeof host->binding, set);
-        for (hwloc_obj_t core = NULL; (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core));) {
-            const int first = hwloc_bitmap_first(core->complete_cpuset);
-            if (!hwloc_bitmap_intersects(core->cpuset, set)) continue;
-            host->usable_cores++;
-            if (first >= 0 && first < host_threads_max)
-                host->usable.word[first / 64] |= UINT64_C(1) << first % 64;
-        }
+        hwloc_bitmap_list_snprintf(host->usable_cores, sizeof host->usable_cores, cores);
     }
+    hwloc_bitmap_free(cores);
     hwloc_bitmap_free(set);
 }
 
@@ -65,4 +103,39 @@ void host_read(struct host *host) {
     read_cpuinfo(host);
     read_topology(host);
     host->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+// -------------------- usage
+
+uint64_t usage_peak_bytes(void) {
+    if (time_is_simulated) return 0;
+    // ru_maxrss would not do: it starts with the high-water mark of the process that launched this one.
+    FILE *file = fopen("/proc/self/status", "r");
+    char line[256];
+    unsigned long long kib = 0;
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "VmHWM: %llu kB", &kib) == 1) break;
+    if (file) fclose(file);
+    return kib * 1024;
+}
+
+double usage_process_seconds(void) {
+    if (time_is_simulated) return NAN;
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+struct usage_node usage_node_seconds(void) {
+    if (time_is_simulated) return (struct usage_node){NAN, NAN};
+    unsigned long long user, nice, system, idle, iowait, irq, softirq, steal;
+    FILE *file = fopen("/proc/stat", "r");
+    int n = file ? fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, &idle,
+                          &iowait, &irq, &softirq, &steal)
+                 : 0;
+    if (file) fclose(file);
+    if (n != 8) return (struct usage_node){NAN, NAN};
+    double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
+    return (struct usage_node){tick * (double)(user + nice + system + irq + softirq), tick * (double)steal};
 }

@@ -5,12 +5,11 @@
 /// on nothing else. One draw of four words serves four steps of a neuron. A block therefore draws for steps
 /// 4g to 4g + 3 together and keeps the numbers, one byte each.
 
-#ifndef NEURON_EXTERNAL_H
-#define NEURON_EXTERNAL_H
+#pragma once
 
+#include "description/distributions.h"
 #include "description/network.h"
 #include "description/placement.h"
-#include "description/poisson.h"
 
 enum { external_steps = 4 };
 
@@ -35,5 +34,3 @@ uint64_t external_add(struct external_input *external, uint32_t step, int32_t *i
 static inline uint64_t external_bytes(const struct external_input *external) {
     return external ? (uint64_t)external->share.count * external_steps : 0;
 }
-
-#endif

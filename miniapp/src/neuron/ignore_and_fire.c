@@ -47,7 +47,7 @@ static struct train train(const struct neuron_setup *setup, uint32_t gid) {
     return (struct train){interval, rng_below(phase.word[0], phase.word[1], interval)};
 }
 
-static void *open(const struct neuron_setup *setup) {
+static void *open_block(const struct neuron_setup *setup) {
     struct block *block = ALLOC(struct block, 1);
     uint32_t n = setup->share.count;
     *block = (struct block){n, ALLOC(uint32_t, n), ALLOC(uint32_t, n), ALLOC_ZERO(uint32_t, n)};
@@ -59,7 +59,7 @@ static void *open(const struct neuron_setup *setup) {
     return block;
 }
 
-static void close(void *state) {
+static void close_block(void *state) {
     struct block *block = state;
     free(block->next);
     free(block->interval);
@@ -98,8 +98,8 @@ const struct neuron_model neuron_ignore_and_fire = {
     .parameters = parameters,
     .n_parameters = n_parameters,
     .bytes_per_neuron = 3 * sizeof(uint32_t),
-    .open = open,
-    .close = close,
+    .open = open_block,
+    .close = close_block,
     .update = update,
     .train = train,
     .state_of = state_of,

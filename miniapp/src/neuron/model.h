@@ -5,11 +5,10 @@
 /// block's state. Calls are made per block and step, never per neuron. State is kept in integers, or in IEEE
 /// floating point with contraction off, so that spikes do not depend on vector width or optimisation.
 
-#ifndef NEURON_MODEL_H
-#define NEURON_MODEL_H
+#pragma once
 
-#include "base/params.h"
-#include "base/registry.h"
+#include "base/error.h"
+#include "description/fields.h"
 #include "description/network.h"
 #include "description/placement.h"
 
@@ -72,5 +71,3 @@ static inline const struct neuron_model *neuron_model_find(const char *name) {
 /// Finds the model of a population and reads its parameters from the description, where it fills in defaults.
 bool neuron_model_read(const struct population *population, const struct neuron_model **model,
                        double parameters[neuron_parameters_max], struct error *error);
-
-#endif

@@ -1,7 +1,246 @@
 #include "record/results.h"
 
-#include "schedule/lane_levels.h"
+#include "base/alloc.h"
+#include "base/npy.h"
+#include "base/spike.h"
+#include "measurement/clock.h"
+#include "schedule/schedule.h"
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { piece = 1 << 28 }; ///< bytes of a message, which an int can count; a shorter one ends a block
+
+static void send_block(MPI_Comm comm, const char *own, size_t bytes) {
+    for (size_t at = 0;; at += piece) {
+        const size_t left = bytes - at;
+        MPI_Send(own + at, (int)(left < piece ? left : piece), MPI_BYTE, 0, 0, comm);
+        if (left < piece) return;
+    }
+}
+
+static char *receive_block(MPI_Comm comm, int from, size_t *bytes) {
+    char *block = NULL;
+    int count = piece;
+    for (*bytes = 0; count == piece; *bytes += (size_t)count) {
+        MPI_Status status;
+        MPI_Probe(from, 0, comm, &status);
+        MPI_Get_count(&status, MPI_BYTE, &count);
+        block = alloc_more(block, *bytes + (size_t)count, 1);
+        MPI_Recv(block + *bytes, count, MPI_BYTE, from, 0, comm, MPI_STATUS_IGNORE);
+    }
+    return block;
+}
+
+bool gather_blocks(MPI_Comm comm, const void *own, size_t count, size_t size,
+                   bool (*take)(const void *block, size_t count, void *context), void *context) {
+    int rank, ranks;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    if (rank != 0) {
+        send_block(comm, own, count * size);
+        return true;
+    }
+    bool taken = take(own, count, context);
+    for (int other = 1; other < ranks; other++) {
+        size_t bytes;
+        char *block = receive_block(comm, other, &bytes);
+        taken = take(block, bytes / size, context) && taken;
+        free(block);
+    }
+    return taken;
+}
+
+static bool take_node(const void *block, size_t count, void *context) {
+    struct nodes *nodes = context;
+    if (count > 0) nodes->node[nodes->count++] = *(const struct node *)block;
+    return true;
+}
+
+/// Describes the node of this rank, which is its lowest one.
+static void describe(struct node *own, const struct host *host, const char *sysfs) {
+    own->host = *host;
+    frequency_read(&own->frequency, sysfs);
+    if (time_is_simulated) { // gethostname knows only the machine that simulates
+        char name[MPI_MAX_PROCESSOR_NAME] = "";
+        int length;
+        MPI_Get_processor_name(name, &length);
+        snprintf(own->host.name, sizeof own->host.name, "%.100s", name);
+    }
+}
+
+void nodes_gather(struct nodes *nodes, const struct host *host, const char *sysfs, MPI_Comm world) {
+    int rank, ranks, lowest;
+    struct node own = {0};
+    MPI_Comm node;
+    MPI_Comm_rank(world, &rank);
+    MPI_Comm_size(world, &ranks);
+    MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &own.ranks);
+    MPI_Allreduce(&rank, &lowest, 1, MPI_INT, MPI_MIN, node);
+    MPI_Comm_free(&node);
+    if (lowest == rank) describe(&own, host, sysfs);
+
+    *nodes = (struct nodes){0};
+    if (rank == 0) {
+        nodes->node = ALLOC(struct node, (size_t)ranks);
+        nodes->of_rank = ALLOC(int, (size_t)ranks);
+    }
+    gather_blocks(world, &own, lowest == rank, sizeof own, take_node, nodes);
+    MPI_Gather(&lowest, 1, MPI_INT, nodes->of_rank, 1, MPI_INT, 0, world);
+    for (int r = 0, found = 0; rank == 0 && r < ranks; r++) // the lowest rank of a node is numbered first
+        nodes->of_rank[r] = nodes->of_rank[r] == r ? found++ : nodes->of_rank[nodes->of_rank[r]];
+}
+
+void nodes_close(struct nodes *nodes) {
+    free(nodes->node);
+    free(nodes->of_rank);
+    *nodes = (struct nodes){0};
+}
+
+json_t *nodes_json(const struct nodes *nodes) {
+    if (time_is_simulated) return json_null();
+    json_t *list = json_array();
+    for (int n = 0; n < nodes->count; n++) {
+        const struct node *node = &nodes->node[n];
+        const struct frequency *f = &node->frequency;
+        json_array_append_new(list,
+                              json_pack("{ss ss so so so so so so si}", "name", node->host.name, "cpu",
+                                        node->host.cpu, "cores", known_count((uint64_t)node->host.cores),
+                                        "memory_bytes", known_count(node->host.memory_bytes), "governor",
+                                        known_text(f->governor), "governor_reason", known_text(f->reason),
+                                        "frequency_min_hz", known_count(f->low_hz), "frequency_max_hz",
+                                        known_count(f->high_hz), "ranks", node->ranks));
+    }
+    return list;
+}
+
+// -------------------- results
+
+static uint64_t state_checksum(const struct part *part) {
+    uint64_t sum = 0;
+    for (uint32_t b = 0; b < part->n_blocks; b++) {
+        const struct block *block = &part->blocks[b];
+        for (uint32_t i = 0; i < block->share.count; i++)
+            sum += checksum_state(block->share.first + i * block->share.stride,
+                                  block->model->state_of(block->state, i));
+    }
+    return sum;
+}
+
+/// Returns how many levels all lanes have together.
+static size_t levels_of(const struct model *model) {
+    size_t levels = 0;
+    for (int l = 0; l < model->n_lanes; l++) levels += (size_t)model->lanes[l].plan->exchange.levels.n;
+    return levels;
+}
+
+/// What a rank sends, one after the other: its tally, `lanes`, their levels, the binding and the usable
+/// cores. A rank of a large run has few lanes, mostly without levels, so that what the first rank gathers
+/// stays small.
+struct parcel {
+    size_t lanes, levels, texts, bytes; ///< places in the parcel, and its end
+};
+
+static struct parcel parcel_of(const struct model *model, size_t texts) {
+    struct parcel p = {.lanes = sizeof(struct rank_tally)};
+    p.levels = p.lanes + (size_t)model->n_lanes * sizeof(struct lane_tally);
+    p.texts = p.levels + levels_of(model) * sizeof(struct level_traffic);
+    p.bytes = p.texts + texts;
+    return p;
+}
+
+/// Lets the members of a tally point at what follows it.
+static struct rank_tally *open_parcel(char *bytes, const struct model *model) {
+    struct rank_tally *tally = (struct rank_tally *)bytes;
+    const struct parcel p = parcel_of(model, 0);
+    struct level_traffic *levels = (struct level_traffic *)(bytes + p.levels);
+    tally->lanes = (struct lane_tally *)(bytes + p.lanes);
+    tally->binding = bytes + p.texts;
+    tally->usable_cores = tally->binding + strlen(tally->binding) + 1;
+    for (int l = 0; l < model->n_lanes; l++) {
+        tally->lanes[l].levels = levels;
+        levels += model->lanes[l].plan->exchange.levels.n;
+    }
+    return tally;
+}
+
+static void add_lanes(struct rank_tally *own, const struct model *model) {
+    for (int l = 0; l < model->n_lanes; l++) {
+        const struct lane *lane = &model->lanes[l];
+        const struct traffic traffic = lane_traffic(lane);
+        struct lane_tally *tally = &own->lanes[l];
+        tally->windows = lane->ended;
+        tally->messages = traffic.messages;
+        tally->bytes = traffic.bytes;
+        tally->spikes = lane->spikes_sent;
+        tally->connections = (uint64_t)lane->windows->exchange->connections;
+        for (int i = 0; i < lane->plan->exchange.levels.n; i++) tally->levels[i] = lane_level(lane, i);
+        for (int t = 0; t < model->threads; t++) tally->synapses += lane->tables[t].size;
+        own->synapses += tally->synapses;
+        own->traffic.messages += traffic.messages;
+        own->traffic.bytes += traffic.bytes;
+    }
+}
+
+/// Data that the first rank has received so far.
+struct gathered {
+    const struct model *model;
+    struct rank_tally *ranks;
+    size_t count;
+};
+
+static bool take_rank(const void *block, size_t bytes, void *context) {
+    struct gathered *all = context;
+    char *kept = malloc(bytes); // no alloc(), which rounds up
+    if (!kept) fatal("out of memory: %zu bytes were asked for", bytes);
+    memcpy(kept, block, bytes);
+    all->ranks[all->count++] = *open_parcel(kept, all->model);
+    return true;
+}
+
+void tally_close(struct rank_tally *tally, int ranks) {
+    for (int rank = 0; tally && rank < ranks; rank++) free((char *)tally[rank].lanes - sizeof *tally);
+    free(tally);
+}
+
+struct rank_tally *tally(const struct model *model, const struct measured *measured, const struct host *host,
+                         double build_s, MPI_Comm world) {
+    const size_t first = strlen(host->binding) + 1, second = strlen(host->usable_cores) + 1;
+    const struct parcel parcel = parcel_of(model, first + second);
+    const size_t bytes = parcel.bytes;
+    char *block = alloc_zero(bytes, 1);
+    memcpy(block + parcel.texts, host->binding, first);
+    memcpy(block + parcel.texts + first, host->usable_cores, second);
+    struct rank_tally *own = open_parcel(block, model);
+    own->neurons = model->neurons;
+    for (int t = 0; t < model->threads; t++) {
+        const struct part_counts *counts = &model->parts[t]->counts;
+        own->counts.spikes += counts->spikes;
+        own->counts.synaptic_events += counts->synaptic_events;
+        own->counts.external_events += counts->external_events;
+        own->counts.first_accesses += counts->first_accesses;
+        own->counts.lookups += counts->lookups;
+        own->counts.checksum += counts->checksum;
+        own->state_checksum += state_checksum(model->parts[t]);
+    }
+    add_lanes(own, model);
+    build_bytes(model, own->part_bytes);
+    own->log_bytes = measured->log.time ? measured->log.cycles * sizeof *measured->log.time : 0;
+    own->peak_bytes = measured->peak_bytes;
+    own->build_s = build_s;
+    own->simulate_s = measured->simulate_s;
+    own->process_s = measured->process_s;
+    own->node_busy_s = measured->node_busy_s;
+    own->node_stolen_s = measured->node_stolen_s;
+    memcpy(own->phase_s, measured->log.total, sizeof own->phase_s);
+
+    struct gathered all = {.model = model};
+    if (model->process == 0) all.ranks = ALLOC(struct rank_tally, (size_t)model->processes);
+    gather_blocks(world, own, bytes, 1, take_rank, &all); // MPI_Gather keeps blocks on other ranks, too
+    free(own);
+    return all.ranks;
+}
 
 double results_largest(const struct results *results, size_t member) {
     double value = -INFINITY;
@@ -23,23 +262,18 @@ double results_counter_overhead(const struct results *results, double simulate_s
     return (double)reads * results->counters->read_s / simulate_s;
 }
 
+#define LONG(count) ((unsigned long long)(count))
+
 /// Writes the next value of a line, or nothing where it is unknown.
 static void write_count(FILE *file, uint64_t count, bool is_known) {
-    if (is_known)
-        fprintf(file, ",%llu", (unsigned long long)count);
-    else
-        fprintf(file, ",");
+    fprintf(file, is_known ? ",%llu" : ",", LONG(count));
 }
 
 /// Writes what a rank has sent in each level, all lanes together.
 static void write_levels(FILE *file, const struct rank_tally *rank, const struct model *model, int levels) {
     for (int i = 0; i < levels; i++) {
         struct level_traffic sum = {0};
-        for (int l = 0; l < model->n_lanes; l++) {
-            sum.messages += rank->lanes[l].levels[i].messages;
-            sum.words += rank->lanes[l].levels[i].words;
-            sum.bytes += rank->lanes[l].levels[i].bytes;
-        }
+        for (int l = 0; l < model->n_lanes; l++) level_traffic_add(&sum, &rank->lanes[l].levels[i]);
         write_count(file, sum.messages, !model->dry);
         write_count(file, sum.words, !model->dry);
         write_count(file, sum.bytes, !model->dry);
@@ -57,23 +291,65 @@ bool results_write_ranks(const struct results *results, FILE *file) {
     fprintf(file, "\n");
     for (int r = 0; r < results->model->processes; r++) {
         const struct rank_tally *t = &results->ranks[r];
-        const uint64_t counts[] = {t->neurons,
-                                   t->synapses,
-                                   t->counts.spikes,
-                                   t->counts.synaptic_events,
-                                   t->counts.external_events,
-                                   t->counts.first_accesses};
-        fprintf(file, "%d", dry ? dry->rank : r);
-        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) write_count(file, counts[i], true);
+        fprintf(file, "%d,%llu,%llu,%llu,%llu,%llu,%llu", dry ? dry->rank : r, LONG(t->neurons),
+                LONG(t->synapses), LONG(t->counts.spikes), LONG(t->counts.synaptic_events),
+                LONG(t->counts.external_events), LONG(t->counts.first_accesses));
         write_count(file, t->traffic.messages, !dry);
         write_count(file, t->traffic.bytes, !dry);
         write_count(file, t->peak_bytes, t->peak_bytes > 0);
         fprintf(file, dry ? ",%.9g," : ",%.9g,%.9g", t->build_s, t->simulate_s);
-        fprintf(file, ",%d,%llu,%016llx,%.9g", results->nodes->of_rank[r],
-                (unsigned long long)t->counts.lookups,
-                (unsigned long long)(t->counts.checksum + t->state_checksum), t->phase_s[phase_thread_wait]);
+        fprintf(file, ",%d,%llu,%016llx,%.9g", results->nodes->of_rank[r], LONG(t->counts.lookups),
+                LONG(t->counts.checksum + t->state_checksum), t->phase_s[phase_thread_wait]);
         write_levels(file, t, results->model, levels);
         fprintf(file, "\n");
     }
     return !ferror(file);
+}
+
+// -------------------- arrays
+
+static int by_step_then_gid(const void *a, const void *b) {
+    const uint32_t *x = a, *y = b;
+    if (x[1] != y[1]) return x[1] < y[1] ? -1 : 1;
+    return (x[0] > y[0]) - (x[0] < y[0]);
+}
+
+struct all_spikes {
+    uint32_t (*spikes)[2];
+    size_t count;
+};
+
+static bool append_spikes(const void *block, size_t count, void *context) {
+    struct all_spikes *all = context;
+    if (count) memcpy(all->spikes + all->count, block, count * sizeof *all->spikes);
+    all->count += count;
+    return true;
+}
+
+bool arrays_write_spikes(const struct trace *trace, MPI_Comm comm, FILE *file) {
+    int rank;
+    unsigned long long own = trace->count, total = 0;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Reduce(&own, &total, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, comm);
+
+    struct all_spikes all = {.spikes = rank == 0 ? alloc(total, sizeof *all.spikes) : NULL};
+    gather_blocks(comm, trace->spikes, trace->count, sizeof *trace->spikes, append_spikes, &all);
+    if (rank != 0) return true;
+    qsort(all.spikes, all.count, sizeof *all.spikes, by_step_then_gid);
+    bool written = npy_header(file, "<u4", (size_t[]){all.count, 2}, 2) &&
+                   fwrite(all.spikes, sizeof *all.spikes, all.count, file) == all.count;
+    free(all.spikes);
+    return written;
+}
+
+static bool write_block(const void *block, size_t count, void *file) {
+    return fwrite(block, sizeof(float[n_phases]), count, file) == count;
+}
+
+bool arrays_write_cycles(const struct cycle_log *log, MPI_Comm comm, FILE *file) {
+    int rank, ranks;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    bool headed = rank != 0 || npy_header(file, "<f4", (size_t[]){(size_t)ranks, log->cycles, n_phases}, 3);
+    return gather_blocks(comm, log->time, log->cycles, sizeof *log->time, write_block, file) && headed;
 }

@@ -1,10 +1,10 @@
-#include "record/run_directory.h"
-
 #include "base/alloc.h"
-#include "base/registry.h"
+#include "base/error.h"
+#include "record/record.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -42,7 +42,7 @@ static bool may_take(const char *path, bool *record) {
         const char *name = entry->d_name;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
         const struct run_file *known = registry_find(run_files, name);
-        *record = *record || known == &run_file_record;
+        *record = *record || (known && strcmp(name, "record.json") == 0);
         foreign = foreign || !known;
     }
     rewinddir(directory);
@@ -76,13 +76,13 @@ bool run_directory_open(struct run_directory *directory, const char *path, struc
     for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--) directory->path[n - 1] = '\0';
     errno = 0;
     if (!has_name(directory->path) || !may_take(directory->path, &directory->replaces))
-        return error_set(error, "--out: \"%s\": %s; allowed: %s", path,
+        return error_set(error, "--out: \"%s\": %s; expected %s", path,
                          errno ? strerror(errno) : "is used for something else", allowed);
 
     char *partial = join(directory->path, ".partial-XXXXXX");
     if (!make_parents(directory->path) || !mkdtemp(partial)) {
         free(partial);
-        return error_set(error, "--out: \"%s\": %s; allowed: a directory that can be written", path,
+        return error_set(error, "--out: \"%s\": %s; expected a directory that can be written", path,
                          strerror(errno));
     }
     directory->partial = partial;
@@ -92,17 +92,16 @@ bool run_directory_open(struct run_directory *directory, const char *path, struc
     return true;
 }
 
-FILE *run_directory_file(const struct run_directory *directory, const struct run_file *which,
-                         struct error *error) {
-    char *slashed = join(directory->partial, "/"), *path = join(slashed, which->name);
+FILE *run_directory_file(const struct run_directory *directory, const char *name, struct error *error) {
+    char *slashed = join(directory->partial, "/"), *path = join(slashed, name);
     FILE *file = fopen(path, "wb");
-    if (!file) error_set(error, "--out: %s/%s: %s", directory->path, which->name, strerror(errno));
+    if (!file) error_set(error, "--out: %s/%s: %s", directory->path, name, strerror(errno));
     free(slashed);
     free(path);
     return file;
 }
 
-bool run_directory_close_file(const struct run_file *which, FILE *file, bool written, struct error *error) {
+bool run_directory_close_file(const char *name, FILE *file, bool written, struct error *error) {
     int reason = errno; // of the first call that failed
     written = written && !ferror(file);
     if (written && (fflush(file) != 0 || fsync(fileno(file)) != 0)) {
@@ -113,7 +112,7 @@ bool run_directory_close_file(const struct run_file *which, FILE *file, bool wri
         reason = errno;
         written = false;
     }
-    return written || error_set(error, "--out: %s: not written: %s", which->name, strerror(reason));
+    return written || error_set(error, "--out: %s: not written: %s", name, strerror(reason));
 }
 
 /// Lets two directories trade names at once, so that nobody ever finds a name without a directory. \return
@@ -129,7 +128,7 @@ static bool trade(const char *a, const char *b) {
 
 bool run_directory_commit(struct run_directory *directory, struct error *error) {
     if (!may_take(directory->path, &directory->replaces))
-        return error_set(error, "--out: \"%s\": something else has appeared there; allowed: %s",
+        return error_set(error, "--out: \"%s\": something else has appeared there; expected %s",
                          directory->path, allowed);
     if (directory->replaces && trade(directory->partial, directory->path)) return true; // closing removes it
     char *old = join(directory->partial, ".old");
@@ -150,3 +149,23 @@ void run_directory_close(struct run_directory *directory) {
     free(directory->path);
     *directory = (struct run_directory){NULL, NULL, false};
 }
+
+#define FILE_OF(...)                                                                                         \
+    &(const struct run_file) {                                                                               \
+        __VA_ARGS__                                                                                          \
+    }
+// clang-format off
+const struct run_file *const run_files[] = {
+    FILE_OF("record.json", "miniapp", "what was run, where, and what came out"),
+    FILE_OF("ranks.csv", "miniapp", "counts and times of each rank"),
+    FILE_OF("cycles.npy", "miniapp", "time of each phase of each cycle and rank"),
+    FILE_OF("spikes.npy", "miniapp", "neuron and step of each spike"),
+    FILE_OF("counters.csv", "miniapp", "counters by rank, thread and phase"),
+    FILE_OF("placement.json", "miniapp", "the placement file of the run"),
+    FILE_OF("exchange.json", "miniapp", "the files that exchanges of the run name"),
+    FILE_OF("energy.csv", "spikemark", "readings of the energy meters"),
+    FILE_OF("launch.json", "spikemark", "how the run was started"),
+    FILE_OF("simulation.json", "spikemark", "how the run was simulated"),
+    FILE_OF(".snakemake_timestamp", "snakemake", "when the run was made"),
+    NULL};
+// clang-format on

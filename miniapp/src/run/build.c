@@ -1,17 +1,311 @@
 #include "run/build.h"
 
 #include "base/alloc.h"
-#include "run/build_lists.h"
-#include "run/dry_routes.h"
-#include "run/foreign.h"
-#include "run/limits.h"
-#include "transport/agree.h"
+#include "description/network.h"
+#include "run/dry.h"
+#include "transport/exchange.h"
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
+// -------------------- limits
+
+/// Refuses a thread that has more synapses from a neuron, as far as they can be expected, than it can count.
+static bool check_sources(const struct model *model, int thread, struct error *error) {
+    const double most = 4e9; // somewhat less than 2^32, since in-degrees and sources are random
+    const struct network *network = &model->description->network;
+    double *synapses = ALLOC_ZERO(double, network->n_populations); // from each neuron of a population
+    for (uint32_t i = 0; i < network->n_projections; i++) {
+        const struct projection *p = &network->projections[i];
+        const double targets = placement_thread_count(model->placement, p->target, model->rank, thread);
+        for (uint32_t k = 0; k < p->n_sources; k++)
+            synapses[p->sources[k]] += targets * p->indegree.mean / p->pool;
+    }
+    for (uint32_t p = 0; p < network->n_populations; p++)
+        if (synapses[p] > most)
+            error_set(error,
+                      "network: %.4g synapses from a neuron of population %.60s to one thread; expected at "
+                      "most %.4g, so take more ranks or threads",
+                      synapses[p], network->populations[p].name, most);
+    free(synapses);
+    return !error_stands(error);
+}
+
+bool limits_check_share(const struct model *model, struct error *error) {
+    const struct network *network = &model->description->network;
+    const uint32_t steps = model->description->steps_per_cycle;
+    struct synapse_format format;
+    for (int t = 0; t < model->threads; t++) {
+        uint64_t neurons = 0;
+        for (uint32_t p = 0; p < network->n_populations; p++)
+            neurons += placement_thread_count(model->placement, p, model->rank, t);
+        if (neurons * steps > UINT32_MAX)
+            return error_set(error,
+                             "time.cycle_ms: %.10g, %u steps; expected at most %llu steps with %llu neurons "
+                             "per thread, so that the spikes of a cycle can be counted",
+                             model->description->given.cycle_ms, steps,
+                             (unsigned long long)(UINT32_MAX / neurons), (unsigned long long)neurons);
+        if (!check_sources(model, t, error) ||
+            !synapse_format(&format, (uint32_t)neurons, network->longest_delay, model->weights,
+                            model->n_classes, error))
+            return false;
+    }
+    return true;
+}
+
+/// Refuses a broadcast whose words cannot name every neuron of the rank beside the step. By then the lanes
+/// are connected and the neurons counted.
+static bool limits_check_lanes(const struct model *model, struct error *error) {
+    for (int l = 0; l < model->n_lanes; l++) {
+        const struct lane *lane = &model->lanes[l];
+        if (lane->backend->broadcast && lane->plan->shortest_delay > 0 &&
+            model->neurons > spike_lists_limit(lane->format))
+            return error_set(
+                error,
+                "exchange: \"%s\" for lane %s: %u neurons on a rank; expected %llu, which a four-byte "
+                "spike can name beside the step, so take more ranks or shorter windows",
+                lane->backend->name, lane->plan->name, model->neurons,
+                (unsigned long long)spike_lists_limit(lane->format));
+    }
+    return true;
+}
+
+bool limits_check_words(const struct lane_plan *plan, const struct description *description, uint64_t lists,
+                        struct error *error) {
+    const uint64_t steps = description->steps_per_cycle;
+    const uint64_t named = spike_lists_limit(spike_format(plan->period * steps));
+    uint64_t most = plan->period; // cycles of a window that would do
+    if (lists <= named) return true;
+    while (most > 0 && spike_lists_limit(spike_format(most * steps)) < lists) most--;
+    if (most > 0)
+        return error_set(error,
+                         "delay_ratio: lane %s has windows of %u cycles and %llu lists on a rank, of which a "
+                         "four-byte spike can name %llu beside the step; expected windows of at most %llu "
+                         "cycles (delay_ratio, period), or more ranks",
+                         plan->name, plan->period, (unsigned long long)lists, (unsigned long long)named,
+                         (unsigned long long)most);
+    return error_set(error,
+                     "network: lane %s has %llu lists on a rank; expected at most %llu, which a four-byte "
+                     "spike can name beside the step of windows of one cycle, so take more ranks",
+                     plan->name, (unsigned long long)lists,
+                     (unsigned long long)spike_lists_limit(spike_format(steps)));
+}
+
+// -------------------- lists
+
+/// Returns how many neurons can be sources of synapses of this rank in a lane.
+static uint32_t count_sources(const struct model *model, int lane) {
+    const struct network *network = &model->description->network;
+    bool *is_source = ALLOC_ZERO(bool, network->n_populations);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < network->n_projections; i++) {
+        const struct projection *p = &network->projections[i];
+        const uint32_t target_area = network->populations[p->target].area;
+        if (placement_count(model->placement, p->target, model->rank) == 0 || p->indegree.mean == 0) continue;
+        for (uint32_t k = 0; k < p->n_sources; k++)
+            is_source[p->sources[k]] |=
+                schedule_lane(model->schedule, network->populations[p->sources[k]].area, target_area) == lane;
+    }
+    for (uint32_t p = 0; p < network->n_populations; p++)
+        n += is_source[p] ? network->populations[p].size : 0;
+    free(is_source);
+    return n;
+}
+
+static void lists_open(struct lists *lists, const struct model *model) {
+    const struct network *network = &model->description->network;
+    struct error error = {""};
+    struct synapse_format format;
+    uint32_t neurons = 1;
+    lists->buckets = ALLOC_ZERO(struct buckets *, (size_t)model->threads);
+    lists->wanted = ALLOC(struct wanted, (size_t)model->n_lanes);
+    lists->lanes = ALLOC(int, network->n_projections);
+    lists->source_bits = ALLOC(unsigned, (size_t)model->n_lanes);
+    for (uint32_t p = 0; p < network->n_projections; p++)
+        lists->lanes[p] = schedule_projection_lane(model->schedule, network, &network->projections[p]);
+    for (int t = 0; t < model->threads; t++)
+        if (model->parts[t]->neurons > neurons) neurons = model->parts[t]->neurons;
+    synapse_format(&format, neurons, network->longest_delay, model->weights, model->n_classes, &error);
+    for (int l = 0; l < model->n_lanes; l++) {
+        const struct lane *lane = &model->lanes[l];
+        lists->source_bits[l] = buckets_source_bits(&format, count_sources(model, l));
+        wanted_open(&lists->wanted[l], model->placement, lane->plan->groups.place, lane->ranks,
+                    id_set_bits(network->n_neurons, lists->source_bits[l], model->threads));
+    }
+}
+
+/// Frees what is left of the buckets.
+static void lists_close_buckets(struct lists *lists, const struct model *model) {
+    for (int t = 0; t < model->threads; t++) {
+        for (int l = 0; lists->buckets[t] && l < model->n_lanes; l++) buckets_close(&lists->buckets[t][l]);
+        free(lists->buckets[t]);
+        lists->buckets[t] = NULL;
+    }
+}
+
+static void lists_close(struct lists *lists, const struct model *model) {
+    lists_close_buckets(lists, model);
+    for (int l = 0; l < model->n_lanes; l++) wanted_close(&lists->wanted[l]);
+    free(lists->buckets);
+    free(lists->wanted);
+    free(lists->lanes);
+    free(lists->source_bits);
+}
+
+/// Where the synapses of a thread go.
+struct sink {
+    struct buckets *buckets; ///< [lanes]
+    const int *lanes;        ///< [projections] lane of all synapses, or -1
+    uint64_t synapses;       ///< counted
+};
+
+/// Returns the lane of a synapse from `source`.
+static inline int lane_of(const struct model *model, uint32_t projection, const struct sink *sink,
+                          uint32_t source) {
+    if (sink->lanes[projection] >= 0) return sink->lanes[projection];
+    const struct network *network = &model->description->network;
+    uint32_t target = network->projections[projection].target;
+    return schedule_lane(model->schedule, network_area(network, source), network->populations[target].area);
+}
+
+/// Turns words into what `n` synapses hold beside their place: the class of their weight, or the weight
+/// itself.
+static void weigh(const struct model *model, uint32_t projection, uint32_t n, uint32_t word[network_batch]) {
+    const struct network *network = &model->description->network;
+    const struct weights *weights = &network->projections[projection].weights;
+    if (network->normal) {
+        for (uint32_t i = 0; i < n; i++)
+            word[i] = (uint32_t)weights_draw_units(weights, network->normal, word[i]);
+    } else {
+        const uint32_t *classes = model->weight_class + model->first_class[projection];
+        for (uint32_t i = 0; i < n; i++) word[i] = classes[weights_draw(weights, word[i])];
+    }
+}
+
+/// Puts a synapse with this class of weight, or with this weight, into its bucket, or only counts it.
+static inline void put_synapse(struct buckets *buckets, const bool counts, uint32_t source, uint32_t target,
+                               uint32_t delay, uint32_t weight) {
+    const bool own = buckets->format.classes == 0;
+    if (counts)
+        buckets_count(buckets, source);
+    else if (own)
+        buckets_put_own(buckets, source, synapse_pack(&buckets->format, target, delay, 0), (int32_t)weight);
+    else
+        buckets_put(buckets, source, synapse_pack(&buckets->format, target, delay, weight));
+}
+
+/// Draws the synapses of a projection onto a neuron, number `target` on the thread, and puts them into
+/// buckets; with the constant `counts`, only counts them.
+__attribute__((always_inline)) static inline void draw(const struct model *model, uint32_t number,
+                                                       uint32_t gid, uint32_t target, struct sink *sink,
+                                                       const bool counts) {
+    const struct network *network = &model->description->network;
+    const uint32_t indegree = network_indegree(network, number, gid);
+    const bool same = !network->normal && network->projections[number].weights.classes == 1;
+    uint32_t source[network_batch], delay[network_batch], weight[network_batch] = {0};
+    sink->synapses += indegree;
+    if (same && !counts) weigh(model, number, indegree < network_batch ? indegree : network_batch, weight);
+    for (uint32_t k = 0; k < indegree; k += network_batch) {
+        const uint32_t rest = indegree - k, n = rest < network_batch ? rest : network_batch;
+        network_draw(network, number, gid, k, n, source, counts ? NULL : delay,
+                     counts || same ? NULL : weight);
+        if (!counts && !same) weigh(model, number, n, weight);
+        if (sink->lanes[number] >= 0) {
+            struct buckets only = sink->buckets[sink->lanes[number]]; // nothing changes this copy
+            for (uint32_t i = 0; i < n; i++)
+                put_synapse(&only, counts, source[i], target, delay[i], weight[i]);
+        } else {
+            for (uint32_t i = 0; i < n; i++)
+                put_synapse(&sink->buckets[lane_of(model, number, sink, source[i])], counts, source[i],
+                            target, delay[i], weight[i]);
+        }
+    }
+}
+
+/// Draws the synapses of all neurons of a thread, in an order that is always the same.
+static void draw_all(const struct model *model, const struct part *part, struct sink *sink, bool counts) {
+    const struct network *network = &model->description->network;
+    uint32_t *onto = ALLOC(uint32_t, network->n_projections);
+    for (uint32_t b = 0; b < part->n_blocks; b++) {
+        const struct block *block = &part->blocks[b];
+        const uint32_t population = network_population(network, block->share.first);
+        uint32_t n = 0;
+        for (uint32_t p = 0; p < network->n_projections; p++)
+            if (network->projections[p].target == population) onto[n++] = p;
+        for (uint32_t i = 0; i < block->share.count; i++)
+            for (uint32_t k = 0; k < n; k++) {
+                const uint32_t gid = block->share.first + i * block->share.stride;
+                if (counts)
+                    draw(model, onto[k], gid, block->first + i, sink, true);
+                else
+                    draw(model, onto[k], gid, block->first + i, sink, false);
+            }
+    }
+    free(onto);
+}
+
+/// Draws, as thread `thread`, the synapses of its neurons twice: counts them and puts them into buckets.
+/// Fails where a thread has more synapses than can be counted.
+static void lists_draw(struct lists *lists, const struct model *model, int thread, struct error *error) {
+    const struct network *network = &model->description->network;
+    struct sink sink = {.buckets = ALLOC_ZERO(struct buckets, (size_t)model->n_lanes), .lanes = lists->lanes};
+    struct synapse_format format;
+    lists->buckets[thread] = sink.buckets;
+    if (!synapse_format(&format, model->parts[thread]->neurons, network->longest_delay, model->weights,
+                        model->n_classes, error))
+        return;
+    for (int l = 0; l < model->n_lanes; l++)
+        buckets_open(&sink.buckets[l], format, lists->source_bits[l], network->n_neurons);
+    draw_all(model, model->parts[thread], &sink, true);
+    if (sink.synapses > UINT32_MAX) {
+        error_set(error,
+                  "network: %llu synapses on a thread; expected at most %u, so take more ranks or threads",
+                  (unsigned long long)sink.synapses, UINT32_MAX);
+        return;
+    }
+    for (int l = 0; l < model->n_lanes; l++) buckets_allocate(&sink.buckets[l]);
+    draw_all(model, model->parts[thread], &sink, false);
+}
+
+/// Finds, as thread `thread`, the sources of all threads in its share of the buckets.
+static void lists_unite(struct lists *lists, const struct model *model, int thread) {
+    uint64_t *present = ALLOC(uint64_t, 1 << id_set_bits_max >> 6);
+    for (int l = 0; l < model->n_lanes; l++) {
+        struct id_set *sources = &lists->wanted[l].sources;
+        const size_t words = (((size_t)1 << sources->bits) + 63) / 64;
+        for (uint32_t k = (uint32_t)thread; k < sources->buckets; k += (uint32_t)model->threads) {
+            memset(present, 0, words * sizeof *present);
+            for (int t = 0; t < model->threads; t++)
+                buckets_mark(&lists->buckets[t][l], (uint64_t)k << sources->bits,
+                             (uint64_t)1 << sources->bits, present);
+            id_set_fill(sources, k, present);
+        }
+    }
+    free(present);
+}
+
+/// Numbers the lists of all lanes: the sources with a synapse on this rank, by id. Fails where a spike cannot
+/// carry the number.
+static bool lists_number(struct lists *lists, const struct model *model, struct error *error) {
+    for (int l = 0; l < model->n_lanes; l++) {
+        wanted_number(&lists->wanted[l]);
+        limits_check_words(model->lanes[l].plan, model->description, lists->wanted[l].lists, error);
+    }
+    return !error_stands(error);
+}
+
+/// Makes, as thread `thread`, its tables.
+static void lists_finish(struct lists *lists, const struct model *model, int thread) {
+    for (int l = 0; l < model->n_lanes; l++)
+        synapse_table_open(&model->lanes[l].tables[thread], &lists->buckets[thread][l],
+                           &lists->wanted[l].sources);
+}
+
+// -------------------- build
+
 int build_threads(int wanted) {
     int threads = 0;
+    (void)wanted; // of a build without OpenMP
 #pragma omp parallel num_threads(wanted)
 #pragma omp atomic
     threads++;
@@ -237,10 +531,6 @@ void build_reset_counts(struct model *model) {
     if (model->dry) dry_reset(model->dry, model->lanes, model->n_lanes);
 }
 
-void build_synchronise(const struct model *model) {
-    MPI_Barrier(model->world);
-}
-
 void build_close(struct model *model) {
     for (int l = 0; l < model->n_lanes; l++) {
         for (int t = 0; t < model->threads; t++) synapse_table_close(&model->lanes[l].tables[t]);
@@ -251,13 +541,6 @@ void build_close(struct model *model) {
     free(model->parts);
     build_close_weights(model);
     free(model->neuron_models);
-}
-
-uint64_t build_synapses(const struct model *model) {
-    uint64_t n = 0;
-    for (int l = 0; l < model->n_lanes; l++)
-        for (int t = 0; t < model->threads; t++) n += synapse_table_size(&model->lanes[l].tables[t]);
-    return n;
 }
 
 uint64_t build_synaptic_events(const struct model *model) {

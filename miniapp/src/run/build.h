@@ -4,8 +4,7 @@
 /// Each thread draws the incoming synapses of its own neurons twice: once to count them, and once to put them
 /// into buckets of sources, which are then sorted one by one. A rank's memory follows its own synapses.
 
-#ifndef RUN_BUILD_H
-#define RUN_BUILD_H
+#pragma once
 
 #include "neuron/external.h"
 #include "neuron/model.h"
@@ -14,8 +13,10 @@
 
 enum { block_neurons = 4096 };
 
-/// Neurons of one population on one thread, at most block_neurons of them, so that their state and input stay
-/// in the cache from step to step of a cycle.
+/// Neurons of one population on one thread, at most block_neurons of them, so that their input is still in
+/// the cache when the model reads it. Steps are the outer loop and blocks the inner one: taking all steps of
+/// a cycle block by block was no faster with ten steps a cycle, whether or not the state fitted into the
+/// cache.
 struct block {
     const struct neuron_model *model;
     void *state;
@@ -82,11 +83,6 @@ void build_close(struct model *model);
 /// Forgets what the warm-up counted.
 void build_reset_counts(struct model *model);
 
-/// Waits for all ranks, since no lane need connect them all.
-void build_synchronise(const struct model *model);
-
-uint64_t build_synapses(const struct model *model);
-
 /// Returns how many synapses the threads of this rank have delivered to since the counts were forgotten.
 uint64_t build_synaptic_events(const struct model *model);
 
@@ -95,4 +91,31 @@ enum { build_parts = 6 };
 extern const char *const build_part_names[build_parts];
 void build_bytes(const struct model *model, uint64_t bytes[build_parts]);
 
-#endif
+// -------------------- build_lists
+// From drawn synapses to numbered lists: the steps of build.c that turn sources into synapse tables.
+//
+// All threads must have finished a step before the next one begins. Nothing here has an entry for every
+// neuron of the network: what a thread counts are buckets of sources (synapse/buckets.h), and the sources of
+// a rank are a set of two bytes for each of them (base/id_set.h).
+
+/// Data that is needed only while the tables are built.
+struct lists {
+    struct buckets **buckets; ///< [threads][lanes]
+    struct wanted *wanted;    ///< [lanes]
+    int *lanes;               ///< [projections] lane of all their synapses, or -1 if several share them
+    unsigned *source_bits;    ///< [lanes] of the buckets
+};
+
+// -------------------- limits
+// Checks, before anything large is allocated, that 32-bit numbers can hold the share of a rank. Each check
+// fails with one line that names the field and what is allowed.
+
+/// Refuses threads that have more synapses from a neuron, or more spikes in a cycle, than can be counted, and
+/// synapses that cannot be packed. Of `model` it needs the description, the placement, the rank, the threads
+/// and the weights.
+bool limits_check_share(const struct model *model, struct error *error);
+
+/// Refuses so many lists of a rank in a lane where a four-byte spike cannot name them beside its step, and
+/// says which windows would do.
+bool limits_check_words(const struct lane_plan *plan, const struct description *description, uint64_t lists,
+                        struct error *error);

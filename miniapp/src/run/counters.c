@@ -2,111 +2,261 @@
 
 #include "base/alloc.h"
 #include "measurement/clock.h"
+#include <dirent.h>
 #include <math.h>
 #include <omp.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
-/// Lists what a meter can tell.
-static struct name_list list_quantities(const struct meter *meter) {
-    struct name_list list = {"", 0};
-    for (int q = 0; meter->quantities[q].name; q++) name_list_add(&list, meter->quantities[q].name);
-    return list;
-}
+#ifdef HAVE_PAPI
+#include <papi.h>
+#endif
 
-static bool is_quantity(const struct meter *meter, const char *name) {
-    for (int q = 0; meter->quantities[q].name; q++)
-        if (strcmp(meter->quantities[q].name, name) == 0) return true;
-    return false;
+// clang-format off
+const struct quantity quantities[quantities_max] = {
+    {"instructions",         "count", "papi", {"PAPI_TOT_INS", "perf::INSTRUCTIONS", "INST_RETIRED:ANY_P"}},
+    {"cycles",               "count", "papi", {"PAPI_TOT_CYC", "perf::CYCLES", "CPU_CLK_UNHALTED:THREAD_P"}},
+    {"last_level_misses",    "count", "papi", {"PAPI_L3_TCM", "perf::CACHE-MISSES", "LONGEST_LAT_CACHE:MISS"}},
+    {"l1_misses",            "count", "papi", {"PAPI_L1_DCM", "perf::L1-DCACHE-LOAD-MISSES", "L1D:REPLACEMENT"}},
+    {"stalled_cycles",       "count", "papi",
+     {"PAPI_RES_STL", "perf::STALLED-CYCLES-BACKEND", "CYCLE_ACTIVITY:STALLS_TOTAL"}},
+    {"task_clock",           "ns",    "papi", {"perf::TASK-CLOCK"}},
+    {"page_faults",          "count", "papi", {"perf::PAGE-FAULTS"}},
+    {"context_switches",     "count", "papi", {"perf::CONTEXT-SWITCHES:u=1:k=1"}}, // without k always 0,
+    {"cpu_migrations",       "count", "papi", {"perf::CPU-MIGRATIONS:u=1:k=1"}},   // as this one
+    {"user_time",            "s",     "getrusage", {"RUSAGE_THREAD ru_utime"}},
+    {"system_time",          "s",     "getrusage", {"RUSAGE_THREAD ru_stime"}},
+    {"minor_faults",         "count", "getrusage", {"RUSAGE_THREAD ru_minflt"}},
+    {"major_faults",         "count", "getrusage", {"RUSAGE_THREAD ru_majflt"}},
+    {"voluntary_switches",   "count", "getrusage", {"RUSAGE_THREAD ru_nvcsw"}},
+    {"involuntary_switches", "count", "getrusage", {"RUSAGE_THREAD ru_nivcsw"}},
+    {"resident_peak",        "byte",  "memory", {"/proc/self/status VmHWM"}},
+};
+// clang-format on
+
+#ifdef HAVE_PAPI
+#define NO_PAPI NULL
+#else
+#define NO_PAPI "built without PAPI (libpapi-dev)"
+#endif
+const struct meter *const meters[] = {
+    &(const struct meter){"papi",
+                          "instructions, cycles, cache misses and stalls by phase and thread; events of the "
+                          "kernel where there are none",
+                          "thread", NO_PAPI},
+    &(const struct meter){"getrusage",
+                          "processor time, page faults and context switches of every thread, always",
+                          "thread", NULL},
+    &(const struct meter){"memory", "resident high-water mark of every process, always", "process", NULL},
+    NULL};
+
+/// Returns the number of the quantity of PAPI that has this name; papi_quantities if there is none.
+static int find_quantity(const char *name) {
+    int q = 0;
+    while (q < papi_quantities && strcmp(quantities[q].name, name) != 0) q++;
+    return q;
 }
 
 bool counters_check(const struct description *description, struct error *error) {
-    const struct meter *papi = meter_find("papi");
+    struct name_list names = {"", 0};
+    for (int q = 0; q < papi_quantities; q++) name_list_add(&names, quantities[q].name);
     for (int i = 0; i < description->n_counters; i++)
-        if (!is_quantity(papi, description->counters[i]))
-            return error_set(error, "record.counters.%d: \"%.60s\"; allowed: %s", i, description->counters[i],
-                             list_quantities(papi).text);
+        if (find_quantity(description->counters[i]) == papi_quantities)
+            return error_set(error, "record.counters.%d: \"%.60s\"; expected one of %s", i,
+                             description->counters[i], names.text);
     return true;
 }
 
-static struct meter_request wanted(const struct description *description) {
-    return (struct meter_request){.names = description->n_counters > 0 ? description->counters : NULL,
-                                  .n_names = description->n_counters};
+static bool asked_for(const struct description *description, int q) {
+    if (description->n_counters == 0) return q < papi_hardware;
+    for (int i = 0; i < description->n_counters; i++)
+        if (find_quantity(description->counters[i]) == q) return true;
+    return false;
 }
 
-/// Opens the meters of all threads, one thread after the other.
-static void open_all(struct counters *counters, const struct description *description) {
-    const struct meter_request request = wanted(description);
-#pragma omp parallel num_threads(counters->threads)
-    {
-        struct thread_counters *own = ALLOC_ZERO(struct thread_counters, 1);
-        counters->thread[omp_get_thread_num()] = own;
-#pragma omp critical
-        {
-            meter_open(&own->usage, meter_find("getrusage"), &request);
-            if (description->record_counters) meter_open(&own->papi, meter_find("papi"), &request);
-        }
-    }
+#ifdef HAVE_PAPI
+
+/// Says why an event does not count here what its name says; NULL where it does. On AMD the cache misses of
+/// the kernel are those of the second level (event 0x64, in all families from 17h).
+static const char *misnomer(const char *event) {
+    const PAPI_hw_info_t *hardware = PAPI_get_hardware_info();
+    const bool amd = hardware && hardware->vendor == PAPI_VENDOR_AMD;
+    return amd && strcmp(event, "perf::CACHE-MISSES") == 0 ? "counts the second level on AMD" : NULL;
 }
 
-/// Lists all counters that the calling thread can read.
-static struct name_list list_readable(void) {
-    const struct meter *papi = meter_find("papi");
-    const char *names[meter_channels_max];
-    struct meter_request all = {.names = names};
-    while (papi->quantities[all.n_names].name) {
-        names[all.n_names] = papi->quantities[all.n_names].name;
-        all.n_names++;
-    }
-    struct meter_handle *handle = ALLOC(struct meter_handle, 1);
-    meter_open(handle, papi, &all);
-    struct name_list list = {"", 0};
-    for (int i = 0; i < handle->n_channels; i++)
-        if (handle->channel[i].status == meter_ok) name_list_add(&list, handle->channel[i].name);
-    if (list.length == 0) name_list_add(&list, "none");
-    meter_close(handle);
-    free(handle);
-    return list;
+/// Says whether the kernel lists a device of counters of the processor, such as "cpu", "cpu_core" or
+/// "armv8_pmuv3_0"; also true where nobody can tell.
+static bool has_pmu(void) {
+    DIR *devices = opendir("/sys/bus/event_source/devices");
+    if (!devices) return true;
+    bool found = false;
+    for (const struct dirent *entry; (entry = readdir(devices));)
+        found = found || strncmp(entry->d_name, "cpu", strlen("cpu")) == 0 || strstr(entry->d_name, "pmu");
+    closedir(devices);
+    return found;
 }
 
-/// Refuses the first counter that was asked for and cannot be read.
-static void require_all(struct counters *counters, struct error *error) {
-    for (int t = 0; t < counters->threads; t++) {
-        const struct meter_handle *papi = &counters->thread[t]->papi;
-        for (int i = 0; i < papi->n_channels; i++) {
-            if (papi->channel[i].status == meter_ok) continue;
-            const struct meter_channel channel = papi->channel[i];
-            meter_close(&counters->thread[0]->papi); // a thread counts with one meter at a time
-            error_set(error, "--require-counters: %s is %s (%s); what exists here: %s", channel.name,
-                      meter_status_name(channel.status), channel.reason, list_readable().text);
+/// Adds the first event of a quantity that can be counted.
+static void add_quantity(struct thread_counters *own, int q) {
+    struct count *count = &own->count[q];
+    *count = (struct count){.wanted = true, .status = count_unavailable, .event = -1};
+    size_t length = 0;
+    if (q < papi_hardware && !has_pmu())
+        length = (size_t)snprintf(count->reason, reason_max, "no PMU here, as in many virtual machines; ");
+    for (int e = 0; e < events_max && quantities[q].events[e]; e++) {
+        const char *event = quantities[q].events[e], *wrong = misnomer(event);
+        int code, result = wrong ? PAPI_ENOEVNT : PAPI_event_name_to_code(event, &code);
+        if (result == PAPI_OK) result = PAPI_add_event(own->events, code);
+        if (result == PAPI_OK) {
+            own->place[q] = PAPI_num_events(own->events) - 1;
+            *count = (struct count){.wanted = true, .event = e};
             return;
         }
+        if (result == PAPI_EPERM) count->status = count_denied;
+        if (length < reason_max)
+            length += (size_t)snprintf(count->reason + length, reason_max - length, "%s%s: %s", e ? "; " : "",
+                                       event, wrong ? wrong : PAPI_strerror(result));
     }
+}
+
+/// Opens the event set of the thread. \return NULL, or why nothing can be counted.
+static const char *open_events(struct thread_counters *own) {
+    if (!PAPI_is_initialized()) {
+        const int version = PAPI_library_init(PAPI_VER_CURRENT);
+        if (version != PAPI_VER_CURRENT || PAPI_thread_init(pthread_self) != PAPI_OK)
+            return "PAPI_library_init failed";
+    }
+    const PAPI_component_info_t *kernel = PAPI_get_component_info(PAPI_get_component_index("perf_event"));
+    if (kernel && kernel->disabled) return kernel->disabled_reason;
+    const int result = PAPI_create_eventset(&own->events);
+    return result == PAPI_OK ? NULL : PAPI_strerror(result);
+}
+
+static int count_good(const struct thread_counters *own) {
+    int n = 0;
+    for (int q = 0; q < papi_quantities; q++) n += own->count[q].wanted && own->count[q].status == count_ok;
+    return n;
+}
+
+/// Chooses events, and starts to count. \return as above.
+static const char *start_events(struct thread_counters *own, const struct description *description) {
+    const char *why = open_events(own);
+    if (why) return why;
+    for (int q = 0; q < papi_quantities; q++)
+        if (asked_for(description, q)) add_quantity(own, q);
+    if (description->n_counters == 0 && count_good(own) == 0)
+        for (int q = papi_hardware; q < papi_quantities; q++) add_quantity(own, q);
+    if (count_good(own) == 0) return NULL;
+    const int result = PAPI_start(own->events);
+    own->running = result == PAPI_OK;
+    return own->running ? NULL : PAPI_strerror(result);
+}
+
+static void read_papi(const struct thread_counters *own, double value[papi_quantities]) {
+    long long now[papi_quantities];
+    const bool read = own->running && PAPI_read(own->events, now) == PAPI_OK;
+    for (int q = 0; q < papi_quantities; q++)
+        value[q] = read && own->place[q] >= 0 ? (double)now[own->place[q]] : NAN;
+}
+
+static void close_papi(struct thread_counters *own) {
+    long long last[papi_quantities];
+    if (own->running) PAPI_stop(own->events, last);
+    if (own->events == PAPI_NULL) return;
+    PAPI_cleanup_eventset(own->events);
+    PAPI_destroy_eventset(&own->events);
+}
+
+#else
+
+enum { PAPI_NULL = -1 };
+
+static const char *start_events(struct thread_counters *own, const struct description *description) {
+    (void)own, (void)description;
+    return NO_PAPI;
+}
+
+static void read_papi(const struct thread_counters *own, double value[papi_quantities]) {
+    (void)own;
+    for (int q = 0; q < papi_quantities; q++) value[q] = NAN;
+}
+
+static void close_papi(struct thread_counters *own) {
+    (void)own;
+}
+
+#endif
+
+/// Marks the quantities below `end` that are wanted as lost.
+static void lose(struct thread_counters *own, int end, const char *why) {
+    const enum count_status status = strstr(why, "paranoid") ? count_denied : count_unavailable;
+    for (int q = 0; q < end; q++) {
+        if (!own->count[q].wanted) continue;
+        own->count[q] = (struct count){.wanted = true, .status = status, .event = -1};
+        snprintf(own->count[q].reason, reason_max, "%.390s", why);
+    }
+}
+
+/// Opens the counters of a thread.
+static struct thread_counters *open_thread(const struct description *description) {
+    struct thread_counters *own = ALLOC_ZERO(struct thread_counters, 1);
+    own->events = PAPI_NULL;
+    for (int q = 0; q < papi_quantities; q++) own->place[q] = -1;
+    for (int q = 0; q < quantities_max; q++)
+        own->count[q].wanted =
+            q >= quantity_usage || (description->record_counters && asked_for(description, q));
+    const char *why =
+        description->record_counters && !time_is_simulated ? start_events(own, description) : NULL;
+    if (why) lose(own, papi_quantities, why);
+    if (time_is_simulated) lose(own, quantities_max, "simulated: all ranks share one process");
+    return own;
+}
+
+static double seconds(struct timeval time) {
+    return (double)time.tv_sec + 1e-6 * (double)time.tv_usec;
+}
+
+static void read_usage(double value[usage_quantities]) {
+    struct rusage usage;
+    getrusage(RUSAGE_THREAD, &usage);
+    const double now[] = {seconds(usage.ru_utime), seconds(usage.ru_stime), (double)usage.ru_minflt,
+                          (double)usage.ru_majflt, (double)usage.ru_nvcsw,  (double)usage.ru_nivcsw};
+    memcpy(value, now, sizeof now);
 }
 
 /// Returns what one reading costs the calling thread with its own counters, as a mean over many.
-static double cost(struct counters *counters) {
+static double cost(const struct counters *counters) {
     enum { reads = 1000 };
     if (!counters->by_phase) return NAN;
-    double value[meter_channels_max];
+    double value[papi_quantities];
     const double start = clock_now();
-    for (int i = 0; i < reads; i++) meter_read(&counters->thread[0]->papi, value);
+    for (int i = 0; i < reads; i++) read_papi(counters->thread[0], value);
     return (clock_now() - start) / reads;
 }
 
 void counters_open(struct counters *counters, const struct description *description, int threads,
                    bool require, struct error *error) {
+    static const char *const names[] = {"ok", "unavailable", "denied"};
     *counters = (struct counters){.threads = threads};
     counters->thread = ALLOC_ZERO(struct thread_counters *, (size_t)threads);
-    open_all(counters, description);
-    for (int t = 0; t < threads; t++)
-        for (int i = 0; i < counters->thread[t]->papi.n_channels; i++)
-            counters->by_phase |= counters->thread[t]->papi.channel[i].status == meter_ok;
-    counters->read_s = cost(counters);
+#pragma omp parallel num_threads(threads)
+#pragma omp critical
+    counters->thread[omp_get_thread_num()] = open_thread(description);
     if (require && !description->record_counters)
-        error_set(error, "--require-counters: record.counters is false; allowed: true or a list of names");
-    else if (require)
-        require_all(counters, error);
+        error_set(error, "--require-counters: record.counters is false; expected true or a list of names");
+    for (int t = 0; t < threads; t++)
+        for (int q = 0; q < papi_quantities; q++) {
+            const struct count *count = &counters->thread[t]->count[q];
+            if (!count->wanted) continue;
+            counters->by_phase |= count->status == count_ok;
+            if (require && count->status != count_ok)
+                error_set(error, "--require-counters: %s is %s (%s)", quantities[q].name,
+                          names[count->status], count->reason);
+        }
+    counters->read_s = cost(counters);
 }
 
 void counters_close(struct counters *counters) {
@@ -115,10 +265,7 @@ void counters_close(struct counters *counters) {
     {
         struct thread_counters *own = counters->thread[omp_get_thread_num()];
 #pragma omp critical
-        {
-            meter_close(&own->papi);
-            meter_close(&own->usage);
-        }
+        close_papi(own);
         free(own);
     }
     free(counters->thread);
@@ -131,8 +278,8 @@ void counters_start(struct counters *counters) {
         struct thread_counters *own = counters->thread[omp_get_thread_num()];
         memset(own->counted, 0, sizeof own->counted);
         memset(own->marks, 0, sizeof own->marks);
-        meter_read(&own->papi, own->last);
-        meter_read(&own->usage, own->used);
+        if (counters->by_phase) read_papi(own, own->last);
+        read_usage(own->used);
     }
 }
 
@@ -140,19 +287,19 @@ void counters_stop(struct counters *counters) {
 #pragma omp parallel num_threads(counters->threads)
     {
         struct thread_counters *own = counters->thread[omp_get_thread_num()];
-        double now[meter_channels_max];
-        meter_read(&own->usage, now);
-        for (int i = 0; i < own->usage.n_channels; i++) own->used[i] = now[i] - own->used[i];
+        double now[usage_quantities];
+        read_usage(now);
+        for (int i = 0; i < usage_quantities; i++) own->used[i] = now[i] - own->used[i];
     }
 }
 
 void counters_mark(struct counters *counters, int thread, int phase) {
     struct thread_counters *own = counters->thread[thread];
-    double now[meter_channels_max];
-    meter_read(&own->papi, now);
-    for (int i = 0; i < own->papi.n_channels; i++) {
-        own->counted[phase][i] += now[i] - own->last[i];
-        own->last[i] = now[i];
+    double now[papi_quantities];
+    read_papi(own, now);
+    for (int q = 0; q < papi_quantities; q++) {
+        own->counted[phase][q] += now[q] - own->last[q];
+        own->last[q] = now[q];
     }
     own->marks[phase]++;
 }

@@ -1,13 +1,51 @@
 #include "run/lane.h"
 
 #include "base/alloc.h"
-#include "measurement/simulated.h"
-#include "run/foreign.h"
-#include "run/lane_nodes.h"
-#include "transport/agree.h"
-#include "transport/exchange_check.h"
+#include "measurement/clock.h"
+#include "run/dry.h"
+#include "transport/exchange.h"
+#include "transport/grid.h"
 #include "transport/made_up.h"
+#include <stdio.h>
 #include <stdlib.h>
+
+/// Refuses a back-end between nodes. `level` is 0 for that of the whole lane. Collective over `comm`.
+static void check(const struct exchange_backend *backend, int level, const char *lane, MPI_Comm comm,
+                  struct error *error) {
+    MPI_Comm node;
+    int here, ranks;
+    char where[40] = "";
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &here);
+    MPI_Comm_size(comm, &ranks);
+    MPI_Comm_free(&node);
+    if (level > 0) snprintf(where, sizeof where, "level %d of ", level);
+    if (here < ranks && !error_stands(error))
+        error_set(error,
+                  "exchange: \"%s\" for %slane %s, of which only %d of %d ranks are on one node; expected an "
+                  "exchange between nodes",
+                  backend->name, where, lane, here, ranks);
+}
+
+/// Refuses the exchange of a lane, or one of its parts, that needs shared memory between ranks of several
+/// nodes. Collective over `comm`, the ranks that exchange. Only some of them may find the error.
+static void lane_check_nodes(const struct lane_plan *plan, MPI_Comm comm, struct error *error) {
+    const struct exchange_backend *backend = plan->exchange.backend;
+    int rank, ranks;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    if (backend->one_node) check(backend, 0, plan->name, comm, error);
+    const struct grid grid = grid_of(&plan->exchange.levels, ranks, rank);
+    for (int level = 0; level < grid.levels.n; level++)
+        for (int round = 0; grid.levels.part[level]->one_node && round < grid_rounds(&grid, level); round++) {
+            const struct grid_line line = grid_line(&grid, level, round);
+            MPI_Comm own;
+            MPI_Comm_split(comm, line.name >= 0 ? line.name : MPI_UNDEFINED, grid.own, &own);
+            if (line.name < 0) continue;
+            check(grid.levels.part[level], level + 1, plan->name, own, error);
+            MPI_Comm_free(&own);
+        }
+}
 
 static uint32_t windows(const struct lane *lane) {
     return lane->plan->lag + 1;
@@ -48,6 +86,27 @@ static bool open_fanout(struct lane *lane, MPI_Comm comm, struct error *error) {
     return fanout_open(lane->fanout, levels, comm, lane->place, &lane->routes, lane->ranks, error);
 }
 
+/// Returns the destinations to which routes lead, and how many they are.
+static int *destinations(const struct lane *lane, const struct partners *partners, int *n) {
+    const int ranks = exchange_destinations(lane->backend, lane->ranks);
+    int *to = ALLOC(int, (size_t)ranks);
+    *n = 0;
+    if (lane->fanout) { // routes lead to bridges
+        bool *led = ALLOC_ZERO(bool, (size_t)ranks);
+        for (size_t i = 0; i < lane->routes.first[lane->routes.neurons]; i++)
+            led[lane->routes.route[i].rank] = true;
+        for (int rank = 0; rank < ranks; rank++)
+            if (led[rank]) to[(*n)++] = rank;
+        free(led);
+    } else if (lane->backend->broadcast) {
+        to[(*n)++] = 0;
+    } else {
+        for (int i = 0; i < partners->n_targets; i++) to[(*n)++] = partners->targets[i];
+        to[(*n)++] = lane->place;
+    }
+    return to;
+}
+
 /// Opens the exchanges with the ranks that have routes to or from this one.
 static void open_windows(struct lane *lane, const uint32_t *per_owner) {
     const struct exchange_spec alone = {.backend = lane->backend};
@@ -58,16 +117,19 @@ static void open_windows(struct lane *lane, const uint32_t *per_owner) {
         if (lane->routes.target[rank]) targets[partners.n_targets++] = rank;
         if (per_owner[rank]) sources[partners.n_sources++] = rank;
     }
+    const int heard = lane->backend->broadcast ? lane->ranks : partners.n_sources + 1;
+    int n_to, *to = destinations(lane, &partners, &n_to);
     lane->windows = ALLOC_ZERO(struct window, windows(lane));
     for (uint32_t w = 0; w < windows(lane); w++) {
         struct window *window = &lane->windows[w];
-        outbox_open(&window->outbox, exchange_destinations(lane->backend, lane->ranks));
-        window->exchange = lane->foreign ? made_up_open(lane->ranks, lane->place, lane->backend->broadcast)
+        outbox_open_some(&window->outbox, exchange_destinations(lane->backend, lane->ranks), to, n_to);
+        window->exchange = lane->foreign ? made_up_open(lane->ranks, lane->place, heard)
                                          : exchange_open(lane->ranks > 1 ? &lane->plan->exchange : &alone,
                                                          lane->comm, &partners);
     }
     free(targets);
     free(sources);
+    free(to);
 }
 
 bool lane_open(struct lane *lane, const struct wanted *wanted, const uint32_t *own_gids, uint32_t n,
@@ -118,7 +180,7 @@ void lane_reset_counts(struct lane *lane) {
 }
 
 /// Adds a spike of this rank's neuron number `neuron` to the outbox.
-static void collocate(struct lane *lane, uint32_t neuron, const struct spike *spike) {
+static void send_along(struct lane *lane, uint32_t neuron, const struct spike *spike) {
     const struct routes *routes = &lane->routes;
     const struct wire_format *wire = lane->plan->wire;
     struct window *window = &lane->windows[lane->filling];
@@ -130,7 +192,7 @@ static void collocate(struct lane *lane, uint32_t neuron, const struct spike *sp
             continue;
         }
         uint32_t words[wire_words_max];
-        wire->pack(words, word, spike->gid, spike->step);
+        wire_pack(wire, words, word, spike->gid, spike->step);
         for (int k = 0; k < wire->words; k++) outbox_add(&window->outbox, route.rank, words[k]);
     }
     lane->spikes_sent += routes->first[neuron + 1] - routes->first[neuron];
@@ -148,7 +210,7 @@ void lane_collocate(struct lane *lane, const struct spike *spikes, uint32_t n, u
         if (i + ahead < n) __builtin_prefetch(&routes->first[first + spikes[i + ahead].neuron]);
         if (i + ahead / 2 < n)
             __builtin_prefetch(&routes->route[routes->first[first + spikes[i + ahead / 2].neuron]]);
-        collocate(lane, first + spikes[i].neuron, &spikes[i]);
+        send_along(lane, first + spikes[i].neuron, &spikes[i]);
     }
 }
 
@@ -182,12 +244,13 @@ static size_t translate(const struct lane *lane, struct window *window) {
     const struct wire_format *wire = lane->plan->wire;
     const struct inbox *inbox = &window->exchange->inbox;
     size_t n = 0;
-    joined_reserve(&window->joined, inbox_words(inbox) / (size_t)wire->words);
+    joined_reserve(&window->joined, inbox->words / (size_t)wire->words);
     for (int i = 0; i < inbox->runs; i++)
         for (size_t k = 0; k < inbox->run[i].count; k += (size_t)wire->words) {
-            uint32_t word = wire->unpack(inbox->run[i].words + k);
+            uint32_t word = inbox->run[i].words[k + (size_t)wire->at];
             if (lane->backend->broadcast) {
-                uint32_t list = search_list(&lane->search, i, spike_list(lane->format, word));
+                uint32_t list =
+                    search_list(&lane->search, inbox->run[i].from, spike_list(lane->format, word));
                 if (list == search_nothing) continue;
                 word = spike_pack(lane->format, list, spike_step(lane->format, word));
             }
@@ -196,26 +259,29 @@ static size_t translate(const struct lane *lane, struct window *window) {
     return n;
 }
 
-static void finish(const struct lane *lane, struct window *window) {
+static void finish_window(const struct lane *lane, struct window *window) {
     exchange_finish(window->exchange, &window->outbox);
     outbox_clear(&window->outbox);
     window->started = false;
     window->arrived = true;
     const struct inbox *inbox = &window->exchange->inbox;
     if (lane->backend->broadcast || lane->plan->wire->words > 1) {
-        window->inbox = joined_inbox(&window->joined, translate(lane, window));
-    } else if (inbox_is_scattered(inbox)) {
+        window->n_words = translate(lane, window);
+        window->words = window->joined.words;
+    } else if (inbox_is_scattered(inbox) && !inbox->together) {
         joined_copy(&window->joined, inbox);
-        window->inbox = joined_inbox(&window->joined, inbox_words(inbox));
+        window->n_words = inbox->words;
+        window->words = window->joined.words;
     } else {
-        window->inbox = *inbox;
+        window->n_words = inbox->words;
+        window->words = inbox->together;
     }
 }
 
 void lane_finish(struct lane *lane, bool all) {
     for (uint32_t i = 0; i < (all ? windows(lane) : 1); i++) {
         struct window *window = &lane->windows[(lane->filling + i) % windows(lane)]; // the oldest first
-        if (window->started) finish(lane, window);
+        if (window->started) finish_window(lane, window);
     }
 }
 
@@ -223,10 +289,14 @@ struct delivered lane_deliver(const struct lane *lane, int thread, struct ring *
     struct delivered sum = {0, 0, 0};
     for (uint32_t w = 0; w < windows(lane); w++) {
         const struct window *window = &lane->windows[w];
-        for (int i = 0; window->arrived && i < window->inbox.runs; i++) {
-            const struct inbox_run run = window->inbox.run[i];
-            struct delivered d = synapse_table_deliver(&lane->tables[thread], run.words, run.count,
-                                                       lane->format, window->sent_step, ring);
+        const struct inbox *inbox = &window->exchange->inbox;
+        if (!window->arrived || window->n_words == 0) continue;
+        const int runs = window->words ? 1 : inbox->runs;
+        for (int i = 0; i < runs; i++) {
+            const uint32_t *words = window->words ? window->words : inbox->run[i].words;
+            const size_t count = window->words ? window->n_words : inbox->run[i].count;
+            struct delivered d = synapse_table_deliver(&lane->tables[thread], words, count, lane->format,
+                                                       window->sent_step, ring);
             sum.synaptic_events += d.synaptic_events;
             sum.first_accesses += d.first_accesses;
             sum.lookups += d.lookups;
@@ -249,13 +319,9 @@ struct traffic lane_traffic(const struct lane *lane) {
 }
 
 struct level_traffic lane_level(const struct lane *lane, int level) {
-    struct level_traffic sum = {.connections = lane->windows->exchange->level[level].connections};
-    for (uint32_t w = 0; w < windows(lane); w++) {
-        const struct level_traffic *one = &lane->windows[w].exchange->level[level];
-        sum.messages += one->messages;
-        sum.words += one->words;
-        sum.bytes += one->bytes;
-    }
+    struct level_traffic sum = {0};
+    for (uint32_t w = 0; w < windows(lane); w++)
+        level_traffic_add(&sum, &lane->windows[w].exchange->level[level]);
     return sum;
 }
 

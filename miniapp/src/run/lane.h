@@ -6,8 +6,7 @@
 /// L + 1 windows are under way at a time, each with an outbox and an exchange of its own. build.c makes
 /// lanes, and simulate.c drives them.
 
-#ifndef RUN_LANE_H
-#define RUN_LANE_H
+#pragma once
 
 #include "base/spike.h"
 #include "schedule/schedule.h"
@@ -21,8 +20,9 @@ struct window {
     struct exchange *exchange;
     uint32_t first_step, sent_step; ///< first step of what is being collected, and of what was sent last
     bool started, arrived;          ///< arrived: what was sent has not been delivered yet
-    struct inbox inbox;             ///< what to deliver: the exchange's, or `joined`
-    struct joined joined;
+    const uint32_t *words;          ///< what to deliver, in one run; NULL: the runs of the exchange's inbox
+    size_t n_words;                 ///< in all runs
+    struct joined joined;           ///< memory for `words` that no exchange holds
 };
 
 struct lane {
@@ -94,5 +94,3 @@ struct level_traffic lane_level(const struct lane *lane, int level);
 uint64_t lane_words(const struct lane *lane);
 size_t lane_route_bytes(const struct lane *lane);
 size_t lane_buffer_bytes(const struct lane *lane);
-
-#endif

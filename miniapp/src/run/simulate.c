@@ -1,30 +1,35 @@
 #include "run/simulate.h"
 
-#include "base/checksum.h"
+#include "base/alloc.h"
+#include "base/spike.h"
 #include "measurement/clock.h"
-#include "measurement/pause.h"
-#include "measurement/regions.h"
-#include "measurement/simulated.h"
-#include "measurement/usage.h"
-#include "run/inject.h"
+#include "measurement/host.h"
+#include "measurement/phases.h"
+#include "run/hooks.h"
 #include <math.h>
 #include <omp.h>
+#include <stdlib.h>
 
 COUNT_DEFINE(spikes);
 COUNT_DEFINE(synaptic_events);
 
-/// A stretch of cycles: the warm-up or the measured part.
+/// What the master thread writes at every seam. It lies apart from what the other threads read.
+struct seams {
+    struct measured *measured; ///< NULL in the warm-up
+    uint64_t first, last;      ///< the clock as first and last read, ticks
+    bool unread;               ///< an exchange has been made since the clock was read
+};
+
+/// A stretch of cycles: the warm-up or the measured part. It does not change while the threads run.
 struct stretch {
     uint32_t first_step, cycles;
-    struct measured *measured; ///< NULL in the warm-up
+    struct seams *seams;
     struct inject *inject;
     struct counters *counters;         ///< NULL unless counters are read at the seams
     const struct compute_times *times; ///< NULL unless they say how long the kernels take
     const struct progress *progress;
-    bool counts;          ///< kind of the clock
-    uint64_t first, last; ///< the clock as first and last read by the master thread, ticks
-    double start_s;       ///< the other clock at `first`
-    bool unread;          ///< an exchange has been made since the clock was read
+    bool counts;    ///< kind of the clock
+    double start_s; ///< the other clock at the first reading
 };
 
 /// Adds what the counters of the thread, if any are wanted, counted since their last reading to a phase.
@@ -33,24 +38,17 @@ static void mark(const struct stretch *stretch, int thread, int phase) {
 }
 
 /// Reads the clock and adds the time since the last reading to a phase.
-static void tick(struct stretch *stretch, uint32_t cycle, enum phase phase) {
-    if (!stretch->measured) return;
+static void tick(const struct stretch *stretch, uint32_t cycle, enum phase phase) {
+    struct seams *seams = stretch->seams;
+    if (!seams->measured) return;
     uint64_t now = clock_ticks(stretch->counts);
-    cycle_log_add(&stretch->measured->log, cycle, phase, now - stretch->last);
-    stretch->measured->clock_reads++;
-    stretch->last = now;
-}
-
-/// These mark where the master thread begins and ends to compute, just outside the readings of the clock.
-static void enter(struct stretch *stretch) {
-    if (stretch->measured) cycle_usage_enter(&stretch->measured->usage);
-}
-static void leave(struct stretch *stretch, uint32_t cycle) {
-    if (stretch->measured) cycle_usage_leave(&stretch->measured->usage, cycle);
+    cycle_log_add(&seams->measured->log, cycle, phase, now - seams->last);
+    seams->measured->clock_reads++;
+    seams->last = now;
 }
 
 /// Ends a phase of a thread: reads its counters, and for the master thread the clock.
-static void stamp(struct stretch *stretch, int thread, uint32_t cycle, enum phase phase) {
+static void stamp(const struct stretch *stretch, int thread, uint32_t cycle, enum phase phase) {
     if (thread == 0) tick(stretch, cycle, phase);
     mark(stretch, thread, phase);
 }
@@ -70,7 +68,7 @@ static void deliver(const struct model *model, int thread) {
 }
 
 /// Lets MPI work on exchanges under way. The master thread does it, since MPI may allow no other.
-static void progress(struct model *model) {
+static void progress_lanes(struct model *model) {
     for (int l = 0; l < model->n_lanes; l++)
         if (model->lanes[l].plan->lag > 0) lane_progress(&model->lanes[l]);
 }
@@ -90,7 +88,7 @@ static void update(struct model *model, int thread, uint32_t first, uint32_t ste
     for (uint32_t step = first; step < first + steps; step++) {
         for (uint32_t b = 0; b < part->n_blocks; b++) {
             const struct block *block = &part->blocks[b];
-            if (thread == 0 && b % blocks_per_progress == 0) progress(model);
+            if (thread == 0 && b % blocks_per_progress == 0) progress_lanes(model);
             ring_take(&part->ring, step, block->first, block->share.count, part->input);
             if (block->external)
                 part->counts.external_events += external_add(block->external, step, part->input);
@@ -107,24 +105,25 @@ static void update(struct model *model, int thread, uint32_t first, uint32_t ste
     REGION_END(update);
 }
 
-static void collocate(struct model *model, struct stretch *stretch) {
+static void collocate(struct model *model, const struct stretch *stretch) {
     REGION_BEGIN(collocate);
     for (int t = 0; t < model->threads; t++) {
         const struct part *part = model->parts[t];
         for (int l = 0; l < model->n_lanes; l++)
             if (lane_sends(&model->lanes[l]))
                 lane_collocate(&model->lanes[l], part->spikes, part->n_spikes, part->first_neuron);
-        if (stretch->measured) trace_add(&stretch->measured->trace, part->spikes, part->n_spikes);
+        if (stretch->seams->measured)
+            trace_add(&stretch->seams->measured->trace, part->spikes, part->n_spikes);
     }
     REGION_END(collocate);
 }
 
 /// Ends the window of a lane and takes in what is due.
-static void exchange_lane(struct model *model, struct lane *lane, struct stretch *stretch, uint32_t cycle,
-                          uint32_t next_step, bool last) {
+static void exchange_lane(struct model *model, struct lane *lane, const struct stretch *stretch,
+                          uint32_t cycle, uint32_t next_step, bool last) {
     const bool overlaps = lane->plan->lag > 0;
     if (!overlaps && lane->ranks > 1 && model->description->given.barrier != 0) {
-        if (stretch->unread) stamp(stretch, 0, cycle, phase_exchange);
+        if (stretch->seams->unread) stamp(stretch, 0, cycle, phase_exchange);
         REGION_BEGIN(synchronise);
         lane_synchronise(lane);
         REGION_END(synchronise);
@@ -141,12 +140,12 @@ static void exchange_lane(struct model *model, struct lane *lane, struct stretch
         REGION_END(overlap_wait);
         stamp(stretch, 0, cycle, phase_overlap_wait);
     }
-    stretch->unread = !overlaps;
+    stretch->seams->unread = !overlaps;
 }
 
 /// Exchanges lanes whose window ends. One reading of the clock serves those without barrier and overlap.
-static void exchange(struct model *model, struct stretch *stretch, uint32_t cycle, uint32_t next_step) {
-    stretch->unread = false;
+static void exchange(struct model *model, const struct stretch *stretch, uint32_t cycle, uint32_t next_step) {
+    stretch->seams->unread = false;
     for (int l = 0; l < model->n_lanes; l++) {
         struct lane *lane = &model->lanes[l];
         lane_clear(lane);
@@ -159,39 +158,39 @@ static void exchange(struct model *model, struct stretch *stretch, uint32_t cycl
     }
     if (model->dry) { // its time belongs to no phase
         mark(stretch, 0, phase_exchange);
-        stretch->last = clock_ticks(stretch->counts);
+        stretch->seams->last = clock_ticks(stretch->counts);
     }
-    enter(stretch);
-    if (stretch->unread) stamp(stretch, 0, cycle, phase_exchange);
+    if (stretch->seams->unread) stamp(stretch, 0, cycle, phase_exchange);
 }
 
 /// Waits as long as the description wants for this cycle.
-static void inject(struct model *model, struct stretch *stretch, uint32_t cycle) {
+static void inject(struct model *model, const struct stretch *stretch, uint32_t cycle) {
     if (!stretch->inject->active) return;
     REGION_BEGIN(inject);
-    progress(model);
+    progress_lanes(model);
     pause_for(inject_next(stretch->inject, build_synaptic_events(model)), model->description->inject_sleeps);
-    progress(model);
+    progress_lanes(model);
     REGION_END(inject);
     stamp(stretch, 0, cycle, phase_inject);
 }
 
 /// Lets simulated time pass until the phase that began with the last reading of the clock has taken as long
 /// as the file of compute times says. MPI works on exchanges under way in between.
-static void pass(struct model *model, struct stretch *stretch, uint32_t cycle, enum compute_phase phase) {
+static void pass(struct model *model, const struct stretch *stretch, uint32_t cycle,
+                 enum compute_phase phase) {
     enum { parts = 4 };
     if (!stretch->times) return;
     const double seconds = (double)stretch->times->seconds[cycle][phase];
     const int n = phase == compute_update && any_overlaps(model) ? parts : 1;
     for (int i = 1; i <= n; i++) {
-        double left = seconds * i / n - 1e-9 * (double)(clock_ticks(stretch->counts) - stretch->last);
+        double left = seconds * i / n - 1e-9 * (double)(clock_ticks(stretch->counts) - stretch->seams->last);
         if (left > 0) simulated_pass(left);
-        if (n > 1) progress(model);
+        if (n > 1) progress_lanes(model);
     }
 }
 
 /// Lets the threads meet. The time of the master thread there is its `thread_wait`; one alone meets nobody.
-static void meet(const struct model *model, struct stretch *stretch, int thread, uint32_t cycle) {
+static void meet(const struct model *model, const struct stretch *stretch, int thread, uint32_t cycle) {
     if (model->threads == 1) return;
     REGION_BEGIN(thread_wait);
 #pragma omp barrier
@@ -202,10 +201,9 @@ static void meet(const struct model *model, struct stretch *stretch, int thread,
 /// The cycle loop, which every thread runs. Threads meet twice per cycle: spikes must be complete before the
 /// master thread collocates them, and exchanged before they are delivered. A thread delivers to its own ring
 /// only, so it may update its neurons while another one still delivers.
-static void run_cycles(struct model *model, struct stretch *stretch) {
+static void run_cycles(struct model *model, const struct stretch *stretch) {
     const int thread = omp_get_thread_num();
     const uint32_t steps = model->description->steps_per_cycle;
-    if (thread == 0) enter(stretch);
     for (uint32_t cycle = 0; cycle < stretch->cycles; cycle++) {
         const uint32_t step = stretch->first_step + cycle * steps;
         deliver(model, thread);
@@ -220,7 +218,6 @@ static void run_cycles(struct model *model, struct stretch *stretch) {
             collocate(model, stretch);
             pass(model, stretch, cycle, compute_collocate);
             stamp(stretch, 0, cycle, phase_collocate);
-            leave(stretch, cycle);
             exchange(model, stretch, cycle, step + steps);
             progress_count(stretch->progress);
         }
@@ -229,7 +226,6 @@ static void run_cycles(struct model *model, struct stretch *stretch) {
     deliver(model, thread); // what the last exchange brought, counted with its cycle
     stamp(stretch, thread, stretch->cycles - 1, phase_deliver);
     meet(model, stretch, thread, stretch->cycles - 1);
-    if (thread == 0) leave(stretch, stretch->cycles - 1);
 }
 
 static void run_stretch(struct model *model, struct stretch *stretch) {
@@ -238,7 +234,7 @@ static void run_stretch(struct model *model, struct stretch *stretch) {
     stretch->inject->synapses = 0;
     stretch->counts = clock_counts();
     stretch->start_s = clock_now();
-    stretch->first = stretch->last = clock_ticks(stretch->counts);
+    stretch->seams->first = stretch->seams->last = clock_ticks(stretch->counts);
 #pragma omp parallel num_threads(model->threads)
     run_cycles(model, stretch);
 }
@@ -247,40 +243,41 @@ void simulate(struct model *model, struct counters *counters, const struct compu
               const struct progress *progress, struct measured *measured) {
     const struct description *description = model->description;
     struct inject waits = inject_open(description, model->rank, model->neurons, model->threads);
-    struct stretch warmup = {
-        .first_step = 0, .cycles = description->warmup_cycles, .inject = &waits, .progress = progress};
+    struct seams *seams = ALLOC_ZERO(struct seams, 1);
+    struct stretch warmup = {.first_step = 0,
+                             .cycles = description->warmup_cycles,
+                             .seams = seams,
+                             .inject = &waits,
+                             .progress = progress};
     struct stretch main_part = {.first_step = description->warmup_cycles * description->steps_per_cycle,
                                 .cycles = description->cycles,
-                                .measured = measured,
+                                .seams = seams,
                                 .inject = &waits,
                                 .progress = progress,
                                 .counters = counters && counters->by_phase ? counters : NULL,
                                 .times = times && times->seconds ? times : NULL};
-    *measured = (struct measured){0};
+    *measured = (struct measured){.trace.wanted = description->given.record_spikes != 0};
     cycle_log_open(&measured->log, description->cycles, description->given.record_cycles != 0);
-    cycle_usage_open(&measured->usage, description->cycles,
-                     description->given.record_kernel != 0 && description->given.record_cycles != 0 &&
-                         !time_is_simulated);
-    trace_open(&measured->trace, description->given.record_spikes != 0);
 
     COUNT_START(spikes);
     COUNT_START(synaptic_events);
     REGION_BEGIN(warmup);
     run_stretch(model, &warmup);
     REGION_END(warmup);
+    seams->measured = measured;
     build_reset_counts(model);
-    build_synchronise(model);
+    MPI_Barrier(model->world); // no lane need connect all ranks
     struct usage_node node = usage_node_seconds();
     double process_s = usage_process_seconds();
     if (counters) counters_start(counters);
-    measured->span.from_s = clock_now();
+    measured->from_s = clock_now();
     REGION_BEGIN(simulate);
     run_stretch(model, &main_part);
     REGION_END(simulate);
-    measured->span.to_s = clock_now();
+    measured->to_s = clock_now();
     double tick_s =
-        (clock_now() - main_part.start_s) / (double)(clock_ticks(main_part.counts) - main_part.first);
-    measured->simulate_s = (double)(main_part.last - main_part.first) * tick_s;
+        (clock_now() - main_part.start_s) / (double)(clock_ticks(main_part.counts) - seams->first);
+    measured->simulate_s = (double)(seams->last - seams->first) * tick_s;
     cycle_log_scale(&measured->log, tick_s);
     measured->process_s = usage_process_seconds() - process_s;
     struct usage_node after = usage_node_seconds();
@@ -290,11 +287,11 @@ void simulate(struct model *model, struct counters *counters, const struct compu
     measured->peak_bytes = usage_peak_bytes();
     if (description->given.barrier == 0 && model->ranks > 1)
         cycle_log_unmeasured(&measured->log, phase_synchronise);
+    free(seams);
     if (model->dry) dry_end(model->dry, &measured->log, model->lanes, model->n_lanes);
 }
 
 void measured_close(struct measured *measured) {
     cycle_log_close(&measured->log);
-    trace_close(&measured->trace);
-    cycle_usage_close(&measured->usage);
+    free(measured->trace.spikes);
 }

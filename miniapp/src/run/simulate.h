@@ -1,17 +1,13 @@
 /// \file
 /// The cycle loop. It makes all readings of the clock during the simulation.
 
-#ifndef RUN_SIMULATE_H
-#define RUN_SIMULATE_H
+#pragma once
 
-#include "measurement/cycle_usage.h"
-#include "measurement/energy.h"
+#include "measurement/host.h"
 #include "measurement/phases.h"
 #include "run/build.h"
-#include "run/compute_times.h"
 #include "run/counters.h"
-#include "run/progress.h"
-#include "run/trace.h"
+#include "run/hooks.h"
 
 /// Measurements of one rank.
 struct measured {
@@ -21,10 +17,9 @@ struct measured {
     double node_busy_s;   ///< processor time of the whole node in them, NAN where unknown
     double node_stolen_s; ///< taken away by a hypervisor, NAN where unknown
     uint64_t clock_reads;
-    uint64_t peak_bytes;      ///< resident high-water mark of this process, 0 where unknown
-    struct interval span;     ///< of the cycles, by the monotonic clock
-    struct trace trace;       ///< spikes, if asked for
-    struct cycle_usage usage; ///< of the master thread, if asked for
+    uint64_t peak_bytes; ///< resident high-water mark of this process, 0 where unknown
+    double from_s, to_s; ///< begin and end of the cycles, by the monotonic clock
+    struct trace trace;  ///< spikes, if asked for
 };
 
 /// Runs the warm-up and the measured cycles. Collective over the ranks of the model.
@@ -35,5 +30,3 @@ void simulate(struct model *model, struct counters *counters, const struct compu
               const struct progress *progress, struct measured *measured);
 
 void measured_close(struct measured *measured);
-
-#endif

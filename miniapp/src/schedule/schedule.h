@@ -1,17 +1,83 @@
 /// \file
-/// The schedule as it will run: which lanes there are, and whether they are exact.
+/// Schedules as they are asked for: by name, or as a list of lanes in the run description.
 ///
-/// A lane collects the spikes of P cycles (a window), exchanges them, and delivers them before window w + 1 +
-/// L begins. That is exact if and only if no synapse of the lane has a delay shorter than P (L + 1) d_min.
-/// All lanes are checked for it here, before anything is built.
+/// A schedule is data: a list of lanes from narrow to wide. Each lane connects groups of ranks, or given
+/// areas. A synapse belongs to the first lane in whose groups or areas it lies.
 
-#ifndef SCHEDULE_SCHEDULE_H
-#define SCHEDULE_SCHEDULE_H
+#pragma once
 
-#include "schedule/grouping.h"
-#include "schedule/lane_rules.h"
+#include "description/description.h"
+#include "description/network.h"
+#include "description/placement.h"
 #include "transport/exchange.h"
-#include "transport/wire.h"
+
+enum { schedule_lanes_max = 32 };
+
+/// Which ranks a lane connects, where these are not blocks of a number of consecutive ranks.
+enum lane_group {
+    group_world = 0,  ///< all
+    group_area = -1,  ///< those that share an area; the lane carries what stays within an area
+    group_square = -2 ///< blocks whose size is the divisor of the ranks closest to their square root
+};
+
+/// How many cycles a window lasts, where this is not a number.
+enum lane_period {
+    period_delay_ratio = 0, ///< D / (lag + 1)
+    period_auto = -1        ///< the longest exact one
+};
+
+struct lane_rule {
+    const char *name;
+    int group;  ///< enum lane_group, or ranks of a block
+    int period; ///< enum lane_period, or cycles
+    int lag;    ///< windows, or lag_given: the description's field lag
+    bool bound; ///< to the areas of its fields `from` and `to`; in lists only
+};
+
+enum { lag_given = -1 };
+
+struct schedule_rule {
+    const char *name;
+    const char *summary;   ///< one line for --list
+    const char *placement; ///< the one it implies where the description names none
+    struct lane_rule lanes[schedule_lanes_max];
+    int n_lanes;
+};
+
+/// All named schedules, ended by NULL.
+extern const struct schedule_rule *const schedule_rules[];
+
+/// Reads what the description asks for. Fails with the names there are, or with what is wrong in the list.
+bool lane_rules_read(struct schedule_rule *rule, const struct description *description, struct error *error);
+
+// -------------------- grouping
+// What a lane connects.
+
+/// The areas between which a lane carries synapses: its fields `from` and `to`.
+struct lane_areas {
+    bool *from, *to; ///< [areas] whether synapses from, or to, an area belong to it; NULL: all do
+};
+
+/// Consecutive ranks, from the lowest to the highest that hold an area. Others may lie between them.
+struct span {
+    int first, last;
+};
+
+/// The groups of ranks that a lane connects.
+struct grouping {
+    int ranks;
+    int *first; ///< [ranks] first rank of each rank's group, which names the group
+    int *place; ///< [ranks] the rank's number within it
+    int *size;  ///< [ranks] ranks in it
+    int largest, groups;
+};
+
+// -------------------- schedule
+// The schedule as it will run: which lanes there are, and whether they are exact.
+//
+// A lane collects the spikes of P cycles (a window), exchanges them, and delivers them before window w + 1 +
+// L begins. That is exact if and only if no synapse of the lane has a delay shorter than P (L + 1) d_min.
+// All lanes are checked for it here, before anything is built.
 
 /// A lane as it will run.
 struct lane_plan {
@@ -62,4 +128,36 @@ static inline int lane_ranks(const struct lane_plan *lane, int rank) {
     return lane->groups.size[rank];
 }
 
-#endif
+// -------------------- lane_json
+// A planned lane as JSON: how it stands in record.json and in what --explain prints.
+
+/// Returns a new object with name, period, lag, exchange, composed, wire, ranks, groups, slack and
+/// shortest_delay_ms.
+json_t *lane_json(const struct lane_plan *lane, const struct description *description);
+
+// -------------------- lane_levels
+// The levels of a lane's composed exchange, as far as they are known before anything is built.
+
+/// To how many others the ranks of a lane may send in a level. Ranks that are alone do not count.
+struct lane_connections {
+    double mean;
+    int most;
+    double all; ///< of all ranks together: the most messages with words in a window
+};
+
+struct lane_connections lane_connections(const struct lane_plan *lane, int level);
+
+/// Returns the largest number of levels that an exchange of any lane has; 0 if none is composed.
+int lane_levels_most(const struct schedule *schedule);
+
+// -------------------- lane_sources
+// Expected numbers of synapses of a rank, lane by lane, before any of them is drawn.
+
+/// Finds, for a rank that has own[population] neurons, the synapses that it has in each lane, and the
+/// logarithm of the probability that none of them comes from a certain neuron of a population. A Poisson
+/// number of draws with mean K all miss a neuron with probability exp(-K hit), where a draw hits it with
+/// probability `hit`.
+/// \param synapses [lanes] are added to.
+/// \param log_missed [lanes][populations] is added to; 0: there is no such synapse.
+void lane_sources_expect(const struct schedule *schedule, const struct network *network, const double *own,
+                         double *synapses, double *log_missed);

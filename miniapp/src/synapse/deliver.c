@@ -1,6 +1,3 @@
-#include "synapse/filter.h"
-#include "synapse/line_find.h"
-#include "synapse/name_search.h"
 #include "synapse/table.h"
 
 /// Says where the weight of a synapse is.

@@ -1,11 +1,82 @@
 #include "transport/routes.h"
 
 #include "base/alloc.h"
-#include "transport/agree.h"
-#include "transport/all_to_all.h"
-#include "transport/mpi_count.h"
+#include "transport/exchange.h"
 #include <limits.h>
 #include <stdlib.h>
+
+void wanted_open(struct wanted *wanted, const struct placement *placement, const int *place, int ranks,
+                 unsigned bits) {
+    *wanted = (struct wanted){.placement = placement, .place = place};
+    wanted->per_owner = ALLOC_ZERO(uint32_t, (size_t)ranks);
+    id_set_open(&wanted->sources, placement->network->n_neurons, bits);
+}
+
+void wanted_close(struct wanted *wanted) {
+    id_set_close(&wanted->sources);
+    free(wanted->per_owner);
+    wanted->per_owner = NULL;
+}
+
+void wanted_number(struct wanted *wanted) {
+    wanted->lists = id_set_number(&wanted->sources);
+    struct wanted_cursor cursor = wanted_from(wanted, 0);
+    for (uint64_t list = 0; list < wanted->lists; list++) {
+        int owner;
+        wanted_next(&cursor, &owner);
+        wanted->per_owner[owner]++;
+    }
+}
+
+static int by_number(const void *a, const void *b) {
+    uint32_t x = ((const struct searched *)a)->number, y = ((const struct searched *)b)->number;
+    return (x > y) - (x < y);
+}
+
+void search_open(struct search *search, int ranks, const uint32_t *per_owner) {
+    *search = (struct search){.ranks = ranks, .first = ALLOC(size_t, (size_t)ranks + 1)};
+    search->first[0] = 0;
+    for (int rank = 0; rank < ranks; rank++) search->first[rank + 1] = search->first[rank] + per_owner[rank];
+    search->source = ALLOC(struct searched, search->first[ranks]);
+}
+
+// While adding, first[r] is where the next source of rank r goes, so in the end that of rank r + 1.
+
+void search_add(struct search *search, int rank, uint32_t number, uint32_t list) {
+    search->source[search->first[rank]++] = (struct searched){number, list};
+}
+
+void search_sort(struct search *search) {
+    for (int rank = search->ranks; rank > 0; rank--) search->first[rank] = search->first[rank - 1];
+    search->first[0] = 0;
+    for (int rank = 0; rank < search->ranks; rank++)
+        qsort(search->source + search->first[rank], search->first[rank + 1] - search->first[rank],
+              sizeof *search->source, by_number);
+}
+
+void search_close(struct search *search) {
+    free(search->first);
+    free(search->source);
+}
+
+uint32_t search_list(const struct search *search, int rank, uint32_t number) {
+    size_t low = search->first[rank], high = search->first[rank + 1];
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (search->source[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == search->first[rank + 1] || search->source[low].number != number) return search_nothing;
+    return search->source[low].list;
+}
+
+size_t search_bytes(const struct search *search) {
+    if (!search->first) return 0;
+    return ((size_t)search->ranks + 1) * sizeof *search->first +
+           search->first[search->ranks] * sizeof *search->source;
+}
 
 struct owned {
     uint32_t gid, neuron;
@@ -29,7 +100,7 @@ bool routes_check(const int *requests, int ranks, struct error *error) {
     const uint64_t total = mpi_sum(requests, ranks);
     if (total <= INT_MAX) return true;
     return error_set(error,
-                     "network: %llu words of requests for the neurons of a rank at a time; allowed: at most "
+                     "network: %llu words of requests for the neurons of a rank at a time; expected at most "
                      "%d, which MPI can count, so take more ranks",
                      (unsigned long long)total, INT_MAX);
 }
@@ -103,6 +174,18 @@ static void write_requests(struct round *r, int words) {
     for (int rank = 0; rank < r->ranks; rank++) r->asked_start[rank] -= r->asked[rank];
 }
 
+/// Brings parts of words from each rank to each, those of rank r from start[r] on, in turn. Unlike
+/// MPI_Alltoallv, it sends none where there are none, which is most often so among many ranks.
+static void swap(const struct round *r, const uint32_t *send, const int *out, const int *out_start,
+                 uint32_t *receive, const int *in, const int *in_start) {
+    for (int step = 0; step < r->ranks; step++) {
+        const int from = (r->rank + step) % r->ranks, to = (r->rank - step + r->ranks) % r->ranks;
+        MPI_Sendrecv(send + out_start[to], out[to], MPI_UINT32_T, out[to] ? to : MPI_PROC_NULL, 0,
+                     receive + in_start[from], in[from], MPI_UINT32_T, in[from] ? from : MPI_PROC_NULL, 0,
+                     r->comm, MPI_STATUS_IGNORE);
+    }
+}
+
 /// Makes the requests of a round and receives those of the others. Ranks begin at different places of their
 /// lists, since all of them may have neighbouring sources on one rank. Collective.
 static bool ask(struct round *r, uint64_t round, int words, struct error *error) {
@@ -117,8 +200,7 @@ static bool ask(struct round *r, uint64_t round, int words, struct error *error)
         return false;
     }
     r->received = ALLOC(uint32_t, mpi_starts(r->got, r->ranks, r->got_start, "words of requests"));
-    all_to_all_few(r->request, (struct parts){r->asked, r->asked_start}, r->received,
-                   (struct parts){r->got, r->got_start}, r->comm);
+    swap(r, r->request, r->asked, r->asked_start, r->received, r->got, r->got_start);
     return true;
 }
 
@@ -142,7 +224,7 @@ static void find_neurons(struct round *r, int words) {
         for (; at < end; at += words) {
             while (low < r->neurons && r->owned[low].gid < *at) low++;
             if (low == r->neurons || r->owned[low].gid != *at)
-                abort(); // the placement is the same everywhere
+                fatal("routes: a rank asks for neuron %u, which lies elsewhere", *at);
             *at = r->owned[low].neuron;
         }
     }
@@ -152,8 +234,7 @@ static void find_neurons(struct round *r, int words) {
 /// wants.
 static void answer_broadcast(struct round *r, struct search *search) {
     int owner;
-    all_to_all_few(r->received, (struct parts){r->got, r->got_start}, r->request,
-                   (struct parts){r->asked, r->asked_start}, r->comm);
+    swap(r, r->received, r->got, r->got_start, r->request, r->asked, r->asked_start);
     struct wanted_cursor cursor = wanted_from(r->wanted, r->first);
     for (uint64_t list = r->first; list < r->end; list++) {
         wanted_next(&cursor, &owner);

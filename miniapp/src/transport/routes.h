@@ -1,20 +1,88 @@
 /// \file
-/// Routes: to which ranks the spikes of a neuron go in a lane, and which synapse list they name there.
-///
-/// The receivers decide. Each rank knows the sources of its synapses, and numbers the lists of a lane by the
-/// ids of their sources. It tells every owner, once, which neurons it wants and the numbers of their lists.
-/// So the owner knows for each spike which ranks need it, and sends one word to each.
-///
-/// They tell each other in rounds, so that what is on its way at a time is small beside the routes.
+/// The lists of one rank in one lane, and which ranks own their sources.
 
-#ifndef TRANSPORT_ROUTES_H
-#define TRANSPORT_ROUTES_H
+#pragma once
 
 #include "base/error.h"
-#include "transport/search.h"
-#include "transport/wanted.h"
+#include "base/id_set.h"
+#include "description/placement.h"
 #include <mpi.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct wanted {
+    struct id_set sources; ///< of the lists; a list has the number of its source in the set
+    uint64_t lists;
+    uint32_t *per_owner; ///< [ranks of the lane] how many of them each rank owns
+    const struct placement *placement;
+    const int *place; ///< [ranks of the world] number of a rank in the lane; borrowed, as the placement
+};
+
+/// Opens it with an empty set of ids in buckets of 2^bits. Fill the set, then call wanted_number().
+void wanted_open(struct wanted *wanted, const struct placement *placement, const int *place, int ranks,
+                 unsigned bits);
+void wanted_close(struct wanted *wanted);
+
+/// Numbers the lists and counts those of each owner.
+void wanted_number(struct wanted *wanted);
+
+/// Goes through the lists in the order of their numbers.
+struct wanted_cursor {
+    const struct wanted *wanted;
+    struct id_cursor ids;
+    const struct deal *deal; ///< of the last source
+};
+
+static inline struct wanted_cursor wanted_from(const struct wanted *wanted, uint64_t list) {
+    return (struct wanted_cursor){wanted, id_set_from(&wanted->sources, list), wanted->placement->deals};
+}
+
+/// Moves to the next list. \return the id of its source; `owner` becomes the number in the lane of its rank.
+static inline uint32_t wanted_next(struct wanted_cursor *cursor, int *owner) {
+    const uint32_t gid = id_set_next(&cursor->ids);
+    while (gid >= cursor->deal->end) cursor->deal++;
+    *owner = cursor->wanted->place[deal_rank(cursor->deal, gid)];
+    return gid;
+}
+
+// -------------------- search
+// Finds the lists of broadcast spikes.
+//
+// A broadcast names the neuron that fired by its number on its rank, since one word serves all receivers.
+// Each of them searches its own sources for that number and drops spikes for which it has no synapses.
+// MUSIC's collective exchange and NEURON's work like this.
+
+struct search {
+    int ranks;
+    size_t *first; ///< [ranks + 1] what rank r owns is source[first[r]] up to source[first[r + 1]]
+    struct searched {
+        uint32_t number, list;
+    } * source; ///< sorted by number for each rank
+};
+
+enum { search_nothing = UINT32_MAX };
+
+/// `per_owner` says how many lists the sources on each rank have. Call search_add() for each of them, then
+/// search_sort().
+void search_open(struct search *search, int ranks, const uint32_t *per_owner);
+void search_add(struct search *search, int rank, uint32_t number, uint32_t list);
+void search_sort(struct search *search);
+void search_close(struct search *search);
+
+/// Returns the list of neuron `number` on `rank`, or search_nothing.
+uint32_t search_list(const struct search *search, int rank, uint32_t number);
+
+size_t search_bytes(const struct search *search);
+
+// -------------------- routes
+// Routes: to which ranks the spikes of a neuron go in a lane, and which synapse list they name there.
+//
+// The receivers decide. Each rank knows the sources of its synapses, and numbers the lists of a lane by the
+// ids of their sources. It tells every owner, once, which neurons it wants and the numbers of their lists.
+// So the owner knows for each spike which ranks need it, and sends one word to each.
+//
+// They tell each other in rounds, so that what is on its way at a time is small beside the routes.
 
 struct route {
     int rank;      ///< destination in the lane's outbox: a rank of its communicator, or 0 for a broadcast
@@ -43,5 +111,3 @@ uint64_t routes_rounds(uint64_t most);
 
 size_t routes_bytes(const struct routes *routes);
 void routes_close(struct routes *routes);
-
-#endif

@@ -2,8 +2,7 @@
 /// What fuzz targets share. A target is a function that takes any bytes and ends the program where a promise
 /// is broken. With clang, libFuzzer calls it (make fuzz); in the suite, corpus.c does.
 
-#ifndef TESTS_FUZZ_H
-#define TESTS_FUZZ_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ static inline uint32_t next_number(struct bytes *bytes, uint32_t low, uint32_t h
     if (high - low > 255) number = number << 8 | next_byte(bytes);
     return low + number % (high - low + 1);
 }
-
-#endif

@@ -7,20 +7,20 @@
 /// that says what is allowed. What is accepted can be planned, explained and written as JSON, and the
 /// description that a record holds can be read again and stays as it is.
 
-#include "app/estimate.h"
+#include "app/explain.h"
 #include "base/alloc.h"
-#include "description/draw.h"
-#include "description/placement_weights.h"
+#include "description/network.h"
+#include "description/placement.h"
 #include "fuzz.h"
 #include "neuron/model.h"
-#include "schedule/lane_json.h"
+#include "schedule/schedule.h"
 #include <math.h>
 #include <string.h>
 
 enum { most_overrides = 24, most_ranks = 64, most_threads = 9 };
 
 /// Descriptions that an input names by their number, with ' in the place of ".
-static const char *const known[] = {
+static const char *const known_words[] = {
     "{'format_version': 1, 'time': {'cycle_ms': 0.2, 'simulate_ms': 10, 'warmup_ms': 1}, 'delay_ratio': 5,"
     " 'network': {'populations': ["
     "  {'name': 'left', 'size': 100, 'neuron': {'model': 'ignore_and_fire'}},"
@@ -100,7 +100,7 @@ static void check_refusal(const struct error *error) {
     promise(*error->text, "what is refused gets a line", "it gets none");
     promise(utf8, "a line is UTF-8", error->text);
     promise(!strpbrk(error->text, "\n\r"), "a refusal has one line", error->text);
-    promise(strstr(error->text, "allowed: "), "a refusal says what is allowed", error->text);
+    promise(strstr(error->text, "expected "), "a refusal says what is allowed", error->text);
     json_decref(utf8);
 }
 
@@ -201,7 +201,8 @@ static void check_again(const struct planned *p, json_t *file, int ranks, int th
 
 static json_t *read_description(char *line) {
     if (*line < '0' || *line > '9' || line[1] != '\0') return json_loads(line, JSON_REJECT_DUPLICATES, NULL);
-    char *text = alloc_string(known[(size_t)(*line - '0') % (sizeof known / sizeof *known)]);
+    char *text =
+        alloc_string(known_words[(size_t)(*line - '0') % (sizeof known_words / sizeof *known_words)]);
     for (char *c = text; *c; c++)
         if (*c == '\'') *c = '"';
     json_t *run = json_loads(text, 0, NULL);

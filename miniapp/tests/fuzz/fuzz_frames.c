@@ -2,7 +2,7 @@
 /// Fuzz target: the frames of exchanges in levels. Whatever words arrive, a run that is taken off them
 /// lies within them and names a rank, and what was framed comes back.
 
-#include "../../src/transport/exchange/multi_level.c"
+#include "../../variants/transport/exchange/multi_level.c"
 
 #include "fuzz.h"
 
@@ -19,7 +19,7 @@ static void take_any(struct bytes *bytes) {
     memcpy(exact, words, n * sizeof *words);
 
     uint32_t rank;
-    for (struct inbox_run from = {exact, n}, run; take(&from, ranks, &rank, &run);) {
+    for (struct inbox_run from = {exact, n, 0}, run; take(&from, ranks, &rank, &run);) {
         promise(rank < (uint32_t)ranks, "a taken run names a rank", "it names none");
         promise(run.words >= exact + frame_words && run.words + run.count <= exact + n,
                 "a taken run lies within the words", "it does not");
@@ -54,7 +54,7 @@ static void take_back(struct bytes *bytes) {
         outbox_append(&outbox, sent[n].destination, content + n % 4, sent[n].count);
     }
     for (int destination = 0; destination < destinations; destination++) {
-        struct inbox_run from = {outbox_words(&outbox, destination), outbox_count(&outbox, destination)};
+        struct inbox_run from = {outbox_words(&outbox, destination), outbox_count(&outbox, destination), 0};
         for (uint32_t i = 0; i < n; i++) {
             struct inbox_run run;
             uint32_t frame;

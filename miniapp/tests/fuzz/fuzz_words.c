@@ -8,8 +8,8 @@
 #include "base/alloc.h"
 #include "fuzz.h"
 #include "synapse/table.h"
-#include "transport/search.h"
-#include "transport/wire.h"
+#include "transport/exchange.h"
+#include "transport/routes.h"
 #include <string.h>
 
 static void wires(struct bytes *bytes) {
@@ -17,8 +17,8 @@ static void wires(struct bytes *bytes) {
     for (int w = 0; wire_formats[w]; w++) {
         uint32_t words[wire_words_max];
         promise(wire_formats[w]->words <= wire_words_max, "a format has room", wire_formats[w]->name);
-        wire_formats[w]->pack(words, word, gid, step);
-        promise(wire_formats[w]->unpack(words) == word, "a packed word comes back", wire_formats[w]->name);
+        wire_pack(wire_formats[w], words, word, gid, step);
+        promise(words[wire_formats[w]->at] == word, "a packed word comes back", wire_formats[w]->name);
     }
     const uint32_t steps = next_word(bytes) >> next_byte(bytes) % 32;
     const struct spike_format format = spike_format(steps);

@@ -47,11 +47,6 @@ class Point:
         return None if self.baseline_w is None else (self.power_w + self.baseline_w) * self.time_s
 
     @property
-    def delay_js(self) -> float:
-        """Energy-delay product of the printed energy."""
-        return self.energy_j * self.time_s
-
-    @property
     def cards(self) -> int:
         """Interconnect cards in use, at one per full node."""
         return self.cores // CORES_PER_NODE if self.note in (ETHERNET, INFINIBAND) else 0

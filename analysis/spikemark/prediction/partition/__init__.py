@@ -1,1 +1,1 @@
-"""Placements of neurons on ranks, and the traffic that they cause at any scale (docs/partition.md)."""
+"""Placing neurons on ranks: expected traffic of a placement, methods that find one, and routing in levels."""

@@ -10,19 +10,19 @@ given neuron of column c. So the probability that it has any synapse on a set A 
 which is 1 - (1 - 1/n_u)^S for S draws with repetition, and as exact for random in-degrees.
 """
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 from scipy import sparse
 
 from spikemark.core import memory
-from spikemark.core.errors import BadInput, first_complaint
+from spikemark.core.errors import BadInput
+from spikemark.core.fields import checked
 from spikemark.core.reading import read_json
-from spikemark.network import description
+from spikemark.network import description, pools
 from spikemark.network.description import Description
 from spikemark.network.named_files import located
 from spikemark.presets import voxels
@@ -42,7 +42,6 @@ class Graph:
     rates_hz: np.ndarray  # [U]
     miss: sparse.csr_array  # [U, C]
     cycle_ms: float  # d_min
-    places: np.ndarray | None = None  # [A, 3] where the atoms lie, where that is known
     described: Description | None = None
     unstated: int = 0  # units whose rate is assumed, RATE_HZ
 
@@ -53,31 +52,18 @@ class Graph:
     @property
     def first(self) -> np.ndarray:
         """[U] id of the first neuron of each unit."""
-        return np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
+        return np.cumsum(self.sizes) - self.sizes
 
     @property
     def assumed(self) -> list[str]:
         """Assumptions behind the numbers of words."""
-        if not self.unstated:
-            return []
-        return [f"rates of {self.unstated} of {len(self.sizes)} populations: {RATE_HZ:g} spikes/s"]
-
-    @property
-    def atoms(self) -> int:
-        return int(self.atom[-1]) + 1
+        line = f"rates of {self.unstated} of {len(self.sizes)} populations: {RATE_HZ:g} spikes/s"
+        return [line] if self.unstated else []
 
     @property
     def atom_sizes(self) -> np.ndarray:
         """[A] neurons of each atom."""
-        return np.bincount(self.atom, self.sizes, self.atoms).astype(np.int64)
-
-
-def load(path: Path) -> Graph:
-    """The graph of a file: a run description or a voxel graph. Raises BadInput naming file and field."""
-    given = read_json(path, "`spikemark preset voxels` writes one")
-    if isinstance(given, dict) and given.get("kind") == voxels.KIND:
-        return of_voxels(_options(given, path))
-    return of_description(description.read(located(given, path.parent), f"{path}: "))
+        return np.bincount(self.atom, self.sizes, self.atom[-1] + 1).astype(np.int64)
 
 
 class _VoxelFile(BaseModel):
@@ -87,17 +73,19 @@ class _VoxelFile(BaseModel):
     options: dict[str, Any]
 
 
-def _options(given: dict, path: Path) -> voxels.Options:
-    try:
-        file = _VoxelFile.model_validate(given)
-    except ValidationError as error:
-        raise BadInput(f"{path}: {first_complaint(error, 'file')}") from None
+def load(path: Path) -> Graph:
+    """The graph of a file: a run description or a voxel graph. Raises BadInput naming file and field."""
+    given = read_json(path, "`spikemark preset voxels` writes one")
+    if not isinstance(given, dict) or given.get("kind") != voxels.KIND:
+        return of_description(description.read(located(given, path.parent), f"{path}: "))
+    file = checked(_VoxelFile, given, path, "file")
     if file.format_version != 1:
-        raise BadInput(f"{path}: format_version={file.format_version}: 1 is known")
+        raise BadInput.of("format_version", file.format_version, "1", file=path)
     try:
-        return choose(voxels.Options, file.options, False, {})
+        options = choose(voxels.Options, file.options, False, {})
     except BadInput as error:
         raise BadInput(f"{path}: options: {error}") from None
+    return of_voxels(options)
 
 
 def of_voxels(options: voxels.Options) -> Graph:
@@ -106,26 +94,20 @@ def of_voxels(options: voxels.Options) -> Graph:
     pairs = count * max(1, options.connected * count)
     about = f"options.voxels={count}, options.connected={options.connected:g}: a graph of {pairs:.3g} pairs"
     memory.check(BYTES_PER_PAIR * pairs, about)
-    drawn = options.drawn()
-    from_e, from_i = options.local
-    others = options.indegree - from_e - from_i
-    own = _repeated(from_e, drawn.excitatory)
+    drawn, (from_e, from_i) = options.drawn(), options.local
     sources = drawn.sources.T.tocsr()  # [source, target]
-    per = (others / drawn.excitatory).astype(np.float32)
+    per = ((options.indegree - from_e - from_i) / drawn.excitatory).astype(np.float32)
     sources.data *= np.repeat(per, np.diff(sources.indptr))
-    at = np.arange(count)
-    local = sparse.csr_array((own.astype(np.float32), (at, at)), shape=(count, count))
-    inner = sparse.csr_array((_repeated(from_i, drawn.inhibitory).astype(np.float32), (at, at)),
-                             shape=(count, count))  # fmt: skip
-    return Graph(
-        sizes=np.c_[drawn.excitatory, drawn.inhibitory].ravel(),
-        atom=np.repeat(at, 2),
-        column=np.repeat(at, 2),
-        rates_hz=np.full(2 * count, options.rate),
-        miss=_interleaved(sources + local, inner),
-        cycle_ms=0.1,
-        places=drawn.places,
+    own, inner = (
+        sparse.diags_array(_repeated(draws, among).astype(np.float32)).tocsr()
+        for draws, among in ((from_e, drawn.excitatory), (from_i, drawn.inhibitory))
     )
+    in_turn = np.arange(2 * count).reshape(2, count).T.ravel()  # rows of excitatory and inhibitory units
+    at = np.repeat(np.arange(count), 2)
+    return Graph(
+        np.c_[drawn.excitatory, drawn.inhibitory].ravel(), at, at, np.full(2 * count, options.rate),
+        sparse.vstack([sources + own, inner], format="csr")[in_turn], 0.1,
+    )  # fmt: skip
 
 
 def _repeated(draws: float, among: np.ndarray) -> np.ndarray:
@@ -137,52 +119,22 @@ def _repeated(draws: float, among: np.ndarray) -> np.ndarray:
         return np.where(among > 1, -draws * np.log1p(-1 / np.maximum(among, 1)), draws * 1e3)
 
 
-def _interleaved(even: sparse.csr_array, odd: sparse.csr_array) -> sparse.csr_array:
-    """The rows of two matrices of one shape in turn."""
-    stacked = sparse.vstack([even, odd], format="csr")
-    return stacked[np.arange(stacked.shape[0]).reshape(2, -1).T.ravel()]
-
-
 def of_description(described: Description) -> Graph:
     """The graph of a run description; its areas are the atoms, numbered in the order of their neurons.
 
     Raises BadInput for areas whose populations are not neighbours.
     """
-    network = described.network
-    number, count = network.numbers, len(network.populations)
-    area = np.array(network.area_of)
-    if (np.diff(area) < 0).any():
-        names = [network.populations[u].area for u in np.flatnonzero(np.diff(area) < 0) + 1]
+    network, area = described.network, np.array(described.network.area_of)
+    for unit in np.flatnonzero(np.diff(area) < 0)[:1] + 1:
+        name = network.populations[unit].area
         raise BadInput(
-            f"network.populations: area {names[0]!r}: its populations must stand side by side in the list"
+            f"network.populations: area {name!r}: its populations must stand side by side in the list"
         )
     pairs = sum(len(p.sources) for p in network.projections)
     memory.check(BYTES_PER_PAIR * pairs, f"network.projections: a graph of {pairs:.3g} pairs")
-    rows, columns, data = [], [], []
-    for projection in network.projections:
-        if not network.has_synapses(projection):
-            continue
-        sources = [number[name] for name in projection.sources]
-        pool = sum(network.populations[u].size for u in sources)
-        draws = projection.synapses
-        once = draws / pool if projection.poisson else float(_repeated(draws, np.array(pool)))
-        times: dict[int, int] = {}
-        for u in sources:
-            times[u] = times.get(u, 0) + 1
-        for u, named in times.items():  # a source that is named twice is in the pool twice
-            chance = named / pool
-            twice = draws * (chance if projection.poisson else -math.log1p(-chance) if chance < 1 else 1e3)
-            rows.append(u)
-            columns.append(number[projection.target])
-            data.append(once if named == 1 else twice)
     hz = [p.neuron.hz for p in network.populations]
     return Graph(
-        sizes=np.array([p.size for p in network.populations], dtype=np.int64),
-        atom=area,
-        column=np.arange(count),
-        rates_hz=np.array([RATE_HZ if rate is None else rate for rate in hz]),
-        miss=sparse.csr_array((data, (rows, columns)), shape=(count, count)),
-        cycle_ms=described.time.cycle_ms,
-        described=described,
-        unstated=hz.count(None),
-    )
+        np.array([p.size for p in network.populations], dtype=np.int64), area, np.arange(len(area)),
+        np.array([RATE_HZ if rate is None else rate for rate in hz]), -pools.read(network).misses,
+        described.time.cycle_ms, described, hz.count(None),
+    )  # fmt: skip

@@ -1,64 +1,34 @@
-"""Traffic of routing in levels: words travel through bridges and correct one coordinate in every hop.
+"""Routing in levels: words travel through bridges and correct one coordinate in every hop.
 
-N = g_1 g_2 … g_k ranks have k coordinates; rank = c_1 + g_1 (c_2 + g_2 (c_3 + …)). So ranks that differ in
-the first coordinate alone form a group of g_1 neighbours. With bridges on the sender's side, level 1 corrects
-the first coordinate, so that the bridge lies in the sender's group; on the receiver's side, the last one
-is corrected first. With merging, a spike that several ranks behind a bridge need travels to it once.
-
-Files may say otherwise where ranks sit and which bridges two levels take (forwarding.py).
-
-Two levels may have a smaller last group, as the exchange two_level has (miniapp/src/transport/exchange):
-then bridges are on the sender's side, nothing is merged, and a member of that group is the bridge for
-several columns.
+N = g_1 g_2 … g_k ranks have k coordinates; rank = c_1 + g_1 (c_2 + g_2 (c_3 + …)). Ranks that differ in the
+first coordinate alone form a group of g_1 neighbours. With bridges on the sender's side, hop 1 corrects the
+first coordinate, so that the bridge lies in the sender's group; on the receiver's side, the last one is
+corrected first. With merging, a spike that several ranks behind a bridge need travels to it once. The
+exchanges two_level and multi_level of the mini-app do this (Du et al. 2022); a last group of two_level may be
+smaller. Files may say where ranks sit and, for two levels, through which bridges words go (FORMAT.md).
 """
 
+import json
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
-from spikemark.core.errors import BadInput
-
-from .forwarding import NONE, Forwarding
-from .traffic import Hits
+from spikemark.core.errors import BadInput, shown
+from spikemark.core.files import write_atomically
+from spikemark.network.exchanges import Composed
+from spikemark.network.named_files import content
+from spikemark.network.placement_file import Placement
 
 SIDES = ("sender", "receiver")
+KINDS = {"order": "rank_order", "table": "forwarding_table"}  # of the files that an exchange names
 Pairs = np.ndarray | sparse.csr_array
-Entries = tuple[np.ndarray, np.ndarray, np.ndarray]  # of a matrix: rows, columns, values
 #: What each rank sends onto sets of ranks, [ranks, sets], given the set of every rank, [ranks].
 Onto = Callable[[np.ndarray], np.ndarray]
-
-
-@dataclass(frozen=True)
-class Hop:
-    """Loads of one hop: `flow` [sender, receiver] of the hop, nothing to oneself; `forwarded` [ranks] is
-    the part that did not start on the sender; `runs` are the runs of words of all ranks together."""
-
-    flow: sparse.csr_array
-    forwarded: np.ndarray
-    runs: int
-
-
-@dataclass(frozen=True)
-class Level:
-    """Loads of one level in routes, [ranks]; `forwarded` is the part that did not start on the rank."""
-
-    sent: np.ndarray
-    received: np.ndarray
-    forwarded: np.ndarray
-    partners: np.ndarray  # ranks that each sends to
-    largest: float  # load from one rank to another
-    runs: float  # of words that a rank sends, on the mean
-
-    @classmethod
-    def of(cls, hop: Hop) -> "Level":
-        sent = np.asarray(hop.flow.sum(axis=1)).ravel()
-        received = np.asarray(hop.flow.sum(axis=0)).ravel()
-        largest = float(hop.flow.data.max(initial=0.0))
-        partners = np.diff(hop.flow.indptr)
-        return cls(sent, received, hop.forwarded, partners, largest, hop.runs / len(sent))
 
 
 def dimensions(text: str, ranks: int) -> tuple[int, ...]:
@@ -68,10 +38,10 @@ def dimensions(text: str, ranks: int) -> tuple[int, ...]:
     """
     parts = text.split("x")
     if not all(part.isdecimal() and int(part) > 0 for part in parts):
-        raise BadInput(f"levels={text!r}: whole numbers with an x between them, such as 40x50")
+        raise BadInput(f"--levels={text}; expected whole numbers with an x between them, such as 40x50")
     sizes = tuple(map(int, parts))
     if math.prod(sizes) != ranks and not ragged(sizes, ranks):
-        raise BadInput(f"levels={text!r}: {math.prod(sizes)} ranks; the placement has {ranks}")
+        raise BadInput(f"--levels={text}; expected a product of {ranks}, the number of ranks")
     return sizes
 
 
@@ -80,214 +50,224 @@ def ragged(sizes: tuple[int, ...], ranks: int) -> bool:
     return len(sizes) == 2 and sizes[0] * (sizes[1] - 1) < ranks < math.prod(sizes)
 
 
-def check_side(side: str) -> None:
-    """Raises BadInput for an unknown side."""
-    if side not in SIDES:
-        raise BadInput(f"side={side!r}: {' or '.join(SIDES)}")
-
-
-def check(sizes: tuple[int, ...], ranks: int, side: str, merged: bool) -> None:
-    """Raises BadInput for an unknown side, and for sizes that do not fit to the ranks."""
-    check_side(side)
-    text = "x".join(map(str, sizes))
-    if ragged(sizes, ranks):
-        if side != "sender" or merged:
-            raise BadInput(
-                f"levels={text}: with a smaller last group, bridges are on the sender's side, and nothing is"
-                f" merged; or choose sizes whose product is {ranks}"
-            )
-    elif math.prod(sizes) != ranks:
-        raise BadInput(f"levels={text}: {math.prod(sizes)} ranks instead of {ranks}")
-
-
-def messages(ranks: int, levels: int) -> float:
-    """Messages of a rank with that many equal levels, k (N^(1/k) - 1); not whole where the root is not."""
-    return levels * (ranks ** (1 / levels) - 1)
-
-
-def worth(ranks: int, levels: int, message_s: float, latency_s: float, bandwidth: float) -> float:
-    """Bytes per rank and exchange below which one level more takes less time, with even traffic.
-
-    k levels take k latencies, k (N^(1/k) - 1) messages of `message_s` each, and k times the bytes:
-    T_k = k L + o k (N^(1/k) - 1) + k V / B. Negative where one level more never pays.
-    """
-    fewer = messages(ranks, levels) - messages(ranks, levels + 1)
-    return bandwidth * (message_s * fewer - latency_s)
-
-
-def best_group(ranks: int, inner_s: float = 1.0, outer_s: float = 1.0) -> float:
-    """The size of groups with the fewest seconds for messages: inner_s (g - 1) + outer_s (N / g - 1)."""
-    return math.sqrt(ranks * outer_s / inner_s)
-
-
 def most_equal(ranks: int, levels: int) -> tuple[int, ...]:
     """The dimensions whose product is `ranks` with the fewest messages, ascending."""
     if levels == 1:
         return (ranks,)
-    divisors = [d for d in range(1, math.isqrt(ranks) + 1) if ranks % d == 0]
-    divisors += [ranks // d for d in divisors]
-    found = [tuple(sorted((d, *most_equal(ranks // d, levels - 1)))) for d in set(divisors)]
+    divisors = [d for d in range(1, ranks + 1) if ranks % d == 0]
+    found = [tuple(sorted((d, *most_equal(ranks // d, levels - 1)))) for d in divisors]
     return min(found, key=lambda sizes: (sum(sizes), sizes))
 
 
-def loads(
-    hits: Hits | None,
-    pairs: Pairs,
-    sizes: tuple[int, ...],
-    side: str = "sender",
-    merged: bool = False,
-    weight: np.ndarray | None = None,
-) -> list[Level]:
-    """Loads of all levels, in the order of hops.
+@dataclass(frozen=True)
+class Forwarding:
+    """`position` [ranks] is that of each rank in the grid. `bridge` [groups, ranks] is the member of a group
+    through which words between it and a rank elsewhere go: to the rank with bridges on the sender's side,
+    from it on the receiver's. None: as without a file."""
 
-    `pairs` is T of the same hits and `weight` [U] (Hits.between). Without merging, nothing else of the hits
-    is asked. Raises BadInput as `check`.
-    """
-    onto = (lambda key: hits.onto(key, weight)) if merged else None
-    check(sizes, pairs.shape[0], side, merged)
-    stops = _Stops(sizes, pairs.shape[0], side)
-    return [
-        _level(stops, *parts) if _has_short_lines(stops, *parts) else Level.of(_hop(stops, *parts))
-        for parts in _parts(pairs, stops, onto)
-    ]
+    position: np.ndarray | None = None
+    bridge: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Hop:
+    """Loads of one hop: `flow` [sender, receiver], nothing to oneself; `forwarded` [ranks] did not start on
+    the sender; `runs` are the runs of words of all ranks together."""
+
+    flow: sparse.csr_array
+    forwarded: np.ndarray
+    runs: int
+
+    @cached_property
+    def sent(self) -> np.ndarray:
+        """[ranks]."""
+        return self.flow.sum(axis=1)
+
+    @cached_property
+    def received(self) -> np.ndarray:
+        """[ranks]."""
+        return self.flow.sum(axis=0)
+
+    @property
+    def partners(self) -> np.ndarray:
+        """[ranks] others that each sends to."""
+        return np.diff(self.flow.indptr)
 
 
 def hops(
-    pairs: Pairs,
-    sizes: tuple[int, ...],
-    side: str = "sender",
-    onto: Onto | None = None,
-    files: Forwarding = NONE,
-) -> list[Hop]:
+    pairs: Pairs, sizes: tuple[int, ...], side: str = "sender", onto: Onto | None = None,
+    files: Forwarding | None = None,
+) -> list[Hop]:  # fmt: skip
     """Amounts that ranks send in every hop, in their order, of anything additive: routes, words, bytes.
 
     `pairs` [ranks, ranks] is what ranks have for each other; with `onto`, a hop to a set of ranks carries
-    what that gives, except for the last. Raises BadInput as `check`.
+    what that gives, except for the last. Raises BadInput for an unknown side, for sizes that do not fit the
+    ranks, and for bridges on the receiver's side or merging with a smaller last group.
     """
-    ranks = pairs.shape[0]
-    check(sizes, ranks, side, onto is not None)
-    stops = _Stops(sizes, ranks, side, files)
-    return [_hop(stops, *parts) for parts in _parts(pairs, stops, onto)]
+    ranks, text = pairs.shape[0], "x".join(map(str, sizes))
+    if side not in SIDES:
+        raise BadInput.of("side", side, " or ".join(SIDES))
+    uneven = ragged(sizes, ranks)
+    if (math.prod(sizes) != ranks and not uneven) or (uneven and (side != "sender" or onto is not None)):
+        more = " with --side receiver or --merged" * uneven
+        raise BadInput(f"levels={text}; expected a product of {ranks}{more or ', the number of ranks'}")
+    grid = _Grid(sizes, ranks, side, files or Forwarding())
+    entries, found = sparse.coo_array(pairs), []
+    for hop in range(len(sizes)):
+        if onto is None or hop == len(sizes) - 1:
+            found.append(grid.hop(hop, entries.row, entries.col, entries.data))
+            continue
+        parts = []
+        for senders, key, member in grid.sets(hop + 1):  # as if it were for one member of the set
+            each = sparse.coo_array(onto(key))
+            asked = senders[each.row]
+            parts.append((each.row[asked], member[each.col[asked]], each.data[asked]))
+        found.append(grid.hop(hop, *map(np.concatenate, zip(*parts, strict=True))))
+    return found
 
 
-def _parts(pairs: Pairs, stops: "_Stops", onto: Onto | None) -> Iterator[tuple[int, *Entries]]:
-    """Every hop with the sources, the targets and the loads that it is about."""
-    entries = _entries(pairs)
-    last = len(stops.sizes) - 1
-    for hop in range(len(stops.sizes)):
-        if onto is None or hop == last:
-            yield hop, *entries
-        else:
-            parts = [_merged(onto, *keys) for keys in stops.keys(hop + 1)]
-            yield hop, *map(np.concatenate, zip(*parts, strict=True))
-
-
-def _merged(onto: Onto, senders: np.ndarray, key: np.ndarray, member: np.ndarray) -> Entries:
-    """What these senders have for each set of ranks, as if it were for one member of the set."""
-    own, number, load = _entries(onto(key))
-    asked = np.isin(own, senders)
-    return own[asked], member[number[asked]], load[asked]
-
-
-def _entries(matrix: Pairs) -> Entries:
-    """The values that are not 0."""
-    if isinstance(matrix, np.ndarray):
-        rows, columns = np.nonzero(matrix)
-        return rows, columns, matrix[rows, columns]
-    entries = matrix.tocoo()
-    return entries.row, entries.col, entries.data
-
-
-def _has_short_lines(stops: "_Stops", hop: int, *entries: np.ndarray) -> bool:
-    """True if all pairs of ranks in lines of the hop are few beside the entries."""
-    return not stops.ragged and stops.ranks * stops.sizes[stops.order[hop]] <= 4 * len(entries[0])
-
-
-def _level(stops: "_Stops", hop: int, source: np.ndarray, target: np.ndarray, load: np.ndarray) -> Level:
-    """The sums of a hop without its matrix: along its lines, a rank has few others to send to."""
-    axis = stops.order[hop]
-    size, along = stops.sizes[axis], stops.coordinate[axis]
-    at, to = stops.after(hop, source, target), along[target]
-    flow = np.bincount(at * size + to, load, stops.ranks * size).reshape(stops.ranks, size)
-    flow[np.arange(stops.ranks), along] = 0  # stays where it is
-    sent = flow.sum(axis=1)
-    forwarded = np.zeros(stops.ranks)
-    if hop:
-        own = np.flatnonzero(at == source)
-        first = load[own] * (along[source[own]] != to[own])
-        forwarded = np.maximum(sent - np.bincount(source[own], first, stops.ranks), 0)
-    lines = flow.reshape(-1, size, int(stops.strides[axis]), size)  # [line, sender in it, line, receiver]
-    received = lines.sum(axis=1).swapaxes(1, 2).ravel()
-    runs = np.count_nonzero(along[source] != to) / stops.ranks
-    return Level(sent, received, forwarded, (flow > 0).sum(axis=1), float(flow.max(initial=0.0)), runs)
-
-
-def _hop(stops: "_Stops", hop: int, source: np.ndarray, target: np.ndarray, load: np.ndarray) -> Hop:
-    at, to = stops.after(hop, source, target), stops.after(hop + 1, source, target)
-    moves = at != to
-    at, to, load, source = at[moves], to[moves], load[moves], source[moves]
-    flow = sparse.coo_array((load, (at, to)), shape=(stops.ranks, stops.ranks)).tocsr()
-    passed = at != source
-    return Hop(flow, np.bincount(at[passed], load[passed], stops.ranks), len(load))
-
-
-class _Stops:
+class _Grid:
     """Ranks that hold the words after each hop."""
 
-    def __init__(self, sizes: tuple[int, ...], ranks: int, side: str, files: Forwarding = NONE) -> None:
-        self.ranks, self.group, self.side, self.bridge = ranks, sizes[0], side, files.bridge
+    def __init__(self, sizes: tuple[int, ...], ranks: int, side: str, files: Forwarding) -> None:
+        self.ranks, self.sizes, self.side, self.bridge = ranks, sizes, side, files.bridge
         position = np.arange(ranks) if files.position is None else files.position
         self.at = np.argsort(position)  # the rank at each position
-        self.ragged = ragged(sizes, ranks)
-        self.order = list(range(len(sizes)))
-        if side == "receiver":
-            self.order.reverse()
-        self.sizes = sizes
-        self.strides = np.cumprod([1, *sizes[:-1]])
-        steps = zip(self.strides, sizes, strict=True)
-        self.coordinate = [position // stride % g for stride, g in steps]
-        self.part = [stride * c for stride, c in zip(self.strides, self.coordinate, strict=True)]
+        self.order = list(range(len(sizes)))[:: 1 if side == "sender" else -1]
+        strides = np.cumprod([1, *sizes[:-1]])
+        self.coordinate = [position // stride % g for stride, g in zip(strides, sizes, strict=True)]
+        self.part = [stride * c for stride, c in zip(strides, self.coordinate, strict=True)]
+
+    def hop(self, hop: int, source: np.ndarray, target: np.ndarray, load: np.ndarray) -> Hop:
+        """The loads of a hop from these entries of all ranks."""
+        at, to = self.after(hop, source, target), self.after(hop + 1, source, target)
+        moves = at != to
+        at, to, load, source = at[moves], to[moves], load[moves], source[moves]
+        flow = sparse.coo_array((load, (at, to)), shape=(self.ranks, self.ranks)).tocsr()
+        return Hop(flow, np.bincount(at, load * (at != source), self.ranks), len(load))
 
     def after(self, hop: int, source: np.ndarray, target: np.ndarray) -> np.ndarray:
         """The ranks that have the words of these pairs after so many hops."""
+        group = self.sizes[0]
         if self.bridge is not None and hop == 1:
-            return self.over_bridges(source, target)
-        if self.ragged and hop == 1:
-            first = source - source % self.group
-            return first + target % self.group % np.minimum(self.group, self.ranks - first)
-        done = [self.part[d] for d in self.order[:hop]]
-        kept = [self.part[d] for d in self.order[hop:]]
-        nowhere = np.zeros(self.ranks, dtype=np.int64)
-        return self.at[sum(kept, nowhere)[source] + sum(done, nowhere)[target]]
+            near, elsewhere = (source, target) if self.side == "sender" else (target, source)
+            own = self.coordinate[1][near]
+            bridge = self.at[own * group + self.bridge[own, elsewhere]]
+            at_home = target if self.side == "sender" else source
+            return np.where(own == self.coordinate[1][elsewhere], at_home, bridge)
+        if hop == 1 and ragged(self.sizes, self.ranks):
+            first = source - source % group
+            return first + target % group % np.minimum(group, self.ranks - first)
+        nowhere = np.zeros(self.ranks, np.int64)
+        done = sum((self.part[d] for d in self.order[:hop]), nowhere)
+        kept = sum((self.part[d] for d in self.order[hop:]), nowhere)
+        return self.at[kept[source] + done[target]]
 
-    def over_bridges(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """The ranks that have these words after the first of two hops, where a table chooses the bridges."""
-        ends = (source, target) if self.side == "sender" else (target, source)
-        own, elsewhere = self.coordinate[1][ends[0]], ends[1]
-        bridge = self.at[own * self.group + self.bridge[own, elsewhere]]
-        near = target if self.side == "sender" else source
-        return np.where(own == self.coordinate[1][elsewhere], near, bridge)
-
-    def keys(self, hop: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Senders, the set that each rank is in for them after so many hops, [ranks], and one rank of each
-        set, [sets]."""
-        everyone = np.arange(self.ranks)
+    def sets(self, hop: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Which ranks are senders; the set that each rank is in for them after so many hops, [ranks]; and a
+        rank of each set."""
         if self.bridge is not None and self.side == "sender":
             for group, bridge in enumerate(self.bridge):
                 own = self.coordinate[1] == group
                 key = np.where(own, self.coordinate[0], bridge)
-                yield everyone[own], key, np.unique(key, return_index=True)[1]
+                yield own, key, np.unique(key, return_index=True)[1]
             return
         done = self.order[:hop]
         key = np.ravel_multi_index([self.coordinate[d] for d in done], [self.sizes[d] for d in done])
-        yield everyone, key, np.unique(key, return_index=True)[1]
+        yield np.ones(self.ranks, bool), key, np.unique(key, return_index=True)[1]
 
 
-def total(levels: list[Level]) -> np.ndarray:
-    """[ranks] words sent and received on all levels."""
-    return np.sum([level.sent + level.received for level in levels], axis=0)
+def balanced(
+    pairs: np.ndarray, sizes: tuple[int, ...], side: str = "sender", cap: int | None = None
+) -> np.ndarray:
+    """A forwarding table by traffic, [groups, ranks] as of Forwarding; `pairs` is T [ranks, ranks].
+
+    Destinations go to the member with the least to forward, largest first (LPT: Graham 1969,
+    doi 10.1137/0117039), while no bridge sends to more than `cap` ranks of other groups [groups - 1, as
+    without a table]. With bridges on the receiver's side, the same holds for sources.
+    Raises BadInput for others than two full levels.
+    """
+    ranks = len(pairs)
+    if len(sizes) != 2 or math.prod(sizes) != ranks:
+        raise BadInput(f"--levels={'x'.join(map(str, sizes)) or None}; expected two full levels for a table")
+    group, blocks = sizes
+    own = (pairs if side == "sender" else pairs.T).reshape(blocks, group, ranks)
+    table = np.tile(np.arange(ranks) % group, (blocks, 1))
+    for block in range(blocks):
+        whole = own[block].sum(axis=0)
+        load, taken = np.zeros(group), np.zeros(group, np.int64)
+        for rank in np.argsort(-whole, kind="stable"):
+            if rank // group == block:
+                continue
+            full = taken >= (blocks - 1 if cap is None else cap)
+            after = np.where(full, np.inf, load + whole[rank] - own[block][:, rank])
+            member = int(after.argmin())
+            load[member] = after[member]
+            taken[member] += 1
+            table[block, rank] = member
+    return table
 
 
-def partners(levels: list[Level]) -> np.ndarray:
-    """[ranks] connections on all levels together."""
-    return np.sum([level.partners for level in levels], axis=0)
+def write_table(path: Path, table: np.ndarray, sizes: tuple[int, ...], side: str) -> None:
+    """Write a forwarding table as JSON: the field `table` of the exchange multi_level names such a file."""
+    about = {"kind": KINDS["table"], "format_version": 1, "side": side, "dimensions": list(sizes)}
+    rows = ",\n  ".join(json.dumps(row) for row in table.tolist())
+    write_atomically(path, f'{json.dumps(about)[:-1]},\n "bridge": [\n  {rows}]}}\n')
+
+
+def grouped(placement: Placement, pairs: np.ndarray, group: int) -> Placement:
+    """The placement with ranks renumbered, so that groups of `group` ranks exchange much within themselves.
+
+    A group begins with the busiest rank left and takes the rank that exchanges most with it, one after
+    another. `pairs` is T. Raises BadInput for a group that does not divide the ranks, for ranks with weights,
+    and for neurons that are dealt.
+    """
+    if placement.ranks % group:
+        raise BadInput(f"--group={group}; expected a divisor of {placement.ranks}, the number of ranks")
+    if placement.weights is not None or (placement.over > 1).any():
+        raise BadInput(f"--group={group}; expected equal ranks and neurons that are not dealt one by one")
+    both = pairs + pairs.T
+    busy = both.sum(axis=1)
+    left, number, pull = np.ones(len(both), bool), np.empty(len(both), np.int64), busy
+    for place in range(len(both)):
+        pull = np.zeros(len(both)) if place % group == 0 else pull
+        at = int(np.where(left, pull if pull.any() else busy, -1).argmax())
+        left[at], number[at] = False, place
+        pull = pull + both[at]
+    return replace(placement, rank=number[placement.rank])
+
+
+def read_files(composed: Composed, ranks: int, where: str = "") -> Forwarding:
+    """What the files of an exchange say for so many ranks; `where` says in complaints which lane it is.
+
+    Raises BadInput for a file that is not there, and for one that does not fit the grid.
+    """
+    found, sizes = {}, list(composed.dimensions(ranks))
+    for field, file in composed.files:
+        subject = f"exchange: {field}={file!r}{where}"
+        given = content(file) if isinstance(file, str) else None
+        about = (given.get("kind"), given.get("format_version")) if isinstance(given, dict) else None
+        if about != (KINDS[field], 1):
+            raise BadInput(f"{subject}; expected a JSON file of kind {KINDS[field]!r}, format_version 1")
+        order, rows = given.get("order"), given.get("bridge")
+        if field == "order":
+            fits = _whole(order, ranks - 1) and sorted(order) == list(range(ranks))
+            wrong = None if fits else ("order", f"every integer from 0 to {ranks - 1} once")
+        elif len(sizes) != 2 or math.prod(sizes) != ranks or given.get("dimensions") != sizes:
+            wrong = "dimensions", f"two levels, {sizes} as the exchange"
+        elif given.get("side", composed.side) != composed.side:
+            wrong = "side", f"{composed.side!r}, as the exchange"
+        else:
+            fits = isinstance(rows, list) and len(rows) == sizes[1]
+            fits = fits and all(_whole(row, sizes[0] - 1) and len(row) == ranks for row in rows)
+            expected = f"{sizes[1]} lists of {ranks} integers from 0 to {sizes[0] - 1}"
+            wrong = None if fits else ("bridge", expected)
+        if wrong:
+            raise BadInput(f"{subject}: {wrong[0]}={shown(given.get(wrong[0]))}; expected {wrong[1]}")
+        found["position" if field == "order" else "bridge"] = np.array(order if field == "order" else rows)
+    return Forwarding(**found)
+
+
+def _whole(values: object, most: int) -> bool:
+    """True if this is a list of whole numbers from 0 to `most`."""
+    return isinstance(values, list) and all(type(v) is int and 0 <= v <= most for v in values)

@@ -11,60 +11,47 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spikemark.core.errors import BadInput
-from spikemark.network.composed import MOST_LEVELS, TWO_LEVEL, Composed
+from spikemark.core.errors import BadInput, shown
+from spikemark.models.loggp import Collectives, Traffic
+from spikemark.network.exchanges import MOST_LEVELS, TWO_LEVEL, Composed
 from spikemark.network.lanes import Lane
-from spikemark.prediction.collectives import Collectives
-from spikemark.prediction.traffic import Traffic
 
-from . import forwarding, levels
-from .forwarding import Forwarding
-from .levels import Hop, Level
+from . import levels
+from .levels import Forwarding, Hop
 
 FRAME_BYTES = 8.0  # of a run of words
 RUN_BYTES = 4.0  # a message is taken to be empty as if its words came alone
 Exchange = Callable[[Collectives, Traffic], float]
-
-
-@dataclass(frozen=True)
-class Step:
-    """A hop: the traffic of its sets, how often one follows on another, and bytes of the busiest card."""
-
-    parts: list[Traffic]
-    times: int
-    card_bytes: float
+Step = tuple[list[Traffic], int, float]  # sets of a hop; how often one follows on another; bytes of a card
 
 
 def check(lane: Lane) -> dict[str, object]:
     """The exchanges of the levels by what they are. Raises BadInput for levels that do not fit the ranks."""
-    found, most = lane.composed, int(lane.sizes.max())
-    where = f"for lane {lane.name}"
-    if lane.exchange == TWO_LEVEL:
-        if found.group is not None and (type(found.group) is not int or not 1 <= found.group <= most):
-            raise BadInput(f"exchange: group={found.group!r} {where}; allowed: 1 to {most} ranks")
-        return dict(zip(("inner ", "outer "), found.parts, strict=True))
+    found, most, where = lane.composed, int(lane.sizes.max()), f"for lane {lane.name}"
     sizes, parts = found.sizes, found.parts
-    if not (isinstance(sizes, tuple) and len(sizes) <= MOST_LEVELS and all(map(_positive, sizes))):
-        given = list(sizes) if isinstance(sizes, tuple) else sizes
-        raise BadInput(
-            f"exchange: dimensions={given!r} {where}; allowed: a list of 1 to {MOST_LEVELS} whole numbers"
-            " whose product is the number of ranks, such as [40, 50]"
-        )
-    for ranks in sorted({int(n) for n in lane.sizes if n > 1}):
-        if sizes and math.prod(sizes) != ranks:
-            raise BadInput(
-                f"exchange: dimensions={list(sizes)} {where}; allowed: a product of {ranks}, the ranks that"
-                " exchange with each other"
-            )
-    if not (isinstance(parts, tuple) and len(parts) == (len(sizes) or 2)):
-        raise BadInput(f"exchange: parts={parts!r} {where}; allowed: one exchange, or one for each dimension")
-    if found.side not in levels.SIDES:
-        raise BadInput(f"exchange: side={found.side!r} {where}; allowed: {', '.join(levels.SIDES)}")
-    if type(found.merged) is not bool:
-        raise BadInput(f"exchange: merge={found.merged!r} {where}; allowed: true, false")
-    for ranks in sorted({int(n) for n in lane.sizes if n > 1}):
-        forwarding.read(found, ranks, f" {where}")
-    return {f"level {number} ": part for number, part in enumerate(parts, 1)}
+    ranks = sorted({int(n) for n in lane.sizes if n > 1})
+    listed = isinstance(sizes, tuple) and len(sizes) <= MOST_LEVELS and all(map(_positive, sizes))
+    product = math.prod(sizes) if listed else 1
+    of_list = f"a list of 1 to {MOST_LEVELS} whole numbers with a product of as many ranks, such as [40, 50]"
+    two_level = lane.exchange == TWO_LEVEL
+    rules = (
+        (found.group is None or (_positive(found.group) and found.group <= most),
+         "group", found.group, f"1 to {most} ranks"),
+        (two_level or listed, "dimensions", sizes, of_list),
+        (not sizes or {product} >= {*ranks}, "dimensions", sizes, f"a product of {max(ranks, default=1)}"),
+        (two_level or (isinstance(parts, tuple) and len(parts) == ((len(sizes) if listed else 0) or 2)),
+         "parts", parts, "one exchange, or one for each dimension"),
+        (found.side in levels.SIDES, "side", found.side, ", ".join(levels.SIDES)),
+        (type(found.merged) is bool, "merge", found.merged, "true, false"),
+    )  # fmt: skip
+    for fits, field, value, expected in rules:
+        if not fits:
+            value = list(value) if isinstance(value, tuple) else value
+            raise BadInput(f"exchange: {field}={shown(value)} {where}; expected {expected}")
+    for number in ranks:
+        levels.read_files(found, number, f" {where}")
+    names = ("inner ", "outer ") if two_level else (f"level {k} " for k in range(1, len(parts) + 1))
+    return dict(zip(names, parts, strict=True))
 
 
 def _positive(size: object) -> bool:
@@ -76,36 +63,41 @@ def seconds(net: Collectives, composed: Composed, traffic: Traffic, exchanges: d
     key = replace(composed, parts=())
     if key not in traffic.kept:
         traffic.kept[key] = _steps(composed, traffic)
-    order = reversed(composed.parts) if composed.side == "receiver" else composed.parts
-    return sum(
-        _seconds(net, exchanges[name], step) for name, step in zip(order, traffic.kept[key], strict=True)
-    )
-
-
-def _seconds(net: Collectives, exchange: Exchange, step: Step) -> float:
-    slowest = max((exchange(net, part) for part in step.parts), default=0.0)
-    through = net.net.latency_s + step.card_bytes / net.net.bandwidth if step.card_bytes else 0.0
-    return max(step.times * slowest, through)
+    order, whole = reversed(composed.parts) if composed.side == "receiver" else composed.parts, 0.0
+    for name, (parts, times, card) in zip(order, traffic.kept[key], strict=True):
+        slowest = max((exchanges[name](net, part) for part in parts), default=0.0)
+        whole += max(times * slowest, net.net.latency_s + card / net.net.bandwidth if card else 0.0)
+    return whole
 
 
 def _steps(composed: Composed, traffic: Traffic) -> list[Step]:
-    sizes, ranks = composed.dimensions(traffic.ranks), traffic.ranks
+    sizes, ranks, node = composed.dimensions(traffic.ranks), traffic.ranks, traffic.node
 
     def onto(sets: np.ndarray) -> np.ndarray:
         words = traffic.onto(sets)
         return words * traffic.word_bytes - FRAME_BYTES * np.expm1(-words)
 
-    files = forwarding.read(composed, ranks)
+    files = levels.read_files(composed, ranks)
     framed = traffic.bytes + FRAME_BYTES * traffic.messages
     found = levels.hops(framed, sizes, composed.side, onto if composed.merged else None, files)
     order = range(len(sizes)) if composed.side == "sender" else range(len(sizes))[::-1]
     steps = []
     for axis, hop in zip(order, found, strict=True):
         sets, times = _sets(sizes, ranks, axis, files)
-        card = _card(hop, traffic.node)
-        shared = card if times == 1 else None  # sets that follow each other have the card for themselves
-        parts = [_part(hop, *members, traffic.node, shared) for members in sets if len(members[0]) > 1]
-        steps.append(Step(_different(parts), times, card))
+        card, parts, known = _card(hop, node), [], set()
+        for members, takes in sets:
+            if len(members) == 1:
+                continue
+            sent = hop.flow[members][:, members].toarray()
+            if takes is not None:
+                sent[:, ~takes] = 0.0
+            far = np.ptp(node[members]) > 0
+            key = sent.tobytes()
+            if far or key not in known:  # sets that send the same within one node each take equally long
+                shared = card if far and times == 1 else None  # those that take turns have the card alone
+                parts.append(Traffic(sent, -np.expm1(-sent / RUN_BYTES), node[members], card=shared))
+            known.add(key)
+        steps.append((parts, times, card))
     return steps
 
 
@@ -124,8 +116,7 @@ def _sets(
         group, blocks = sizes
         if axis == 0:
             return [(at[at // group == b], None) for b in range(blocks)], 1
-        last = at[at // group == blocks - 1]
-        full = at[at // group < blocks - 1]
+        last, full = at[at // group == blocks - 1], at[at // group < blocks - 1]
         columns = [np.append(full[full % group == c], last[c % len(last)]) for c in range(group)]
         return [(own, own % group == c) for c, own in enumerate(columns)], -(-group // len(last))
     stride = math.prod(sizes[:axis])
@@ -136,38 +127,12 @@ def _sets(
     return [(members, None) for members in order], 1
 
 
-def _part(
-    hop: Hop, members: np.ndarray, takes: np.ndarray | None, node: np.ndarray, card: float | None
-) -> Traffic:
-    """What the members of a set send each other; `takes` [member]: who receives in it, None: all. `card`:
-    bytes of all sets together through the busiest card."""
-    sent = hop.flow[members][:, members].toarray()
-    if takes is not None:
-        sent[:, ~takes] = 0.0
-    far = len(np.unique(node[members])) > 1
-    return Traffic(sent, -np.expm1(-sent / RUN_BYTES), node[members], card=card if far else None)
-
-
-def _different(parts: list[Traffic]) -> list[Traffic]:
-    """One of those that send the same within one node each: they take equally long."""
-    found, known = [], set()
-    for part in parts:
-        key = part.bytes.tobytes()
-        if part.far or key not in known:
-            found.append(part)
-        known.add(key)
-    return found
-
-
 def _card(hop: Hop, node: np.ndarray) -> float:
     """Bytes of the hop through the busiest card of a node, one way."""
-    number = np.unique(node, return_inverse=True)[1]
     entries = hop.flow.tocoo()
-    ends = number[entries.row], number[entries.col]
+    ends = node[entries.row], node[entries.col]
     away = ends[0] != ends[1]
-    return max(
-        (float(np.bincount(end[away], entries.data[away]).max(initial=0.0)) for end in ends), default=0.0
-    )
+    return max(float(np.bincount(end[away], entries.data[away]).max(initial=0.0)) for end in ends)
 
 
 @dataclass(frozen=True)
@@ -181,9 +146,10 @@ class Sums:
     runs: float
 
     @classmethod
-    def of(cls, level: Level) -> "Sums":
-        most = max(level.sent.max(), level.received.max())
-        return cls(float(level.partners.max()), float(most), level.largest, level.runs)
+    def of(cls, hop: Hop) -> "Sums":
+        """The sums of a hop of routes."""
+        most, largest = max(hop.sent.max(), hop.received.max()), hop.flow.data.max(initial=0.0)
+        return cls(float(hop.partners.max()), float(most), float(largest), hop.runs / len(hop.sent))
 
 
 def of_sums(
@@ -209,11 +175,7 @@ class Busiest(Traffic):
     def __init__(self, partners: float, sent_bytes: float, largest_bytes: float) -> None:
         pair = np.zeros((2, 2))
         super().__init__(pair, pair, np.arange(2))
-        sums = {
-            "sent": (np.zeros(1), np.full(1, partners)),
-            "near_bytes": np.zeros(1),
-            "card_bytes": sent_bytes,
-            "most_bytes": largest_bytes,
-            "each": self,
-        }
-        self.__dict__.update(sums)
+        self.__dict__.update(
+            sent=(np.zeros(1), np.full(1, partners)), near_bytes=np.zeros(1), card_bytes=sent_bytes,
+            most_bytes=largest_bytes, each=self,
+        )  # fmt: skip

@@ -1,31 +1,33 @@
 """Waiting that was not timed: what the other times say of it, and the limits between which it is.
 
 A clock around a barrier before the exchange would show two times: until the last rank comes, and from then
-until the barrier lets a rank go. The first one follows from the times of computing and communication
-(`timeline`). The second is hidden in what is left of communication, together with the exchange of data, and
-so are time slices that a rank loses in the barrier. So waiting is at least the first one and at most all
-communication. Where meetings with many spikes take longer than those with few, that excess is data, and no
-waiting.
+until the barrier lets a rank go. The first follows from the times of computing and communication: those of a
+rank add up to when it comes to every call and when it leaves, but for an offset of its clock. Offsets follow
+from the call itself: nobody leaves before the last rank has come, and whoever leaves soonest does so after
+the same time on all ranks. The second is hidden in what is left of communication, with the exchange of data.
 
-The middle gives the barrier a share of what is left: `SHARE`, which lies between those of our own records
-(0.09 to 0.31; docs/imported.md). In one without a barrier of its own time, it is none.
+So waiting is at least the first and at most all communication, less what meetings with many spikes take
+longer than those with few, which is data. The middle gives the barrier a `SHARE` of what is left: that lies
+between those of our own records, 0.09 to 0.31 (docs/other-simulators.md).
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from . import timeline
-
 SHARE = 0.25  # of the time from the last rank's coming to the end of the exchange that a barrier takes
 THIRD, SURE = 3, 4.0  # meetings with fewest and most spikes: 1 of so many; standard errors of their medians
+BLOCK = 200  # meetings for which offsets hold, since clocks drift
+STEPS, STEP = 30, 0.7
+FITS = 0.02  # of communication, by which a rank may seem to leave before the last one has come
+LONG = 3.0  # times the median of a rank's compute times; a rank that loses its core is away for much longer
 
 
 @dataclass(frozen=True)
 class Derived:
-    """Mean waiting over ranks at each meeting, [meeting] in s, and the limits of its mean over meetings.
+    """Mean waiting over ranks at each meeting, [meeting] in s, and limits (low, high) of its mean in s.
 
-    `limits` is (lowest, highest) in s; None if communication was not timed, so that nothing limits it.
+    `limits` is None if communication was not timed, so that nothing limits it.
     """
 
     waiting: np.ndarray
@@ -38,29 +40,64 @@ def waiting(compute: np.ndarray, communicate: np.ndarray | None, spikes: np.ndar
     if communicate is None:
         return Derived(implied)
     whole = communicate.mean(axis=0, dtype=np.float64)
-    line = timeline.of(compute, communicate)
-    until = np.minimum(np.where(line.fits, line.until_last, implied), whole)
+    until_last, doubt, fits = timeline(compute, communicate)
+    until = np.minimum(np.where(fits, until_last, implied), whole)
     left = whole - until
     data = np.zeros_like(left) if spikes is None else _of_data(left, spikes.sum(axis=0, dtype=np.float64))
-    low = np.where(line.fits, until - line.doubt, 0.0).mean()
+    low = np.where(fits, until - doubt, 0.0).mean()
     return Derived(until + SHARE * (left - data), (max(float(low), 0.0), float((whole - data).mean())))
 
 
 def _of_data(left: np.ndarray, spikes: np.ndarray) -> np.ndarray:
-    """What more spikes than in meetings with few surely add to the times `left`, both [meeting] in s."""
+    """What more spikes than in meetings with few surely add to the times `left`, both [meeting] in s.
+
+    The standard error of a median comes from the quantiles one standard error of a rank to its sides.
+    """
     order, some = np.argsort(spikes, kind="stable"), len(spikes) // THIRD
     few, many = order[:some], order[-some:]
     more = spikes[many].mean() - spikes[few].mean() if some else 0.0
     if not more > 0:
         return np.zeros_like(left)
-    (low, low_error), (high, high_error) = _median(left[few]), _median(left[many])
-    surely = high - low - SURE * float(np.hypot(low_error, high_error))
-    each = max(surely, 0.0) / more
+    far = 0.5 / some**0.5
+    ranks = np.clip([0.5 - far, 0.5, 0.5 + far], 0, 1)
+    (low, at, high), (below, middle, above) = (np.quantile(left[own], ranks) for own in (few, many))
+    each = max(middle - at - SURE * float(np.hypot(high - low, above - below)) / 2, 0.0) / more
     return np.clip(each * (spikes - spikes[few].mean()), 0.0, left)
 
 
-def _median(values: np.ndarray) -> tuple[float, float]:
-    """The median, and its standard error from the values that far from the middle of all."""
-    n = len(values)
-    below, middle, above = np.quantile(values, np.clip([0.5 - 0.5 / n**0.5, 0.5, 0.5 + 0.5 / n**0.5], 0, 1))
-    return float(middle), float(above - below) / 2
+def timeline(compute: np.ndarray, communicate: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean time over ranks until the last rank comes, from times [rank, meeting]; each [meeting], in s.
+
+    Then how much less it may be, since a clock may be off by the time of the soonest leaving; and where the
+    times of the ranks fit on one timeline. The first two mean nothing elsewhere.
+    """
+    meetings = compute.shape[1]
+    found, doubts, fitting = np.empty(meetings), np.empty(meetings), np.empty(meetings, dtype=bool)
+    for first in range(0, meetings, BLOCK):
+        block = slice(first, first + BLOCK)
+        own, talk = (x[:, block].astype(np.float64) for x in (compute, communicate))
+        leave = np.cumsum(own + talk, axis=1)
+        come = leave - talk
+        offset = -np.median(leave - leave.mean(axis=0), axis=1, keepdims=True)
+        for _ in range(STEPS):
+            soonest = (leave + offset - (come + offset).max(axis=0)).min(axis=1, keepdims=True)
+            offset -= STEP * (soonest - soonest.mean())
+        come += offset
+        last = come.max(axis=0)
+        soonest = float((leave + offset - last).min())
+        moves = np.abs((come == last).mean(axis=1) - 1 / len(come)).sum()  # d waiting / d clocks
+        found[block], doubts[block] = last - come.mean(axis=0), max(soonest, 0.0) * moves
+        fitting[block] = soonest >= -FITS * talk.mean()
+    return found, doubts, fitting
+
+
+def quiet(compute: np.ndarray) -> tuple[int, int]:
+    """First cycle and number of cycles of the longest stretch without a long cycle of any rank.
+
+    `compute` [rank, cycle]; of two equally long stretches, the first. (0, 0) if every cycle has a long one.
+    """
+    long = np.flatnonzero((compute > LONG * np.median(compute, axis=1, keepdims=True)).any(axis=0))
+    first = np.concatenate([[0], long + 1])
+    lengths = np.concatenate([long, [compute.shape[1]]]) - first
+    best = int(lengths.argmax())
+    return (int(first[best]), int(lengths[best])) if lengths[best] > 0 else (0, 0)

@@ -1,19 +1,29 @@
-"""Sums of times over a whole run, which say nothing about single cycles: `imported.json` in a folder.
+"""Sums of times over whole runs, without single cycles: NEST's stopwatches and tables of beNNch.
 
-They allow load balance and the efficiencies of POP (waiting/sums.py). Whatever needs cycles refuses them.
+They hold, in s, `time_simulate`, `time_communicate_spike_data` and, of NEST built `with-mpi-sync-timer`,
+`time_mpi_synchronization`, the barrier. They allow load balance and the efficiencies of POP; whatever needs
+cycles refuses them.
 """
 
 import shlex
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+import numpy as np
+import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from spikemark.core.errors import BadInput
-from spikemark.core.fields import checked
-from spikemark.core.reading import read_json
+from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.table import Column, Table
+
+from .formats import BESIDE, Reader, contents, lacking, numbers_in, of_name, stated
 
 KIND = "imported sums"
+RUN, COMMUNICATED, SYNCHRONISED = "time_simulate", "time_communicate_spike_data", "time_mpi_synchronization"
+OLDER = {"wall_time_sim": RUN, "wall_time_phase_communicate": COMMUNICATED}
+UNTIMED = "waiting was not timed apart from the exchange; NEST does so built with-mpi-sync-timer"
 Time = Annotated[float, Field(ge=0)]
 
 
@@ -38,13 +48,40 @@ class Summed(BaseModel):
     def _fit(self) -> "Summed":
         waits = self.communicate_s if self.wait_s is None else self.wait_s
         if not len(self.run_s) == len(self.communicate_s) == len(waits):
-            raise ValueError("as many times of each kind are needed")
+            raise ValueError("expected as many times of each kind")
         for run, communicate, wait in zip(self.run_s, self.communicate_s, waits, strict=True):
             if not wait <= communicate <= run:
                 raise ValueError(
                     f"{self.name}: {wait:g} s of {communicate:g} s of {run:g} s; each within the next"
                 )
         return self
+
+    @property
+    def efficiency(self) -> dict[str, Quantity]:
+        """The efficiencies of POP, 0 to 1, as `waiting.ladder.efficiency` has them from cycles.
+
+        Run time: that of the slowest rank. Communication efficiency: the most that a rank computes over the
+        run time, the product of serialisation and transfer, which come apart only where waiting was timed.
+        """
+        runtime, compute = max(self.run_s), np.subtract(self.run_s, self.communicate_s)
+        most, waits = compute.max(), self.wait_s or self.communicate_s
+        ideal = runtime - float(np.mean(np.subtract(self.communicate_s, waits)))
+        ranks, timed = self.of == "ranks", self.wait_s is not None
+
+        def share(part: float, whole: float, known: bool, why: str) -> Quantity:
+            if not runtime > 0:
+                return missing("the run took no time")
+            return Quantity(float(min(part / whole, 1)), kind="measured") if known else missing(why)
+
+        means = UNTIMED if ranks else "the files have means over ranks"
+        several = ranks and len(compute) > 1 and most > 0
+        return {
+            "load_balance": share(compute.mean(), most, several, "there is one rank" if ranks else means),
+            "serialisation": share(most, ideal, ranks and timed and ideal > 0, means),
+            "transfer": share(ideal, runtime, timed, means),
+            "communication": share(most, runtime, ranks, means),
+            "parallel": share(compute.mean(), runtime, True, ""),
+        }
 
 
 class Sums(BaseModel):
@@ -59,20 +96,99 @@ class Sums(BaseModel):
     runs: Annotated[list[Summed], Field(min_length=1)]
     remarks: list[str] = []
 
+    @property
+    def content(self) -> dict[str, Any]:
+        """The content for JSON."""
+        runs = [
+            one.model_dump() | {"efficiency": {name: q.content() for name, q in one.efficiency.items()}}
+            for one in self.runs
+        ]
+        return {"kind": self.kind, "reader": self.reader, "remarks": self.remarks, "runs": runs}
 
-def is_sums(content: object) -> bool:
-    """True if this is what imported.json holds for sums."""
-    return isinstance(content, dict) and content.get("kind") == KIND
+    @property
+    def table(self) -> Table:
+        """One line per run: how long it took, and its efficiencies."""
+        columns = [
+            Column("run", "run"),
+            Column("ranks", "ranks"),
+            Column("run_s", "run time (s)", "measured"),
+        ]
+        names = [*self.runs[0].efficiency]
+        columns += [Column(name, name.replace("_", " "), "measured") for name in names]
+        rows = [{"run": one.name, "ranks": one.ranks, "run_s": max(one.run_s)} | one.efficiency
+                for one in self.runs]  # fmt: skip
+        return Table(columns, rows, "Efficiencies of POP, from sums over whole runs")
 
 
 def refuse(path: Path) -> BadInput:
     """Why a folder of sums does not answer a question about cycles."""
     return BadInput(
         f"{path}: holds sums over whole runs; this needs the time of every rank in every cycle"
-        f" (docs/imported.md). What sums allow: spikemark budget {shlex.quote(str(path))}"
+        f" (docs/other-simulators.md). What sums allow: spikemark waiting {shlex.quote(str(path))}"
     )
 
 
-def load(path: Path) -> Sums:
-    """The sums in a file imported.json. Raises BadInput naming what is wrong."""
-    return checked(Sums, read_json(path), path, "an import")
+def _read_stopwatches(files: list[Path], unit: str, called: dict[str, str]) -> Sums:
+    """Of one number for each thread, the largest counts."""
+    kernels = [contents(path, numbers_in) for path in files]
+    for path, kernel in zip(files, kernels, strict=True):
+        if lacks := [name for name in (RUN, COMMUNICATED) if name not in kernel]:
+            raise BadInput(f"{path}: no {lacks[0]}; expected NEST built with-detailed-timers")
+    ranks = [of_name(path)[-1] for path in files if of_name(path)]
+    absent = lacking(ranks, kernels[0].get("num_processes", [None])[0])
+    run, talk, wait = ([max(kernel[name]) for kernel in kernels if name in kernel]
+                       for name in (RUN, COMMUNICATED, SYNCHRONISED))  # fmt: skip
+    named = f"missing: {', '.join(map(str, absent))} of the ranks; a mean is that of the others"
+    one = {
+        "name": files[0].parent.resolve().name, "of": "ranks", "ranks": len(files) + len(absent),
+        "run_s": run, "communicate_s": talk, "wait_s": wait if len(wait) == len(run) and any(wait) else None,
+    }  # fmt: skip
+    return _made(files, "nest-sums", [one], [named] if absent else [])
+
+
+def _is_bennch(path: Path) -> bool:
+    try:
+        with path.open(errors="replace") as file:
+            columns = set(file.readline().strip().split(",")) if path.suffix == ".csv" else set()
+    except OSError:
+        return False
+    return {RUN, COMMUNICATED} <= columns or OLDER.keys() <= columns
+
+
+def _read_bennch(files: list[Path], unit: str, called: dict[str, str]) -> Sums:
+    """A line per run, with means over ranks."""
+    runs = []
+    for path in files:
+        for line in (
+            contents(path, partial(pd.read_csv, compression=None)).rename(columns=OLDER).to_dict("records")
+        ):
+            needed = (RUN, COMMUNICATED)
+            names = (*needed, "num_nodes", "tasks_per_node", "model_time_sim", SYNCHRONISED)
+            known = {name: stated(path, name, line.get(name)) for name in names
+                     if name in needed or not pd.isna(line.get(name))}  # fmt: skip
+            run, talk, nodes, per_node, model, wait = map(known.get, names)
+            words = [f"{nodes:g} nodes" if nodes else path.stem]
+            words += [f"seed {line['rng_seed']}"] if "rng_seed" in line else []
+            runs.append({
+                "name": ", ".join(words), "of": "mean",
+                "ranks": round(nodes * per_node) if nodes and per_node else None, "run_s": [run],
+                "communicate_s": [talk], "wait_s": [wait] if wait else None,
+                "model_s": model / 1e3 if model else None,
+            })  # fmt: skip
+    return _made(files, "bennch", runs, [])
+
+
+def _made(files: list[Path], reader: str, runs: list[dict], remarks: list[str]) -> Sums:
+    try:
+        return Sums(reader=reader, files=[str(path) for path in files], runs=runs, remarks=remarks)
+    except ValueError as error:
+        raise BadInput(f"{files[0]}: {error.errors()[0]['msg']}") from None
+
+
+READERS = (
+    Reader(
+        "nest-sums", "NEST's stopwatches, logfile_<rank> with a `key value` per line: sums only",
+        lambda path: path.name.startswith(BESIDE), _read_stopwatches,
+    ),
+    Reader("bennch", "tables of beNNch, .csv with a line per run: sums only", _is_bennch, _read_bennch),
+)  # fmt: skip

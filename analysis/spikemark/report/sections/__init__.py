@@ -1,59 +1,23 @@
-"""The sections of the page, in order.
+"""The parts of a sweep's page, in their order; each is a function Answer -> Section, in a file of its own.
 
-A section is one file or one small package, with everything that the section prepares, draws and says. Its
-function `section(view) -> Section` is listed here; nothing else needs to know about it.
+The first sentence of a section answers the question that its heading asks. A section that has nothing to show
+says in `missing` why.
 """
 
 from collections.abc import Callable
 
 from spikemark.quantities.elements import Section
-from spikemark.records.cases import View
+from spikemark.report.answer import Answer
 
-from . import (
-    access,
-    activity,
-    autocorrelation,
-    budget,
-    cache,
-    correctness,
-    counters,
-    cycle_times,
-    energy,
-    evolution,
-    exchanges,
-    glossary,
-    growth,
-    literature,
-    peers,
-    phases,
-    provenance,
-    runs,
-    speed,
-    validation,
-    waiting,
-)
+from . import activity, checks, cycles, energy, memory, prediction, speed, waiting
 
-#: Waiting first, which pages are about; then what the time is spent on, what the networks did, and the runs.
-SECTIONS: tuple[Callable[[View], Section], ...] = (
+SECTIONS: tuple[Callable[[Answer], Section], ...] = (
     waiting.section,
-    budget.section,
-    validation.section,
-    cycle_times.section,
-    autocorrelation.section,
-    evolution.section,
-    phases.section,
+    prediction.section,
+    cycles.section,
     speed.section,
-    exchanges.section,
-    access.section,
-    cache.section,
-    growth.section,
+    memory.section,
     energy.section,
-    counters.section,
     activity.section,
-    peers.section,
-    correctness.section,
-    runs.section,
-    provenance.section,
-    glossary.section,
-    literature.section,
+    checks.section,
 )

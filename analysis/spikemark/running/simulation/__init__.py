@@ -1,7 +1,6 @@
 """Runs of the mini-app on a simulated cluster (SimGrid SMPI): its platform, compute times, and the run."""
 
-from .beside import ratios
-from .run import done, simulate
+from .run import simulate
 from .smpirun import SimulationFailed
 
-__all__ = ["SimulationFailed", "done", "ratios", "simulate"]
+__all__ = ["SimulationFailed", "simulate"]

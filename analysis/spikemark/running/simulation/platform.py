@@ -1,135 +1,351 @@
-"""The cluster that SimGrid simulates: platform file and options of smpirun, from a machine profile.
+"""The cluster that SimGrid simulates: its networks, platform file and options of smpirun.
 
 A message of n bytes between nodes takes gap + wire latency + n / bandwidth: half the gap keeps the sender
 busy, half the receiver, as LogGP's overheads do (Alexandrov et al. 1995). The wire's share of the profile's
 latency is spread evenly over the links of the longest path, so that two nodes of one leaf are nearer than the
 profile says. Within a node a message takes the profile's latency and bandwidth there, too. Its sender copies
 it, one message after another, and messages of other ranks do not disturb it.
+
+Parts of a machine whose networks and links are alike share one such network. Otherwise each part is a star
+with the latency of its longest path, since SimGrid cannot leave a fat tree or a dragonfly but through one of
+its nodes. A message from part A to part B takes the link of its node in A, the link between the parts, and
+that of the node in B. Its latency is the stated one, and its bandwidth the least of the three. The messages
+of all nodes together have the bandwidth between the parts once for each node of the smaller part, as if every
+node had a port of its own. A host's property `part` is its part's number (miniapp/serial/message_cost.cpp).
+
+A profile's congestion is the bandwidth of a pair of nodes alone, over that while each node of the first half
+sends to one of the second half (`spikemark calibrate`). Links have the profile's bandwidth over it, so that
+in that pattern the simulated machine shows what the profile states; messages of other patterns meet on links
+besides. It is not applied where the simulated links cause it themselves: in a dragonfly, and in a fat tree
+where it is only assumed for static routes. It counts in parts that are stars, and on links between parts.
 """
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
+from typing import Any
 
 from spikemark.core.errors import BadInput
-from spikemark.machines import algorithms
-from spikemark.machines.interconnect import LINKS, Interconnect
+from spikemark.machines import priors
+from spikemark.machines.parts import Machine, Node, Share
+from spikemark.machines.profile import Profile, UnknownValue
+from spikemark.machines.values import Values
+from spikemark.models import mpi_rules
+from spikemark.models.loggp import CROWD, LINKS, Interconnect
+from spikemark.prediction.layout import Layout
+from spikemark.quantities.words import counted
 
+WHY = "the simulated network"
+CONGESTION = "interconnect.congestion"
 SPEED = "1Gf"  # speed of a core; it cancels, since compute times are given in seconds
 POLL_S = 1e-7  # simulated time of an MPI_Iprobe; with 0, waiting would never end
-ALL_TO_ALL = "SPIKEMARK_ALL_TO_ALL"  # miniapp/src/transport/all_to_all.h
+ALL_TO_ALL = "SPIKEMARK_ALL_TO_ALL"  # miniapp/serial/all_to_all.h
 MESSAGE_COST = "SPIKEMARK_MESSAGE_COST"  # miniapp/serial/message_cost.cpp
 COPIED = 1e15  # bytes per second of messages within a node after their sender has copied them
 ENVELOPE = 16  # bytes that SimGrid adds to a message
 #: Messages that a rank has on their way at a time. Sixteen hide the latency of all but the last, as all at
 #: once do, for which SimGrid takes up to a hundred times as long.
-AHEAD = {algorithms.PAIRWISE: 1, algorithms.RING: 1, algorithms.LINEAR: 16}  # others are SimGrid's own
+AHEAD = {mpi_rules.PAIRWISE: 1, mpi_rules.RING: 1, mpi_rules.LINEAR: 16}  # others are SimGrid's own
 #: From so many ranks on, what SimGrid has for small broadcasts of Open MPI sends several messages between all
 #: pairs of ranks for each new communicator: minutes for a thousand ranks. A binomial tree does not.
 MANY = 256
 CALLS = {"alltoall": "c", "alltoallv": "v", "allgather": "g"}
+TOPOLOGIES = ("star", "fat_tree", "dragonfly")
 
 
 @dataclass(frozen=True)
 class Platform:
-    """`xml` describes the cluster; `hosts` has a line per rank, `flags` go to smpirun."""
+    """`xml` describes the cluster; `hosts` has a line per rank, `flags` go to smpirun, `environment` to the
+    mini-app (algorithms of all-to-all calls, costs of messages); `facts`: one line on what was built."""
 
     xml: str
     hosts: str
     flags: list[str]
-    facts: str  # one line: what was built
-    environment: dict[str, str]  # of the mini-app: the algorithms of all-to-all calls
+    facts: str
+    environment: dict[str, str]
 
 
-#: Attributes of the cluster, the nodes it must have, the links of its longest path, and a description.
-Shape = tuple[str, int, int, str]
+@dataclass(frozen=True)
+class Networks:
+    """`parts`: the interconnect of each part that has ranks, in their order. A machine of equal nodes has
+    one, without a name. `links`: what lies between two of them, by their names in the same order.
 
-
-def _star(network: Interconnect, nodes: int) -> Shape:
-    return "", nodes, LINKS["star"], f"{nodes} nodes on one switch"
-
-
-def _fat_tree(network: Interconnect, nodes: int) -> Shape:
-    """Two levels with as many links up as down; the nodes of a single leaf form a star."""
-    down = network.nodes_per_leaf
-    leaves = math.ceil(nodes / down)
-    if leaves == 1:
-        return _star(network, nodes)
-    attributes = f' topology="FAT_TREE" topo_parameters="2;{down},{leaves};1,{down};1,1"'
-    return (
-        attributes,
-        down * leaves,
-        LINKS["fat_tree"],
-        f"{leaves} leaves of {down} nodes and as many links up",
-    )
-
-
-def _dragonfly(network: Interconnect, nodes: int) -> Shape:
-    """Groups of routers that are all linked, each group linked to every other, wide enough for uniform
-    traffic.
+    `alike`: nodes of different parts reach each other as those of one part do. `said`: what the simulation
+    makes of the congestion of the machine.
     """
-    here = network.nodes_per_leaf
-    if nodes <= here:
-        return _star(network, nodes)
-    groups, between, routers, within = dragonfly(here, nodes)
-    parameters = f"{groups},{between};1,1;{routers},{within};{here}"
-    words = f"{groups} groups of {routers} routers of {here} nodes"
-    return (
-        f' topology="DRAGONFLY" topo_parameters="{parameters}"',
-        groups * routers * here,
-        LINKS["dragonfly"],
-        words,
-    )
+
+    parts: dict[str | None, Interconnect]
+    links: dict[tuple[str, str], Interconnect]
+    alike: bool
+    said: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, machine: Any, layout: Layout) -> "Networks":
+        """The networks of a filled profile, or of a filled machine of parts, as ranks meet them.
+
+        Raises UnknownValue, naming the part or the link, where one lacks a value.
+        """
+        inputs, names = Values(machine), [share.part for share in layout.shares]
+
+        def each(nodes: int | None) -> tuple[dict, tuple[str, ...]]:
+            """All parts on one network of so many nodes; None: each is a star of its own."""
+            met = layout.each(
+                inputs, lambda of, share: _met(of, nodes or share.node.nodes, star=nodes is None)
+            )
+            return dict(zip(names, (one for one, _ in met), strict=True)), sum((said for _, said in met), ())
+
+        parts, said = each(layout.nodes)
+        if not isinstance(machine, Machine):
+            return cls(parts, {}, True, said)
+        links = {pair: _between(inputs, pair, layout.nodes) for pair in combinations(names, 2)}
+        outside = {
+            (one.latency_s, one.bandwidth, one.gap_s, one.topology, one.nodes_per_leaf)
+            for one in parts.values()
+        }
+        alike = len(outside) == 1 and all(
+            inputs.of_link(a, b).need(f"interconnect.{name}", WHY)
+            == inputs.of_part(a).need(f"interconnect.{name}", WHY)
+            for a, b in links
+            for name in ("latency", "bandwidth")
+        )
+        return cls(parts, links, True, said) if alike else cls(each(None)[0], links, False, each(None)[1])
+
+    @property
+    def common(self) -> Interconnect:
+        """Settings that all ranks share: the MPI library, and the size up to which messages are eager.
+
+        The rest is the network of the first part, with the slowest messages within a node.
+        """
+        every = list(self.parts.values())
+        return replace(
+            every[0],
+            eager=min(one.eager for one in every),
+            latency_node_s=max(one.latency_node_s for one in every),
+            bandwidth_node=min(one.bandwidth_node for one in every),
+        )
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The interconnect of a machine of equal nodes, or those of all parts and links by their names."""
+        parts = {name: asdict(one) for name, one in self.parts.items()}
+        return parts.get(None) or parts | {"-".join(pair): asdict(one) for pair, one in self.links.items()}
+
+    @property
+    def assumptions(self) -> list[str]:
+        """What had to be chosen, since SimGrid has one for all ranks or cannot have it."""
+        common, found, every = self.common, [*self.said], list(self.parts.values())
+        if self.alike and len({(one.latency_node_s, one.bandwidth_node) for one in every}) > 1:
+            speed = f"{1e6 * common.latency_node_s:.3g} µs and {1e-9 * common.bandwidth_node:.4g} GB/s"
+            found.append(f"messages within any node take {speed}, as on the part where they are slowest")
+        if len({one.selector for one in every}) > 1:
+            first = f"{next(iter(self.parts))}, {common.selector}"
+            found.append(
+                f"the MPI library of all ranks is that of part {first}: the parts have different ones"
+            )
+        if len({one.eager for one in every}) > 1:
+            least = f"messages up to {common.eager:g} bytes leave before their receiver is ready"
+            found.append(f"{least}, as on the part where fewest do")
+        for name, one in () if self.alike else self.parts.items():
+            if self.links and one.topology != "star":
+                star = "a star of the latency of its longest path"
+                found.append(
+                    f"part {name}: {star}, since SimGrid cannot connect a {one.topology} with others"
+                )
+        for (a, b), link in () if self.alike else self.links.items():
+            if (least_s := self.least_s(a, b)) > link.latency_s * (1 + 1e-9):
+                instead = f"{1e6 * least_s:.3g} µs instead of {1e6 * link.latency_s:.3g}"
+                found.append(f"from {a} to {b}: {instead}, half of the latencies within both parts")
+        return found
+
+    def least_s(self, a: str, b: str) -> float:
+        """The latency between two parts if the link between them takes no time."""
+        return self.links[a, b].busy_s + sum(_wire_s(self.parts[name]) for name in (a, b))
 
 
-def dragonfly(here: int, nodes: int) -> tuple[int, int, int, int]:
-    """Groups, links from one to another, routers of a group, and links from one of them to another; `here`
-    nodes on a router.
+def of_nodes(filled: Profile, ranks: int, ranks_per_node: int = 1) -> Interconnect:
+    """The network of a filled profile, as so many ranks meet it. Raises UnknownValue."""
+    node = Node.of(filled, ranks, 1, ranks_per_node)
+    return Networks.of(filled, Layout.equal(node, ranks)).common
+
+
+def _between(inputs: Values, pair: tuple[str, str], nodes: int) -> Interconnect:
+    try:
+        return Interconnect.of(inputs.of_link(*pair), WHY, nodes)
+    except UnknownValue as reason:
+        raise UnknownValue(f"link {'-'.join(pair)}: {reason}") from None
+
+
+def _met(inputs: Values, nodes: int, star: bool) -> tuple[Interconnect, tuple[str, ...]]:
+    """The interconnect of a filled profile as `nodes` nodes meet it, and what becomes of its congestion.
+
+    `star`: these nodes are simulated on one switch, whatever their topology.
     """
-    routers = max(2, math.ceil(math.sqrt(nodes / here)))  # and at most so many groups
-    groups = math.ceil(nodes / (routers * here))
-    between = math.ceil(routers * here / max(groups - 1, 1))
-    within = math.ceil(2 * here / max(groups - 1, 1))
-    return groups, between, routers, within
+    network, stated = Interconnect.whole(inputs, WHY), inputs.get(CONGESTION, 1.0)
+    if nodes < CROWD:
+        return network, ()
+    line, topology, said = f"{inputs.start}{CONGESTION} = {stated:g}", network.topology, ()
+    if not star and (_for_routes(inputs.profile) or topology == "dragonfly"):
+        return network, (
+            f"{line} is not applied: the routes of the simulated {topology} cause it themselves",
+        )
+    if not star and topology != "star" and stated != 1:
+        meeting = f"messages of other patterns meet on the links of the simulated {topology} besides"
+        said = (f"{line}: links have 1/{stated:.3g} of the bandwidth; {meeting}",)
+    return replace(network, bandwidth=network.bandwidth / stated), said
 
 
-TOPOLOGIES = {"star": _star, "fat_tree": _fat_tree, "dragonfly": _dragonfly}
+def _for_routes(profile: Profile) -> bool:
+    """True if the congestion of a filled profile is assumed for static routes, which simulations have."""
+    found = profile.get(CONGESTION)
+    topology, fabric = (profile.get(f"interconnect.{name}") for name in ("topology", "fabric"))
+    assumed = found is not None and found.reference.startswith(priors.ASSUMED)
+    routes = topology is not None and topology.value != "star"
+    return assumed and routes and fabric is not None and fabric.value not in ("ethernet", "other")
 
 
-def build(network: Interconnect, ranks: int, ranks_per_node: int = 1) -> Platform:
+def routed(machine: Any, layout: Layout) -> bool:
+    """True if such a congestion counts for messages between the nodes of a layout on a filled machine."""
+    profiles = (layout.profile(machine, share) for share in layout.shares)
+    return layout.nodes >= CROWD and any(map(_for_routes, profiles))
+
+
+def _shape(network: Interconnect, nodes: int) -> tuple[str, int, int, str]:
+    """Attributes of the cluster, the nodes it must have, the links of its longest path, and its description.
+
+    A fat tree has two levels with as many links up as down. The groups of a dragonfly are all linked, and so
+    are the routers of a group. The nodes of a single leaf form a star.
+    """
+    topology, leaf = network.topology, network.nodes_per_leaf
+    if topology == "star" or nodes <= leaf:
+        return "", nodes, LINKS["star"], f"{nodes} nodes on one switch"
+    if topology == "fat_tree":
+        leaves = math.ceil(nodes / leaf)
+        parameters, hosts = f"2;{leaf},{leaves};1,{leaf};1,1", leaf * leaves
+        words = f"{leaves} leaves of {leaf} nodes and as many links up"
+    else:
+        routers = max(2, math.ceil(math.sqrt(nodes / leaf)))  # and at most so many groups
+        groups = math.ceil(nodes / (routers * leaf))
+        between = math.ceil(routers * leaf / max(groups - 1, 1))  # wide enough for uniform traffic
+        within = math.ceil(2 * leaf / max(groups - 1, 1))
+        parameters, hosts = f"{groups},{between};1,1;{routers},{within};{leaf}", groups * routers * leaf
+        words = f"{groups} groups of {routers} routers of {leaf} nodes"
+    attributes = f' topology="{topology.upper()}" topo_parameters="{parameters}"'
+    return attributes, hosts, LINKS[topology], words
+
+
+def build(network: Interconnect, ranks: int, ranks_per_node: int = 1, flags: Sequence[str] = ()) -> Platform:
     """The cluster with as few nodes as the ranks need; ranks fill one node after another.
 
-    Raises BadInput for a topology that is not in TOPOLOGIES.
+    `flags`: more options. Raises BadInput for a topology that is not in TOPOLOGIES.
     """
-    return placed(network, [rank // ranks_per_node for rank in range(ranks)], ranks_per_node)
+    found = _equal(network, [rank // ranks_per_node for rank in range(ranks)], ranks_per_node)
+    return replace(found, flags=[*found.flags, *flags])
 
 
-def placed(network: Interconnect, node_of: Sequence[int], ranks_per_node: int) -> Platform:
+def _equal(network: Interconnect, node_of: Sequence[int], ranks_per_node: int) -> Platform:
     """The same for ranks that are on the nodes `node_of` [rank], up to `ranks_per_node` on each."""
-    check(network)
+    _check(network)
     ranks, nodes = len(node_of), node_of[-1] + 1
-    attributes, hosts, links, words = TOPOLOGIES[network.topology](network, nodes)
+    attributes, hosts, links, words = _shape(network, nodes)
     wire = (network.latency_s - network.busy_s) / links
     inside = network.latency_node_s - network.busy_node_s
-    xml = world(cluster("machine", "node-", network, hosts, ranks_per_node, wire, attributes))
-    lines = "".join(f"node-{node}\n" for node in node_of)
     facts = (
         f"{network.topology}: {words}, {nodes} used, {ranks_per_node} ranks each; longest path of {links}"
-        f" links of {1e6 * wire:.3g} us and {1e-9 * network.bandwidth:.4g} GB/s,"
-        f" {1e6 * network.busy_s / 2:.3g} us per message at either end; within a node {1e6 * inside:.3g} us,"
-        f" {1e-9 * network.bandwidth_node:.4g} GB/s and {1e6 * network.busy_node_s / 2:.3g} us"
+        f" links of {1e6 * wire:.3g} µs and {1e-9 * network.bandwidth:.4g} GB/s,"
+        f" {1e6 * network.busy_s / 2:.3g} µs per message at either end; within a node {1e6 * inside:.3g} µs,"
+        f" {1e-9 * network.bandwidth_node:.4g} GB/s and {1e6 * network.busy_node_s / 2:.3g} µs"
     )
     costs = network.busy_s / 2, network.busy_node_s / 2, 1 / network.bandwidth_node
-    return Platform(xml, lines, flags(network, ranks), facts, environment(network, ranks, costs))
+    return Platform(
+        _world(_cluster("machine", "node-", network, hosts, ranks_per_node, wire, attributes)),
+        "".join(f"node-{node}\n" for node in node_of),
+        _flags(network, ranks),
+        facts,
+        _environment(network, ranks, costs),
+    )
 
 
-def check(network: Interconnect) -> None:
-    """Raises BadInput for a topology that is not in TOPOLOGIES."""
+def build_parts(networks: Networks, layout: Layout) -> Platform:
+    """The cluster on which ranks lie as `layout` says. Raises BadInput as `build`."""
+    shares, links = layout.shares, networks.links
+    if networks.alike:
+        most = max(share.node.ranks for share in shares)
+        return _equal(networks.common, layout.node_of.tolist(), most)
+    parts = [_part(number, share, networks.parts[share.part]) for number, share in enumerate(shares)]
+    nodes = {share.part: share.node.nodes for share in shares}
+    between = [_links(networks, a, b, min(nodes[a], nodes[b])) for a, b in links]
+    facts = [_facts(share, networks.parts[share.part]) for share in shares]
+    for (a, b), link in links.items():
+        latency_s = max(link.latency_s, networks.least_s(a, b))
+        facts.append(f"{a} to {b}: {1e6 * latency_s:.3g} µs and {1e-9 * link.bandwidth:.4g} GB/s")
+    costs: list[float] = []  # rows as message_cost.cpp reads them, one for each part
+    for own, network in networks.parts.items():
+        others = [
+            network if other == own else links.get((own, other)) or links[other, own]
+            for other in networks.parts
+        ]
+        costs += [each.busy_s / 2 for each in others]
+        costs += [network.busy_node_s / 2, 1 / network.bandwidth_node]
+    common, ranks = networks.common, layout.ranks
+    return Platform(
+        _world("".join([*parts, *(one for one, _ in between), *(route for _, route in between)])),
+        "".join(f"{s.part}-{rank // s.node.ranks}\n" for s in shares for rank in range(s.ranks)),
+        _flags(common, ranks),
+        "; ".join(facts),
+        _environment(common, ranks, costs),
+    )
+
+
+def _wire_s(network: Interconnect) -> float:
+    """Latency of each of the two links of a path within a star."""
+    return (network.latency_s - network.busy_s) / LINKS["star"]
+
+
+def _part(number: int, share: Share, network: Interconnect) -> str:
+    try:
+        _check(network)
+    except BadInput as error:
+        raise BadInput(f"part {share.part}: {error}") from None
+    attributes = f'\n           router_id="{share.part}-router"'
+    of = share.part, f"{share.part}-", network, share.node.nodes, share.node.ranks, _wire_s(network)
+    return _cluster(*of, attributes, f'   <prop id="part" value="{number}"/>\n')
+
+
+def _links(networks: Networks, a: str, b: str, nodes: int) -> tuple[str, str]:
+    """A link that gives each message its bandwidth and one that the messages of all nodes share; the way over
+    both, there and back."""
+    link, name = networks.links[a, b], f"{a}-{b}"
+    latency = max(0.0, link.latency_s - networks.least_s(a, b))
+    links = (
+        f'  <link id="{name}" bandwidth="{link.bandwidth:.6g}Bps" latency="{latency:.6g}s"'
+        ' sharing_policy="FATPIPE"/>\n'
+        f'  <link id="{name}-ports" bandwidth="{nodes * link.bandwidth:.6g}Bps" latency="0s"'
+        ' sharing_policy="SPLITDUPLEX"/>\n'
+    )
+    routes = "".join(
+        f'  <zoneRoute src="{x}" dst="{y}" gw_src="{x}-router" gw_dst="{y}-router" symmetrical="NO">\n'
+        f'   <link_ctn id="{name}"/><link_ctn id="{name}-ports" direction="{direction}"/>\n'
+        "  </zoneRoute>\n"
+        for x, y, direction in ((a, b, "UP"), (b, a, "DOWN"))
+    )
+    return links, routes
+
+
+def _facts(share: Share, network: Interconnect) -> str:
+    return (
+        f"{share.part}: {counted(share.node.nodes, 'node')} on one switch, {share.node.ranks} ranks each,"
+        f" {1e6 * network.latency_s:.3g} µs and {1e-9 * network.bandwidth:.4g} GB/s, within a node"
+        f" {1e6 * network.latency_node_s:.3g} µs and {1e-9 * network.bandwidth_node:.4g} GB/s"
+    )
+
+
+def _check(network: Interconnect) -> None:
     if network.topology not in TOPOLOGIES:
-        raise BadInput(f"interconnect.topology={network.topology!r}: allowed are {', '.join(TOPOLOGIES)}")
+        raise BadInput.of("interconnect.topology", network.topology, f"one of {', '.join(TOPOLOGIES)}")
 
 
-def world(inside: str) -> str:
+def _world(inside: str) -> str:
     """A platform file of clusters, links and routes."""
     return f"""<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -140,7 +356,7 @@ def world(inside: str) -> str:
 """
 
 
-def cluster(
+def _cluster(
     name: str,
     prefix: str,
     network: Interconnect,
@@ -148,21 +364,19 @@ def cluster(
     cores: int,
     wire: float,
     attributes: str = "",
-    speed: str = SPEED,
-    properties: dict[str, str] | None = None,
+    properties: str = "",
 ) -> str:
-    """Hosts with so many cores each on links of the latency `wire` in s, with these `properties`."""
+    """Hosts with so many cores each on links of the latency `wire` in s."""
     inside = network.latency_node_s - network.busy_node_s
-    given = "".join(f'   <prop id="{key}" value="{value}"/>\n' for key, value in (properties or {}).items())
     return f"""  <cluster id="{name}" prefix="{prefix}" suffix="" radical="0-{hosts - 1}"
-           speed="{speed}" core="{cores}" sharing_policy="SPLITDUPLEX"
+           speed="{SPEED}" core="{cores}" sharing_policy="SPLITDUPLEX"
            bw="{network.bandwidth:.6g}Bps" lat="{wire:.6g}s"
            loopback_bw="{COPIED:g}Bps" loopback_lat="{inside:.6g}s"{attributes}""" + (
-        f">\n{given}  </cluster>\n" if given else "/>\n"
+        f">\n{properties}  </cluster>\n" if properties else "/>\n"
     )
 
 
-def flags(network: Interconnect, ranks: int) -> list[str]:
+def _flags(network: Interconnect, ranks: int) -> list[str]:
     """Options of smpirun: the network as the platform says, collectives as the profile's library chooses."""
     settings = {
         "network/model": "SMPI",
@@ -181,17 +395,20 @@ def flags(network: Interconnect, ranks: int) -> list[str]:
         "smpi/test": 0,
         "smpi/iprobe": f"{POLL_S:g}",
         "smpi/grow-injected-times": "no",  # otherwise every failed test makes the next one take longer
+        "smpi/simulate-computation": "no",  # compute times are given
+        "smpi/cpu-threshold": 0,
+        "smpi/host-speed": SPEED,
     }
     if ranks >= MANY:
         settings["smpi/bcast"] = "binomial_tree"
     return [f"--cfg={name}:{value}" for name, value in settings.items()]
 
 
-def environment(network: Interconnect, ranks: int, costs: Iterable[float]) -> dict[str, str]:
+def _environment(network: Interconnect, ranks: int, costs: Iterable[float]) -> dict[str, str]:
     """What the mini-app is told: algorithms of all-to-all calls by ranks and bytes, and costs of messages."""
     words = [
         f"{CALLS[call]}:{least}:{bytes_}:{AHEAD.get(name, 0)}"
         for call in CALLS
-        for least, bytes_, name in algorithms.rules(network.selector, ranks)[call]
+        for least, bytes_, name in mpi_rules.rules(network.selector, ranks)[call]
     ]
     return {ALL_TO_ALL: " ".join(words), MESSAGE_COST: " ".join(f"{cost:.6g}" for cost in costs)}

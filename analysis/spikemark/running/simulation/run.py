@@ -1,32 +1,38 @@
 """One run of the mini-app on a simulated machine, from its description to a record like any other."""
 
 import contextlib
+import tempfile
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from spikemark import machines
 from spikemark.core import places
 from spikemark.core.errors import BadInput
-from spikemark.core.files import write_json
-from spikemark.core.reading import read_json
-from spikemark.machines import algorithms
-from spikemark.machines.digest import digest
-from spikemark.machines.parts import Machine
-from spikemark.machines.profile import Profile
-from spikemark.network.description import read_time
-from spikemark.prediction.layout import inside, threads_of
+from spikemark.core.files import replace_folder, replaceable, write_json
+from spikemark.machines.parts import Machine, digest
+from spikemark.machines.profile import Profile, UnknownValue
+from spikemark.machines.values import Values
+from spikemark.models import mpi_rules
+from spikemark.network import lanes
+from spikemark.network.description import read, read_time
+from spikemark.prediction import performance
+from spikemark.prediction.layout import Layout
 from spikemark.records import run_files
-from spikemark.records.record import load
+from spikemark.records.record import Run, load
 
-from . import compute_times, exchanges, folder, parts_platform, power, smpirun, sources
-from .networks import Networks
-from .sources import Place, Source
+from . import smpirun, times
+from .platform import Networks, build_parts, routed
 
 MOST_RANKS, MOST_SEED = 4096, 2**63 - 1  # all ranks are in one process; numpy takes no larger seed
 MOST_TIMES = 200_000_000  # compute times, one for every rank and cycle, of three phases of four bytes
+#: For a lane with a lag whose exchange is not named. The mini-app's own choice, ialltoallv, polls for
+#: messages, and each poll costs SimGrid time: 64 ranks x 500 cycles took ten minutes instead of one.
+QUICK = "direct"
 
 
 def simulate(
@@ -34,7 +40,7 @@ def simulate(
     machine: Profile | Machine,
     ranks: int,
     out: Path,
-    compute: str | Path = "model",
+    compute: str | Path = times.MODEL,
     *,
     ranks_per_node: int | None = None,
     threads: int | None = None,
@@ -44,7 +50,6 @@ def simulate(
     correlation: float | None = None,
     cv: float | None = None,
     hz: float | dict[str, float] | None = None,
-    host: Profile | None = None,
     progress: Callable[[str], AbstractContextManager[smpirun.Advance | None]] | None = None,
 ) -> Path:
     """Simulate a run on `ranks` ranks of a machine; its record and simulation.json are in `out` afterwards.
@@ -55,56 +60,51 @@ def simulate(
     `compute` says where compute times come from. `model` draws them from the profile's kernel times and
     jitter, for `threads` per rank (default: all cores, shared by the ranks of a node). They are those of
     `compute_of`, if given, instead of the description itself; `cv` and `correlation` (from cycle to cycle)
-    override the jitter's; `hz` gives rates in Hz where the description's models state none. `execute` times
-    the kernels here with one thread, scaled by the profile of this `host`. A path replays the times of the
-    run there, or those of a dry run of the description, or of `compute_of`. What the profile does not say is
-    assumed (`machines.filled`). `progress` receives a line of text and returns a context manager; entering it
-    gives a function that is called with the cycles done and the cycles in all.
+    override the jitter's; `hz` gives rates in Hz where the description's models state none. A path replays
+    the times of the run there, or those of a dry run of the description, or of `compute_of`. What the profile
+    does not say is assumed (`machines.filled`). `progress` receives a line of text and returns a context
+    manager; entering it gives a function that is called with the cycles done and the cycles in all.
 
     Raises BadInput for an impossible description, machine or compute time, without SimGrid, and if `out`
-    contains anything but an earlier simulated run (`folder.check`). Raises SimulationFailed if the run ends
-    without a record. Neither leaves a trace.
+    contains anything but an earlier simulated run. Raises SimulationFailed if the run ends without a record.
+    Neither leaves a trace.
     """
-    if host is not None and compute != "execute":
-        raise BadInput(f"host={host.name}: allowed with compute 'execute' only")
     for name, value, most in ("ranks", ranks, MOST_RANKS), ("seed", seed, MOST_SEED):
         if value > most:
-            raise BadInput(f"{name}={value}: allowed is up to {most}")
+            raise BadInput.of(name, value, f"up to {most}", code="range")
     version, out = smpirun.version(), Path(out).absolute()
     places.program("miniapp_smpi")
-    folder.check(out)
+    _check(out)
     filled = machines.filled(machine)
-    place = placed(filled, ranks, compute, ranks_per_node, threads, on)
-    cycles = compute_times.cycles(description)
+    layout = times.layout_of(filled, ranks, compute, ranks_per_node, threads, on)
+    cycles = times.cycles_of(description)
     if ranks * cycles > MOST_TIMES:
-        raise BadInput(f"{ranks} ranks x {cycles} cycles: allowed are {MOST_TIMES} compute times in all")
-    networks = Networks.of(filled, place.layout)
-    selector = networks.common.selector
-    description, chosen = exchanges.chosen(description, ranks)  # refuses what no host can run
-    assumed = [
+        raise BadInput(f"{ranks} ranks x {cycles} cycles; expected up to {MOST_TIMES} compute times in all")
+    networks, values = Networks.of(filled, layout), times.values_of(filled, layout)
+    description, used, chosen = exchanges(description, ranks)  # refuses what no host can run
+    model = {"correlation": correlation, "cv": cv, "hz": hz}
+    source = times.source(compute, description, filled, layout, compute_of, seed, **model)
+    built, collectives = build_parts(networks, layout), mpi_rules.words(networks.common.selector, ranks)
+    lines = [
         *chosen,
-        algorithms.words(selector, ranks),
-        *algorithms.differences(
-            exchanges.used(description, ranks), place.values, place.layout.routed(filled)
-        ),
-        *_assumed(place, "interconnect"),
+        collectives,
+        *mpi_rules.differences(used, values, routed(filled, layout)),
+        *times.assumed(values, "interconnect", "power"),
+        *networks.assumptions,
+        *source.assumptions,
     ]
-    if compute == "model":
-        source = sources.model(description, compute_of, place, place.jitters(cv, correlation), seed, hz)
-        assumed += _assumed(place, "jitter")
-    else:
-        useless = {} if host else {"hz": hz}
-        useless |= {"compute_of": compute_of} if compute == "execute" else {}
-        sources.refuse_options(str(compute), correlation=correlation, cv=cv, **useless)
-        source = _other(compute, description, place, host, hz, compute_of)
-    built = parts_platform.build(networks, place.layout, place.ranks_per_node, source.speeds)
-    assumed += parts_platform.assumptions(networks, built)
-    flags = [*built.flags, *source.flags]
-    words = f"{ranks} ranks x {cycles} cycles on {machine.name}"
-    shown = progress(words) if progress else contextlib.nullcontext()
-    with folder.workspace(out) as place_of_work, shown as advance:
+    nodes = {
+        s.part: {"ranks": s.ranks, "nodes": s.node.nodes, "ranks_per_node": s.node.ranks}
+        for s in layout.named
+    }
+    shown = progress(f"{ranks} ranks x {cycles} cycles on {machine.name}") if progress else None
+    out.parent.mkdir(parents=True, exist_ok=True)
+    beside = tempfile.TemporaryDirectory(
+        prefix=f".{out.name}.simulating-", dir=out.parent, ignore_cleanup_errors=True
+    )
+    with beside as folder, shown or contextlib.nullcontext() as advance:
         began = time.monotonic()
-        record = smpirun.run(place_of_work, description, built, flags, source.times, advance)
+        record = smpirun.run(Path(folder), description, built, source.times, advance)
         cost = time.monotonic() - began
         about = {
             "format_version": 1,
@@ -112,87 +112,88 @@ def simulate(
             "profile": digest(machine),
             "compute": str(compute),
             **source.facts,
-            "ranks_per_node": place.ranks_per_node,
-            "threads": place.threads,
-            **_parts(place),
+            "ranks_per_node": max(share.node.ranks for share in layout.shares),
+            "threads": layout.shares[0].node.threads,
+            **({"parts": nodes} if nodes else {}),
             "interconnect": networks.content,
-            "energy": power.modelled(place, load(record)),
+            "energy": modelled_energy(filled, layout, load(record)),
             "facts": built.facts,
             "platform": built.xml,
-            "flags": flags,
-            "collectives": algorithms.words(selector, ranks),
-            "odd_values": list(filled.odd),
-            "assumptions": list(dict.fromkeys([*assumed, *source.assumptions])),
+            "flags": built.flags,
+            "collectives": collectives,
+            "assumptions": list(dict.fromkeys(lines)),
             "cost_s": cost,
             "cost_per_rank_and_cycle_s": cost / (ranks * (cycles + read_time(description).warmup_cycles)),
             "simgrid": version,
         }
         write_json(record / run_files.SIMULATION, about)
-        folder.put(record, out)
+        _check(out)
+        replace_folder(record, out, _check)
     return out
 
 
-def done(out: Path, machine: Profile | Machine) -> bool:
-    """Tells whether `out` contains a run that was simulated on this machine with its present profile."""
-    about = out / run_files.SIMULATION
-    if not (about.is_file() and run_files.whole(out)):
-        return False
-    about = read_json(about)
-    return isinstance(about, dict) and about.get("profile") == digest(machine)
+def _check(out: Path) -> None:
+    """Raises BadInput if a simulated run must not replace what is at `out`, such as a measured run."""
+    replaceable(out, run_files.FILES, run_files.SIMULATION, "an earlier simulated run")
 
 
-def _other(
-    compute: str | Path,
-    description: dict[str, Any],
-    place: Place,
-    host: Profile | None,
-    hz: float | dict[str, float] | None,
-    compute_of: dict[str, Any] | None,
-) -> Source:
-    if compute == "execute":
-        return sources.execute(description, place, host and machines.filled(host), hz)
-    if not Path(compute).is_dir():
-        raise BadInput(f"compute={compute}: allowed are model, execute, or the folder of a run")
-    return sources.replay(description, Path(compute), place.ranks, compute_of)
+def exchanges(description: dict[str, Any], ranks: int) -> tuple[dict[str, Any], list[str], list[str]]:
+    """The description with an exchange for every lane that has a lag, the names of all exchanges by which
+    ranks meet, and a line that says what was chosen, if anything was.
 
-
-def placed(
-    machine: Profile | Machine,
-    ranks: int,
-    compute: str | Path = "model",
-    ranks_per_node: int | None = None,
-    threads: int | None = None,
-    on: dict[str, int] | None = None,
-) -> Place:
-    """Where the ranks are on a filled machine.
-
-    Raises BadInput for more of them, or of their threads, than a node has cores.
+    Spikes are the same with every exchange; the messages that carry them are not. Raises BadInput for a
+    description that cannot be run.
     """
-    if compute != "model":
-        if threads not in (None, 1):
-            raise BadInput(f"threads={threads}: allowed is 1 where compute times are executed or replayed")
-        threads = 1
-    if not isinstance(machine, Machine):
-        ranks_per_node = ranks_per_node or 1
-    elif threads is None:
-        threads = threads_of(machine, ranks_per_node, on)
-    return Place.of(machine, ranks, threads, ranks_per_node, on)
-
-
-def _parts(place: Place) -> dict[str, Any]:
-    """How many ranks are on each named part, and on how many of its nodes."""
-    found = {
-        share.part: {"ranks": share.ranks, "nodes": share.node.nodes, "ranks_per_node": share.node.ranks}
-        for share in place.layout.shares
-        if share.part is not None
-    }
-    return {"parts": found} if found else {}
-
-
-def _assumed(place: Place, group: str) -> list[str]:
-    """The assumed values of a group, each with its reason."""
-    return [
-        f"{path} = {value.value}{'' if value.unit in (None, '1') else f' {value.unit}'}: {value.reference}"
-        for path, value in place.values.items()
-        if value.kind == "assumed" and inside(path).startswith(f"{group}.") and "tables" not in path
+    described = read(description)
+    used = [
+        lane for lane in lanes.read(described, ranks, *lanes.chosen(described, None, None)) if not lane.alone
     ]
+    given = described.exchange
+
+    def named(lane: str) -> bool:
+        own = given.get(lane)
+        return bool(own.get("name") if isinstance(own, dict) else own)
+
+    free = isinstance(given, dict) and "name" not in given  # else it is named for all lanes
+    late = [lane.name for lane in used if free and lane.lag and not named(lane.name)]
+    if not late:
+        return description, [name for lane in used for name in lane.exchanges], []
+    lines = [
+        f"exchange = {QUICK!r} for lanes {', '.join(late)}: SimGrid takes many times as long for ialltoallv"
+    ]
+    found = {**description, "exchange": {**given, **dict.fromkeys(late, QUICK)}}
+    return found, exchanges(found, ranks)[1], lines
+
+
+def modelled_energy(machine: Profile | Machine, layout: Layout, run: Run) -> dict[str, Any]:
+    """W, J and µJ per synaptic event of the measured part of a run, of all nodes and of each named part.
+
+    Cores wait busily, so power does not depend on what a rank does (prediction/performance.py). Events from
+    outside count, too; a part counts those of its own ranks. What is unknown is None, with the reason.
+    """
+    inputs, seconds = Values(machine), run.record.timing.simulate_s
+    events = run.ranks[["synaptic_events", "external_events"]].to_numpy(dtype=float).sum(axis=1)
+
+    def figures(power_w: float | None, own: np.ndarray, reason: str | None) -> dict[str, Any]:
+        joules, number = None if power_w is None else power_w * seconds, float(own.sum())
+        known = joules is not None and number > 0  # false for events that were not counted, too
+        return {
+            "power_w": power_w,
+            "energy_j": joules,
+            "energy_per_event_uj": 1e6 * joules / number if known else None,
+            "reason": None if known else reason or "there are no synaptic events",
+        }
+
+    parts: dict[str | None, dict[str, Any]] = {}
+    for share in layout.shares:
+        power_w = reason = None
+        try:
+            power_w = performance.share_w(inputs, layout, share)
+        except UnknownValue as unknown:
+            reason = str(unknown)
+        parts[share.part] = figures(power_w, events[share.slice], reason)
+    if None in parts:
+        return {"kind": "modelled", **parts[None]}
+    lacking = next((one["reason"] for one in parts.values() if one["power_w"] is None), None)
+    power_w = None if lacking else sum(one["power_w"] for one in parts.values())
+    return {"kind": "modelled", **figures(power_w, events, lacking), "parts": parts}

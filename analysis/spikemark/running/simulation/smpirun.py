@@ -1,30 +1,39 @@
-"""Starts the mini-app under SimGrid and tells whether it left a record, since its exit status does not."""
+"""Programs under SimGrid (SMPI): the mini-app, and miniapp/serial/replay.c, which sends messages alone."""
 
 import contextlib
 import json
 import shutil
 import subprocess
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from spikemark.core import places, reasons
+from spikemark.core import memory, places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
-from spikemark.core.launch import Launch
-from spikemark.core.process import watch
+from spikemark.launch import Launch, reasons
+from spikemark.launch.process import watch
+from spikemark.models.loggp import Interconnect
 from spikemark.records import run_files
 
-from .platform import Platform
+from .platform import Platform, build
 
 LIMIT_S = 24 * 3600.0
 PROGRESS, LOOK_S = "progress", 0.2
 #: Is called with the number of cycles that are done and that of all cycles.
 Advance = Callable[[int, int], None]
 MISSING = "smpirun: command not found: install the package libsimgrid-dev (setup/apt.txt)"
+STACK = "--cfg=contexts/stack-size:128"  # KiB, of a rank that only sends messages
+AHEAD = 16  # messages of a replayed rank on their way at a time, as platform.AHEAD
+#: Bytes, at most, as measured on 2 to 2000 ranks: of SimGrid alone, of a rank, of a message in the file and
+#: here, and of one on its way besides what it carries.
+ALONE, PER_RANK, PER_MESSAGE, ON_THE_WAY = 40e6, 60e3, 600, 5000
 
 
 class SimulationFailed(RuntimeError):
@@ -43,31 +52,28 @@ def run(
     folder: Path,
     description: dict[str, Any],
     built: Platform,
-    flags: list[str],
-    times: np.ndarray | None,
+    times: np.ndarray,
     advance: Advance | None = None,
 ) -> Path:
     """Run the mini-app in the workspace `folder` and return the folder of its record.
 
-    `times`: compute times as float32 [rank, cycle, phase]; None: those that its kernels need here. `advance`
-    is called meanwhile with the cycles that rank 0 has done, the warm-up included, and the cycles in all.
-    Raises BadInput for what the mini-app refuses, and SimulationFailed if there is no whole record
-    afterwards.
+    `times`: compute times as float32 [rank, cycle, phase]. `advance` is called now and then with the cycles
+    that rank 0 has done, the warm-up included, and the cycles in all. Raises BadInput for what the mini-app
+    refuses, and SimulationFailed if there is no whole record afterwards, which its exit status does not say.
     """
     write_json(folder / "run.json", description)
-    arguments = ["run.json", "--out", "record", "--progress", PROGRESS]
-    if times is not None:
-        np.save(folder / "compute.npy", times)
-        arguments += ["--compute-times", "compute.npy"]
-    start = launch(folder, built, flags, "miniapp_smpi", arguments)
-    with _told(folder / PROGRESS, advance):
-        status, output, errors = watch(start, LIMIT_S)
-    if not _whole(folder / "record"):
-        explain(status, f"{output}\n{errors}")
-    return folder / "record"
+    np.save(folder / "compute.npy", times)
+    arguments = ["run.json", "--out", "record", "--progress", PROGRESS, "--compute-times", "compute.npy"]
+    with _followed(folder / PROGRESS, advance):
+        status, output, errors = watch(launch(folder, built, "miniapp_smpi", arguments), LIMIT_S)
+    record = folder / "record"
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        if json.loads((record / run_files.RECORD).read_text())["status"] == "complete":
+            return record
+    raise _failure(status, f"{output}\n{errors}")
 
 
-def launch(folder: Path, built: Platform, flags: list[str], program: str, arguments: list[str]) -> Launch:
+def launch(folder: Path, built: Platform, program: str, arguments: list[str]) -> Launch:
     """How to start a program (places.program) on all ranks of a platform, which is written to `folder`.
 
     Arguments that are paths are relative to the folder: smpirun accepts none with spaces.
@@ -76,18 +82,15 @@ def launch(folder: Path, built: Platform, flags: list[str], program: str, argume
     (folder / "hosts").write_text(built.hosts)
     ranks = built.hosts.count("\n")
     command = ["smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hosts"]
-    command += [*flags, str(places.program(program)), *arguments]
+    command += [*built.flags, str(places.program(program)), *arguments]
     return Launch(
         ["env", f"--chdir={folder}", *command], {"TMPDIR": ".", "OMP_NUM_THREADS": "1", **built.environment}
     )
 
 
 @contextlib.contextmanager
-def _told(file: Path, advance: Advance | None) -> Iterator[None]:
+def _followed(file: Path, advance: Advance | None) -> Iterator[None]:
     """Now and then calls `advance` with the progress that the mini-app writes to a file."""
-    if advance is None:
-        yield
-        return
     over = threading.Event()
 
     def look() -> None:
@@ -97,25 +100,70 @@ def _told(file: Path, advance: Advance | None) -> Iterator[None]:
                 advance(int(done), int(cycles))
 
     thread = threading.Thread(target=look, daemon=True)
-    thread.start()
+    if advance:
+        thread.start()
     try:
         yield
     finally:
         over.set()
-        thread.join()
+        if advance:
+            thread.join()
 
 
-def _whole(record: Path) -> bool:
-    try:
-        return json.loads((record / run_files.RECORD).read_text())["status"] == "complete"
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
-
-
-def explain(status: int | None, output: str) -> None:
-    """Raises BadInput for what the program refused, else SimulationFailed with its most telling line."""
+def _failure(status: int | None, output: str) -> Exception:
+    """BadInput for what the program refused, else SimulationFailed with its most telling line."""
     if said := reasons.own(output):
-        raise BadInput(said)
-    lines = [line for line in reasons.lines(output) if "/INFO]" not in line]
+        return BadInput(said)
+    lines = [line for line in map(str.strip, output.splitlines()) if "/INFO]" not in line]
     telling = [line for line in lines if "deadlock" in line.lower() or "CRITICAL]" in line]
-    raise SimulationFailed((telling or lines[-1:] or [f"exit status {status}, no record and no message"])[0])
+    return SimulationFailed((telling or lines[-1:] or [f"exit status {status}, no record and no message"])[0])
+
+
+@dataclass(frozen=True)
+class Messages:
+    """A hop: `bytes` [sender, receiver], an entry of 0 is an empty message. A set has `size` ranks, which
+    differ by multiples of `stride`. In step d, a rank sends to the one d places before it in its set and
+    receives from the one d places behind it."""
+
+    bytes: sparse.csr_array
+    stride: int
+    size: int
+
+
+def replay(hops: list[Messages], network: Interconnect) -> np.ndarray:
+    """Simulated seconds until the last rank has ended each hop, [hop], of ranks that have a node each.
+
+    Only messages are simulated, without spikes: thousands of ranks take minutes. Raises BadInput where
+    SimGrid or the program is absent, or memory is too small, and SimulationFailed if it prints no times.
+    """
+    ranks, most = hops[0].bytes.shape[0], max(hop.bytes.nnz for hop in hops)
+    version()
+    memory.check(needed(hops, network), f"{ranks} ranks: replaying {most} messages at a time")
+    parts = [np.array([ranks, len(hops), AHEAD])]
+    for hop in hops:
+        entries = hop.bytes.tocoo()
+        step = (entries.row // hop.stride - entries.col // hop.stride) % hop.size
+        for own, other in ((entries.row, entries.col), (entries.col, entries.row)):
+            order = np.lexsort((other, step, own))
+            begin = np.concatenate([[0], np.cumsum(np.bincount(own, minlength=ranks))])
+            parts += [begin, other[order], np.rint(entries.data[order]), step[order]]
+    with tempfile.TemporaryDirectory(prefix="spikemark-replay-") as name:
+        np.concatenate([part.astype(np.int32) for part in parts]).tofile(Path(name, "messages"))
+        built = build(network, ranks, flags=[STACK])
+        status, output, errors = watch(launch(Path(name), built, "replay_smpi", ["messages"]), LIMIT_S)
+    rows = [line.split()[2:] for line in output.splitlines() if line.startswith("time ")]
+    if len(rows) != len(hops):
+        raise _failure(status, f"{output}\n{errors}")
+    return 1e-6 * np.array(rows, dtype=float)[:, 0]
+
+
+def needed(hops: list[Messages], network: Interconnect) -> float:
+    """Bytes that a replay takes at most. Messages that do not wait for their receivers are copied."""
+    ranks, whole = hops[0].bytes.shape[0], sum(hop.bytes.nnz for hop in hops)
+    on_the_way, copied = 0, 0.0
+    for hop in hops:
+        at_once = min(hop.bytes.nnz, ranks * AHEAD)
+        eager = hop.bytes.data[hop.bytes.data <= network.eager]
+        on_the_way = max(on_the_way, at_once)
+        copied = max(copied, min(eager.sum(), at_once * eager.max(initial=0)))
+    return ALONE + PER_RANK * ranks + PER_MESSAGE * whole + ON_THE_WAY * on_the_way + copied

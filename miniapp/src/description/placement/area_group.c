@@ -1,6 +1,7 @@
-#include "description/placement_weights.h"
+#include "description/placement.h"
 
 #include "base/alloc.h"
+#include "description/unequal.h"
 #include <stdlib.h>
 
 /// A bin that areas are packed into: one area over several ranks, or several areas on one rank.
@@ -97,7 +98,7 @@ static void number(const struct packing *p, const struct network *network, struc
 }
 
 /// Returns the neurons of each area, [n_areas]; the caller frees it.
-static uint64_t *sizes(const struct network *network) {
+uint64_t *placement_area_sizes(const struct network *network) {
     uint64_t *size = ALLOC_ZERO(uint64_t, network->n_areas);
     for (uint32_t i = 0; i < network->n_populations; i++)
         size[network->populations[i].area] += network->populations[i].size;
@@ -109,7 +110,7 @@ static uint64_t *sizes(const struct network *network) {
 static bool deal(const struct network *network, int ranks, struct deal *deals, struct error *error) {
     (void)error;
     const uint32_t n = network->n_areas;
-    uint64_t *size = sizes(network);
+    uint64_t *size = placement_area_sizes(network);
     uint32_t *order = ALLOC(uint32_t, n);
     sort(size, order, n);
     struct packing p = {.size = size, .order = order, .n_areas = n, .ranks = ranks};
@@ -132,78 +133,9 @@ static bool deal(const struct network *network, int ranks, struct deal *deals, s
     return true;
 }
 
-/// Areas in their order, and ranks with weights.
-struct row {
-    const uint64_t *size;     ///< [n_areas]
-    const double *weights;    ///< [ranks]
-    struct area_ranks *spans; ///< [n_areas] filled in
-    uint32_t n_areas;
-    int ranks;
-};
-
-/// Lays the areas on the ranks in their order, so that no rank has more than `most` times its weight: an area
-/// goes to the rank of the last one if it fits, else to the next rank, or to as many as it needs.
-/// \return the number of ranks that takes; one more than there are where they are too few.
-static int lay(const struct row *row, double most) {
-    int rank = 0; // the next one that is empty
-    double room = 0;
-    for (uint32_t area = 0; area < row->n_areas; area++) {
-        const double size = (double)row->size[area];
-        row->spans[area] = (struct area_ranks){rank > 0 ? rank - 1 : 0, 1};
-        if (row->size[area] == 0) continue;
-        if (size <= room) {
-            room -= size;
-            continue;
-        }
-        row->spans[area].first = rank;
-        for (room = 0; room < size && rank < row->ranks; rank++) room += most * row->weights[rank];
-        if (room < size) return row->ranks + 1;
-        row->spans[area].ranks = rank - row->spans[area].first;
-        room = row->spans[area].ranks > 1 ? 0 : room - size;
-    }
-    return rank;
-}
-
-/// Gives the ranks that are left to the last area, where that makes no rank fuller than `most` allows.
-static void spend(const struct row *row, int used, double most) {
-    uint32_t last = row->n_areas - 1;
-    double weights = 0;
-    while (row->size[last] == 0) last--;
-    struct area_ranks *span = &row->spans[last];
-    bool alone = true;
-    for (uint32_t area = 0; area < last; area++)
-        alone = alone && (row->size[area] == 0 || row->spans[area].first != span->first);
-    for (int rank = used; rank < row->ranks; rank++) weights += row->weights[rank];
-    if (alone)
-        span->ranks += row->ranks - used;
-    else if ((double)row->size[last] <= most * weights)
-        *span = (struct area_ranks){used, row->ranks - used};
-}
-
-/// Finds the smallest possible load of the fullest rank, over its weight, with the areas in their order.
-static void spread(const struct network *network, int ranks, const double *weights,
-                   struct area_ranks *spans) {
-    enum { halvings = 60 };
-    uint64_t *size = sizes(network);
-    const struct row row = {size, weights, spans, network->n_areas, ranks};
-    double total = 0;
-    for (int rank = 0; rank < ranks; rank++) total += weights[rank];
-    double low = network->n_neurons / total, high = network->n_neurons / weights[0] * 1.000001;
-    for (int i = 0; i < halvings; i++) {
-        const double middle = (low + high) / 2;
-        if (lay(&row, middle) <= ranks)
-            high = middle;
-        else
-            low = middle;
-    }
-    const int used = lay(&row, high);
-    if (used < ranks) spend(&row, used, high);
-    free(size);
-}
-
 const struct placement_rule placement_area_group = {
     .name = "area_group",
     .summary = "an area on ranks in proportion to its size, small areas together on one",
     .deal = deal,
-    .spread = spread,
+    .spread = placement_spread_in_order,
 };

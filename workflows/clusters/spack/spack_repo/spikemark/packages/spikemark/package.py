@@ -33,7 +33,7 @@ class Spikemark(Package):
 
     version("main", branch="main")
 
-    # The packages of setup/apt.txt; tests/test_lists.py keeps the lists in step.
+    # The packages of setup/apt.txt; tests/test_setup.py keeps the lists in step.
     depends_on("c", type="build")
     depends_on("cxx", type="build")
     depends_on("cmake@3.22:", type="build")
@@ -61,7 +61,7 @@ class Spikemark(Package):
             cmake("--build", "build")
             which("python3", required=True)("-m", "venv", ".venv")
             pip = which(".venv/bin/pip", required=True)
-            pip("install", "-c", "setup/constraints.txt", "-e", "analysis[workflow]")
+            pip("install", "-c", "setup/constraints.txt", "-e", ".[workflow]")
         mkdirp(prefix.bin)
         for program in ("build/miniapp", ".venv/bin/spikemark"):
             symlink(f"{root}/{program}", f"{prefix.bin}/{Path(program).name}")

@@ -1,1 +1,0 @@
-"""Caches: how delivery misses them, by model and by simulation."""

@@ -1,0 +1,141 @@
+"""Verbs on cycle times: waiting, and import, which reads those of other programs."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer.core import TyperCommand
+
+from spikemark.core.errors import BadInput
+
+from .options import Count, Number, Text, Texts, completed, only_with, pairs, registry, verb
+from .output import answer
+
+FORM = "NAME=THEIRS"
+
+
+Change = Annotated[str | None, typer.Option(**completed(registry("waiting.changes", "CHANGES")))]
+Format = Annotated[str | None, typer.Option(**completed(registry("records.imported", "READERS")))]
+
+
+@verb
+def waiting(
+    source: list[Path], *, schedule: Text, delay_ratio: Count, lag: Count, group_period: Count,
+    ranks: Annotated[int | None, typer.Option(min=2)],
+    change: Change,
+    unit: Text, column: Texts, details, json,
+) -> None:  # fmt: skip
+    """Say why the ranks of a run waited for each other, and what would help.
+
+    The parts of the waiting come from a ladder of meetings: what ranks would wait if they met every cycle,
+    every D cycles, or once (docs/models.md). They add up to the measured waiting. Predictions replay
+    the measured cycle times under another schedule; a run of that schedule checks them.
+
+    An example: cycle times of your own program as a NumPy array [rank, cycle].
+
+    spikemark waiting times.npy --unit ms
+
+    RUN|IMPORT|FILE…: Folder of a run, of imported cycle times or of a dry run, or files with cycle times.
+    --schedule: Answer for this schedule: structure_aware, overlapped, hierarchical, …
+    --delay-ratio: D: cycles between two exchanges of all ranks [the largest exact one; of a run, its own].
+    --lag: L: how many windows an exchange may take [1]; overlapped only.
+    --group-period: Cycles between meetings of a group [D]; hierarchical only.
+    --ranks: Number of ranks [that of the run].
+    --change NAME,…: What if: halve-jitter, level-ranks, double-delay-ratio, halve-latency, double-ranks,
+        slow-rank=RANK:FACTOR; + makes several together.
+    --unit: Required for tables: unit of all times: s, ms, us or ns.
+    --column NAME=THEIRS: What the files call a column; may be repeated (see `spikemark import --help`).
+    """
+    from spikemark.records import imported
+    from spikemark.waiting.answer import answer as answered
+    from spikemark.waiting.answer import content, lines, tables
+    from spikemark.waiting.trace import trace
+
+    alone = len(source) == 1 and (source[0].is_dir() or not source[0].suffix)
+    if alone:
+        only_with(f"files, not {source[0]}", None, unit=unit, column=column)
+        known = imported.sums_in(source[0]) or imported.run_or_times(source[0])
+    else:
+        known = imported.read(source, unit, pairs(column, "column", FORM))
+        if not isinstance(known, imported.Sums):
+            known = imported.cycle_times(known, source[0])
+    if isinstance(known, imported.Sums):
+        if schedule or change:
+            raise imported.sums.refuse(source[0])
+        return answer(json, lambda: known.content, tables=[known.table], warnings=known.remarks)
+    names, run = [name for name in (change or "").split(",") if name], trace(known)
+    made = answered(run, schedule, delay_ratio, names, lag=lag, group_period=group_period, ranks=ranks)
+    given = " ".join(shlex.quote(str(path)) for path in source)
+    more = f"spikemark waiting {given} --details" + f"    spikemark report {given}" * alone
+    shown = tables(made) if details and not json else ()
+    return answer(json, lambda: content(made), lines(made), shown, [more], run.warnings)
+
+
+class Formats(TyperCommand):
+    """Lists in its help what can be read; that list is loaded for nothing else."""
+
+    def format_epilog(self, ctx, formatter) -> None:
+        """Write the names of the formats, with what each one is."""
+        from spikemark.records.imported import READERS
+
+        with formatter.section("Formats"):
+            formatter.write_dl([(name, reader.summary) for name, reader in READERS.items()])
+
+
+@verb
+def import_cycles(
+    files: list[Path], *, out: Path, format_: Format,
+    unit: Text, column: Texts, skip: Annotated[int, typer.Option(min=0)] = 0, cycles: Count,
+    cycle_ms: Number, json,
+) -> None:  # fmt: skip
+    """Read the cycle times of another simulator, or of any program with ranks that meet in every cycle.
+
+    Afterwards, `spikemark waiting DIR` answers for that program, and `report DIR` writes a page.
+    An example: one file per rank, a line per cycle, times in milliseconds.
+
+    \b
+        $ head -2 rank-0.csv
+        compute,communicate
+        1.21,0.34
+        $ spikemark import rank-*.csv --unit ms --out mine
+        $ spikemark waiting mine
+
+    The columns are compute (or cycle_time, from which communicate is subtracted), communicate (all
+    communication, waiting included), wait (the waiting within communicate) and spikes. A missing wait is
+    derived from the others. One file may hold all ranks, as arrays [rank, cycle] in .npy (compute) or
+    .npz, or with a column `rank`. NumPy writes such a file from two arrays [rank, cycle] with
+    numpy.savez("times.npz", compute=compute, communicate=communicate).
+
+    FILE…: One file, or one for each rank.
+    --out DIR: Folder to write.
+    --format NAME: One of those below [the one that fits the files].
+    --unit: Required for tables: unit of all times: s, ms, us or ns.
+    --column NAME=THEIRS: What the files call a column, or which regions of a trace are communicate, wait, or
+        hold the cycles (within); may be repeated.
+    --skip: Cycles to leave out at the start.
+    --cycles: Cycles to keep after those [all].
+    --cycle-ms: Simulated time of a cycle in ms, if the files do not say.
+    """
+    from spikemark.records import imported
+    from spikemark.records.imported import derived
+
+    if cycle_ms is not None and not 0 < cycle_ms < float("inf"):
+        raise BadInput.of("cycle_ms", cycle_ms, "a number above 0", code="range")
+    reader, folder = imported.reader_of(files, format_).name, shlex.quote(str(out))
+    found = imported.read(files, unit, pairs(column, "column", FORM), skip, cycles, reader)
+    if isinstance(found, imported.Sums):
+        imported.save_sums(out, found)
+        line = f"{len(found.runs)} x sums of a run, without cycles: spikemark waiting {folder}"
+        return answer(json, found.model_dump, [line], warnings=found.remarks)
+    about = {"files": [str(path) for path in files], "unit": unit or "s", "skipped": skip}
+    made = imported.save(out, found, about | {"cycle_ms": cycle_ms, "reader": reader})
+    lines = [
+        f"{made.about.ranks} x {made.about.cycles} (ranks x cycles), {', '.join(made.about.columns)};"
+        f" {1e3 * made.compute.mean(dtype='f8'):.4g} ms of computing per cycle: {out}"
+    ]
+    first, quiet = derived.quiet(made.compute)
+    if 0 < quiet < made.compute.shape[1]:
+        lines.append(f"Quiet stretch: --skip {skip + first} --cycles {quiet}")
+    lines.append(f"spikemark waiting {folder}    spikemark report {folder}")
+    return answer(json, made.about.model_dump, lines, warnings=made.cautions)

@@ -1,0 +1,362 @@
+"""The history of a machine: one file MACHINE.jsonl in a folder, one line per setup that was measured once.
+
+An entry holds the time per cycle of every run, by phase and by cause, so that spreads can be computed again.
+Lines are only ever appended, and the file is written whole or not at all. A history tells the spread of a
+machine from run to run and from session to session, and when its times changed.
+"""
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from spikemark.core import places
+from spikemark.core.errors import BadInput, invalid
+from spikemark.core.files import write_atomically
+from spikemark.core.lock import locked
+from spikemark.core.reading import read_text
+from spikemark.models.power import segments
+from spikemark.network.named_files import with_content
+from spikemark.quantities.quantity import Quantity, student
+from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import counted, percent
+from spikemark.records.record import Run
+
+from . import sides
+from .compare import disturbed
+from .estimate import FEWEST_DEGREES, Known, Spread
+from .gate import said
+from .times import CYCLE, MEDIAN, times
+
+FEWEST = 4  # entries in which a change can be found
+SURE = 0.99  # level of the interval of a change, of which the best place was chosen with the times known
+END = ".jsonl"
+VERSIONS = ("version", "commit", "dirty", "compiler", "flags", "mpi_library")
+Seconds = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Date = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
+
+
+class _Kept(BaseModel):
+    """Fields that were added later are kept."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+class OfRun(_Kept):
+    """One run: when it began, its seed, and its parts (`Times.parts`) in s per cycle."""
+
+    started: Date
+    seed: int
+    parts: dict[str, Seconds]
+
+
+class Entry(_Kept):
+    """The runs of one setup in one session. `key` is the same for all runs of a setup, whatever the seed."""
+
+    kind: Literal["history"]
+    format_version: Literal[1]
+    started: Date
+    machine: str
+    experiment: str
+    setup: str
+    key: str
+    versions: dict[str, str | bool | None]
+    runs: Annotated[list[OfRun], Field(min_length=1)]
+
+    @property
+    def title(self) -> str:
+        """The experiment and the setup."""
+        return ": ".join(filter(None, (self.experiment, self.setup))) or self.key
+
+    @property
+    def cycle_s(self) -> float:
+        """The time of a cycle in s, mean over runs."""
+        return float(np.mean([run.parts[CYCLE] for run in self.runs]))
+
+    @property
+    def same(self) -> tuple:
+        """What two entries of the same runs have in common."""
+        return self.key, tuple(sorted((run.started, run.seed, run.parts[CYCLE]) for run in self.runs))
+
+
+@dataclass(frozen=True)
+class Added:
+    """What was appended to which files, how many entries were there before, and what was left out and why."""
+
+    files: dict[Path, int]
+    known: int
+    left_out: list[str]
+
+
+def file_of(folder: Path, run: Run) -> Path:
+    """The file of the machine of a run: of its cluster, or else of its host."""
+    return Path(folder) / f"{places.as_name(run.cluster or run.record.host.name.split('.')[0])}{END}"
+
+
+def key_of(run: Run) -> str:
+    """A hash of all that makes a setup: its description but for the seed, ranks, threads and nodes."""
+    description = {
+        name: value for name, value in with_content(run.record.description).items() if name != "seed"
+    }
+    parts = [description, run.record.ranks, run.record.threads, run.record.host.nodes]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def read(path: Path) -> list[Entry]:
+    """The entries of a file, the oldest first. Raises BadInput naming the line that is none."""
+    entries = []
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        try:
+            entries.append(Entry.model_validate_json(line))
+        except ValidationError as error:
+            raise invalid(error, f"{path}, line {number}: ", "entry") from None
+        if any(not run.parts.get(CYCLE, 0.0) > 0 for run in entries[-1].runs):
+            raise BadInput(f"{path}, line {number}: runs.parts.{CYCLE}: a time above 0 is needed")
+    return sorted(entries, key=lambda entry: entry.started)
+
+
+def files(folder: Path) -> list[Path]:
+    """The files of a history. Raises BadInput for a folder without any."""
+    found = sorted(Path(folder).glob(f"*{END}"))
+    if not found:
+        raise BadInput(f"{folder}: no history is there; `spikemark diff --history {folder} --add RESULTS`")
+    return found
+
+
+def add(folder: Path, given: list[Path]) -> Added:
+    """Append runs, sweeps or whole results to the history in a folder; what is known already is left alone.
+
+    Disturbed runs are left out, as `compare` does. Raises BadInput as `sides.read`, and for simulated times.
+    """
+    groups: dict[tuple, list] = defaultdict(list)
+    left_out: list[str] = []
+    for path in given:
+        side = sides.read(path)
+        left_out += side.left_out
+        session = "" if side.kind == sides.RUN else str(path)  # runs that are given one by one are one
+        for one in side.members.itertuples():
+            if (kind := one.run.record.kind) != "measured":
+                raise BadInput(f"{one.run.path}: kind={kind!r}; expected measured times for a history")
+            if why := disturbed(one.run):
+                left_out.append(f"{one.run.path}: left out: {why}")
+                continue
+            key = key_of(one.run)
+            groups[session, file_of(folder, one.run), key, one.experiment, one.setup].append(one)
+    new: dict[Path, list[Entry]] = defaultdict(list)
+    for (_, file, key, *_), members in groups.items():
+        new[file].append(_entry(key, members))
+    written, known = {}, 0
+    if new:
+        with locked(Path(folder)):
+            for file, entries in new.items():
+                there = {entry.same for entry in read(file)} if file.is_file() else set()
+                fresh = [entry for entry in entries if entry.same not in there]
+                known += len(entries) - len(fresh)
+                if fresh:
+                    before = file.read_bytes() if file.is_file() else b""
+                    lines = "".join(json.dumps(entry.model_dump()) + "\n" for entry in fresh)
+                    write_atomically(file, before + lines.encode())
+                    written[file] = len(fresh)
+    return Added(written, known, left_out)
+
+
+def _entry(key: str, members: list) -> Entry:
+    first, runs = members[0], []
+    for one in members:
+        parts = {name: part.value for name, part in times(one.run).parts.items() if name != MEDIAN}
+        runs.append({"started": one.run.record.provenance.started, "seed": one.seed, "parts": parts})
+    return Entry.model_validate({
+        "kind": "history", "format_version": 1, "started": min(run["started"] for run in runs),
+        "machine": first.run.cluster or first.run.record.host.name, "experiment": first.experiment,
+        "setup": first.setup, "key": key, "runs": runs,
+        "versions": {name: getattr(first.run.record.provenance, name) for name in VERSIONS},
+    })  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Change:
+    """The time of a cycle changed between two entries, by a share of the time before."""
+
+    before: Entry
+    after: Entry
+    change: Quantity
+
+    @property
+    def differs(self) -> dict[str, list]:
+        """The versions that differ between the two entries, with both values."""
+        old, new = self.before.versions, self.after.versions
+        names = dict.fromkeys((*old, *new))
+        return {name: [old.get(name), new.get(name)] for name in names if old.get(name) != new.get(name)}
+
+
+@dataclass(frozen=True)
+class Course:
+    """All entries of one setup, in the order of time, and where their level changes."""
+
+    entries: list[Entry]
+    changes: list[Change]
+
+    @property
+    def title(self) -> str:
+        return self.entries[-1].title
+
+    @property
+    def levels(self) -> list[list[Entry]]:
+        """The entries between changes."""
+        ends = [self.entries.index(change.after) for change in self.changes]
+        return [self.entries[a:b] for a, b in zip([0, *ends], [*ends, len(self.entries)], strict=True)]
+
+
+def courses(entries: Iterable[Entry]) -> list[Course]:
+    """The courses of all setups, in the order in which they were first measured."""
+    found: dict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        found[entry.key].append(entry)
+    return [Course(each, changes(each)) for each in found.values()]
+
+
+def changes(entries: list[Entry]) -> list[Change]:
+    """Where the time of a cycle changes for good: in at least two entries before, and two after.
+
+    The places are those of penalised least squares on logarithms (`models.power`). A change counts if the
+    interval of SURE of the difference of the two levels excludes 0 (Student's, with their common variance).
+    """
+    if len(entries) < FEWEST:
+        return []
+    logs = np.log([entry.cycle_s for entry in entries])
+    ends = [segment.first for segment in segments(logs)[1:]]
+    while ends:
+        bounds = [0, *ends, len(logs)]
+        levels = [logs[a:b] for a, b in pairwise(bounds)]
+        made = [_between(before, after) for before, after in pairwise(levels)]
+        unsure = [(abs(found.value), at) for at, found in enumerate(made) if found.low <= 0 <= found.high]
+        if not unsure:
+            return [Change(entries[at - 1], entries[at], one) for at, one in zip(ends, made, strict=True)]
+        del ends[min(unsure)[1]]  # the levels on both sides become one
+    return []
+
+
+def _between(before: np.ndarray, after: np.ndarray) -> Quantity:
+    """Share by which the level is higher afterwards, with the interval of SURE."""
+    degrees = len(before) + len(after) - 2
+    squares = sum(float(np.square(part - part.mean()).sum()) for part in (before, after))
+    error = (squares / degrees * (1 / len(before) + 1 / len(after))) ** 0.5
+    middle, half = float(after.mean() - before.mean()), student(degrees, SURE) * error
+    return Quantity(*(float(np.expm1(x)) for x in (middle, middle - half, middle + half)), kind="measured")
+
+
+def known_of(folder: Path) -> Callable[[Run], Known]:
+    """A function that tells the spread of the setup of a run on its machine, or else of all setups there.
+
+    The function raises BadInput where the folder has no history of the machine.
+    """
+    names = [path.name for path in files(folder)]
+    read_once: dict[Path, list[Entry]] = {}
+
+    def known(run: Run) -> Known:
+        path = file_of(folder, run)
+        if not path.is_file():
+            raise BadInput(f"--history={folder}: no {path.name}; expected the machine of A,"
+                           f" of {', '.join(names)}")  # fmt: skip
+        entries = read_once.setdefault(path, read(path))
+        own = spreads([entry for entry in entries if entry.key == key_of(run)])
+        if own.of_part(CYCLE).runs_degrees >= FEWEST_DEGREES:
+            return own
+        return spreads(entries)
+
+    return known
+
+
+def spreads(entries: list[Entry]) -> Known:
+    """The spread of every part within and between entries, as shares of the time of a cycle.
+
+    Between entries: what the means of entries of one level vary beyond what their runs explain.
+    """
+    levels = [level for course in courses(entries) for level in course.levels]
+    rows = [
+        {"level": number, "entry": id(entry), "drift": entry.cycle_s / level[0].cycle_s, "seed": run.seed}
+        | {name: time / entry.cycle_s for name, time in run.parts.items()}
+        for number, level in enumerate(levels) for entry in level for run in entry.runs
+    ]  # fmt: skip
+    table = pd.DataFrame(rows).fillna(0.0)
+    names = [name for name in table if name not in ("level", "entry", "drift", "seed")]
+    return Known({name: _spread(table, name) for name in names}, f"{len(entries)} entries")
+
+
+def _spread(table: pd.DataFrame, part: str) -> Spread:
+    """Of one part: by run its share of the cycle of its entry; `drift`: that cycle over the level's first."""
+    runs, degrees = _squares(table.groupby(["entry", "seed"])[part])
+    variance = runs / degrees if degrees else 0.0
+    of_level = table[part].mul(table["drift"]).groupby([table["level"], table["entry"]])
+    means = of_level.agg(["mean", "size"])
+    sessions, between = _squares(means.groupby("level")["mean"])
+    explained = sum((len(one) - 1) / one.mean() for _, one in means.groupby("level")["size"])
+    beyond = max(sessions - explained * variance, 0.0) / between if between else 0.0
+    return Spread(variance, degrees, beyond, between)
+
+
+def _squares(groups) -> tuple[float, int]:
+    """Sum of squares about the means of groups, and its degrees of freedom."""
+    deviation = groups.transform(lambda x: x - x.mean())
+    return float((deviation**2).sum()), len(deviation) - groups.ngroups
+
+
+def sentence(found: dict[Path, list[Course]]) -> str:
+    """How many changes there are, and how much the times spread."""
+    every = [course for courses in found.values() for course in courses]
+    entries = [entry for course in every for entry in course.entries]
+    spread = spreads(entries).of_part(CYCLE)
+    words = f"{counted(sum(len(course.changes) for course in every), 'change')} in"
+    words += f" {counted(len(entries), 'entry', 'entries')} of {counted(len(found), 'machine')}"
+    if spread.runs_degrees:
+        words += f"; runs of a session spread by {percent(spread.runs**0.5, 1)}"
+    if spread.sessions_degrees:
+        words += f", sessions by further {percent(spread.sessions**0.5, 1)}"
+    return f"{words} (standard deviations)."
+
+
+def table(found: dict[Path, list[Course]]) -> Table:
+    """A row per setup: entries, the latest time, and the latest change with what differs since."""
+
+    def changed(course: Course) -> str:
+        if not course.changes:
+            return "none"
+        last = course.changes[-1]
+        names = ", ".join(last.differs) or "nothing that entries tell"
+        return f"{said(last.change)} since {last.after.started[:10]}; differs: {names}"
+
+    columns = {
+        Column("machine", "machine"): lambda one: one[0].stem,
+        Column("setup", "setup"): lambda one: one[1].title,
+        Column("entries", "entries", "counted"): lambda one: len(one[1].entries),
+        Column("latest", "latest"): lambda one: one[1].entries[-1].started[:10],
+        Column("cycle", "µs per cycle", "measured", digits=4): lambda one: 1e6 * one[1].entries[-1].cycle_s,
+        Column("change", "latest change"): lambda one: changed(one[1]),
+    }
+    return Table.of(columns, [(path, course) for path, courses in found.items() for course in courses])
+
+
+def content(found: dict[Path, list[Course]]) -> dict[str, Any]:
+    """The content for JSON, by machine and setup; times in s per cycle."""
+
+    def of(course: Course) -> dict[str, Any]:
+        entries = [
+            {"started": e.started, "cycle_s": e.cycle_s, "runs": len(e.runs), "versions": e.versions}
+            for e in course.entries
+        ]
+        changes = [
+            {"since": one.after.started, "change": one.change.content(), "differs": one.differs}
+            for one in course.changes
+        ]
+        return {"setup": course.title, "key": course.entries[-1].key, "entries": entries, "changes": changes}
+
+    machines = {path.stem: [of(course) for course in courses] for path, courses in found.items()}
+    return {"kind": "history_summary", "format_version": 1, "machines": machines}

@@ -1,0 +1,187 @@
+"""A comparison as one screen, as JSON, and as a page: the answer, the parts, what else differs."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from spikemark.core.files import write_output
+from spikemark.quantities.elements import Box, Section
+from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import counted, listed
+from spikemark.report import plots
+from spikemark.report.document import Page, html
+
+from .compare import FASTER, OPEN, SLOWER, Comparison, Setup, verdict
+from .estimate import ASSUMED_SESSIONS, WORDS
+from .gate import FAIL, Gate, said, signed
+from .times import CYCLE, MEDIAN, PHASE
+
+MICRO = 1e6
+MOST = 12  # rows of a screen, setups of a picture
+LONGEST, LISTED = 60, 5  # characters of a value, names in a sentence
+
+
+def sentence(made: Comparison) -> str:
+    """Is B slower, by how much, and where?"""
+    change = made.overall
+    where = f"Over {counted(len(made.setups), 'setup')}, " if len(made.setups) > 1 else ""
+    if change.low is None:
+        return f"{where}B takes {said(change)} per cycle, but runs were disturbed: not judged."
+    found = verdict(change)
+    if found == OPEN:
+        return f"{where}B is as fast as A as far as is known: {said(change)} per cycle."
+    most = _mostly(made.setups[0]) if len(made.setups) == 1 else ""
+    return f"{where}B is {found} than A: {said(change)} per cycle{most}."
+
+
+def _mostly(setup: Setup) -> str:
+    """The phase with the largest share of the change, if it is told apart from 0."""
+    parts = {n: e.difference_s / setup.cycle.difference_s for n, e in setup.parts.items() if PHASE in n}
+    name = max(parts, key=parts.get, default="")
+    known = name and verdict(setup.change(name)) != OPEN
+    return f", most of it in {name.removeprefix(PHASE)}" if known else ""
+
+
+def lines(made: Comparison) -> list[str]:
+    """What the screen says besides the sentence, at most four lines."""
+    found, setups = [], made.setups
+    if len(setups) > 1:
+        count = {kind: sum(verdict(made.change(s)) == kind for s in setups) for kind in (SLOWER, FASTER)}
+        found.append(f"Told apart from A: {count[SLOWER]} slower, {count[FASTER]} faster.")
+    medians = [(s, c) for s in setups if (c := made.median_change(s))]
+    hidden = [(s, c) for s, c in medians if verdict(c) not in (OPEN, verdict(made.change(s)))]
+    if hidden:
+        setup, change = max(hidden, key=lambda one: abs(one[1].value))
+        name = f" of {setup.name}" if setup.name else ""
+        found.append(f"The median cycle{name} is {verdict(change)}: {said(change)}; few long cycles hide it.")
+    rests = listed(dict.fromkeys(WORDS[setup.cycle.spread] for setup in setups))
+    later = any(setup.cycle.sessions_assumed for setup in setups)
+    also = f" and {100 * ASSUMED_SESSIONS:g} % assumed, as one side was measured later" if later else ""
+    found.append(f"Intervals (95 %) rest on {rests}{also}.")
+    lone = [f"{len(names)} only in {side}" for side, names in _alone(made) if names]
+    apart = listed([one.field for one in made.differs[:LISTED]]) if made.differs else "nothing"
+    more = f" and {len(made.differs) - LISTED} more" if len(made.differs) > LISTED else ""
+    found.append(f"Else differs: {apart}{more}." + (f" Runs: {', '.join(lone)}." if lone else ""))
+    return found
+
+
+def _alone(made: Comparison) -> list[tuple[str, list[str]]]:
+    return [("A", made.pairs.only_first), ("B", made.pairs.only_second)]
+
+
+def first_table(made: Comparison) -> Table:
+    """The setups that changed most; or of a single one, its phases and causes."""
+    if len(made.setups) == 1:
+        return parts(made, made.setups[0])
+    ordered = sorted(made.setups, key=lambda s: -abs(s.change().value))
+    return overview(made, ordered[:MOST])
+
+
+def overview(made: Comparison, setups: list[Setup]) -> Table:
+    """A row per setup."""
+    columns = {
+        Column("setup", "setup"): lambda s: s.name,
+        Column("pairs", "pairs", "counted"): lambda s: len(s.pairs),
+        Column("first", "A (µs per cycle)", digits=4): lambda s: MICRO * s.cycle.first_s,
+        Column("second", "B (µs per cycle)", digits=4): lambda s: MICRO * s.cycle.second_s,
+        Column("change", "change", words=signed): lambda s: made.change(s),
+    }
+    return Table.of(columns, setups, "Setups")
+
+
+def parts(made: Comparison, setup: Setup) -> Table:
+    """The cycle, its phases and its causes on both sides; phases add up to the cycle, and so do causes."""
+    least = {CYCLE: -1.0, MEDIAN: np.inf}
+    names = [n for n, e in setup.parts.items() if max(abs(e.first_s), abs(e.second_s)) > least.get(n, 1e-10)]
+    columns = {
+        Column("part", ""): lambda n: n.replace(".", " "),
+        Column("first", "A (µs)", digits=4): lambda n: MICRO * setup.parts[n].first_s,
+        Column("second", "B (µs)", digits=4): lambda n: MICRO * setup.parts[n].second_s,
+        Column("share", "change, of a cycle of A", words=signed): lambda n: (
+            made.change(setup) if n == CYCLE else setup.change(n)
+        ),
+    }
+    runs = f"{counted(setup.runs[0], 'run')} of A, {counted(setup.runs[1], 'run')} of B"
+    notes = [f"{name}: {why}" for name, why in setup.missing.items()]
+    return Table.of(columns, names, f"{setup.name}: {runs}" if setup.name else runs, notes=notes)
+
+
+def apart(made: Comparison) -> Table:
+    """What else differs: machine, configuration, versions, binding."""
+    columns = {
+        Column("group", "what"): lambda one: one.group,
+        Column("field", "field"): lambda one: one.field,
+        Column("first", "A"): lambda one: one.first[:LONGEST],
+        Column("second", "B"): lambda one: one.second[:LONGEST],
+        Column("pairs", "pairs", "counted"): lambda one: one.runs,
+    }
+    return Table.of(columns, made.differs, "What else differs")
+
+
+def details(made: Comparison) -> list[Table]:
+    """All setups, the parts of each, what else differs, and runs without a partner."""
+    alone = [{"side": side, "run": name} for side, names in _alone(made) for name in names]
+    tables = [overview(made, made.setups), *(parts(made, setup) for setup in made.setups), apart(made)]
+    tables.append(Table([Column("side", "only in"), Column("run", "run")], alone, "Runs without a partner"))
+    return [table for table in tables if table.rows]
+
+
+def content(made: Comparison, decided: Gate | None = None) -> dict[str, Any]:
+    """The content for JSON; times are in s per cycle, changes are shares of a cycle of A."""
+    found: dict[str, Any] = {
+        "kind": "difference", "format_version": 1, "first": str(made.first.path),
+        "second": str(made.second.path), "sentence": sentence(made), "overall": made.overall.content(),
+        "level": made.level, "setups": [_setup(made, setup) for setup in made.setups],
+        "differs": [vars(one) for one in made.differs], "only_first": made.pairs.only_first,
+        "only_second": made.pairs.only_second, "cautions": made.cautions,
+    }  # fmt: skip
+    if decided is not None:
+        found["fail_above"] = {
+            "limit": decided.limit, "state": decided.state, "setup": decided.worst,
+            "ratio": decided.ratio.content(), "sentence": decided.sentence,
+        }  # fmt: skip
+    return found
+
+
+def _setup(made: Comparison, setup: Setup) -> dict[str, Any]:
+    middle = made.median_change(setup)
+    return {
+        "name": setup.name,
+        "pairs": [[one.id or str(one.run.path) for one in pair] for pair in setup.pairs],
+        "runs": list(setup.runs), "change": made.change(setup).content(),
+        "verdict": verdict(made.change(setup)) if setup.judged else "not judged",
+        "median_change": None if middle is None else middle.content(), "disturbed": list(setup.disturbed),
+        "parts": {
+            name: {
+                "first_s": one.first_s, "second_s": one.second_s, "difference_s": one.difference_s,
+                "interval_s": list(one.interval()) if setup.judged else None, "kind": setup.kind,
+                "spread": one.spread,
+            } for name, one in setup.parts.items() if name != MEDIAN
+        },
+        "missing": setup.missing,
+    }  # fmt: skip
+
+
+def write(made: Comparison, decided: Gate | None, path: Path) -> None:
+    """Write the page, whole or not at all."""
+    phases = [
+        {"setup": f"{setup.name} {side}".strip(), **{
+            name.removeprefix(PHASE): max(MICRO * getattr(part, f"{which}_s"), 0.0)
+            for name, part in setup.parts.items() if name.startswith(PHASE)
+        }}
+        for setup in made.setups[:MOST] for side, which in (("A", "first"), ("B", "second"))
+    ]  # fmt: skip
+    frame = pd.DataFrame(phases).fillna(0.0)
+    names = [name for name in frame if name != "setup"]
+    caption = f"Microseconds per cycle by phase, means over ranks and runs ({made.setups[0].kind})."
+    picture = plots.bars(frame, "setup", names, "phases", "Phases", caption, xlabel="µs per cycle")
+    boxes = [Box("bad" if decided.state == FAIL else "plain", decided.sentence)] if decided else []
+    boxes += [Box("wary", line) for line in made.cautions]
+    page = Page(
+        f"{made.first.path} (A) and {made.second.path} (B)", "Two results side by side", sentence(made),
+        picture=picture, table=first_table(made), notes=lines(made),
+        sections=[Section("details", "Details", boxes=boxes, tables=details(made))],
+    )  # fmt: skip
+    write_output(path, html(page, Path(path).parent))

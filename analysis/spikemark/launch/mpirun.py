@@ -1,0 +1,110 @@
+"""Ranks started with mpirun: that of Open MPI 4 and 5, or Hydra of MPICH and Intel MPI."""
+
+import functools
+import os
+import shutil
+import subprocess
+
+from . import slurm
+from .command import Launch
+from .layout import Layout, Nodes, Spread, check, spread
+
+LIMIT_S = 60
+#: Open MPI starts nothing for root otherwise.
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+#: What keeps ranks on too few cores from spinning while they wait.
+CROWDED = {
+    "SPIKEMARK_WAITING": "spikemark",  # the record says who chose
+    "OMP_WAIT_POLICY": "passive",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",  # Open MPI 4
+    "OMPI_MCA_mpi_yield_when_idle": "1",  # Open MPI 4 cannot see cores taken away by taskset
+    "MPIR_CVAR_POLLS_BEFORE_YIELD": "1",  # MPICH with ch3
+    "I_MPI_WAIT_MODE": "1",
+    "I_MPI_THREAD_YIELD": "2",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",  # Open MPI 5
+}
+
+
+def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
+    """Each thread gets its own core. If a single node has too few cores, no thread is bound.
+
+    Raises BadInput if several nodes have too few cores, or if `layout` asks for more of a node than it has.
+    """
+    check(layout)
+    crowded = _crowded(layout, nodes)
+    placed = Spread(layout.ranks, 1, layout.ranks, names=nodes.names) if crowded else spread(layout, nodes)
+    bound = not crowded and layout.binding != "none"
+    environment = {"OMP_NUM_THREADS": str(layout.threads)} | (AS_ROOT if os.geteuid() == 0 else {})
+    environment |= {"OMP_PROC_BIND": "close", "OMP_PLACES": "cores"} if bound else {"OMP_PROC_BIND": "false"}
+    environment |= CROWDED if crowded else {}
+    removed: tuple[str, ...] = ()
+    if slurm.inside():
+        removed = tuple(slurm.inherited(os.environ))
+        environment |= _daemons(nodes)
+    version = _version(shutil.which("mpirun"))
+    if "Intel(R) MPI" in version:
+        environment |= {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "omp"} if bound else {"I_MPI_PIN": "0"}
+        options = _hydra(placed)
+    elif "HYDRA" in version:
+        binding = f"core:{layout.threads}" if bound else "none"
+        options = ["-bind-to", binding, *_hydra(placed)]
+    else:
+        options = _open_mpi(placed, layout.threads if bound else None)
+        if placed.names:  # daemons started by ssh have an environment of their own
+            options += [part for name in environment if name.startswith("OMP_") for part in ("-x", name)]
+    command = ["mpirun", *options, "-n", str(layout.ranks), *program]
+    # Without names, another batch system may tell mpirun of nodes that are not known here.
+    return Launch(command, environment, removed, placed if placed.names else None)
+
+
+def _crowded(layout: Layout, nodes: Nodes) -> bool:
+    """Says whether all ranks are started on a single node although its cores are too few."""
+    free = layout.binding != "cores" and (layout.ranks_per_node or layout.ranks) >= layout.ranks
+    return free and len(nodes.cores) == 1 and layout.ranks * layout.threads > nodes.cores[0]
+
+
+def _open_mpi(placed: Spread, threads: int | None) -> list[str]:
+    """`threads`: cores that each rank is bound to; None: it is not bound."""
+    binding = ["--bind-to", "core:if-supported" if threads else "none"]
+    cores = f":PE={threads}" if threads else ""
+    if not placed.names:
+        return [*binding, "--map-by", f"slot{cores}"] if threads else binding
+    hosts = ",".join(f"{name}:{placed.ranks_per_node * (threads or 1)}" for name in placed.names)
+    order = "slot" if placed.distribution == "block" else "node"
+    mapping = f"ppr:{placed.ranks_per_node}:node{cores}"
+    return [*binding, "--host", hosts, "--map-by", mapping, "--rank-by", order]
+
+
+def _hydra(placed: Spread) -> list[str]:
+    """Hydra goes round the hosts again until all ranks have a place."""
+    if not placed.names:
+        return []
+    in_turn = placed.ranks_per_node if placed.distribution == "block" else 1
+    return ["-hosts", ",".join(placed.names), "-ppn", str(in_turn)]
+
+
+def _daemons(nodes: Nodes) -> dict[str, str]:
+    """What mpirun reads about the allocation, and options of the step in which it starts its daemons.
+
+    All nodes of the job are named: Open MPI asks Slurm for certain nodes only where it takes fewer.
+    """
+    hosts, cores = slurm.hosts(), dict(zip(nodes.names, nodes.cores, strict=False))
+    return {
+        "SLURM_NODELIST": os.environ.get("SLURM_JOB_NODELIST", ""),
+        "SLURM_NNODES": str(len(hosts)),
+        "SLURM_TASKS_PER_NODE": ",".join(str(cores.get(host, 1)) for host in hosts),
+        "SLURM_OVERLAP": "1",
+        "SLURM_MEM_PER_NODE": "0",
+    }
+
+
+@functools.cache
+def _version(program: str | None) -> str:
+    """What an mpirun says about itself; nothing if there is none."""
+    if program is None:
+        return ""
+    try:
+        done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=LIMIT_S)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout + done.stderr

@@ -1,0 +1,69 @@
+"""Why a program failed, in one line: its own words, the signal that ended it, or its last line."""
+
+import re
+import signal
+
+#: What the programs of this project say about an error; their warnings are not errors.
+OWN = re.compile(r"(?:miniapp|bench_\w+|spikemark): (?!warning: |interrupted: )")
+NO_COMPLAINT = re.compile(r"(?:miniapp|bench_\w+): warning: |spikemark: interrupted: ")
+#: What Open MPI says, between two rules: a reason where a program printed nothing.
+BLOCK = re.compile(r"^-{20,}$(.*?)^-{20,}$", re.MULTILINE | re.DOTALL)
+#: Blocks that name nothing but the exit status; Open MPI prints one or both of them.
+STATUS_ONLY = re.compile(r"Primary job|detected that one or more processes exited with non-zero\s+status")
+#: Lines of launchers, which surround what a program says.
+LAUNCHER = re.compile(
+    r"(?:srun|slurmstepd\S*|mpirun|mpiexec|prterun): |[-=*]{3,}|\[\S+:\d+[\]:]|\[(?:mpiexec|proxy)\S*\]"
+)
+MEMORY = re.compile(r"oom[-_]kill|OOM Killed|Out Of Memory")
+LIMIT = re.compile(r"CANCELLED AT \S+ DUE TO TIME LIMIT")
+JOB_ENDS = re.compile(r"CANCELLED AT |Slurm job \d+ has expired|Job/step already completing")
+NAMES = {signal.strsignal(number): number for number in signal.Signals}
+#: How launchers and shells tell that a signal ended a rank.
+SIGNAL = re.compile(rf"(?:tasks? [\d,-]+: |: \d+ )({'|'.join(map(re.escape, filter(None, NAMES)))})")
+SIGNAL_NUMBER = re.compile(r"exited on\s+signal (\d+)|EXIT STRING: .* \(signal (\d+)\)")
+
+
+def last_line(text: str) -> str:
+    """The last line that is not blank; empty if there is none."""
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
+
+
+def own(text: str) -> str | None:
+    """The first line in which a program of this project says what is wrong, without its name; else None."""
+    said = map(str.strip, text.splitlines())
+    return next((OWN.sub("", line, count=1) for line in said if OWN.match(line)), None)
+
+
+def of_program(text: str, status: int | None) -> str:
+    """Why a program failed that printed `text` and ended with `status`, negative for a signal.
+
+    The first of: what a program of this project says, out of memory, the time limit of the job, the signal,
+    the last line that no launcher wrote, the last line of all, the status.
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if said := next((line for line in lines if OWN.match(line)), None):
+        return said
+    if MEMORY.search(text):
+        return "out of memory: give more with --mem, or take more nodes"
+    if LIMIT.search(text):
+        return "the job reached its time limit: give more with --time"
+    if number := _signal(text, status):
+        name = signal.Signals(number).name if number in NAMES.values() else f"signal {number}"
+        hint = ", by somebody or because memory ran out" if number == signal.SIGKILL else ""
+        return f"ended by {name} ({(signal.strsignal(number) or 'unknown').lower()}{hint})"
+    outside = map(str.strip, BLOCK.sub("", text).splitlines())
+    program = [line for line in outside if line and not (LAUNCHER.match(line) or NO_COMPLAINT.match(line))]
+    blocks = [" ".join(block.split()) for block in BLOCK.findall(text) if not STATUS_ONLY.search(block)]
+    said = program[-1:] or blocks[:1]
+    return said[0] if said else f"exit status {status} without a message"
+
+
+def _signal(text: str, status: int | None) -> int | None:
+    """The signal that ended the program, as a launcher, its shell or the system tells it."""
+    if found := SIGNAL.search(text):
+        return NAMES[found[1]]
+    if found := SIGNAL_NUMBER.search(text):
+        return int(found[1] or found[2])
+    if status is None or not (status < 0 or 128 < status < 128 + signal.NSIG):
+        return None
+    return -status if status < 0 else status - 128

@@ -1,0 +1,302 @@
+"""Reads the energy meter of the node that it runs on, beside a run, until FOLDER/over is there.
+
+    python sampler.py FOLDER [--interval S] [--root /sys] [--sensor CHIP/LABEL]...
+
+Writes FOLDER/HOST.csv, a line per reading and channel, and FOLDER/HOST.json: which meters were tried and why
+they cannot be read, the channels of the first that can, and `ahead_s`, which turns the times into seconds
+since the Unix epoch. SIGTERM ends it, too. Uses nothing but Python's own library, since it starts on every
+node.
+
+Meters, in this order; the first that can be read is taken:
+
+- powercap: energy of the processor packages (RAPL) in uJ. Zones within a package, the platform (psys), and
+  packages that are offered again through MMIO are left out, so nothing counts twice.
+- pm_counters: energy of the node on Cray systems in whole J.
+- hwmon: energy, else power, of a sensor of the board in uJ or uW. Sensors may overlap, so several are added
+  only if they are named, or if they are the sockets of amd_energy.
+- slurm: `CurrentWatts` of the node, by scontrol. Slurm refreshes it as AcctGatherNodeFreq says.
+
+A counter of packages that falls has wrapped around at `max_energy_range_uj`; the others have no known range,
+so one that falls is lost. A reading that fails is left out; after MOST_FAILED in a row a package's counter
+may have wrapped around unseen, and it is lost.
+"""
+
+import argparse
+import json
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+OVER = "over"  # the file that ends the samplers of a folder
+COLUMNS = ("channel", "time_s", "energy_j", "power_w")
+MOST_FAILED = 3
+SLURM_INTERVAL_S = 1.0  # shortest time between two calls of scontrol
+SCONTROL_S = 10.0  # longest wait for it
+HWMON = (("energy", "_input", "J"), ("power", "_input", "W"), ("power", "_average", "W"))  # best first
+
+
+class Unread(Exception):
+    """Why a meter or a file cannot be read; `status`: unavailable (not there) or denied (to this user)."""
+
+    def __init__(self, reason: str, status: str = "unavailable"):
+        super().__init__(reason)
+        self.status = status
+
+
+@dataclass
+class Channel:
+    """One counter or sensor. `raw` reads it in units of `scale` J or W; `range` is where a counter wraps."""
+
+    name: str
+    event: str
+    unit: str
+    raw: Callable[[], int]
+    scale: float = 1e-6
+    range: int | None = None
+    failed: int = 0
+    reason: str | None = None  # of the last failure
+    lost: bool = False
+    _last: int | None = None
+    _counted: int = 0
+    _in_a_row: int = 0
+
+    def start(self) -> "Channel":
+        """Takes the first reading. Raises Unread."""
+        self._last = self.raw()
+        if self.range is not None and self._last > self.range:
+            raise Unread(f"{self.event}: {self._last} is above its max_energy_range_uj of {self.range}")
+        return self
+
+    def read(self) -> float | None:
+        """Energy in J since the start, or power in W; None for a reading that failed."""
+        if self.lost:
+            return None
+        try:
+            now = self.raw()
+            if self.range is not None and now > self.range:
+                self.lost = True
+                raise Unread(f"{self.event}: {now} is above its max_energy_range_uj of {self.range}")
+            if self.unit == "J" and now < self._last and self.range is None:
+                self.lost = True
+                raise Unread(f"{self.event}: fell from {self._last} to {now}")
+        except Unread as why:
+            self.failed, self._in_a_row, self.reason = self.failed + 1, self._in_a_row + 1, str(why)
+            self.lost |= self.range is not None and self._in_a_row > MOST_FAILED
+            return None
+        self._in_a_row = 0
+        if self.unit == "W":
+            return self.scale * now
+        self._counted += now - self._last + (self.range if now < self._last else 0)
+        self._last = now
+        return self.scale * self._counted
+
+
+def text(path: Path) -> str:
+    """The first line of a file. Raises Unread."""
+    try:
+        lines = path.read_text(errors="replace").splitlines()
+    except PermissionError:
+        raise Unread(f"{path}: permission denied", "denied") from None
+    except FileNotFoundError:
+        raise Unread(f"{path}: not there") from None
+    except OSError as error:
+        raise Unread(f"{path}: {error.strerror}") from None
+    return lines[0].strip() if lines else ""
+
+
+def number(path: Path, unit: str = "") -> int:
+    """The whole number >= 0 that a file begins with; `unit`: what follows it. Raises Unread."""
+    said = text(path)
+    found = re.fullmatch(rf"([0-9]{{1,19}}) {unit}( .*)?" if unit else r"([0-9]{1,19})", said)
+    if not found:
+        raise Unread(f"{path}: {said[:40]!r}; expected a whole number")
+    return int(found[1])
+
+
+def _listed(folder: Path, start: str) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.name.startswith(start))
+    except PermissionError:
+        raise Unread(f"{folder}: permission denied", "denied") from None
+    except OSError:
+        raise Unread(f"{folder}: not there") from None
+
+
+def powercap(root: Path, sensors: list[str]) -> list[Channel]:
+    """A channel per processor package."""
+    folder, found = root / "class/powercap", {}
+    zones = [zone for zone in _listed(folder, "") if ":" in zone.name]
+    for zone in sorted(zones, key=lambda zone: ("mmio" in zone.name, zone.name)):
+        name = text(zone / "name")  # a zone without a name may be a package: nothing is left out silently
+        if name.startswith("package") and name not in found:
+            file = zone / "energy_uj"
+            channel = Channel(name, str(file), "J", lambda file=file: number(file))
+            channel.range = number(zone / "max_energy_range_uj")
+            found[name] = channel.start()
+    if not found:
+        raise Unread(f"{folder}: no zone is a package")
+    return list(found.values())
+
+
+def pm_counters(root: Path, sensors: list[str]) -> list[Channel]:
+    """The energy of the node on Cray systems."""
+    file = root / "cray/pm_counters/energy"
+    return [Channel("node", str(file), "J", lambda: number(file, "J"), scale=1.0).start()]
+
+
+def hwmon(root: Path, sensors: list[str]) -> list[Channel]:
+    """The sensors that are named, or those that surely do not overlap."""
+    folder, found = root / "class/hwmon", []
+    for prefix, suffix, unit in HWMON:
+        for chip in _listed(folder, "hwmon"):
+            for file in _listed(chip, prefix):
+                if re.fullmatch(rf"{prefix}\d+{suffix}", file.name):
+                    name = f"{_or(chip / 'name', chip.name)}/{_label(file, suffix)}"
+                    if not name.split("/")[1].startswith("Ecore"):
+                        found.append(((prefix, suffix), name, file, unit))
+    if not found:
+        raise Unread(f"{folder}: no chip has energy*_input, power*_input or power*_average")
+    if sensors:
+        for sensor in sensors:
+            if sensor not in [name for _, name, _, _ in found]:
+                raise Unread(f"no sensor {sensor}; there are: {_names(found)}")
+        best = {name: kind for kind, name, _, _ in reversed(found)}  # energy and power of one are not two
+        chosen = [one for one in found if one[1] in sensors and best[one[1]] == one[0]]
+    else:
+        alike = [one for one in found if one[0] == found[0][0]]
+        chosen = [one for one in alike if one[1].split("/")[1].startswith("Esocket")] or alike
+        if len(chosen) > 1 and chosen is alike:
+            words = "record.energy_sensors says which to add up"
+            raise Unread(f"{len(alike)} sensors, which may overlap: {words}; there are: {_names(alike)}")
+    return [
+        Channel(name, str(file), unit, lambda file=file: number(file)).start()
+        for _, name, file, unit in chosen
+    ]
+
+
+def _or(path: Path, otherwise: str) -> str:
+    try:
+        return re.sub(r'[,"]', " ", text(path)) or otherwise
+    except Unread:
+        return otherwise
+
+
+def _label(file: Path, suffix: str) -> str:
+    own = file.name.removesuffix(suffix)
+    return _or(file.with_name(f"{own}_label"), own)
+
+
+def _names(found: list[tuple]) -> str:
+    return ", ".join(dict.fromkeys(name for _, name, _, _ in found))
+
+
+def slurm(root: Path, sensors: list[str]) -> list[Channel]:
+    """The power of the node as Slurm's accounting knows it."""
+    node = os.environ.get("SLURMD_NODENAME") or os.uname().nodename.split(".")[0]
+    command = ["scontrol", "--oneliner", "show", "node", node]
+
+    def watts() -> int:
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=SCONTROL_S)
+        except (OSError, subprocess.TimeoutExpired):
+            raise Unread("scontrol: not there, or no answer") from None
+        found = re.search(r"\bCurrentWatts=(\d{1,9})\b", done.stdout)
+        if not found or int(found[1]) == 0:
+            raise Unread(f"scontrol show node {node}: no CurrentWatts; Slurm has no AcctGatherEnergyType")
+        return int(found[1])
+
+    return [Channel("CurrentWatts", " ".join(command), "W", watts, scale=1.0).start()]
+
+
+#: Meters by name, best first.
+METERS = {"powercap": powercap, "pm_counters": pm_counters, "hwmon": hwmon, "slurm": slurm}
+
+
+@dataclass
+class Opened:
+    """The first meter that can be read: `source` and `channels`; and what was `tried` before."""
+
+    source: str | None = None
+    channels: list[Channel] = field(default_factory=list)
+    tried: list[dict[str, str]] = field(default_factory=list)
+
+
+def opened(root: Path, sensors: list[str]) -> Opened:
+    """Looks for a meter; with `sensors`, only sensors of the board are looked for."""
+    found = Opened()
+    for name, meter in METERS.items():
+        if sensors and name != "hwmon":
+            continue
+        try:
+            found.channels = meter(root, sensors)
+        except Unread as why:
+            found.tried.append({"source": name, "status": why.status, "reason": str(why)})
+            continue
+        found.source = name
+        break
+    return found
+
+
+def sample(folder: Path, interval_s: float, root: Path, sensors: list[str], over: threading.Event) -> None:
+    """Reads until `over` is set or the file OVER is there; the last reading follows it."""
+    found, host = opened(root, sensors), os.uname().nodename
+    began, used = time.monotonic(), time.process_time()
+    if found.source == "slurm":
+        interval_s = max(interval_s, SLURM_INTERVAL_S)
+
+    def about() -> None:
+        channels = [
+            {name: getattr(c, name) for name in ("name", "event", "unit", "failed", "reason")}
+            for c in found.channels
+        ]
+        lasted = time.monotonic() - began
+        content = {
+            "host": host, "source": found.source, "tried": found.tried, "channels": channels,
+            "interval_s": interval_s, "ahead_s": time.time() - time.monotonic(),
+            "cost": (time.process_time() - used) / lasted if lasted > interval_s else 0.0,
+        }  # fmt: skip
+        new = folder / f".{host}.json"
+        new.write_text(json.dumps(content))
+        os.replace(new, folder / f"{host}.json")
+
+    with open(folder / f"{host}.csv", "w", encoding="utf-8") as file:
+        file.write(",".join(COLUMNS) + "\n")
+        number_of, last = 0, False
+        while found.channels:
+            for channel in found.channels:
+                before = time.monotonic()
+                if (value := channel.read()) is not None:
+                    cells = (f"{value!r},", f",{value!r}")[channel.unit == "W"]
+                    file.write(f"{channel.name},{(before + time.monotonic()) / 2:.7f},{cells}\n")
+            file.flush()  # what was read survives the end of the job
+            if number_of == 0:
+                about()
+            if last:
+                break
+            number_of += 1
+            last = over.wait(max(0.0, began + number_of * interval_s - time.monotonic()))
+            last = last or (folder / OVER).exists()
+    about()
+
+
+def main() -> None:
+    """The command line; see the head of this file."""
+    parser = argparse.ArgumentParser(description="Reads the energy meter of this node until SIGTERM.")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--interval", type=float, default=0.1, help="seconds between two readings")
+    parser.add_argument("--root", type=Path, default=Path("/sys"))
+    parser.add_argument("--sensor", action="append", default=[], help="of hwmon, CHIP/LABEL; may be repeated")
+    given, over = parser.parse_args(), threading.Event()
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(sign, lambda *_: over.set())
+    sample(given.folder, given.interval, given.root, given.sensor, over)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""How far a data sheet carries: the kernel times of a machine, predicted from those of another one.
+
+Each time is scaled by what a data sheet says of the two machines. Computing scales with the clock. A synapse
+that is read from memory takes its time from the bandwidth as well, so delivery per synapse has the larger
+one of both factors. The first synapse of a list is a cache miss, whose latency no data sheet states: it
+scales with the clock, too, and with the square root of the last cache per core, as misses do (Hartstein et
+al. 2006, doi:10.1145/1128022.1128064).
+"""
+
+import math
+from dataclasses import dataclass
+
+from spikemark.machines.profile import Profile
+from spikemark.quantities.words import number
+
+GROUPS = {"one_core": "bandwidth_core", "full_node": "bandwidth"}  # with the bandwidth that a core shares
+MEMORY, MISS = ("t_next",), ("t_first",)
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """A kernel time in ns, measured on a machine, and predicted from that of another one."""
+
+    path: str
+    predicted: float
+    measured: float
+
+    @property
+    def factor(self) -> float:
+        """Predicted over measured."""
+        return self.predicted / self.measured
+
+
+def scale(path: str, source: Profile, target: Profile, sheet: bool = True) -> float:
+    """The factor from a kernel time of `source` to that of `target`; without `sheet`, by the clock alone."""
+
+    def ratio(name: str) -> float:
+        return source.need(name, "scaling").value / target.need(name, "scaling").value
+
+    _, group, kernel, *_ = path.split(".")
+    factor = ratio("node.clock")
+    if sheet and kernel in MEMORY:
+        cores = ratio("node.cores") if group == "full_node" else 1.0
+        factor = max(factor, ratio(f"node.{GROUPS[group]}") / cores)
+    if sheet and kernel in MISS:
+        factor *= math.sqrt(ratio("node.l3") / ratio("node.l3_cores"))
+    return factor
+
+
+def crossed(source: Profile, target: Profile, group: str = "full_node", sheet: bool = True) -> list[Crossed]:
+    """All kernel times of a group that both machines have, each predicted for `target`."""
+    paths = [path for path in source.values if path.startswith(f"kernels.{group}.") and target.get(path)]
+    return [
+        Crossed(path, source.get(path).value * scale(path, source, target, sheet), target.get(path).value)
+        for path in paths
+    ]
+
+
+def rows(one: Profile, other: Profile) -> list[str]:
+    """Lines of Markdown: predicted over measured on a full node, in both directions."""
+    ways = [(one, other, False), (one, other, True), (other, one, False), (other, one, True)]
+    heads = [f"{b.name} from {a.name}, {'sheet' if sheet else 'clock'}" for a, b, sheet in ways]
+    heads = ["kernel time, full node", f"{one.name} (ns)", f"{other.name} (ns)", *heads]
+    lines = [f"| {' | '.join(heads)} |", "| --- |" + " ---: |" * (len(heads) - 1)]
+    columns = [crossed(a, b, sheet=sheet) for a, b, sheet in ways]
+    for each in zip(*columns, strict=True):
+        cells = [f"`{each[0].path.split('.', 2)[2]}`", number(each[2].measured), number(each[0].measured)]
+        lines.append(f"| {' | '.join([*cells, *(f'× {c.factor:.2f}' for c in each)])} |")
+    off = [sorted(max(c.factor, 1 / c.factor) for c in column) for column in columns]
+    for word, place in (("median", len(off[0]) // 2), ("largest", -1)):
+        cells = [f"**{word} error**", "", "", *(f"factor {each[place]:.2f}" for each in off)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines

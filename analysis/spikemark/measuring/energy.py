@@ -1,0 +1,446 @@
+"""Energy of the simulation phase of a run: gross, idle, net, per synaptic event (Simula et al. 2019, IV-V).
+
+gross = integral of the power over the measured part; idle = idle power x its duration; net = gross - idle.
+Gross comes first: procurement rules (EE HPC WG) do not let idle be subtracted. It comes from the readings of
+the sampler beside the run, from a meter outside (meter.py), or is modelled from a machine profile.
+"""
+
+import csv
+import hashlib
+import math
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from spikemark import machines
+from spikemark.core.errors import BadInput
+from spikemark.core.fields import checked
+from spikemark.core.files import write_atomically, write_json
+from spikemark.core.reading import read_json, read_text
+from spikemark.models import power
+from spikemark.models.power import Sampling, Trace
+from spikemark.quantities.quantity import Quantity, difference, missing
+from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import number, percent
+from spikemark.records import run_files
+from spikemark.records.record import Run
+from spikemark.records.results import Results, beside
+from spikemark.running.energy import COLUMNS
+
+from .meter import Source, Span, Timeline, source, timeline
+
+ADVICE = "`spikemark run` with record.energy=true reads a meter; --power FILE.csv takes that of another"
+NOT_ASKED = "energy was not asked for (record.energy is false)"
+PAUSE_READINGS = 3  # fewest of an idle pause
+
+
+# ---------------------------------------------------------------- idle power, and the EE HPC WG's levels
+
+
+class Plateau(NamedTuple):
+    """A level of power in W; its `span` is in the time of the trace, None where there is no level."""
+
+    watts: Quantity
+    span: Span | None = None
+
+
+def plateau(trace: Trace, at: Timeline) -> Plateau:
+    """Idle power: the longest level in the pause before the run; else the longest one below the run's power.
+
+    Power that has not settled at the beginning of the pause is a level of its own and is left out.
+    """
+    span, below, where = at.idle_before, np.inf, "idle pause"
+    if span is None:
+        span, below, where = (trace.first, at.busy[0]), trace.mean_w(*at.measured), "before the run"
+        if trace.first > at.measured[0] - PAUSE_READINGS * trace.interval_s:
+            why = "no idle pause: expected record.idle_pause_s, or a meter that starts earlier"
+            return Plateau(missing(why, "W"))
+    times, watts = trace.points()
+    margin = trace.interval_s / 2  # a mean between two readings must not include a part of the run
+    chosen = (times >= span[0] + margin) & (times <= span[1] - margin)
+    times, watts = times[chosen], watts[chosen]
+    if len(watts) < PAUSE_READINGS:
+        return Plateau(missing(f"{where}: {len(watts)} readings; expected {PAUSE_READINGS} or more", "W"))
+    levels = [s for s in power.segments(watts) if s.mean < below and s.readings >= PAUSE_READINGS]
+    if not levels:
+        return Plateau(missing(f"{where}: no level below the power of the run", "W"))
+    longest = max(levels, key=lambda s: times[s.last - 1] - times[s.first])
+    part = slice(longest.first, longest.last)
+    return Plateau(power.level(watts[part], trace.step_w), (float(times[part][0]), float(times[part][-1])))
+
+
+LEVELS = "EE HPC WG, Power Measurement Methodology 2.0 (2015), summary of aspects and quality levels"
+LONGEST_INTERVAL_S, CORE_PHASE_S, CORE_READINGS = 1.0, 60.0, 10
+ACCURACY_PERCENT = {1: 5.0, 2: 2.0}
+TOLERANCE = 1.05  # clocks and averaging make readings a second apart a little more than a second apart
+
+
+class Criterion(NamedTuple):
+    """What a level requires, what there is, and whether that is enough."""
+
+    level: int
+    aspect: str
+    needed: str
+    found: str
+    met: bool
+
+
+class Reached(NamedTuple):
+    """The level of the EE HPC WG that was reached, 0 for below level 1, and all criteria.
+
+    Level 3 requires energy that the meter integrates at 100 or 120 readings a second. No reading here can
+    show that, so it is never given.
+    """
+
+    level: int
+    criteria: list[Criterion]
+
+    @property
+    def words(self) -> str:
+        """The level."""
+        return f"level {self.level}" if self.level else "below level 1"
+
+    @property
+    def lacking(self) -> list[Criterion]:
+        """The criteria of the next level that are not met."""
+        return [c for c in self.criteria if c.level == self.level + 1 and not c.met]
+
+
+def reached(sampling: Sampling, trace: Trace, at: Timeline, idle: bool, at_wall: float | None) -> Reached:
+    """The level of a measurement. `at_wall`: accuracy in %, of a meter of the whole machine, or None."""
+    wall = "part of the machine, or not stated (--at-wall)" if at_wall is None else "whole machine"
+    accuracy = "not stated" if at_wall is None else f"{at_wall:g} %"
+    late, early = trace.first - at.known[0], at.known[1] - trace.last
+    covered = f"{100 * sampling.coverage:.4g} % of {at.duration_s:.4g} s"
+    criteria = [Criterion(*row) for row in (
+        (1, "1a granularity", "one reading per second", f"up to {sampling.longest_s:.3g} s apart",
+         sampling.longest_s <= LONGEST_INTERVAL_S * TOLERANCE),
+        (1, "1b timing", "all of the core phase, at least one minute", covered,
+         sampling.coverage >= 0.999 and at.duration_s >= CORE_PHASE_S),
+        (1, "2, 3, 4a what is measured", "whole machine with interconnect, before power conversion",
+         wall, at_wall is not None),
+        *((n, "4b accuracy", f"{limit:g} % or better", accuracy, at_wall is not None and at_wall <= limit)
+          for n, limit in ACCURACY_PERCENT.items()),
+        (2, "1b timing", "the full run", f"{late:.3g} s after its start to {early:.3g} s before its end",
+         trace.covers(*at.known)),
+        (2, "1c readings", f"{CORE_READINGS} in the core phase", str(sampling.readings),
+         sampling.readings >= CORE_READINGS),
+        (2, "1c idle power", "measured", "measured" if idle else "missing", idle),
+    )]  # fmt: skip
+    met = {n: all(c.met for c in criteria if c.level == n) for n in (1, 2)}
+    return Reached(met[1] + (met[1] and met[2]), criteria)
+
+
+# ---------------------------------------------------------------- energy
+
+
+class PerEvent(NamedTuple):
+    """Energy per synaptic event, in microjoule, for one definition of the event."""
+
+    definition: str
+    events: int
+    gross_uj: Quantity
+    net_uj: Quantity
+
+
+#: Values of an energy, with their names; the energy-delay product is energy x duration.
+VALUES = {
+    "gross_j": "gross energy", "mean_w": "mean power", "idle_w": "idle power", "idle_j": "idle energy",
+    "net_j": "net energy", "gross_delay_js": "energy-delay product, gross",
+    "net_delay_js": "energy-delay product, net",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Energy:
+    """The energy of a run; `kind` is measured or modelled, or None where every value says why it is missing.
+
+    `idle`: when idle power was read. `model`: what the power was modelled from.
+    """
+
+    run: Run = field(repr=False)
+    kind: str | None
+    duration_s: float
+    gross_j: Quantity
+    idle_w: Quantity
+    source: Source | None = field(default=None, repr=False)
+    sampling: Sampling | None = None
+    level: Reached | None = None
+    idle: Span | None = None
+    model: dict[str, Any] | None = None
+
+    @property
+    def net_j(self) -> Quantity:
+        """Gross minus idle."""
+        return difference(self.gross_j, self.idle_w.times(self.duration_s, "J"))
+
+    @property
+    def values(self) -> dict[str, Quantity]:
+        """All of VALUES."""
+        lasts, gross, net = self.duration_s, self.gross_j, self.net_j
+        found = {
+            "gross_j": gross, "idle_w": self.idle_w, "idle_j": self.idle_w.times(lasts, "J"), "net_j": net,
+            "mean_w": gross.times(1 / lasts, "W"), "gross_delay_js": gross.times(lasts, "J s"),
+            "net_delay_js": net.times(lasts, "J s"),
+        }  # fmt: skip
+        return {name: found[name] for name in VALUES}
+
+    @property
+    def reason(self) -> str | None:
+        """Why there is no energy."""
+        return self.gross_j.reason
+
+    @property
+    def per_event(self) -> list[PerEvent]:
+        """Energies for both definitions of an event; Simula et al. 2019 do not say which one they used."""
+        totals = self.run.record.totals
+        counts = {"recurrent": totals.synaptic_events,
+                  "recurrent + external": totals.synaptic_events + totals.external_events}  # fmt: skip
+
+        def each(energy: Quantity, events: int) -> Quantity:
+            return energy.times(1e6 / events, "µJ") if events else missing("no synaptic event", "µJ")
+
+        return [PerEvent(name, n, each(self.gross_j, n), each(self.net_j, n)) for name, n in counts.items()]
+
+
+def measured(run: Run, of: Source) -> Energy:
+    """Energy from readings that cover the measured part of the run."""
+    at, trace = of.timeline, of.trace
+    idle, found = plateau(trace, at), Sampling.of(list(of.traces.values()), *at.measured)
+    level = reached(found, trace, at, bool(idle.watts), of.at_wall_percent)
+    gross = power.energy(trace, *at.measured)
+    return Energy(run, "measured", at.duration_s, gross, idle.watts, of, found, level, idle.span)
+
+
+def of_run(run: Run) -> Energy:
+    """Energy from the power kept for the run, or else its own readings, or the reason why there is none.
+
+    Raises BadInput for bad files.
+    """
+    if (from_meter := _kept(run)) is not None:
+        return measured(run, from_meter)
+    about, found = run.record.energy, None
+    if about is None:
+        why = run.record.energy_reason or NOT_ASKED
+    elif about.status != "ok":
+        why = about.reason or f"the meter {about.source} was {about.status}"
+    else:
+        made = own(run)
+        why = f"the readings of {made.name} end before the measured part does"
+        if made.trace.covers(*made.timeline.measured):
+            found = measured(run, made)
+            why = f"the meter {made.name}: {found.gross_j.reason}"
+    if found is not None and found.gross_j:
+        return found
+    return Energy(run, None, run.record.timing.simulate_s, missing(why, "J"), missing(why, "W"))
+
+
+def own(run: Run) -> Source:
+    """The readings of energy.csv beside the record. Raises BadInput for bad files."""
+    at, path, about = timeline(run), run.path / run_files.ENERGY, run.record.energy
+    if at is None:
+        raise BadInput(f"{run.path / 'record.json'}: timing.simulate_started_s: missing")
+    traces = {f"{name} on node {node}": trace for (node, name), trace in readings(path).items()}
+    notes = [f"reading took up to {100 * about.sampling_cost:.2g} % of a processor"]
+    notes += [f"{c.name} on node {c.node}: {c.failed} readings failed" for c in about.channels if c.failed]
+    return Source(about.source, traces, at, notes=notes)
+
+
+def readings(path: Path) -> dict[tuple[str, str], Trace]:
+    """The traces of a file like energy.csv, by node and channel. Raises BadInput naming the line."""
+    rows = list(csv.DictReader(read_text(path, "a run with energy in its record has it").splitlines()))
+    if not rows or not {*COLUMNS} <= {*rows[0]}:
+        raise BadInput(f"{path}: truncated; expected the columns {', '.join(COLUMNS)} and a line of them")
+    grouped: dict[tuple[str, str], list[tuple[int, dict]]] = {}
+    for line, row in enumerate(rows, 2):
+        grouped.setdefault((row["node"], row["channel"]), []).append((line, row))
+    return {key: _trace(own_rows, path) for key, own_rows in grouped.items()}
+
+
+def _trace(rows: list[tuple[int, dict]], path: Path) -> Trace:
+    unit = "energy_j" if rows[0][1]["energy_j"] else "power_w"
+    rises = {"time_s": ", larger than before", "energy_j": ", no less than before", "power_w": ""}
+    kept: dict[str, list[float]] = {"time_s": [], unit: []}
+    for line, row in rows:
+        for name, values in kept.items():
+            try:
+                value = float(row[name])
+            except (TypeError, ValueError):
+                value = math.nan
+            last = values[-1] if values else -math.inf
+            falls = {"time_s": value <= last, "energy_j": value < last, "power_w": False}[name]
+            if falls or not 0 <= value < math.inf:
+                expected = f"a number >= 0{rises[name]}"
+                raise BadInput.of(name, row[name], expected, file=f"{path}: line {line}")
+            values.append(value)
+    if len(rows) < 2:
+        raise BadInput(f"{path}: line {rows[0][0]}: one reading of this channel; expected two or more")
+    times, values = np.array(kept["time_s"]), np.array(kept[unit])
+    if unit == "energy_j":
+        return Trace(times, counter_j=values)
+    return Trace(times, power_w=values, step_w=power.rounding_w(values))
+
+
+# ---------------------------------------------------------------- power of a meter, kept for a run of a sweep
+
+
+class Placed(BaseModel):
+    """RESULTS/power/ID.json: the file's own name, its copy, and arguments of `meter.source`."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    file: str
+    csv: str
+    channels: list[str] | None
+    offset_s: float
+    align: str
+    at_wall_percent: float | None
+
+
+def keep(run: Run, path: Path, **placed: Any) -> Path:
+    """Copies a meter's CSV, and how it was placed in time, into the results of the run's sweep.
+
+    `placed` are the arguments of `meter.source`. Runs share a copy. Returns RESULTS/power/ID.json. Raises
+    BadInput for a run that is in no results folder.
+    """
+    at = beside(run.path, Results.power)
+    if at is None:
+        raise BadInput.of("keep", str(run.path), "a run in results/…/runs/ID of a sweep")
+    if not path.is_file():
+        raise BadInput.of("keep", str(path), "a regular file, since it is read twice", code="file")
+    content = path.read_bytes()
+    copy = f"{hashlib.sha256(content).hexdigest()[:12]}.csv"
+    if not (at.parent / copy).is_file():
+        write_atomically(at.parent / copy, content)
+    write_json(at, Placed(file=path.name, csv=copy, **placed).model_dump())
+    return at
+
+
+def _kept(run: Run) -> Source | None:
+    at = beside(run.path, Results.power)
+    if at is None or not at.is_file():
+        return None
+    placed = checked(Placed, read_json(at), at, "power", "; delete it, or --keep it again").model_dump()
+    name, csv_name = placed.pop("file"), placed.pop("csv")
+    if Path(csv_name).name != csv_name:
+        raise BadInput.of("csv", csv_name, "the name of a file beside this one", file=at)
+    return replace(source(run, at.parent / csv_name, **placed), name=name)
+
+
+# ---------------------------------------------------------------- modelled from a machine
+
+
+def on_machine(run: Run, profile: "machines.Profile", nodes: int | None = None) -> Energy:
+    """Energy as if the run had taken as long on nodes of `profile`, with every thread on a core always busy.
+
+    P = nodes x power.idle + busy cores x power.core + cards in use x power.card. `nodes` defaults to those of
+    a simulated run, or else to as few as provide the cores. Raises BadInput for nodes with too few cores and
+    for a profile without the power.
+    """
+    ranks, threads = run.record.ranks, run.record.threads
+    if run.simulation is not None:
+        each, threads = (run.simulation.get(name) for name in ("ranks_per_node", "threads"))
+        for name, value in (("ranks_per_node", each), ("threads", threads)):
+            if not isinstance(value, int) or value < 1:
+                raise BadInput.of(name, value, "a whole number from 1", file=run.path / run_files.SIMULATION)
+        nodes = nodes or math.ceil(ranks / each)
+    busy = ranks * threads
+    least = math.ceil(busy / int(profile.need("node.cores", "modelled energy").value))
+    nodes = nodes or least
+    if nodes < least:
+        needed = f"{least} or more nodes of {profile.name} for {ranks} ranks x {threads} threads"
+        raise BadInput.of("nodes", nodes, needed)
+    filled, cards = machines.filled(profile), nodes if nodes > 1 else 0
+    counts = {"idle_w": nodes, "core_w": busy} | ({"card_w": cards} if cards else {})
+    watts, sources = {}, {}
+    for name in counts:
+        path = f"power.{name.removesuffix('_w')}"
+        found = filled.need(path, "modelled energy")
+        watts[name] = float(found.value)
+        sources[name] = f"{path} = {found.value:g} W of {profile.name} ({found.kind}): {found.reference}"
+    lasts = run.record.timing.simulate_s
+    idle = Quantity(nodes * watts["idle_w"], unit="W", kind="modelled")
+    gross = Quantity(sum(n * watts[name] for name, n in counts.items()), unit="W", kind="modelled")
+    model = {"name": profile.title, **watts, "idle_w": idle.value, "sources": sources}
+    return Energy(run, "modelled", lasts, gross.times(lasts, "J"), idle, model=model)
+
+
+# ---------------------------------------------------------------- for people and programs
+
+
+def sentences(found: Energy) -> list[str]:
+    """The answer."""
+    gross, event = found.gross_j, found.per_event[0].gross_uj
+    ends = f" ({number(gross.low)} to {number(gross.high)})" if gross.interval else ""
+    took = f"{number(gross.value)}{ends} J gross in {number(found.duration_s)} s"
+    lines = [f"The measured part took {took}, {found.kind}."]
+    if event:
+        lines.append(f"That is {number(event.value)} µJ per recurrent synaptic event.")
+    if found.level:
+        lacking = f"; {found.level.lacking[0].aspect} is lacking" if found.level.lacking else ""
+        lines.append(f"By the EE HPC WG, the measurement is {found.level.words}{lacking}.")
+    return lines
+
+
+def table(found: Energy) -> Table:
+    """A row per value with its unit, gross energy first."""
+    rows = [(VALUES[name], value) for name, value in found.values.items()]
+    events = [(f"gross energy per event, {e.definition}", e.gross_uj) for e in found.per_event]
+    events += [(f"net energy per event, {e.definition}", e.net_uj) for e in found.per_event]
+    columns = {
+        Column("what", ""): lambda row: row[0],
+        Column("value", "value, and interval of 95 %", found.kind or "", digits=4): lambda row: row[1],
+        Column("unit", "unit"): lambda row: row[1].unit,
+    }
+    return Table.of(columns, rows[:5] + events + rows[5:])
+
+
+def details(found: Energy) -> list[str]:
+    """Where the readings come from, how good they are, and what is missing."""
+    lines = []
+    if found.source:
+        lines.append(f"source: {found.source.name} ({', '.join(found.source.traces)})")
+        lines += [f"note: {note}" for note in found.source.notes]
+        s = found.sampling
+        apart = f"{number(1 / s.interval_s)} Hz, at most {number(s.longest_s)} s apart"
+        lines.append(f"sampling: {s.readings} readings, {apart}, cover {percent(s.coverage, 1)}")
+        lines += [
+            f"level {c.level} requires {c.aspect}: {c.needed}; here: {c.found}" for c in found.level.lacking
+        ]
+    if found.model:
+        lines += [
+            f"power of: {found.model['name']}",
+            *(f"  {one}" for one in found.model["sources"].values()),
+        ]
+    reasons = (value.reason for value in found.values.values())
+    return [*lines, *(f"missing: {reason}" for reason in dict.fromkeys(filter(None, reasons)))]
+
+
+def content(found: Energy, most: int = 2000) -> dict[str, Any]:
+    """The content for JSON. Times of `power` and `phases` are in s from the begin of the measured part."""
+    s, of = found.sampling, found.source
+    made = {
+        "run": str(found.run.path), "kind": found.kind, "source": of and of.name, "reason": found.reason,
+        "duration_s": found.duration_s, **{name: v.content() for name, v in found.values.items()},
+        "per_event": [e._asdict() | {"gross_uj": e.gross_uj.content(), "net_uj": e.net_uj.content()}
+                      for e in found.per_event],
+        "sampling": s and {**asdict(s), "rate_hz": 1 / s.interval_s},
+        "level": found.level and {"reached": found.level.words, "source": LEVELS,
+                                  "criteria": [c._asdict() for c in found.level.criteria]},
+        "advice": None if found.kind else ADVICE, "model": found.model,
+    }  # fmt: skip
+    if of:
+        zero, end = of.timeline.measured
+        times, watts = power.thinned(*of.trace.points(), most)
+        spans = {"idle_before": of.timeline.idle_before, "measured": of.timeline.measured,
+                 "plateau": found.idle}  # fmt: skip
+        made |= {
+            "notes": of.notes,
+            "channels": [{"name": n, "gross_j": t.energy_j(zero, end)} for n, t in of.traces.items()],
+            "phases": {name: at and [t - zero for t in at] for name, at in spans.items()},
+            "power": {"time_s": (times - zero).tolist(), "power_w": watts.tolist()},
+        }
+    return made

@@ -1,0 +1,278 @@
+"""Times of exchanges on their own by build/bench_exchange: `spikemark bench --exchange`, and a calibration.
+
+miniapp/FORMAT.md states the JSON of the program. A table of times has a row per repetition, in seconds:
+`exchange_s` is the slowest rank's time from start to finish, `barrier_s` that of a barrier beside it, both
+medians over the rounds of a repetition.
+"""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from spikemark import launch
+from spikemark.core import places
+from spikemark.core.errors import BadInput
+from spikemark.core.files import write_atomically
+from spikemark.core.lock import locked
+from spikemark.launch.process import watch
+from spikemark.machines.fields import BETWEEN, FULL, LAYOUTS, WITHIN
+from spikemark.machines.profile import Value
+from spikemark.models.latency_bandwidth import FEWEST, LatencyBandwidth
+from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import counted, number
+
+from .kernels import BenchFailed, failed, read_output
+from .messages import ALONE, ONE_NODE
+from .site import Site, measured
+
+FILE = "exchanges.csv"
+FOLDER = "bench"  # results of benches lie beside those of the experiments
+LIMIT_S = 24 * 3600  # per number of ranks
+CURVE = ["exchange", "ranks", "nodes"]  # shared by all times of a curve
+DTYPES = {
+    "exchange": "str", "ranks": "int64", "nodes": "int64", "bytes": "int64", "repetition": "int64",
+    "exchange_s": "float64", "barrier_s": "float64", "oversubscribed": "bool", "mpi_library": "str",
+}  # fmt: skip
+CALIBRATED = ("alltoall", "allgather")
+SELECTORS = {"Open MPI": "ompi", "Intel": "impi", "MPICH": "mpich"}
+
+
+def folder(machine: str | None = None, root: Path | None = None) -> Path:
+    """Where the benches of a machine lie: `root`/bench/MACHINE, by default results/ and this machine.
+
+    A login node does not count as its cluster.
+    """
+    return (root or places.own("results")) / FOLDER / (machine or launch.here_name())
+
+
+def repetitions(content: Any) -> tuple[pd.DataFrame, list[str]]:
+    """The table of one JSON, and the exchanges left out, with reasons. Raises BadInput for another JSON."""
+    if not isinstance(content, dict) or content.get("kind") != "exchange times":
+        raise BadInput("kind: expected 'exchange times', as bench_exchange writes it")
+    if content.get("format_version") != 1:
+        raise BadInput.of("format_version", content.get("format_version"), "1")
+    cases = pd.DataFrame(content["cases"], columns=["exchange", "bytes"])
+    rows = pd.DataFrame(content["measurements"], columns=["case", "repetition", "barrier_s", "exchange_s"])
+    if len(rows) != len(cases) * content["repetitions"]:
+        raise BadInput(f"measurements: {len(rows)} of {len(cases)} cases; expected all repetitions of each")
+    table = rows.join(cases, on="case").drop(columns="case")
+    same = {name: content[name] for name in ("ranks", "nodes", "oversubscribed")}
+    same["mpi_library"] = content["provenance"]["mpi_library"]
+    skipped = [f"{s['exchange']}: left out: {s['reason']}" for s in content["skipped"]]
+    return checked(table.assign(**same)), skipped
+
+
+def checked(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with the columns and types of DTYPES, in order. Raises BadInput for another one."""
+    if lacking := [name for name in DTYPES if name not in table]:
+        raise BadInput(f"{lacking[0]}: expected a column of this name")
+    try:
+        found = table[list(DTYPES)].astype(DTYPES)
+    except (ValueError, TypeError) as error:
+        raise BadInput(f"exchanges: {error}") from None
+    for name in found.columns[found.isna().any()]:
+        raise BadInput(f"{name}: expected a value in every row")
+    times = found[["exchange_s", "barrier_s"]]
+    if not (np.isfinite(times) & (times > 0)).all(axis=None) or (found[["ranks", "nodes", "bytes"]] < 1).any(
+        axis=None
+    ):
+        raise BadInput("exchange_s: expected times above 0, of at least one rank, node and byte")
+    return found.sort_values([*CURVE, "bytes", "repetition"], ignore_index=True)
+
+
+def read(path: Path) -> pd.DataFrame:
+    """A table that `bench` wrote. Raises BadInput naming the file."""
+    try:
+        return checked(pd.read_csv(path))
+    except FileNotFoundError:
+        raise BadInput(f"{path}: not found: run `spikemark bench --exchange`", code="file") from None
+    except (ValueError, UnicodeDecodeError, BadInput) as error:  # errors of pandas are ValueErrors
+        raise BadInput(f"{path}: not a table of exchanges: {' '.join(str(error).split())}") from None
+
+
+def default_ranks(cores: int) -> list[int]:
+    """The powers of two up to the number of cores, and that number itself."""
+    return sorted({2**k for k in range(cores.bit_length())} | {cores})
+
+
+def measure(layout: launch.Layout, options: dict[str, Any], near: Path | None = None,
+            launcher: str | None = None) -> tuple[pd.DataFrame, list[str]]:  # fmt: skip
+    """Times on one layout of ranks. `options`: of bench_exchange; `near`: a folder that all nodes see.
+
+    Raises BadInput for what bench_exchange or the launcher refuses, BenchFailed if it fails.
+    """
+    program = str(places.program("bench_exchange"))
+    given = [part for name, value in options.items() for part in (f"--{name}", str(value))]
+    with tempfile.TemporaryDirectory(prefix=".exchanges-", dir=near) as workspace:
+        file = Path(workspace).absolute() / "raw.json"
+        finished = watch(launch.launch(launcher, [program, *given, "--out", str(file)], layout), LIMIT_S)
+        if finished.status != 0:
+            if finished.refusal is not None:
+                raise BadInput(finished.refusal)
+            raise failed(program, finished)
+        return read_output(program, file, repetitions)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """`table`: all times; `path`: the file with these and earlier ones; `notes`: what a reader must know."""
+
+    table: pd.DataFrame
+    path: Path
+    notes: list[str]
+
+
+def bench(
+    out: Path, ranks: list[int] | None = None, options: dict[str, Any] | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None, launcher: str | None = None,
+    ranks_per_node: int | None = None,
+) -> Bench:  # fmt: skip
+    """Measures the exchanges between each number of `ranks` (None: up to the cores of the nodes at hand).
+
+    Keeps `out`/exchanges.csv up to date after each number of ranks; new times replace those of the same
+    curve. Raises as `measure`, and BenchFailed if no exchange gave a time.
+    """
+    cores, tables, notes = sum(launch.nodes_at_hand().cores), [], []
+    numbers, path = ranks or default_ranks(cores), out / FILE
+    with locked(out):
+        for done, n in enumerate(numbers):
+            progress(done, len(numbers))
+            layout = launch.Layout(n, ranks_per_node=ranks_per_node)
+            found, skipped = measure(layout, options or {}, out, launcher)
+            notes += [f"{counted(n, 'rank')}: {line}" for line in skipped]
+            if n > cores:
+                found["oversubscribed"] = True
+                notes.append(f"{counted(n, 'rank')}: oversubscribed, {cores} cores: no evidence of speed")
+            if not len(found):
+                continue
+            tables.append(found)
+            try:
+                old = read(path) if path.is_file() else found.head(0)
+            except BadInput as error:
+                old = found.head(0)
+                notes.append(f"replaced: {error}")
+            new = pd.MultiIndex.from_frame(found[CURVE])
+            kept = old[~pd.MultiIndex.from_frame(old[CURVE]).isin(new)]
+            write_atomically(path, checked(pd.concat([kept, found])).to_csv(index=False))
+        progress(len(numbers), len(numbers))
+    if not tables:
+        raise BenchFailed(f"no exchange gave a time: {notes[0] if notes else 'none was left'}")
+    return Bench(pd.concat(tables, ignore_index=True), path, notes)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Times of one exchange over `sizes` [size], bytes from each rank to each other: `times_s` [repetition,
+    size]; `barrier_s`: median over everything."""
+
+    exchange: str
+    ranks: int
+    nodes: int
+    oversubscribed: bool
+    sizes: np.ndarray
+    times_s: np.ndarray
+    barrier_s: float
+
+    @property
+    def medians_s(self) -> np.ndarray:
+        """[size]."""
+        return np.median(self.times_s, axis=0)
+
+    @cached_property
+    def fit(self) -> LatencyBandwidth | None:
+        """The fitted curve; None if there are too few sizes."""
+        return LatencyBandwidth.fit(self.sizes, self.times_s) if len(self.sizes) >= FEWEST else None
+
+
+def curves(table: pd.DataFrame) -> Iterator[Curve]:
+    """Yields the curves in the order of the table."""
+    for key, rows in table.groupby(CURVE, sort=False):
+        times = rows.pivot(index="repetition", columns="bytes", values="exchange_s").sort_index(axis=1)
+        sizes, barrier = times.columns.to_numpy(), float(rows["barrier_s"].median())
+        yield Curve(*key, bool(rows["oversubscribed"].any()), sizes, times.to_numpy(), barrier)
+
+
+def shown(times: pd.DataFrame) -> Table:
+    """A row per curve: times at three sizes, and the fit (latency in us + ns per byte, piece by piece)."""
+
+    def fit(curve: Curve) -> str:
+        pieces = curve.fit.pieces if curve.fit else []
+        words = (f"{p.first}: {number(1e6 * p.latency_s.value)} + {number(1e9 * p.seconds_per_byte.value)} n"
+                 for p in pieces)  # fmt: skip
+        return "; ".join(words) or "fewer than 3 sizes"
+
+    columns = {
+        Column("exchange", "exchange"): lambda c: c.exchange,
+        Column("ranks", "ranks"): lambda c: f"{c.ranks}*" if c.oversubscribed else c.ranks,
+        Column("nodes", "nodes"): lambda c: c.nodes,
+        Column("fit", "fit (µs, ns per byte)", "modelled"): fit,
+        Column("barrier_us", "barrier (µs)", "measured"): lambda c: 1e6 * c.barrier_s,
+        Column("smallest_us", "smallest (µs)", "measured"): lambda c: 1e6 * c.medians_s[0],
+        Column("middle_us", "middle (µs)", "measured"): lambda c: 1e6 * c.medians_s[len(c.sizes) // 2],
+        Column("largest_us", "largest (µs)", "measured"): lambda c: 1e6 * c.medians_s[-1],
+    }
+    sizes = sorted(set(times["bytes"]))
+    three = ", ".join(map(str, dict.fromkeys((sizes[0], sizes[len(sizes) // 2], sizes[-1]))))
+    title = f"Time of the slowest rank, medians; sizes are {three} bytes per pair of ranks"
+    return Table.of(columns, curves(times), title)
+
+
+# ---------------------------------------------------------------- calibration
+
+#: Times by layout of ranks (machines/fields).
+Tables = dict[str, pd.DataFrame]
+
+
+def one_round(site: Site, seconds: float, sizes: tuple[int, ...], folder: Path) -> Tables:
+    """One repetition for a calibration; nothing on one core alone. Raises BenchFailed."""
+    options = {"filter": f"^({'|'.join(CALIBRATED)})$", "bytes": ",".join(map(str, sizes)),
+               "repetitions": 1, "min-time": seconds}  # fmt: skip
+    ways = {
+        WITHIN: ([n for n in default_ranks(site.cores) if n > 1], site.cores),
+        BETWEEN: (site.sizes, 1),
+        FULL: ([n * site.cores for n in site.sizes if site.cores > 1], site.cores),
+    }
+    found: Tables = {}
+    for layout, (ranks, each) in ways.items():
+        tables = [measure(launch.Layout(n, ranks_per_node=each), options, folder)[0] for n in ranks]
+        if tables:
+            found[layout] = pd.concat(tables)
+    return found
+
+
+def values(rounds: list[Tables], site: Site) -> tuple[dict[str, Any], dict[str, str]]:
+    """Tables and selector by path, interconnect.…, and what is unknown about it, with reasons."""
+    found: dict[str, Any] = {}
+    unknown: dict[str, str] = {}
+    for layout in LAYOUTS:
+        parts = [each[layout] for each in rounds if layout in each]
+        if not parts:
+            unknown[f"interconnect.{layout}"] = ALONE if layout == WITHIN or site.nodes > 1 else ONE_NODE
+            continue
+        table = pd.concat(parts)
+        for name in CALIBRATED:
+            groups = table[table["exchange"] == name].groupby(["ranks", "bytes"])["exchange_s"]
+            found[f"interconnect.{layout}.{name}"] = _rows(groups)
+        barriers = table.assign(bytes=0).groupby(["ranks", "bytes"])["barrier_s"]
+        found[f"interconnect.{layout}.barrier"] = _rows(barriers)
+    libraries = [table["mpi_library"].iloc[0] for each in rounds for table in each.values()]
+    if not libraries:
+        return found, unknown | {"interconnect.selector": ALONE}
+    for start, name in SELECTORS.items():
+        if libraries[0].startswith(start):
+            found["interconnect.selector"] = measured(name, None, detail=libraries[0].split(",")[0])
+    return found, unknown
+
+
+def _rows(groups) -> Value:
+    """A table of medians in us; its reference says how far repetitions are apart."""
+    low, high = (groups.min() / groups.median()).min(), (groups.max() / groups.median()).max()
+    rows = [(int(ranks), int(size), 1e6 * float(s)) for (ranks, size), s in groups.median().items()]
+    detail = f"medians; single repetitions are {low:.2g} to {high:.2g} times as long"
+    return measured(rows, "us", detail=detail)

@@ -1,0 +1,71 @@
+"""The hardware of the node, as hwloc and the kernel report it, and the tools that this environment has."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+from spikemark.launch import CPUS, Layout, launch
+from spikemark.launch.command import Launch
+from spikemark.launch.process import watch
+from spikemark.machines.profile import Value
+from spikemark.records.record_fields import Host
+
+from .site import measured
+
+CPUINFO = Path("/proc/cpuinfo")
+NOISE = r"\((r|tm)\)|\b(amd|intel|cpu)\b|\d+-core|processor|@.*"  # in the name of a processor
+LIMIT_S = 60
+#: Prints level, line and threads of each cache of the first core; $1: the folder of the CPUs.
+CACHES = (
+    'for i in "$1"/cpu0/cache/index*; do'
+    ' echo "$(cat "$i/level"):$(cat "$i/coherency_line_size"):$(cat "$i/shared_cpu_list")"; done'
+)
+CACHE = re.compile(r"(\d*):(\d*):([\d,-]*)")
+
+
+def default_name() -> str:
+    """The name of the processor, as `epyc-7742`, with `-vm` for a virtual machine; `host` if unknown."""
+    try:
+        text = CPUINFO.read_text()
+    except OSError:
+        return "host"
+    model = re.search(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)
+    words = re.sub(NOISE, " ", model[1].lower()) if model else "host"
+    virtual = re.search(r"^flags\s*:.*\bhypervisor\b", text, re.MULTILINE)
+    return (re.sub(r"[^a-z0-9]+", "-", words).strip("-") or "host") + ("-vm" if virtual else "")
+
+
+def measure(host: Host, cpus: Path = CPUS, layout: Layout | None = None) -> dict[str, Value]:
+    """Values by path, node.…; what neither hwloc nor the kernel reports is left out.
+
+    `layout`: of one rank, where the kernel is asked; None: here.
+    """
+    command = ["sh", "-c", CACHES, "sh", str(cpus)]
+    finished = watch(Launch(command) if layout is None else launch(None, command, layout), LIMIT_S)
+    caches = [found.groups() for found in map(CACHE.fullmatch, finished.output.splitlines()) if found]
+    line = next((int(line) for _, line, _ in caches if line), None)
+    shared = next((threads for level, _, threads in caches if level == "3" and threads), None)
+    threads = shared and sum(
+        int(last or first) - int(first) + 1 for first, last in re.findall(r"(\d+)(?:-(\d+))?", shared)
+    )
+    sharing = threads and max(threads // (host.threads_per_core or 1), 1)
+    memory = host.memory_bytes and host.memory_bytes / 1e9
+    found = {
+        "sockets": (host.sockets, "1", "hwloc"), "cores": (host.cores, "1", "hwloc"),
+        "memory": (memory, "GB", "hwloc"), "line": (line, "B", "/sys"), "l3_cores": (sharing, "1", "/sys"),
+    }  # fmt: skip
+    for name in ("L1d", "L2", "L3"):
+        size = host.cache_bytes.get(name)
+        found[name.lower()] = size and size // 1024, "KiB", "hwloc"
+    return {f"node.{name}": measured(of, unit, detail=by) for name, (of, unit, by) in found.items() if of}
+
+
+def score_p() -> Value:
+    """`software.scorep`: the modules loaded now if the program `scorep` is among the programs, or `none`."""
+    if shutil.which("scorep") is None:
+        return measured("none", None, detail="no program scorep in PATH")
+    modules = [name for name in os.environ.get("LOADEDMODULES", "").split(":") if name]
+    if not any("score" in name.lower() for name in modules):
+        return measured("in PATH", None, detail="no module of that name is loaded")
+    return measured(f"module load {' '.join(modules)}", None, detail="modules loaded at that time")

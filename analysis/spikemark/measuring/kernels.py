@@ -1,0 +1,367 @@
+"""Times of the mini-app's kernels by build/bench_kernels, a program of Google Benchmark.
+
+Names are `KERNEL/size:N`, times are nanoseconds per item. `spikemark bench` runs the program once with
+repetitions in random order; a calibration runs it in rounds, on one core and on every core of the nodes.
+"""
+
+import contextlib
+import re
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from spikemark import launch
+from spikemark.core import places
+from spikemark.core.errors import BadInput
+from spikemark.core.files import write_atomically
+from spikemark.core.lock import locked
+from spikemark.core.reading import read_json
+from spikemark.launch import Layout
+from spikemark.launch.process import Finished, started, watch
+from spikemark.machines.profile import Value
+from spikemark.models import delivery_time
+from spikemark.quantities.table import Column, Table
+
+from .site import Site, repeated
+
+LIMIT_S = 3600
+DELIVER, BOUND = "deliver", "deliver_bound_prefetch"  # as in the mini-app; what no delivery can avoid
+NAME = re.compile(r"(?P<kernel>[\w.]+)/size:(?P<size>[1-9]\d*)(?P<options>(/[\w:.-]+)*)")
+WALL_CLOCK = {"real_time", "manual_time"}  # Google Benchmark appends these to names
+BUSY = 1.05  # wall-clock over CPU time from which the machine counts as busy
+
+#: What a calibration measures. Sizes of delivery: LISTS lists share so many synapses (bench/kernels_drawn.c).
+DRAWN, SIZES, LISTS = "deliver_drawn", (4, 16, 64, 256, 1024, 8192), 16
+BLOCK, COLLOCATED, ROUTES = 4096, 8, 4  # neurons; spikes of a cycle, and the ranks that each goes to
+EXTERNAL, EVENTS = "poisson_mean_1.2", "1.2"  # per neuron and step
+CLOCK, TRIAD = ("clock", 1), ("triad", 64)  # MiB
+CALIBRATED = (
+    rf"^{DRAWN}/size:({'|'.join(map(str, SIZES))})$|^update_[a-z]+_[a-z_]+/size:{BLOCK}$"
+    rf"|^collocate/size:{COLLOCATED}$|^{EXTERNAL}/size:{BLOCK}$|^(clock|triad)/"
+)
+#: Writes the times of a copy to a file of its own, named after its node. (The shell stays, since tests give
+#: each program of a launcher the name of its node once.)
+COPY = 'folder=$1; shift; "$@" --benchmark_out="$folder/$(uname -n).$$.json"; exit $?'
+
+#: Kernel and size -> ns per item.
+Times = dict[tuple[str, int], float]
+
+
+class BenchFailed(RuntimeError):
+    """A benchmark gave no times; the message is the reason, in one line."""
+
+
+def failed(program: str, finished: Finished) -> BenchFailed:
+    """The error to raise if a program ended with another status than 0."""
+    silent = not finished.errors.strip() or not 0 < (finished.status or 0) < 128
+    ended = "" if silent else f"exit status {finished.status}: "
+    return BenchFailed(f"{program}: {ended}{finished.reason}")
+
+
+def read_output(program: str, file: Path, read: Callable[[Any], Any]) -> Any:
+    """What `read` makes of the JSON that a program wrote. Raises BenchFailed if it cannot."""
+    try:
+        return read(read_json(file))
+    except (BadInput, KeyError, TypeError, ValueError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise BenchFailed(f"{program}: exit status 0, but no valid JSON: {reason}") from None
+
+
+def repetitions(content: Any) -> tuple[pd.DataFrame, list[str]]:
+    """The repetitions in the JSON of Google Benchmark, and why others were dropped, a line each.
+
+    Columns: kernel, size, item, ns and real_ns (per item, by the kernel's clock and by the wall clock).
+    Raises BadInput for another JSON.
+    """
+    entries = content.get("benchmarks") if isinstance(content, dict) else None
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise BadInput("benchmarks: expected a list of objects, as Google Benchmark writes it")
+    rows, dropped = [], {}
+    for entry in entries:
+        if entry.get("run_type") == "aggregate":
+            continue
+        name, rate = str(entry.get("run_name", entry.get("name"))), entry.get("items_per_second")
+        parts = NAME.fullmatch(name)
+        clock = "real" if parts and set(parts["options"].split("/")) & WALL_CLOCK else "cpu"
+        times = [entry.get(f"{which}_time") for which in ("real", clock)]
+        good = all(isinstance(x, int | float) and 0 < x < float("inf") for x in (rate, *times))
+        if entry.get("error_occurred") or entry.get("skipped") or not parts or not good:
+            why = entry.get("error_message") or entry.get("skip_message") or "no name, no items or no time"
+            dropped[name] = f"{name}: dropped: {why}"
+            continue
+        item = str(entry.get("label") or "item").removeprefix("per ")
+        ns = 1e9 / rate  # whatever the time_unit, which both times share
+        rows.append((parts["kernel"], int(parts["size"]), item, ns, ns * times[0] / times[1]))
+    return pd.DataFrame(rows, columns=["kernel", "size", "item", "ns", "real_ns"]), [*dropped.values()]
+
+
+# ---------------------------------------------------------------- spikemark bench
+
+
+@dataclass(frozen=True)
+class Bench:
+    """`rows`: repetitions of all kernels; `raw`: their file; `dropped`: what could not be used, and why."""
+
+    rows: pd.DataFrame
+    raw: Path
+    dropped: list[str]
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """By kernel and size: item, repetitions, median_ns and quartiles, delivery and its bounds first."""
+        groups = self.rows.groupby(["kernel", "size"], sort=False)
+        found = groups.agg(
+            item=("item", "first"), repetitions=("ns", "size"), median_ns=("ns", "median"),
+            q1_ns=("ns", lambda ns: ns.quantile(0.25)), q3_ns=("ns", lambda ns: ns.quantile(0.75)),
+        ).reset_index()  # fmt: skip
+        first = ["deliver_bound", BOUND, DELIVER]
+        order = found["kernel"].map(lambda k: (first.index(k) if k in first else len(first), k))
+        return (
+            found.assign(order=order).sort_values(["order", "size"], ignore_index=True).drop(columns="order")
+        )
+
+    @property
+    def ratios(self) -> pd.DataFrame:
+        """Delivery as a multiple of its bound, by list length; ratio of medians."""
+        table = self.summary.set_index(["kernel", "size"])["median_ns"]
+        if not {DELIVER, BOUND} <= set(table.index.get_level_values(0)):
+            return pd.DataFrame(columns=["size", "ratio"])
+        return (table[DELIVER] / table[BOUND]).dropna().rename("ratio").reset_index()
+
+    @property
+    def slowdown(self) -> float:
+        """Wall-clock over CPU time, median: above BUSY, other programs used the machine."""
+        return float((self.rows["real_ns"] / self.rows["ns"]).median())
+
+
+def bench(out: Path, repetitions_: int = 5, pattern: str = "", min_time_s: float = 0.2,
+          progress: Callable[[int, int], None] = lambda done, total: None) -> Bench:  # fmt: skip
+    """Measures the kernels whose names match a regular expression (empty: all), in random order.
+
+    Writes `out`/kernels-TIMESTAMP.json, the repetitions as Google Benchmark has them. Raises BadInput for a
+    pattern without a match and a missing program; BenchFailed if the program fails or gives no time.
+    """
+    if repetitions_ < 1:
+        raise BadInput.of("repetitions", repetitions_, "a whole number from 1", code="range")
+    if not 0 < min_time_s < float("inf"):
+        raise BadInput.of("min-time", min_time_s, "a number of seconds above 0", code="range")
+    program = str(places.program("bench_kernels"))
+    names = _list(program, pattern or ".")
+    if not names:
+        known = sorted({name.split("/")[0] for name in _list(program, ".")})
+        raise BadInput.of("filter", pattern, f"a match among {', '.join(known)}")
+    options = {"filter": pattern or ".", "repetitions": repetitions_, "min_time": min_time_s,
+               "enable_random_interleaving": "true", "report_aggregates_only": "false",
+               "color": "false", "out_format": "json"}  # fmt: skip
+    with locked(out), tempfile.TemporaryDirectory(dir=out, prefix=".bench-") as workspace:
+        options["out"] = Path(workspace) / "raw.json"
+        command = [program, *(f"--benchmark_{name}={value}" for name, value in options.items())]
+        waiting = set(names)
+        with tempfile.TemporaryFile("w+", errors="replace") as errors:
+            with started(command, stdout=subprocess.PIPE, stderr=errors) as process:
+                for line in process.stdout:
+                    waiting.discard(line.split(maxsplit=1)[0] if line.strip() else "")
+                    progress(len(names) - len(waiting), len(names))
+            if process.wait():
+                errors.seek(0)
+                raise failed(program, Finished(process.returncode, "", errors.read()))
+        rows, dropped = read_output(program, options["out"], repetitions)
+        raw = out / f"kernels-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json"
+        write_atomically(raw, options["out"].read_text())
+    if not len(rows):
+        raise BenchFailed(f"no kernel gave a time, see {raw}: {dropped[0] if dropped else 'it is empty'}")
+    return Bench(rows, raw, dropped)
+
+
+def _list(program: str, pattern: str) -> list[str]:
+    command = [program, "--benchmark_list_tests=true", f"--benchmark_filter={pattern}"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        raise failed(program, Finished(done.returncode, "", done.stderr))
+    return [line.strip() for line in done.stdout.splitlines() if line.strip()]
+
+
+def table(found: Bench) -> Table:
+    """A row per kernel and size."""
+    columns = {
+        Column("kernel", "kernel"): lambda r: r.kernel,
+        Column("item", "item"): lambda r: r.item,
+        Column("size", "size"): lambda r: r.size,
+        Column("ns", "ns per item", "measured"): lambda r: r.median_ns,
+        Column("quartiles", "quartiles", "measured"): lambda r: (r.q1_ns, r.q3_ns),
+    }
+    return Table.of(columns, found.summary.itertuples(), "Kernels, median over repetitions")
+
+
+# ---------------------------------------------------------------- calibration
+
+
+@dataclass(frozen=True)
+class Round:
+    """Times by node: on one core, and of the copy on each core when all are busy."""
+
+    one_core: dict[str, Times]
+    full_node: dict[str, list[Times]]
+
+
+def one_round(number: int, site: Site, seconds: float, folder: Path) -> Round:
+    """Round `number` of CALIBRATED, `seconds` per kernel at least; files go to `folder`. Raises BenchFailed.
+
+    First one core, on this host another one in each round; then all cores at once, with pinned copies.
+    """
+    program = [str(places.program("bench_kernels")), f"--benchmark_filter={CALIBRATED}"]
+    program += [f"--benchmark_min_time={seconds}", "--benchmark_out_format=json"]
+    if site.allocated:
+        alone = _started(program, site.one_each(), folder / "one-core")
+        every = _started(program, site.full(), folder / "full-node")
+    else:
+        cpus = launch.core_threads()
+        alone = {"": _pinned(program, [cpus[number % len(cpus)]], folder)}
+        every = {"": _pinned(program, cpus, folder)}
+    return Round({node: times[0] for node, times in alone.items()}, every)
+
+
+def _started(program: list[str], layout: Layout, folder: Path) -> dict[str, list[Times]]:
+    """One copy for each rank of a layout, by node."""
+    folder.mkdir()
+    start = launch.launch(None, ["sh", "-c", COPY, "sh", str(folder), *program], layout)
+    finished = watch(start, LIMIT_S)
+    if finished.status != 0:
+        raise failed(program[0], finished)
+    found: dict[str, list[Times]] = {}
+    for file in sorted(folder.iterdir()):
+        found.setdefault(file.name.rsplit(".", 2)[0], []).append(_read(program[0], file))
+    copies = sum(map(len, found.values()))
+    if copies != layout.ranks:
+        raise BenchFailed(f"{program[0]}: {copies} of {layout.ranks} copies left times in {folder}")
+    return found
+
+
+def _pinned(program: list[str], cpus: list[int], folder: Path) -> list[Times]:
+    """One copy pinned to each of `cpus` of this host, all at the same time; ends them when interrupted."""
+    files = [folder / f"kernels-{cpu}.json" for cpu in cpus]
+    with contextlib.ExitStack() as stack:
+        copies = []
+        for cpu, file in zip(cpus, files, strict=True):
+            command = ["taskset", "-c", str(cpu), *program, f"--benchmark_out={file}"]
+            streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+            copies.append(stack.enter_context(started(command, **streams)))
+        errors = [copy.communicate()[1] for copy in copies]
+    for copy, text in zip(copies, errors, strict=True):
+        if copy.returncode:
+            raise failed(program[0], Finished(copy.returncode, "", text))
+    return [_read(program[0], file) for file in files]
+
+
+def _read(program: str, file: Path) -> Times:
+    rows, dropped = read_output(program, file, repetitions)
+    if dropped:
+        raise BenchFailed(f"{program}: {dropped[0]}")
+    return {(row.kernel, row.size): row.ns for row in rows.itertuples()}
+
+
+def values(rounds: list[Round]) -> dict[str, Value]:
+    """Values by path, kernels.… and node.…: medians over nodes, of means over the cores of a node.
+
+    Raises BenchFailed where delivery cannot be fitted.
+    """
+    one = [_over(np.median, [*r.one_core.values()]) for r in rounds]
+    full = [_over(np.median, [mean(copies) for copies in r.full_node.values()]) for r in rounds]
+    nodes = len(rounds[0].full_node)
+    over = f", median over {nodes} nodes" if nodes > 1 else ""
+    found = {}
+    for condition, times in (("one_core", one), ("full_node", full)):
+        found |= {f"kernels.{condition}.{path}": value for path, value in of_rounds(times, over).items()}
+    found["node.clock"] = repeated([1 / times[CLOCK] for times in full], "GHz", f"all cores busy{over}")
+    triad = f"triad of STREAM, 3 x 64 MiB per core{over}"
+    every = [[sum(1 / t[TRIAD] for t in copies) for copies in r.full_node.values()] for r in rounds]
+    alone = [[1 / t[TRIAD] for t in r.one_core.values()] for r in rounds]
+    for path, rates in (("bandwidth", every), ("bandwidth_core", alone)):
+        found[f"node.{path}"] = repeated([float(np.median(r)) for r in rates], "GB/s", triad)
+    return found
+
+
+def mean(copies: list[Times]) -> Times:
+    """The mean over the copies of a node."""
+    return _over(np.mean, copies)
+
+
+def _over(middle: Callable, all_times: list[Times]) -> Times:
+    return {key: float(middle([times[key] for times in all_times])) for key in all_times[0]}
+
+
+def delivered(sizes: tuple[int, ...] = SIZES) -> np.ndarray:
+    """Lists entered, synapses and spikes for one synapse of each size, [size, 3]: Poisson lengths."""
+    length = np.array(sizes) / LISTS
+    return np.column_stack([(1 - np.exp(-length)) / length, np.ones_like(length), 1 / length])
+
+
+def of_rounds(rounds: list[Times], over: str = "") -> dict[str, Value]:
+    """Values below kernels.CONDITION, from the times of each round; `over` is added to each reference."""
+    counts = delivered()
+    seconds = [1e-9 * np.array([times[DRAWN, size] for size in SIZES]) for times in rounds]
+    try:
+        fits = [delivery_time.fit(counts, each) for each in seconds]
+    except BadInput as error:
+        raise BenchFailed(f"delivery: {error}") from None
+    off = [fit.predict(counts) / each - 1 for fit, each in zip(fits, seconds, strict=True)]
+    worst = 100 * float(np.abs(np.median(off, axis=0)).max())
+    lists = f"mean list lengths {SIZES[0] / LISTS:g} to {SIZES[-1] / LISTS:g}, fitted within {worst:.0f} %"
+    found = {
+        "t_first": ([1e9 * f.first for f in fits], lists),
+        "t_next": ([1e9 * f.next for f in fits], lists),
+        "t_spike": ([1e9 * (f.spike or 0.0) for f in fits], lists),
+        "collocate": ([ROUTES * t["collocate", COLLOCATED] for t in rounds], f"each to {ROUTES} ranks"),
+        "external": ([t[EXTERNAL, BLOCK] for t in rounds], f"Poisson, {EVENTS} events per step"),
+    }
+    for kernel, size in rounds[0]:
+        if kernel.startswith("update_"):
+            each = [t[kernel, size] for t in rounds]
+            found[f"update.{kernel.removeprefix('update_')}"] = each, f"blocks of {BLOCK}"
+    return {path: repeated(each, "ns", detail + over) for path, (each, detail) in found.items()}
+
+
+SLOW, MOST_NAMED = 1.05, 10  # times as long as on the median node, from which a node is named
+
+
+def _factors(rounds: list[Round]) -> tuple[list[str], np.ndarray]:
+    """Names of nodes, and kernel times of each over the mean of all nodes, [round, node] (geometric mean)."""
+    names, found = sorted(rounds[0].full_node), []
+    for each in rounds:
+        times = [mean(each.full_node[name]) for name in names]
+        kernels = [key for key in times[0] if key not in (CLOCK, TRIAD)]
+        ratio = np.exp(np.log([[t[key] for key in kernels] for t in times]).mean(axis=1))
+        found.append(ratio / ratio.mean())
+    return names, np.array(found)
+
+
+def node_spread(rounds: list[Round], listed: str) -> Value:
+    """`jitter.node_spread`: SD of the nodes' times over their mean; for two nodes or more."""
+    names, ratios = _factors(rounds)
+    middle = np.median(ratios, axis=0)
+    slowest, fastest = names[int(middle.argmax())], names[int(middle.argmin())]
+    detail = (
+        f"kernel times on {listed}, all cores busy; {slowest} takes {middle.max():.3f} times the mean,"
+        f" {fastest} {middle.min():.3f}"
+    )
+    return repeated([float(each.std(ddof=1)) for each in ratios], "1", detail)
+
+
+def slow_nodes(rounds: list[Round]) -> list[str]:
+    """A line for each node that is slower than the median node in every round, typically by SLOW."""
+    names, ratios = _factors(rounds)
+    relative = ratios / np.median(ratios, axis=1, keepdims=True)
+    named = [
+        f"node {name} is slow: kernels take {factor:.2f} times as long as on the median node"
+        for name, factor, least in zip(names, np.median(relative, axis=0), relative.min(axis=0), strict=True)
+        if factor >= SLOW and least > 1
+    ]
+    more = len(named) - MOST_NAMED
+    return named[:MOST_NAMED] + ([f"{more} more nodes are slow"] if more > 0 else [])

@@ -1,0 +1,358 @@
+"""Readings of a run, and power from a meter outside: a CSV of time and power, placed in the time of the run.
+
+A file is placed by the clocks, if both tell the time since the Unix epoch, or by the step in power at which
+the run begins, which Simula et al. 2019 found by eye (`--align knee`).
+"""
+
+import csv
+import math
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from spikemark.core.errors import BadInput, shown
+from spikemark.core.reading import read_text
+from spikemark.models import power
+from spikemark.models.power import GAP, Trace
+from spikemark.records.record import Run
+
+#: How far the span of the measured part on the first rank may be from the time of the slowest one: a share
+#: of it, and s. A busy host may hold the first rank up at a barrier; an unwatched clock may have been set.
+UNWATCHED, WATCHED = (0.02, 0.05), (0.5, 5.0)
+LARGEST_STEP_S = 0.01  # of the system clock during a run that the times of readings place
+
+Span = tuple[float, float]
+
+
+class Timeline(NamedTuple):
+    """When a run was measured, s since the Unix epoch, and paused before (None where it did not)."""
+
+    measured: Span
+    idle_before: Span | None = None
+
+    @property
+    def duration_s(self) -> float:
+        """Of the measured part."""
+        return self.measured[1] - self.measured[0]
+
+    @property
+    def busy(self) -> Span:
+        """From the end of the pause to the end of the measured part."""
+        return (self.idle_before[1] if self.idle_before else self.measured[0]), self.measured[1]
+
+    @property
+    def known(self) -> Span:
+        """From the pause to the end of the measured part."""
+        return (self.idle_before or self.measured)[0], self.measured[1]
+
+    def moved(self, seconds: float) -> "Timeline":
+        """The timeline moved to so many seconds later."""
+        return Timeline(*(span and (span[0] + seconds, span[1] + seconds) for span in self))
+
+
+def timeline(run: Run) -> Timeline | None:
+    """The timeline of a run; None for a record from before these times were written.
+
+    Raises BadInput where the system clock was set while the run went on: by the record's own word, or because
+    the span of the measured part is not the time that it took.
+    """
+    timing, where = run.record.timing, run.path / "record.json"
+    if timing.simulate_started_s is None or timing.simulate_ended_s is None:
+        return None
+    span, step = timing.simulate_ended_s - timing.simulate_started_s, timing.clock_step_s
+    if step is not None and abs(step) > LARGEST_STEP_S:
+        expected = "0: the system clock was set during the run"
+        raise BadInput.of("timing.clock_step_s", step, expected, file=where)
+    share, least_s = UNWATCHED if step is None else WATCHED
+    if not abs(span - timing.simulate_s) <= least_s + share * timing.simulate_s:
+        words = f"about simulate_s={timing.simulate_s:.3f}: the system clock was set in between"
+        raise BadInput.of("timing.simulate_ended_s - simulate_started_s", f"{span:.3f}", words, file=where)
+    idle = timing.idle_before_s and tuple(timing.idle_before_s)
+    return Timeline((timing.simulate_started_s, timing.simulate_ended_s), idle)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Readings of a run: a trace per channel and node, and the run's timeline in the time of the traces.
+
+    `at_wall_percent`: accuracy, of a meter of the whole machine before power conversion.
+    """
+
+    name: str
+    traces: dict[str, Trace]
+    timeline: Timeline
+    at_wall_percent: float | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @cached_property
+    def trace(self) -> Trace:
+        """All channels together."""
+        return power.total(list(self.traces.values()))
+
+
+# ---------------------------------------------------------------- the CSV of a meter
+
+MOST = 1e15  # in any unit of power, and of times in s
+#: Units as people write them; not MW, which is no power of anything measured here.
+WATTS = {"mW": 1e-3, "W": 1.0, "kW": 1e3, "mw": 1e-3, "w": 1.0, "kw": 1e3,
+         **dict.fromkeys(("watt", "watts", "Watt", "Watts"), 1.0)}  # fmt: skip
+SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+TIMES = ("time", "timestamp", "datetime", "date_time", "date", "epoch", "epochtime", "elapsed", "t")
+POWER = re.compile(r"power|watt", re.IGNORECASE)  # surely power, so that a missing unit is an error
+LABELS = ("node", "host", "outlet", "sensor", "channel")  # columns that tell the rows of several meters apart
+UNIT = re.compile(r"(?P<base>.*?)(?:\s*[\[(]\s*(?P<bracket>\w+)\s*[\])]|[_\s](?P<bare>\w+))?\s*")
+A_TIME = "a number, or a time such as 2026-01-31T12:00:00.5+01:00"
+
+
+class Header(NamedTuple):
+    """Columns by place: of time (with s per unit), of power (with W per unit), of the meter's name."""
+
+    time: tuple[int, float]
+    power: dict[int, float]
+    label: int | None
+
+
+def _parted(name: str) -> tuple[str, str]:
+    """A column's name without its unit, and the unit, which may be empty."""
+    found = UNIT.fullmatch(name)
+    return found["base"].strip(), found["bracket"] or found["bare"] or ""
+
+
+def read_header(names: list[str], where: str) -> Header:
+    """What the columns hold, by their names. Raises BadInput without a column of time or a unit of power."""
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise BadInput(f"{where}: column {twice[0]!r} occurs twice; expected a name of its own for each")
+    time, watts = None, {}
+    for place, name in enumerate(names):
+        base, unit = _parted(name)
+        seconds = 1.0 if name.lower() in TIMES else SECONDS.get(unit) if base.lower() in TIMES else None
+        if time is None and seconds is not None:
+            time = place, seconds
+        elif (factor := WATTS.get(unit if base and unit else name)) is not None:
+            watts[place] = factor
+    if time is None:
+        expected = f"{', '.join(TIMES)}, also with a unit ({', '.join(SECONDS)}), commas between columns"
+        raise BadInput(f"{where}: no column of time in {shown(', '.join(names))}; expected {expected}")
+    others = [name for place, name in enumerate(names) if place != time[0]]
+    bare = [name for name in others if names.index(name) not in watts and POWER.search(name)]
+    if bare or not watts:
+        name = (bare or others or ["power"])[0]
+        expected = "expected mW, W or kW, as in 'power [W]'"
+        raise BadInput(f"{where}: column {name!r} has no unit of power; {expected}")
+    return Header(time, watts, next((at for at, name in enumerate(names) if name.lower() in LABELS), None))
+
+
+def _rows(path: Path) -> list[tuple[int, list[str]]]:
+    """Lines with their cells, without empty ones and comments, all as long as the first."""
+    reader = csv.reader(read_text(path).removeprefix("\ufeff").splitlines())
+    try:
+        rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
+    except csv.Error as error:
+        raise BadInput(f"{path}: line {reader.line_num}: not CSV: {error}") from None
+    rows = [(n, row) for n, row in rows if any(row) and not row[0].startswith("#")] or [(1, [])]
+    for line, row in rows:
+        if len(row) != len(rows[0][1]):
+            fields = f"{len(row)} fields; expected {len(rows[0][1])}, as in the first line"
+            raise BadInput(f"{path}: line {line}: {fields}")
+    return rows
+
+
+def read(
+    path: Path, channels: list[str] | None = None
+) -> tuple[dict[str, Trace], dict[str, list[int]], list[str]]:
+    """Traces by channel, the line of the file of each reading, and notes; all channels, or only `channels`.
+
+    A channel is a column of power, or what a column such as `node` says, or both. Empty lines and lines that
+    begin with # are skipped. Raises BadInput naming the file, the line, the value and what is expected.
+    """
+    (line, names), *rows = _rows(path)
+    header = read_header(names, f"{path}: line {line}")
+    meters: dict[str, list[tuple[int, list[str]]]] = {}
+    for line, row in rows:
+        meters.setdefault("" if header.label is None else row[header.label], []).append((line, row))
+    columns = {place: _parted(names[place])[0] or names[place] for place in header.power}
+    if len({*columns.values()}) < len(columns):
+        columns = {place: names[place] for place in columns}
+    known, ways = {}, {}
+    for meter in meters:
+        for place, column in columns.items():
+            name = meter if meter and len(columns) == 1 else f"{meter} {column}".strip()
+            known[name], ways[name] = (meter, place), {name, meter, names[place], column} - {""}
+    for lost in [c for c in channels or [] if not any(c in of for of in ways.values())]:
+        raise BadInput.of("channel", lost, f"one of {', '.join(known)}", file=path)
+    traces, lines, open_ = {}, {}, False
+    for name in (name for name in known if not channels or {*channels} & ways[name]):
+        meter, place = known[name]
+        if len(own := meters[meter]) < 2:
+            of = f" of {meter}" if meter else ""
+            raise BadInput(f"{path}: {len(own)} readings{of}; expected two or more")
+        times, unknown = _times(path, own, header.time)
+        open_ |= unknown
+        watts = np.array([_watts(row[place], names[place], f"{path}: line {n}") for n, row in own])
+        watts = watts * header.power[place]
+        traces[name] = Trace(times, power_w=watts, step_w=power.rounding_w(watts))
+        lines[name] = [line for line, _ in own]
+    if not traces:
+        raise BadInput(f"{path}: 0 readings; expected two or more")
+    unused = [n for i, n in enumerate(names) if i not in {header.time[0], header.label, *header.power}]
+    notes = ["times without a time zone are taken as UTC; --offset corrects them"] if open_ else []
+    return traces, lines, notes + ([f"columns not used: {', '.join(unused)}"] if unused else [])
+
+
+def _times(
+    path: Path, rows: list[tuple[int, list[str]]], column: tuple[int, float]
+) -> tuple[np.ndarray, bool]:
+    """Rising times in s, and whether a text left its time zone open, which is then taken as UTC."""
+    place, factor = column
+    times, open_ = [], False
+    for line, row in rows:
+        text, value = row[place], math.nan
+        try:
+            value = float(text) * factor
+        except ValueError:
+            try:
+                when = datetime.fromisoformat(text)
+                open_ |= when.tzinfo is None
+                value = (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+            except (ValueError, OverflowError):
+                pass
+        if not abs(value) <= MOST:  # also true for NaN
+            raise BadInput(f"{path}: line {line}: time={shown(text)}; expected {A_TIME}")
+        if times and value <= times[-1]:
+            word = "occurs twice" if value == times[-1] else "lies before that of the line above"
+            expected = "rising times, and a column such as node where meters take turns"
+            raise BadInput(f"{path}: line {line}: time={text!r} {word}; expected {expected}")
+        times.append(value)
+    return np.array(times), open_
+
+
+def _watts(text: str, name: str, where: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= MOST:
+        raise BadInput(f"{where}: {name}={shown(text)}; expected a number from 0 to {MOST:g}")
+    return value
+
+
+# ---------------------------------------------------------------- its place in the time of the run
+
+ALIGNMENTS = ("times", "knee")
+PAUSE_S = 5.0  # before the run if the record does not tell: that of Simula et al. 2019, section IV
+RIVAL = 0.8  # a second step that stands out this much as well leaves the place of the run open
+ADVICE = "--offset S moves the file's times; --align knee finds the run by its step in power"
+
+
+def source(
+    run: Run, path: Path, channels: list[str] | None = None, offset_s: float = 0.0, align: str = "times",
+    at_wall_percent: float | None = None,
+) -> Source:  # fmt: skip
+    """The channels of a CSV as the power of a run.
+
+    `offset_s` is added to the times of the file; `align`: one of ALIGNMENTS. Raises BadInput where that does
+    not work, or readings are missing during the run.
+    """
+    if align not in ALIGNMENTS:
+        raise BadInput.of("align", align, " or ".join(ALIGNMENTS))
+    if not math.isfinite(offset_s):
+        raise BadInput.of("offset", offset_s, "a number of seconds")
+    if at_wall_percent is not None and not 0 < at_wall_percent <= 100:
+        raise BadInput.of("at-wall", at_wall_percent, "the accuracy of the meter in percent, above 0 to 100")
+    if run.record.kind == "simulated":
+        raise BadInput(f"{run.path}: expected a measured run; no meter has seen a simulated one")
+    given, lines, more = read(path, channels)
+    traces = {name: trace.moved(offset_s) for name, trace in given.items()}
+    whole, at, why = power.total(list(traces.values())), None, None
+    try:
+        at = timeline(run)
+    except BadInput as reason:
+        why = f"{reason}, so it cannot place the run"
+    if align == "times":
+        if at is None:
+            missing = f"{run.path / 'record.json'}: timing.simulate_started_s: missing"
+            raise BadInput(f"{why or missing}; expected --align knee")
+        _check_covered(path, whole, at, run)
+        notes = ["placed by the clocks" + (f", the file's moved by {offset_s:g} s" if offset_s else "")]
+        try:
+            late = knee(whole, at).busy[0] - at.busy[0]
+        except BadInput:
+            late = 0.0
+        if abs(late) > 2 * whole.interval_s:
+            word = "after" if late > 0 else "before"
+            notes.append(f"power steps up {abs(late):.3g} s {word} the run began by the clocks;"
+                         f" --offset {offset_s - late:.4g} would place it there")  # fmt: skip
+    else:
+        at = at or Timeline((0.0, run.record.timing.simulate_s))
+        try:
+            placed = knee(whole, at)
+        except BadInput as error:
+            raise BadInput(f"{path}: {error}") from None
+        shift, at = offset_s + at.busy[0] - placed.busy[0], placed
+        notes = [f"placed by the step in power (± {whole.interval_s / 2:.2g} s): an offset of {shift:.3f} s"]
+    for name, trace in traces.items():
+        apart, most_s = np.diff(trace.time_s), GAP * trace.interval_s
+        during = (trace.time_s[1:] > at.known[0]) & (trace.time_s[:-1] < at.measured[1])
+        for i in np.flatnonzero(during & (apart > most_s))[:1]:
+            late = f"line {lines[name][i + 1]}: {apart[i]:.4g} s after the line before"
+            most = f"at most {most_s:.4g} s during the run, {GAP:g} usual intervals"
+            raise BadInput(f"{path}: {late}; expected {most}")
+    if why := power.energy(whole, *at.measured).reason:
+        raise BadInput(f"{path}: the measured part has {why}")
+    if len(traces) < (nodes := run.record.host.nodes):
+        notes.append(f"the run had {nodes} nodes, and the file has the power of {len(traces)}")
+    return Source(path.name, traces, at, at_wall_percent, [*notes, *more])
+
+
+def _check_covered(path: Path, trace: Trace, at: Timeline, run: Run) -> None:
+    if trace.covers(*at.measured):
+        return
+    start, end = at.measured
+    held = max(0.0, min(end, trace.last) - max(start, trace.first))
+    if held:
+        part = f"{held:.4g} s of the measured part of {run.path}"
+        raise BadInput(f"{path}: covers {part}; expected all {end - start:.4g} s; {ADVICE}")
+
+    def when(seconds: float) -> str:  # as a date if it can be one
+        dated = 1e8 < seconds < 1e10
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}" if dated else f"{seconds:.6g} s"
+
+    there, wanted = (f"{when(a)} to {when(b)}" for a, b in ((trace.first, trace.last), at.measured))
+    raise BadInput(f"{path}: covers {there}; expected {wanted}, the measured part of {run.path}; {ADVICE}")
+
+
+def knee(trace: Trace, at: Timeline) -> Timeline:
+    """The timeline of the run, placed where power is higher while the run was busy than around it.
+
+    The step lies between two readings, so the place is known to within half an interval. Raises BadInput if
+    no step fits, or several do.
+    """
+    busy_s, pause_s = at.busy[1] - at.busy[0], PAUSE_S
+    if at.idle_before:
+        pause_s = at.idle_before[1] - at.idle_before[0]
+    times, steps = trace.points()[0], []
+    for before, after in pairwise(power.segments(trace.points()[1])):
+        begin = float(times[after.first - 1] + times[after.first]) / 2
+        if after.mean <= before.mean or not trace.covers(begin, begin + busy_s):
+            continue
+        around = trace.mean_w(max(trace.first, begin - pause_s), begin)
+        end, later = begin + busy_s, min(trace.last, begin + busy_s + pause_s)
+        if later > end + trace.interval_s:
+            around = max(around, trace.mean_w(end, later))
+        if (stands_out := trace.mean_w(begin, end) - around) > 0:
+            steps.append((stands_out, begin))
+    if not steps:
+        expected = "a trace from the pause before the run to its end"
+        raise BadInput(f"no step up in power with {busy_s:.3g} s of the run after it; expected {expected}")
+    most, best = max(steps)
+    for stands_out, begin in steps:
+        if abs(begin - best) > trace.interval_s and stands_out > RIVAL * most:
+            places = f"{best:.6g} s or at {begin:.6g} s, where power steps up for {busy_s:.3g} s"
+            raise BadInput(f"the run may begin at {places}; expected one step (trim the file, or --offset S)")
+    return at.moved(best - at.busy[0])

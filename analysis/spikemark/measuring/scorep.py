@@ -1,0 +1,372 @@
+"""What Score-P saw of a run, beside the run's own record: `spikemark scorep`, and `spikemark run --scorep`.
+
+Score-P leaves a profile (profile.cubex, read with pycubexr), a trace (traces.otf2), or both. A region may
+differ from its phase by SHARE of the log and by what lies between its ends and the readings of the clock,
+which was 0.2 to 0.3 us a visit with Score-P 8.4.
+"""
+
+import contextlib
+import os
+import re
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pycubexr import CubexParser
+
+from spikemark.core import sha256
+from spikemark.core.errors import BadInput
+from spikemark.core.reading import read_text
+from spikemark.launch import launch
+from spikemark.quantities.quantity import missing
+from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import counted, number
+from spikemark.records import otf2_trace, record
+from spikemark.records.folder import Folder
+from spikemark.records.phases import HELD, NOT_TIMED
+from spikemark.records.run_files import whole
+from spikemark.running.measure import RunFailed, carry_out, find, log_text, program, run_to_record
+
+PROFILE, TRACE, TOLD = "profile.cubex", "traces.otf2", "scorep.cfg"  # Score-P writes there what it was told
+#: Files, and the variable that asks for each.
+NAMES = {PROFILE: "SCOREP_ENABLE_PROFILING", TRACE: "SCOREP_ENABLE_TRACING"}
+#: Taken where the environment does not say otherwise. The memory, of each process, is that of a long run: a
+#: Score-P that has to write events out in between disturbs what it measures.
+SETTINGS = {**dict.fromkeys(NAMES.values(), "true"), "SCOREP_TOTAL_MEMORY": "400M"}
+TRUE = ("true", "yes", "on", "1")
+SHARE, PER_VISIT_S, TELLING = 0.05, 0.4e-6, 0.5  # TELLING: of a phase, what the visits may make out at most
+AGREES, DIFFERS, SHORT, UNSEEN = "agrees", "DIFFERS", "too short to check", "not recorded by Score-P"
+LONGEST_S = 1e12  # of a region: more is a damaged file
+MEASURED, BARRIER = "simulate", "MPI_Barrier"  # nothing outside MEASURED counts
+COUNTS = ("spikes", "synaptic_events")  # user metrics, each also a column of ranks.csv
+#: Warnings of a record, by how they begin, of hosts on which times differ for other reasons.
+BUSY = ("oversubscribed", "bound too tightly", "shared cores", "foreign load", "stolen time")
+
+
+@dataclass
+class Seen:
+    """What one file says about one rank in the measured part: s and visits by region, of the first thread."""
+
+    seconds: Counter = field(default_factory=Counter)
+    visits: Counter = field(default_factory=Counter)
+    counts: Counter = field(default_factory=Counter)  # of all threads, by user metric
+    waited_s: float = 0.0  # at barriers for the last rank; of traces only
+    flushes: int = 0  # how often a trace buffer was full and written out
+
+
+def asked(settings: Mapping[str, str]) -> tuple[str, ...]:
+    """The files that settings of Score-P, variables with their values, ask for."""
+    return tuple(name for name, variable in NAMES.items() if settings.get(variable, "").lower() in TRUE)
+
+
+def files(folder: Path) -> list[Path]:
+    """All files that the folder has of those that are read, but for the run record."""
+    single = [folder / name for name in (PROFILE, TOLD)]
+    return [*(path for path in single if path.is_file()), *otf2_trace.parts(folder / TRACE)]
+
+
+def found(folder: Path) -> tuple[str, ...]:
+    """Which of profile and trace are there. Raises BadInput if none is, or not what Score-P was to write."""
+    there = tuple(name for name in NAMES if (folder / name).is_file())
+    told = read_text(folder / TOLD) if (folder / TOLD).is_file() else ""
+    lines = re.findall(r"^\s*(SCOREP_\w+)=(.*)$", told, re.MULTILINE)
+    for name in asked({name: value.strip().strip("\"'") for name, value in lines}):
+        if name not in there:
+            raise BadInput(f"{folder / name}: not found; by {TOLD}, Score-P was to write it", code="file")
+    if not there:
+        settings = "=true and ".join(NAMES.values())
+        raise BadInput(
+            f"{folder / PROFILE}: not found, nor {TRACE}; expected with {settings}=true", code="file"
+        )
+    return there
+
+
+# ---------------------------------------------------------------- the two readers
+
+
+def read_profile(path: Path, ranks: int) -> list[Seen]:
+    """By rank. Raises BadInput if the file is truncated, no profile, or of another number of ranks."""
+    with warnings.catch_warnings(), contextlib.ExitStack() as stack:
+        warnings.simplefilter("ignore")  # of writers whose check sums of headers are wrong
+        parser = CubexParser(str(path))
+        stack.callback(lambda: getattr(parser, "_cubex_file", None) and parser._cubex_file.close())
+        try:
+            cube = stack.enter_context(parser)
+            metrics = {metric.name: metric for metric in cube.all_metrics()}
+            if (kind := metrics["time"].data_type.split("(")[0].strip()) in (
+                "TAU_ATOMIC",
+                "HISTOGRAM",
+                "RATE",
+            ):
+                raise BadInput(f"{path}: time is of type {kind}; expected SCOREP_PROFILING_FORMAT=default")
+            return _of_cube(cube, metrics, path, ranks)
+        except BadInput:
+            raise
+        except Exception as error:  # pycubexr fails as it comes: AssertionError, KeyError, struct.error, …
+            reason = error or type(error).__name__
+            raise BadInput(f"{path}: truncated, compressed, or no profile of Score-P: {reason}") from None
+
+
+def _of_cube(cube, metrics: dict, path: Path, ranks: int) -> list[Seen]:
+    (root,) = cube._anchor_result.system_tree_nodes  # get_locations() does not tell the group
+    threads = {
+        int(group.rank): sorted(
+            (x for x in group.all_locations() if x.type == "thread"), key=lambda x: int(x.rank)
+        )
+        for group in root.all_location_groups()
+    }
+    _check_ranks(path, [rank for rank, own in threads.items() if own], ranks)
+    values = {
+        name: cube.get_metric_values(metrics[name]) for name in ("time", "visits", *COUNTS) if name in metrics
+    }
+    seen = [Seen() for _ in range(ranks)]
+    for cnode in cube.all_cnodes():
+        above, name = cnode, cnode.region.name
+        while above is not None and above.region.name != MEASURED:
+            above = above.parent
+        if above is None:
+            continue
+        time = values["time"].cnode_values(cnode, convert_to_inclusive=True)
+        each = {key: values[key].cnode_values(cnode) for key in values if key != "time"}
+        for rank, one in enumerate(seen):
+            first = threads[rank][0].id
+            one.seconds[name] += float(time[first])
+            one.visits[name] += int(each["visits"][first])
+            for count in each.keys() - {"visits"}:
+                one.counts[count] += sum(int(each[count][thread.id]) for thread in threads[rank])
+    return _checked(path, seen)
+
+
+class _Reading(otf2_trace.Follower):
+    def __init__(self, ranks: int):
+        self.seen, self.depth = [Seen() for _ in range(ranks)], [0] * ranks  # depth of MEASURED
+        # By communicator and rank: (begin, end).
+        self.barriers = defaultdict(lambda: [[] for _ in range(ranks)])
+
+    def begin(self, path: Path, ranks: list[int]) -> None:
+        _check_ranks(path, ranks, len(self.seen))
+
+    def enter(self, thread: otf2_trace.Thread, name: str, time: int) -> None:
+        self.depth[thread.rank] += thread.first and name == MEASURED
+
+    def leave(self, thread: otf2_trace.Thread, name: str, since: int, time: int) -> None:
+        if thread.first and self.depth[thread.rank]:
+            self.seen[thread.rank].seconds[name] += time - since
+            self.seen[thread.rank].visits[name] += 1
+            self.depth[thread.rank] -= name == MEASURED
+            if name == BARRIER:
+                self.barriers[thread.communicator][thread.rank].append((since, time))
+
+    def flush(self, thread: otf2_trace.Thread, since: int, time: int) -> None:
+        self.seen[thread.rank].flushes += self.depth[thread.rank] > 0
+
+    def count(self, thread: otf2_trace.Thread, metric, values: list) -> None:
+        if self.depth[thread.rank]:
+            for member, value in zip(getattr(metric, "metric_class", metric).members, values, strict=True):
+                if member.name in COUNTS:
+                    self.seen[thread.rank].counts[member.name] += value
+
+
+def read_trace(path: Path, ranks: int) -> list[Seen]:
+    """By rank. The wait of a rank at a barrier lasts from its own entry to that of the last rank.
+
+    Raises BadInput if a file is missing or truncated, or of another number of ranks.
+    """
+    reading = _Reading(ranks)
+    tick_s = otf2_trace.follow(path, reading)
+    for by_rank in reading.barriers.values():
+        taking_part = [rank for rank, barriers in enumerate(by_rank) if barriers]
+        if len({len(by_rank[rank]) for rank in taking_part}) > 1:
+            raise BadInput(f"{path}: the ranks of a communicator differ in their number of barriers")
+        begins, ends = np.array([by_rank[rank] for rank in taking_part]).transpose(2, 0, 1)
+        waits = np.minimum(begins.max(axis=0) - begins, ends - begins).sum(axis=1)
+        for rank, ticks in zip(taking_part, waits, strict=True):
+            reading.seen[rank].waited_s += float(ticks) * tick_s
+    for one in reading.seen:
+        one.seconds = Counter({name: ticks * tick_s for name, ticks in one.seconds.items()})
+    return _checked(path, reading.seen)
+
+
+def _check_ranks(path: Path, there: list[int], ranks: int) -> None:
+    if sorted(there) != list(range(ranks)):
+        raise BadInput(
+            f"{path}: ranks {', '.join(map(str, sorted(there)))}; expected 0 to {ranks - 1}, of the run"
+        )
+
+
+def _checked(path: Path, seen: list[Seen]) -> list[Seen]:
+    for rank, one in enumerate(seen):
+        if not one.visits[MEASURED]:
+            raise BadInput(
+                f"{path}: rank {rank} has no region {MEASURED!r}; expected a build with SPIKEMARK_SCOREP"
+            )
+        for name, seconds in one.seconds.items():
+            if not 0 <= seconds <= LONGEST_S:
+                raise BadInput(f"{path}: rank {rank}: {name}: {seconds} s; expected 0 to {LONGEST_S:g}")
+    return seen
+
+
+# ---------------------------------------------------------------- the comparison
+
+
+@dataclass(frozen=True)
+class Check:
+    """What Score-P says of a run, beside what its record says.
+
+    `times`: rank, phase, log_s, profile_s, trace_s, visits, off_s, verdict, reason; `counts`: rank, count,
+    record, profile, trace; `ranks`: rank, barrier_s, waited_s; `complaints`: what does not agree.
+    """
+
+    path: Path
+    times: pd.DataFrame
+    counts: pd.DataFrame
+    ranks: pd.DataFrame
+    complaints: list[str]
+    warnings: list[str]
+
+
+def check(folder: Path) -> Check:
+    """Compares what is in `folder` with the record in `folder`/record, or beside it.
+
+    Raises BadInput naming a file that is missing, truncated, of another number of ranks than the run, or that
+    has changed since Spikemark made it (SHA256SUMS).
+    """
+    sha256.check(folder, files(folder))
+    run = record.load(folder / "record" if (folder / "record").is_dir() else folder)
+    if run.cycles is None:
+        raise BadInput(f"{run.path}: no cycles.npy; expected a run with record.cycles=true")
+    ranks, there = run.record.ranks, found(folder)
+    none: list[Seen | None] = [None] * ranks
+    profiled = read_profile(folder / PROFILE, ranks) if PROFILE in there else none
+    traced = read_trace(folder / TRACE, ranks) if TRACE in there else none
+    times, counts, barriers, complaints = [], [], [], []
+    for rank, (profile, trace) in enumerate(zip(profiled, traced, strict=True)):
+        first = profile or trace
+        for name in run.record.phases:
+            row = _time(run, rank, name, profile, trace)
+            times.append({"rank": rank, "phase": name, **row})
+            if row["verdict"] == DIFFERS:
+                off = f"{number(row['off_s'])} s off the {number(row['log_s'])} s"
+                complaints.append(f"rank {rank}, {name}: Score-P is {off} of the cycle log")
+            if profile and trace and profile.visits[name] != trace.visits[name]:
+                visits = f"{profile.visits[name]} visits by the profile, {trace.visits[name]} by the trace"
+                complaints.append(f"rank {rank}, {name}: {visits}")
+        for name in COUNTS:
+            own = int(run.ranks[name][rank])
+            seen = {
+                "profile": profile and profile.counts.get(name),
+                "trace": trace and trace.counts.get(name),
+            }
+            counts.append({"rank": rank, "count": name, "record": own, **seen})
+            for file, value in seen.items():
+                if value not in (None, own):
+                    complaints.append(f"rank {rank}, {name}: {own} in the record, {value} in the {file}")
+        met = first.visits["synchronise"] == 0 or first.visits[BARRIER] > 0  # else no barrier was recorded
+        waited = trace.waited_s if trace and met else None
+        barriers.append(
+            {"rank": rank, "barrier_s": first.seconds[BARRIER] if met else None, "waited_s": waited}
+        )
+    said = [f"no {name}" for name in NAMES if name not in there]
+    said += [] if sha256.there(folder) else [f"no {sha256.NAME}: changed bytes may go unnoticed"]
+    for rank, trace in enumerate(traced):
+        if trace and trace.flushes:
+            times_ = counted(trace.flushes, "time")
+            said.append(f"rank {rank}: a trace buffer was written out {times_}; raise SCOREP_TOTAL_MEMORY")
+    said += [f"busy host: {text}" for text in run.record.warnings if text.startswith(BUSY)]
+    return Check(folder, *map(pd.DataFrame, (times, counts, barriers)), complaints, said)
+
+
+def _time(run: record.Run, rank: int, name: str, profile: Seen | None, trace: Seen | None) -> dict[str, Any]:
+    log_s, visits = float(np.sum(run.phase(name)[rank], dtype=np.float64)), (profile or trace).visits[name]
+    seconds = {"profile_s": profile and profile.seconds[name], "trace_s": trace and trace.seconds[name]}
+    known = {"log_s": log_s, **seconds, "visits": visits, "off_s": 0.0, "reason": None}
+    if name in run.record.mixed or np.isnan(log_s):
+        reason = HELD if name in run.record.mixed else NOT_TIMED
+        return known | {"log_s": None, "verdict": "not timed by the run", "reason": reason}
+    if not visits and log_s > 0:
+        return known | {"verdict": UNSEEN}
+    off = max((s - log_s for s in seconds.values() if s is not None), key=abs)
+    verdict = SHORT if PER_VISIT_S * visits > TELLING * log_s else AGREES
+    verdict = DIFFERS if abs(off) > SHARE * log_s + PER_VISIT_S * visits else verdict
+    return known | {"off_s": off, "verdict": verdict}
+
+
+def table(of: Check) -> Table:
+    """A row per phase: the log and Score-P on the rank that differs most, and the verdict of all ranks."""
+    order, rows = [DIFFERS, AGREES, SHORT], []
+    for name, part in of.times.groupby("phase", sort=False):
+        ranked = part.assign(at=part["verdict"].map(lambda v: order.index(v) if v in order else len(order)))
+        worst = ranked.assign(off=-ranked["off_s"].abs()).sort_values(["at", "off"]).iloc[0]
+        seen = worst["trace_s"] if pd.isna(worst["profile_s"]) else worst["profile_s"]
+        log = missing(worst["reason"]) if pd.isna(worst["log_s"]) else float(worst["log_s"])
+        row = {"phase": name, "rank": int(worst["rank"]), "verdict": worst["verdict"]}
+        rows.append(row | {"seen_s": float(seen), "log_s": log})
+    columns = [Column("phase", "phase"), Column("verdict", "verdict"), Column("rank", "rank")]
+    columns += [Column("log_s", "cycle log (s)", "measured"), Column("seen_s", "Score-P (s)", "measured")]
+    return Table(columns, rows, name="phases")
+
+
+def sentences(of: Check) -> list[str]:
+    """The answer."""
+    phases = of.times[of.times["verdict"].isin([AGREES, DIFFERS])]
+    good = int((phases["verdict"] == AGREES).sum())
+    lines = [f"Score-P agrees with the record in {good} of {len(phases)} times of phases."]
+    if of.ranks["waited_s"].notna().any():
+        waited, barrier = of.ranks["waited_s"].mean(), of.ranks["barrier_s"].mean()
+        lines.append(f"Ranks were {number(barrier)} s in barriers (mean), {number(waited)} s of it waiting.")
+    return lines
+
+
+def content(of: Check) -> dict[str, Any]:
+    """The comparison for JSON; null where there is no number."""
+    parts = {name: getattr(of, name) for name in ("times", "counts", "ranks")}
+    plain = {
+        name: part.astype(object).where(part.notna(), None).to_dict("records") for name, part in parts.items()
+    }
+    tolerance = {"share": SHARE, "per_visit_s": PER_VISIT_S}
+    return {"agrees": not of.complaints, "complaints": of.complaints, "warnings": of.warnings,
+            "tolerance": tolerance, **plain}  # fmt: skip
+
+
+# ---------------------------------------------------------------- the instrumented run
+
+
+def measure(results: Folder, run: str, launcher: str | None = None) -> Path:
+    """Carries out run id `run` of the plan under Score-P and returns the folder for `check`.
+
+    A failure leaves `failed/ID.scorep.log` behind and raises RunFailed. Raises BadInput if the plan
+    lacks the run, the result exists already, the instrumented mini-app is missing, or Score-P is to write
+    nothing.
+    """
+    due, target = find(results, run), results.scorep(run)
+    if whole(target / "record"):
+        raise BadInput(f"{target}: measured already; move or delete the folder to measure again")
+    settings = {name: os.environ.get(name, value) for name, value in SETTINGS.items()}
+    if not asked(settings):
+        raise BadInput(f"{' and '.join(NAMES.values())}: expected at least one to be true")
+    measurement = results.unchecked(f"{run}.scorep")
+    made = measurement.parent / "run"
+    command = program("miniapp_scorep", results.description(run), made)
+    start = launch(launcher, command, due.layout)
+    settings["SCOREP_EXPERIMENT_DIRECTORY"] = str(measurement.resolve())
+    start = replace(start, environment={**start.environment, **settings})
+    for empty in (target / "record", target):  # made by Snakemake; anything else is an error here
+        with contextlib.suppress(FileNotFoundError):
+            empty.rmdir()
+
+    def work() -> dict[str, Any]:
+        finished = run_to_record(start, due, made)
+        for name in asked(settings):
+            if not (measurement / name).is_file():
+                reason = f"exit status 0, but Score-P wrote no {name}: is {command[0]} instrumented?"
+                raise RunFailed(reason, log_text(start, finished))
+        sha256.write(measurement, files(measurement))
+        os.rename(made, measurement / "record")
+        return {"command": start.command, "environment": start.environment}
+
+    return carry_out(due, measurement, target, results.failure(f"{run}.scorep"), work)

@@ -1,0 +1,545 @@
+"""Times of exchanges between ranks: LogGP with the algorithms that MPI libraries choose (mpi_rules.py).
+
+A message of n bytes between nodes takes latency + n / bandwidth, a rank that sends several needs the gap for
+each, and all ranks of a node share its card (Hockney 1994; LogGP of Alexandrov et al. 1995). Within a node
+the sender copies one message after another. What is larger than the eager threshold asks its receiver first,
+which takes the wire's part of one more latency. Tables of a profile take precedence over the model.
+
+`EXCHANGES` has one function per back-end of the mini-app; those composed of others are in
+prediction/partition/routed.py. A put is a message, and MPI_Win_fence the end of it and a barrier
+(Gerstenberger, Besta, Hoefler 2013, doi 10.1145/2503210.2503286); in shared memory (Hoefler et al. 2013, doi
+10.1007/s00607-013-0324-2) reading what another rank has written is a message within the node.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from spikemark.core.errors import BadInput
+
+from . import mpi_rules
+from .mpi_rules import BRUCK, DOUBLING, LINEAR, NEIGHBOR, PAIRWISE, RING, ROOT, TREE
+
+CROWD = 4  # nodes from which exchanges meet the congestion of the profile
+UNLIMITED = 1e30  # bytes: every message leaves without asking
+#: Links of the longest path, on which the latency of a message is spread evenly; two nodes of a leaf use two.
+LINKS = {"star": 2, "fat_tree": 4, "dragonfly": 5}
+WHY = "exchange between ranks"
+TABLES = ("alltoall", "allgather", "barrier")
+WITHIN, BETWEEN, FULL = LAYOUTS = ("tables", "tables_between", "tables_full")  # of machines/fields.py
+COUNT_BYTES = 4.0  # a size that is sent ahead
+LINE_WORDS, WORD_BYTES = 16, 4  # what a fixed buffer begins with; the words that it consists of
+#: Exchanges that go on while ranks compute (`overlaps` in `miniapp --list --json`); a lag needs one.
+OVERLAPPING = ("ialltoallv", "ineighbor", "p2p", "direct", "sparse", "rma_put", "shared")
+#: `broadcast` in `miniapp --list --json`.
+BROADCASTS = ("allgather", "allgatherv", "rma_doubling", "rma_bruck")
+
+
+@dataclass(frozen=True)
+class Interconnect:
+    """Seconds, bytes and bytes per second. The last three are None where only messages are of interest."""
+
+    latency_s: float  # between two nodes, end to end, 0 bytes
+    latency_node_s: float  # the same within a node
+    bandwidth: float
+    bandwidth_node: float
+    gap_s: float  # from one message of a sender to its next
+    eager: float  # bytes up to which a message leaves before its receiver is ready
+    topology: str | None = None  # star, fat_tree or dragonfly
+    nodes_per_leaf: int | None = None  # nodes on one switch
+    selector: str | None = None  # whose choice of algorithms for collectives: ompi, mpich or impi
+
+    @property
+    def busy_s(self) -> float:
+        """What a message between nodes costs its sender and its receiver together, half of it each."""
+        return min(self.gap_s, self.latency_s)
+
+    @property
+    def busy_node_s(self) -> float:
+        """The same of a message within a node; besides, its sender copies at `bandwidth_node`."""
+        return min(self.gap_s, self.latency_node_s)
+
+    def leaf_latency_s(self, nodes: int) -> float:
+        """Latency between two nodes of one leaf. With a single leaf it is that of the profile."""
+        if self.topology not in LINKS or not self.nodes_per_leaf or nodes <= self.nodes_per_leaf:
+            return self.latency_s
+        return self.busy_s + (self.latency_s - self.busy_s) * 2 / LINKS[self.topology]
+
+    @classmethod
+    def of(cls, values: Any, why: str, nodes: int = 2) -> "Interconnect":
+        """What a message costs. With one node, values between nodes are not needed; from `CROWD` nodes on,
+        the bandwidth between them is what congestion leaves of it.
+
+        Raises UnknownValue naming the value that is unknown, and `why` it is needed.
+        """
+
+        def need(name: str) -> float:
+            return values.need(f"interconnect.{name}", why)
+
+        latency, bandwidth = need("latency_node"), need("bandwidth_node")
+        between = nodes > 1
+        crowded = values.get("interconnect.congestion", 1.0) if nodes >= CROWD else 1.0
+        return cls(
+            need("latency") if between else latency,
+            latency,
+            need("bandwidth") / crowded if between else bandwidth,
+            bandwidth,
+            need("gap") if between else np.minimum(latency, values.get("interconnect.gap", latency / 2)),
+            values.get("interconnect.eager", UNLIMITED),
+        )
+
+    @classmethod
+    def whole(cls, values: Any, why: str) -> "Interconnect":
+        """The same of two nodes alone, with topology and collectives.
+
+        Raises BadInput for any value that is unknown.
+        """
+
+        def exact(name: str) -> Any:
+            return values.profile.need(f"interconnect.{name}", why).value
+
+        topology = exact("topology")
+        return replace(
+            cls.of(values, why),
+            eager=values.need("interconnect.eager", why),
+            topology=topology,
+            nodes_per_leaf=1 if topology == "star" else round(exact("nodes_per_leaf")),
+            selector=exact("selector"),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Traffic:
+    """What the ranks of a group send each other in an exchange, [sender, receiver]; nothing to oneself.
+
+    Sums that depend on no machine are kept, since many machines and their limits are asked about one traffic.
+    """
+
+    bytes: np.ndarray
+    messages: np.ndarray  # expected numbers of messages that are not empty
+    node: np.ndarray  # [member]
+    #: Words of each member onto sets of members, [member, set], given the set of each; for merging.
+    onto: Callable[[np.ndarray], np.ndarray] | None = None
+    word_bytes: int = 4
+    card: float | None = None  # bytes through the busiest card, where other ranks send through it meanwhile
+    kept: dict = field(default_factory=dict, repr=False)  # what follows from it alone
+
+    @property
+    def ranks(self) -> int:
+        return len(self.node)
+
+    @cached_property
+    def _same(self) -> np.ndarray:
+        """True if two ranks share a node, [sender, receiver]."""
+        return self.node[:, None] == self.node[None, :]
+
+    @cached_property
+    def far(self) -> bool:
+        """True if there are several nodes."""
+        return not self._same.all()
+
+    @cached_property
+    def sent(self) -> tuple[np.ndarray, np.ndarray]:
+        """Messages to ranks of the own node, and to others, [sender]."""
+        near = np.where(self._same, self.messages, 0.0).sum(axis=1)
+        return near, self.messages.sum(axis=1) - near
+
+    @cached_property
+    def near_bytes(self) -> np.ndarray:
+        """Bytes that each rank sends to ranks of its own node, [sender]."""
+        return np.where(self._same, self.bytes, 0.0).sum(axis=1)
+
+    @cached_property
+    def card_bytes(self) -> float:
+        """Through the busiest card of a node, one way."""
+        if self.card is not None:
+            return self.card
+        out, nodes = np.where(self._same, 0.0, self.bytes), np.unique(self.node, return_inverse=True)[1]
+        return float(max(np.bincount(nodes, out.sum(axis=axis)).max() for axis in (0, 1)))
+
+    @cached_property
+    def most_bytes(self) -> float:
+        """Bytes of the largest message."""
+        return float(self.bytes.max())
+
+    @cached_property
+    def each(self) -> "Traffic":
+        """A message for every pair of ranks that has something to say now and then; it may be empty."""
+        return Traffic(self.bytes, (self.bytes > 0).astype(float), self.node, card=self.card)
+
+    @cached_property
+    def mean_bytes(self) -> float:
+        """Bytes for each other rank, of the rank that sends or receives most."""
+        most = max(self.bytes.sum(axis=0).max(), self.bytes.sum(axis=1).max())
+        return float(most / max(1, self.ranks - 1))
+
+    def dense(self, size: float) -> "Traffic":
+        """The same ranks, with `size` bytes from everyone to everyone."""
+        if size not in self.kept:
+            other = 1.0 - np.eye(self.ranks)
+            self.kept[size] = Traffic(size * other, other, self.node)
+        return self.kept[size]
+
+
+@dataclass(frozen=True)
+class Collectives:
+    """Times of calls in seconds. `tables`: (layout, name) -> rows [ranks, bytes, seconds].
+
+    `cores`: of a node, where the profile knows them; the layouts are those of LAYOUTS.
+    """
+
+    net: Interconnect
+    tables: dict[tuple[str, str], np.ndarray]
+    cores: int | None = None
+
+    @classmethod
+    def of(cls, values: Any, nodes: int, measured: bool = True) -> "Collectives":
+        """The calls on a profile; what lies between nodes is not asked for where there is one node.
+
+        `measured`: with the tables of the profile. Raises BadInput naming the value that is unknown.
+        """
+        layouts = () if not measured else LAYOUTS if nodes > 1 else (WITHIN,)
+        found = {(at, name): values.table(f"interconnect.{at}.{name}") for at in layouts for name in TABLES}
+        known = {key: rows for key, rows in found.items() if rows is not None}
+        net, cores = Interconnect.of(values, WHY, nodes), values.profile.get("node.cores")
+        leaf = values.profile.get("interconnect.nodes_per_leaf")
+        net = replace(
+            net,
+            selector=values.text("interconnect.selector"),
+            topology=values.text("interconnect.topology"),
+            nodes_per_leaf=None if leaf is None else round(leaf.value),
+        )
+        return cls(net, known, None if cores is None else round(cores.value))
+
+    @cached_property
+    def _chosen(self) -> Interconnect:
+        """The network where the algorithm has been chosen, for which the selector does no more."""
+        return replace(self.net, selector=None)
+
+    def messages(self, traffic: Traffic, by_number: bool = False) -> float:
+        """All messages leave at once; the slowest rank, or the card of a node, sets the time.
+
+        Half of what a message costs keeps its sender busy and half its receiver, while others are on their
+        way (the overheads of LogGP, Alexandrov et al. 1995, and of simulations). Where everyone serves its
+        targets `by_number`, the last target gets its messages all at once, when everyone has done with the
+        others. They share its card, and then it receives them one by one. Ranks differ in how far the two
+        overlap; the root of the sum of squares is within 20 % of simulations of 8 and 32 ranks.
+        """
+        net, (near, away) = self.net, traffic.sent
+        busy = near * net.busy_node_s + away * net.gap_s
+        copies, card = traffic.near_bytes / net.bandwidth_node, traffic.card_bytes / net.bandwidth
+        latency, gap = (net.latency_s, net.gap_s) if traffic.far else (net.latency_node_s, net.busy_node_s)
+        late = traffic.most_bytes > net.eager
+        behind = np.maximum(0.0, busy - gap)
+        last = np.hypot(behind, card) if by_number else behind / 2
+        through = np.maximum(busy, latency + last)
+        return float(max((through + copies).max(), latency + late * max(0.0, latency - gap) + card))
+
+    def _rounds(self, node: np.ndarray, rounds: Iterable[tuple[np.ndarray, float]]) -> float:
+        """Mean time of the members in `_ends`, if all begin together."""
+        return float(self._ends(np.zeros(len(node)), node, rounds).mean())
+
+    def _ends(
+        self, clock: np.ndarray, node: np.ndarray, rounds: Iterable[tuple[np.ndarray, float]]
+    ) -> np.ndarray:
+        """Every member gets a message from another and waits for it, round by round. Returns when they end,
+        [..., member], from when they begin, `clock` of the same shape.
+
+        `rounds`: (number of the sender, by receiver; bytes). Messages that leave a node in a round share its
+        card. Who sends within its node copies the message before it does anything else. What is not eager
+        begins when both are there, and its sender waits, too. Nobody waits for others than its partners
+        (Hockney 1994 with overheads as above). Who is its own sender gets no message.
+        """
+        net, nodes = self.net, np.unique(node, return_inverse=True)[1]
+        leaf, at = node // (net.nodes_per_leaf or 1), np.arange(len(node))
+        between = net.leaf_latency_s(int(nodes.max()) + 1)
+        for source, size in rounds:
+            near, late = nodes[source] == nodes, size > net.eager
+            shared = max(1, int(np.bincount(nodes[~near], minlength=1).max()))
+            latency = np.where(leaf == leaf[source], between, net.latency_s)
+            busy = np.where(near, net.busy_node_s, net.busy_s)
+            latency = np.where(near, net.latency_node_s, latency)
+            copying = np.zeros(len(node))
+            copying[source[near & (source % len(node) != at)]] = size / net.bandwidth_node
+            clock = clock + copying
+            copied = np.where(near, 0.0, size * shared / net.bandwidth)
+            began = np.maximum(clock[..., source], clock) if late else clock[..., source]
+            there = began + latency + late * (latency - busy) + copied
+            clock = np.where(source % len(node) == at, clock, np.maximum(clock + busy, there))
+            if late:
+                clock[..., source] = np.maximum(clock[..., source], there)
+        return clock
+
+    def _down(self, node: np.ndarray, size: float) -> np.ndarray:
+        """When each member has so many bytes of the first: a binomial tree, the largest distance first."""
+        net, clock = self.net, np.zeros(len(node))
+        inside = net.latency_node_s + size / net.bandwidth_node
+        for distance in reversed(_powers(len(node))):
+            at = np.arange(distance, len(node), 2 * distance)
+            near = node[at] == node[at - distance]
+            clock[at] = clock[at - distance] + np.where(near, inside, net.latency_s + size / net.bandwidth)
+        return clock
+
+    def alltoall(self, traffic: Traffic, call: str = "alltoall") -> float:
+        """Everyone sends everyone as much as the busiest rank does on average; or by alltoall_init."""
+        size = traffic.mean_bytes
+        name = mpi_rules.chosen(self.net.selector, call, traffic.ranks, size)
+        return self._measured("alltoall", traffic, size, name)
+
+    def alltoallv(self, traffic: Traffic, name: str | None = None) -> float:
+        """Everyone sends what there is; a measured table of alltoall is a bound where all leave at once, and
+        no others send meanwhile.
+
+        `name`: of the algorithm, by default the one that the library chooses.
+        """
+        size = traffic.mean_bytes
+        name = name or mpi_rules.chosen(self.net.selector, "alltoallv", traffic.ranks, size)
+        dense = self._measured("alltoall", traffic, size, name)
+        if name == LINEAR and traffic.card is not None:
+            return self.messages(traffic)
+        return min(dense, self.messages(traffic)) if name == LINEAR else dense
+
+    def _alltoall(self, name: str, node: np.ndarray, size: float) -> float:
+        n = len(node)
+        if name == LINEAR:
+            other = 1.0 - np.eye(n)
+            return self.messages(Traffic(size * other, other, node))
+        at = np.arange(n)
+        if name == PAIRWISE:
+            each = int(np.bincount(node).max()) if len(np.unique(node)) > 1 else 1
+            mixed = [d for d in range(1, n) if min(d, n - d) < each]  # some partners are on the same node
+            # The others take as long in any order.
+            some = np.linspace(each, n - each, 9).astype(int)
+            alike = np.mean([self._rounds(node, [(at - d, size)]) for d in some])
+            return float((n - 1 - len(mixed)) * alike + self._rounds(node, ((at - d, size) for d in mixed)))
+        return self._rounds(node, ((at - d, size * np.count_nonzero(at & d)) for d in _powers(n)))
+
+    def allgather(self, traffic: Traffic, size: float, call: str = "allgather") -> float:
+        """Everyone gets `size` bytes from everyone, by MPI_Allgather, or by the `call` allgatherv."""
+        name = mpi_rules.chosen(self.net.selector, call, traffic.ranks, size)
+        return self._measured("allgather", traffic, size, name)
+
+    def _allgather(self, name: str, node: np.ndarray, size: float) -> float:
+        n = len(node)
+        at = np.arange(n)
+        if name == RING or (name == NEIGHBOR and n % 2):
+            return self._rounds(node, [(at - 1, size)] * (n - 1))
+        if name == NEIGHBOR:  # two blocks from alternating neighbours, the first time one
+            other = np.where(at % 2, at + 1, at - 1) % n, at ^ 1
+            return self._rounds(node, ((other[k % 2], min(k, 2) * size) for k in range(1, n // 2 + 1)))
+        if name == ROOT:
+            return self._root(node, size) + float(self._down(node, n * size).mean())
+        return self._rounds(node, [(at_, size * min(d, n - d)) for d, at_ in _doubling(n, name)])
+
+    def barrier(self, traffic: Traffic) -> float:
+        """Messages to ranks at doubling distances, or there and back to a root, or up and down a tree."""
+        name = mpi_rules.chosen(self.net.selector, "barrier", traffic.ranks, 0)
+        return self._measured("barrier", traffic, 1.0, name)
+
+    def _barrier(self, name: str, node: np.ndarray, _: float) -> float:
+        if name == ROOT:
+            return 2 * self._root(node, 0)
+        rounds = [(source, 0) for source in _barrier_rounds(len(node), name)]
+        return (1 + (name == TREE)) * self._rounds(node, rounds)
+
+    def _root(self, node: np.ndarray, size: float) -> float:
+        """Everyone sends the first member so many bytes."""
+        sent = np.zeros((len(node), len(node)))
+        sent[0, 1:] = 1  # the same time as to everyone
+        return self.messages(Traffic(size * sent, sent, node))
+
+    def _measured(self, name: str, traffic: Traffic, size: float, algorithm: str) -> float:
+        """The time from the table of the profile for this layout of ranks, or else from the algorithm.
+
+        For more ranks than the table has, it is the last value of the table times the growth of the model.
+        """
+        ranks, rows = traffic.ranks, self.tables.get((self._layout(traffic), name))
+
+        def model(ranks: float) -> float:
+            node = np.ascontiguousarray(_nodes(traffic, ranks), dtype=np.int64)
+            return _modelled(self._chosen, name, algorithm, node.tobytes(), float(size))
+
+        if rows is None:
+            return model(float(ranks))
+        known = np.unique(rows[:, 0])
+        curves = np.array([_curve(rows[rows[:, 0] == p], size) for p in known])
+        inside = float(np.clip(ranks, known[0], known[-1]))
+        found = float(np.exp(np.interp(np.log(inside), np.log(known), np.log(curves))))
+        return found if inside == ranks else found * model(float(ranks)) / model(inside)
+
+    def _layout(self, traffic: Traffic) -> str | None:
+        """The tables for the way that the ranks lie on nodes; None for a way that nobody has measured.
+
+        A profile without tables for several nodes has the same ones for all ways.
+        """
+        each = np.bincount(traffic.node)
+        if len(each[each > 0]) == 1 or {at for at, _ in self.tables} <= {WITHIN}:
+            return WITHIN
+        if each.max() == 1:
+            return BETWEEN
+        return FULL if each.max() == self.cores else None
+
+
+@lru_cache(maxsize=100_000)
+def _modelled(net: Interconnect, call: str, algorithm: str, node: bytes, size: float) -> float:
+    """Seconds of an algorithm, `size` bytes for each of the ranks, whose nodes these are."""
+    calls = Collectives(net, {})
+    model = {"alltoall": calls._alltoall, "allgather": calls._allgather, "barrier": calls._barrier}[call]
+    return model(algorithm, np.frombuffer(node, dtype=np.int64), size)
+
+
+def _nodes(traffic: Traffic, ranks: float) -> np.ndarray:
+    """The node of each of so many ranks, that share nodes as those of `traffic` do."""
+    if ranks == traffic.ranks:
+        return traffic.node
+    return np.arange(round(ranks)) // max(1, int(np.bincount(traffic.node).max()))
+
+
+def _powers(ranks: int) -> list[int]:
+    """1, 2, 4 … below the number of ranks."""
+    return [2**k for k in range(int(np.ceil(np.log2(max(1, ranks)))))]
+
+
+def _doubling(ranks: int, name: str) -> list[tuple[int, np.ndarray]]:
+    """The distance of partners round by round, and who they are.
+
+    A power of two may double with partners in pairs, so that near ones meet near ones; else it goes round.
+    """
+    at, paired = np.arange(ranks), name != BRUCK and ranks == 2 ** round(np.log2(max(1, ranks)))
+    return [(d, at ^ d if paired else at - d) for d in _powers(ranks)]
+
+
+def _barrier_rounds(ranks: int, name: str) -> list[np.ndarray]:
+    """Who sends to each rank, round by round; itself: nobody.
+
+    Of a number that is no power of two, doubling pairs the ranks below the largest power that fits. The
+    others first tell one of these that they are there, and in the end it tells them that all are
+    (ompi/mca/coll/base/coll_base_barrier.c).
+    """
+    at, inner = np.arange(ranks), 2 ** int(np.log2(max(1, ranks)))
+    if name != DOUBLING or inner == ranks:
+        return [source for _, source in _doubling(ranks, name)]
+    pairs = [np.where(at < inner, at ^ d, at) for d in _powers(inner)]
+    return [np.where(at < ranks - inner, at + inner, at), *pairs, np.where(at < inner, at, at - inner)]
+
+
+def _curve(rows: np.ndarray, size: float) -> float:
+    """Seconds from rows of one number of ranks: log-linear between sizes, constant below, linear above."""
+    rows = rows[np.argsort(rows[:, 1])]
+    sizes, times = np.maximum(rows[:, 1], 1.0), rows[:, 2]
+    found = float(np.exp(np.interp(np.log(max(size, 1.0)), np.log(sizes), np.log(times))))
+    return found * max(1.0, size / sizes[-1])
+
+
+def _two_calls(net: Collectives, traffic: Traffic) -> float:
+    return net.alltoall(traffic.dense(COUNT_BYTES)) + net.alltoallv(traffic)
+
+
+def _nonblocking(net: Collectives, traffic: Traffic) -> float:
+    """All messages of a non-blocking exchange start at once, in Open MPI (libnbc) as in SimGrid.
+
+    MPICH, which combines sizes of 8 and more ranks, is taken to do the same. The spikes go to ranks by
+    number.
+    """
+    return net.alltoallv(traffic.dense(COUNT_BYTES), LINEAR) + net.messages(traffic, by_number=True)
+
+
+def _room(traffic: Traffic) -> float:
+    """Bytes of a fixed buffer: it doubles from a cache line on, until the largest window has fitted.
+
+    That one is taken to have four standard deviations more than the mean, of Poisson numbers.
+    """
+    words = traffic.most_bytes / WORD_BYTES
+    need = words + 4 * np.sqrt(words) + 2  # with a header of up to two words
+    return WORD_BYTES * LINE_WORDS * 2.0 ** max(0, np.ceil(np.log2(need / LINE_WORDS)))
+
+
+def _fixed(net: Collectives, traffic: Traffic) -> float:
+    return net.alltoall(traffic.dense(_room(traffic)))
+
+
+def _persistent(net: Collectives, traffic: Traffic) -> float:
+    return net.alltoall(traffic.dense(_room(traffic)), "alltoall_init")
+
+
+def _partners(net: Collectives, traffic: Traffic) -> float:
+    linked = (traffic.bytes > 0).astype(float)
+    sizes = Traffic(COUNT_BYTES * linked, linked, traffic.node)
+    return net.messages(sizes) + net.messages(traffic)
+
+
+def _direct(net: Collectives, traffic: Traffic) -> float:
+    return net.messages(traffic.each, by_number=True)
+
+
+def _sparse(net: Collectives, traffic: Traffic) -> float:
+    return net.messages(traffic, by_number=True) + net.barrier(traffic)
+
+
+def _own(traffic: Traffic) -> float:
+    """Bytes that a rank sends everyone, since nearly every spike has a target on every rank."""
+    return traffic.most_bytes
+
+
+def _broadcast(net: Collectives, traffic: Traffic) -> float:
+    """One call with buffers of fixed size; a second one, for spikes that do not fit, is rare."""
+    return net.allgather(traffic, _room(traffic))
+
+
+def _broadcast_sizes(net: Collectives, traffic: Traffic) -> float:
+    return net.allgather(traffic, COUNT_BYTES) + net.allgather(traffic, _own(traffic), "allgatherv")
+
+
+def _put(net: Collectives, traffic: Traffic) -> float:
+    linked = (traffic.bytes > 0).astype(float)
+    sizes = COUNT_BYTES * linked  # of empty puts, too
+    puts = Traffic(traffic.bytes + sizes, linked, traffic.node, card=traffic.card)
+    return net.messages(puts) + net.barrier(traffic)
+
+
+def _put_bruck(net: Collectives, traffic: Traffic) -> float:
+    ranks, own = traffic.ranks, np.arange(traffic.ranks)
+    distances = 2 ** np.arange(int(np.ceil(np.log2(ranks))))
+    return sum(_put_step(net, traffic, own, (own + m) % ranks, min(m, ranks - m)) for m in distances)
+
+
+def _put_doubling(net: Collectives, traffic: Traffic) -> float:
+    """Pairs of ranks; those beyond the largest power of two hand their block in, and get all at the end."""
+    ranks = traffic.ranks
+    core = 2 ** int(np.log2(ranks))
+    own, beyond = np.arange(core), np.arange(core, ranks)
+    taken, seconds = np.where(own < ranks - core, 2, 1), 0.0  # blocks that a rank of the core begins with
+    if len(beyond):
+        seconds += _put_step(net, traffic, beyond, beyond - core, 1)
+    for m in 2 ** np.arange(int(np.log2(core))):
+        blocks = np.add.reduceat(taken, own[::m])[own // m]
+        seconds += _put_step(net, traffic, own, own ^ m, blocks)
+    if len(beyond):
+        seconds += _put_step(net, traffic, beyond - core, beyond, ranks)
+    return seconds
+
+
+def _put_step(net: Collectives, traffic: Traffic, sources, targets, blocks) -> float:
+    """Seconds of a step in which each source puts so many blocks into its target, and of the fence."""
+    sent, put = np.zeros((2, traffic.ranks, traffic.ranks))
+    sent[sources, targets] = 1
+    put[sources, targets] = _room(traffic) * blocks
+    return net.messages(Traffic(put, sent, traffic.node)) + net.barrier(traffic)
+
+
+def _shared(net: Collectives, traffic: Traffic) -> float:
+    nodes = len(np.unique(traffic.node))
+    if nodes > 1:
+        raise BadInput(f"exchange='shared': {traffic.ranks} ranks on {nodes} nodes; allowed: on one node")
+    return net.barrier(traffic) + net.messages(traffic.each)
+
+
+EXCHANGES: dict[str, Callable[[Collectives, Traffic], float]] = {
+    "alltoallv": _two_calls, "ialltoallv": _nonblocking, "alltoall": _fixed, "persistent": _persistent,
+    "neighbor": _partners, "ineighbor": _partners, "p2p": _direct, "direct": _direct, "sparse": _sparse,
+    "allgather": _broadcast, "allgatherv": _broadcast_sizes, "rma_put": _put, "rma_doubling": _put_doubling,
+    "rma_bruck": _put_bruck, "shared": _shared,
+}  # fmt: skip

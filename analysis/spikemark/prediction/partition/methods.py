@@ -1,0 +1,319 @@
+"""Partition methods: which rank holds which neurons. A method is a function and a row of METHODS.
+
+Methods place the *pieces* of a Problem: whole atoms (areas, voxels), or equal parts of one that is larger
+than a rank. All but round_robin and area_group look at one cost: the fullness of a rank, which is the larger
+of its share of neurons and its share of outgoing traffic, over what it shall have. Those of Du et al. (2022,
+"A low-latency communication design for brain simulations") are `greedy_affinity`, their algorithm 1 as
+printed, `greedy_swap`, what their public code does, and `genetic`, with which they compare.
+"""
+
+import importlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+
+import numpy as np
+from scipy import sparse
+
+from spikemark.core.errors import BadInput
+from spikemark.network.placement import dealt, grouped, spread, weighted_group
+from spikemark.network.placement_file import Placement
+
+from .graph import Graph
+
+ROOM = 1.05  # of greedy_affinity: the most fullness of a rank
+THRESHOLD, EXTREMES, MOST_SWAPS = 1.002, 32, 200_000  # of greedy_swap
+PERMUTATIONS, GENERATIONS, STALE, EXCHANGES = 100, 20_000, 2_000, 2  # of genetic
+MOST_WEIGHT = 10_000  # of an edge or a vertex, as libraries take whole numbers of 32 bits
+IMBALANCE = 0.03  # of kahip
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A graph whose Q pieces are to be placed on `ranks` ranks; `of` [A] is how many parts an atom has.
+
+    `given` [ranks], of mean 1, says how much each rank shall have, in shares of the mean; None: equal ranks.
+    """
+
+    graph: Graph
+    ranks: int
+    of: np.ndarray
+    seed: int = 1
+    given: np.ndarray | None = None
+
+    @cached_property
+    def capacity(self) -> np.ndarray:
+        """[ranks] of mean 1."""
+        return np.ones(self.ranks) if self.given is None else self.given
+
+    @cached_property
+    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Piece, unit, number of the part and neurons of every part of a unit, by piece."""
+        g, atom = self.graph, np.repeat(np.arange(len(self.of)), self.of)
+        units = np.bincount(g.atom)[atom]
+        piece = np.repeat(np.arange(len(atom)), units)
+        nth = np.arange(len(piece)) - (np.cumsum(units) - units)[piece]
+        unit = np.searchsorted(g.atom, atom)[piece] + nth
+        part = (np.arange(len(atom)) - (np.cumsum(self.of) - self.of)[atom])[piece]
+        of = self.of[atom][piece]
+        return piece, unit, part, g.sizes[unit] * (part + 1) // of - g.sizes[unit] * part // of
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """[Q] neurons."""
+        piece, _, _, neurons = self.rows
+        return np.bincount(piece, neurons).astype(np.int64)
+
+    @cached_property
+    def flow(self) -> sparse.csr_array:
+        """[Q, Q] expected words per spike of all neurons of a piece, were every piece a rank of its own.
+
+        Parts of an atom count as exactly equal, so that they are alike to every method.
+        """
+        (piece, unit, _, _), g = self.rows, self.graph
+        neurons, count = (g.sizes / self.of[g.atom])[unit], self.of.sum()
+        targets = sparse.csr_array((neurons, (g.column[unit], piece)), shape=(g.miss.shape[1], count))
+        hits = (g.miss @ targets).tocsr()
+        hits.data = -np.expm1(-hits.data)
+        found = (sparse.csr_array((neurons, (piece, unit)), shape=(count, len(g.sizes))) @ hits).tocsr()
+        found.setdiag(0)
+        found.eliminate_zeros()
+        return found
+
+    @cached_property
+    def loads(self) -> np.ndarray:
+        """[Q, 2] size and outgoing traffic, each as a share of the mean load of a rank."""
+        both = np.c_[self.sizes, self.flow.sum(axis=1)].astype(float)
+        sums = both.sum(axis=0)
+        return both * self.ranks / np.where(sums > 0, sums, 1)
+
+    def fullness(self, sums: np.ndarray, rank: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """The cost of ranks [ranks] from their sums of loads [ranks, 2]; 1 is a fair share."""
+        return sums.max(axis=-1) / self.capacity[rank]
+
+    def in_sequence(self, order: np.ndarray, loads: np.ndarray) -> np.ndarray:
+        """[Q] ranks of pieces that follow each other in this order, cut where `loads` [Q] sum up to what each
+        rank shall have. Every rank gets a piece where there are enough."""
+        count, ranks, loads = len(order), self.ranks, loads[order]
+        ends, total = np.cumsum(self.capacity), max(loads.sum(), 1e-300)
+        middle = (np.cumsum(loads) - loads / 2) / total * ends[-1]
+        at = np.minimum(np.searchsorted(ends, middle, "right"), ranks - 1)
+        if count >= ranks:  # cuts are one piece apart at least
+            cuts, later = np.searchsorted(at, np.arange(1, ranks)), np.arange(ranks - 1)
+            cuts = np.maximum.accumulate(cuts - later) + later
+            cuts = np.clip(cuts, later + 1, count - ranks + later + 1)
+            at = np.searchsorted(cuts, np.arange(count), "right")
+        rank = np.empty(count, np.int64)
+        rank[order] = at
+        return rank
+
+    def placement(self, rank: np.ndarray, method: str) -> Placement:
+        """The placement of neurons when the pieces are on these ranks, [Q]."""
+        piece, unit, part, neurons = self.rows
+        order = np.lexsort((part, unit))
+        placed = Placement.of(self.ranks, np.cumsum(neurons[order]), rank[piece[order]], method=method)
+        return placed.merged().sharing(self.given)
+
+
+def round_robin(p: Problem) -> Placement:
+    """Neuron k on rank k mod ranks; with weights, the same within each run of equal ranks."""
+    if p.given is None:
+        return Placement.of(p.ranks, [p.graph.neurons], [0], [p.ranks], [0], "round_robin")
+    columns = dealt(p.graph.first, p.graph.sizes, p.capacity)
+    return Placement.of(p.ranks, *columns, "round_robin").sharing(p.given)
+
+
+def area_group(p: Problem) -> Placement:
+    """Areas on as many ranks as their sizes need, small ones together, as the mini-app's placement."""
+    sizes = p.graph.atom_sizes
+    equal = p.given is None
+    spans = grouped(tuple(sizes.tolist()), p.ranks) if equal else weighted_group(sizes, p.capacity)
+    of_unit = np.array(spans)[p.graph.atom]
+    return spread(p.graph.sizes, of_unit, p.capacity, "area_group").sharing(p.given)
+
+
+def random(p: Problem) -> np.ndarray:
+    """Random order of voxels, as Du et al. must mean: sums of millions of random neurons are all alike."""
+    order = np.random.default_rng(p.seed).permutation(len(p.sizes))
+    return p.in_sequence(order, np.ones(len(order)))
+
+
+def sequential(p: Problem) -> np.ndarray:
+    """Pieces in their order, cut so that ranks have nearly equally many neurons."""
+    return p.in_sequence(np.arange(len(p.sizes)), p.sizes)
+
+
+def greedy_affinity(p: Problem) -> np.ndarray:
+    """Algorithm 1 of Du et al. as printed: each voxel, the largest first, joins the rank with which it
+    exchanges most and that has room; else, the emptiest rank."""
+    loads, both = p.loads, (p.flow + p.flow.T).tocsr()
+    rank, sums = np.full(len(loads), -1), np.zeros((p.ranks, 2))
+    for v in np.argsort(-loads.max(axis=1), kind="stable"):
+        row = slice(both.indptr[v], both.indptr[v + 1])
+        there = rank[both.indices[row]]
+        pull = np.bincount(there[there >= 0], both.data[row][there >= 0], p.ranks)
+        after = p.fullness(sums + loads[v])
+        best = int(np.where(after <= ROOM, pull, -1).argmax())
+        if after[best] > ROOM or pull[best] <= 0:
+            best = int(after.argmin())
+        rank[v] = best
+        sums[best] += loads[v]
+    return rank
+
+
+def greedy_swap(p: Problem) -> np.ndarray:
+    """In sequence, then moves and swaps of pieces between the fullest rank and empty ones, until the fullest
+    is within THRESHOLD of the mean: what Du et al. run."""
+    rank, loads = sequential(p), p.loads
+    sums = np.array([np.bincount(rank, kind, p.ranks) for kind in loads.T]).T  # [ranks, 2]
+    stuck: set[int] = set()
+    for _ in range(MOST_SWAPS):
+        fullness = p.fullness(sums)
+        order = np.argsort(-fullness, kind="stable")
+        full = next((int(r) for r in order[:EXTREMES] if r not in stuck), None)
+        if full is None or fullness.max() <= THRESHOLD:
+            break
+        change = _swap(p, rank, sums, full, order[::-1][:EXTREMES])
+        if not change:
+            stuck.add(full)
+            continue
+        stuck.clear()
+        for piece, target in change:
+            sums[rank[piece]] -= loads[piece]
+            sums[target] += loads[piece]
+            rank[piece] = target
+    return rank
+
+
+def _swap(p: Problem, rank, sums, full: int, empty: np.ndarray) -> list[tuple[int, int]]:
+    """Pieces and their new ranks: the move or swap between rank `full` and one of `empty` after which the
+    fuller one has least; none where none makes it less full."""
+    loads, empty = p.loads, empty[empty != full]
+    own, others = np.flatnonzero(rank == full), np.flatnonzero(np.isin(rank, empty))
+    there = rank[others]
+    best, change = p.fullness(sums[full], full) - 1e-9, []
+    for v in own:
+        gain = loads[others] - loads[v]  # what `full` gains by a swap
+        after = np.maximum(p.fullness(sums[full] + gain, full), p.fullness(sums[there] - gain, there))
+        if len(others) and after.min() < best:
+            w = int(after.argmin())
+            best, change = after[w], [(v, int(there[w])), (int(others[w]), full)]
+        left = p.fullness(sums[full] - loads[v], full)
+        moved = np.maximum(left, p.fullness(sums[empty] + loads[v], empty))
+        if len(own) > 1 and len(empty) and moved.min() < best:
+            best, change = moved.min(), [(v, int(empty[moved.argmin()]))]
+    return change
+
+
+def evolved(sizes: np.ndarray, parts: int, seed: int) -> np.ndarray:
+    """[count] parts of things with these sizes, equally many in each; the largest sum of sizes is small.
+
+    The genetic algorithm with which Du et al. compare. As published: 100 permutations, which are cut into
+    parts, and 20 000 generations (fewer where STALE of them bring nothing). The operators are not published:
+    here, the better half stays, and the others become copies of it in which a few pairs are exchanged.
+    """
+    count, rng = len(sizes), np.random.default_rng(seed)
+    part_at = np.arange(count) * parts // count  # of each place in a permutation
+    starts, column = np.unique(part_at, return_index=True, return_inverse=True)[1:]
+    order = np.array([rng.permutation(count) for _ in range(PERMUTATIONS)]).astype(np.int32)
+    sums = np.array([np.add.reduceat(sizes[row], starts) for row in order])
+    half, best, since = PERMUTATIONS // 2, math.inf, 0
+    for _ in range(GENERATIONS):
+        most = sums.max(axis=1)
+        best, since = (most.min(), 0) if most.min() < best else (best, since + 1)
+        if since == STALE:
+            break
+        ranked = np.argsort(most, kind="stable")
+        kept, lost = rng.permutation(ranked[:half]), ranked[half:]
+        order[lost], sums[lost] = order[kept], sums[kept]
+        for a, b in rng.integers(count, size=(EXCHANGES, 2, len(lost))):
+            first, second = order[lost, a], order[lost, b]
+            order[lost, a], order[lost, b] = second, first
+            gained = sizes[second] - sizes[first]
+            sums[lost, column[a]] += gained
+            sums[lost, column[b]] -= gained
+    found = np.empty(count, np.int64)
+    found[order[sums.max(axis=1).argmin()]] = part_at
+    return found
+
+
+def metis(p: Problem) -> np.ndarray:
+    """METIS (Karypis and Kumar 1998) on expected traffic."""
+    pymetis, (edges, loads) = importlib.import_module("pymetis"), _for_libraries(p)
+    graph = pymetis.CSRAdjacency(edges.indptr.astype(np.int32), edges.indices.astype(np.int32))
+    weights = {"vweights": loads, "eweights": edges.data.tolist()}
+    options = pymetis.Options(seed=p.seed % 2**31)
+    return np.array(pymetis.part_graph(p.ranks, graph, options=options, **weights)[1], np.int64)
+
+
+def kahip(p: Problem) -> np.ndarray:
+    """KaHIP (Sanders and Schulz 2013) on expected traffic."""
+    library, (edges, loads) = importlib.import_module("kahip"), _for_libraries(p)
+    given = loads, edges.indptr.tolist(), edges.data.tolist(), edges.indices.tolist()
+    quietly, fast = True, 0
+    return np.array(library.kaffpa(*given, p.ranks, IMBALANCE, quietly, p.seed % 2**31, fast)[1], np.int64)
+
+
+def _for_libraries(p: Problem) -> tuple:
+    """Whole weights of edges [Q, Q] (traffic of both directions) and of vertices [Q] (load), at least 1."""
+    both = (p.flow + p.flow.T).tocsr()
+    both.data = np.maximum(1, np.rint(both.data / max(both.data.max(initial=0), 1e-300) * MOST_WEIGHT))
+    both = both.astype(np.int32)
+    both.sort_indices()
+    loads = p.loads.max(axis=1)
+    return both, np.maximum(1, np.rint(loads / loads.max() * MOST_WEIGHT)).astype(int).tolist()
+
+
+@dataclass(frozen=True)
+class Method:
+    """`library`: the Python package that it needs; `weighted`: it heeds weights of ranks."""
+
+    place: Callable[[Problem], np.ndarray | Placement]
+    library: str = ""
+    weighted: bool = True
+
+    @property
+    def here(self) -> bool:
+        """False if its library is not installed."""
+        return not self.library or find_spec(self.library) is not None
+
+
+METHODS = {
+    "round_robin": Method(round_robin), "random": Method(random), "sequential": Method(sequential),
+    "area_group": Method(area_group), "greedy_affinity": Method(greedy_affinity),
+    "greedy_swap": Method(greedy_swap),
+    "genetic": Method(lambda p: evolved(p.sizes, p.ranks, p.seed), weighted=False),
+    "metis": Method(metis, "pymetis", False), "kahip": Method(kahip, "kahip", False),
+}  # fmt: skip
+
+
+def parts_of(graph: Graph, ranks: int) -> np.ndarray:
+    """[A] parts of each atom: quarters of a rank's mean load, for those that are larger than a rank."""
+    load = graph.atom_sizes * ranks / graph.neurons
+    return np.where(load > 1 + 1e-9, np.ceil(4 * load - 1e-9), 1).astype(np.int64)
+
+
+def divide(
+    graph: Graph, ranks: int, method: str, seed: int = 1, weights: np.ndarray | None = None
+) -> Placement:
+    """Place the graph on so many ranks by a method of METHODS; `weights` [ranks], None: equal ranks.
+
+    Raises BadInput for an unknown method, one whose library is absent or that knows equal ranks only, and
+    for fewer than one rank or more ranks than neurons.
+    """
+    found = METHODS.get(method)
+    usable = [name for name, m in METHODS.items() if m.weighted or weights is None]
+    if method not in usable:
+        more = " with weights" if found else ""
+        raise BadInput(f"--method={method}; expected{more} one of {', '.join(usable)}")
+    if not found.here:
+        raise BadInput(f"--method={method}; expected the Python package: pip install {found.library}")
+    if not 1 <= ranks <= graph.neurons:
+        raise BadInput(f"--ranks={ranks}; expected 1 to {graph.neurons}, the number of neurons")
+    given = None if weights is None or np.ptp(weights) == 0 else weights / weights.mean()
+    smallest = ranks if given is None else math.ceil(ranks / given.min())  # as if all were that small
+    problem = Problem(graph, ranks, parts_of(graph, smallest), seed, given)
+    made = found.place(problem)
+    return made if isinstance(made, Placement) else problem.placement(made, method)

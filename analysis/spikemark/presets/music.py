@@ -1,0 +1,210 @@
+"""The cells of Brocke & Djurfeldt's study of MUSIC, collective against point-to-point communication.
+
+The study (section 2.4.1) has 2 M = 2 097 152 cells (M = K^2, K = 1024) with 1000 connections, or M / 4 =
+262 144 with 10 000, each ± 50 uniformly, with delays of 1 ms. Cells fire at 30 Hz. These are cells of one
+application: captions of its figures say 1/2 M and 4 M for two applications, and 1 M for four. Applications
+A, B, ... send to each other over MUSIC, and the structure parameter s says how far. Here each application has
+as many areas as processes, one area per rank if there are enough ranks. Every connection between applications
+is a lane between their areas with an exchange of its own: MUSIC's collective is an allgather of sizes, then
+of data; its point-to-point communication sends a message to each process that needs one.
+
+Cells lie on a square lattice on the unit torus, cut into g x g tiles. The cells of a tile are one population:
+they have the same sources. A tile receives from the tiles whose centres lie within the square of side 1 - s
+around its own centre: with s = 0 from all, with s = 1 from its own place only. The paper gives the two ends;
+the side between them is our definition. The processes own the patches of a grid of rows x columns, as square
+as their number allows. Where the window reaches no further than one patch on each side, a patch receives from
+at most nine. That is our reading of the paper's s > g, whose g is coarser: the share of a side that a process
+owns.
+
+What differs: every cell of an application that receives has exactly that many synapses for each connection to
+it, drawn with repetition, instead of sending 1000 or 10 000 ± 50; cells only fire instead of integrating; the
+applications are parts of one program and advance together.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import Field
+
+from spikemark.core.errors import BadInput, shown
+
+from .options import Strict, choose
+
+SUMMARY = "applications of cells on a torus, joined all to all, by neighbours or one to one (MUSIC)"
+#: Cells of an application and connections of a cell, by the name of the configuration (2.4.1).
+CELLS = {"1k": (2 * 1024**2, 1000), "10k": (1024**2 // 4, 10_000)}
+SMALL = 1 / 1024  # share of the published cells that suits a laptop
+COMMUNICATION = {"collective": "allgatherv", "point-to-point": "p2p"}  # -> exchange of the mini-app
+# A description names every pair of connected tiles; the mini-app takes 32 lanes.
+MOST_NEURONS, MOST_PAIRS, MOST_LANES = 4_000_000_000, 2**21, 32
+_LABEL = r"[A-Za-z_]\w*"
+_CHAIN = re.compile(rf"{_LABEL}(?:\s*<?->\s*{_LABEL})+", re.ASCII)
+
+
+class Options(Strict):
+    """What `describe` accepts; the defaults suit a laptop."""
+
+    cells: Literal["1k", "10k"] = Field(
+        "1k", description="published configuration: cells of an application, and their connections"
+    )
+    scale: float = Field(
+        SMALL, gt=0, le=1, description="share of the published number of cells; connections stay"
+    )
+    connections: int | None = Field(
+        None, ge=0, le=MOST_NEURONS, description="synapses of a cell per connection; default: as published"
+    )
+    applications: str = Field(
+        "A<->B", description="who sends to whom: A<->B,C<->D, A->B->C->D, or others like these"
+    )
+    np: int = Field(4, ge=1, le=4096, description="processes (areas) of an application")
+    communication: Literal["collective", "point-to-point"] = Field(
+        "point-to-point", description="for every connection: collective or point-to-point"
+    )
+    structure: float = Field(
+        0.0, ge=0, le=1, description="s: 0 for all to all, 1 for one to one, neighbours between"
+    )
+    granularity: int = Field(8, ge=1, le=1024, description="g, tiles along a side of the torus")
+    rate: float = Field(30.0, ge=0, le=1e6, description="rate, spikes/s")
+    delay: float = Field(1.0, gt=0, le=1e6, description="delay of all connections and length of a cycle, ms")
+    seed: int = Field(1, ge=0, le=2**53, description="seed of the network")
+    simulate_ms: float = Field(200.0, gt=0, description="measured time, ms")
+    warmup_ms: float = Field(20.0, ge=0, description="simulated time before the measurement, ms")
+    resolution_ms: float = Field(0.1, gt=0, description="step h, ms")
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """The torus of one application: `cells` in `granularity`^2 tiles, owned by `processes`."""
+
+    name: str
+    cells: int
+    processes: int
+    granularity: int
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Rows and columns of patches: the pair of divisors of the processes that is closest to a square."""
+        rows = next(r for r in range(math.isqrt(self.processes), 0, -1) if self.processes % r == 0)
+        return rows, self.processes // rows
+
+    @property
+    def areas(self) -> list[str]:
+        """The area of each process."""
+        return [f"{self.name}/{process}" for process in range(self.processes)]
+
+    def process(self, row: int, column: int) -> int:
+        """The process that owns the tile."""
+        rows, columns = self.grid
+        return row * rows // self.granularity * columns + column * columns // self.granularity
+
+    def tile(self, row: int, column: int) -> str:
+        """The name of the population that a tile makes."""
+        return f"{self.name}/{self.process(row, column)}/{row},{column}"
+
+    def tiles(self) -> list[tuple[int, int]]:
+        """Rows and columns of all tiles, process by process."""
+        every = [(row, column) for row in range(self.granularity) for column in range(self.granularity)]
+        return sorted(every, key=lambda place: (self.process(*place), place))
+
+    def size(self, row: int, column: int) -> int:
+        """Cells of the tile; with a remainder the first tiles have one more."""
+        whole, rest = divmod(self.cells, self.granularity**2)
+        return whole + (row * self.granularity + column < rest)
+
+    def window(self, row: int, column: int, structure: float) -> list[str]:
+        """The tiles of this torus that the cells at a place receive from, here or in another application."""
+        far, places = reach(structure, self.granularity), range(self.granularity)
+
+        def near(centre: int) -> list[int]:
+            return [x for x in places if min((x - centre) % len(places), (centre - x) % len(places)) <= far]
+
+        return [self.tile(r, c) for r in near(row) for c in near(column)]
+
+
+def reach(structure: float, granularity: int) -> int:
+    """Tiles that the window extends to each side of its own: (1 - s) g / 2, rounded down."""
+    return math.floor((1 - structure) * granularity / 2 + 1e-9)
+
+
+def describe(full: bool = False, **options) -> dict:
+    """The run description (miniapp/FORMAT.md) for `options`, see Options; None stands for the default.
+
+    `full` uses the published number of cells if no scale is given. Raises BadInput naming the option, its
+    value and what is expected.
+    """
+    chosen = choose(Options, options, full, {"scale": 1.0})
+    share, published = CELLS[chosen.cells]
+    connections = _connections(chosen.applications)
+    g, cells = chosen.granularity, int(share * chosen.scale)
+    names = dict.fromkeys(name for pair in connections for name in pair)
+    lattices = {name: Lattice(name, cells, chosen.np, g) for name in names}
+    _check(chosen, cells, len(names), len(connections))
+    indegree = published if chosen.connections is None else chosen.connections
+    times = {"resolution_ms": chosen.resolution_ms, "cycle_ms": chosen.delay}
+    delay = {"distribution": "constant", "mean": chosen.delay}
+    return {
+        "format_version": 1,
+        "seed": chosen.seed,
+        "time": times | {"warmup_ms": chosen.warmup_ms, "simulate_ms": chosen.simulate_ms},
+        "schedule": [
+            {"name": f"{a}-{b}", "from": lattices[a].areas, "to": lattices[b].areas} for a, b in connections
+        ],
+        "placement": "area_group",  # neighbouring areas on neighbouring ranks, so applications stay apart
+        "exchange": {f"{a}-{b}": COMMUNICATION[chosen.communication] for a, b in connections},
+        "network": {
+            "populations": [
+                {
+                    "name": lattice.tile(*place),
+                    "area": lattice.areas[lattice.process(*place)],
+                    "size": lattice.size(*place),
+                    "neuron": {"model": "ignore_and_fire", "rate_hz": chosen.rate},
+                }
+                for lattice in lattices.values()
+                for place in lattice.tiles()
+            ],
+            "projections": [
+                {
+                    "source": lattices[source].window(*place, chosen.structure),
+                    "target": lattices[target].tile(*place),
+                    "indegree": indegree,
+                    "delay": delay,
+                }
+                for source, target in connections
+                for place in lattices[target].tiles()
+            ],
+        },
+    }
+
+
+def _connections(text: str) -> list[tuple[str, str]]:
+    """Pairs of applications, sender and receiver, from chains as "A<->B,C<->D" or "A->B->C->D"."""
+    found = []
+    for chain in map(str.strip, text.split(",")):
+        if not _CHAIN.fullmatch(chain):
+            expected = "chains of names with arrows, as A<->B or A->B->C->D, separated by commas"
+            raise BadInput(f"applications={shown(text)}: {shown(chain)}; expected {expected}")
+        first, *rest = re.split(r"\s*(<?->)\s*", chain)
+        for arrow, second in zip(rest[::2], rest[1::2], strict=True):
+            found += [(first, second)] + [(second, first)] * (arrow == "<->")
+            first = second
+    if len(set(found)) < len(found):
+        raise BadInput.of("applications", text, "one connection from one application to another")
+    return found
+
+
+def _check(chosen: Options, cells: int, applications: int, connections: int) -> None:
+    """Raises BadInput for what a description or the mini-app cannot hold."""
+    g, columns = chosen.granularity, Lattice("", cells, chosen.np, chosen.granularity).grid[1]
+    window = min(2 * reach(chosen.structure, g) + 1, g)
+    pairs = connections * (g * window) ** 2
+    for right, field, expected in (
+        (connections <= MOST_LANES, "applications", f"at most {MOST_LANES} connections, each of them a lane"),
+        (columns <= g, "granularity", f"at least {columns} tiles along a side for np={chosen.np}"),
+        (g**2 <= cells, "granularity", f"at most {math.isqrt(cells)} along a side for {cells} cells"),
+        (cells * applications <= MOST_NEURONS, "scale", f"at most {MOST_NEURONS} cells in all applications"),
+        (pairs <= MOST_PAIRS, "granularity", f"at most {MOST_PAIRS} connected pairs of tiles, not {pairs}"),
+    ):
+        if not right:
+            raise BadInput.of(field, getattr(chosen, field), expected)

@@ -1,0 +1,398 @@
+"""The formats of cycle times, and the one table that all of them fill: columns [rank, cycle] in s.
+
+Whatever a file holds becomes
+numbers in `numbers` (columns) and `stated` (single values), and nowhere else.
+
+Tables: .npy, .npz, .csv and .parquet. One file holds all ranks, as arrays [rank, cycle] or with the columns
+`rank` and, if its lines are not in order, `cycle`. Several files hold one rank each, in the order of the
+numbers in their names. An .npy file holds compute times.
+
+Cycle log of NEST 3.10 (docs/other-simulators.md): `nest.cycle_time_log`, in s. `time_update` is the whole
+cycle, `time_communicate_spike_data` the collective call (nestkernel/cycle_time_log.cpp).
+
+Structure-aware benchmark (Lober et al. 2026; multi-area-model/model.py of mlober/beNNch-models-morph): one
+line per cycle, in s: whole cycle, communication, that of all ranks, that within an area, barrier, spikes.
+Whether communication includes the barrier is not documented. The files tell: ranks leave a barrier together
+and exchange for about as long, so communication varies among ranks only if it includes the waiting.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from zipfile import BadZipFile, ZipFile
+
+import numpy as np
+import pandas as pd
+from pyarrow import parquet
+
+from spikemark.core import memory
+from spikemark.core.errors import BadInput, shown
+from spikemark.core.npy import read_npy
+from spikemark.core.npz import read_npz
+from spikemark.records import otf2_trace
+
+COMPUTE, COMMUNICATE, WAIT, SPIKES = "compute", "communicate", "wait", "spikes"
+COLUMNS = (COMPUTE, COMMUNICATE, WAIT, SPIKES)
+WHOLE, RANK, CYCLE = "cycle_time", "rank", "cycle"
+NAMES = (*COLUMNS, WHOLE, RANK, CYCLE)
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+FORMATS = (".npy", ".npz", ".csv", ".parquet")
+LOGGED = {WHOLE: "time_update", COMMUNICATE: "time_communicate_spike_data", SPIKES: "local_spike_counter"}
+KERNEL = ("num_processes", "min_delay", "biological_time")
+PREFIX, BESIDE = "cycle_time_log_", "logfile_"
+GLOBAL, LOCAL = "communicate_global", "communicate_local"
+SIX = (WHOLE, COMMUNICATE, GLOBAL, LOCAL, WAIT, SPIKES)
+MOST_RANKS, MOST_NUMBER = 10_000_000, 2.0**53
+SMALLEST, LARGEST = 1e-9, 1e15  # of numbers that a program states
+LEAST = 0.5  # of the cycles, that all ranks must have
+
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf")
+
+#: Columns of one file: arrays [rank, cycle] or, of one rank, [cycle].
+Columns = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Found:
+    """Columns [rank, cycle]: times in s, spikes as counts. All ranks meet in every `meets_every`-th cycle.
+
+    `missing`: ranks of the program that the files lack. `remarks` say what was left out or is odd.
+    """
+
+    columns: Columns
+    remarks: tuple[str, ...] = ()
+    missing: tuple[int, ...] = ()
+    cycle_ms: float | None = None
+    meets_every: int = 1
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A format: `read` gets files in the order of ranks, the unit, and their names of columns by ours.
+
+    `takes`: which of the options `unit` and `column` belong to it.
+    """
+
+    name: str
+    summary: str
+    recognises: Callable[[Path], bool]
+    read: Callable[[list[Path], str, dict[str, str]], Found]
+    takes: tuple[str, ...] = ()
+
+
+def contents(path: Path, load: Callable[[Path], dict]) -> dict:
+    """What a file holds. Raises BadInput where it is missing or damaged."""
+    if not path.is_file():
+        raise BadInput(f"{path}: not found", code="file")
+    try:
+        return load(path)
+    except BadInput:
+        raise
+    except Exception as error:  # whatever readers make of damaged bytes
+        what = f"{path.suffix} file".strip()
+        raise BadInput(f"{path}: not a whole {what}: {' '.join(str(error).split())}", code="file") from None
+
+
+def numbers(path: Path, held: dict, called: dict[str, str], dimensions: tuple[int, ...]) -> Columns:
+    """The columns of a file by our names, all of one shape; `called`: our name -> its name in the file.
+
+    Raises BadInput for what holds no numbers, with the first value that is none.
+    """
+    found: Columns = {}
+    for name, theirs in called.items():
+        if theirs not in held:
+            continue
+        values = np.asarray(held[theirs])
+        if values.dtype.kind not in "fiu":
+            wrong = [value for value in values.reshape(-1)[:1000].tolist() if not _is_number(value)]
+            value = shown(wrong[0]) if wrong else values.dtype
+            raise BadInput(f"{path}: {theirs}={value}: expected numbers")
+        shape = next(iter(found.values())).shape if found else values.shape
+        if values.ndim not in dimensions or not values.size or values.shape != shape:
+            wanted = " or ".join("[cycle]" if n == 1 else "[rank, cycle]" for n in dimensions)
+            more = f" of shape {list(shape)}, as {next(iter(found))}" if found else ""
+            raise BadInput(f"{path}: {theirs}: shape {list(values.shape)}; expected numbers {wanted}{more}")
+        found[name] = values
+    return found
+
+
+def _is_number(value: object) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def stated(where: Path, name: str, value: object) -> float:
+    """A number that a file states, such as the length of a cycle. Raises BadInput for what cannot be one."""
+    given = np.asarray(value)
+    number = float(given) if given.shape == () and given.dtype.kind in "fiu" else np.nan
+    if not (number == 0 or SMALLEST <= number <= LARGEST):
+        raise BadInput(f"{where}: {name}={shown(given.tolist())}: expected 0, or {SMALLEST:g} to {LARGEST:g}")
+    return number
+
+
+def numbers_in(path: Path) -> dict[str, list[float]]:
+    """Numbers by key of a file with `key value` lines. A list of numbers may go on over several lines."""
+    found, name = {}, None
+    for line in path.read_text(errors="replace").splitlines():
+        if begins := re.match(r"([A-Za-z_]\w*) (.*)", line):
+            name, line = begins.groups()
+            found.pop(name, None)  # later lines of a key count
+        words = [word.strip(",") for word in line.strip(" []()\t").split()]
+        if name and words and all(NUMBER.fullmatch(word) for word in words):
+            found.setdefault(name, []).extend(map(float, words))
+        else:
+            name = None
+    return found
+
+
+def of_name(path: Path) -> list[int]:
+    """The numbers in the name of a file."""
+    return [int(n) for n in re.findall(r"\d+", path.name)]
+
+
+def lacking(found: list[int], processes: float | None = None) -> tuple[int, ...]:
+    """Ranks that are missing of the `processes` that a program states, or else up to the highest found.
+
+    Numbers that do not begin with 0 or 1, come twice, or go beyond MOST_RANKS are not taken for ranks.
+    """
+    if processes is not None and not (1 <= processes <= MOST_RANKS and processes == int(processes)):
+        raise BadInput(f"num_processes={processes:g}: expected a whole number from 1 to {MOST_RANKS}")
+    ranks = set(found) if len(set(found)) == len(found) else set()
+    if not ranks or (processes is None and (min(ranks) > 1 or max(ranks) > MOST_RANKS)):
+        return ()
+    if processes is not None and max(ranks) >= processes:
+        raise BadInput(f"rank {max(ranks)}: num_processes={processes:g}: expected ranks below that")
+    first, end = (min(ranks), max(ranks) + 1) if processes is None else (0, int(processes))
+    return tuple(sorted(set(range(first, end)) - ranks))
+
+
+def equal(where: Path, cycles: dict) -> None:
+    """Raises BadInput unless all ranks (or files) have as many cycles."""
+    least, most = min(cycles, key=cycles.get), max(cycles, key=cycles.get)
+    if cycles[least] != cycles[most]:
+        raise BadInput(
+            f"{where}: rank or file {least} has {cycles[least]} cycles, {most} has {cycles[most]}; expected"
+            f" the same of all ranks, or a column `{CYCLE}` of numbers that says which are missing"
+        )
+
+
+def joined(parts: list[tuple[Path, Columns]], processes: float | None = None) -> Found:
+    """The table of all files; times stay in their unit, and `compute` follows from `cycle_time`.
+
+    Cycles that are numbered and are not on all ranks are left out. Raises BadInput for files that differ, and
+    for ranks that have other cycles.
+    """
+    (path, first), *others = parts
+    for other, columns in others:
+        if columns.keys() != first.keys():
+            raise BadInput(f"{other}: columns {', '.join(columns)}; expected {', '.join(first)}")
+    for other, columns in parts if others else ():
+        if (shape := next(iter(columns.values())).shape)[:-1] not in ((), (1,)):
+            raise BadInput(f"{other}: {shape[0]} ranks; expected one in each of several files")
+    remarks, missing = (), ()
+    if others or RANK in first:
+        lines = [pd.DataFrame({name: x.reshape(-1) for name, x in columns.items()}) for _, columns in parts]
+        if others:
+            lines = [one.assign(**{RANK: number}) for number, one in enumerate(lines)]
+        names = [other.name for other, _ in parts] if others else None
+        columns, ranks, remarks = _aligned(path.parent if others else path, pd.concat(lines), names)
+        named = [of_name(other)[-1] for other, _ in parts if of_name(other)] if others else ranks
+        missing = lacking(named if len(named) == len(ranks) else [], processes)
+    else:
+        columns = {name: values for name, values in first.items() if name != CYCLE}
+    columns = {name: np.atleast_2d(np.asarray(values, dtype=np.float64)) for name, values in columns.items()}
+    return Found(_computing(columns, path), remarks, missing)
+
+
+def _aligned(where: Path, lines: pd.DataFrame, names: list | None) -> tuple[Columns, list[int], tuple]:
+    """Columns [rank, cycle] from lines with `rank` and perhaps `cycle`; the ranks; what was left out."""
+    for name in {RANK, CYCLE} & {*lines}:
+        wrong = lines.loc[~(np.abs(lines[name].astype(float)) < MOST_NUMBER), name]  # also true for NaN
+        if len(wrong):
+            raise BadInput.of(name, float(wrong.iloc[0]), "whole numbers", file=where)
+    counts, remarks = lines[RANK].value_counts(sort=False), ()
+    if CYCLE not in lines:
+        equal(where, {names[rank] if names else rank: count for rank, count in counts.items()})
+        lines = lines.sort_values(RANK, kind="stable")
+    else:
+        twice = lines[lines.duplicated([RANK, CYCLE])]
+        if len(twice):
+            rank, cycle = twice[[RANK, CYCLE]].iloc[0]
+            raise BadInput(f"{where}: {CYCLE}={cycle:g}: twice on rank {rank:g}; expected each cycle once")
+        shared = lines.groupby(CYCLE)[RANK].transform("count") == len(counts)
+        lost, every = lines.loc[~shared, CYCLE].unique(), lines[CYCLE].nunique()
+        if len(lost) > (1 - LEAST) * every:
+            raise BadInput(
+                f"{where}: {CYCLE}: all ranks have {every - len(lost)} of {every} cycles; expected half"
+            )
+        lines = lines[shared].sort_values([RANK, CYCLE])
+        if len(lost):
+            remarks = (f"{len(lost)} of {every} cycles are not on all ranks and are left out,"
+                       f" such as {lost[0]:g}",)  # fmt: skip
+    kept = lines.drop(columns=[RANK, CYCLE], errors="ignore")
+    columns = {name: kept[name].to_numpy().reshape(len(counts), -1) for name in kept}
+    return columns, sorted(int(rank) for rank in counts.index), remarks
+
+
+def _computing(found: Columns, path: Path) -> Columns:
+    """Replaces times of whole cycles by compute times; columns in the order of COLUMNS."""
+    if WHOLE in found:
+        if COMMUNICATE not in found:
+            raise BadInput(f"{path}: {WHOLE} without {COMMUNICATE}; expected both, or {COMPUTE}")
+        compute = found[WHOLE] - found[COMMUNICATE]
+        if (compute < 0).any():
+            rank, cycle = np.argwhere(compute < 0)[0]
+            raise BadInput(
+                f"{path}: {COMMUNICATE}={found[COMMUNICATE][rank, cycle]:.3g} of rank {rank} in cycle"
+                f" {cycle}; expected at most the whole cycle, {found[WHOLE][rank, cycle]:.3g}"
+            )
+        found = found | {COMPUTE: compute}
+    return {name: found[name] for name in COLUMNS if name in found}
+
+
+def _read_tables(files: list[Path], unit: str, called: dict[str, str]) -> Found:
+    if unit not in UNITS:
+        raise BadInput(f"unit={unit!r}: expected {', '.join(UNITS)}")
+    if wrong := [name for name in called if name not in NAMES]:
+        raise BadInput(f"column={wrong[0]!r}: expected {', '.join(NAMES)}")
+    names = {name: called.get(name, name) for name in NAMES}
+
+    def load(path: Path) -> dict:
+        if path.suffix == ".npy":
+            return {names[COMPUTE]: read_npy(path)}
+        if path.suffix == ".npz":
+            return read_npz(path)
+        if path.suffix == ".parquet":  # a short file may need more memory than there is
+            about = parquet.ParquetFile(path).metadata
+            memory.check(8 * about.num_rows * about.num_columns, f"{path}: its table")
+        table = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, compression=None)
+        return {str(name).strip(): table[name].to_numpy() for name in table}
+
+    parts = []
+    for path in files:
+        held = contents(path, load)
+        if lacks := [theirs for theirs in called.values() if theirs not in held]:
+            raise BadInput(f"{path}: no column {lacks[0]!r}; expected one of {', '.join(held)}")
+        if held and all(NUMBER.fullmatch(name) for name in held):
+            raise BadInput(
+                f"{path}: the first line holds numbers, {next(iter(held))} first; expected names of columns,"
+                f" such as {COMPUTE}, or {RANK},{CYCLE},{COMPUTE}"
+            )
+        if (names[COMPUTE] in held) == (names[WHOLE] in held):
+            raise BadInput(f"{path}: columns {', '.join(held)}; expected either {COMPUTE} or {WHOLE}")
+        parts.append((path, numbers(path, held, names, (1, 2))))
+    made = joined(parts)
+    scale = UNITS[unit]
+    return replace(made, columns={n: x * (1 if n == SPIKES else scale) for n, x in made.columns.items()})
+
+
+def _is_nest(path: Path) -> bool:
+    try:
+        with ZipFile(path) as archive:
+            return {f"{LOGGED[name]}.npy" for name in (WHOLE, COMMUNICATE)} <= set(archive.namelist())
+    except (OSError, BadZipFile):
+        return False
+
+
+def _read_nest(files: list[Path], unit: str, called: dict[str, str]) -> Found:
+    parts, kernel = [], {}
+    for path in files:
+        held = contents(path, read_npz)
+        if lacks := [LOGGED[name] for name in (WHOLE, COMMUNICATE) if LOGGED[name] not in held]:
+            raise BadInput(
+                f"{path}: no array {lacks[0]!r}; expected nest.cycle_time_log (docs/other-simulators.md)"
+            )
+        parts.append((path, numbers(path, held, LOGGED, (1,))))
+        for name in (name for name in KERNEL if name in held):
+            value = stated(path, name, held[name])
+            if kernel.setdefault(name, value) != value:
+                raise BadInput.of(name, value, f"{kernel[name]:g}, as in files of the same run", file=path)
+    return _of_kernel(parts, kernel)
+
+
+def _of_kernel(parts: list[tuple[Path, Columns]], kernel: dict[str, float], *remarks: str) -> Found:
+    """The table of a log of NEST, with what its kernel said."""
+    made = joined(parts, kernel.get("num_processes"))
+    cycles, delay = made.columns[COMPUTE].shape[1], kernel.get("min_delay")
+    model = kernel.get("biological_time")
+    if delay and model and cycles != round(model / delay):
+        said = f"the log has {cycles} entries, and {model:g} ms are {model / delay:g} cycles of {delay:g} ms"
+        remarks = (said, *remarks)
+    return replace(made, remarks=(*made.remarks, *remarks), cycle_ms=delay)
+
+
+def _read_six(files: list[Path], unit: str, called: dict[str, str]) -> Found:
+    parts = [(path, contents(path, _lines)) for path in files]
+    log, kernel, remarks = files[0].with_name(files[0].name.replace(PREFIX, BESIDE, 1)), {}, []
+    if log.is_file():
+        held = contents(log, numbers_in)
+        kernel = {name: stated(log, name, held[name][0]) for name in KERNEL if name in held}
+    if not kernel:
+        remarks.append(f"{log.name} is not beside the cycle times: how many ranks there were is not known")
+    far = joined([(path, {COMPUTE: one.pop(GLOBAL)}) for path, one in parts]).columns[COMPUTE]
+    communicate, wait = (np.stack([one[name] for _, one in parts]) for name in (COMMUNICATE, WAIT))
+    spread, without = (x.std(axis=0).sum(dtype=np.float64) for x in (communicate, communicate - wait))
+    beside = wait.any() and (wait.sum() > communicate.sum() or spread < without)
+    if beside:
+        remarks.append("the time at the barrier is taken to be beside the communication, not a part of it")
+    for _, one in parts:
+        if beside:
+            one[COMMUNICATE] = one[COMMUNICATE] + one[WAIT]
+        if not wait.any():  # NEST was not built with a barrier before the exchange
+            del one[WAIT]
+        del one[LOCAL]
+    return replace(_of_kernel(parts, kernel, *remarks), meets_every=_meetings(files[0], far))
+
+
+def _lines(path: Path) -> Columns:
+    table = pd.read_csv(path, compression=None, sep=r"\s+", header=None, comment="#", dtype=np.float64)
+    if table.shape[1] != len(SIX):
+        raise ValueError(f"{table.shape[1]} columns; expected {len(SIX)}, {', '.join(SIX)}")
+    if table.isna().any(axis=None):
+        raise ValueError(f"line {int(table.isna().any(axis=1).idxmax()) + 1} is not complete")
+    return {name: table[number].to_numpy() for number, name in enumerate(SIX)}
+
+
+def _meetings(path: Path, everywhere: np.ndarray) -> int:
+    """Cycles from one exchange of all ranks to the next; 1 where none is marked."""
+    met = np.flatnonzero((everywhere > 0).any(axis=0))
+    if not met.size or met.size == everywhere.shape[1]:
+        return 1
+    every = int(met[0]) + 1
+    if not np.array_equal(met, np.arange(every - 1, everywhere.shape[1], every)):
+        raise BadInput(
+            f"{path}: {GLOBAL}: all ranks exchange in {met.size} of {everywhere.shape[1]} cycles, the first"
+            f" in cycle {met[0]}; expected every D-th cycle"
+        )
+    return every
+
+
+def _read_trace(files: list[Path], unit: str, called: dict[str, str]) -> Found:
+    cycles, remark = otf2_trace.cycles(files, called)
+    equal(files[0], {rank: len(times) for rank, times in cycles.items()})
+    times = np.array(list(cycles.values()))
+    columns = {name: times[:, :, at] for at, name in enumerate((COMPUTE, COMMUNICATE, WAIT))}
+    if not called.get(WAIT):
+        del columns[WAIT]
+    return Found(columns, (remark,), lacking(list(cycles)))
+
+
+READERS = (
+    Reader("nest", "nest.cycle_time_log of NEST 3.10, .npz, one file per rank", _is_nest, _read_nest),
+    Reader(
+        "structure-aware", "cycle_time_log_<rank> of the structure-aware NEST benchmark, six columns",
+        lambda path: path.name.startswith(PREFIX) and path.suffix == "", _read_six,
+    ),
+    Reader(
+        "otf2", "event traces of Score-P, .otf2: --column communicate=MPI_Alltoall names the call of a cycle",
+        lambda path: path.suffix == ".otf2", _read_trace, ("column",),
+    ),
+    Reader(
+        "table", "documented layout of .npy, .npz, .csv and .parquet, of any program",
+        lambda path: path.suffix in FORMATS, _read_tables, ("unit", "column"),
+    ),
+)  # fmt: skip

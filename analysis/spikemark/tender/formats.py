@@ -1,0 +1,264 @@
+"""The files of a tender: tender.json, answer.json, the secret, manifest.json, and the bundle.
+
+A value of None was not stated or not measured.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, create_model
+
+from spikemark.core.errors import BadInput
+from spikemark.core.fields import checked
+from spikemark.core.files import write_json
+from spikemark.core.reading import read_json
+
+VERSION = 2  #: of tender.json and answer.json
+TENDER, RULES, SOURCE = "tender.json", "RULES.md", "source.tar.gz"
+ANSWER, ENVIRONMENT = "answer.json", "environment.json"
+MANIFEST, SIGNATURE = "manifest.json", "manifest.json.sig"
+#: Figures of merit, with heading and unit. Smaller is better.
+RTF, JOULES, POWER = "real_time_factor", "joules_per_synaptic_event", "power_w"
+FIGURES = {RTF: ("real-time factor", ""), JOULES: ("energy per synaptic event", "J")}
+NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+
+#: Types of single values.
+SCALARS: dict[str, Any] = {
+    "str": str, "bool": bool, "real": float, "any": Any, "share": Annotated[float, Field(ge=0, lt=1)],
+    "name": Annotated[str, Field(pattern=f"^{NAME}$")],
+    "hash": Annotated[str, Field(pattern="^[0-9a-f]{64}$")],
+    "checksum": Annotated[str, Field(pattern="^[0-9a-f]{16}$")],
+    "above_0": Annotated[float, Field(gt=0, le=1e18)], "from_0": Annotated[float, Field(ge=0)],
+    "positive": Annotated[int, Field(ge=1, le=10**12)], "count": Annotated[int, Field(ge=0)],
+    "often": Annotated[int, Field(ge=1, le=1000)], "seed": Annotated[int, Field(ge=0, lt=2**53)],
+    "bidder": Annotated[str, Field(min_length=1, max_length=200)],
+    "currency": Annotated[str, Field(pattern="^[A-Z]{3}$")],
+    "folder": Annotated[str, Field(pattern=rf"^runs/{NAME}/[1-9][0-9]{{0,3}}$")],
+    "readings": Annotated[str, Field(pattern=rf"^(runs|power)/{NAME}(/{NAME})*\.csv$")],
+    "figure": Literal["real_time_factor", "joules_per_synaptic_event"],
+    "projected": Literal["real_time_factor", "joules_per_synaptic_event", "power_w"],
+    "basis": Literal["measured", "projected"], "size": Literal["small", "medium", "large", "target"],
+    "median": Literal["median"], "version_2": Literal[2], "tender": Literal["tender"],
+    "answer": Literal["tender_answer"], "secret": Literal["tender_secret"],
+}  # fmt: skip
+#: Parts of the files, `field:type` each. `?`: may be null; `=`: may be left out; `[x]`: a list of x; `+`: not
+#: an empty one; `{x}`: an object whose values are x.
+TABLE = """
+# counts of a measured part of model_ms; null where neurons have no rates of their own
+Counts: model_ms:above_0 spikes:count? synaptic_events:count?
+# times: one entry for each model time that a bidder may choose, the longest first
+Expected: neurons:count synapses:count tolerance:share times:[Counts]+ rates_hz:{real} rates_source:str \
+  events_per_s:above_0
+# measured: its figures must be measured; nodes: null leaves the number to the bidder
+Rule: name:name size:size scaling:str measured:bool repetitions:often statistic:median \
+  minimum_seconds:above_0 nodes:positive? expected:Expected
+Target: network:str real_time_factor:above_0? joules_per_synaptic_event:above_0?
+# fields of the description that a bidder may set, and patterns of allowed compiler flags
+Category: changes:[str] flags:[str]
+PowerRule: required:bool idle_seconds:from_0
+# relative, of the checker
+Tolerances: phase_sum:above_0 clock:above_0 energy:above_0
+Tender: kind:tender format_version:version_2 name:name quick:bool created:str spikemark_version:str \
+  commit:str source_sha256:hash reference_memory_gb:above_0 target:Target runs:[Rule]+ \
+  categories:{Category} power:PowerRule tolerances:Tolerances
+# median, smallest and largest value of the repetitions
+Range: value:above_0 low:above_0 high:above_0
+# folder of the record, figures, and the file with the readings of power
+Repetition: folder:folder real_time_factor:above_0 joules_per_synaptic_event:above_0? readings:readings?
+Placed: ranks:positive threads:positive nodes:positive
+# figures: null, with the reason, where one was not measured
+Answered: name:name layout:Placed set:{any} model_ms:above_0 repetitions:[Repetition]+ figures:{Range?} \
+  reason:str?
+# a figure, or the power in W of all nodes, that was not measured; low to high is an interval of 95 %
+Projection: run:name figure:projected value:above_0 low:above_0 high:above_0 nodes:positive method:str \
+  assumes:[str]
+# what the acceptance run is held against, and by which share it is better than its evidence
+Promise: run:name figure:figure value:above_0 basis:basis better_than_evidence:share
+Offer: machine:str nodes:positive price:above_0? currency:currency node_limit_w:above_0? node_idle_w:from_0?
+# hash of the file that was started, and how it was built
+Program: sha256:hash compiler:str flags:str mpi_library:str version:str
+Answer: kind:answer format_version:version_2 bundle_sha256:hash tender:str quick:bool bidder:bidder \
+  category:str created:str program:Program offer:Offer runs:[Answered] projected:[Projection] \
+  committed:[Promise]
+# the result that a run with the secret seed must have, and NAME.secret.json
+Prepared: run:str model_ms:above_0 checksum:checksum totals:{count}
+Secret: kind:secret format_version:version_2 bundle_sha256:hash seed:seed prepared:Prepared?=
+"""
+TOLERANCES = {"phase_sum": 0.001, "clock": 0.01, "energy": 0.05}
+
+
+class Whole(BaseModel):
+    """Strict fields; none is unknown."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class _Rule(Whole):
+    @property
+    def model_ms(self) -> list[float]:
+        """The model times that a bidder may choose, the longest first."""
+        return [one.model_ms for one in self.expected.times]
+
+
+class _Tender(Whole):
+    def rule(self, name: str) -> Any:
+        """The run of that name, or None."""
+        return next((rule for rule in self.runs if rule.name == name), None)
+
+    @property
+    def target_rule(self) -> Any:
+        """The run of the target."""
+        return next((rule for rule in self.runs if rule.size == "target"), self.runs[-1])
+
+
+class _Answer(Whole):
+    def run(self, name: str) -> Any:
+        """The measured run of that name, or None."""
+        return next((run for run in self.runs if run.name == name), None)
+
+    def evidence(self, run: str, figure: str) -> tuple[Any, str]:
+        """The measured figure (Range), or else the projected one, or None; and which of both it is."""
+        found = self.run(run)
+        if found and found.figures.get(figure):
+            return found.figures[figure], "measured"
+        made = (p for p in self.projected if (p.run, p.figure) == (run, figure))
+        return next(made, None), "projected"
+
+    def promised(self, run: str, figure: str) -> float | None:
+        """The committed figure of a run."""
+        return next((p.value for p in self.committed if (p.run, p.figure) == (run, figure)), None)
+
+
+def _parts() -> dict[str, Any]:
+    """The models of TABLE by name."""
+    known = dict(SCALARS)
+    bases = {"Rule": _Rule, "Tender": _Tender, "Answer": _Answer}
+
+    def kind(words: str) -> Any:
+        if words[-1] == "?":
+            return kind(words[:-1]) | None
+        if words[-1] == "+":
+            return Annotated[kind(words[:-1]), Field(min_length=1)]
+        inner = kind(words[1:-1]) if words[0] in "[{" else known[words]
+        return list[inner] if words[0] == "[" else dict[str, inner] if words[0] == "{" else inner
+
+    for line in TABLE.splitlines():
+        name, _, fields = line.partition(": ")
+        if fields and not line.startswith("#"):
+            of = {}
+            for field, words in (one.split(":") for one in fields.split()):
+                of[field] = (kind(words.rstrip("=")), None if words.endswith("=") else ...)
+            known[name] = create_model(name, __base__=bases.get(name, Whole), **of)
+    return known
+
+
+_PARTS = _parts()
+Tender, Answer, Secret, Prepared = (_PARTS[n] for n in ("Tender", "Answer", "Secret", "Prepared"))
+Rule, Answered, Repetition, Tolerances = (_PARTS[n] for n in ("Rule", "Answered", "Repetition", "Tolerances"))
+
+
+def read_answer(folder: Path) -> Answer:
+    """answer.json of a folder. Raises BadInput where it is none."""
+    return _read(folder, ANSWER, Answer, "answer")
+
+
+def _read(folder: Path, name: str, kind: type, command: str) -> Any:
+    """A file whose version is checked first."""
+    path = folder / name
+    if not path.is_file():
+        verb = "new" if kind is Tender else command
+        raise BadInput(f"{folder}: no {name}; expected a folder that `spikemark tender {verb}` wrote")
+    content = read_json(path)
+    version = content.get("format_version") if isinstance(content, dict) else None
+    if version != VERSION:
+        raise BadInput.of("format_version", version, str(VERSION), file=path)
+    return checked(kind, content, path, command)
+
+
+# ---------------------------------------------------------------- the bundle, and manifests
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A bundle that is as its manifest says; `sha256` is the hash of the manifest."""
+
+    path: Path
+    tender: Tender
+    sha256: str
+
+    def description(self, rule: Rule) -> Path:
+        """The run description of a run."""
+        return self.path / "runs" / f"{rule.name}.json"
+
+    def check_set(self, category: str, given: dict[str, Any]) -> None:
+        """Raises BadInput for an unknown category, and for a field that it does not let a bidder set."""
+        if category not in self.tender.categories:
+            raise BadInput.of("category", category, " or ".join(self.tender.categories))
+        changes = self.tender.categories[category].changes
+        for name in given:
+            if name.split(".")[0] not in changes:
+                raise BadInput.of("set", name, f"in the category {category}: {', '.join(changes) or 'none'}")
+
+    def rules(self, names: list[str] | None) -> list[Rule]:
+        """The runs of these names, or else all that must be measured. Raises BadInput for unknown names."""
+        for name in names or []:
+            if self.tender.rule(name) is None:
+                raise BadInput.of("run", name, ", ".join(rule.name for rule in self.tender.runs))
+        return [rule for rule in self.tender.runs if (rule.name in names if names else rule.measured)]
+
+
+def read_bundle(path: Path) -> Bundle:
+    """The bundle in a folder. Raises BadInput where it is none, or differs from its manifest."""
+    if (path / TENDER).is_file() and (wrong := compare_manifest(path)):
+        raise BadInput(f"{path / wrong[0][0]}: {wrong[0][1]}; expected the bundle as it was published")
+    tender = _read(path, TENDER, Tender, "tender")
+    if sha256(path / SOURCE) != tender.source_sha256:
+        raise BadInput(f"{path / SOURCE}: sha256 is not the source_sha256 of {TENDER}")
+    return Bundle(path.resolve(), tender, sha256(path / MANIFEST))
+
+
+def sha256(path: Path) -> str:
+    """The hash of a file, in hex digits."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _files(folder: Path) -> dict[str, dict[str, Any] | None]:
+    """Size and hash of every file of a folder, None for no regular one; without manifest and signature."""
+    found = {}
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder).as_posix()
+        if name in (MANIFEST, SIGNATURE) or (path.is_dir() and not path.is_symlink()):
+            continue
+        plain = path.is_file() and not path.is_symlink()
+        found[name] = {"sha256": sha256(path), "bytes": path.stat().st_size} if plain else None
+    return dict(sorted(found.items()))
+
+
+def write_manifest(folder: Path) -> None:
+    """Writes size and hash of every file of a folder; removes the signature of an earlier manifest."""
+    (folder / SIGNATURE).unlink(missing_ok=True)
+    content = {"kind": "tender_manifest", "format_version": 1, "files": _files(folder)}
+    write_json(folder / MANIFEST, content)
+
+
+def compare_manifest(folder: Path) -> list[tuple[str, str]]:
+    """(file, what is wrong) where a folder differs from its manifest; links count as changed files.
+
+    Raises BadInput where there is no manifest.
+    """
+    content = read_json(folder / MANIFEST, "expected a folder that `spikemark tender` wrote")
+    listed = content.get("files") if isinstance(content, dict) else None
+    if not isinstance(listed, dict) or content.get("kind") != "tender_manifest":
+        raise BadInput(f"{folder / MANIFEST}: kind: expected tender_manifest, with files")
+    there, found = _files(folder), []
+    for name in sorted(there.keys() | listed.keys()):
+        if name not in there:
+            found.append((name, "missing"))
+        elif listed.get(name) is None:
+            found.append((name, "not in the manifest"))
+        elif there[name] != listed[name]:
+            found.append((name, "differs from the manifest" if there[name] else "not a regular file"))
+    return found

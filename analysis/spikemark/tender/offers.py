@@ -1,0 +1,226 @@
+"""`spikemark tender offers`: which answer costs the least over its life, as probabilities over draws."""
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spikemark.core.errors import BadInput
+from spikemark.prediction import draws
+from spikemark.prediction.answers import chance
+from spikemark.prediction.answers import interval as shown
+from spikemark.prediction.draws import Draws, log_normal
+from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import listed, number
+
+from . import formats
+from .check import INVALID, VALID, check
+from .formats import JOULES, POWER, RTF, Answer, Bundle
+
+SURE = 0.95  # probability from which an offer counts as the cheapest
+
+
+@dataclass(frozen=True)
+class Life:
+    """Years of use, hours a year, and the price of a kWh; None leaves energy out of the cost."""
+
+    years: float = 5.0
+    hours_per_year: float = 8000.0
+    price_kwh: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Bid:
+    """An answer as draws: real-time factor of the target, power in W of all offered nodes, and cost.
+
+    None where it is unknown. `basis`: of the real-time factor, measured or projected.
+    """
+
+    name: str
+    answer: Answer
+    path: Path
+    verdict: str
+    basis: str
+    rtf: Draws | None
+    power_w: Draws | None
+    cost: Draws | None
+
+    @property
+    def lacks(self) -> str:
+        """What is unknown, in words; empty if nothing is."""
+        if self.rtf is None:
+            return "real-time factor of the target"
+        return "price" if self.answer.offer.price is None else "power" if self.cost is None else ""
+
+    @property
+    def judged(self) -> bool:
+        """May it be chosen? Neither INVALID answers nor those to a quick bundle are."""
+        return self.verdict != INVALID and not self.answer.quick
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Bids, the target to reach (None: any), and in which share of draws each is the cheapest to reach it."""
+
+    bids: list[Bid]
+    reach: float | None
+    best: dict[str, float]
+    copies: list[str]
+
+    def reaches(self, bid: Bid) -> float | None:
+        """Share of the draws in which a bid reaches the target."""
+        if bid.rtf is None:
+            return None
+        return 1.0 if self.reach is None else float((bid.rtf <= self.reach).mean())
+
+
+def found(paths: list[Path]) -> list[Path]:
+    """The answers among folders; any other folder stands for the answers in it. Raises BadInput."""
+    answers: dict[Path, Path] = {}
+    for path in paths:
+        inside = sorted(p.parent for p in path.glob(f"*/{formats.ANSWER}"))
+        within = [path] if (path / formats.ANSWER).is_file() else inside
+        if not within:
+            raise BadInput.of("answer", str(path), f"a folder with {formats.ANSWER}, or of such folders")
+        answers |= {one.resolve(): one for one in within}
+    return list(answers.values())
+
+
+def compare(paths: list[Path], bundle: Bundle, life: Life, reach: float | None = None) -> Compared:
+    """Checks answers and sets them side by side. Raises BadInput for several currencies."""
+    reach = bundle.tender.target.real_time_factor if reach is None else reach
+    bids = [_bid(path, bundle, life) for path in found(paths)]
+    currencies = {bid.answer.offer.currency for bid in bids if bid.answer.offer.price is not None}
+    if len(currencies) > 1:
+        raise BadInput.of("currency", ", ".join(sorted(currencies)), "one currency in all answers")
+    names = [bid.name for bid in bids]
+    bids = [b if names.count(b.name) == 1 else replace(b, name=f"{b.name} ({b.path.name})") for b in bids]
+    ranked, best = [bid for bid in bids if bid.judged and not bid.lacks], {}
+    if ranked:
+        costs = np.array(
+            [np.where(b.rtf <= (np.inf if reach is None else reach), b.cost, np.inf) for b in ranked]
+        )
+        cheapest, none = costs.argmin(axis=0), np.isinf(costs).all(axis=0)
+        best = {bid.name: float(((cheapest == at) & ~none).mean()) for at, bid in enumerate(ranked)}
+    return Compared(bids, reach, best, _copies(bids))
+
+
+def _bid(path: Path, bundle: Bundle, life: Life) -> Bid:
+    report, answer = check(path, bundle)
+    if answer is None:
+        raise BadInput(f"{path}: {report.findings[0][2]}")
+    name = " ".join(answer.bidder.split())[:40]
+    factor, basis = answer.evidence(bundle.tender.target_rule.name, RTF)
+    rtf = factor and log_normal(f"{name}/{RTF}", factor.value, factor.low, factor.high)
+    watts = power(name, answer, bundle, rtf)
+    cost = None if answer.offer.price is None else np.full(draws.N, answer.offer.price)
+    if cost is not None and life.price_kwh is not None:
+        spent = 1e-3 * life.years * life.hours_per_year * life.price_kwh
+        cost = None if watts is None else cost + spent * watts
+    return Bid(name, answer, path, report.verdict, basis if factor else "", rtf, watts, cost)
+
+
+def power(name: str, answer: Answer, bundle: Bundle, rtf: Draws | None) -> Draws | None:
+    """Power in W of all offered nodes, which are as busy as those of the run of the target.
+
+    From the projected power, else from energy and time, else the limit of a node. None if nothing is known.
+    """
+    rule, offer = bundle.tender.target_rule, answer.offer
+    made, _ = answer.evidence(rule.name, POWER)
+    if made is not None:
+        return log_normal(f"{name}/{POWER}", made.value, made.low, made.high) * offer.nodes / made.nodes
+    joules, basis = answer.evidence(rule.name, JOULES)
+    if joules is not None and rtf is not None:
+        nodes = answer.run(rule.name).layout.nodes if basis == "measured" else joules.nodes
+        each = log_normal(f"{name}/{JOULES}", joules.value, joules.low, joules.high)
+        return each * rule.expected.events_per_s / rtf * offer.nodes / nodes
+    return None if offer.node_limit_w is None else np.full(draws.N, offer.node_limit_w * offer.nodes)
+
+
+def _copies(bids: list[Bid]) -> list[str]:
+    """A line for every group of bidders that hand in the same cycle times."""
+    owners: dict[str, set[str]] = defaultdict(set)
+    for bid in bids:
+        for path in bid.path.glob("runs/*/*/cycles.npy"):
+            if path.is_file():
+                owners[formats.sha256(path)].add(bid.name)
+    groups = sorted({tuple(sorted(names)) for names in owners.values() if len(names) > 1})
+    told = "hand in the same cycle times: at most one of them measured these."
+    return [f"{listed(names)} {told}" for names in groups]
+
+
+def sentence(of: Compared) -> str:
+    """The answer: the cheapest offer that reaches the target, with its probability."""
+    goal = "" if of.reach is None else f" to reach real-time factor {number(of.reach)}"
+    if not of.best:
+        return f"No offer can be compared{goal}."
+    name, share = max(of.best.items(), key=lambda one: one[1])
+    verdict = next(b.verdict for b in of.bids if b.name == name)
+    if share == 0:
+        return f"No offer is likely{goal}: under 1 % of the draws."
+    warn = "" if verdict == VALID else f" Its answer is {verdict}."
+    if share >= SURE:
+        return f"{name} is the cheapest offer{goal}, in {chance(share)} of the draws.{warn}"
+    return f"No offer is surely the cheapest{goal}: {name} leads, in {chance(share)} of the draws.{warn}"
+
+
+def lines(of: Compared) -> list[str]:
+    """Offers that were left out, what decides, and copies."""
+    out = [b for b in of.bids if b.judged and b.lacks]
+    left = [f"{b.name} is left out: its {b.lacks} is unknown." for b in out]
+    if any(b.lacks == "power" for b in out):
+        left.append("Bidders state it with `answer --node-power`; without --price-kwh, power does not count.")
+    for b in (b for b in of.bids if not b.judged):
+        left.append(f"{b.name} is left out: {'a try with a quick bundle' if b.answer.quick else b.verdict}.")
+    if of.best and max(of.best.values()) < SURE:
+        bid = next(b for b in of.bids if b.name == max(of.best, key=of.best.get))
+        if of.reaches(bid) < SURE:
+            left.append(f"The {bid.basis} real-time factor of {bid.name} decides.")
+        elif np.ptp(bid.cost) > 0:
+            left.append(f"The power of {bid.name} and of the others decides: ask for a meter reading.")
+    return [*left, *of.copies]
+
+
+def table(of: Compared) -> Table:
+    """A row for each offer."""
+    money = next((b.answer.offer.currency for b in of.bids if b.answer.offer.price is not None), "EUR")
+
+    def promised(bid: Bid) -> str:
+        found = bid.answer.promised("target", RTF)
+        return "none" if found is None else number(found)
+
+    columns = {
+        Column("offer", "offer"): lambda b: b.name,
+        Column("checked", "checked"): lambda b: b.verdict,
+        Column("nodes", "nodes"): lambda b: str(b.answer.offer.nodes),
+        Column("rtf", "real-time factor"): lambda b: shown(b.rtf),
+        Column("basis", "basis"): lambda b: b.basis or "unknown",
+        Column("committed", "committed"): promised,
+        Column("reached", "target reached"): lambda b: "unknown" if b.rtf is None else chance(of.reaches(b)),
+        Column("power", "power (kW)"): lambda b: shown(None if b.power_w is None else 1e-3 * b.power_w),
+        Column("cost", f"cost ({money})"): lambda b: shown(b.cost, 3),
+        Column("best", "cheapest"): lambda b: chance(of.best[b.name]) if b.name in of.best else "left out",
+    }
+    return Table.of(columns, of.bids, "Offers")
+
+
+def content(of: Compared) -> dict[str, Any]:
+    """The content for JSON; intervals are 95 %."""
+
+    def ends(found: Draws | None) -> dict[str, float] | None:
+        return (
+            found
+            if found is None
+            else dict(zip(("value", "low", "high"), draws.interval(found), strict=True))
+        )
+
+    rows = [
+        {"offer": b.name, "verdict": b.verdict, "nodes": b.answer.offer.nodes, "basis": b.basis,
+         "committed": b.answer.promised("target", RTF), "reached": of.reaches(b),
+         "cheapest": of.best.get(b.name), "lacks": b.lacks or None,
+         RTF: ends(b.rtf), POWER: ends(b.power_w), "cost": ends(b.cost)}
+        for b in of.bids
+    ]  # fmt: skip
+    return {"sentence": sentence(of), "target": of.reach, "offers": rows, "lines": lines(of)}

@@ -1,0 +1,162 @@
+"""`spikemark history`: lines are appended whole or not at all; spreads and changes are found again."""
+
+import datetime
+import json
+
+import numpy as np
+import pytest
+from compared import run, sweep
+
+from spikemark.core.errors import BadInput
+from spikemark.diff import history as entries
+from spikemark.diff.history import FEWEST, changes, known_of, spreads
+from spikemark.diff.times import CYCLE
+from spikemark.records.record import load
+
+FILE = f"synthetic{entries.END}"
+DAY = datetime.datetime(2026, 1, 1)
+
+
+def entry(day: int, cycles_us, commit: str = "a" * 40, key: str = "k") -> entries.Entry:
+    """An entry of a day, with a run for each time of a cycle."""
+    at = (DAY + datetime.timedelta(days=day)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    runs = [{"started": at, "seed": 1, "parts": {CYCLE: 1e-6 * us}} for us in cycles_us]
+    content = {"kind": "history", "format_version": 1, "started": at, "machine": "m", "experiment": "x"}
+    content |= {"setup": "s", "key": key, "versions": {"commit": commit, "version": "1"}, "runs": runs}
+    return entries.Entry.model_validate(content)
+
+
+def drawn(rng, days: int, levels=None, sessions=0.01, runs=0.02, repetitions=5) -> list[entries.Entry]:
+    """Entries of so many days; `levels` says from which day on a cycle takes how many us, and the commit."""
+    found = []
+    for day in range(days):
+        level, commit = 50.0, "a"
+        for since, (us, name) in (levels or {}).items():
+            level, commit = (us, name) if day >= since else (level, commit)
+        session = level * (1 + sessions * rng.standard_normal())
+        found.append(entry(day, session * (1 + runs * rng.standard_normal(repetitions)), commit * 40))
+    return found
+
+
+class TestFiles:
+    def test_lines_are_appended_and_nothing_twice(self, spikemark, tmp_path):
+        first, second = sweep(tmp_path / "a"), sweep(tmp_path / "b", 1.1, seed=1)
+        folder = tmp_path / "history"
+        assert spikemark("diff", "--history", folder, "--add", first)[0] == 0
+        before = (folder / FILE).read_bytes()
+        status, output, _ = spikemark("diff", "--history", folder, "--add", first, "--add", second)
+        assert status == 0 and output.count("1 entry") == 2
+        after = (folder / FILE).read_bytes()
+        assert after.startswith(before) and after.count(b"\n") == 2
+        assert spikemark("diff", "--history", folder, "--add", second)[0] == 0
+        assert (folder / FILE).read_bytes() == after
+
+    def test_runs_given_one_by_one_are_one_entry(self, tmp_path):
+        runs = [run(tmp_path / name, mean_s=m) for name, m in (("a", 50e-6), ("b", 51e-6))]
+        entries.add(tmp_path / "history", runs)
+        (found,) = entries.read(tmp_path / "history" / FILE)
+        assert len(found.runs) == 2
+
+    def test_setups_are_told_apart_and_seeds_are_not(self, tmp_path):
+        one, other, apart = (
+            entries.key_of(load(run(tmp_path / str(i), **how)))
+            for i, how in enumerate(({"seed": 1}, {"seed": 2}, {"schedule": "structure_aware"}))
+        )
+        assert one == other != apart
+
+    def test_disturbed_runs_stay_out(self, spikemark, tmp_path):
+        busy = {"warnings": ["foreign load: other processes kept 0.90 cores busy"]}
+        status, _, errors = spikemark(
+            "diff", "--history", tmp_path / "h", "--add", sweep(tmp_path / "a", overrides=busy)
+        )
+        assert status == 1 and "left out: foreign load" in errors and not (tmp_path / "h").exists()
+
+    def test_simulated_times_are_refused(self, refusal, tmp_path):
+        said = refusal("diff", "--history", tmp_path / "h", "--add", run(tmp_path / "a", kind="simulated"))
+        assert "kind='simulated'" in said and not (tmp_path / "h").exists()
+
+    DAMAGE = (
+        ("{", "line 2"),
+        ('{"kind": "history"}', "format_version"),
+        (entry(0, [0.0]).model_dump_json(), "a time above 0"),
+        (entry(0, [1.0]).model_dump_json().replace("1e-6", "NaN"), "line 2"),
+        (entry(0, [1.0]).model_dump_json().replace("2026-01-01T", "yesterday "), "started"),
+    )
+
+    @pytest.mark.parametrize(("line", "words"), DAMAGE)
+    def test_a_damaged_line_is_named_and_nothing_is_written(self, refusal, tmp_path, line, words):
+        path = tmp_path / "h" / FILE
+        path.parent.mkdir()
+        path.write_text(f"{entry(0, [50.0]).model_dump_json()}\n{line}\n")
+        before = path.read_bytes()
+        said = refusal("diff", "--history", path.parent)
+        assert words in said and "line 2" in said
+        refusal("diff", "--history", path.parent, "--add", sweep(tmp_path / "a"))
+        assert path.read_bytes() == before
+
+    def test_an_empty_folder_has_no_history(self, refusal, tmp_path):
+        assert "no history is there" in refusal("diff", "--history", tmp_path)
+
+
+class TestChanges:
+    def test_a_planted_change_is_found_with_its_date_and_versions(self):
+        found = drawn(np.random.default_rng(2), 20, {12: (55.0, "b")})
+        (change,) = changes(found)
+        assert change.after.started.startswith("2026-01-13")
+        assert change.differs == {"commit": ["a" * 40, "b" * 40]}
+        assert change.change.low < 0.1 < change.change.high
+
+    def test_changes_in_both_directions_are_found(self):
+        found = drawn(np.random.default_rng(3), 30, {10: (60.0, "b"), 20: (50.0, "c")})
+        assert [round(one.change.value, 1) for one in changes(found)] == [0.2, -0.2]
+
+    @pytest.mark.parametrize("days", [FEWEST - 1, FEWEST, 6, 12, 40])
+    def test_unchanged_histories_raise_alarms_in_at_most_five_per_cent(self, days):
+        rng = np.random.default_rng(days)
+        trials = [bool(changes(drawn(rng, days))) for _ in range(200)]
+        assert np.mean(trials) <= 0.05
+
+    def test_ten_per_cent_are_found_in_nine_of_ten_histories(self):
+        rng = np.random.default_rng(1)
+        found = [changes(drawn(rng, 12, {6: (55.0, "b")})) for _ in range(100)]
+        right = [len(each) == 1 and each[0].after.versions["commit"][0] == "b" for each in found]
+        assert np.mean(right) >= 0.9
+
+    def test_one_disturbed_session_is_no_change(self):
+        found = drawn(np.random.default_rng(5), 20)
+        found[9] = entry(9, [80.0] * 5)
+        assert changes(found) == []
+
+
+class TestSpreads:
+    def test_planted_spreads_are_found_again(self):
+        made = spreads(drawn(np.random.default_rng(1), 300, sessions=0.03, runs=0.02)).of_part(CYCLE)
+        assert made.runs**0.5 == pytest.approx(0.02, rel=0.1) and made.runs_degrees == 1200
+        assert made.sessions**0.5 == pytest.approx(0.03, rel=0.15)
+
+    def test_sessions_that_are_alike_have_no_spread_of_their_own(self):
+        rng = np.random.default_rng(1)
+        made = [spreads(drawn(rng, 20, sessions=0.0)).of_part(CYCLE).sessions ** 0.5 for _ in range(20)]
+        assert np.median(made) < 0.005
+
+    def test_changes_are_no_spread(self):
+        levels = {10: (75.0, "b")}
+        made = spreads(drawn(np.random.default_rng(1), 20, levels, sessions=0.0)).of_part(CYCLE)
+        assert made.sessions**0.5 < 0.02
+
+    def test_diff_takes_the_spread_of_its_machine(self, spikemark, tmp_path):
+        first, second = run(tmp_path / "a"), run(tmp_path / "b", mean_s=52e-6)
+        folder = tmp_path / "h"
+        entries.add(folder, [sweep(tmp_path / "s", spread=0.003)])
+        found = [
+            json.loads(spikemark("diff", first, second, "--json", *more)[1])
+            for more in ((), ("--history", folder))
+        ]
+        widths = [np.diff(one["setups"][0]["change"]["interval"])[0] for one in found]
+        assert [one["setups"][0]["parts"][CYCLE]["spread"] for one in found] == ["assumed", "history"]
+        assert widths[1] < 0.3 * widths[0]
+
+    def test_another_machine_has_none(self, tmp_path):
+        entries.add(tmp_path / "h", [run(tmp_path / "a")])
+        with pytest.raises(BadInput, match=r"no other\.jsonl.*synthetic\.jsonl"):
+            known_of(tmp_path / "h")(load(run(tmp_path / "b", host__name="other")))

@@ -1,0 +1,187 @@
+"""`spikemark energy`: from own readings, from a file, modelled, or missing with the reason."""
+
+import json
+
+import numpy as np
+import pytest
+import swept
+from planted_power import T0, Planted, energy_fields, write_csv, write_own
+
+from spikemark import machines
+from spikemark.core.errors import BadInput
+from spikemark.measuring import energy
+from spikemark.measuring.meter import Timeline
+from spikemark.models.power import Sampling, Trace
+from spikemark.records import record
+
+PLANTED = Planted()
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A run with a counter of energy on two nodes, and events from outside."""
+    folder = tmp_path / "own"
+    PLANTED.run(folder, energy=energy_fields(PLANTED, nodes=2))
+    write_own(folder, PLANTED, nodes=2)
+    return folder
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """A run without energy."""
+    PLANTED.run(tmp_path / "bare")
+    return tmp_path / "bare"
+
+
+@pytest.mark.parametrize("unit", ["J", "W"])
+def test_own_readings_of_all_nodes(tmp_path, unit):
+    PLANTED.run(tmp_path, energy=energy_fields(PLANTED, nodes=2, unit=unit))
+    write_own(tmp_path, PLANTED, nodes=2, unit=unit)
+    found = energy.of_run(record.load(tmp_path))
+    assert found.kind == "measured"
+    assert found.gross_j.value == pytest.approx(2 * PLANTED.gross_j, rel=1e-3)
+    assert found.idle_w.value == pytest.approx(2 * PLANTED.idle_w, rel=1e-3)
+    assert found.net_j.value == pytest.approx(2 * PLANTED.net_j, rel=1e-2)
+    assert found.values["mean_w"].value == pytest.approx(2 * PLANTED.busy_w, rel=1e-3)
+    assert found.values["gross_delay_js"].value == pytest.approx(found.gross_j.value * PLANTED.measured_s)
+    assert found.sampling.interval_s == pytest.approx(0.1) and found.sampling.coverage == pytest.approx(1)
+    if unit == "J":
+        assert found.gross_j.low <= 2 * PLANTED.gross_j <= found.gross_j.high
+
+
+def test_events_of_both_definitions(own):
+    run = record.load(own)
+    totals = run.record.totals.model_copy(update={"external_events": 5000})
+    run = record.Run(run.path, run.record.model_copy(update={"totals": totals}), None, None)
+    recurrent, every = energy.of_run(run).per_event
+    assert (recurrent.definition, every.definition) == ("recurrent", "recurrent + external")
+    assert recurrent.events == totals.synaptic_events > 0 and every.events == recurrent.events + 5000
+    gross = energy.of_run(run).gross_j.value
+    assert recurrent.gross_uj.value == pytest.approx(1e6 * gross / recurrent.events)
+    assert every.net_uj.value == pytest.approx(1e6 * energy.of_run(run).net_j.value / every.events)
+
+
+BAD_OWN = {
+    "nothing": (lambda text: "", "truncated"),
+    "no column": (lambda text: text.replace("time_s", "when"), "time_s"),
+    "not a number": (lambda text: text.replace("package-0,17", "package-0,x17", 1), "line 2: time_s='x17"),
+    "falling": (
+        lambda text: text + text.splitlines(keepends=True)[1],
+        "time_s=",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_OWN)
+def test_spoiled_readings_get_one_line(own, case, refusal):
+    change, words = BAD_OWN[case]
+    path = own / "energy.csv"
+    path.write_text(change(path.read_text()))
+    line = refusal("energy", own)
+    assert words in line and str(path) in line
+
+
+def test_a_file_from_outside(bare, tmp_path, spikemark, refusal):
+    times = PLANTED.times(0.5)
+    path = write_csv(tmp_path / "p.csv", times, {"a [W]": PLANTED.watts(times), "b_kw": 0 * times + 0.01})
+    assert str(path) in refusal("energy", bare, "--power", path)
+    one = json.loads(spikemark("energy", bare, "--power", path, "--align", "knee", "--channel", "a",
+                               "--json")[1])  # fmt: skip
+    both = json.loads(spikemark("energy", bare, "--power", path, "--offset", T0, "--json")[1])
+    assert one["gross_j"]["value"] == pytest.approx(PLANTED.gross_j, rel=0.02)
+    assert both["gross_j"]["value"] == pytest.approx(PLANTED.gross_j + 10 * PLANTED.measured_s, rel=0.01)
+    assert np.ptp(one["idle_w"]["interval"]) == pytest.approx(1)  # steady, in whole watts
+    assert [c["name"] for c in one["channels"]] == ["a"]
+    assert both["idle_w"]["value"] == pytest.approx(PLANTED.idle_w + 10, rel=0.01)
+
+
+class TestLevels:
+    LONG = Timeline((100.0, 200.0), (90.0, 95.0))
+    TRACE = Trace(np.arange(80.0, 220.0), power_w=np.ones(140))
+    GOOD = Sampling(readings=100, interval_s=1.0, longest_s=1.0, coverage=1.0)
+
+    def of(self, accuracy=1.0, idle=True, sampling=GOOD, timeline=LONG, trace=TRACE):
+        return energy.reached(sampling, trace, timeline, idle, accuracy)
+
+    def test_a_meter_at_the_wall_reaches_two(self):
+        found = self.of()
+        assert (found.level, found.words, found.lacking) == (2, "level 2", [])
+
+    @pytest.mark.parametrize(
+        ("change", "level", "lacking"),
+        [
+            ({"accuracy": 4.0}, 1, "4b accuracy"),
+            ({"accuracy": 6.0}, 0, "4b accuracy"),
+            ({"accuracy": None}, 0, "2, 3, 4a what is measured"),
+            ({"idle": False}, 1, "1c idle power"),
+            ({"sampling": Sampling(50, 2.0, 2.0, 1.0)}, 0, "1a granularity"),
+            ({"sampling": Sampling(90, 1.0, 1.0, 0.9)}, 0, "1b timing"),
+            ({"timeline": Timeline((100.0, 150.0))}, 0, "1b timing"),
+            ({"sampling": Sampling(9, 1.0, 1.0, 1.0)}, 1, "1c readings"),
+            ({"trace": Trace(np.arange(99.0, 202.0), power_w=np.ones(103))}, 1, "1b timing"),
+        ],
+    )
+    def test_what_is_lacking_is_named(self, change, level, lacking):
+        found = self.of(**change)
+        assert found.level == level
+        assert lacking in [c.aspect for c in found.lacking]
+
+    def test_own_readings_never_reach_one(self, own):
+        assert energy.of_run(record.load(own)).level.level == 0
+
+
+def machine(**power) -> machines.Profile:
+    empty = machines.checked({"format_version": 1, "name": "made-up", "title": "Made up"}, "f")
+    values = {"node.cores": 4, **{f"power.{name}": watts for name, watts in power.items()}}
+    return empty.assume_all({path: (value, "a test", None) for path, value in values.items()})
+
+
+class TestModel:
+    @pytest.mark.parametrize(("nodes", "idle"), [(None, 100), (3, 300)])
+    def test_nodes_draw_idle_and_so_much_per_core_and_card(self, bare, nodes, idle):
+        run = record.load(bare)
+        busy, cards = run.record.ranks * run.record.threads, 21 if nodes else 0
+        found = energy.on_machine(run, machine(idle=100, core=10, card=7), nodes)
+        assert found.kind == "modelled" and found.level is None and found.gross_j.low is None
+        assert found.gross_j.value == pytest.approx((idle + 10 * busy + cards) * PLANTED.measured_s)
+        assert found.net_j.value == pytest.approx((10 * busy + cards) * PLANTED.measured_s)
+
+    def test_a_modelled_energy_says_so_everywhere(self, bare, spikemark):
+        status, output, _ = spikemark("energy", bare, "--machine", "jureca-dc", "--details")
+        assert status == 0 and "modelled" in output and "power.idle = 88.9 W of jureca-dc" in output
+        content = json.loads(spikemark("energy", bare, "--machine", "jureca-dc", "--json")[1])
+        assert content["kind"] == "modelled" and content["model"]["idle_w"] == 88.9
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--nodes", "2"], ["--machine", "grace", "--power", "x.csv"], ["--keep"], ["--align", "knee"]],
+)
+def test_options_that_do_not_fit_get_one_line(bare, refusal, options):
+    assert options[0].strip("-") in refusal("energy", bare, *options)
+
+
+def test_the_screen_is_one_screen(own, spikemark):
+    status, output, _ = spikemark("energy", own)
+    assert status == 0 and len(output.splitlines()) <= 24 and "gross" in output.splitlines()[0]
+
+
+def test_kept_power_comes_before_own_readings(tmp_path, spikemark):
+    results, (planned,) = swept.planned(tmp_path / "results")
+    folder = results.run(planned.id)
+    PLANTED.run(folder, energy=energy_fields(PLANTED))
+    write_own(folder, PLANTED)
+    times = PLANTED.times(0.5)
+    path = write_csv(tmp_path / "p.csv", T0 + times, {"a [W]": 2 * PLANTED.watts(times)})
+    assert spikemark("energy", folder, "--power", path, "--keep")[0] == 0
+    found = energy.of_run(record.load(folder))
+    assert found.source.name == "p.csv"
+    assert found.gross_j.value == pytest.approx(2 * PLANTED.gross_j, rel=0.02)
+    about = json.loads(results.power(planned.id).read_text())
+    for wrong in ({"channels": 2725.0}, {"offset_s": "0"}, {"align": None}, {"csv": 1}):
+        results.power(planned.id).write_text(json.dumps(about | wrong))
+        with pytest.raises(BadInput) as caught:
+            energy.of_run(record.load(folder))
+        assert str(results.power(planned.id)) in str(caught.value)
+    results.power(planned.id).unlink()
+    assert energy.of_run(record.load(folder)).source.name == "powercap"

@@ -1,0 +1,114 @@
+"""`spikemark peers` with stand-ins for the programs: order, factors, refusals, disturbances."""
+
+import json
+from functools import partial
+from itertools import pairwise
+
+import fake_peers
+import numpy as np
+import pytest
+from fake_peers import QUICK, Fake, busy_machine, figures, quiet_machine
+
+from spikemark.core.errors import BadInput
+from spikemark.measuring import peers
+from spikemark.measuring.peers import OURS, estimate, plan
+
+pytestmark = pytest.mark.usefixtures("four_cores")
+
+
+def says(**changes):
+    return lambda threads, call: figures(threads=threads, **changes)
+
+
+def compare(tmp_path, *programs, busy=quiet_machine, **changes):
+    experiment = fake_peers.experiment(tmp_path, **changes)
+    return peers.compare(experiment, tmp_path / "out", QUICK, taking_part=programs, busy=busy)
+
+
+def test_the_factors_are_those_that_were_planted(tmp_path):
+    ours, theirs = Fake(OURS, says(speed=6.0)), Fake("NEST", says(speed=2.0, bytes_per_synapse=40))
+    found = compare(tmp_path, ours, theirs, repetitions=3)
+    assert found.complaints == [] and len(found.trials) == 12
+    assert peers.factor(found.trials, "NEST", 2, "speed", True).value == pytest.approx(3)
+    assert peers.factor(found.trials, "NEST", 1, "bytes_per_synapse", False).value == pytest.approx(4)
+    table = peers.table(found)
+    assert len(table.rows) == 8 <= 12 and any("3" in line for line in peers.sentences(found))
+    again = compare(tmp_path, ours, theirs, repetitions=3)
+    assert len(ours.calls) == len(theirs.calls) == 6 and again.trials.equals(found.trials)
+
+
+def test_each_round_has_every_program_once_in_an_order_of_its_own(tmp_path):
+    programs = [Fake(name) for name in (OURS, "a", "b")]
+    _, trials = plan(fake_peers.experiment(tmp_path, repetitions=6), programs)
+    rounds = [[(t.program.name, t.threads) for t in trials if t.round == n] for n in range(1, 7)]
+    assert all(sorted(one) == sorted(rounds[0]) and len(set(one)) == 6 for one in rounds)
+    assert any(one != other for one, other in pairwise(rounds))
+    _, more = plan(fake_peers.experiment(tmp_path / "more", repetitions=7), programs)
+    assert [t.id for t in more[: len(trials)]] == [t.id for t in trials]
+    changed = [Fake(OURS, identity="2"), *programs[1:]]
+    ids = {t.id for t in plan(fake_peers.experiment(tmp_path, repetitions=6), changed)[1]}
+    assert len(ids & {t.id for t in trials}) == 24
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"synapses": 4001},
+        {"neurons": 201},
+        {"spikes": 300},
+    ],
+)
+def test_another_network_is_not_compared(tmp_path, changes):
+    found = compare(tmp_path, Fake(OURS), Fake("NEST", says(**changes)), threads=[1], repetitions=1)
+    assert [*found.refused] == [("NEST", 1)] and len(found.complaints) == 1
+    assert peers.table(found).rows[0]["ahead of NEST"].value is None
+
+
+@pytest.mark.parametrize(("status", "calls"), [(3, 6), (2, 1)])
+def test_a_program_that_fails_stops_no_other_and_one_that_refuses_is_not_asked_again(tmp_path, status, calls):
+    bad = Fake("NEST", lambda threads, call: "no such neuron", status=status)
+    found = compare(tmp_path, Fake(OURS), bad, repetitions=3)
+    assert len(bad.calls) == calls and set(found.trials["program"]) == {OURS}
+    assert found.failed and "no such neuron" in found.failed[0] and len(found.refused) == 2
+
+
+def test_a_disturbed_run_is_made_again_and_the_least_disturbed_counts(tmp_path):
+    ours = Fake(OURS, lambda threads, call: figures(threads=threads, foreign_load=[9.0, 3.0, 5.0][call - 1]))
+    found = compare(tmp_path, ours, Fake("NEST"), threads=[1], repetitions=1)
+    row = found.trials.set_index("program").loc[OURS]
+    assert len(ours.calls) == peers.ATTEMPTS and row["foreign_load"] == 3.0 and row["disturbed"]
+    assert [line for line in peers.sentences(found) if "1 run" in line]
+    busy = compare(tmp_path / "busy", Fake(OURS), Fake("NEST"), threads=[1], repetitions=1, busy=busy_machine)
+    assert busy.trials["disturbed"].all()
+
+
+def test_the_interval_holds_the_median_as_often_as_it_says():
+    rng = np.random.default_rng(1)
+    for n in (5, 9):
+        held = [found.low <= 0 <= found.high for found in (estimate(rng.normal(size=n)) for _ in range(1000))]
+        assert np.mean(held) >= peers.CONFIDENCE
+    assert estimate([2.0]).interval is None and estimate([np.nan]).value is None
+
+
+def test_events_that_are_not_counted_are_those_of_the_mini_app(tmp_path):
+    ours = Fake(OURS, says(spikes=200, synaptic_events=6000, speed=2.0))
+    found = compare(tmp_path, ours, Fake("NEST", says(synaptic_events=None, speed=1.0)), repetitions=1)
+    rates = found.trials.set_index(["program", "threads"])["events_per_s_core"]
+    assert rates[OURS, 1] == pytest.approx(6000 / 0.05) and rates["NEST", 2] == pytest.approx(6000 / 0.1 / 2)
+
+
+def test_a_spoiled_result_is_named(tmp_path):
+    run = partial(compare, tmp_path, Fake(OURS), Fake("NEST"), threads=[1], repetitions=1)
+    run()
+    path = next((tmp_path / "out" / "runs").iterdir())
+    whole = json.loads(path.read_text())
+    for wrong in ({"format_version": 1}, whole | {"foreign_load": "1"}):
+        path.write_text(json.dumps(wrong))
+        with pytest.raises(BadInput, match=str(path)):
+            run()
+
+
+def test_more_threads_than_cores_are_refused(tmp_path):
+    with pytest.raises(BadInput) as error:
+        plan(fake_peers.experiment(tmp_path, threads=[5]), [Fake(OURS), Fake("NEST")])
+    assert error.value.field == "threads"

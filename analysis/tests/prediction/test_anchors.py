@@ -1,0 +1,229 @@
+"""Predictions from measured runs: planted truth, shared errors, what is refused, what one more run brings."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from spikemark.cli.main import main
+from spikemark.core.errors import BadInput
+from spikemark.prediction import anchor_run, anchors, draws, points
+from spikemark.prediction.points import Machine, Network, Run
+
+SERVER = Machine("server", 2.25, 4.0, 128)
+OTHER = Machine("other", 2.25, 4.0, 128)
+NETWORK = Network("multi-area model", "ground state", 4.13e6, 2.41e10, 2.41, delay_ms=20.0)
+
+
+def run(nodes, machine=SERVER, network=NETWORK, **more):
+    return Run("NEST", "3.9", network, machine, nodes, 2 * nodes, 64, **more)
+
+
+def planted(nodes, kernel=1.0, exchange=1.0, **more):
+    """Runs whose times follow the model exactly, with multipliers of their own."""
+    costs = anchors.spreads().costs["NEST"]
+    return [
+        replace(one, seconds=float(anchors.parts(one, costs) @ [kernel, exchange]))
+        for one in (run(n, **more) for n in nodes)
+    ]
+
+
+def alone(targets, known):
+    """Predicted from these runs only."""
+    return anchors.predict(targets, known=known)
+
+
+@pytest.mark.parametrize(("kernel", "exchange"), [(1.0, 1.0), (0.6, 1.5), (1.6, 0.7)])
+def test_planted_multipliers_are_found_again(kernel, exchange):
+    known = planted([1, 4, 16, 64], kernel, exchange)
+    true = planted([2, 8, 32], kernel, exchange)
+    made = alone([run(n) for n in (2, 8, 32)], known)
+    low, middle, high = np.quantile(made.total, [0.025, 0.5, 0.975], axis=1)
+    seconds = np.array([one.seconds for one in true])
+    assert np.all(abs(middle / seconds - 1) < 0.1)
+    assert np.all((low < seconds) & (seconds < high))
+
+
+@pytest.mark.parametrize("family", ["NEST", "DPSNN", "a new simulator"])
+def test_time_grows_with_work_and_falls_with_cores(family):
+    costs = np.log([cost for *_, cost in anchors.costs_of(family)])
+
+    def kernel(**changed):
+        one = run(4, network=replace(NETWORK, **changed))
+        return anchors.parts(replace(one, simulator=family), costs)[0]
+
+    base = kernel()
+    assert kernel(rate_hz=5.0) > base and kernel(synapses=4e10) > base and kernel(neurons=8e6) > base
+    more = anchors.parts(replace(run(8), simulator=family), costs)
+    assert more[0] < base
+
+
+def test_what_differs_widens_the_interval():
+    known = planted([4, 8, 16])
+    asked = [run(8)]
+    same, version = alone(asked, known), alone([replace(run(8), version="9.9")], known)
+    machine = alone([run(8, OTHER)], known)
+    board = alone([run(8, replace(OTHER, platform=True))], known)
+    widths = [made.width[0] for made in (same, version, machine, board)]
+    assert widths == sorted(widths) and widths[0] < 1.6 and widths[3] > 2 * widths[2]
+
+
+def test_machines_of_one_processor_share_the_kernel():
+    known = planted([4, 8, 16], machine=replace(SERVER, processor="X"))
+    twin = alone([run(8, replace(OTHER, processor="X"))], known)
+    stranger = alone([run(8, OTHER)], known)
+    assert np.log(twin.kernel[0]).std() < 0.7 * np.log(stranger.kernel[0]).std()
+
+
+def test_a_ratio_is_more_certain_than_its_parts():
+    known = planted([4, 8, 16])
+    few, many = alone([run(8, OTHER)], known), alone([run(16, OTHER)], known)
+    ratio = np.log(few.total[0] / many.total[0])
+    apart = np.log(few.total[0]).std() * np.sqrt(2)
+    assert ratio.std() < 0.4 * apart
+    assert few.inputs.keys() & many.inputs.keys()
+    shared = draws.shares(few.total[0], few.inputs)
+    assert max(shared, key=shared.get) == "error/kernel/machine/other"
+
+
+def test_nearest_run_and_what_differs():
+    known = planted([4, 8, 16])
+    made = alone([run(8)], known)
+    assert made.nearest[0].nodes == 8 and made.differs[0] == ()
+    other = alone([run(12, OTHER)], known)
+    assert set(other.differs[0]) == {"machine", "nodes"}
+
+
+def test_one_more_run_narrows_and_two_narrow_more():
+    asked = [run(32, OTHER)]
+    now = anchors.predict(asked).width[0]
+    one = anchors.after(asked, [anchors.full_node(asked[0])]).width[0]
+    two = anchors.after(asked, [asked[0].with_nodes(4), asked[0].with_nodes(16)]).width[0]
+    assert now > one > two > 1
+
+
+def test_several_anchors_are_better_than_one():
+    here = planted([4], machine=OTHER)
+    elsewhere = planted([8, 16])
+    both = alone([run(16, OTHER)], [*here, *elsewhere]).width[0]
+    assert both < alone([run(16, OTHER)], here).width[0]
+    assert both < alone([run(16, OTHER)], elsewhere).width[0]
+
+
+def test_runs_of_another_network_on_the_machine_show_how_it_grows():
+    """The network was run on one core elsewhere, and another network on many nodes of the machine."""
+    little = [replace(one, ranks=1, threads=1) for one in planted([1], machine=OTHER)]
+    another = replace(NETWORK, model="another")
+    few, many = (planted(nodes, network=another) for nodes in ([1], [1, 8, 32]))
+    asked = [run(32)]
+    assert alone(asked, [*little, *many]).width[0] < 0.5 * alone(asked, [*little, *few]).width[0]
+
+
+def test_without_any_anchor_the_run_to_make_is_named():
+    strange = run(8, OTHER, replace(NETWORK, model="unheard of"))
+    for asked in (strange, replace(run(8), simulator="unknown")):
+        with pytest.raises(anchors.NoAnchor) as error:
+            anchors.predict([asked])
+        assert error.value.run.nodes == 1 and error.value.run.machine == asked.machine
+    for seconds in (50.0, 1e4):  # of a simulator without costs, only growth is known
+        own = [replace(run(2), simulator="unknown", seconds=seconds)]
+        made = anchors.predict([replace(run(4), simulator="unknown")], own=own)
+        assert 0.3 < np.median(made.total[0]) / seconds < 0.9
+
+
+def test_a_question_without_version_means_the_newest():
+    assert anchors.newest(points.published()) == "3.9"
+    asked = replace(run(8), version="")
+    own = planted([4], machine=OTHER)
+    assert anchors.predict([replace(asked, machine=OTHER)], own=own).differs[0] == ("nodes",)
+
+
+def test_spreads_of_planted_effects_are_found():
+    rng = np.random.default_rng(3)
+    known = []
+    for i in range(12):
+        scale = np.exp(0.5 * rng.standard_normal())
+        machine = replace(SERVER, name=f"machine {i}")
+        for one in planted([2, 8, 32], scale, machine=machine):
+            known.append(replace(one, series=machine.name))
+    found = anchors.fit_spreads(known).sd
+    assert 0.3 < found["kernel", "machine", "any"] < 0.75
+    assert found["kernel", "version", "NEST"] < 0.25
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("nodes,ranks,threads\n1,2,3\n", "columns"),
+        ("nodes,ranks,threads,real_time_factor\n", "runs"),
+        ("nodes,ranks,threads,real_time_factor\n1,2,x,3\n", "threads"),
+        ("nodes,ranks,threads,real_time_factor\n1,2,1.5,3\n", "threads"),
+        ("nodes,ranks,threads,real_time_factor\n1,2,3,nan\n", "real_time_factor"),
+        ("nodes,ranks,threads,real_time_factor,communicate\n1,2,3,4,-1\n", "communicate"),
+    ],
+)
+def test_tables_of_runs_are_checked(tmp_path, text, field):
+    (tmp_path / "runs.csv").write_text(text)
+    with pytest.raises(BadInput) as error:
+        points.own_runs(tmp_path / "runs.csv", run(1))
+    assert error.value.field == field
+
+
+def test_runs_are_read_with_their_communication(tmp_path):
+    (tmp_path / "runs.csv").write_text(
+        "nodes,ranks,threads,real_time_factor,communicate\n2,4,64,9.5,1.5\n1,2,64,20,\n"
+    )
+    found = points.own_runs(tmp_path / "runs.csv", run(1, OTHER))
+    assert [(one.nodes, one.seconds, one.part) for one in found] == [
+        (2, 9.5, ""),
+        (2, 1.5, "exchange"),
+        (1, 20, ""),
+    ]
+    checked = anchor_run.check(found)
+    assert [one.nodes for one, _ in checked] == [2]
+
+
+def test_the_folder_for_a_machine_is_complete(tmp_path):
+    scripts = points.Path(__file__).parents[3] / "workflows/peers"
+    neuron = {"model": "ignore_and_fire", "rate_hz": 2.5}
+    description = {"network": {"populations": [{"name": "a", "size": 10, "neuron": neuron}]}}
+    made = anchor_run.write(tmp_path / "out", description, [run(1), run(2)], scripts)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == set(made)
+    assert (tmp_path / "out/run.sh").read_text().count("nest_network.py") == 2
+    with (tmp_path / "out/runs.csv").open("a") as file:
+        file.write("1,2,64,3.5,\n")
+    with pytest.raises(BadInput):
+        anchor_run.write(tmp_path / "out", description, [run(1)], scripts)
+    neuron["model"] = "lif_sfa"
+    with pytest.raises(BadInput):
+        anchor_run.write(tmp_path / "new", description, [run(1)], scripts)
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_command_writes_a_folder_and_reads_its_runs(tmp_path, capsys):
+    asked = ["anchor", "mam-benchmark", "--option", "areas=2", "--machine", "epyc-vm", "--threads", "1"]
+    with pytest.raises(SystemExit) as ended:
+        main([*asked, "--ranks", "1", "--out", str(tmp_path / "new")])
+    assert not ended.value.code
+    table = tmp_path / "new/runs.csv"
+    table.write_text(table.read_text() + "1,1,1,6.8,\n1,1,2,3.3,\n")
+    kept = tmp_path / "predictions.json"
+    with pytest.raises(SystemExit):
+        main([*asked, "--runs", str(table), "--keep", str(kept), "--nodes", "2,4", "--json"])
+    assert capsys.readouterr().out.count("predicted") >= 3
+    with pytest.raises(SystemExit) as ended:
+        main(["score", str(table), str(kept)])
+    assert not ended.value.code
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["anchor", "mam-benchmark", "--machine", "epyc-vm"], ["score", "missing.csv"],
+     ["anchor", "mam-benchmark", "--machine", "nowhere", "--out", "new"]],
+)  # fmt: skip
+def test_bad_commands_end_with_status_2(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2 and len(capsys.readouterr().err.splitlines()) == 1
+    assert not list(tmp_path.iterdir())

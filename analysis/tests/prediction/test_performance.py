@@ -1,0 +1,104 @@
+"""The mini-app on a machine: draws, sums, limits and what each part follows from."""
+
+import numpy as np
+import pytest
+from small_machine import Machine, Value
+
+from spikemark import machines
+from spikemark.machines.values import Values
+from spikemark.models.loggp import EXCHANGES
+from spikemark.prediction import draws
+from spikemark.prediction.draws import Recorder
+from spikemark.prediction.layout import Layout
+from spikemark.prediction.performance import PARTS, kernel, performance
+from spikemark.prediction.workload import Loads, rates_of
+from spikemark.presets import mam_benchmark
+
+NETWORK = mam_benchmark.describe(areas=8, neurons_per_area=6000, indegree=400) | {"delay_ratio": "auto"}
+
+
+def made(machine=None, schedule="conventional", ranks=8, threads=16, drawn=True, **changed):
+    machine = machine or Machine()
+    loads = Loads.of(NETWORK | changed, ranks, threads, rates_of(NETWORK).hz, schedule)
+    return performance(loads, machine, Layout.of(machine, ranks, threads), drawn)
+
+
+@pytest.mark.parametrize("schedule", ["conventional", "structure_aware", "overlapped", "hierarchical"])
+def test_draws_have_the_median_of_the_medians(schedule):
+    found, middle = made(schedule=schedule), made(schedule=schedule, drawn=False)
+    assert set(found.parts) == set(PARTS)
+    for part in ("deliver", "update", "collocate", "exchange"):
+        assert np.median(found.parts[part]) == pytest.approx(middle.parts[part][0], rel=0.05, abs=1e-12)
+    assert found.real_time_factor.shape == (draws.N,) and (found.real_time_factor > 0).all()
+
+
+def test_a_value_without_doubt_adds_none_and_one_with_doubt_does():
+    wide = Machine().with_(kernels__full_node__t_first=Value(80, "ns", interval=(20, 320)))
+    narrow, doubtful = made(), made(wide)
+    spans = [np.ptp(np.log(one.parts["deliver"])) for one in (narrow, doubtful)]
+    assert spans[1] > 1.5 * spans[0]
+    assert "made-up/kernels.full_node.t_first" in doubtful.inputs
+    assert not any(name.startswith("made-up/") for name in narrow.inputs)
+
+
+@pytest.mark.parametrize(("low", "high"), [(1.0, 4.0), (1.9, 8.0), (1.0, 2.0)])
+def test_draws_have_the_stated_value_and_interval(low, high):
+    value = machines.Value(2.0, "us", "literature", "a test", (low, high))
+    found = Recorder()("m/interconnect.gap", 2e-6, low, high, value)
+    assert np.quantile(found, [0.025, 0.5, 0.975]) == pytest.approx([1e-6 * low, 2e-6, 1e-6 * high], rel=0.01)
+
+
+def test_machines_and_ways_share_their_draws():
+    """A ratio of two schedules is more certain than either of them."""
+    wide = Machine().with_(kernels__full_node__t_first=Value(80, "ns", interval=(20, 320)))
+    one, other = (made(wide, schedule).real_time_factor for schedule in ("conventional", "placement_only"))
+    spread = [np.std(np.log(values)) for values in (one, one / other)]
+    assert spread[1] < 0.85 * spread[0]
+
+
+@pytest.mark.parametrize(("ranks", "threads"), [(1, 1), (1, 4), (1, 8), (1, 16)])
+def test_kernels_are_those_of_one_core_until_the_full_node_sets_the_limit(ranks, threads):
+    values, layout = Values(Machine()), Layout.of(Machine(), ranks, threads)
+    found = kernel(values, "t_next", layout.shares[0].node)
+    assert found == pytest.approx(max(1e-9, 2e-9 * threads / 16))
+
+
+@pytest.mark.parametrize("name", [n for n in EXCHANGES if n != "shared"])
+def test_exchange_times_are_homogeneous_in_the_costs_of_messages(name):
+    """Twice the latencies, gaps and times per byte: twice the time."""
+    slow = Machine().with_(
+        interconnect__latency=3.0, interconnect__latency_node=0.8, interconnect__gap=0.6,
+        interconnect__bandwidth=6, interconnect__bandwidth_node=5,
+    )  # fmt: skip
+    one, two = (made(m, drawn=False, exchange=name).parts["exchange"][0] for m in (Machine(), slow))
+    assert two == pytest.approx(2 * one, rel=1e-6)
+    wide = Machine().with_(interconnect__latency=Value(1.5, "us", interval=(0.75, 3)))
+    found = made(wide, exchange=name).parts["exchange"]
+    assert np.median(found) == pytest.approx(one, rel=0.1)
+
+
+def test_offered_watts_replace_the_model():
+    machine = machines.filled(machines.load("jureca-dc"))
+    offered = machine.assume("offer.watts", 1000.0, "W", "an offer")
+    loads = Loads.of(NETWORK, 8, 128, rates_of(NETWORK).hz)
+    layout = Layout.of(machine, 8, 128)
+    assert performance(loads, offered, layout).power_w == pytest.approx(8000)
+    assert (performance(loads, machine, layout).power_w > 8 * 88).all()
+
+
+def test_waiting_shrinks_with_longer_windows_of_independent_cycles():
+    machine = Machine().with_(jitter__cv=0.1)
+    conventional, aware = (made(machine, s, drawn=False).parts["waiting"][0]
+                           for s in ("placement_only", "structure_aware"))  # fmt: skip
+    assert aware < 0.6 * conventional
+
+
+@pytest.mark.parametrize("name", machines.names())
+def test_every_profile_answers(name):
+    """What a profile does not state is assumed, so that every machine has a time and an energy."""
+    machine = machines.filled(machines.load(name))
+    cores = round(machine.need("node.cores", "a test").value)
+    loads = Loads.of(NETWORK, 2, cores, rates_of(NETWORK).hz)
+    found = performance(loads, machine, Layout.of(machine, 2, cores))
+    _, low, high = draws.interval(found.real_time_factor)
+    assert 0 < low < high < 1e3 and (np.asarray(found.power_w) > 0).all()

@@ -1,0 +1,110 @@
+"""Scores: their definition, the baselines, the published points, files of points and stored predictions."""
+
+import csv
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from spikemark.core.errors import BadInput
+from spikemark.models.published import papers
+from spikemark.prediction import points, score
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return score.score()
+
+
+def test_the_model_beats_both_baselines_and_its_intervals_hold(scores):
+    assert len(scores.beaten) >= 3
+    assert (scores.by("kind").loc["model"]["inside"] >= 0.9).all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "error", "mean"),
+    [("version", "W/P, factor 2", 0.26, 1.75), ("network", "W/P, factor 2", 0.53, 9.59),
+     ("machine", "W/P, factor 2", 0.67, 16.31), ("version", "a/P+b, factor 2", 0.14, 1.77)],
+)  # fmt: skip
+def test_baselines_have_the_scores_that_were_computed_elsewhere(scores, kind, method, error, mean):
+    row = scores.by("kind").loc[method, kind]
+    assert row["error"] == pytest.approx(error, abs=0.006)
+    assert row["score"] == pytest.approx(mean, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("ends", "true", "expected"),
+    [((0, 1), 0.5, 1.0), ((0, 1), 1.1, 1 + 40 * 0.1), ((0, 1), -0.2, 1 + 40 * 0.2), ((2, 2), 2, 0)],
+)
+def test_interval_score(ends, true, expected):
+    assert score.interval_score(*map(np.array, ends), np.array(true)) == pytest.approx(expected)
+
+
+def test_no_test_sees_what_it_predicts():
+    runs = points.published()
+    for test in score.published_tests():
+        seen = test.allowed(runs)
+        assert test.series not in {run.series for run in seen}
+        if test.kind in ("machine", "platform"):
+            assert not {run.machine.name for run in test.targets} & {run.machine.name for run in seen}
+        else:
+            assert len(seen) > 100
+
+
+def test_times_of_the_target_do_not_change_its_prediction():
+    runs, name = points.published(), "N39-HPC"
+    changed = [replace(run, seconds=run.seconds * 3) if run.series == name else run for run in runs]
+    first, second = (
+        [t for t in score.tests(of, of, papers.rows("transfers")) if t.series == name and t.kind != "nodes"]
+        for of in (runs, changed)
+    )
+    ends = [score.answers(tested, of)["model"] for tested, of in ((first, runs), (second, changed))]
+    assert len(first) and np.array(ends[0]) == pytest.approx(np.array(ends[1]))
+
+
+def test_every_published_point_has_a_source_and_is_read():
+    rows = papers.rows("points")
+    assert all(row["source"] for row in rows)
+    assert len({row["id"] for row in rows}) == len(rows)
+    series = {run.series for run in points.published()}
+    for row in papers.rows("transfers"):
+        assert {row["anchor"], row["target"]} <= series
+
+
+def test_a_file_of_points_is_scored_against_the_published_ones(tmp_path):
+    rows = [row | {"series": "new"} for row in papers.rows("points") if row["series"] == "N38-MAMG"]
+    found = {}
+    for name, more in (("named", {"anchor": "N39-MAMG", "aspects": "version"}), ("found", {})):
+        path = tmp_path / f"{name}.csv"
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, [*rows[0], *more])
+            writer.writeheader()
+            writer.writerows(row | more for row in rows)
+        found[name] = score.score(path)
+    rows = found["named"].frame.drop_duplicates("test")[["kind", "series", "anchor"]].to_numpy().tolist()
+    assert rows == [["nodes", "new", "new"], ["version", "new", "N39-MAMG"]]
+    assert found["found"].kinds == ["nodes", "version"]
+    stored = tmp_path / "stored.json"
+    stored.write_text(json.dumps(score.as_json(found["named"])))
+    again = score.stored(stored, tmp_path / "named.csv")
+    first, second = (of.by("kind")["score"] for of in (found["named"], again))
+    assert second["stored.json", "version"] == pytest.approx(first["model", "version"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{}", '{"predictions": [{"low": 2, "median": 1, "high": 3}]}', '{"predictions": [{"low": 1}]}',
+     '{"predictions": []}', '{"predictions": [{"low": 1, "median": 1, "high": 3, "nodes": 9, "ranks": 9}]}'],
+)  # fmt: skip
+def test_stored_predictions_are_checked(tmp_path, text):
+    (tmp_path / "p.json").write_text(text)
+    (tmp_path / "runs.csv").write_text("nodes,ranks,threads,real_time_factor\n1,2,64,3.5\n")
+    with pytest.raises(BadInput):
+        score.stored(tmp_path / "p.json", tmp_path / "runs.csv")
+
+
+def test_a_file_without_the_columns_is_refused(tmp_path):
+    (tmp_path / "points.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(BadInput):
+        score.score(tmp_path / "points.csv")

@@ -1,0 +1,32 @@
+"""Every column has one entry in terms.yaml, every entry is used, and the glossary is what they say."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from spikemark.quantities.quantity import KINDS
+from spikemark.quantities.terms import glossary, term, terms
+
+PACKAGE = Path(__file__).parents[2] / "spikemark"
+CODE = "\n".join(path.read_text() for path in PACKAGE.rglob("*.py"))
+WORDS = set(re.findall(r"[A-Za-z_]\w*", CODE))
+
+
+@pytest.mark.parametrize("name", terms())
+def test_a_term_is_the_name_of_a_column_or_of_a_field(name):
+    made = "_" in name and f'}}_{name.rsplit("_", 1)[1]}"' in CODE  # f"{predictor}_error"
+    assert name in WORDS or made
+    one = term(name)
+    assert one.head and one.digits >= 0 and one.kind in ("", *KINDS)
+
+
+@pytest.mark.parametrize("prefix", ["part.", "swept."])
+def test_columns_of_frames_are_called_after_what_follows_their_prefix(prefix):
+    assert term(f"{prefix}deliver").heading == term("deliver").heading
+    assert term(f"{prefix}no.such_field").heading == "no.such field"
+
+
+def test_the_glossary_explains_each_word_once():
+    explained = {(one.head, one.means) for one in terms().values() if one.means}
+    assert glossary().count("\n") == len(explained) + 2

@@ -1,0 +1,340 @@
+"""Every format that is read, from files as its program writes them; damaged and odd ones get one line."""
+
+import json
+import sys
+from pathlib import Path
+
+import foreign_logs
+import numpy as np
+import pandas as pd
+import pytest
+from synthetic import compute_times
+
+from spikemark.core.errors import BadInput
+from spikemark.records import imported
+from spikemark.records.imported import FORMATS, READERS, UNITS, Sums
+from spikemark.records.imported.times import examine
+
+COMPUTE = compute_times(4, 200, mean_s=1e-3, cv=0.1, ar1=0.5, rank_sd=0.03, seed=2)
+OPTIONS = {"table": {"unit": "s"}, "otf2": {"called": {"communicate": "MPI_Alltoall", "wait": "MPI_Barrier"}}}
+SPIKED, TIMED = {"nest", "structure-aware"}, {"structure-aware", "otf2"}
+OF_CYCLES = [name for name in READERS if name not in ("nest-sums", "bennch")]
+NEST = Path(__file__).parents[2] / "data" / "nest-3.10"
+
+
+def read(files, name, **more):
+    return imported.read(files, **OPTIONS.get(name, {}) | more)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_what_a_program_wrote_is_recognised_and_read(tmp_path, name):
+    files = foreign_logs.WRITERS[name](tmp_path, COMPUTE)
+    assert name == imported.reader_of(files).name
+    found = read(files[::-1], name)
+    if isinstance(found, Sums):
+        assert found.reader == name
+        return
+    communicate = foreign_logs.exchanged(COMPUTE)
+    np.testing.assert_allclose(found.columns["compute"], COMPUTE, rtol=1e-4)
+    np.testing.assert_allclose(found.columns["communicate"], communicate, rtol=0.05, atol=2e-6)
+    assert ("spikes" in found.columns, "wait" in found.columns) == (name in SPIKED, name in TIMED)
+    if name in SPIKED:
+        assert found.columns["spikes"][0, 8] == 1 and found.cycle_ms == foreign_logs.CYCLE_MS
+    if name in TIMED:
+        np.testing.assert_allclose(found.columns["wait"], communicate - 5e-5, atol=1e-8)
+    assert found.missing == () and found.meets_every == 1
+
+
+def test_help_lists_all_of_them(spikemark):
+    _, output, _ = spikemark("import", "--help")
+    assert all(f"  {name} " in output for name in READERS)
+    assert set(READERS) == set(foreign_logs.WRITERS)
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("left", [0, 0.5])
+def test_damaged_files_get_one_line_that_names_them(refused, tmp_path, name, left):
+    files = foreign_logs.WRITERS[name](tmp_path, COMPUTE)
+    whole = files[0].read_bytes()
+    files[0].write_bytes(whole[: int(left * len(whole))])
+    said = refused(read, files, name, form=name)
+    assert files[0].name in said or "cycles" in said
+    files[0].unlink()
+    assert str(files[0]) in refused(read, files, name, form=name)
+
+
+@pytest.mark.parametrize("name", OF_CYCLES)
+def test_ranks_with_different_numbers_of_cycles_are_refused(refused, tmp_path, name):
+    if name == "otf2":
+        files = foreign_logs.trace(tmp_path, COMPUTE, less=3)
+    elif name == "table":
+        lines = [(rank, 1e-3) for rank in range(4) for _ in range(200 - 3 * (rank == 3))]
+        files = [tmp_path / "a.csv"]
+        np.savetxt(files[0], lines, delimiter=",", header="rank,compute", comments="")
+    else:
+        files = foreign_logs.WRITERS[name](tmp_path, COMPUTE)
+        if name == "nest":
+            held = dict(np.load(files[-1]))
+            np.savez(files[-1], **{k: v[:-3] if v.ndim else v for k, v in held.items()})
+        else:
+            files[-1].write_text("".join(files[-1].read_text().splitlines(keepends=True)[:-3]))
+    said = refused(read, files, name)
+    assert "197" in said and "200" in said
+
+
+def test_logs_of_nest_say_which_ranks_and_cycles_are_missing(refused, tmp_path):
+    files = foreign_logs.nest(tmp_path, COMPUTE, num_processes=6, biological_time=30.0)
+    found = imported.read([files[0], *files[2:]])
+    assert found.missing == (1, 4, 5) and "200" in found.remarks[0] and "300" in found.remarks[0]
+    foreign_logs.nest(tmp_path, COMPUTE, num_processes=2)
+    assert "num_processes=2" in refused(imported.read, files)
+    np.savez(files[0], time_update=COMPUTE[0])
+    assert "time_communicate_spike_data" in refused(imported.read, files, form="nest")
+    logs = foreign_logs.nest(tmp_path, COMPUTE)
+    held = dict(np.load(logs[2]))
+    held["time_communicate_spike_data"][7] = 1.0
+    np.savez(logs[2], **held)
+    assert "rank 2 in cycle 7" in refused(imported.read, logs)
+
+
+def test_a_log_of_nest_itself_is_read():
+    """Four ranks, 400 cycles of 0.1 ms in two calls of Run; see the README beside it."""
+    found = read(sorted(NEST.glob("nest-cycles-*.npz")), "nest")
+    assert found.columns["compute"].shape == (4, 400) and found.cycle_ms == 0.1
+    assert not found.remarks and not found.missing
+    expected = 4000 * 2.5 * 0.04  # neurons, spikes/s, s; phases are uniform
+    assert abs(found.columns["spikes"].sum() - expected) < 3 * np.sqrt(0.9 * expected)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_six_columns_tell_whether_communication_includes_waiting(refused, tmp_path, apart):
+    files = foreign_logs.structure_aware(tmp_path, COMPUTE, apart=apart)
+    np.testing.assert_allclose(imported.read(files).columns["compute"], COMPUTE, rtol=1e-6)
+    rows = np.loadtxt(files[1])
+    rows[[3, 5], 2] = 0
+    for path in files:
+        np.savetxt(path, rows)
+    assert "communicate_global" in refused(imported.read, files)  # met in no regular cycles
+
+
+def test_ranks_that_meet_every_tenth_cycle(spikemark, refusal, refused, tmp_path):
+    """A structure-aware run: only in every tenth cycle do all ranks exchange."""
+    files, out = (
+        foreign_logs.structure_aware(tmp_path, np.tile(COMPUTE, 2)[:, :398], every=10),
+        tmp_path / "out",
+    )
+    found = imported.read(files)
+    assert found.meets_every == 10
+    assert spikemark("import", *files, "--out", out)[0] == 0
+    steps = np.tile(COMPUTE, 2)[:, :390].reshape(4, -1, 10).sum(axis=2)
+    assert imported.load(out).waiting.sum() == pytest.approx(
+        (steps.max(axis=0) - steps).mean(axis=0).sum(), rel=1e-4
+    )
+    assert spikemark("waiting", out)[0] == 0
+    assert "schedule" in refusal("waiting", out, "--schedule", "structure_aware", "--delay-ratio", 5)
+    assert "skip=3" in refused(imported.read, files, skip=3)
+
+
+def test_a_trace_names_its_regions_and_needs_no_common_clock(refused, tmp_path):
+    files = foreign_logs.trace(tmp_path, COMPUTE[:, :20], 7.0, barrier=False)
+    for called in ({}, {"communicate": "MPI_Gather"}):
+        assert "MPI_Alltoall" in refused(imported.read, files, None, called)
+    assert "column='spikes'" in refused(imported.read, files, None, {"spikes": "x"})
+    assert "b.otf2" in refused(imported.read, [*files, tmp_path / "b.otf2"])
+    found = imported.read(files, None, {"communicate": "MPI_Alltoall,MPI_Barrier", "within": "main"})
+    assert found.columns["compute"].shape == (4, 21), "the first call is a cycle, too"
+    np.testing.assert_allclose(found.columns["compute"][:, 1:], COMPUTE[:, :20], rtol=1e-5)
+
+
+TIMES = np.random.default_rng(1).gamma(20, 0.05, (11, 40))  # ms; rank 10 comes after rank 2
+SPENT = TIMES.max(axis=0) - TIMES + 0.2
+
+
+def write(path, rank=None):
+    """The same times of all ranks or of one, in the format of the name of the file."""
+    part = slice(None) if rank is None else rank
+    if path.suffix == ".npy":
+        np.save(path, TIMES[part])
+    elif path.suffix == ".npz":
+        np.savez(path, compute=TIMES[part], communicate=SPENT[part])
+    else:
+        ranks, cycles = np.indices(TIMES.shape)
+        columns = {"rank": ranks, "cycle": cycles, "compute": TIMES, "communicate": SPENT}
+        columns = {
+            k: v[part].reshape(-1) for k, v in columns.items() if rank is None or k not in ("rank", "cycle")
+        }
+        table = pd.DataFrame(columns)
+        table = table.sample(frac=1, random_state=1) if rank is None else table
+        table.to_csv(path, index=False) if path.suffix == ".csv" else table.to_parquet(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("each", [False, True])
+def test_every_layout_gives_the_same_times(refused, tmp_path, suffix, each):
+    if each:
+        files = [write(tmp_path / f"log_{rank}{suffix}", rank) for rank in range(len(TIMES))]
+    else:
+        files = [write(tmp_path / f"all{suffix}")]
+    found = imported.read(sorted(files, key=str), "ms").columns
+    assert list(found) == (["compute"] if suffix == ".npy" else ["compute", "communicate"])
+    np.testing.assert_allclose(found["compute"], 1e-3 * TIMES)
+    assert str(files[0]) in refused(imported.read, [files[0], files[0]], "s")
+
+
+def test_cycles_that_a_rank_lacks_are_left_out_and_those_that_come_twice_refused(refused, tmp_path):
+    path, ranks, cycles = tmp_path / "a.csv", *np.indices(TIMES.shape)
+    lines = pd.DataFrame({"rank": ranks.ravel(), "cycle": cycles.ravel(), "compute": TIMES.ravel()})
+    lines[(lines["rank"] != 3) | (lines["cycle"] != 7)].to_csv(path, index=False)
+    found = imported.read([path], "ms")
+    np.testing.assert_allclose(found.columns["compute"], 1e-3 * np.delete(TIMES, 7, axis=1))
+    assert "1 of 40 cycles" in found.remarks[0]
+    pd.concat([lines, lines.iloc[5:6]]).to_csv(path, index=False)
+    assert "cycle=5: twice on rank 0" in refused(imported.read, [path], "ms")
+    lines[(lines["rank"] != 3) | (lines["cycle"] < 9)].to_csv(path, index=False)
+    assert "9 of 40" in refused(imported.read, [path], "ms")
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_units_names_and_cycles_to_skip(tmp_path, unit):
+    path = tmp_path / "times.csv"
+    pd.DataFrame({"rank": [0, 0, 1, 1], "t": [9.0, 2.0, 9.0, 3.0], "mpi": [4.0, 0.5, 4.0, 1.0]}).to_csv(path)
+    found = imported.read([path], unit, {"cycle_time": "t", "communicate": "mpi"}, skip=1).columns
+    np.testing.assert_allclose(found["compute"], np.array([[1.5], [2.0]]) * UNITS[unit])
+
+
+ONE = [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("files", "options", "words"),
+    [
+        ({"a.csv": {"compute": ONE}}, {"unit": "min"}, "unit='min'"),
+        ({"a.csv": {"compute": ONE}}, {"unit": None}, "unit: missing"),
+        ({"a.txt": {"compute": ONE}}, {}, "format '.txt'"),
+        ({"a.csv": {"compute": ONE}}, {"form": "excel"}, "format='excel'"),
+        ({"a.csv": {"time": ONE}}, {}, "columns time"),
+        ({"a.csv": {"1.02": ONE, "0.97": ONE}}, {}, "1.02"),
+        ({"a.csv": {"cycle_time": ONE}}, {}, "cycle_time"),
+        ({"a.csv": {"compute": ONE}}, {"called": {"compute": "t"}}, "column 't'"),
+        ({"a.csv": {"compute": ONE}}, {"called": {"computing": "t"}}, "column='computing'"),
+        ({"a.csv": {"compute": ["x", "y"]}}, {}, "compute"),
+        ({"a.csv": {"compute": ONE}}, {"skip": 2}, "skip=2"),
+        ({"a.csv": {"compute": ONE}}, {"keep": 3}, "cycles=3"),
+        ({"a-0.csv": {"compute": ONE}, "a-1.csv": {"compute": [1.0]}}, {}, "a-1.csv has 1 cycles"),
+        ({"a-0.csv": {"compute": ONE}, "a-1.csv": {"compute": ONE, "wait": ONE}}, {}, "a-1.csv: columns"),
+        ({"a.csv": {"rank": [0, 1], "cycle_time": ONE, "communicate": [0.5, 2.5]}}, {}, "communicate=2.5"),
+        ({}, {}, "FILE: missing"),
+    ],
+)
+def test_refusals_name_the_file_or_option(refused, tmp_path, files, options, words):
+    for name, columns in files.items():
+        pd.DataFrame(columns).to_csv(tmp_path / name, index=False)
+    assert words in refused(imported.read, [tmp_path / name for name in files], **{"unit": "s"} | options)
+
+
+def test_formats_are_not_mixed_and_options_belong_to_some(refused, tmp_path):
+    logs, other = foreign_logs.nest(tmp_path, COMPUTE), foreign_logs.table(tmp_path, COMPUTE)
+    assert "times.npz: format table" in refused(imported.read, logs + other)
+    assert "unit='ms'" in refused(imported.read, logs, "ms")
+    assert "column" in refused(imported.read, logs, None, {"compute": "x"})
+    assert "skip" in refused(imported.read, foreign_logs.sums(tmp_path, COMPUTE), skip=3)
+
+
+def columns(compute, **more):
+    return {"compute": compute, "communicate": foreign_logs.exchanged(compute)} | more
+
+
+@pytest.mark.parametrize(
+    ("spoil", "remarks"),
+    [
+        (lambda c: c, 0),
+        (lambda c: c | {"compute": 10 * c["compute"]}, 1),
+        (lambda c: c | {"communicate": 0.1 * c["communicate"]}, 1),
+        (lambda c: {name: np.vstack([np.roll(x[:1], 1), x[1:]]) for name, x in c.items()}, 1),
+        (lambda c: {name: np.hstack([20 * x[:, :3], x[:, 3:]]) for name, x in c.items()}, 1),
+        (lambda c: {"compute": c["compute"].T}, 1),
+        (lambda c: {"compute": 1e6 * c["compute"]}, 1),
+    ],
+    ids=[
+        "whole",
+        "unit of compute",
+        "unit of communicate",
+        "shifted",
+        "long start",
+        "swapped",
+        "microseconds",
+    ],
+)
+def test_what_is_odd_gets_one_remark(spoil, remarks):
+    assert len(examine(imported.Found(spoil(columns(COMPUTE))))) == remarks
+
+
+@pytest.mark.parametrize("value", [-1e-9, np.nan, np.inf])
+def test_impossible_times_are_refused_and_nothing_is_written(refused, tmp_path, value):
+    spoilt = columns(np.array(COMPUTE))
+    spoilt["communicate"][1, 5] = value
+    assert "of rank 1 in cycle 5" in refused(imported.save, tmp_path / "a", imported.Found(spoilt), {})
+    more = columns(COMPUTE, wait=np.ones_like(COMPUTE))
+    assert "wait" in refused(imported.save, tmp_path / "a", imported.Found(more), {})
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_folder_is_read_as_it_was_written_and_nothing_else_is_replaced(refused, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    made = imported.save(out, imported.Found(columns(COMPUTE)), {})
+    assert imported.run_or_times(out).about == made.about
+    np.testing.assert_allclose(imported.load(out).compute, COMPUTE, rtol=1e-6)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+
+    def full(path, content):
+        raise OSError(28, "No space left on device", str(path))
+
+    for broken in ("write_atomically", "write_json"):
+        with monkeypatch.context() as inside:
+            inside.setattr(sys.modules[imported.CycleTimes.__module__], broken, full)
+            with pytest.raises(OSError, match="No space left"):
+                imported.save(out, imported.Found(columns(2 * COMPUTE)), {})
+        assert before == {path.name: path.read_bytes() for path in out.iterdir()}
+    about = json.loads((out / imported.ABOUT).read_text())
+    (out / imported.ABOUT).write_text(json.dumps(about | {"ranks": 5}))
+    assert "cycles.npy" in refused(imported.load, out)
+    (out / imported.ABOUT).write_text(json.dumps(about | {"columns": ["communicate"]}))
+    assert "columns" in refused(imported.load, out)
+    (tmp_path / "letter").write_text("dear")
+    assert "'letter'" in refused(imported.save, tmp_path, imported.Found(columns(COMPUTE)), {})
+
+
+def test_sums_give_the_efficiencies_of_the_whole_run(spikemark, refusal, refused, tmp_path):
+    """Beside what the same times give cycle by cycle."""
+    waits = (COMPUTE.max(axis=0) - COMPUTE).sum(axis=1)
+    files, out = foreign_logs.sums(tmp_path, COMPUTE, time_mpi_synchronization=waits), tmp_path / "out"
+    (run,) = imported.read(files).runs
+    totals, runtime = COMPUTE.sum(axis=1), (COMPUTE + foreign_logs.exchanged(COMPUTE)).sum(axis=1).max()
+    ideal = COMPUTE.max(axis=0).sum()
+    expected = {
+        "load_balance": totals.mean() / totals.max(), "serialisation": totals.max() / ideal,
+        "transfer": ideal / runtime, "communication": totals.max() / runtime,
+        "parallel": totals.mean() / runtime,
+    }  # fmt: skip
+    assert {name: q.value for name, q in run.efficiency.items()} == pytest.approx(expected)
+    assert imported.read([files[0], *files[2:]]).runs[0].ranks == 4
+    assert spikemark("import", *files, "--out", out)[0] == 0
+    assert [path.name for path in out.iterdir()] == ["imported.json"]
+    content = json.loads(spikemark("waiting", out, "--json")[1])
+    assert content["runs"][0]["efficiency"]["parallel"]["value"] == pytest.approx(expected["parallel"])
+    for command in (("waiting", out, "--schedule", "overlapped"), ("report", out)):
+        assert f"spikemark waiting {out}" in refusal(*command)
+    first, second = imported.read(foreign_logs.bennch(tmp_path, COMPUTE)).runs
+    assert (first.ranks, second.ranks, first.model_s) == (4, 8, 1.0)
+    assert first.efficiency["load_balance"].value is None
+    foreign_logs.sums(tmp_path, COMPUTE, time_communicate_spike_data=np.full(4, 1e3))
+    assert str(files[0]) in refused(imported.read, files)
+
+
+def test_an_endless_rank_is_refused_by_its_field(tmp_path):
+    path = tmp_path / "times.csv"
+    path.write_text("rank,cycle,compute\n0,0,1.0\ninf,0,1.0\n")
+    with pytest.raises(BadInput) as refused:
+        imported.read([path], "ms", {})
+    assert refused.value.field == "rank"

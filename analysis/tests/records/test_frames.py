@@ -1,0 +1,207 @@
+"""From records to frames, with planted faults."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from planned import run as one_run
+from planned import write_experiment
+from swept import planned, write
+from synthetic import PHASES, job
+
+from spikemark.core.errors import BadInput
+from spikemark.records import conduct
+from spikemark.records.collect import collect, differing_checksums
+from spikemark.records.frames import PART, SWEPT, configurations, load_folder
+from spikemark.records.phases import PARTS
+from spikemark.records.ratios import ratio
+from spikemark.records.results import difference, load_planned
+
+
+@pytest.fixture
+def measured(tmp_path):
+    """Results with six records: three ways to run each of two seeds; and the runs of the plan."""
+    grid = [{"schedule": "conventional"}, {"schedule": "structure_aware", "delay_ratio": [5, 10]}]
+    results, runs = planned(tmp_path, grid=grid, seeds=[1, 2])
+    for run in runs:
+        write(results, run)
+    return results, runs
+
+
+def test_rows_hold_what_the_records_hold(measured):
+    results, runs = measured
+    frames = load_folder(results.path)
+    assert list(frames.runs["id"]) == [run.id for run in runs]
+    for row, run in zip(frames.runs.itertuples(), runs, strict=True):
+        record = json.loads((results.run(run.id) / "record.json").read_text())
+        assert (row.schedule, row.seed, row.ranks) == (run.description["schedule"], run.seed, 2)
+        assert row.delay_ratio == (1 if row.schedule == "conventional" else run.description["delay_ratio"])
+        assert row.synapses == record["totals"]["synapses"]
+        assert row.real_time_factor == record["timing"]["real_time_factor"]
+    spent = frames.runs[[PART + part for part in PARTS]].sum(axis=1)
+    np.testing.assert_allclose(spent, frames.runs["real_time_factor"], rtol=1e-6)
+    assert frames.runs.groupby("network")["seed"].nunique().tolist() == [1, 1]
+    assert len(frames.phases) == len(runs) * len(PHASES) and frames.phases["reason"].isna().all()
+    assert len(frames.ranks) == 2 * len(runs)
+    assert frames.swept == ["schedule", "placement", "delay_ratio"]
+    assert len(set(configurations(frames.runs))) == 3
+
+
+def test_fields_of_the_grid_are_columns(tmp_path):
+    results, runs = planned(
+        tmp_path,
+        grid=[{"preset.indegree": [8, 10], "inject.fraction": [0.0, 0.1], "schedule": "conventional"}],
+    )
+    for run in runs:
+        write(results, run)
+    frames = load_folder(results.path)
+    assert frames.swept == [f"{SWEPT}indegree", f"{SWEPT}inject.fraction"]
+    assert sorted(frames.runs[f"{SWEPT}indegree"]) == [8, 8, 10, 10]
+
+
+def test_parquet_holds_the_frames(measured):
+    results, _ = measured
+    frames = load_folder(results.path)
+    assert collect(frames) == []
+    for name, frame in {"summary": frames.runs, "phases": frames.phases}.items():
+        kept = pd.read_parquet(getattr(results, name))
+        pd.testing.assert_frame_equal(kept, frame, check_dtype=False)
+
+
+def test_what_was_not_measured_is_missing_with_a_reason(measured):
+    results, runs = measured
+    write(results, runs[0], description={**runs[0].description, "record": {"barrier": False}})
+    frames = load_folder(results.path)
+    assert pd.isna(frames.runs.set_index("id").loc[runs[0].id, f"{PART}waiting"])
+    phase = frames.phases.set_index(["id", "phase"]).loc[(runs[0].id, "synchronise")]
+    assert pd.isna(phase["mean_s"]) and "barrier" in phase["reason"]
+
+
+@pytest.mark.parametrize("gone", [1, 6])
+def test_runs_without_a_record_have_no_row(measured, gone):
+    results, runs = measured
+    for run in runs[:gone]:
+        (results.run(run.id) / "record.json").unlink()
+    frames = load_folder(results.path)
+    assert list(frames.runs["id"]) == [run.id for run in runs[gone:]]
+    assert [one.id for one in frames.missing] == [run.id for run in runs[:gone]]
+    assert collect(frames) == []
+
+
+def test_differing_checksums_are_named(measured):
+    results, runs = measured
+    bad = next(run for run in runs if run.seed == 1 and run.description["delay_ratio"] == 5)
+    write(results, bad, checksum="0123456789abcdef")
+    (complaint,) = differing_checksums(load_folder(results.path))
+    assert "0123456789abcdef" in complaint and bad.label in complaint
+
+
+@pytest.mark.parametrize(("option", "value"), [("ranks", 1), ("threads", 3), ("seed", 99)])
+def test_record_of_another_run_is_left_out(measured, option, value):
+    results, runs = measured
+    write(results, runs[2], **{option: value})
+    frames = load_folder(results.path)
+    assert list(frames.unreadable) == [runs[2].id] and len(frames.runs) == len(runs) - 1
+    assert f"{option}={value}" in frames.unreadable[runs[2].id]
+
+
+FAULTS = {
+    "description cut": ("description", lambda text: text[:200]),
+    "description a list": ("description", lambda text: "[]"),
+    "description deep": ("description", lambda text: "[" * 100_000),
+    "description missing": ("description", None),
+    "record cut": ("record", lambda text: text[:500]),
+    "record deep": ("record", lambda text: '{"a":' * 100_000),
+    "record with a long number": ("record", lambda text: text.replace("{", '{"a": ' + "1" * 5000 + ",", 1)),
+    "record not UTF-8": ("record", lambda text: "\udcff"),
+}
+
+
+def test_damaged_runs_are_left_out_with_one_line(measured):
+    results, runs = measured
+    for fault, (which, damage) in FAULTS.items():
+        id = runs[3].id
+        write(results, runs[3])
+        path = results.description(id) if which == "description" else results.run(id) / "record.json"
+        whole = path.read_text()
+        if damage:
+            path.write_text(damage(whole), errors="surrogateescape")
+        else:
+            path.unlink()
+        frames = load_folder(results.path)
+        assert list(frames.unreadable) == [id], fault
+        assert str(path) in frames.unreadable[id] and "\n" not in frames.unreadable[id], fault
+        path.write_text(whole)
+    assert load_folder(results.path).unreadable == {}
+
+
+DIFFERENCES = [
+    (1, 1.0, None),
+    (0.1, 0.1000000000000001, None),
+    (1.23456789012345678, 1.23456789012346, None),  # 15 digits, as the mini-app writes it
+    (0.1, 0.10000001, "x=0.10000001"),
+    (2**53, 2**53 + 1, f"x={2**53 + 1}"),
+    (10**400, 1.0, "x=1.0"),
+    (1, True, "x=True"),
+    ("1", 1, "x=1"),
+    ({"a": 1}, {"a": 1, "b": 2}, None),
+    ({"a": {"b": 1}}, {"a": {}}, "x.a.b"),
+    ([1, {"a": 2}], [1, {"a": 3}], "x.1.a=3"),
+    ([1], [1, 2], "x=[1, 2]"),
+    ({}, [], "x=[]"),
+]
+
+
+@pytest.mark.parametrize(("planned", "found", "complaint"), DIFFERENCES)
+def test_difference(planned, found, complaint):
+    said = difference(planned, found, "x")
+    assert (said or "").startswith(complaint) if complaint else said is None
+
+
+def test_auto_stands_for_any_delay_ratio(measured):
+    results, runs = measured
+    one = results.read_plan().run(runs[0].id)
+    path = results.description(one.id)
+    path.write_text(json.dumps({**json.loads(path.read_text()), "delay_ratio": "auto"}))
+    assert load_planned(results, one).delay_ratio == runs[0].description["delay_ratio"]
+
+
+def test_a_folder_without_a_plan_is_refused(tmp_path):
+    with pytest.raises(BadInput, match=r"plan\.json"):
+        load_folder(tmp_path)
+
+
+def test_ratios_are_those_of_pairs(measured):
+    """By arithmetic: ratios 2, 2 and 2 of three pairs have no scatter; a run without partner is left out."""
+    base = pd.DataFrame({"network": list("abc"), "ranks": 2, "threads": 1, "repetition": 1, "x": [1.0, 2, 3]})
+    double = base.assign(x=2 * base["x"])
+    found = ratio(double, base, "x")
+    assert (found.value, found.low, found.high) == pytest.approx((2, 2, 2))
+    assert ratio(double.iloc[:2], base, "x").low is None
+    assert not ratio(double, base.assign(network="z"), "x")
+    spread = ratio(base.assign(x=[1.0, 4, 9]), base, "x")  # 1, 2, 3: mean 6 ** (1 / 3), t(2) = 4.303
+    sd = np.std(np.log([1, 2, 3]), ddof=1)
+    assert spread.value == pytest.approx(6 ** (1 / 3))
+    assert np.log(spread.high / spread.value) == pytest.approx(4.30265 * sd / np.sqrt(3), rel=1e-4)
+
+
+def sweep(folder, *launches, nodes=None):
+    """A sweep of runs that were started as told, in the order of the plan."""
+    nodes = nodes or [None] * len(launches)
+    runs = [
+        one_run(repetition=i + 1, launch=one, **({"nodes": at} if at else {}))
+        for i, (one, at) in enumerate(zip(launches, nodes, strict=True))
+    ]
+    return load_folder(write_experiment(folder, runs))
+
+
+def test_runs_out_of_the_planned_order_and_beside_others_are_found(tmp_path):
+    for began, moved in (((1, 2, 3, 4), 0), ((2, 3, 4, 1), 1), ((4, 3, 2, 1), 3)):
+        frames = sweep(tmp_path / str(began[0]), *(job(1, 10 * at) for at in began))
+        assert conduct.out_of_order(frames) == moved
+    launches = [job(1, 0, wall_s=10), job(2, 20, wall_s=10), job(3, 25, wall_s=2), job(4, 30, wall_s=1)]
+    assert conduct.beside_others(sweep(tmp_path / "alike", *launches)) == [f"{i:012x}" for i in (1, 2)]
+    nodes = [["n1", "n2"], ["n3", "n4"], ["n2", "n5"]]
+    frames = sweep(tmp_path / "apart", *(job(i, 0, wall_s=10) for i in range(3)), nodes=nodes)
+    assert conduct.beside_others(frames) == [f"{i:012x}" for i in (0, 2)]

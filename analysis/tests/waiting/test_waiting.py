@@ -1,0 +1,370 @@
+"""Waiting: replay against the recursion and closed forms, the ladder's sums, changes, refusals."""
+
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+from synthetic import EXCHANGE_S, compute_times, write_run
+
+from spikemark.core.errors import BadInput
+from spikemark.models import order_statistics
+from spikemark.models.injected import Truth
+from spikemark.models.recursion import Lane, evaluate
+from spikemark.models.statistics import lump
+from spikemark.network.schedules import plan
+from spikemark.records import record
+from spikemark.waiting import theory
+from spikemark.waiting.answer import answer
+from spikemark.waiting.bootstrap import means
+from spikemark.waiting.changes import CHANGES, outcomes
+from spikemark.waiting.ladder import PARTS, clipped, ladder, usual
+from spikemark.waiting.replay import Setting, further, predict
+from spikemark.waiting.trace import Trace, trace
+
+
+def of(compute, overhead_s=0.0, exchange_s=0.0, **more) -> Trace:
+    """Ranks that meet in every cycle, each meeting with a cost beyond computing."""
+    implied = compute.max(axis=0) - compute.mean(axis=0)
+    exchanged = np.full(compute.shape[1], exchange_s)
+    return Trace(compute, waited=implied + overhead_s, exchanged=exchanged, **more)
+
+
+def drawn(ranks=4, cycles=1000, seed=1, **truth) -> np.ndarray:
+    return Truth(**{"mean_s": 1e-3, "sd_s": 1e-4} | truth).draw(np.random.default_rng(seed), ranks, cycles)
+
+
+@pytest.mark.parametrize(("period", "d"), [(1, 10), (1, 7), (5, 10), (10, 10)])
+@pytest.mark.parametrize("correlation", [0.0, 0.9])
+def test_the_parts_add_up_to_the_measured_waiting(period, d, correlation):
+    compute = drawn(cycles=999 // period * period, correlation=correlation, rank_sd_s=5e-5)
+    sums = lump(compute, period)
+    waited = sums.max(axis=0) - sums.mean(axis=0) + np.random.default_rng(2).normal(1e-5, 2e-5, sums.shape[1])
+    found = ladder(Trace(compute, period, waited, 0 * waited), d)
+    total = sum(q.value for q in found.parts.values())
+    assert total == pytest.approx(found.waiting.value, rel=1e-9)
+    assert found.waiting.value == pytest.approx(waited.sum() / compute.shape[1])
+    once = compute.mean(axis=1)
+    assert found.parts["imbalance"].value == pytest.approx(once.max() - once.mean())
+    assert all(found.parts[name].value >= 0 for name in PARTS[:3])
+    assert all(q.low <= q.value <= q.high for q in found.parts.values())
+
+
+@pytest.mark.parametrize(
+    ("truth", "largest"),
+    [({}, "jitter"), ({"correlation": 0.99}, "drift"), ({"rank_sd_s": 1e-3, "mean_s": 1e-2}, "imbalance")],
+)
+def test_the_largest_part_is_what_was_planted(truth, largest):
+    parts = ladder(of(drawn(8, 4000, **truth)), 20).parts
+    assert max(PARTS, key=lambda name: parts[name].value) == largest
+
+
+def test_of_independent_times_jitter_is_what_the_theory_says():
+    found = ladder(of(drawn(8, 20_000)), 10).parts["jitter"]
+    assert found.value == pytest.approx(
+        1e-4 * order_statistics.expected_maximum(8) * (1 - 10**-0.5), rel=0.02
+    )
+
+
+def test_planned_work_in_every_tenth_cycle_is_neither_long_nor_shared_slowness():
+    compute = drawn(cycles=5000)
+    burst = compute.copy()
+    burst[:, 9::10] += 5e-3
+    plain, planned = (ladder(of(c, delay_ratio=10)) for c in (compute, burst))
+    for name, q in planned.rare.items():
+        assert q.value == pytest.approx(plain.rare[name].value, abs=1e-8)
+    assert abs(planned.common.value) < 1e-5 < ladder(of(burst), 10).common.value
+    assert (usual(burst, 10)[:, 9::10] > 5e-3).all()
+
+
+def test_long_cycles_are_those_beyond_the_quantile_of_their_rank():
+    compute = drawn(cycles=10_000)
+    long = np.random.default_rng(3).choice(10_000, 8, replace=False)
+    compute[2, long] += 0.02
+    found = ladder(of(compute), 10)
+    lost = clipped(compute) < compute - 1e-12
+    assert lost[2, long].all() and lost.sum(axis=1) == pytest.approx(10, abs=1)
+    assert sum(q.value for q in found.rare.values()) == pytest.approx(8 * 0.02 / 1e4 * 0.75, rel=0.1)
+    assert not found.rare["jitter"].value < 0
+
+
+@pytest.mark.parametrize("lag", [1, 2, 4])
+def test_replay_with_a_lag_is_the_recursion_to_the_end_of_the_run(lag):
+    compute, t = drawn(correlation=0.9), 2e-5
+    run = of(compute, exchange_s=t)
+    d = 10 * (lag + 1)
+    made = predict(run, Setting.of(run, "overlapped", d, lag=lag))
+    assert made.waiting.value == pytest.approx(
+        evaluate(compute, [Lane(10, lag, exchange_s=t)]).waiting_s.mean(0).sum()
+    )
+    assert made.waiting.low <= made.waiting.value <= made.waiting.high
+
+
+@pytest.mark.parametrize("d", [1, 2, 10, 50])
+def test_replay_without_a_lag_waits_for_the_slowest_of_each_window(d):
+    compute = drawn(correlation=0.5)
+    run = of(compute, overhead_s=1e-5, exchange_s=2e-5)
+    made = predict(run, Setting.of(run, "structure_aware", d))
+    sums, meetings = lump(compute, d), 1000 / d
+    waited = (sums.max(axis=0) - sums.mean(axis=0)).sum() + 1e-5 * meetings
+    assert made.waiting.value == pytest.approx(waited)
+    assert made.runtime.value == pytest.approx(compute.mean(axis=0).sum() + waited + 2e-5 * meetings)
+    assert made.saved.value == pytest.approx(run.waits.sum() - waited, abs=1e-12)
+    whole = compute.mean(axis=0).sum() + run.waits.sum() + 2e-2
+    assert made.change.value == pytest.approx(made.runtime.value / whole)
+
+
+def test_groups_meet_in_between():
+    compute = drawn(4)
+    run = of(compute)
+    made = predict(run, Setting.of(run, "hierarchical", 10, group_period=5))
+    pairs = lump(compute, 5).reshape(2, 2, -1).max(axis=1)
+    expected = lump(pairs, 2).max(axis=0).sum() - compute.mean(axis=0).sum()
+    assert made.waiting.value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+def test_fewer_ranks_are_the_mean_over_all_choices(ranks):
+    compute = drawn(6, 200, rank_sd_s=1e-4)
+    run = of(compute)
+    chosen = [lump(compute[list(some)], 5) for some in combinations(range(6), ranks)]
+    expected = np.mean([(c.max(axis=0) - c.mean(axis=0)).sum() for c in chosen])
+    assert predict(run, Setting.of(run, "structure_aware", 5, ranks=ranks)).waiting.value == pytest.approx(
+        expected
+    )
+
+
+def processes(ranks, seed, common=0.0, per_node=1, node=0.0, burst=0.0):
+    """Independent ranks, with what all of them share, lasting effects of nodes, and planned work."""
+    draw, truth = np.random.default_rng(seed), {"cycles": 2000, "seed": seed}
+    compute = drawn(ranks, **truth) + common * (
+        drawn(1, correlation=0.99, cycles=2000, seed=seed + 99) - 1e-3
+    )
+    compute += np.repeat(node * draw.standard_normal((ranks // per_node, 1)), per_node, axis=0)
+    compute[:, 9::10] += burst
+    return compute
+
+
+@pytest.mark.parametrize("d", [1, 10])
+@pytest.mark.parametrize("more", [{}, {"common": 1.0}, {"common": 0.3}, {"burst": 2e-3}])
+@pytest.mark.parametrize("ranks", [4, 8])
+def test_twice_the_ranks_wait_as_twice_the_ranks_do(ranks, more, d):
+    """What all ranks share, and work in every tenth cycle, make nobody wait however many they are."""
+    others = [lump(processes(2 * ranks, seed, **more), d) for seed in range(10, 20)]
+    truth = np.mean([(c.max(axis=0) - c.mean(axis=0)).sum() for c in others])
+    run = of(processes(ranks, 1, **more), delay_ratio=10)
+    made, same = (predict(run, Setting.of(run, "structure_aware", d, ranks=n)) for n in (2 * ranks, ranks))
+    assert made.waiting.value == pytest.approx(truth, rel=0.1)
+    assert made.waiting.low <= truth <= made.waiting.high
+    assert made.waiting.high - made.waiting.low > same.waiting.high - same.waiting.low
+
+
+def test_further_nodes_have_effects_of_their_own():
+    """Ranks of one node are late together: as many more nodes wait less than as many more ranks would."""
+    how, nodes = {"per_node": 4, "node": 2e-4}, tuple("aaaabbbbccccdddd")
+    truth, by = [], {"nodes": [], "ranks": []}
+    for seed in range(12):
+        c = lump(processes(32, 100 + seed, **how), 10)
+        truth.append((c.max(axis=0) - c.mean(axis=0)).sum())
+        for name, known in (("nodes", nodes), ("ranks", None)):
+            run = of(processes(16, seed, **how), nodes=known)
+            by[name].append(predict(run, Setting.of(run, "structure_aware", 10, ranks=32)).waiting)
+    held = {name: sum(q.low <= np.mean(truth) <= q.high for q in found) for name, found in by.items()}
+    assert held["nodes"] >= 10 and held["nodes"] >= held["ranks"]
+    rows = further(processes(16, 1, **how), 32, nodes)[0].mean(axis=1).reshape(8, 4)
+    assert rows.std(axis=1).max() < 0.2 * rows.mean(axis=1).std()
+
+
+def test_iid_is_the_closed_form_with_the_cost_of_meetings():
+    compute = drawn(8, 2000)
+    run = of(compute, overhead_s=1e-5)
+    spread = compute.std(ddof=1) * order_statistics.expected_maximum(8)
+    found = theory.iid(run, plan("structure_aware", 10, 8))
+    assert found.value == pytest.approx(200 * (10**0.5 * spread + 1e-5))
+    assert found.low <= 200 * (10**0.5 * 1e-4 * order_statistics.expected_maximum(8) + 1e-5) <= found.high
+    assert not theory.iid(run, plan("overlapped", 10, 8, 1))
+
+
+def test_eq_12_with_measured_quantiles_holds_for_any_independent_times_and_fails_where_ranks_are_equal():
+    draw = np.random.default_rng(1)
+    independent = trace(1e-3 * draw.exponential(size=(8, 20_000)))
+    for one in theory.maxima(independent, 10):
+        assert one.found == pytest.approx(one.nominal, abs=0.02)
+    together = trace(np.tile(1e-3 * draw.exponential(size=20_000), (8, 1)) + 1e-9 * draw.random((8, 20_000)))
+    assert all(one.found < one.nominal - 0.1 for one in theory.maxima(together, 10))
+    assert theory.correlations(together, 10)[1][1] == pytest.approx(1, abs=0.01)
+    serial, between = theory.correlations(trace(drawn(8, 20_000, correlation=0.9)), 10)[1]
+    assert (serial, between) == pytest.approx((0.9, 0.0), abs=0.02)
+
+
+def test_estimates_contain_what_was_planted():
+    truth = {"sd_s": 1e-5, "minor_share": 0.038, "minor_factor": 3.5}
+    compute = drawn(4, 5000, **truth)
+    long = compute > 2e-3
+    compute[long] *= np.random.default_rng(4).uniform(0.85, 1.15, long.sum())  # three to four times as long
+    found = theory.estimates(trace(compute))
+    assert found.minor_share.low <= 0.038 <= found.minor_share.high
+    assert found.minor_factor.low <= 3.5 <= found.minor_factor.high
+    found = theory.estimates(trace(drawn(8, 5000, correlation=0.8, rank_sd_s=5e-5)))
+    assert found.rho_1.low <= 0.8 <= found.rho_1.high and not found.minor_share
+    assert found.own_sd_s.low <= 1e-4 <= found.own_sd_s.high
+    assert found.correlation_time == pytest.approx(9, rel=0.25)
+
+
+def test_changes_do_what_they_say():
+    compute = drawn(8, 4000)
+    run = of(compute, overhead_s=1e-5, exchange_s=2e-5, delay_ratio=10)
+    base, *changed = outcomes(run, [*CHANGES, "slow-rank=3:1.5", "double-delay-ratio+halve-latency"])
+    by_name = {one.name: one.prediction.waiting.value for one in changed}
+    implied, cost = run.implied.sum(), 4000 * 1e-5
+    assert base.prediction.waiting.value == pytest.approx(implied + cost)
+    assert by_name["halve-jitter"] == pytest.approx(implied / 2 + cost, rel=0.05)
+    assert by_name["halve-latency"] == pytest.approx(implied + cost / 2)
+    two = lump(compute, 2)
+    twice = (two.max(axis=0) - two.mean(axis=0)).sum()
+    assert by_name["double-delay-ratio"] == pytest.approx(twice + cost / 2)
+    assert by_name["double-delay-ratio+halve-latency"] == pytest.approx(twice + cost / 4)
+    slow = compute.copy()
+    slow[3] *= 1.5
+    assert by_name["slow-rank=3:1.5"] == pytest.approx((slow.max(axis=0) - slow.mean(axis=0)).sum() + cost)
+    (undone,) = outcomes(of(slow), ["level-ranks"])[1:]
+    assert undone.prediction.waiting.value == pytest.approx(implied, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [("faster", "'faster'"), ("slow-rank=9:1.5", "slow-rank=9:1.5"), ("slow-rank=1:0.5", "slow-rank=1:0.5"),
+     ("slow-rank=x", "slow-rank=x"), ("halve-jitter+nothing", "'nothing'")],
+)  # fmt: skip
+def test_impossible_changes_are_refused(change, field):
+    run = of(drawn())
+    try:
+        said = outcomes(run, [change])[1].refused
+    except BadInput as error:
+        said = str(error)
+    assert field in said
+
+
+@pytest.mark.parametrize(
+    ("compute", "field"),
+    [
+        (np.ones((1, 100)), "ranks=1"),
+        (np.ones(100), "ranks="),
+        (np.ones((2, 19)), "cycles=19"),
+        (np.full((2, 100), -1.0), "compute=-1"),
+        (np.full((2, 100), np.nan), "compute=nan"),
+        (np.full((2, 100), 850.0), "unit"),
+    ],
+)
+def test_impossible_times_are_refused(compute, field):
+    with pytest.raises(BadInput) as error:
+        trace(compute)
+    assert field in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "d", "how", "field"),
+    [
+        ("structure_aware", 60, {}, "cycles=1000"),
+        ("overlapped", 5, {"lag": 1}, "delay_ratio=5"),
+        ("structure_aware", 5, {"lag": 1}, "lag=1"),
+        ("conventional", 1, {"ranks": 17}, "ranks=17"),
+        ("faster", 5, {}, "schedule='faster'"),
+        ("hierarchical", 10, {"group_period": 3}, "group_period=3"),
+    ],
+)
+def test_impossible_schedules_are_refused(schedule, d, how, field):
+    with pytest.raises(BadInput) as error:
+        Setting.of(of(drawn()), schedule, d, **how)
+    assert field in str(error.value)
+
+
+def test_runs_whose_ranks_meet_elsewhere_or_were_not_timed_are_refused(tmp_path):
+    cases = {"ranks=1": {"ranks": 1}, "record.barrier=false": {"description": None}}
+    with pytest.raises(BadInput, match="ranks=1"):
+        trace(record.load(write_run(tmp_path / "one", **cases["ranks=1"])))
+    late = record.load(write_run(tmp_path / "aware", schedule="structure_aware"))
+    assert trace(late).period == 10
+    with pytest.raises(BadInput, match="schedule=structure_aware"):
+        Setting.of(trace(late), "conventional")
+
+
+def test_a_run_and_its_windows(tmp_path):
+    run = record.load(write_run(tmp_path / "run", schedule="structure_aware", cycles=1007, ar1=0.5))
+    found = trace(run)
+    assert found.waits.sum() == pytest.approx(run.record.timing.phases["synchronise"].mean_s, rel=1e-5)
+    assert found.exchange_s == pytest.approx(EXCHANGE_S, rel=0.05)
+    assert ladder(found).efficiency["parallel"] == pytest.approx(
+        float(
+            found.compute.mean(axis=0).sum()
+            / (found.compute.mean(axis=0).sum() + found.waits.sum() + found.exchanges.sum())
+        ),
+        rel=1e-6,
+    )
+
+
+@pytest.mark.parametrize("load", [0.0, 0.52])
+def test_a_disturbed_run_says_so_first_and_gets_no_advice(tmp_path, spikemark, load):
+    path = write_run(tmp_path / "run", cycles=2000, cv=0.3, host__foreign_load=load)
+    made = answer(trace(record.load(path)))
+    assert bool(made.helps) == (not load)
+    status, output, _ = spikemark("waiting", path)
+    assert status == 0 and ("0.52" in output.splitlines()[0]) == bool(load)
+    assert ("would save" in output) == (not load)
+
+
+def test_what_helps_is_sorted_sure_and_exact(tmp_path):
+    run = trace(
+        record.load(write_run(tmp_path / "run", cycles=4000, cv=0.3, delay_ratio=8, host__foreign_load=0.0))
+    )
+    found = answer(run).helps
+    assert [one.prediction.change.value for one in found] == sorted(
+        one.prediction.change.value for one in found
+    )
+    assert all(one.prediction.change.high < 1 for one in found)
+    lags = {
+        one.prediction.plan.lag: one.prediction.plan.delay_ratio
+        for one in found
+        if one.prediction.plan.window > 1
+    }
+    assert lags == {0: run.largest(), 1: run.largest(1)}
+
+
+def test_intervals_scatter_as_means_of_correlated_series_do():
+    """Against the spread of the means of many such series; independent times would give a fourth of it."""
+    series = drawn(400, 2000, correlation=0.9, seed=5)
+    true = series.mean(axis=1).std()
+    found = np.mean([means(one[:, None]).draws.std() for one in series[:20]])
+    assert 0.9 < found / true < 1.6
+
+
+def test_the_verb_reads_files_and_folders_and_prints_all_of_it(spikemark, refusal, tmp_path):
+    np.save(tmp_path / "times.npy", 1e3 * drawn())
+    status, output, _ = spikemark("waiting", tmp_path / "times.npy", "--unit", "ms")
+    assert status == 0 and all(f"  {name} " in output for name in PARTS)
+    assert max(map(len, output.splitlines())) < 240 and len(output.splitlines()) < 20
+    run = write_run(tmp_path / "run", cv=0.2)
+    for more in (
+        (),
+        ("--details",),
+        ("--schedule", "overlapped", "--delay-ratio", 10, "--change", "halve-jitter"),
+    ):
+        status, output, errors = spikemark("waiting", run, *more)
+        assert status == 0 and output, errors
+    printed = json.loads(
+        spikemark("waiting", run, "--schedule", "overlapped", "--delay-ratio", 10, "--json")[1]
+    )
+    assert printed["replay"]["lag"] == 1 and printed["iid"]["value"] is None
+    for words in (("--lag", 1), ("--unit", "s"), ("--change", "faster"), ("--schedule", "faster")):
+        assert words[0].strip("-") in refusal("waiting", run, *words)
+    assert "delay_ratio" in refusal(
+        "waiting", tmp_path / "times.npy", "--unit", "ms", "--schedule", "overlapped"
+    )
+
+
+def test_equal_times_make_nobody_wait():
+    run = of(np.full((3, 200), 1e-3))
+    found = ladder(run)
+    assert [q.value for q in found.parts.values()] == pytest.approx([0.0] * 4, abs=1e-15)
+    assert theory.estimates(run).rho_1.value is None
+    assert compute_times(2, 20, 1e-3, 0, 0, 0, 1).std() == 0

@@ -1,0 +1,134 @@
+"""The site: `make docs` makes it from the Markdown of the checkout, the commands and the docstrings."""
+
+import re
+import shutil
+from pathlib import Path
+
+import typer.main
+
+import spikemark
+from spikemark.cli import main
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+GENERATED = DOCS / "generated"
+
+project = "Spikemark"
+copyright = author = "The Spikemark developers"
+release = version = spikemark.__version__
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
+include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "miniapp/FORMAT.md", "results/README.md"]
+include_patterns += ["workflows/experiments/README.md", "docs/*.md", "docs/**/*.md"]
+exclude_patterns = [".*", "build*", "out", "analysis", "tests"]
+root_doc = "README"
+html_theme = "furo"
+html_title = f"Spikemark {release}"
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 4
+suppress_warnings = ["myst.header"]  # a page may start at any level of heading
+highlight_language = "none"
+autodoc_default_options = {"members": True, "member-order": "bysource", "no-value": True}
+smartquotes = False  # it makes one dash of the two of an option
+autodoc_typehints_format = "short"
+
+# Titles of the navigation, and their pages; others come last.
+PAGES = {
+    "Tutorials": "quickstart waiting your-network",
+    "How to": "sweeps clusters calibrate other-simulators choose-a-machine tender diff energy-and-traces"
+    " without-a-cluster placement studies",
+    "Reference": "generated/commands /miniapp/FORMAT experiments machine-profile glossary sources"
+    " generated/api",
+    "Explanation": "miniapp models trust",
+    "Project": "README /CONTRIBUTING /CHANGELOG /results/README /workflows/experiments/README",
+}
+# Modules whose functions other programs may call.
+API = """records.frames waiting.replay models.recursion models.order_statistics models.waiting_iid
+models.access models.loggp network.lanes quantities.quantity quantities.table core.errors"""
+
+
+def commands() -> str:
+    """The help of every command, in Markdown."""
+    text = [
+        "# Commands",
+        "`spikemark COMMAND --help` prints the same.",
+        "Exit status: 0 done, 1 failed, 2 bad input.",
+    ]
+
+    def add(name: str, command: object, level: int) -> None:
+        context = command.make_context(name, [], resilient_parsing=True)
+        text.append(f"{'#' * level} {name}")
+        text.append((command.help or "").replace("\b\n", "").replace("<", "\\<"))
+        if inner := getattr(command, "commands", None):
+            for part in sorted(inner):
+                if not inner[part].hidden:
+                    add(f"{name} {part}", inner[part], min(level + 1, 3))
+        shown = [one.get_help_record(context) for one in command.params if not getattr(one, "hidden", False)]
+        rows = [[re.sub(r"\s+", " ", cell).replace("|", "\\|") for cell in one] for one in shown if one]
+        rows = [one for one in rows if one[0] != "--help"]
+        if rows:
+            lines = [f"| `{option}` | {means.replace('<', chr(92) + '<')} |" for option, means in rows]
+            text.append("\n".join(["| argument or option | meaning |", "| --- | --- |", *lines]))
+
+    known = typer.main.get_command(main.app).commands
+    for name in sorted(known):
+        if not known[name].hidden:
+            add(f"spikemark {name}", known[name], 2)
+    return "\n\n".join(text) + "\n"
+
+
+def api() -> str:
+    """A page of autodoc's directives."""
+    names = [f"spikemark.{name}" for name in API.split()]
+    parts = [f"## {name}\n\n```{{eval-rst}}\n.. automodule:: {name}\n```" for name in names]
+    head = ["# Python functions", "For programs that read results or evaluate the models."]
+    return "\n\n".join([*head, *parts]) + "\n"
+
+
+def plain(app: object, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
+    """Docstrings are plain text with code in backticks, no reStructuredText."""
+    parts = "\n".join(lines).split("`")
+    marked = [part if i % 2 else re.sub(r"([*|\\]|_(?=\W|$))", r"\\\1", part) for i, part in enumerate(parts)]
+    text = "".join(f"``{part}``" if i % 2 else part for i, part in enumerate(marked))
+    blocks = re.split(r"\n\s*\n", text)
+    for i, block in enumerate(blocks):
+        if re.search(r"^( |- )", block, re.M):  # a list or a table: keeps its lines
+            blocks[i] = "\n".join(f"| {line}" for line in block.split("\n"))
+    lines[:] = "\n\n".join(blocks).split("\n")
+
+
+def navigation(app: object, name: str, source: list[str]) -> None:
+    """Adds the table of contents to the front page."""
+    if name != root_doc:
+        return
+    trees = {title: [_path(page) for page in pages.split()] for title, pages in PAGES.items()}
+    named = {page for pages in trees.values() for page in pages}
+    for title, pattern in {"Results": "results/*.md", "Decisions": "decisions/*.md", "More": "*.md"}.items():
+        found = sorted(_path(str(page.relative_to(DOCS))[:-3]) for page in DOCS.glob(pattern))
+        trees[title] = [page for page in found if page not in named]
+    for title, pages in trees.items():
+        if pages:
+            body = "\n".join(pages)
+            source[0] += f"\n```{{toctree}}\n:caption: {title}\n:hidden:\n\n{body}\n```\n"
+
+
+def _path(page: str) -> str:
+    """From the root of the checkout."""
+    return page if page.startswith("/") else f"/docs/{page}"
+
+
+def front(app: object, error: Exception | None) -> None:
+    """A browser opens index.html."""
+    if error is None and app.builder.name == "html":
+        shutil.copy(Path(app.outdir) / "README.html", Path(app.outdir) / "index.html")
+
+
+def setup(app: object) -> None:
+    """Writes the generated pages before Sphinx looks for sources."""
+    GENERATED.mkdir(exist_ok=True)
+    for name, text in {"commands": commands(), "api": api()}.items():
+        path = GENERATED / f"{name}.md"
+        if not path.is_file() or path.read_text() != text:
+            path.write_text(text)
+    app.connect("autodoc-process-docstring", plain)
+    app.connect("source-read", navigation)
+    app.connect("build-finished", front)

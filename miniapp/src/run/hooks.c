@@ -1,0 +1,144 @@
+#include "run/hooks.h"
+
+#include "base/alloc.h"
+#include "base/npy.h"
+#include "base/rng.h"
+#include "measurement/clock.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct inject inject_open(const struct description *d, int rank, uint32_t neurons, int threads) {
+    struct rng_words drawn = rng_draw(d->network.seed, rng_inject, 0, (uint32_t)rank, 0);
+    double effect = rng_normal(drawn.word[0], drawn.word[1]);
+    const double per_neuron = per_rank_value(&d->inject_neuron_ns, rank);
+    const double per_synapse = per_rank_value(&d->inject_synapse_ns, rank);
+    return (struct inject){
+        .description = d,
+        .rank = (uint32_t)rank,
+        .rank_s = 1e-6 * (d->given.inject_mean_us + effect * d->given.inject_rank_us) +
+                  1e-9 * per_neuron * neurons / threads,
+        .synapse_s = 1e-9 * per_synapse / threads,
+        .z = rng_normal(drawn.word[2], drawn.word[3]),
+        .active = d->given.inject_mean_us > 0 || d->given.inject_sd_us > 0 || d->given.inject_rank_us > 0 ||
+                  per_neuron > 0 || per_synapse > 0,
+    };
+}
+
+double inject_next(struct inject *inject, uint64_t synapses) {
+    const struct description *d = inject->description;
+    const double rho = d->given.inject_serial;
+    struct rng_words drawn = rng_draw(d->network.seed, rng_inject, 1, inject->rank, inject->cycle);
+    if (inject->cycle++ > 0)
+        inject->z = rho * inject->z + sqrt(1 - rho * rho) * rng_normal(drawn.word[0], drawn.word[1]);
+    const uint64_t delivered = synapses - inject->synapses;
+    inject->synapses = synapses;
+    double wait =
+        inject->rank_s + 1e-6 * d->given.inject_sd_us * inject->z + inject->synapse_s * (double)delivered;
+    if (rng_uniform(drawn.word[2]) < d->given.inject_share) wait *= d->given.inject_factor;
+    return fmax(wait, 0);
+}
+
+static const char *const phases[n_compute_phases] = {"deliver", "update", "collocate"};
+
+/// Checks that the array is what is asked for, and that the file is neither shorter nor longer.
+static bool check_file(FILE *file, const char *path, size_t ranks, size_t cycles, struct error *error) {
+    enum { dimensions = 3 };
+    size_t shape[dimensions];
+    if (!npy_read_header(file, "<f4", shape, dimensions))
+        return error_set(error,
+                         "--compute-times: %s: no such array; expected a .npy file, float32, C order, "
+                         "shape [ranks, cycles, phases]",
+                         path);
+    if (shape[0] != ranks || shape[1] != cycles || shape[2] != n_compute_phases)
+        return error_set(
+            error,
+            "--compute-times: %s: shape [%zu, %zu, %zu]; expected [%zu, %zu, %d], which is ranks, "
+            "measured cycles, and deliver, update, collocate",
+            path, shape[0], shape[1], shape[2], ranks, cycles, n_compute_phases);
+    struct stat status;
+    const size_t bytes = (size_t)ftell(file) + ranks * cycles * sizeof(float[n_compute_phases]);
+    if (fstat(fileno(file), &status) != 0 || (size_t)status.st_size != bytes)
+        return error_set(error, "--compute-times: %s: %zu bytes; expected %zu, as its header says", path,
+                         (size_t)status.st_size, bytes);
+    return true;
+}
+
+static bool check_values(const struct compute_times *times, const char *path, int rank, uint32_t cycles,
+                         struct error *error) {
+    for (uint32_t cycle = 0; cycle < cycles; cycle++)
+        for (int p = 0; p < n_compute_phases; p++)
+            if (!(times->seconds[cycle][p] >= 0 && isfinite(times->seconds[cycle][p])))
+                return error_set(error,
+                                 "--compute-times: %s: rank %d, cycle %u, %s: %g; expected seconds >= 0",
+                                 path, rank, cycle, phases[p], times->seconds[cycle][p]);
+    return true;
+}
+
+bool compute_times_open(struct compute_times *times, const char *path, int ranks, int rank, uint32_t cycles,
+                        struct error *error) {
+    *times = (struct compute_times){NULL};
+    if (!path) return true;
+    if (!simulated_check(error)) return false;
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return error_set(error, "--compute-times: %s: %s; expected a .npy file", path, strerror(errno));
+    const size_t row = sizeof *times->seconds;
+    bool good = check_file(file, path, (size_t)ranks, cycles, error);
+    if (good) {
+        times->seconds = alloc(cycles, row);
+        if (fseek(file, (long)((size_t)rank * cycles * row), SEEK_CUR) != 0 ||
+            fread(times->seconds, row, cycles, file) != cycles)
+            good = error_set(error, "--compute-times: %s: cannot be read", path);
+    }
+    fclose(file);
+    return good && check_values(times, path, rank, cycles, error);
+}
+
+// -------------------- trace
+
+void trace_add(struct trace *trace, const struct spike *spikes, uint32_t n) {
+    if (!trace->wanted || n == 0) return;
+    trace->spikes = alloc_room(trace->spikes, &trace->capacity, trace->count + n, sizeof *trace->spikes);
+    for (uint32_t i = 0; i < n; i++) {
+        trace->spikes[trace->count][0] = spikes[i].gid;
+        trace->spikes[trace->count++][1] = spikes[i].step;
+    }
+}
+
+enum { bytes = 2 * sizeof(uint32_t) };
+
+bool progress_open(struct progress *progress, const char *path, int rank, const struct description *run,
+                   struct error *error) {
+    *progress = (struct progress){.path = path};
+    if (!path || rank != 0) return true;
+    const int file = open(path, O_RDWR | O_CREAT | O_EXCL, 0644);
+    if (file < 0) return error_set(error, "--progress: %s: %s; expected a new file", path, strerror(errno));
+    void *mapped = MAP_FAILED;
+    int why =
+        posix_fallocate(file, 0, bytes); // on a full disk, writing to what is mapped would end the program
+    if (why == 0) {
+        mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        why = errno;
+    }
+    close(file);
+    if (mapped == MAP_FAILED) {
+        unlink(path);
+        return error_set(error, "--progress: %s: %s; expected an ordinary file on a disk with room", path,
+                         strerror(why));
+    }
+    progress->cycles = mapped;
+    progress->cycles[1] = run->warmup_cycles + run->cycles;
+    return true;
+}
+
+void progress_close(struct progress *progress, bool keep) {
+    if (!progress->cycles) return;
+    munmap((void *)progress->cycles, bytes);
+    if (!keep) unlink(progress->path);
+}

@@ -1,0 +1,246 @@
+/// \file
+/// The tables of bridges, see transport/fanout.h.
+
+#include "transport/fanout.h"
+#include "base/alloc.h"
+#include "transport/exchange.h"
+#include <stdlib.h>
+#include <string.h>
+
+/// A rank that needs a spike, and its list.
+struct stop {
+    uint32_t line, destination, list; ///< line: the first one on the way there
+};
+
+/// What a rank of a line is told: blocks of one source each, which are the position of the source, the number
+/// of entries, and the entries. An entry is the number of its stops, and destination and list of each.
+struct stream {
+    uint32_t *words;
+    size_t n, room;
+    size_t block; ///< place of the source of the last block
+};
+
+struct setup {
+    struct fanout *fanout;
+    struct stream *streams; ///< [lines]
+    struct stop *stops;     ///< of one spike
+    size_t room;
+    uint64_t most; ///< the largest number of entries of a block
+};
+
+/// Returns a block with room for `n` items of `size` bytes that begins with what `old` holds, `used` items.
+static void *grown(void *old, size_t used, size_t n, size_t size) {
+    void *block = alloc(n, size);
+    if (used) memcpy(block, old, used * size);
+    free(old);
+    return block;
+}
+
+static void push(struct stream *stream, uint32_t word) {
+    if (stream->n == stream->room) {
+        stream->room = stream->room ? 2 * stream->room : 64;
+        stream->words = grown(stream->words, stream->n, stream->room, sizeof word);
+    }
+    stream->words[stream->n++] = word;
+}
+
+/// Begins an entry with so many stops. \return its number.
+static uint32_t begin_entry(struct setup *s, struct stream *stream, int source, uint32_t stops) {
+    if (stream->n == 0 || stream->words[stream->block] != (uint32_t)source) {
+        stream->block = stream->n;
+        push(stream, (uint32_t)source);
+        push(stream, 0);
+    }
+    const uint32_t number = stream->words[stream->block + 1]++;
+    push(stream, stops);
+    if (number >= s->most) s->most = (uint64_t)number + 1;
+    return number;
+}
+
+static struct stop *stops_for(struct setup *s, size_t n) {
+    if (n > s->room) {
+        s->room = 2 * n;
+        free(s->stops);
+        s->stops = ALLOC(struct stop, s->room);
+    }
+    return s->stops;
+}
+
+static int by_line(const void *a, const void *b) {
+    const struct stop *x = a, *y = b;
+    if (x->line != y->line) return (x->line > y->line) - (x->line < y->line);
+    return (x->destination > y->destination) - (x->destination < y->destination);
+}
+
+/// Finds the line in which a word first moves from hop `hop` on.
+static uint32_t line_of(const struct fanout *f, int hop, int destination) {
+    struct grid_step step = grid_next(&f->grid, &hop, destination);
+    return (uint32_t)(f->base[hop] + step.place);
+}
+
+/// Divides the `n` stops of a spike of `source` by where it goes next, and tells the ranks there.
+/// \return the number of branches, which stand in `branch` [n].
+static size_t divide(struct setup *s, size_t n, int hop, int source, struct fanout_branch *branch) {
+    const struct fanout *f = s->fanout;
+    const uint32_t last = (uint32_t)f->base[f->grid.levels.n - 1];
+    size_t branches = 0;
+    for (size_t i = 0; i < n; i++) s->stops[i].line = line_of(f, hop, (int)s->stops[i].destination);
+    if (n > 1) qsort(s->stops, n, sizeof *s->stops, by_line); // a rank may have no room for stops at all
+    for (size_t i = 0, end; i < n; i = end) {
+        const uint32_t line = s->stops[i].line;
+        for (end = i + 1; end < n && line < last && s->stops[end].line == line;) end++;
+        branch[branches] = (struct fanout_branch){line, s->stops[i].list};
+        if (line < last) {
+            struct stream *stream = &s->streams[line];
+            branch[branches].number = begin_entry(s, stream, source, (uint32_t)(end - i));
+            for (size_t k = i; k < end; k++) {
+                push(stream, s->stops[k].destination);
+                push(stream, s->stops[k].list);
+            }
+        }
+        branches++;
+    }
+    return branches;
+}
+
+/// Returns the rank at a place of a line.
+static int rank_at(const struct fanout *f, uint32_t line) {
+    int hop = 0;
+    while (line >= (uint32_t)f->base[hop + 1]) hop++;
+    return grid_rank(&f->grid, grid_position_at(&f->grid, hop, (int)line - f->base[hop]));
+}
+
+/// Divides the routes of every neuron, and replaces them by what they lead to first.
+static void divide_routes(struct setup *s, struct routes *routes) {
+    const struct fanout *f = s->fanout;
+    size_t kept = 0, most = 0;
+    for (uint32_t i = 0; i < routes->neurons; i++) {
+        const size_t n = routes->first[i + 1] - routes->first[i];
+        most = n > most ? n : most;
+    }
+    struct fanout_branch *branch = ALLOC(struct fanout_branch, most);
+    struct stop *stops = stops_for(s, most);
+    for (uint32_t i = 0; i < routes->neurons; i++) {
+        const size_t first = routes->first[i], n = routes->first[i + 1] - first;
+        for (size_t k = 0; k < n; k++) {
+            const struct route route = routes->route[first + k];
+            stops[k] = (struct stop){0, (uint32_t)grid_position(&f->grid, route.rank), route.list};
+        }
+        const size_t branches = divide(s, n, 0, f->grid.own, branch);
+        routes->first[i] = kept;
+        for (size_t k = 0; k < branches; k++)
+            routes->route[kept++] = (struct route){rank_at(f, branch[k].line), branch[k].number};
+    }
+    routes->first[routes->neurons] = kept;
+    routes->route = grown(routes->route, kept, kept, sizeof *routes->route);
+    free(branch);
+}
+
+/// Adds an entry to the table, with the stops that stand from `words` on.
+static void add_entry(struct setup *s, const uint32_t *words, uint32_t n, int hop, int source) {
+    struct fanout *f = s->fanout;
+    if (f->entries + 2 > f->start_room) {
+        f->start_room = 2 * (f->entries + 2);
+        f->start = grown(f->start, f->entries + 1, f->start_room, sizeof *f->start);
+    }
+    if (f->branches + n > f->branch_room) {
+        f->branch_room = 2 * (f->branches + n);
+        f->branch = grown(f->branch, f->branches, f->branch_room, sizeof *f->branch);
+    }
+    struct stop *stops = stops_for(s, n);
+    for (uint32_t k = 0; k < n; k++) stops[k] = (struct stop){0, words[2 * k], words[2 * k + 1]};
+    f->branches += divide(s, n, hop, source, f->branch + f->branches);
+    f->start[++f->entries] = f->branches;
+}
+
+/// Takes the blocks of a rank of the line of hop `hop`.
+static void take_blocks(struct setup *s, int hop, const uint32_t *words, size_t n) {
+    struct fanout *f = s->fanout;
+    for (size_t at = 0; at < n;) {
+        const uint32_t source = words[at++], entries = words[at++];
+        f->first[source] = (uint32_t)f->entries;
+        f->count[source] = entries;
+        for (uint32_t e = 0; e < entries; e++) {
+            const uint32_t stops = words[at++];
+            add_entry(s, words + at, stops, hop + 1, (int)source);
+            at += 2 * (size_t)stops;
+        }
+    }
+}
+
+/// Tells the ranks of the line of a hop what will come to them. Collective.
+static void tell(struct setup *s, int hop, MPI_Comm comm) {
+    const struct fanout *f = s->fanout;
+    const struct grid_line line = grid_line(&f->grid, grid_level(&f->grid, hop), 0);
+    struct stream *streams = s->streams + f->base[hop];
+    MPI_Comm ranks;
+    MPI_Comm_split(comm, line.name, f->grid.own, &ranks);
+    const size_t n = (size_t)line.ranks;
+    int *count = ALLOC(int, 4 * n), *start = count + n, *got = start + n, *got_start = got + n;
+    for (size_t i = 0; i < n; i++) count[i] = mpi_count(streams[i].n, "words for a bridge");
+    uint32_t *told = ALLOC(uint32_t, mpi_starts(count, line.ranks, start, "words for bridges"));
+    for (size_t i = 0; i < n; i++)
+        if (count[i]) memcpy(told + start[i], streams[i].words, streams[i].n * sizeof *told);
+    MPI_Alltoall(count, 1, MPI_INT, got, 1, MPI_INT, ranks);
+    const size_t heard_words = mpi_starts(got, line.ranks, got_start, "words for a bridge");
+    uint32_t *heard = ALLOC(uint32_t, heard_words);
+    MPI_Alltoallv(told, count, start, MPI_UINT32_T, heard, got, got_start, MPI_UINT32_T, ranks);
+    MPI_Comm_free(&ranks);
+    free(told);
+    free(count);
+    take_blocks(s, hop, heard, heard_words);
+    free(heard);
+}
+
+static bool check_numbers(const struct setup *s, MPI_Comm comm, struct error *error) {
+    const uint64_t limit = spike_lists_limit(s->fanout->format);
+    if (s->most > limit)
+        error_set(error,
+                  "exchange.merge: true, with %llu neurons of a rank that send through one bridge; expected "
+                  "at most %llu, "
+                  "whose numbers fit beside the step of a spike, so take more ranks or a shorter window",
+                  (unsigned long long)s->most, (unsigned long long)limit);
+    return comm == MPI_COMM_NULL ? !error_stands(error) : agree(comm, error);
+}
+
+bool fanout_open(struct fanout *f, const struct levels *levels, MPI_Comm comm, int rank,
+                 struct routes *routes, int ranks, struct error *error) {
+    f->grid = grid_of(levels, ranks, rank);
+    const int hops = f->grid.levels.n;
+    for (int hop = 0; hop < hops; hop++)
+        f->base[hop + 1] = f->base[hop] + grid_line(&f->grid, grid_level(&f->grid, hop), 0).ranks;
+    f->first = ALLOC_ZERO(uint32_t, (size_t)ranks);
+    f->count = ALLOC_ZERO(uint32_t, (size_t)ranks);
+    f->start = ALLOC_ZERO(size_t, 1);
+    f->start_room = 1;
+    struct setup s = {.fanout = f, .streams = ALLOC_ZERO(struct stream, (size_t)f->base[hops])};
+    divide_routes(&s, routes);
+    for (int hop = 0; hop < hops - 1 && comm != MPI_COMM_NULL; hop++) tell(&s, hop, comm);
+    f->start = grown(f->start, f->entries + 1, f->entries + 1, sizeof *f->start);
+    f->branch = grown(f->branch, f->branches, f->branches, sizeof *f->branch);
+    for (int line = 0; line < f->base[hops]; line++) free(s.streams[line].words);
+    free(s.streams);
+    free(s.stops);
+    return check_numbers(&s, comm, error);
+}
+
+const struct fanout_branch *fanout_find(const struct fanout *f, int source, const uint32_t *words,
+                                        const struct fanout_branch **end) {
+    const uint32_t number = spike_list(f->format, words[f->wire->at]);
+    if (number >= f->count[source]) return NULL;
+    const size_t entry = (size_t)f->first[source] + number;
+    *end = f->branch + f->start[entry + 1];
+    return f->branch + f->start[entry];
+}
+
+size_t fanout_bytes(const struct fanout *f) {
+    return 2 * (size_t)f->grid.ranks * sizeof *f->first + (f->entries + 1) * sizeof *f->start +
+           f->branches * sizeof *f->branch;
+}
+
+void fanout_close(struct fanout *f) {
+    free(f->first);
+    free(f->count);
+    free(f->start);
+    free(f->branch);
+}

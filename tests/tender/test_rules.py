@@ -1,0 +1,104 @@
+"""Bundles: what is asked for, what must be counted, which sources, and the secret beside."""
+
+import json
+import tarfile
+
+import pytest
+from tender import offered
+
+from spikemark.core import places
+from spikemark.core.errors import BadInput
+from spikemark.prediction import question
+from spikemark.tender import acceptance, formats, new, source
+from spikemark.tender.formats import Tender
+
+
+def test_a_bundle_writes_every_field_that_is_read_and_no_other(honest):
+    content = json.loads((honest.folder / "bundle" / formats.TENDER).read_text())
+
+    def compare(model, found):
+        assert set(found) == set(type(model).model_fields)
+        for name, value in found.items():
+            own = getattr(model, name)
+            for one, other in zip(own, value, strict=True) if isinstance(own, list) else [(own, value)]:
+                if isinstance(one, formats.Whole):
+                    compare(one, other)
+
+    compare(Tender.model_validate(content), content)
+
+
+def test_the_secret_is_beside_the_bundle_and_another_one_each_time(honest, tmp_path):
+    secrets = [honest.folder / "bundle.secret.json"]
+    offered.bundle(tmp_path / "other")
+    secrets.append(tmp_path / "other.secret.json")
+    seeds = [json.loads(path.read_text())["seed"] for path in secrets]
+    assert seeds[0] != seeds[1] and all(path.stat().st_mode & 0o077 == 0 for path in secrets)
+    inside = b"".join(p.read_bytes() for p in (honest.folder / "bundle").rglob("*") if p.is_file())
+    assert str(seeds[0]).encode() not in inside
+    assert acceptance.read(secrets[0], honest.bundle).seed == seeds[0]
+    with pytest.raises(BadInput) as error:
+        acceptance.read(secrets[1], honest.bundle)
+    assert error.value.field == "bundle_sha256"
+
+
+def test_counts_are_those_of_the_runs(honest):
+    """Exact, since all neurons fire once in a period: the honest answer counts the same."""
+    for run in formats.read_answer(honest.path).runs:
+        known = honest.bundle.tender.rule(run.name).expected
+        counts = next(one for one in known.times if one.model_ms == run.model_ms)
+        for one in run.repetitions:
+            totals = json.loads((honest.path / one.folder / "record.json").read_text())["totals"]
+            assert known.tolerance == 0 and totals["synaptic_events"] == counts.synaptic_events
+            assert totals["spikes"] == counts.spikes and totals["synapses"] == known.synapses
+
+
+def test_networks_without_rates_of_their_own_have_no_counts():
+    network = question.of_preset("microcircuit", False, ["scale=0.01"], 4.0)
+    known = new.expected(network, 1.0)
+    assert all(one["spikes"] is None for one in known["times"]) and known["events_per_s"] > 0
+    assert set(known["rates_hz"].values()) == {4.0}
+
+
+def test_bench_networks_fill_the_memory_and_no_more():
+    limit = 2e7
+    made = new.bench(2, 100, 10.0, limit)
+    size = made.description["network"]["populations"][0]["size"]
+    larger = question.of_description("x", new.PRESETS[new.PRESET].describe(
+        areas=2, indegree=100, rate=10.0, neurons_per_area=size + new.STEP))  # fmt: skip
+    assert new.needed_bytes(made, 2) <= limit < new.needed_bytes(larger, 2)
+    with pytest.raises(BadInput):
+        new.bench(2, 100, 10.0, 1000.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [({"node_memory_gb": 0.0}, "node_memory_gb"), ({"minimum_s": 1e9}, "minimum_s"),
+     ({"real_time_factor": float("inf")}, "real_time_factor")],
+)  # fmt: skip
+def test_impossible_rules_are_refused(tmp_path, given, field):
+    with pytest.raises(BadInput) as error:
+        offered.bundle(tmp_path / "b", **given)
+    assert error.value.field == field and not list(tmp_path.iterdir())
+
+
+def test_presets_need_a_size(refusal, tmp_path):
+    assert refusal("tender", "new", tmp_path / "b", "--target", "mam-benchmark")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_same_commit_gives_the_same_sources_and_changes_are_named(tmp_path):
+    commit = source.commit_of(places.root(), "HEAD")
+    packed = source.archive(places.root(), commit)
+    assert packed == source.archive(places.root(), commit)
+    path = tmp_path / "source.tar.gz"
+    path.write_bytes(packed)
+    with tarfile.open(path) as archive:
+        safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # Debian 12 lacks it
+        archive.extractall(tmp_path, **safely)
+    [root] = [p for p in tmp_path.iterdir() if p.is_dir()]
+    assert source.differing(path, root) == []
+    changed, added = "miniapp/src/main.c", "miniapp/src/faster.c"
+    changed = changed if (root / changed).is_file() else "CMakeLists.txt"
+    (root / changed).write_text("int main;")
+    (root / added).write_text("int faster;")
+    assert source.differing(path, root) == sorted([changed, added])

@@ -1,0 +1,42 @@
+"""The whole tender once, with all of its commands, as buyer and as bidder."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from spikemark.tender import formats, new, source
+
+SMALL = ("--quick", "--commit", "HEAD", "--node-memory", "0.01", "--minimum", "0.02")
+
+
+@pytest.mark.slow
+def test_a_buyer_and_a_bidder_go_through_the_procedure(spikemark, tmp_path, monkeypatch):
+    monkeypatch.setattr(new, "SHARES", {"small": 0.1})
+    monkeypatch.setattr(source, "differing", lambda packed, root: [])
+    monkeypatch.chdir(tmp_path)  # all folders are given relative to it
+    bundle, work, answer, acceptance = map(Path, ("bundle", "work", "answer", "acceptance"))
+    secret = Path("bundle.secret.json")
+    steps = [
+        ("new", bundle, *SMALL),
+        ("accept", bundle, secret, "--prepare", "--work", acceptance),
+        ("run", bundle, "--work", work, "--category", "optimised", "--set", "schedule=structure_aware"),
+        ("run", bundle, "--work", work, "--category", "optimised"),  # nothing is left to do
+        ("answer", bundle, "--work", work, "--out", answer, "--bidder", "Ada", "--system", "x", "--nodes", 2,
+         "--machine", "epyc-vm", "--ranks", 4, "--ranks-per-node", 2, "--price", 1000),
+        ("check", answer, "--bundle", bundle),
+        ("offers", answer, "--bundle", bundle),
+        ("accept", bundle, secret, "--answer", answer, "--work", acceptance, "--tolerance", 10),
+        ("statistics", answer),
+    ]  # fmt: skip
+    for step in steps:
+        status, output, errors = spikemark("tender", *step)
+        assert status == 0, (step, output, errors)
+    found = formats.read_answer(answer)
+    assert {p.figure for p in found.projected} >= {"real_time_factor"} and found.category == "optimised"
+    accepted = json.loads((acceptance / "acceptance.json").read_text())
+    assert accepted["set"] == {"schedule": "structure_aware"} and accepted["accepted"]
+    assert accepted["layout"]["ranks"] == found.run("bench-small").layout.ranks
+    prepared = acceptance / "prepared"
+    records = [p for p in acceptance.rglob("record.json") if prepared not in p.parents]
+    assert len(records) == accepted["repetitions"]

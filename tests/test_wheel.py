@@ -1,0 +1,62 @@
+"""A wheel works without a checkout, but for the programs of the mini-app."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from checkout import ROOT
+
+PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A folder with the package as pip installs it from a wheel."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = ["wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT]
+    subprocess.run([*PIP, *build], check=True)
+    (wheel,) = folder.glob("spikemark-*.whl")
+    target = ["--no-deps", "--no-index", "--target", folder / "site"]
+    subprocess.run([*PIP, "install", *target, wheel], check=True)
+    return folder / "site"
+
+
+@pytest.fixture
+def command(installed, tmp_path):
+    """Runs the installed `spikemark` in an empty folder."""
+    kept = "SPIKEMARK_LOCK"  # so that no run waits for those of other people
+    known = {k: v for k, v in os.environ.items() if k == kept or not k.startswith("SPIKEMARK_")}
+
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
+        variables = {**known, "PYTHONPATH": str(installed), **environment}
+        started = [sys.executable, "-m", "spikemark", *arguments]
+        return subprocess.run(started, cwd=tmp_path, env=variables, capture_output=True, text=True)
+
+    return run
+
+
+@pytest.mark.slow
+def test_the_commands_find_their_files(command, installed, tmp_path):
+    shown = command("machine", "two-generations")
+    assert shown.returncode == 0, shown.stderr
+    stored = {path.stem for path in (ROOT / "machines").glob("*.yaml")}
+    assert stored == {path.stem for path in (installed / "spikemark" / "share" / "machines").glob("*.yaml")}
+    assert "network" in json.loads(command("preset", "mam-benchmark", "--areas", "2").stdout)
+    question = ["jureca-dc", "supermuc-ng", "--preset", "mam", "--full", "--simulator", "nest"]
+    compared = command("compare", *question)
+    assert compared.returncode == 0, compared.stderr
+    for name in ("terms.yaml", "spreads.yaml", "document.html.j2", "points.csv"):
+        assert list(installed.rglob(name)), name
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_a_sweep_needs_only_the_programs(command, tmp_path):
+    missing = command("sweep", "smoke", PATH="/usr/bin:/bin")
+    assert missing.returncode == 2 and len(missing.stderr.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+    done = command("sweep", "smoke", "--machine", "here", PATH=f"{ROOT / 'build'}:{os.environ['PATH']}")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "results" / "smoke" / "here" / "report.html").is_file()
