@@ -145,8 +145,7 @@ def _of_cube(cube, metrics: dict, path: Path, ranks: int) -> list[Seen]:
 class _Reading(otf2_trace.Follower):
     def __init__(self, ranks: int):
         self.seen, self.depth = [Seen() for _ in range(ranks)], [0] * ranks  # depth of MEASURED
-        # By communicator and rank: (begin, end).
-        self.barriers = defaultdict(lambda: [[] for _ in range(ranks)])
+        self.barriers = defaultdict(dict)  # by communicator and rank: [(begin, end)]
 
     def begin(self, path: Path, ranks: list[int]) -> None:
         _check_ranks(path, ranks, len(self.seen))
@@ -160,7 +159,7 @@ class _Reading(otf2_trace.Follower):
             self.seen[thread.rank].visits[name] += 1
             self.depth[thread.rank] -= name == MEASURED
             if name == BARRIER:
-                self.barriers[thread.communicator][thread.rank].append((since, time))
+                self.barriers[thread.communicator].setdefault(thread.rank, []).append((since, time))
 
     def flush(self, thread: otf2_trace.Thread, since: int, time: int) -> None:
         self.seen[thread.rank].flushes += self.depth[thread.rank] > 0
@@ -180,12 +179,11 @@ def read_trace(path: Path, ranks: int) -> list[Seen]:
     reading = _Reading(ranks)
     tick_s = otf2_trace.follow(path, reading)
     for by_rank in reading.barriers.values():
-        taking_part = [rank for rank, barriers in enumerate(by_rank) if barriers]
-        if len({len(by_rank[rank]) for rank in taking_part}) > 1:
+        if len({len(barriers) for barriers in by_rank.values()}) > 1:
             raise BadInput(f"{path}: the ranks of a communicator differ in their number of barriers")
-        begins, ends = np.array([by_rank[rank] for rank in taking_part]).transpose(2, 0, 1)
+        begins, ends = np.array(list(by_rank.values())).transpose(2, 0, 1)
         waits = np.minimum(begins.max(axis=0) - begins, ends - begins).sum(axis=1)
-        for rank, ticks in zip(taking_part, waits, strict=True):
+        for rank, ticks in zip(by_rank, waits, strict=True):
             reading.seen[rank].waited_s += float(ticks) * tick_s
     for one in reading.seen:
         one.seconds = Counter({name: ticks * tick_s for name, ticks in one.seconds.items()})

@@ -8,10 +8,12 @@ the clock of a rank, so that clocks need not agree.
 
 import contextlib
 import io
+import multiprocessing
 import os
 import re
 import sys
 import tempfile
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +29,7 @@ from spikemark.core.errors import BadInput
 END_MARKS = b"\x02\x01"
 TALK, WAIT, WITHIN = "communicate", "wait", "within"
 MOST = 8  # regions named in a complaint
+_DAMAGED = "{0}: truncated, or a file of {0.stem}/ is: {1}"
 
 
 class Thread:
@@ -38,7 +41,10 @@ class Thread:
 
 
 class Follower:
-    """Does nothing with the events of a trace; what is wanted of them is done in a subclass."""
+    """Does nothing with the events of a trace; what is wanted of them is done in a subclass.
+
+    Its attributes are filled in another process, and sent back.
+    """
 
     def begin(self, path: Path, ranks: list[int]) -> None:
         """Is called before all events, with the ranks that the trace has. May raise BadInput."""
@@ -72,19 +78,39 @@ def follow(path: Path, follower: Follower) -> float:
         raise BadInput(f"{path}: not found; Score-P writes it with SCOREP_ENABLE_TRACING=true")
     sha256.check(path.parent, parts(path))
     _check_ends(path)
+    ours, theirs = multiprocessing.Pipe(duplex=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+        process = multiprocessing.get_context("fork").Process(target=_read, args=(path, follower, theirs))
+        process.start()
+    theirs.close()
+    try:
+        tick_s, said, state = ours.recv()
+    except EOFError:  # the library ended the process
+        tick_s, said, state = None, [_DAMAGED.format(path, "OTF2 fails on it")], {}
+    process.join()
+    if said:
+        raise BadInput(said[0])
+    vars(follower).update(state)
+    return tick_s
+
+
+def _read(path: Path, follower: Follower, answer) -> None:
+    """Sends (length of a tick, complaints, state of the follower); in a process of its own, since the C
+    library may abort on changed files."""
     said: list[str] = []
+    tick_s = None
     try:
         with _complaints(said), otf2.reader.open(str(path)) as trace:
             threads = _threads(path, trace, follower)
             _hand_over(path, trace, threads, follower)
             tick_s = 1 / trace.timer_resolution
-    except BadInput:
-        raise
+        said = [_DAMAGED.format(path, one) for one in said]
+    except BadInput as error:
+        said = [str(error)]
     except Exception as error:  # those of otf2 share no class
-        said.append(str(error))
-    if said:
-        raise BadInput(f"{path}: truncated, or a file of {path.stem}/ is: {said[0]}")
-    return tick_s
+        said = [_DAMAGED.format(path, one) for one in (*said, error)]
+    answer.send((tick_s, said, {} if said else vars(follower)))
 
 
 def _check_ends(path: Path) -> None:
@@ -135,7 +161,7 @@ def _hand_over(path: Path, trace, threads: dict, follower: Follower) -> None:
         elif isinstance(event, events.BufferFlush):
             follower.flush(thread, event.time, event.stop_time)
         elif isinstance(event, events.MpiCollectiveEnd):
-            thread.communicator = event.communicator
+            thread.communicator = event.communicator._ref
     for location, thread in threads.items():
         if thread.events != location.number_of_events or thread.stack:
             raise BadInput(

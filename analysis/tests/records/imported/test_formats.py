@@ -1,11 +1,13 @@
 """Every format that is read, from files as its program writes them; damaged and odd ones get one line."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
 import foreign_logs
 import numpy as np
+import otf2
 import pandas as pd
 import pytest
 from synthetic import compute_times
@@ -144,6 +146,12 @@ def test_a_trace_names_its_regions_and_needs_no_common_clock(refused, tmp_path):
     found = imported.read(files, None, {"communicate": "MPI_Alltoall,MPI_Barrier", "within": "main"})
     assert found.columns["compute"].shape == (4, 21), "the first call is a cycle, too"
     np.testing.assert_allclose(found.columns["compute"][:, 1:], COMPUTE[:, :20], rtol=1e-5)
+
+
+def test_a_trace_on_which_the_library_aborts_is_refused(refused, monkeypatch, tmp_path):
+    files = foreign_logs.trace(tmp_path, COMPUTE[:, :20])
+    monkeypatch.setattr(otf2.reader, "open", lambda path: os._exit(1))
+    assert "traces.otf2" in refused(read, files, "otf2")
 
 
 TIMES = np.random.default_rng(1).gamma(20, 0.05, (11, 40))  # ms; rank 10 comes after rank 2
