@@ -63,7 +63,7 @@ class Network:
         sources = [name for name in names if self.populations[name]["size"]]
         indegree = given["indegree"]
         if isinstance(indegree, dict):
-            raise Refusal(f"projection to {given['target']!r}: indegree: {indegree}; allowed: a number")
+            raise Refusal(f"projection to {given['target']!r}: indegree: {indegree}; expected a number")
         if not indegree or not self.populations[given["target"]]["size"]:
             return None
         if not sources:
@@ -71,7 +71,7 @@ class Network:
         delay = dict(given["delay"])
         kind = delay.setdefault("distribution", "normal")
         if kind not in DISTRIBUTIONS:
-            raise Refusal(f"delay.distribution: {kind!r}; allowed: {', '.join(DISTRIBUTIONS)}")
+            raise Refusal(f"delay.distribution: {kind!r}; expected {', '.join(DISTRIBUTIONS)}")
         delay.setdefault("sd", 0)
         delay.setdefault("min", self.h)
         delay.setdefault(

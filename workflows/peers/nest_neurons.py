@@ -41,7 +41,7 @@ def population(given, described):
     taken = _described(name, neuron) if described else _ignoring(name, neuron)
     external = given.get("external")
     if external is not None and not described:
-        raise Refusal(f"population {name!r}: external: allowed: no input from outside")
+        raise Refusal(f"population {name!r}: external: expected no input from outside")
     if external is not None:
         rate = float(external["rate_hz"]) * int(external.get("synapses", 1))
         external = {"rate": rate, "weight": float(external["weight"])}
@@ -51,7 +51,7 @@ def population(given, described):
 def _described(name, neuron):
     if neuron["model"] not in DESCRIBED:
         raise Refusal(
-            f"population {name!r}: neuron.model: {neuron['model']!r}; allowed: {', '.join(DESCRIBED)}"
+            f"population {name!r}: neuron.model: {neuron['model']!r}; expected {', '.join(DESCRIBED)}"
         )
     model, parameters = DESCRIBED[neuron["model"]]
     _known(name, neuron, (*parameters, *INITIAL))
@@ -64,12 +64,12 @@ def _described(name, neuron):
 
 def _ignoring(name, neuron):
     if neuron["model"] != IGNORING:
-        raise Refusal(f"population {name!r}: neuron.model: {neuron['model']!r}; allowed: {IGNORING}")
+        raise Refusal(f"population {name!r}: neuron.model: {neuron['model']!r}; expected {IGNORING}")
     _known(name, neuron, ("rate_hz", "rate_cv"))
     rate, cv = float(neuron.get("rate_hz", 2.5)), float(neuron.get("rate_cv", 0))
     if rate <= 0:
         raise Refusal(
-            f"population {name!r}: neuron.rate_hz: {rate:g}; allowed: above 0, as NEST has no silent"
+            f"population {name!r}: neuron.rate_hz: {rate:g}; expected above 0, as NEST has no silent"
             " ignore_and_fire"
         )
     return {"rate": rate, "cv": cv}
@@ -78,7 +78,7 @@ def _ignoring(name, neuron):
 def _known(name, neuron, known):
     unknown = set(neuron) - {"model", *known}
     if unknown:
-        raise Refusal(f"population {name!r}: neuron.{min(unknown)}: allowed: {', '.join(known)}")
+        raise Refusal(f"population {name!r}: neuron.{min(unknown)}: expected {', '.join(known)}")
 
 
 def _rate(nest, population):

@@ -46,7 +46,7 @@ class Quantity:
         if (self.low is None) != (self.high is None):
             raise ValueError("an interval needs both limits")
         if self.kind and self.kind not in KINDS:
-            raise ValueError(f"kind={self.kind!r}; allowed: {', '.join(KINDS)}")
+            raise ValueError(f"kind={self.kind!r}; expected {', '.join(KINDS)}")
 
     def __bool__(self) -> bool:
         """Is there a number?"""
