@@ -36,3 +36,4 @@ class Section:
     figures: list[Figure] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)  # with their titles and notes
     missing: list[str] = field(default_factory=list)  # what is not shown, and why
+    unfolded: bool = False  # long tables, too

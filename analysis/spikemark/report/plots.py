@@ -212,6 +212,7 @@ def lines(
     colours = palette(frame[hue]) if hue else {}
 
     def draw(axes: Axes, part: pd.DataFrame, value: object) -> None:
+        part = part[part[y] > 0] if "y" in log else part
         sns.lineplot(
             part, x=x, y=y, hue=hue, style=style, palette=colours or None, errorbar=None, ax=axes,
             legend=False, **({} if hue else {"color": COLOUR["update"]}),
@@ -228,7 +229,7 @@ def lines(
         _ticks(axes, part[x])
         if line is not None:
             axes.axhline(line, **BESIDE)
-        axes.set(xlabel=xlabel, ylabel=ylabel)
+        axes.set(xlabel=xlabel or term(x).heading, ylabel=ylabel)
         axes.grid(axis="y")
 
     heights = [2.6] * (frame[panel].nunique() if panel else 1)

@@ -67,7 +67,7 @@ def page(study: Study) -> str:
     """One HTML document that loads nothing."""
     shown = [one for one in study.rows if one.answer and one.answer.figures]
     first = shown[0].answer.figures[0] if shown else None
-    sections = [Section("rows", "Every figure and table", tables=[table(study.rows)])]
+    sections = [Section("rows", "Every figure and table", tables=[table(study.rows)], unfolded=True)]
     for number, one in enumerate(study.rows):
         found = one.answer
         if found is None or not (found.note or found.figures or found.tables):

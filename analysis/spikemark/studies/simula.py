@@ -36,6 +36,7 @@ def fastest_ranks(runs: Runs) -> Answer:
     frame = means(found, ["machine", "neurons_of", "ranks"], ["real_time_factor", COMPUTING, MOVING, BARRIER])
     long = frame[frame["neurons_of"] == FULL]
     long = long.melt(["machine", "ranks"], [COMPUTING, MOVING, BARRIER], "part", "seconds")
+    long["part"] = long["part"].str.removeprefix("part.")
     figure = plots.lines(
         long, "ranks", "seconds", "simula-1", "Parts of the run time by ranks",
         "Seconds per simulated second; simulated.", hue="part", panel="machine", log="xy",
@@ -140,7 +141,7 @@ def trenz_core(runs: Runs) -> Answer:
 
 
 def _core(runs: Runs, machine: str) -> Answer:
-    server = pick(runs["interconnect"], machine=IB, ranks=1)
+    server = pick(_sized(runs), machine=IB, neurons_of=FULL, ranks=1)
     return Answer(times(pick(runs["arm"], machine=machine, ranks=1), server, "real_time_factor"))
 
 
@@ -187,7 +188,7 @@ def four_cores(runs: Runs) -> Answer:
 
 def least_x86(runs: Runs) -> Answer:
     """Ranks with the least energy above the baseline on one server."""
-    own = pick(runs["interconnect"], machine=IB, ranks=[1, 2, 4, 8, 16])
+    own = pick(_sized(runs), machine=IB, neurons_of=FULL, ranks=[1, 2, 4, 8, 16])
     return _least(own, IB, "simula-t2", "Energy on servers by ranks", X86)
 
 
