@@ -70,13 +70,6 @@ static json_t *load_beside(const char *run, const char *file, const char *field,
     return json;
 }
 
-/// Returns the directory that is read in place of one of the system: the one that the variable names.
-static const char *root_of(const char *directory, const char *variable) {
-    const char *given = getenv(variable);
-    return given && *given ? given : directory;
-}
-
-/// Finds out where the neurons are, by a rule or by a file.
 static bool place(struct job *job, const struct options *options, int ranks, int threads, MPI_Comm world,
                   struct error *error) {
     const struct description *description = &job->description;
@@ -97,28 +90,22 @@ static bool place(struct job *job, const struct options *options, int ranks, int
     return true;
 }
 
-/// Reads the files that a choice of an exchange names.
-static void read_files_of(const json_t *choice, struct description *description, const char *run,
-                          MPI_Comm world, struct error *error) {
-    static const char *const fields[] = {"order", "table"};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields && !error_stands(error); i++) {
-        const char *name = json_string_value(json_object_get(choice, fields[i]));
-        char field[40];
-        snprintf(field, sizeof field, "exchange.%s", fields[i]);
-        if (name && !json_object_get(description->exchange_files, name))
-            json_object_set_new(description->exchange_files, name,
-                                load_beside(run, name, field, world, error));
-    }
-}
-
-/// Reads all files that exchanges name: the field is one choice, or holds one for each lane.
+/// Reads the files that exchanges name: the field is one choice, or holds one for each lane.
 static bool read_exchange_files(struct description *description, const char *run, MPI_Comm world,
                                 struct error *error) {
-    json_t *exchange = json_object_get(description->json.object, "exchange"), *choice;
-    const char *lane;
-    description->exchange_files = json_object();
-    read_files_of(exchange, description, run, world, error);
-    json_object_foreach(exchange, lane, choice) read_files_of(choice, description, run, world, error);
+    static const char *const fields[] = {"order", "table"};
+    json_t *exchange = json_object_get(description->json.object, "exchange"), *files = json_object();
+    description->exchange_files = files;
+    void *lane = json_object_iter(exchange);
+    for (json_t *choice = exchange; choice;
+         choice = json_object_iter_value(lane), lane = json_object_iter_next(exchange, lane))
+        for (int i = 0; i < 2 && !error_stands(error); i++) {
+            const char *name = json_string_value(json_object_get(choice, fields[i]));
+            char field[40];
+            snprintf(field, sizeof field, "exchange.%s", fields[i]);
+            if (name && !json_object_get(files, name))
+                json_object_set_new(files, name, load_beside(run, name, field, world, error));
+        }
     return !error_stands(error);
 }
 
@@ -205,13 +192,8 @@ bool job_build(struct job *job, const struct options *options, const struct layo
                                         job->is_dry ? &job->dry : NULL, error);
 }
 
-/// Describes the host; where all ranks are actors of one process, once.
-static void read_host(struct host *host, int rank, MPI_Comm world) {
-    if (rank == 0 || !time_is_simulated) host_read(host);
-    if (time_is_simulated) MPI_Bcast(host, sizeof *host, MPI_BYTE, 0, world);
-}
-
 bool job_run(struct job *job, MPI_Comm world, struct error *error) {
+    const char *sysfs = getenv("SPIKEMARK_SYSFS");
     struct host host;
     struct nodes nodes;
     struct results results = {.description = &job->description,
@@ -220,7 +202,7 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
                               .host = &host,
                               .counters = &job->counters,
                               .placement_file = job->placement_file,
-                              .sysfs = root_of("/sys", "SPIKEMARK_SYSFS"),
+                              .sysfs = sysfs && *sysfs ? sysfs : "/sys",
                               .started = job->started};
     MPI_Barrier(world);
     const double build_s = clock_now() - job->start_s;
@@ -230,7 +212,9 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
     results.clock_read_s = clock_cost();
     results.ahead_s = clock_ahead();
     results.step_s = results.ahead_s - job->ahead_s;
-    read_host(&host, job->model.process, world);
+    if (job->model.process == 0 || !time_is_simulated) host_read(&host);
+    if (time_is_simulated)
+        MPI_Bcast(&host, sizeof host, MPI_BYTE, 0, world); // all ranks are actors of one process
     struct rank_tally *ranks = tally(&job->model, &job->measured, &host, build_s, world);
     results.ranks = ranks;
     nodes_gather(&nodes, &host, results.sysfs, world);

@@ -28,7 +28,6 @@ static int run(const struct options *options, const struct layout *layout, MPI_C
     return status;
 }
 
-/// Prints what needs no description.
 static void tell(const struct options *options) {
     if (options->action == action_list)
         list_print();

@@ -16,7 +16,6 @@
 /// The purpose of a draw. A new purpose gets a new value at the end.
 enum rng_purpose { rng_synapse, rng_neuron, rng_inject, rng_external, rng_indegree, rng_dry_run };
 
-/// The four 32-bit words of one draw.
 struct rng_words {
     uint32_t word[4];
 };
@@ -72,7 +71,6 @@ static inline void rng_multiply(const rng_vector *x, uint64_t factor, rng_vector
 
 enum { rng_vectors = 2, rng_width = rng_elements / rng_vectors };
 
-/// Sets every element to a number.
 static inline void rng_fill(uint32_t value, rng_vector x[rng_vectors]) {
     for (int v = 0; v < rng_vectors; v++) x[v] = (rng_vector){value, value, value, value};
 }

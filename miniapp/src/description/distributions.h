@@ -81,7 +81,7 @@ struct normal {
     } piece[normal_pieces];
 };
 
-/// Returns a new table. Free it with free().
+/// Makes a table, to be freed with free().
 struct normal *normal_open(void);
 
 /// Returns the deviation from the mean, above 0 and in standard deviations, beyond which the `tail` lies.

@@ -11,7 +11,6 @@ extern const struct placement_rule placement_round_robin, placement_area, placem
 const struct placement_rule *const placement_rules[] = {&placement_round_robin, &placement_area,
                                                         &placement_area_group, &placement_from_file, NULL};
 
-/// Lets a rule deal every population as a whole.
 static bool deal_populations(struct placement *placement, struct error *error) {
     const struct network *network = placement->network;
     placement->deals = ALLOC_ZERO(struct deal, network->n_populations);

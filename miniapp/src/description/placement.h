@@ -54,7 +54,6 @@ struct share {
     uint32_t first, stride, count;
 };
 
-/// Returns the rule of that name, or NULL.
 static inline const struct placement_rule *placement_find(const char *name) {
     return registry_find(placement_rules, name);
 }

@@ -26,7 +26,6 @@
 #define PHASE_NUMBER(name) phase_##name,
 enum phase { PHASES(PHASE_NUMBER) n_phases };
 
-/// The names of the phases, in order.
 extern const char *const phase_names[n_phases];
 
 /// The time that one rank spent in each phase, in ticks until cycle_log_scale() and in seconds afterwards.

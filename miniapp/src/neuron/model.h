@@ -63,7 +63,6 @@ struct neuron_model {
 /// All models, ended by NULL.
 extern const struct neuron_model *const neuron_models[];
 
-/// Returns the model of that name, or NULL.
 static inline const struct neuron_model *neuron_model_find(const char *name) {
     return registry_find(neuron_models, name);
 }

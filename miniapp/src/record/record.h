@@ -28,9 +28,7 @@ struct run_directory {
 /// nor the record of an earlier run with nothing else in it, and where it cannot be written.
 bool run_directory_open(struct run_directory *directory, const char *path, struct error *error);
 
-/// Opens a file of the record for writing.
 FILE *run_directory_file(const struct run_directory *directory, const char *name, struct error *error);
-
 /// Flushes a file to the disk and closes it. It is an error if that fails or `written` is false.
 bool run_directory_close_file(const char *name, FILE *file, bool written, struct error *error);
 

@@ -47,8 +47,8 @@ void nodes_close(struct nodes *nodes);
 json_t *nodes_json(const struct nodes *nodes);
 
 // -------------------- results
-// Counts and measurements of all ranks: the rows of ranks.csv.
 
+/// Counts and measurements of a rank: a row of ranks.csv.
 struct rank_tally {
     uint64_t neurons, synapses;
     struct part_counts counts;
@@ -74,10 +74,7 @@ struct rank_tally *tally(const struct model *model, const struct measured *measu
 /// Frees the tallies of so many ranks; NULL is ignored.
 void tally_close(struct rank_tally *tally, int ranks);
 
-// -------------------- results
-// Results of a run: everything that its record is made of, as rank 0 holds it.
-
-/// Everything is borrowed. What is gathered from the ranks is there on rank 0 only.
+/// Everything that the record is made of, borrowed. What is gathered from the ranks is there on rank 0 only.
 struct results {
     const struct description *description;
     const struct model *model;
@@ -102,11 +99,10 @@ struct results {
 bool meters_gather(json_t *list, const struct counters *counters, double peak_bytes, MPI_Comm world,
                    FILE *file);
 
-/// Returns the largest value of a member of struct rank_tally, a double, over the ranks.
+/// Return the largest value, a double, or the sum, a uint64_t, of a member of struct rank_tally over the
+/// ranks.
 #define RESULTS_LARGEST(results, member) results_largest(results, offsetof(struct rank_tally, member))
-/// Returns the sum of a member of struct rank_tally, a uint64_t, over the ranks.
-#define RESULTS_SUM(results, member) results_sum(results, offsetof(struct rank_tally, member))
-
+#define RESULTS_SUM(results, member)     results_sum(results, offsetof(struct rank_tally, member))
 double results_largest(const struct results *results, size_t member);
 uint64_t results_sum(const struct results *results, size_t member);
 
@@ -134,3 +130,6 @@ extern const char *const provenance_commit;   ///< "" where git does not tell
 extern const int provenance_dirty;            ///< 1, 0, or -1 where git does not tell
 extern const char *const provenance_compiler; ///< name and version
 extern const char *const provenance_flags;
+
+/// Returns all of it as a new object, with the MPI library and when the program was started (ISO 8601, UTC).
+json_t *provenance_json(const char *started);

@@ -76,16 +76,6 @@ bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm worl
     return agree(world, error);
 }
 
-/// Lets the routes lead to bridges, where the exchange merges.
-static bool open_fanout(struct lane *lane, MPI_Comm comm, struct error *error) {
-    const struct levels *levels = &lane->plan->exchange.levels;
-    if (!levels->merge || lane->ranks == 1) return true;
-    lane->fanout = ALLOC_ZERO(struct fanout, 1);
-    lane->fanout->format = lane->format;
-    lane->fanout->wire = lane->plan->wire;
-    return fanout_open(lane->fanout, levels, comm, lane->place, &lane->routes, lane->ranks, error);
-}
-
 /// Returns the destinations to which routes lead, and how many they are.
 static int *destinations(const struct lane *lane, const struct partners *partners, int *n) {
     const int ranks = exchange_destinations(lane->backend, lane->ranks);
@@ -107,8 +97,17 @@ static int *destinations(const struct lane *lane, const struct partners *partner
     return to;
 }
 
-/// Opens the exchanges with the ranks that have routes to or from this one.
-static void open_windows(struct lane *lane, const uint32_t *per_owner) {
+/// Opens the exchanges with the ranks that have routes to or from this one. Where the exchange merges, it
+/// lets the routes lead to bridges before; only that can fail. `comm` is MPI_COMM_NULL in a dry run.
+static bool open_windows(struct lane *lane, const uint32_t *per_owner, MPI_Comm comm, struct error *error) {
+    const struct levels *levels = &lane->plan->exchange.levels;
+    if (levels->merge && lane->ranks > 1) {
+        lane->fanout = ALLOC_ZERO(struct fanout, 1);
+        lane->fanout->format = lane->format;
+        lane->fanout->wire = lane->plan->wire;
+        if (!fanout_open(lane->fanout, levels, comm, lane->place, &lane->routes, lane->ranks, error))
+            return false;
+    }
     const struct exchange_spec alone = {.backend = lane->backend};
     int *targets = ALLOC(int, (size_t)lane->ranks), *sources = ALLOC(int, (size_t)lane->ranks);
     struct partners partners = {.targets = targets, .sources = sources, .fanout = lane->fanout};
@@ -130,21 +129,18 @@ static void open_windows(struct lane *lane, const uint32_t *per_owner) {
     free(targets);
     free(sources);
     free(to);
+    return true;
 }
 
 bool lane_open(struct lane *lane, const struct wanted *wanted, const uint32_t *own_gids, uint32_t n,
                struct error *error) {
     struct search *search = lane->backend->broadcast ? &lane->search : NULL;
-    if (!routes_open(&lane->routes, search, lane->comm, wanted, own_gids, n, error)) return false;
-    const bool good = open_fanout(lane, lane->comm, error);
-    if (good) open_windows(lane, wanted->per_owner);
-    return good;
+    return routes_open(&lane->routes, search, lane->comm, wanted, own_gids, n, error) &&
+           open_windows(lane, wanted->per_owner, lane->comm, error);
 }
 
 bool lane_open_alone(struct lane *lane, const uint32_t *per_owner, struct error *error) {
-    const bool good = open_fanout(lane, MPI_COMM_NULL, error);
-    if (good) open_windows(lane, per_owner);
-    return good;
+    return open_windows(lane, per_owner, MPI_COMM_NULL, error);
 }
 
 void lane_close(struct lane *lane) {

@@ -68,7 +68,6 @@ static inline bool lane_sends(const struct lane *lane) {
 /// Adds the spikes of a thread to the outbox. Neuron 0 of the thread is number `first` of this rank.
 void lane_collocate(struct lane *lane, const struct spike *spikes, uint32_t n, uint32_t first);
 
-/// Waits for the other ranks of the lane.
 void lane_synchronise(struct lane *lane);
 
 /// Ends the window and starts its exchange. The next window begins at step `next`. In a dry run, call

@@ -9,7 +9,6 @@
 #include "run/counters.h"
 #include "run/hooks.h"
 
-/// Measurements of one rank.
 struct measured {
     struct cycle_log log;
     double simulate_s;    ///< wall-clock time of the cycles

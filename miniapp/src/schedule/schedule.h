@@ -47,7 +47,7 @@ struct schedule_rule {
 /// All named schedules, ended by NULL.
 extern const struct schedule_rule *const schedule_rules[];
 
-/// Reads what the description asks for. Fails with the names there are, or with what is wrong in the list.
+/// Reads what the description asks for.
 bool lane_rules_read(struct schedule_rule *rule, const struct description *description, struct error *error);
 
 // -------------------- grouping
@@ -63,7 +63,6 @@ struct span {
     int first, last;
 };
 
-/// The groups of ranks that a lane connects.
 struct grouping {
     int ranks;
     int *first; ///< [ranks] first rank of each rank's group, which names the group

@@ -24,7 +24,6 @@ struct synapse_format {
     const int32_t *weights; ///< [classes] in units; borrowed
 };
 
-/// Returns the number of words of a synapse.
 static inline size_t synapse_words(const struct synapse_format *format) {
     return format->classes == 0 ? 2 : 1;
 }
@@ -73,7 +72,6 @@ void buckets_open(struct buckets *buckets, struct synapse_format format, unsigne
 void buckets_allocate(struct buckets *buckets);
 void buckets_close(struct buckets *buckets);
 
-/// Counts a synapse for buckets_allocate().
 static inline void buckets_count(struct buckets *buckets, uint32_t source) {
     buckets->end[source >> buckets->source_bits]++;
 }
@@ -109,7 +107,6 @@ static inline uint32_t buckets_source(const struct buckets *buckets, size_t i) {
     return (uint32_t)((uint64_t)word >> buckets->format.used_bits);
 }
 
-/// Returns the number of synapses, once all have been put.
 static inline uint32_t buckets_size(const struct buckets *buckets) {
     return buckets->end[buckets->n - 1];
 }
@@ -183,10 +180,7 @@ find_list(struct span_of_words all, uint32_t name, unsigned used_bits, const siz
     return (struct span_of_words){first, end};
 }
 
-// -------------------- lines
-// Writes the lines of a table (above), list after list.
-
-/// Lists whose group is not complete.
+/// Writes the lines of a table, list after list. It holds the lists whose group is not complete.
 struct lines_writer {
     struct synapse_table *table;
     uint32_t *starts; ///< [n + 1] list l of these has synapses starts[l] up to starts[l + 1] of the table
@@ -253,8 +247,7 @@ struct synapse_table {
 void synapse_table_open(struct synapse_table *table, struct buckets *buckets, const struct id_set *sources);
 void synapse_table_close(struct synapse_table *table);
 
-/// Returns the bytes of a table, its synapses included.
-uint64_t synapse_table_bytes(const struct synapse_table *table);
+uint64_t synapse_table_bytes(const struct synapse_table *table); ///< synapses included
 
 static inline uint32_t synapse_table_size(const struct synapse_table *table) {
     return table->size;

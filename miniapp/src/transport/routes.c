@@ -204,11 +204,6 @@ static bool ask(struct round *r, uint64_t round, int words, struct error *error)
     return true;
 }
 
-static void end_round(struct round *r) {
-    free(r->request);
-    free(r->received);
-}
-
 /// Replaces the ids that were received, every `words`-th word, by the numbers of these neurons. The requests
 /// of a rank ascend.
 static void find_neurons(struct round *r, int words) {
@@ -250,7 +245,8 @@ static bool count_routes(struct round *r, struct routes *routes, struct search *
         const uint64_t got = mpi_sum(r->got, r->ranks);
         for (uint64_t i = 0; i < got; i++) routes->first[r->received[i]]++;
         if (search) answer_broadcast(r, search);
-        end_round(r);
+        free(r->request);
+        free(r->received);
     }
     return true;
 }
@@ -281,7 +277,8 @@ static bool single_routes(struct round *r, struct routes *routes, struct error *
             for (int k = 0; k < r->got[rank]; k += 2)
                 routes->route[--routes->first[request[k]]] = (struct route){rank, request[k + 1]};
         }
-        end_round(r);
+        free(r->request);
+        free(r->received);
     }
     return true;
 }

@@ -32,18 +32,14 @@ bool dry_check(struct dry *dry, const struct description *description, struct er
     return true;
 }
 
+void dry_end_routes(struct dry *dry) {
+    dry->routes_s += clock_now();
+}
+
 static uint64_t words(const struct lane *lanes, int n) {
     uint64_t sum = 0;
     for (int l = 0; l < n; l++) sum += lane_words(&lanes[l]);
     return sum;
-}
-
-void dry_begin_routes(struct dry *dry) {
-    dry->routes_s = -clock_now();
-}
-
-void dry_end_routes(struct dry *dry) {
-    dry->routes_s += clock_now();
 }
 
 void dry_reset(struct dry *dry, const struct lane *lanes, int n) {
@@ -128,13 +124,7 @@ static void end_search(struct search_for_targets *s) {
 /// Notes that the rank of number `place` in the lane has list `list` of the i-th own neuron by id.
 static void add(struct search_for_targets *s, int lane, int place, uint32_t i, uint32_t list) {
     struct found *found = &s->found[lane];
-    if (found->n == found->capacity) {
-        found->capacity = 2 * found->capacity + s->model->neurons;
-        uint32_t *lists = ALLOC(uint32_t, found->capacity);
-        if (found->n) memcpy(lists, found->lists, found->n * sizeof *lists);
-        free(found->lists);
-        found->lists = lists;
-    }
+    found->lists = alloc_room(found->lists, &found->capacity, found->n + 1, sizeof *found->lists);
     found->wants[(size_t)place * found->neuron_words + i / 64] |= (uint64_t)1 << i % 64;
     found->lists[found->n++] = list;
 }
@@ -321,6 +311,7 @@ static void open_search(const struct search_for_targets *s, int l, const struct 
 
 void dry_routes_open(struct model *model, const struct wanted *wanted, const uint32_t *own_gids, bool exact) {
     struct search_for_targets s;
+    model->dry->routes_s = -clock_now();
     begin_search(&s, model, own_gids);
     s.source_words = model->description->network.n_neurons / 64 + 1;
     if (exact) s.sources = ALLOC(uint64_t, (size_t)model->n_lanes * s.source_words);

@@ -250,16 +250,14 @@ static void p2p_finish(struct exchange *exchange, const struct outbox *outbox) {
     messages_end(x);
 }
 
+#define MESSAGES(back_end)                                                                                   \
+    .name = #back_end, .size = sizeof(struct messages), .open = messages_open, .start = back_end##_start,    \
+    .progress = back_end##_progress, .finish = back_end##_finish, .bytes = messages_bytes,                   \
+    .close = messages_close
+
 const struct exchange_backend exchange_p2p = {
-    .name = "p2p",
+    MESSAGES(p2p),
     .summary = "MPI_Isend to every target, received from any source",
-    .size = sizeof(struct messages),
-    .open = messages_open,
-    .start = p2p_start,
-    .progress = p2p_progress,
-    .finish = p2p_finish,
-    .bytes = messages_bytes,
-    .close = messages_close,
 };
 
 // -------------------- sparse
@@ -307,15 +305,8 @@ static void sparse_finish(struct exchange *exchange, const struct outbox *outbox
 }
 
 const struct exchange_backend exchange_sparse = {
-    .name = "sparse",
+    MESSAGES(sparse),
     .summary = "messages only to ranks that get spikes, ended by a non-blocking barrier (NBX)",
-    .size = sizeof(struct messages),
-    .open = messages_open,
-    .start = sparse_start,
-    .progress = sparse_progress,
-    .finish = sparse_finish,
-    .bytes = messages_bytes,
-    .close = messages_close,
 };
 
 // -------------------- direct
@@ -393,13 +384,6 @@ static void direct_finish(struct exchange *exchange, const struct outbox *outbox
 }
 
 const struct exchange_backend exchange_direct = {
-    .name = "direct",
+    MESSAGES(direct),
     .summary = "MPI_Isend to every target, MPI_Recv from every source: nobody looks for messages",
-    .size = sizeof(struct messages),
-    .open = messages_open,
-    .start = direct_start,
-    .progress = direct_progress,
-    .finish = direct_finish,
-    .bytes = messages_bytes,
-    .close = messages_close,
 };

@@ -125,17 +125,12 @@ static void synchronise(struct shared *x) {
     MPI_Win_sync(x->handle);
 }
 
-static uint32_t largest_need(const struct shared *x) {
-    uint32_t need = 0;
-    for (int rank = 0; rank < x->common.ranks; rank++)
-        if (need < x->segments[rank][x->half]) need = x->segments[rank][x->half];
-    return need;
-}
-
 static void shared_finish(struct exchange *exchange, const struct outbox *outbox) {
     struct shared *x = (struct shared *)exchange;
     synchronise(x);
-    uint32_t need = largest_need(x);
+    uint32_t need = 0;
+    for (int rank = 0; rank < exchange->ranks; rank++)
+        if (need < x->segments[rank][x->half]) need = x->segments[rank][x->half];
     if (need > 0) {
         uint32_t room = x->room;
         while (room < need) room *= 2;
