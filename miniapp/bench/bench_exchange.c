@@ -4,23 +4,9 @@
 /// Each repetition of each case opens its exchange anew, so that no case finds the buffers of another, and
 /// where buffers happen to lie varies between repetitions.
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/rng.h"
 #include "measurement/clock.h"
-#include "measurement/host.h"
 #include "record/results.h"
-#include "transport/exchange.h"
-#include <float.h>
-#include <jansson.h>
-#include <math.h>
 #include <regex.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 enum { values_most = 64 }; ///< values that an option may list
 enum bench_action { bench_run, bench_list, bench_help };

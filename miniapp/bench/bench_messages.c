@@ -5,9 +5,7 @@
 #include "base/alloc.h"
 #include "measurement/clock.h"
 #include "measurement/host.h"
-#include <math.h>
 #include <mpi.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

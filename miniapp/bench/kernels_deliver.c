@@ -16,13 +16,9 @@
 
 #include "kernels.h"
 
-#include "base/alloc.h"
-#include "base/ring.h"
 #include "base/rng.h"
 #include "description/distributions.h"
 #include "synapse/table.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { synapses = 20000000, events_per_batch = 5000, events_per_run = 200000 };
 enum { neurons = 20000, longest = 200, before_lists = 5 }; // synapses

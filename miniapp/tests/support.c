@@ -1,11 +1,4 @@
 #include "support.h"
-#include "base/alloc.h"
-#include "base/spike.h"
-#include "description/distributions.h"
-#include "description/network.h"
-#include "description/placement.h"
-#include <stdlib.h>
-#include <string.h>
 
 const char *const eight_areas =
     "{'format_version': 1, 'seed': 7, 'delay_ratio': 3,"

@@ -8,8 +8,6 @@
 // cmocka wants these before it.
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include <cmocka.h>
 

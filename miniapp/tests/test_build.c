@@ -3,8 +3,6 @@
 
 #include "support.h"
 
-#include <string.h>
-
 /// Neurons without synapses, and cycles of so many steps that the spikes of one could not be counted.
 static const char *const long_cycles =
     "{'format_version': 1, 'time': {'resolution_ms': 1e-6, 'cycle_ms': 1000, 'simulate_ms': 1000},"

@@ -3,11 +3,7 @@
 /// expects of them, and what is refused.
 
 #include "app/explain.h"
-#include "base/alloc.h"
-#include "description/network.h"
 #include "support.h"
-#include <stdlib.h>
-#include <string.h>
 
 /// Two pools of `pool` neurons, and `targets` neurons that each receive a Poisson number from either.
 static void open_pools(struct description *d, int pool, int targets, double mean, int seed) {

@@ -2,13 +2,8 @@
 /// Counts beyond what 32 bits hold are refused with one line, never wrapped around. Nothing large is
 /// allocated here.
 
-#include "base/alloc.h"
-#include "run/build.h"
 #include "support.h"
-#include "transport/exchange.h"
 #include "transport/exchange/counted.h"
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -3,11 +3,6 @@
 
 #include "support.h"
 
-#include "base/alloc.h"
-#include "neuron/model.h"
-#include <stdlib.h>
-#include <string.h>
-
 enum { neurons = 200, steps = 3000 };
 
 static struct neuron_setup setup_of(const struct neuron_model *model, struct share share) {

@@ -3,12 +3,6 @@
 
 #include "support.h"
 
-#include "base/alloc.h"
-#include "description/network.h"
-#include "description/placement.h"
-#include <stdlib.h>
-#include <string.h>
-
 static void check_ownership(const struct placement *placement) {
     const struct network *network = placement->network;
     int *owner = ALLOC(int, network->n_neurons);

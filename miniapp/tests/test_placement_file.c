@@ -3,9 +3,6 @@
 
 #include "support.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /// Ranges that are dealt over all ranks from neuron 0 on are what round_robin does, threads included.
 TEST(a_file_can_deal_as_round_robin_does) {
     enum { ranks = 5, threads = 3 };

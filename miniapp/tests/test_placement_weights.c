@@ -4,12 +4,6 @@
 
 #include "support.h"
 
-#include "base/alloc.h"
-#include "description/placement.h"
-#include "schedule/schedule.h"
-#include <stdlib.h>
-#include <string.h>
-
 /// Returns the weights 3, 1, 1, 3, 1, 1, ... of so many ranks.
 static json_t *every_third(int ranks) {
     json_t *weights = json_array();

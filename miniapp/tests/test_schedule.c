@@ -3,8 +3,6 @@
 
 #include "support.h"
 
-#include <string.h>
-
 TEST(structure_aware_has_a_near_and_a_far_lane) {
     struct planned *p = accept(OVERRIDES("schedule=structure_aware"), 4);
     const struct lane_plan *near = &p->schedule.lanes[0], *far = &p->schedule.lanes[1];

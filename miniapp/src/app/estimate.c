@@ -1,13 +1,5 @@
 #include "app/explain.h"
-#include "base/alloc.h"
 #include "run/build.h"
-#include "run/dry.h"
-#include "schedule/schedule.h"
-#include "transport/fanout.h"
-#include "transport/grid.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /// Expected counts of a lane on a rank.
 struct lane_share {

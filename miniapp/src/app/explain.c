@@ -1,13 +1,6 @@
 #include "app/explain.h"
 
-#include "base/alloc.h"
-#include "neuron/model.h"
 #include "record/record.h"
-#include "run/counters.h"
-#include "schedule/schedule.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /// Makes a new list with an object for each member of a registry.
 #define JSON_LIST(list, table, object)                                                                       \

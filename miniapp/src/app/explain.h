@@ -4,7 +4,6 @@
 #pragma once
 
 #include "run/dry.h"
-#include "schedule/schedule.h"
 
 /// The bytes of each part, as build_bytes() finds them afterwards. Lists and routes are expectations over the
 /// random sources. Buffers are those of an exchange with small windows: more words need more room.

@@ -1,16 +1,7 @@
 #include "app/job.h"
 
-#include "base/alloc.h"
-#include "description/description.h"
-#include "description/placement.h"
 #include "measurement/clock.h"
-#include "record/record.h"
-#include "transport/exchange.h"
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 /// Lets rank 0 read a JSON file and all ranks get the text, so that all work with the same. Collective.
 /// \param field of the run description that names the file; NULL: it is the run description itself.

@@ -4,12 +4,7 @@
 #pragma once
 
 #include "app/explain.h"
-#include "base/error.h"
 #include "record/record.h"
-#include "run/dry.h"
-#include "run/simulate.h"
-#include <jansson.h>
-#include <mpi.h>
 
 enum action { action_run, action_list, action_explain, action_help, action_version };
 

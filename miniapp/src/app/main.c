@@ -1,11 +1,7 @@
 /// \file
 /// miniapp RUN.json --out DIR: reads the description, builds, simulates, writes the record.
 
-#include "app/explain.h"
 #include "app/job.h"
-#include "base/alloc.h"
-#include "record/results.h"
-#include <stdlib.h>
 
 enum { status_done = 0, status_failed = 1, status_bad_input = 2 };
 

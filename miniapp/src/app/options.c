@@ -1,13 +1,6 @@
 #include "app/job.h"
-#include "base/alloc.h"
 #include "measurement/clock.h"
-#include "run/build.h"
-#include "transport/exchange.h"
-#include <math.h>
 #include <omp.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 const char *const options_help =

@@ -1,9 +1,7 @@
 #include "description/distributions.h"
 
 #include "base/alloc.h"
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /// Opens the distribution that is proportional to probability[n]. Fails, with nothing to close, if all of
 /// them are 0.

@@ -8,9 +8,6 @@
 #pragma once
 
 #include "description/fields.h"
-#include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 enum { discrete_guide_size = 256 };

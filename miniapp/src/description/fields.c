@@ -1,6 +1,5 @@
 #include "description/fields.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include <float.h>
 #include <jansson.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /// An object and its place in the description.

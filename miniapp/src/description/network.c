@@ -1,13 +1,8 @@
 #include "description/network.h"
 
 #include "base/alloc.h"
-#include "base/error.h"
-#include "base/rng.h"
-#include "description/distributions.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 // -------------------- unit of the weights
 

@@ -9,7 +9,6 @@
 
 #include "base/rng.h"
 #include "description/distributions.h"
-#include "description/fields.h"
 
 /// Events from outside. Every neuron of a population receives them as a Poisson process of its own.
 struct external {

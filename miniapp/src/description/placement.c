@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 #include "description/unequal.h"
-#include <math.h>
 #include <stdlib.h>
 
 extern const struct placement_rule placement_round_robin, placement_area, placement_area_group,

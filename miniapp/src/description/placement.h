@@ -8,7 +8,6 @@
 
 #pragma once
 
-#include "base/error.h"
 #include "description/network.h"
 
 /// Says how the neurons first ... end - 1 of one population are dealt.

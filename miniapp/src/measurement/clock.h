@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 

@@ -3,7 +3,6 @@
 #include "measurement/clock.h"
 #include <errno.h>
 #include <hwloc.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -24,7 +24,6 @@
 #include "base/spike.h"
 #include "neuron/model.h"
 #include <stdlib.h>
-#include <string.h>
 
 /// The parameters of every model, and then its own.
 enum { tau_m, t_ref, E_L, V_th, V_reset, V_init, V_init_sd, C_m, I_e, tau_syn, g_c = C_m, alpha_c, tau_c };

@@ -7,9 +7,6 @@
 
 #pragma once
 
-#include "base/error.h"
-#include "description/fields.h"
-#include "description/network.h"
 #include "description/placement.h"
 
 enum { neuron_parameters_max = 16 };

@@ -1,11 +1,7 @@
 /// \file
 /// `meters` of record.json and counters.csv: counts of all threads, and their sums.
 
-#include "base/alloc.h"
 #include "record/results.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /// One value of one thread, as it is sent to the first rank.
 struct row {

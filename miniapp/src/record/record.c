@@ -1,14 +1,6 @@
 #include "record/record.h"
 
-#include "description/fields.h"
 #include "measurement/clock.h"
-#include "measurement/host.h"
-#include "record/results.h"
-#include "schedule/schedule.h"
-#include "transport/exchange.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #define COUNT(results, member) json_integer((json_int_t)RESULTS_SUM(results, member))

@@ -5,9 +5,7 @@
 
 #pragma once
 
-#include "base/error.h"
 #include "record/results.h"
-#include <stdio.h>
 
 struct run_file {
     const char *name;

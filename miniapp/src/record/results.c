@@ -1,13 +1,7 @@
 #include "record/results.h"
 
-#include "base/alloc.h"
 #include "base/npy.h"
-#include "base/spike.h"
 #include "measurement/clock.h"
-#include "schedule/schedule.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { piece = 1 << 28 }; ///< bytes of a message, which an int can count; a shorter one ends a block
 

@@ -3,14 +3,7 @@
 
 #pragma once
 
-#include "measurement/host.h"
-#include "measurement/phases.h"
-#include "run/hooks.h"
 #include "run/simulate.h"
-#include <jansson.h>
-#include <mpi.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 /// Calls `take` on rank 0 with the block of every rank in turn: `count` items of `size` bytes each. The count

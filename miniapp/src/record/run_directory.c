@@ -1,12 +1,7 @@
-#include "base/alloc.h"
-#include "base/error.h"
 #include "record/record.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

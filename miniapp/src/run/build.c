@@ -1,12 +1,6 @@
 #include "run/build.h"
 
-#include "base/alloc.h"
-#include "description/network.h"
-#include "run/dry.h"
-#include "transport/exchange.h"
 #include <omp.h>
-#include <stdlib.h>
-#include <string.h>
 
 // -------------------- limits
 

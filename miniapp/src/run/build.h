@@ -9,7 +9,6 @@
 #include "neuron/external.h"
 #include "neuron/model.h"
 #include "run/dry.h"
-#include "run/lane.h"
 
 enum { block_neurons = 4096 };
 

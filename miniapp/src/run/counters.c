@@ -3,12 +3,10 @@
 #include "base/alloc.h"
 #include "measurement/clock.h"
 #include <dirent.h>
-#include <math.h>
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #ifdef HAVE_PAPI

@@ -10,7 +10,6 @@
 
 #include "description/description.h"
 #include "measurement/phases.h"
-#include <stdint.h>
 
 enum { papi_quantities = 9, papi_hardware = 5, usage_quantities = 6, quantities_max = 16, events_max = 3 };
 enum { quantity_usage = papi_quantities, quantity_peak = quantity_usage + usage_quantities };

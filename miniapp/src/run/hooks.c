@@ -2,13 +2,10 @@
 
 #include "base/alloc.h"
 #include "base/npy.h"
-#include "base/rng.h"
 #include "measurement/clock.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

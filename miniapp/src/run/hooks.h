@@ -11,13 +11,9 @@
 
 #pragma once
 
-#include "base/error.h"
 #include "base/spike.h"
 #include "description/description.h"
 #include "measurement/phases.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct inject {
     const struct description *description; ///< borrowed

@@ -1,13 +1,8 @@
 #include "run/lane.h"
 
-#include "base/alloc.h"
 #include "measurement/clock.h"
 #include "run/dry.h"
-#include "transport/exchange.h"
-#include "transport/grid.h"
-#include "transport/made_up.h"
 #include <stdio.h>
-#include <stdlib.h>
 
 /// Refuses a back-end between nodes. `level` is 0 for that of the whole lane. Collective over `comm`.
 static void check(const struct exchange_backend *backend, int level, const char *lane, MPI_Comm comm,

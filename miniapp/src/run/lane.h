@@ -8,10 +8,8 @@
 
 #pragma once
 
-#include "base/spike.h"
 #include "schedule/schedule.h"
 #include "synapse/table.h"
-#include "transport/exchange.h"
 #include "transport/fanout.h"
 
 /// A window on its way.

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "measurement/host.h"
-#include "measurement/phases.h"
 #include "run/build.h"
 #include "run/counters.h"
 #include "run/hooks.h"

@@ -1,8 +1,6 @@
-#include "base/error.h"
 #include "schedule/schedule.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 // clang-format off
 #define NEAR                     {"near", group_area, 1, 0, false}

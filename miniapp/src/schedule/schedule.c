@@ -1,13 +1,10 @@
 #include "schedule/schedule.h"
 
 #include "base/alloc.h"
-#include "description/fields.h"
 #include "schedule/choice_levels.h"
 #include "transport/grid.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 // -------------------- lane_json
 

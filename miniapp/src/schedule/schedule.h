@@ -7,7 +7,6 @@
 #pragma once
 
 #include "description/description.h"
-#include "description/network.h"
 #include "description/placement.h"
 #include "transport/exchange.h"
 

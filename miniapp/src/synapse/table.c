@@ -1,10 +1,6 @@
 #include "synapse/table.h"
 
-#include "base/alloc.h"
-#include "base/id_set.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 // -------------------- buckets
 

@@ -11,9 +11,6 @@
 #include "base/id_set.h"
 #include "base/ring.h"
 #include "base/spike.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /// Says how the synapses of a thread are packed, and what their weight classes weigh.
 struct synapse_format {

@@ -5,9 +5,6 @@
 #include "base/error.h"
 #include "base/spike.h"
 #include <mpi.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /// Lets all ranks agree on whether there is an error, so that all end alike and one line is printed: all take
 /// over the error of the lowest rank that has one. Collective. \return whether there is none.

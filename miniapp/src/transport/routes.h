@@ -3,13 +3,9 @@
 
 #pragma once
 
-#include "base/error.h"
 #include "base/id_set.h"
 #include "description/placement.h"
 #include <mpi.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct wanted {
     struct id_set sources; ///< of the lists; a list has the number of its source in the set

@@ -8,14 +8,8 @@
 /// description that a record holds can be read again and stays as it is.
 
 #include "app/explain.h"
-#include "base/alloc.h"
-#include "description/network.h"
-#include "description/placement.h"
 #include "fuzz.h"
 #include "neuron/model.h"
-#include "schedule/schedule.h"
-#include <math.h>
-#include <string.h>
 
 enum { most_overrides = 24, most_ranks = 64, most_threads = 9 };
 

@@ -1,7 +1,6 @@
 #include "description/unequal.h"
 
 #include "base/alloc.h"
-#include <math.h>
 #include <stdlib.h>
 
 /// Adds the neurons first ... end - 1 of a range, to the last deal if that has the same rank. The threads of

@@ -1,15 +1,8 @@
 #include "run/dry.h"
 
-#include "base/alloc.h"
-#include "description/network.h"
 #include "measurement/clock.h"
-#include "neuron/model.h"
 #include "run/build.h"
-#include "schedule/schedule.h"
-#include <math.h>
 #include <omp.h>
-#include <stdlib.h>
-#include <string.h>
 
 bool dry_check(struct dry *dry, const struct description *description, struct error *error) {
     const struct network *network = &description->network;

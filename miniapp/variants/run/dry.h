@@ -5,7 +5,6 @@
 
 #pragma once
 
-#include "description/description.h"
 #include "measurement/phases.h"
 #include "run/lane.h"
 #include "transport/made_up.h"

@@ -2,10 +2,8 @@
 
 #include "base/alloc.h"
 #include "transport/grid.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 bool choice_serves(const struct exchange_backend *backend, int ranks, bool part) {
     return !backend->absent && (backend->ranks_max == 0 || backend->ranks_max >= ranks) &&

@@ -1,4 +1,3 @@
-#include "description/placement.h"
 
 #include "base/alloc.h"
 #include "description/unequal.h"

@@ -5,7 +5,6 @@
 #include "transport/exchange/counted.h"
 
 #include "base/alloc.h"
-#include "transport/exchange.h"
 #include <stdlib.h>
 #include <string.h>
 

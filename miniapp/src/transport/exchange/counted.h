@@ -4,7 +4,6 @@
 #pragma once
 
 #include "transport/exchange.h"
-#include <stdbool.h>
 
 /// Words that leave, straight from an outbox, or that arrive, in one buffer.
 struct parts {

@@ -7,7 +7,6 @@
 /// window.
 
 #include "base/alloc.h"
-#include "transport/exchange.h"
 #include "transport/exchange/counted.h"
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,7 @@
 
 #include "transport/fanout.h"
 #include "base/alloc.h"
-#include "transport/exchange.h"
 #include <stdlib.h>
-#include <string.h>
 
 /// A rank that needs a spike, and its list.
 struct stop {

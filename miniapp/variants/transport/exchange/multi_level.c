@@ -12,10 +12,8 @@
 /// have all words of a hop before it can send those of the next one.
 
 #include "base/alloc.h"
-#include "transport/exchange.h"
 #include "transport/fanout.h"
 #include <stdlib.h>
-#include <string.h>
 
 enum { frame_words = 2 };
 
