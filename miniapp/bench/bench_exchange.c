@@ -5,7 +5,7 @@
 /// where buffers happen to lie varies between repetitions.
 
 #include "measurement/clock.h"
-#include "record/results.h"
+#include "record/record.h"
 #include <regex.h>
 
 enum { values_most = 64 }; ///< values that an option may list
@@ -238,9 +238,7 @@ static uint32_t word_of(int from, uint32_t number) {
 }
 
 static void open_exchange(struct setup *s, MPI_Comm world) {
-    int rank, ranks;
-    MPI_Comm_rank(world, &rank);
-    MPI_Comm_size(world, &ranks);
+    const int rank = comm_rank(world), ranks = comm_size(world);
     s->sends = ALLOC(bool, (size_t)ranks);
     draw_targets(s->c->targets, ranks, s->seed, s->sends);
     int *targets = ALLOC(int, (size_t)ranks), *sources = ALLOC(int, (size_t)ranks);
@@ -252,8 +250,7 @@ static void open_exchange(struct setup *s, MPI_Comm world) {
     }
     const struct exchange_spec spec = exchange_plain(s->c->backend);
     s->exchange = exchange_open(&spec, world, &partners);
-    free(targets);
-    free(sources);
+    FREE(targets, sources);
 
     const uint32_t words = s->c->bytes / sizeof(uint32_t);
     outbox_open(&s->outbox, exchange_destinations(s->c->backend, ranks));
@@ -336,8 +333,7 @@ static bool bench_case_time(const struct bench_case *c, MPI_Comm world, uint32_t
         for (uint32_t i = 0; i < n; i++) m->exchange_mean_s += exchange_s[i] / n;
         m->barrier_s = median(barrier_s, n);
         m->exchange_s = median(exchange_s, n);
-        free(barrier_s);
-        free(exchange_s);
+        FREE(barrier_s, exchange_s);
     }
     exchange_close(s.exchange);
     outbox_close(&s.outbox);
@@ -406,12 +402,10 @@ enum { order_group = 0xfffffffe }; // of random numbers
 static void read_machine(struct bench_results *results, MPI_Comm world) {
     struct host host;
     MPI_Comm node;
-    int rank, own, mates;
     host_read(&host);
-    MPI_Comm_rank(world, &rank);
+    const int rank = comm_rank(world);
     MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-    MPI_Comm_rank(node, &own);
-    MPI_Comm_size(node, &mates);
+    const int own = comm_rank(node), mates = comm_size(node);
     MPI_Comm_free(&node);
     int first = own == 0, crowded = host.cores > 0 && mates > host.cores;
     MPI_Allreduce(&first, &results->nodes, 1, MPI_INT, MPI_SUM, world);
@@ -521,13 +515,13 @@ static int run(struct bench_results *results, MPI_Comm world, bool first, struct
 }
 
 int main(int argc, char **argv) {
-    int rank, status = status_done;
+    int status = status_done;
     struct error error = {""};
     struct bench_options options;
     struct bench_results results = {.options = &options};
     MPI_Comm world = MPI_COMM_WORLD;
     MPI_Init(&argc, &argv);
-    MPI_Comm_rank(world, &rank);
+    const int rank = comm_rank(world);
     MPI_Comm_size(world, &results.ranks);
     const time_t now = time(NULL);
     strftime(results.started, sizeof results.started, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
@@ -554,9 +548,7 @@ int main(int argc, char **argv) {
                     results.skipped[i].reason);
     }
     if (rank == 0 && error_stands(&error)) fprintf(stderr, "bench_exchange: %s\n", error.text);
-    free(results.cases);
-    free(results.skipped);
-    free(results.measurements);
+    FREE(results.cases, results.skipped, results.measurements);
     MPI_Finalize();
     return status;
 }

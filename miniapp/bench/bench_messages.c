@@ -278,8 +278,7 @@ static struct message_times collect(const struct message_times *own, char *names
     for (int i = 0; rank == 0 && i < ranks; sum += counts[i++]) places[i] = sum;
     struct message_times all = {ALLOC(struct message_time, (size_t)(sum / size)), sum / size, sum / size};
     MPI_Gatherv(own->all, bytes, MPI_BYTE, all.all, counts, places, MPI_BYTE, 0, MPI_COMM_WORLD);
-    free(counts);
-    free(places);
+    FREE(counts, places);
     return all;
 }
 
@@ -348,9 +347,7 @@ int main(int argc, char **argv) {
         const int eager = measure(&own, &options, rank, ranks);
         struct message_times all = collect(&own, names, rank, ranks);
         if (rank == 0 && !report(&all, names, ranks, eager)) status = status_failed;
-        free(own.all);
-        free(all.all);
-        free(names);
+        FREE(own.all, all.all, names);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "record/results.h"
+#include "record/record.h"
 
 // cmocka wants these before it.
 #include <setjmp.h>

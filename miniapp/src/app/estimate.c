@@ -1,7 +1,5 @@
-#include "app/explain.h"
-#include "run/build.h"
+#include "app/job.h"
 
-/// Expected counts of a lane on a rank.
 struct lane_share {
     double lists, synapses;
     double sources; ///< neurons from which there can be synapses

@@ -1,8 +1,5 @@
-#include "app/explain.h"
+#include "app/job.h"
 
-#include "record/record.h"
-
-/// Makes a new list with an object for each member of a registry.
 #define JSON_LIST(list, table, object)                                                                       \
     json_t *list = json_array();                                                                             \
     for (int i = 0; table[i]; i++) json_array_append_new(list, object(table[i]))
@@ -14,6 +11,7 @@ static json_t *placement_json(const struct placement_rule *rule) {
 static json_t *word_or_number(const char *word, int number) {
     return word ? json_string(word) : json_integer(number);
 }
+
 static json_t *schedule_json(const struct schedule_rule *rule) {
     static const char *const groups[] = {
         [group_world] = "world", [-group_area] = "area", [-group_square] = "square"};

@@ -9,31 +9,30 @@
 /// \return owned by the caller; NULL, on all ranks, where it cannot be read.
 static json_t *load(const char *path, const char *field, const char *const *overrides, int n_overrides,
                     MPI_Comm world, struct error *error) {
-    int rank;
     unsigned long long bytes = 0;
     char *text = NULL;
-    MPI_Comm_rank(world, &rank);
+    const int rank = comm_rank(world);
     if (rank == 0) {
         json_error_t where;
         json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
-        const char *prefix = field ? field : "", *colon = field ? ": " : "";
+        char name[480];
+        snprintf(name, sizeof name, "%s%s%.400s", field ? field : "", field ? ": " : "", path);
         if (!json && where.line < 1)
-            error_set(error, "%s%s%.400s: %s; expected a %s that can be read%s", prefix, colon, path,
-                      where.text, field ? "file" : "run description",
+            error_set(error, "%s: %s; expected a %s that can be read%s", name, where.text,
+                      field ? "file" : "run description",
                       field ? ", by its path from the folder of the run description" : "");
         else if (!json)
-            error_set(error, "%s%s%.400s:%d: %s; expected one JSON object", prefix, colon, path, where.line,
-                      where.text);
+            error_set(error, "%s:%d: %s; expected one JSON object", name, where.line, where.text);
         for (int i = 0; json && i < n_overrides && !error_stands(error); i++)
             description_override(json, overrides[i], error);
         if (!error_stands(error)) {
             text = json_dumps(json, JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY | JSON_COMPACT);
-            if (!text) error_set(error, "%s%s%.400s: cannot be read as JSON", prefix, colon, path);
+            if (!text) error_set(error, "%s: cannot be read as JSON", name);
         }
         bytes = text ? strlen(text) + 1 : 0;
         if (bytes > INT_MAX)
-            error_set(error, "%s%s%.400s: %llu bytes; expected at most %d, which MPI can count", prefix,
-                      colon, path, bytes, INT_MAX);
+            error_set(error, "%s: %llu bytes; expected at most %d, which MPI can count", name, bytes,
+                      INT_MAX);
         json_decref(json);
     }
     json_t *shared = NULL;
@@ -65,15 +64,13 @@ static bool place(struct job *job, const struct options *options, int ranks, int
                   struct error *error) {
     const struct description *description = &job->description;
     const struct placement_rule *rule;
-    int rank;
-    MPI_Comm_rank(world, &rank);
+    const int rank = comm_rank(world);
     if (!schedule_placement(description, &rule, error)) return false;
     if (rule->deal_file)
         job->placement_file =
             load_beside(options->description, description->placement_file, "placement.file", world, error);
-    if (error_stands(error) ||
-        !placement_open_unequal(&job->placement, rule, &description->network, ranks, threads,
-                                job->placement_file, description->placement_weights, error))
+    if (error_stands(error) || !placement_open(&job->placement, rule, &description->network, ranks, threads,
+                                               job->placement_file, description->placement_weights, error))
         return false;
     if (rank == 0) return true; // it will write the record
     json_decref(job->placement_file);
@@ -106,8 +103,7 @@ static bool plan(struct job *job, const struct options *options, const struct la
     struct description *description = &job->description;
     int ranks = layout->ranks, threads = layout->threads;
     if (options->ranks) {
-        // The threads for other ranks than there are: those that mpirun would leave each, unless they are
-        // told.
+        // The threads for other ranks than there are: those that mpirun would leave each, if none are given.
         threads = threads * ranks > options->ranks ? threads * ranks / options->ranks : 1;
         ranks = options->ranks;
     }
@@ -155,8 +151,7 @@ static void borrow_plan(struct job *job, MPI_Comm world) {
 
 bool job_plan(struct job *job, const struct options *options, const struct layout *layout, MPI_Comm world,
               struct error *error) {
-    int rank;
-    MPI_Comm_rank(world, &rank);
+    const int rank = comm_rank(world);
     if (!time_is_simulated) return plan(job, options, layout, world, error);
     if (rank == 0) plan(job, options, layout, MPI_COMM_SELF, error);
     const bool planned = agree(world, error);
@@ -167,8 +162,7 @@ bool job_plan(struct job *job, const struct options *options, const struct layou
 bool job_build(struct job *job, const struct options *options, const struct layout *layout, MPI_Comm world,
                struct error *error) {
     const struct description *description = &job->description;
-    int rank;
-    MPI_Comm_rank(world, &rank);
+    const int rank = comm_rank(world);
     if (job->is_dry ? !estimate_check_dry(description, &job->placement, &job->schedule, &job->dry,
                                           layout_memory(), error)
                     : !layout_fits(world, description, &job->placement, &job->schedule, error))

@@ -181,9 +181,8 @@ double layout_memory(void) {
 bool layout_fits(MPI_Comm world, const struct description *description, const struct placement *placement,
                  const struct schedule *schedule, struct error *error) {
     const double memory = layout_memory(), gib = exp2(30);
-    int rank;
     MPI_Comm node;
-    MPI_Comm_rank(world, &rank);
+    const int rank = comm_rank(world);
     if (time_is_simulated)
         MPI_Comm_dup(world, &node); // all ranks are on this machine
     else

@@ -44,8 +44,6 @@ struct name_list {
 /// "..." and takes no more.
 void name_list_add(struct name_list *list, const char *name);
 
-/// Returns the member of a registry that has this name, or NULL.
 const void *registry_find(const void *registry, const char *name);
 
-/// Returns the names of all members of a registry.
 struct name_list registry_names(const void *registry);

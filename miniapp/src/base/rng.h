@@ -75,7 +75,6 @@ static inline void rng_fill(uint32_t value, rng_vector x[rng_vectors]) {
     for (int v = 0; v < rng_vectors; v++) x[v] = (rng_vector){value, value, value, value};
 }
 
-/// Sets the elements to first, first + stride, ...
 static inline void rng_count(uint32_t first, uint32_t stride, rng_vector x[rng_vectors]) {
     for (uint32_t v = 0; v < rng_vectors; v++) {
         const uint32_t at = first + v * rng_width * stride;

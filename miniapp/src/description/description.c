@@ -239,9 +239,7 @@ bool description_open(struct description *d, json_t *run, struct error *error) {
 
 void description_close(struct description *description) {
     network_close(&description->network);
-    free(description->inject_synapse_ns.values);
-    free(description->inject_neuron_ns.values);
-    free(description->counters);
+    FREE(description->inject_synapse_ns.values, description->inject_neuron_ns.values, description->counters);
     json_decref(description->exchange_files);
     json_decref(description->json.object);
 }

@@ -253,7 +253,6 @@ static void slice(double *mean, uint32_t classes) {
     if (classes % 2 == 1) mean[classes / 2] = 0;
 }
 
-/// Spreads the weights of the classes around the mean.
 static bool spread_classes(struct weights *weights, const struct fields *fields, struct error *error) {
     weights->weight = ALLOC_ZERO(double, weights->classes);
     if (weights->classes > 1) slice(weights->weight, weights->classes);
@@ -328,6 +327,5 @@ void weights_set_unit(struct weights *weights, double unit) {
 }
 
 void weights_close(struct weights *weights) {
-    free(weights->weight);
-    free(weights->units);
+    FREE(weights->weight, weights->units);
 }

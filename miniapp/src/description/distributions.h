@@ -175,10 +175,8 @@ struct weights {
 bool weights_read(struct weights *weights, const struct fields *projection, struct error *error);
 void weights_close(struct weights *weights);
 
-/// Expresses the weights in `unit`, network.weight_unit.
 void weights_set_unit(struct weights *weights, double unit);
 
-/// Returns the magnitude of the largest weight.
 static inline double weights_largest(const struct weights *weights) {
     return fabs(weights->mean) + weights->furthest;
 }

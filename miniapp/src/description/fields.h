@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdint.h>
 
-/// An object and its place in the description.
 struct fields {
     json_t *object; ///< borrowed
     char path[200]; ///< "" at the top, else with the trailing dot: "network.populations.0."
@@ -70,7 +69,6 @@ bool fields_string(const struct fields *fields, const char *name, const char *fa
 /// Refuses a field that is there: "path.name: value; expected what".
 bool fields_refuse(const struct fields *fields, const char *name, const char *allowed, struct error *error);
 
-/// A parameter of a neuron model.
 struct parameter {
     const char *name; ///< ends in the unit
     double fallback, low, high;

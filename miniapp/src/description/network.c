@@ -292,15 +292,12 @@ bool network_open(struct network *network, const struct fields *run, uint64_t se
 
 void network_close(struct network *network) {
     for (uint32_t i = 0; i < network->n_projections; i++) {
-        free(network->projections[i].ranges);
-        free(network->projections[i].sources);
+        FREE(network->projections[i].ranges, network->projections[i].sources);
         indegree_close(&network->projections[i].indegree);
         weights_close(&network->projections[i].weights);
         delay_close(&network->projections[i].delay);
     }
-    free(network->normal);
-    free(network->projections);
-    free(network->populations);
+    FREE(network->normal, network->projections, network->populations);
     json_decref(network->population_numbers);
     json_decref(network->area_numbers);
 }

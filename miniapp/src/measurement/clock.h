@@ -20,6 +20,7 @@ enum { time_is_simulated = false };
 static inline double simulated_now(void) {
     return 0;
 }
+
 static inline void simulated_pass(double seconds) {
     (void)seconds;
 }

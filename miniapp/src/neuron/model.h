@@ -11,7 +11,6 @@
 
 enum { neuron_parameters_max = 16 };
 
-/// Arguments with which a model sets up a block.
 struct neuron_setup {
     uint64_t seed;
     double resolution_ms;
@@ -57,7 +56,6 @@ struct neuron_model {
     uint64_t (*state_of)(const void *state, uint32_t i);
 };
 
-/// All models, ended by NULL.
 extern const struct neuron_model *const neuron_models[];
 
 static inline const struct neuron_model *neuron_model_find(const char *name) {

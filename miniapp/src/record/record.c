@@ -262,7 +262,6 @@ static void summary_print(const struct results *results, const struct run_direct
 
 // -------------------- write
 
-/// Gathers what the ranks still hold: cycles, spikes, and what the threads counted.
 static bool write_gathered(const struct results *results, const struct run_directory *directory,
                            MPI_Comm world, struct error *error) {
     static const char *const names[] = {"cycles.npy", "spikes.npy", "counters.csv"};

@@ -1,4 +1,4 @@
-#include "record/results.h"
+#include "record/record.h"
 
 #include "base/npy.h"
 #include "measurement/clock.h"
@@ -28,9 +28,7 @@ static char *receive_block(MPI_Comm comm, int from, size_t *bytes) {
 
 bool gather_blocks(MPI_Comm comm, const void *own, size_t count, size_t size,
                    bool (*take)(const void *block, size_t count, void *context), void *context) {
-    int rank, ranks;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
+    const int rank = comm_rank(comm), ranks = comm_size(comm);
     if (rank != 0) {
         send_block(comm, own, count * size);
         return true;
@@ -59,11 +57,10 @@ static bool append(const void *block, size_t count, void *context) {
 }
 
 void nodes_gather(struct nodes *nodes, const struct host *host, const char *sysfs, MPI_Comm world) {
-    int rank, ranks, lowest;
+    int lowest;
     struct node own = {0};
     MPI_Comm node;
-    MPI_Comm_rank(world, &rank);
-    MPI_Comm_size(world, &ranks);
+    const int rank = comm_rank(world), ranks = comm_size(world);
     MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &own.ranks);
     MPI_Allreduce(&rank, &lowest, 1, MPI_INT, MPI_MIN, node);
@@ -93,8 +90,7 @@ void nodes_gather(struct nodes *nodes, const struct host *host, const char *sysf
 }
 
 void nodes_close(struct nodes *nodes) {
-    free(nodes->node);
-    free(nodes->of_rank);
+    FREE(nodes->node, nodes->of_rank);
     *nodes = (struct nodes){0};
 }
 
@@ -298,9 +294,8 @@ static int by_step_then_gid(const void *a, const void *b) {
 }
 
 bool arrays_write_spikes(const struct trace *trace, MPI_Comm comm, FILE *file) {
-    int rank;
     unsigned long long own = trace->count, total = 0;
-    MPI_Comm_rank(comm, &rank);
+    const int rank = comm_rank(comm);
     MPI_Reduce(&own, &total, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, comm);
 
     const size_t size = sizeof *trace->spikes;
@@ -319,9 +314,7 @@ static bool write_block(const void *block, size_t count, void *file) {
 }
 
 bool arrays_write_cycles(const struct cycle_log *log, MPI_Comm comm, FILE *file) {
-    int rank, ranks;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
+    const int rank = comm_rank(comm), ranks = comm_size(comm);
     bool headed = rank != 0 || npy_header(file, "<f4", (size_t[]){(size_t)ranks, log->cycles, n_phases}, 3);
     return gather_blocks(comm, log->time, log->cycles, sizeof *log->time, write_block, file) && headed;
 }

@@ -44,7 +44,6 @@ static bool may_take(const char *path, bool *record) {
     return empty || (*record && !foreign);
 }
 
-/// Makes the directories above the last component of `path`.
 static bool make_parents(const char *path) {
     char *copy = alloc_string(path);
     bool made = true;
@@ -128,8 +127,7 @@ bool run_directory_commit(struct run_directory *directory, struct error *error) 
 
 void run_directory_close(struct run_directory *directory) {
     if (directory->partial) remove_record(directory->partial);
-    free(directory->partial);
-    free(directory->path);
+    FREE(directory->partial, directory->path);
     *directory = (struct run_directory){NULL, NULL, false};
 }
 

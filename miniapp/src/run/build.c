@@ -139,10 +139,7 @@ static void lists_close_buckets(struct lists *lists, const struct model *model) 
 static void lists_close(struct lists *lists, const struct model *model) {
     lists_close_buckets(lists, model);
     for (int l = 0; l < model->n_lanes; l++) wanted_close(&lists->wanted[l]);
-    free(lists->buckets);
-    free(lists->wanted);
-    free(lists->lanes);
-    free(lists->source_bits);
+    FREE(lists->buckets, lists->wanted, lists->lanes, lists->source_bits);
 }
 
 struct sink {
@@ -151,7 +148,6 @@ struct sink {
     uint64_t synapses;       ///< counted
 };
 
-/// Returns the lane of a synapse from `source`.
 static inline int lane_of(const struct model *model, uint32_t projection, const struct sink *sink,
                           uint32_t source) {
     if (sink->lanes[projection] >= 0) return sink->lanes[projection];
@@ -188,9 +184,8 @@ static inline void put_synapse(struct buckets *buckets, const bool counts, uint3
 
 /// Draws the synapses of a projection onto a neuron, number `target` on the thread, and puts them into
 /// buckets; with the constant `counts`, only counts them.
-__attribute__((always_inline)) static inline void draw(const struct model *model, uint32_t number,
-                                                       uint32_t gid, uint32_t target, struct sink *sink,
-                                                       const bool counts) {
+ALWAYS_INLINE void draw(const struct model *model, uint32_t number, uint32_t gid, uint32_t target,
+                        struct sink *sink, const bool counts) {
     const struct network *network = &model->description->network;
     const uint32_t indegree = network_indegree(network, number, gid);
     const bool same = !network->normal && network->projections[number].weights.classes == 1;
@@ -319,12 +314,9 @@ void build_weights(struct model *model) {
 }
 
 void build_close_weights(struct model *model) {
-    free(model->weights);
-    free(model->weight_class);
-    free(model->first_class);
+    FREE(model->weights, model->weight_class, model->first_class);
 }
 
-/// Appends the blocks of one deal to a thread's part.
 static void add_blocks(struct part *part, const struct network *network, const struct neuron_model *model,
                        struct neuron_setup *setup) {
     const struct share share = setup->share;
@@ -374,11 +366,7 @@ static void close_part(struct part *part) {
         external_close(part->blocks[i].external);
     }
     ring_close(&part->ring);
-    free(part->blocks);
-    free(part->spikes);
-    free(part->input);
-    free(part->fired);
-    free(part);
+    FREE(part->blocks, part->spikes, part->input, part->fired, part);
 }
 
 /// Numbers the parts, and returns the ids of the neurons of the rank, in the order of threads, blocks,
@@ -508,8 +496,7 @@ void build_close(struct model *model) {
         lane_close(&model->lanes[l]);
     }
     for (int t = 0; model->parts && t < model->threads; t++) close_part(model->parts[t]);
-    free(model->lanes);
-    free(model->parts);
+    FREE(model->lanes, model->parts);
     build_close_weights(model);
     free(model->neuron_models);
 }

@@ -45,7 +45,6 @@ static inline void part_counts_add(struct part_counts *sum, const struct part_co
     sum->lookups += one->lookups, sum->checksum += one->checksum;
 }
 
-/// The neuron model of a population, and its parameters.
 struct population_model {
     const struct neuron_model *model;
     double parameters[neuron_parameters_max];

@@ -24,7 +24,6 @@ struct quantity {
 
 extern const struct quantity quantities[quantities_max]; ///< of papi, getrusage, memory, in this order
 
-/// For --list.
 struct meter {
     const char *name, *summary, *scope;
     const char *absent; ///< why this program is built without it; NULL otherwise
@@ -34,7 +33,6 @@ extern const struct meter *const meters[]; ///< all, ended by NULL
 
 enum count_status { count_ok, count_unavailable, count_denied };
 
-/// One quantity on one thread.
 struct count {
     bool wanted;
     enum count_status status;

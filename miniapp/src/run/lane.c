@@ -8,11 +8,9 @@
 static void check(const struct exchange_backend *backend, int level, const char *lane, MPI_Comm comm,
                   struct error *error) {
     MPI_Comm node;
-    int here, ranks;
     char where[40] = "";
     MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Comm_size(node, &here);
-    MPI_Comm_size(comm, &ranks);
+    const int here = comm_size(node), ranks = comm_size(comm);
     MPI_Comm_free(&node);
     if (level > 0) snprintf(where, sizeof where, "level %d of ", level);
     if (here < ranks && !error_stands(error))
@@ -26,9 +24,7 @@ static void check(const struct exchange_backend *backend, int level, const char 
 /// nodes. Collective over `comm`, the ranks that exchange. Only some of them may find the error.
 static void lane_check_nodes(const struct lane_plan *plan, MPI_Comm comm, struct error *error) {
     const struct exchange_backend *backend = plan->exchange.backend;
-    int rank, ranks;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
+    const int rank = comm_rank(comm), ranks = comm_size(comm);
     if (backend->one_node) check(backend, 0, plan->name, comm, error);
     const struct grid grid = grid_of(&plan->exchange.levels, ranks, rank);
     for (int level = 0; level < grid.levels.n; level++)
@@ -54,8 +50,7 @@ void lane_connect_alone(struct lane *lane, const struct lane_plan *plan, int ran
 }
 
 bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm world, struct error *error) {
-    int rank;
-    MPI_Comm_rank(world, &rank);
+    const int rank = comm_rank(world);
     lane_connect_alone(lane, plan, rank);
     MPI_Comm comm;
     MPI_Comm_split(world, plan->groups.first[rank], rank, &comm); // numbers ranks as groups.place does
@@ -121,9 +116,7 @@ static bool open_windows(struct lane *lane, const uint32_t *per_owner, MPI_Comm 
                                          : exchange_open(lane->ranks > 1 ? &lane->plan->exchange : &alone,
                                                          lane->comm, &partners);
     }
-    free(targets);
-    free(sources);
-    free(to);
+    FREE(targets, sources, to);
     return true;
 }
 
@@ -148,8 +141,7 @@ void lane_close(struct lane *lane) {
     routes_close(&lane->routes);
     search_close(&lane->search);
     if (lane->fanout) fanout_close(lane->fanout);
-    free(lane->fanout);
-    free(lane->tables);
+    FREE(lane->fanout, lane->tables);
     foreign_close(lane->foreign);
     if (lane->comm != MPI_COMM_SELF) MPI_Comm_free(&lane->comm);
 }
@@ -170,7 +162,6 @@ void lane_reset_counts(struct lane *lane) {
     }
 }
 
-/// Adds a spike of this rank's neuron number `neuron` to the outbox.
 static void send_along(struct lane *lane, uint32_t neuron, const struct spike *spike) {
     const struct routes *routes = &lane->routes;
     const struct wire_format *wire = lane->plan->wire;

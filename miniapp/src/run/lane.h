@@ -12,7 +12,6 @@
 #include "synapse/table.h"
 #include "transport/fanout.h"
 
-/// A window on its way.
 struct window {
     struct outbox outbox;
     struct exchange *exchange;
@@ -79,7 +78,6 @@ void lane_progress(struct lane *lane);
 /// Finishes the exchange that is due, if any, or with `all` every exchange under way.
 void lane_finish(struct lane *lane, bool all);
 
-/// Delivers what has arrived to the neurons of a thread.
 struct delivered lane_deliver(const struct lane *lane, int thread, struct ring *ring);
 
 /// Marks arrived windows as delivered. Call it once every thread is done.

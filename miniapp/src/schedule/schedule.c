@@ -159,7 +159,6 @@ static bool choice_make(struct lane_plan *lane, const struct description *descri
                                    lane->name, registry_names(wire_formats).text);
 }
 
-/// Refuses choices for lanes that the schedule does not have.
 static bool choice_check_lanes(const struct description *description, const struct schedule_rule *rule,
                                struct error *error) {
     static const char *const fields[] = {"exchange", "wire"};
@@ -293,8 +292,7 @@ static void grouping_areas(struct grouping *grouping, const struct placement *pl
     }
     for (int rank = 0; rank < ranks; rank++) grouping->first[rank] = lowest(grouping->first, rank);
     number_groups(grouping);
-    free(found);
-    free(reach);
+    FREE(found, reach);
 }
 
 /// Makes one group of the ranks of all areas that `members` holds, consecutive or not. Every other rank is
@@ -552,11 +550,7 @@ bool schedule_plan(struct schedule *schedule, struct description *d, const struc
 void schedule_close(struct schedule *schedule) {
     for (int l = 0; l < schedule->n_lanes; l++) {
         struct lane_plan *lane = &schedule->lanes[l];
-        free(lane->areas.from);
-        free(lane->areas.to);
-        free(lane->groups.first);
-        free(lane->groups.place);
-        free(lane->groups.size);
+        FREE(lane->areas.from, lane->areas.to, lane->groups.first, lane->groups.place, lane->groups.size);
         levels_close(&lane->exchange.levels);
     }
     free(schedule->areas);

@@ -43,7 +43,6 @@ struct schedule_rule {
     int n_lanes;
 };
 
-/// All named schedules, ended by NULL.
 extern const struct schedule_rule *const schedule_rules[];
 
 /// Reads what the description asks for.
@@ -118,7 +117,6 @@ int schedule_lane(const struct schedule *schedule, uint32_t source_area, uint32_
 int schedule_projection_lane(const struct schedule *schedule, const struct network *network,
                              const struct projection *projection);
 
-/// Says whether the window of any lane follows D.
 bool schedule_uses_delay_ratio(const struct schedule *schedule);
 
 /// Returns how many ranks exchange with `rank` in the lane, itself included.

@@ -113,9 +113,8 @@ static bool arrived(const struct exchange *exchange, uint32_t window) {
 static struct exchange *open_between_partners(const struct exchange_spec *spec, MPI_Comm comm,
                                               struct outbox *outbox) {
     enum { shifts_most = 32 };
-    int own, ranks, n = 0, targets[shifts_most + 1], sources[shifts_most];
-    MPI_Comm_rank(comm, &own);
-    MPI_Comm_size(comm, &ranks);
+    int n = 0, targets[shifts_most + 1], sources[shifts_most];
+    const int own = comm_rank(comm), ranks = comm_size(comm);
     for (long long shift = 1; shift < ranks; shift *= 2, n++) {
         targets[n] = (int)((own + shift) % ranks);
         sources[n] = (int)((own - shift + ranks) % ranks);
@@ -171,9 +170,8 @@ bool exchange_check(const struct exchange_spec *spec, MPI_Comm comm, struct erro
 // -------------------- agree
 
 bool agree(MPI_Comm comm, struct error *error) {
-    int rank, ranks, first;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
+    int first;
+    const int rank = comm_rank(comm), ranks = comm_size(comm);
     int mine = error_stands(error) ? rank : ranks;
     MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm);
     if (first < ranks) MPI_Bcast(error->text, sizeof error->text, MPI_CHAR, first, comm);

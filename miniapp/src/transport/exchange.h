@@ -6,6 +6,18 @@
 #include "base/spike.h"
 #include <mpi.h>
 
+static inline int comm_rank(MPI_Comm comm) {
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+static inline int comm_size(MPI_Comm comm) {
+    int ranks;
+    MPI_Comm_size(comm, &ranks);
+    return ranks;
+}
+
 /// Lets all ranks agree on whether there is an error, so that all end alike and one line is printed: all take
 /// over the error of the lowest rank that has one. Collective. \return whether there is none.
 bool agree(MPI_Comm comm, struct error *error);

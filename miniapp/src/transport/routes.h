@@ -20,7 +20,6 @@ void wanted_open(struct wanted *wanted, const struct placement *placement, const
                  unsigned bits);
 void wanted_close(struct wanted *wanted);
 
-/// Numbers the lists and counts those of each owner.
 void wanted_number(struct wanted *wanted);
 
 /// Goes through the lists in the order of their numbers.

@@ -103,15 +103,9 @@ static void begin_search(struct search_for_targets *s, struct model *model, cons
 
 static void end_search(struct search_for_targets *s) {
     for (int l = 0; l < s->model->n_lanes; l++) {
-        free(s->found[l].wants);
-        free(s->found[l].lists);
+        FREE(s->found[l].wants, s->found[l].lists);
     }
-    free(s->found);
-    free(s->owned);
-    free(s->lanes);
-    free(s->sources);
-    free(s->own);
-    free(s->chances);
+    FREE(s->found, s->owned, s->lanes, s->sources, s->own, s->chances);
 }
 
 /// Notes that the rank of number `place` in the lane has list `list` of the i-th own neuron by id.
@@ -149,7 +143,6 @@ static void mark(struct search_for_targets *s, uint32_t projection, uint32_t gid
     }
 }
 
-/// Draws the sources of all synapses of another rank.
 static void draw_sources(struct search_for_targets *s, int rank) {
     const struct model *model = s->model;
     const struct network *network = &model->description->network;
@@ -491,13 +484,9 @@ static void pack(struct foreign *f, uint32_t window, const struct made_spike *sp
 }
 
 static void free_prepared(struct foreign *f) {
-    free(f->start);
-    free(f->words);
-    free(f->first_run);
-    free(f->runs);
+    FREE(f->start, f->words, f->first_run, f->runs);
 }
 
-/// Prepares windows from step `first` on.
 static void prepare(struct foreign *f, uint32_t first) {
     const uint32_t last = first < f->warmup ? f->warmup : f->end;
     const double ahead = f->model->dry->spikes_ahead; // and half as many sets

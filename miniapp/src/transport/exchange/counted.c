@@ -46,9 +46,7 @@ size_t parts_bytes(const struct parts *parts) {
 }
 
 void parts_close(struct parts *parts) {
-    free(parts->rank);
-    free(parts->count);
-    free(parts->start);
+    FREE(parts->rank, parts->count, parts->start);
     joined_close(&parts->arrived);
 }
 

@@ -158,8 +158,7 @@ static void tell(struct setup *s, int hop, MPI_Comm comm) {
     uint32_t *heard = ALLOC(uint32_t, heard_words);
     MPI_Alltoallv(told, count, start, MPI_UINT32_T, heard, got, got_start, MPI_UINT32_T, ranks);
     MPI_Comm_free(&ranks);
-    free(told);
-    free(count);
+    FREE(told, count);
     take_blocks(s, hop, heard, heard_words);
     free(heard);
 }
@@ -180,8 +179,7 @@ bool fanout_open(struct fanout *f, const struct levels *levels, MPI_Comm comm, i
     f->start = alloc_less(f->start, f->entries + 1, sizeof *f->start);
     f->branch = alloc_less(f->branch, f->branches, sizeof *f->branch);
     for (int line = 0; line < f->base[hops]; line++) free(s.streams[line].words);
-    free(s.streams);
-    free(s.stops);
+    FREE(s.streams, s.stops);
     const uint64_t limit = spike_lists_limit(f->format);
     if (s.most > limit)
         error_set(
@@ -208,8 +206,5 @@ size_t fanout_bytes(const struct fanout *f) {
 }
 
 void fanout_close(struct fanout *f) {
-    free(f->first);
-    free(f->count);
-    free(f->start);
-    free(f->branch);
+    FREE(f->first, f->count, f->start, f->branch);
 }

@@ -30,10 +30,8 @@ static size_t rma_memory_bytes(const struct rma_memory *memory) {
 
 static int on_one_node(MPI_Comm comm) {
     MPI_Comm node;
-    int ranks, here;
     MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Comm_size(comm, &ranks);
-    MPI_Comm_size(node, &here);
+    const int ranks = comm_size(comm), here = comm_size(node);
     MPI_Comm_free(&node);
     return ranks == here;
 }
@@ -113,8 +111,7 @@ static void rma_put_open(struct exchange *exchange) {
     MPI_Alltoall(told, 1, MPI_INT, heard, 1, MPI_INT, exchange->comm);
     x->place = ALLOC(int, (size_t)x->n_targets);
     for (int i = 0; i < x->n_targets; i++) x->place[i] = heard[x->targets[i]];
-    free(told);
-    free(heard);
+    FREE(told, heard);
     open_slots(x, first_room);
 }
 
@@ -187,9 +184,7 @@ static size_t rma_put_bytes(const struct exchange *exchange) {
 static void rma_put_close(struct exchange *exchange) {
     struct rma_put *x = (struct rma_put *)exchange;
     close_slots(x);
-    free(x->targets);
-    free(x->sources);
-    free(x->place);
+    FREE(x->targets, x->sources, x->place);
     joined_close(&x->own);
 }
 

@@ -43,7 +43,6 @@ static uint32_t *index_of(const struct shared *x, int rank) {
     return x->segments[rank] + cache_line + x->half * half_words(x);
 }
 
-/// Returns the words of the half of a rank that is in use.
 static uint32_t *words_of(const struct shared *x, int rank) {
     return index_of(x, rank) + half_words(x) - x->room;
 }
@@ -150,8 +149,7 @@ static void shared_finish(struct exchange *exchange, const struct outbox *outbox
 static void shared_close(struct exchange *exchange) {
     struct shared *x = (struct shared *)exchange;
     close_segments(x);
-    free(x->read);
-    free(x->segments);
+    FREE(x->read, x->segments);
 }
 
 const struct exchange_backend exchange_shared = {
