@@ -1,4 +1,4 @@
-# Writes OUTPUT with what record/results.h declares; runs at every build, changes the file only if it differs.
+# Writes OUTPUT with what record/record.h declares; runs at every build, changes the file only if it differs.
 # The commit is that of the checkout SOURCE, or else what .source-commit says, which archives of sources hold.
 # A checkout of something else in which SOURCE merely lies says nothing about it.
 execute_process(COMMAND git rev-parse --show-prefix WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE inside
@@ -20,7 +20,7 @@ if(NOT no_git AND inside STREQUAL "")
 elseif(EXISTS ${SOURCE}/.source-commit)
   file(STRINGS ${SOURCE}/.source-commit commit LIMIT_COUNT 1 REGEX "^[0-9a-f]+$")
 endif()
-set(text "#include \"record/results.h\"
+set(text "#include \"record/record.h\"
 
 const char *const provenance_version = \"${VERSION}\";
 const char *const provenance_commit = \"${commit}\";

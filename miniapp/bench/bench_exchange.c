@@ -4,23 +4,9 @@
 /// Each repetition of each case opens its exchange anew, so that no case finds the buffers of another, and
 /// where buffers happen to lie varies between repetitions.
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/rng.h"
 #include "measurement/clock.h"
-#include "measurement/host.h"
-#include "record/results.h"
-#include "transport/exchange.h"
-#include <float.h>
-#include <jansson.h>
-#include <math.h>
+#include "record/record.h"
 #include <regex.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 enum { values_most = 64 }; ///< values that an option may list
 enum bench_action { bench_run, bench_list, bench_help };
@@ -138,20 +124,6 @@ static bool take_list(const struct bench_option *o, const char *text, struct err
     }
 }
 
-static void set_defaults(struct bench_options *options) {
-    *options = (struct bench_options){.filter = ".",
-                                      .targets = {{{"all", 0}}, 1},
-                                      .skew_us = {{{"0", 0}}, 1},
-                                      .repetitions = 5,
-                                      .min_time_s = 0.02,
-                                      .seed = -1};
-    // The sizes include twice, five and ten times each other, up to the largest.
-    for (uint32_t bytes = word; bytes <= 1 << 16; bytes *= 2) {
-        options->bytes.value[options->bytes.n++].number = bytes;
-        if (5 * bytes <= 1 << 16) options->bytes.value[options->bytes.n++].number = 5 * bytes;
-    }
-}
-
 /// Reads the command line of `ranks` ranks, which bound the bytes.
 static bool bench_options_read(struct bench_options *options, int argc, char **argv, int ranks,
                                struct error *error) {
@@ -168,7 +140,17 @@ static bool bench_options_read(struct bench_options *options, int argc, char **a
         {"--out", "", 0, 0, 0, NULL, NULL},
     };
     enum { n_known = sizeof known / sizeof *known };
-    set_defaults(options);
+    *options = (struct bench_options){.filter = ".",
+                                      .targets = {{{"all", 0}}, 1},
+                                      .skew_us = {{{"0", 0}}, 1},
+                                      .repetitions = 5,
+                                      .min_time_s = 0.02,
+                                      .seed = -1};
+    // The sizes include twice, five and ten times each other, up to the largest.
+    for (uint32_t bytes = word; bytes <= 1 << 16; bytes *= 2) {
+        options->bytes.value[options->bytes.n++].number = bytes;
+        if (5 * bytes <= 1 << 16) options->bytes.value[options->bytes.n++].number = 5 * bytes;
+    }
     for (int i = 1; i < argc; i++) {
         int k = 0;
         while (k < n_known && strcmp(argv[i], known[k].name) != 0) k++;
@@ -256,9 +238,7 @@ static uint32_t word_of(int from, uint32_t number) {
 }
 
 static void open_exchange(struct setup *s, MPI_Comm world) {
-    int rank, ranks;
-    MPI_Comm_rank(world, &rank);
-    MPI_Comm_size(world, &ranks);
+    const int rank = comm_rank(world), ranks = comm_size(world);
     s->sends = ALLOC(bool, (size_t)ranks);
     draw_targets(s->c->targets, ranks, s->seed, s->sends);
     int *targets = ALLOC(int, (size_t)ranks), *sources = ALLOC(int, (size_t)ranks);
@@ -270,20 +250,13 @@ static void open_exchange(struct setup *s, MPI_Comm world) {
     }
     const struct exchange_spec spec = exchange_plain(s->c->backend);
     s->exchange = exchange_open(&spec, world, &partners);
-    free(targets);
-    free(sources);
+    FREE(targets, sources);
 
     const uint32_t words = s->c->bytes / sizeof(uint32_t);
     outbox_open(&s->outbox, exchange_destinations(s->c->backend, ranks));
     for (int to = 0; to < s->outbox.ranks; to++)
         for (uint32_t i = 0; i < words; i++)
             if (comes(s, rank, to)) outbox_add(&s->outbox, to, word_of(rank, i));
-}
-
-static void close_exchange(struct setup *s) {
-    exchange_close(s->exchange);
-    outbox_close(&s->outbox);
-    free(s->sends);
 }
 
 /// Checks that exactly the words arrived that were sent. Collective.
@@ -360,10 +333,11 @@ static bool bench_case_time(const struct bench_case *c, MPI_Comm world, uint32_t
         for (uint32_t i = 0; i < n; i++) m->exchange_mean_s += exchange_s[i] / n;
         m->barrier_s = median(barrier_s, n);
         m->exchange_s = median(exchange_s, n);
-        free(barrier_s);
-        free(exchange_s);
+        FREE(barrier_s, exchange_s);
     }
-    close_exchange(&s);
+    exchange_close(s.exchange);
+    outbox_close(&s.outbox);
+    free(s.sends);
     return good;
 }
 
@@ -376,23 +350,6 @@ static double clock_read_s(void) {
     const double start = clock_now();
     for (int i = 0; i < reads; i++) last = clock_now();
     return (last - start) / reads;
-}
-
-static json_t *provenance(const struct bench_results *results) {
-    char library[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length;
-    MPI_Get_library_version(library, &length);
-    for (char *c = library; *c; c++)
-        if ((unsigned char)*c < ' ') *c = ' ';
-    json_t *commit = *provenance_commit ? json_string(provenance_commit) : json_null();
-    json_t *dirty = provenance_dirty < 0 ? json_null() : json_boolean(provenance_dirty);
-    return json_pack("{so so ss ss ss ss ss}", "commit", commit, "dirty", dirty, "compiler",
-                     provenance_compiler, "flags", provenance_flags, "mpi_library", library, "version",
-                     provenance_version, "started", results->started);
-}
-
-static json_t *name_or_null(const struct exchange_backend *backend) {
-    return backend ? json_string(backend->name) : json_null();
 }
 
 /// Writes to `file` and flushes it. \return whether that succeeded.
@@ -408,10 +365,12 @@ static bool bench_report(const struct bench_results *results, FILE *file) {
         const struct bench_case *c = &results->cases[i];
         const struct exchange_spec spec = exchange_plain(c->backend);
         const struct levels levels = levels_resolve(&spec.levels, results->ranks);
+        const char *parts[2];
+        for (int k = 0; k < 2; k++) parts[k] = levels.part[k] ? levels.part[k]->name : NULL;
         json_array_append_new(
-            cases, json_pack("{ss so so si si ss si sf}", "exchange", c->backend->name, "inner",
-                             name_or_null(levels.part[0]), "outer", name_or_null(levels.part[1]), "group",
-                             levels.size[0], "bytes", (int)c->bytes, "targets", c->targets->name, "partners",
+            cases, json_pack("{ss ss? ss? si si ss si sf}", "exchange", c->backend->name, "inner", parts[0],
+                             "outer", parts[1], "group", levels.size[0], "bytes", (int)c->bytes, "targets",
+                             c->targets->name, "partners",
                              bench_case_partners(c, results->ranks, results->seed), "skew_us", c->skew_us));
     }
     for (size_t i = 0; i < results->n_measurements; i++) {
@@ -425,10 +384,10 @@ static bool bench_report(const struct bench_results *results, FILE *file) {
                                 "cores", host.cores, "virtual_machine", host.virtual_machine);
     json_t *root = json_pack(
         "{ss si so so sf si si sb si sf sI so so so}", "kind", "exchange times", "format_version", 1,
-        "provenance", provenance(results), "host", machine, "clock_read_s", clock_read_s(), "ranks",
-        results->ranks, "nodes", results->nodes, "oversubscribed", results->oversubscribed, "repetitions",
-        (int)options->repetitions, "min_time_s", options->min_time_s, "seed", (json_int_t)results->seed,
-        "skipped", skipped, "cases", cases, "measurements", measurements);
+        "provenance", provenance_json(results->started), "host", machine, "clock_read_s", clock_read_s(),
+        "ranks", results->ranks, "nodes", results->nodes, "oversubscribed", results->oversubscribed,
+        "repetitions", (int)options->repetitions, "min_time_s", options->min_time_s, "seed",
+        (json_int_t)results->seed, "skipped", skipped, "cases", cases, "measurements", measurements);
     const bool written = root && json_dumpf(root, file, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 &&
                          fputc('\n', file) != EOF && fflush(file) == 0 && !ferror(file);
     json_decref(root);
@@ -443,44 +402,15 @@ enum { order_group = 0xfffffffe }; // of random numbers
 static void read_machine(struct bench_results *results, MPI_Comm world) {
     struct host host;
     MPI_Comm node;
-    int rank, own, mates;
     host_read(&host);
-    MPI_Comm_rank(world, &rank);
+    const int rank = comm_rank(world);
     MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-    MPI_Comm_rank(node, &own);
-    MPI_Comm_size(node, &mates);
+    const int own = comm_rank(node), mates = comm_size(node);
     MPI_Comm_free(&node);
     int first = own == 0, crowded = host.cores > 0 && mates > host.cores;
     MPI_Allreduce(&first, &results->nodes, 1, MPI_INT, MPI_SUM, world);
     MPI_Allreduce(MPI_IN_PLACE, &crowded, 1, MPI_INT, MPI_MAX, world);
     results->oversubscribed = crowded;
-}
-
-/// Says why a back-end cannot be measured here; "" if it can. The answer is the same on all ranks.
-/// Collective.
-static void why_not(const struct exchange_backend *backend, const struct bench_results *results,
-                    MPI_Comm world, char *reason, size_t size) {
-    const struct exchange_spec spec = exchange_plain(backend);
-    struct error error = {""};
-    reason[0] = '\0';
-    if (backend->absent)
-        snprintf(reason, size, "%s", backend->absent);
-    else if (backend->ranks_max && backend->ranks_max < results->ranks)
-        snprintf(reason, size, "serves at most %d rank(s)", backend->ranks_max);
-    else if (backend->one_node && results->nodes > 1)
-        snprintf(reason, size, "serves the ranks of one node only");
-    else if (!exchange_check(&spec, world, &error))
-        snprintf(reason, size, "%s", error.text);
-}
-
-static void add_cases(struct bench_results *results, const struct exchange_backend *backend) {
-    const struct bench_options *o = results->options;
-    for (size_t t = 0; t < o->targets.n; t++)
-        for (size_t s = 0; s < o->skew_us.n; s++)
-            for (size_t b = 0; b < o->bytes.n; b++)
-                results->cases[results->n_cases++] =
-                    (struct bench_case){backend, (uint32_t)o->bytes.value[b].number, &o->targets.value[t],
-                                        o->skew_us.value[s].number};
 }
 
 /// Fills the cases and the back-ends that are skipped. Collective.
@@ -498,11 +428,26 @@ static bool choose(struct bench_results *results, MPI_Comm world, struct error *
         if (regexec(&pattern, exchange_backends[i]->name, 0, NULL, 0) != 0) continue;
         matching++;
         candidate->backend = exchange_backends[i];
-        why_not(exchange_backends[i], results, world, candidate->reason, sizeof candidate->reason);
-        if (candidate->reason[0])
-            results->n_skipped++;
-        else
-            add_cases(results, exchange_backends[i]);
+        // The reason, if any, is the same on all ranks.
+        const struct exchange_backend *b = candidate->backend;
+        const struct exchange_spec spec = exchange_plain(b);
+        struct error lost = {""};
+        candidate->reason[0] = '\0';
+        if (b->absent)
+            snprintf(candidate->reason, sizeof candidate->reason, "%s", b->absent);
+        else if (b->ranks_max && b->ranks_max < results->ranks)
+            snprintf(candidate->reason, sizeof candidate->reason, "serves at most %d rank(s)", b->ranks_max);
+        else if (b->one_node && results->nodes > 1)
+            snprintf(candidate->reason, sizeof candidate->reason, "serves the ranks of one node only");
+        else if (!exchange_check(&spec, world, &lost))
+            snprintf(candidate->reason, sizeof candidate->reason, "%s", lost.text);
+        results->n_skipped += candidate->reason[0] != '\0';
+        for (size_t k = 0; !candidate->reason[0] && k < o->targets.n * o->skew_us.n * o->bytes.n; k++) {
+            const size_t rest = k / o->bytes.n; // bytes change fastest, then the skew
+            results->cases[results->n_cases++] = (struct bench_case){
+                exchange_backends[i], (uint32_t)o->bytes.value[k % o->bytes.n].number,
+                &o->targets.value[rest / o->skew_us.n], o->skew_us.value[rest % o->skew_us.n].number};
+        }
     }
     regfree(&pattern);
     if (matching == 0)
@@ -546,16 +491,6 @@ static bool measure(struct bench_results *results, MPI_Comm world, bool talk, st
     return good;
 }
 
-static void list(const struct bench_results *results) {
-    char name[128];
-    for (size_t i = 0; i < results->n_cases; i++) {
-        bench_case_name(&results->cases[i], name, sizeof name);
-        puts(name);
-    }
-    for (size_t i = 0; i < results->n_skipped; i++)
-        fprintf(stderr, "%s: left out: %s\n", results->skipped[i].backend->name, results->skipped[i].reason);
-}
-
 /// \return the exit status.
 static int run(struct bench_results *results, MPI_Comm world, bool first, struct error *error) {
     const char *out = results->options->out;
@@ -580,13 +515,13 @@ static int run(struct bench_results *results, MPI_Comm world, bool first, struct
 }
 
 int main(int argc, char **argv) {
-    int rank, status = status_done;
+    int status = status_done;
     struct error error = {""};
     struct bench_options options;
     struct bench_results results = {.options = &options};
     MPI_Comm world = MPI_COMM_WORLD;
     MPI_Init(&argc, &argv);
-    MPI_Comm_rank(world, &rank);
+    const int rank = comm_rank(world);
     MPI_Comm_size(world, &results.ranks);
     const time_t now = time(NULL);
     strftime(results.started, sizeof results.started, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
@@ -602,13 +537,18 @@ int main(int argc, char **argv) {
             status = status_bad_input;
         else if (options.action == bench_run)
             status = run(&results, world, rank == 0, &error);
-        else if (rank == 0)
-            list(&results);
+        char name[128];
+        const bool lists = rank == 0 && status == status_done && options.action == bench_list;
+        for (size_t i = 0; lists && i < results.n_cases; i++) {
+            bench_case_name(&results.cases[i], name, sizeof name);
+            puts(name);
+        }
+        for (size_t i = 0; lists && i < results.n_skipped; i++)
+            fprintf(stderr, "%s: left out: %s\n", results.skipped[i].backend->name,
+                    results.skipped[i].reason);
     }
     if (rank == 0 && error_stands(&error)) fprintf(stderr, "bench_exchange: %s\n", error.text);
-    free(results.cases);
-    free(results.skipped);
-    free(results.measurements);
+    FREE(results.cases, results.skipped, results.measurements);
     MPI_Finalize();
     return status;
 }

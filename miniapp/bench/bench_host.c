@@ -16,6 +16,8 @@
 #include <string.h>
 #include <time.h>
 
+#pragma GCC diagnostic ignored "-Wunused-parameter" // of the functions in place of MPI's
+
 enum { partners_n = 32, counts = 4, repetitions = 15, windows = 200 };
 static const int among[counts] = {128, 1024, 4096, 16384};
 
@@ -25,12 +27,10 @@ static struct pretended {
 } pretended;
 
 int MPI_Comm_rank(MPI_Comm comm, int *rank) {
-    (void)comm;
     return *rank = 0, MPI_SUCCESS;
 }
 
 int MPI_Comm_size(MPI_Comm comm, int *ranks) {
-    (void)comm;
     return *ranks = pretended.ranks, MPI_SUCCESS;
 }
 
@@ -44,14 +44,12 @@ int MPI_Comm_free(MPI_Comm *comm) {
 
 int MPI_Comm_get_attr(MPI_Comm comm, int key, void *value, int *there) {
     static const int last_tag = 32767;
-    (void)comm, (void)key;
     *(const int **)value = &last_tag;
     return *there = 1, MPI_SUCCESS;
 }
 
 int MPI_Isend(const void *words, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
               MPI_Request *r) {
-    (void)words, (void)count, (void)type, (void)to, (void)tag, (void)comm;
     return *r = MPI_REQUEST_NULL, MPI_SUCCESS;
 }
 
@@ -61,20 +59,17 @@ int MPI_Issend(const void *words, int count, MPI_Datatype type, int to, int tag,
 }
 
 int MPI_Iprobe(int from, int tag, MPI_Comm comm, int *there, MPI_Status *status) {
-    (void)from, (void)tag, (void)comm;
     *there = pretended.next < partners_n;
     if (*there && status) status->MPI_SOURCE = pretended.partner[pretended.next++];
     return MPI_SUCCESS;
 }
 
 int MPI_Get_count(const MPI_Status *status, MPI_Datatype type, int *count) {
-    (void)status, (void)type;
     return *count = 1, MPI_SUCCESS;
 }
 
 int MPI_Recv(void *words, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
              MPI_Status *status) {
-    (void)count, (void)type, (void)tag, (void)comm, (void)status;
     *(uint32_t *)words = (uint32_t)from;
     return MPI_SUCCESS;
 }
@@ -85,50 +80,41 @@ int MPI_Irecv(void *words, int count, MPI_Datatype type, int from, int tag, MPI_
 }
 
 int MPI_Testall(int n, MPI_Request *requests, int *all, MPI_Status *statuses) {
-    (void)n, (void)requests, (void)statuses;
     return *all = 1, MPI_SUCCESS;
 }
 
 int MPI_Waitall(int n, MPI_Request *requests, MPI_Status *statuses) {
-    (void)n, (void)requests, (void)statuses;
     return MPI_SUCCESS;
 }
 
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request) {
-    (void)comm;
     return *request = MPI_REQUEST_NULL, MPI_SUCCESS;
 }
 
 int MPI_Test(MPI_Request *request, int *complete, MPI_Status *status) {
-    (void)request, (void)status;
     return *complete = 1, MPI_SUCCESS;
 }
 
 int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int n_in, const int *in, const int *weights_in, int n_out,
                                    const int *out, const int *weights_out, MPI_Info info, int reorder,
                                    MPI_Comm *graph) {
-    (void)comm, (void)n_in, (void)in, (void)weights_in, (void)n_out, (void)out, (void)weights_out;
-    (void)info, (void)reorder;
     return *graph = MPI_COMM_SELF, MPI_SUCCESS; // another one
 }
 
 int MPI_Neighbor_alltoall(const void *sent, int n, MPI_Datatype type, void *got, int m, MPI_Datatype other,
                           MPI_Comm comm) {
-    (void)sent, (void)n, (void)type, (void)m, (void)other, (void)comm;
     for (int i = 0; i < partners_n; i++) ((int *)got)[i] = 1;
     return MPI_SUCCESS;
 }
 
 int MPI_Neighbor_alltoallv(const void *sent, const int *n, const int *at, MPI_Datatype type, void *got,
                            const int *m, const int *to, MPI_Datatype other, MPI_Comm comm) {
-    (void)sent, (void)n, (void)at, (void)type, (void)m, (void)other, (void)comm;
     for (int i = 0; i < partners_n; i++) ((uint32_t *)got)[to[i]] = (uint32_t)i;
     return MPI_SUCCESS;
 }
 
 int MPI_Alltoall(const void *sent, int n, MPI_Datatype type, void *got, int m, MPI_Datatype other,
                  MPI_Comm comm) {
-    (void)sent, (void)type, (void)m, (void)other, (void)comm;
     for (int i = 0; i < partners_n; i++) ((int *)got)[(size_t)pretended.partner[i] * (size_t)n] = 1;
     if (n == 1) ((int *)got)[0] = 1; // sizes: of the own word
     return MPI_SUCCESS;
@@ -136,7 +122,6 @@ int MPI_Alltoall(const void *sent, int n, MPI_Datatype type, void *got, int m, M
 
 int MPI_Alltoallv(const void *sent, const int *n, const int *at, MPI_Datatype type, void *got, const int *m,
                   const int *to, MPI_Datatype other, MPI_Comm comm) {
-    (void)sent, (void)n, (void)at, (void)type, (void)m, (void)other, (void)comm;
     for (int i = 0; i < partners_n; i++) ((uint32_t *)got)[to[pretended.partner[i]]] = (uint32_t)i;
     return MPI_SUCCESS;
 }

@@ -5,9 +5,7 @@
 #include "base/alloc.h"
 #include "measurement/clock.h"
 #include "measurement/host.h"
-#include <math.h>
 #include <mpi.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,11 +78,6 @@ static const struct message_case large[] = {{1 << 20, 1}, {1 << 22, 1}};
 
 enum { n_cases = sizeof cases / sizeof *cases, n_large = sizeof large / sizeof *large };
 
-/// Returns how many times a repetition adds to a rank at most.
-static int message_times_room(int ranks) {
-    return n_cases * (ranks - 1) + 2 * n_large; // it meets every other rank once
-}
-
 /// Returns the wall-clock seconds of a round on the rank that sends.
 static double round_timed(const struct message_case *c, char *buffer, bool sends, int other) {
     MPI_Request requests[most_messages];
@@ -146,23 +139,13 @@ static void keep(struct message_times *times, struct message_time time, int rank
     if (rank == time.pair.first && times->n < times->room) times->all[times->n++] = time;
 }
 
-/// Times every case between the ranks of a pair. Called by these two ranks only.
-static void message_times_pair(struct message_times *times, struct rank_pair pair, int rank, int repetition,
-                               double min_time_s) {
-    char *buffer = ALLOC_ZERO(char, most_bytes);
-    for (int i = 0; i < n_cases; i++)
-        keep(times, time_alone(&cases[i], buffer, pair, rank, repetition, min_time_s), rank);
-    free(buffer);
-}
-
 /// Times large messages from each rank of the first half to its partner in the second half: one pair at a
 /// time, and all of them at once. An odd rank in between is left out. Collective.
-static void message_times_halves(struct message_times *times, int rank, int ranks, int repetition,
-                                 double min_time_s) {
+static void message_times_halves(struct message_times *times, char *buffer, int rank, int ranks,
+                                 int repetition, double min_time_s) {
     const int half = ranks / 2, place = rank % (ranks - half);
     const struct rank_pair pair = {place, place + ranks - half};
     const bool takes_part = pair.second < ranks, sends = rank == pair.first;
-    char *buffer = ALLOC_ZERO(char, most_bytes);
     for (int i = 0; i < n_large; i++) {
         int rounds = 1;
         for (int turn = 0; turn < half; turn++) {
@@ -177,7 +160,6 @@ static void message_times_halves(struct message_times *times, int rank, int rank
         const double seconds = median_timed(&large[i], buffer, sends, other_of(pair, rank), rounds);
         keep(times, (struct message_time){repetition, pair, large[i], half, rounds, seconds}, rank);
     }
-    free(buffer);
 }
 
 /// Says on the first rank whether it has sent a message while the second one was not yet asking for it. The
@@ -217,8 +199,7 @@ static bool is_eager(int bytes, char *buffer, struct rank_pair pair, int rank) {
 
 /// Returns the largest message, up to most_bytes, that leaves the first rank of a pair before the second one
 /// has asked for it; -1 if none does. Called by the two ranks only; the result is valid on the first one.
-static int message_eager_bytes(struct rank_pair pair, int rank) {
-    char *buffer = ALLOC_ZERO(char, most_bytes);
+static int message_eager_bytes(struct rank_pair pair, char *buffer, int rank) {
     int eager = -1, asks = most_bytes;
     is_eager(0, buffer, pair, rank); // makes the connection
     if (is_eager(most_bytes, buffer, pair, rank)) eager = most_bytes;
@@ -229,7 +210,6 @@ static int message_eager_bytes(struct rank_pair pair, int rank) {
         else
             asks = middle;
     }
-    free(buffer);
     return eager;
 }
 
@@ -249,11 +229,10 @@ static const char *const help =
     "\n"
     "  mpirun -n R bench_messages [--pairs N] [--bisection] [--eager] [--repetitions N] [--min-time S]\n"
     "\n"
-    "In a round, the first rank of a pair sends messages without waiting in between. The second one awaits "
-    "all\n"
-    "of them and answers with an empty one. The cases are one message of each size, and empty messages of "
-    "each\n"
-    "number. One pair at a time is measured; the other ranks wait.\n"
+    "In a round, the first rank of a pair sends messages without waiting in between. The second one awaits\n"
+    "all of them and answers with an empty one. The cases are one message of each size, and empty messages "
+    "of\n"
+    "each number. One pair at a time is measured; the other ranks wait.\n"
     "\n"
     "  --pairs N        pairs of ranks, spread evenly over all, or all there are (1: first and last rank)\n"
     "  --bisection      also large messages from the first half of the ranks to the second, all at once\n"
@@ -267,21 +246,24 @@ static const char *const help =
 /// Collective.
 static int measure(struct message_times *times, const struct options *options, int rank, int ranks) {
     const int most = rank_pairs_all(ranks), pairs = options->pairs < most ? options->pairs : most;
+    char *buffer = ALLOC_ZERO(char, most_bytes);
     int eager = -1;
     for (int repetition = 0; repetition < options->repetitions; repetition++) {
         for (int i = 0; i < pairs; i++) {
             const struct rank_pair pair = rank_pair_of(i, pairs, ranks);
             MPI_Barrier(MPI_COMM_WORLD);
-            if (rank == pair.first || rank == pair.second)
-                message_times_pair(times, pair, rank, repetition, options->min_time_s);
+            for (int c = 0; (rank == pair.first || rank == pair.second) && c < n_cases; c++)
+                keep(times, time_alone(&cases[c], buffer, pair, rank, repetition, options->min_time_s), rank);
         }
-        if (options->bisection) message_times_halves(times, rank, ranks, repetition, options->min_time_s);
+        if (options->bisection)
+            message_times_halves(times, buffer, rank, ranks, repetition, options->min_time_s);
     }
     const struct rank_pair ends = rank_pair_of(0, 1, ranks);
     MPI_Barrier(MPI_COMM_WORLD);
     if (options->eager && (rank == ends.first || rank == ends.second))
-        eager = message_eager_bytes(ends, rank);
+        eager = message_eager_bytes(ends, buffer, rank);
     MPI_Barrier(MPI_COMM_WORLD);
+    free(buffer);
     return eager;
 }
 
@@ -296,8 +278,7 @@ static struct message_times collect(const struct message_times *own, char *names
     for (int i = 0; rank == 0 && i < ranks; sum += counts[i++]) places[i] = sum;
     struct message_times all = {ALLOC(struct message_time, (size_t)(sum / size)), sum / size, sum / size};
     MPI_Gatherv(own->all, bytes, MPI_BYTE, all.all, counts, places, MPI_BYTE, 0, MPI_COMM_WORLD);
-    free(counts);
-    free(places);
+    FREE(counts, places);
     return all;
 }
 
@@ -360,15 +341,13 @@ int main(int argc, char **argv) {
         if (rank == 0) fprintf(stderr, "bench_messages: %s\n", wrong);
         status = status_bad_input;
     } else {
-        const int room = options.repetitions * message_times_room(ranks);
+        const int room = options.repetitions * (n_cases * (ranks - 1) + 2 * n_large); // meets every rank once
         struct message_times own = {ALLOC(struct message_time, (size_t)room), 0, room};
         char *names = ALLOC_ZERO(char, (size_t)ranks *name_length);
         const int eager = measure(&own, &options, rank, ranks);
         struct message_times all = collect(&own, names, rank, ranks);
         if (rank == 0 && !report(&all, names, ranks, eager)) status = status_failed;
-        free(own.all);
-        free(all.all);
-        free(names);
+        FREE(own.all, all.all, names);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();

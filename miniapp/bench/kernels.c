@@ -4,17 +4,8 @@
 
 #include "kernels.h"
 
-#include "base/alloc.h"
-#include "base/ring.h"
-#include "base/rng.h"
-#include "description/network.h"
-#include "neuron/external.h"
-#include "neuron/model.h"
 #include "run/build.h"
-#include "run/lane.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { steps_per_run = 100, network_neurons = 20000 };
 

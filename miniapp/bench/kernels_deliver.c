@@ -16,13 +16,9 @@
 
 #include "kernels.h"
 
-#include "base/alloc.h"
-#include "base/ring.h"
 #include "base/rng.h"
 #include "description/distributions.h"
 #include "synapse/table.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { synapses = 20000000, events_per_batch = 5000, events_per_run = 200000 };
 enum { neurons = 20000, longest = 200, before_lists = 5 }; // synapses
@@ -223,8 +219,7 @@ static inline void fetch_cells(const uint32_t *at, uint32_t length, uint32_t row
 }
 
 /// Fetches the first lines of a list, or of a `brief` one both ends.
-__attribute__((always_inline)) static inline void fetch_list(const uint32_t *at, uint32_t length,
-                                                             const bool brief) {
+ALWAYS_INLINE void fetch_list(const uint32_t *at, uint32_t length, const bool brief) {
     if (brief) {
         __builtin_prefetch(at);
         __builtin_prefetch(at + length - 1);
@@ -236,8 +231,7 @@ __attribute__((always_inline)) static inline void fetch_list(const uint32_t *at,
 /// Goes from one random list to the next and adds its synapses to their places. `ahead` is the number of
 /// spikes whose lists are fetched beforehand: first their first lines, and later ones while they are read; 0
 /// is none. `cells_ahead` is the number of those whose cells of the ring are fetched, too.
-__attribute__((always_inline)) static inline uint64_t run_bound(struct delivery *d, const size_t ahead,
-                                                                const size_t cells_ahead) {
+ALWAYS_INLINE uint64_t run_bound(struct delivery *d, const size_t ahead, const size_t cells_ahead) {
     const uint32_t size = ring_size(&d->ring), length = d->length;
     const uint32_t *synapse = d->synapses + before_lists;
     uint64_t events = 0;

@@ -1,8 +1,5 @@
 #include "exchange_trial.h"
 
-#include "base/alloc.h"
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 bool serves(const struct exchange_backend *backend, int ranks) {

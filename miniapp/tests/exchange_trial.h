@@ -4,7 +4,6 @@
 #pragma once
 
 #include "support.h"
-#include "transport/exchange.h"
 
 enum { ranks_max = 64 };
 

@@ -9,8 +9,6 @@
 #include "support.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static void print(const struct outcome *o) {
     printf("{\"checksum\": \"%016" PRIx64 "\", \"spikes\": %" PRIu64 ", \"synaptic_events\": %" PRIu64

@@ -1,11 +1,4 @@
 #include "support.h"
-#include "base/alloc.h"
-#include "base/spike.h"
-#include "description/distributions.h"
-#include "description/network.h"
-#include "description/placement.h"
-#include <stdlib.h>
-#include <string.h>
 
 const char *const eight_areas =
     "{'format_version': 1, 'seed': 7, 'delay_ratio': 3,"
@@ -116,8 +109,8 @@ bool open_placement(struct placement *placement, const struct description *descr
     json_t *file = !rule->deal_file ? NULL
                    : given          ? json_deep_copy(given)
                                     : scattered(&description->network, ranks);
-    const bool opened = placement_open_unequal(placement, rule, &description->network, ranks, threads, file,
-                                               description->placement_weights, error);
+    const bool opened = placement_open(placement, rule, &description->network, ranks, threads, file,
+                                       description->placement_weights, error);
     json_decref(file);
     return opened;
 }
@@ -269,11 +262,7 @@ struct outcome run_brute_force(const struct description *description, int64_t le
                 checksum_state(network->populations[p].first + i, model[p]->state_of(state[p], i));
         model[p]->close(state[p]);
     }
-    free(all.synapse);
-    free(input);
-    free(fired);
-    free(state);
-    free(model);
+    FREE(all.synapse, input, fired, state, model);
     return outcome;
 }
 

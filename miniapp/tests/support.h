@@ -3,13 +3,11 @@
 
 #pragma once
 
-#include "record/results.h"
+#include "record/record.h"
 
 // cmocka wants these before it.
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include <cmocka.h>
 

@@ -1,15 +1,7 @@
 /// \file
 /// Random numbers against Random123's known answers; wire format; order-free checksum.
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/id_set.h"
-#include "base/rng.h"
-#include "base/spike.h"
 #include "support.h"
-#include "transport/exchange.h"
-#include <stdlib.h>
-#include <string.h>
 
 TEST(blocks_lie_apart_and_large_ones_on_huge_pages) {
     enum { small = 20, huge = 1 << 21 };

@@ -3,8 +3,6 @@
 
 #include "support.h"
 
-#include <string.h>
-
 /// Neurons without synapses, and cycles of so many steps that the spikes of one could not be counted.
 static const char *const long_cycles =
     "{'format_version': 1, 'time': {'resolution_ms': 1e-6, 'cycle_ms': 1000, 'simulate_ms': 1000},"
@@ -20,7 +18,7 @@ static void check_failure(const char *text, const struct exchange_backend *backe
     struct model model;
     open_description(&description, text, NULL);
     assert_true(placement_open(&placement, placement_find("round_robin"), &description.network, world_ranks(),
-                               2, NULL, &error) &&
+                               2, NULL, NULL, &error) &&
                 schedule_plan(&schedule, &description, &placement, &error));
     if (backend) schedule.lanes[schedule.n_lanes - 1].exchange.backend = backend;
     assert_false(build(&model, &description, &placement, &schedule, MPI_COMM_WORLD, NULL, &error));

@@ -1,12 +1,8 @@
 /// \file
 /// Counters by phase and thread, and their sums over threads.
 
-#include "record/results.h"
-#include "run/counters.h"
 #include "support.h"
 #include <omp.h>
-#include <stdlib.h>
-#include <string.h>
 
 /// Counters of two threads, of which the first two quantities are wanted.
 static struct counters made(struct thread_counters own[2]) {

@@ -3,9 +3,6 @@
 
 #include "support.h"
 
-#include "base/rng.h"
-#include "description/distributions.h"
-
 enum { draws = 200000, most = 400 };
 
 static const struct setting {

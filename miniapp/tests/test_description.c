@@ -3,8 +3,6 @@
 
 #include "support.h"
 
-#include <string.h>
-
 static const char *const good =
     "{'format_version': 1, 'time': {'cycle_ms': 0.2, 'simulate_ms': 10, 'warmup_ms': 1}, 'delay_ratio': 5,"
     " 'network': {'populations': ["

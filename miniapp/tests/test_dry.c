@@ -5,10 +5,6 @@
 
 #include "support.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /// A run, or what was built of it.
 struct one {
     struct placement placement;

@@ -4,10 +4,7 @@
 
 #include "exchange_trial.h"
 
-#include "base/alloc.h"
 #include <malloc.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void expect_no_faults(uint64_t faults, const struct exchange_backend *backend, int topology_number) {
     if (faults)

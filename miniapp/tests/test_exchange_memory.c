@@ -4,9 +4,6 @@
 
 #include "exchange_trial.h"
 
-#include "base/alloc.h"
-#include <stdlib.h>
-
 enum { windows = 10, words_to_each = 5 };
 
 /// What an exchange on so many ranks takes on this one, each of which has its neighbours in a ring as

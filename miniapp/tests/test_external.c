@@ -3,12 +3,6 @@
 
 #include "support.h"
 
-#include "base/alloc.h"
-#include "description/distributions.h"
-#include "neuron/external.h"
-#include <stdlib.h>
-#include <string.h>
-
 static const double means[] = {1e-6, 0.01, 0.12, 1.2, 20, 100};
 enum { n_means = sizeof means / sizeof *means, neurons = 203, steps = 2000 };
 

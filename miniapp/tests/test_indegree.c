@@ -2,12 +2,8 @@
 /// In-degrees that are drawn: their distribution, that they belong to neuron and projection, what a network
 /// expects of them, and what is refused.
 
-#include "app/explain.h"
-#include "base/alloc.h"
-#include "description/network.h"
+#include "app/job.h"
 #include "support.h"
-#include <stdlib.h>
-#include <string.h>
 
 /// Two pools of `pool` neurons, and `targets` neurons that each receive a Poisson number from either.
 static void open_pools(struct description *d, int pool, int targets, double mean, int seed) {
@@ -126,7 +122,8 @@ TEST(the_expected_lists_are_those_of_random_in_degrees) {
                    seed); // misses with e^-1; an in-degree of 0.15 each would with (2/3)^3 < 0.3
         counted += count_lists(&d.network) / seeds;
         if (seed == 1) {
-            assert_true(placement_open(&placement, placement_find("area"), &d.network, 1, 1, NULL, &error));
+            assert_true(
+                placement_open(&placement, placement_find("area"), &d.network, 1, 1, NULL, NULL, &error));
             assert_true(schedule_plan(&schedule, &d, &placement, &error));
             const struct estimate estimate = estimate_rank(&d, &placement, &schedule, 0);
             for (int lane = 0; lane < schedule.n_lanes; lane++) expected += estimate.lane_lists[lane];

@@ -4,8 +4,6 @@
 
 #include "support.h"
 
-#include <string.h>
-
 static bool serves(const struct exchange_backend *backend) {
     const int ranks = world_ranks();
     return !backend->absent && (backend->ranks_max == 0 || backend->ranks_max >= ranks);

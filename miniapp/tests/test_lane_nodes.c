@@ -3,9 +3,6 @@
 
 #include "support.h"
 
-#include "run/lane.h"
-#include <string.h>
-
 /// Stands before the function of the MPI library.
 int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made) {
     int rank;

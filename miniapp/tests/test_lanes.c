@@ -3,8 +3,6 @@
 
 #include "support.h"
 
-#include <string.h>
-
 TEST(a_list_of_lanes_is_a_schedule) {
     struct planned *p = accept(OVERRIDES("schedule=[{\"name\": \"own\", \"group\": \"area\"},"
                                          " {\"name\": \"pair\", \"group\": 2, \"period\": 2},"

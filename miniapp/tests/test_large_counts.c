@@ -2,13 +2,8 @@
 /// Counts beyond what 32 bits hold are refused with one line, never wrapped around. Nothing large is
 /// allocated here.
 
-#include "base/alloc.h"
-#include "run/build.h"
 #include "support.h"
-#include "transport/exchange.h"
 #include "transport/exchange/counted.h"
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -144,8 +139,8 @@ static const char *limits_of(const char *a, const char *b, const char *indegree,
     }
     error = (struct error){""};
     open_description(&d, text, overrides);
-    assert_true(
-        placement_open(&placement, placement_find("round_robin"), &d.network, 1, threads, NULL, &error));
+    assert_true(placement_open(&placement, placement_find("round_robin"), &d.network, 1, threads, NULL, NULL,
+                               &error));
     struct model model = {.description = &d, .placement = &placement, .ranks = 1, .threads = threads};
     model.weights = (int32_t *)&weight;
     model.n_classes = 1;

@@ -6,8 +6,6 @@
 
 #include <limits.h>
 
-#include "transport/grid.h"
-
 static struct exchange_spec two_level(const struct exchange_backend *inner,
                                       const struct exchange_backend *outer, int group) {
     return (struct exchange_spec){exchange_find("two_level"),

@@ -5,9 +5,6 @@
 
 #include "support.h"
 
-#include "neuron/model.h"
-#include <string.h>
-
 static const double h = 0.1, hair = 1e-9; // ms; mV
 enum { steps = 400 };
 

@@ -3,11 +3,6 @@
 
 #include "support.h"
 
-#include "base/alloc.h"
-#include "synapse/table.h"
-#include <math.h>
-#include <stdlib.h>
-
 enum { few = 11, longest = 6 };
 
 static const int32_t weights[] = {3};

@@ -2,7 +2,6 @@
 /// Runs the tests of a program (TEST in support.h), between MPI_Init and MPI_Finalize where they need MPI.
 
 #include "support.h"
-#include <mpi.h>
 
 enum { tests_max = 64 };
 

@@ -3,11 +3,6 @@
 
 #include "support.h"
 
-#include "base/alloc.h"
-#include "neuron/model.h"
-#include <stdlib.h>
-#include <string.h>
-
 enum { neurons = 200, steps = 3000 };
 
 static struct neuron_setup setup_of(const struct neuron_model *model, struct share share) {
@@ -41,8 +36,7 @@ static void run_block(const struct neuron_model *model, struct share share, bool
     for (uint32_t i = 0; i < share.count; i++)
         left[share.first + i * share.stride] = model->state_of(state, i);
     model->close(state);
-    free(input);
-    free(numbers);
+    FREE(input, numbers);
 }
 
 TEST(spikes_do_not_depend_on_the_cut_into_blocks) {
@@ -58,8 +52,7 @@ TEST(spikes_do_not_depend_on_the_cut_into_blocks) {
         assert_non_null(memchr(whole, true, steps * sizeof *whole));
         assert_memory_equal(whole_left, cut_left, sizeof whole_left);
     }
-    free(whole);
-    free(cut);
+    FREE(whole, cut);
 }
 
 /// Runs ignore_and_fire and counts: spikes in all, the neurons' first steps, and the intervals seen.

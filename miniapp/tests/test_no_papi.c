@@ -1,9 +1,7 @@
 /// \file
 /// A build without PAPI: each counter that was asked for is unavailable, with the reason.
 
-#include "run/counters.h"
 #include "support.h"
-#include <string.h>
 
 TEST(everything_is_unavailable_with_the_reason) {
     static const char *const asked[] = {"record.counters=true",

@@ -1,11 +1,7 @@
 /// \file
 /// The outbox keeps the words of each destination, and its memory follows the words, not the destinations.
 
-#include "base/alloc.h"
 #include "support.h"
-#include "transport/exchange.h"
-#include <stdlib.h>
-#include <string.h>
 
 static uint32_t next_random(uint64_t *state) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;

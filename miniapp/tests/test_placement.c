@@ -3,12 +3,6 @@
 
 #include "support.h"
 
-#include "base/alloc.h"
-#include "description/network.h"
-#include "description/placement.h"
-#include <stdlib.h>
-#include <string.h>
-
 static void check_ownership(const struct placement *placement) {
     const struct network *network = placement->network;
     int *owner = ALLOC(int, network->n_neurons);
@@ -41,8 +35,7 @@ static void check_ownership(const struct placement *placement) {
         sum += here;
     }
     assert_int_equal(sum, network->n_neurons);
-    free(owner);
-    free(neurons);
+    FREE(owner, neurons);
 }
 
 /// Returns the weights ..., 3, 3, 2, 2, 1, 1 of so many ranks.
@@ -62,8 +55,8 @@ TEST(every_neuron_has_one_owner) {
                 struct error error = {""};
                 json_t *file = scattered(&d.network, ranks);
                 json_t *weights = placement_rules[rule]->spread && threads > 1 ? descending(ranks) : NULL;
-                if (!placement_open_unequal(&placement, placement_rules[rule], &d.network, ranks, threads,
-                                            file, weights, &error))
+                if (!placement_open(&placement, placement_rules[rule], &d.network, ranks, threads, file,
+                                    weights, &error))
                     fail_msg("%s on %d ranks: %s", placement_rules[rule]->name, ranks, error.text);
                 json_decref(file);
                 json_decref(weights);
@@ -95,7 +88,8 @@ TEST(round_robin_is_level) {
     struct placement placement;
     struct error error = {""};
     open_description(&d, eight_areas, NULL);
-    assert_true(placement_open(&placement, placement_find("round_robin"), &d.network, 4, 2, NULL, &error));
+    assert_true(
+        placement_open(&placement, placement_find("round_robin"), &d.network, 4, 2, NULL, NULL, &error));
     uint32_t neurons[4];
     placement_neurons(&placement, neurons);
     for (int rank = 0; rank < 4; rank++)
@@ -109,12 +103,12 @@ TEST(area_keeps_areas_and_needs_one_per_rank) {
     struct placement placement;
     struct error error = {""};
     open_description(&d, eight_areas, NULL);
-    assert_true(placement_open(&placement, placement_find("area"), &d.network, 8, 2, NULL, &error));
+    assert_true(placement_open(&placement, placement_find("area"), &d.network, 8, 2, NULL, NULL, &error));
     uint32_t neurons[8];
     placement_neurons(&placement, neurons);
     assert_int_equal(neurons[0], 37 + 9); // both populations of area a
     placement_close(&placement);
-    assert_false(placement_open(&placement, placement_find("area"), &d.network, 9, 2, NULL, &error));
+    assert_false(placement_open(&placement, placement_find("area"), &d.network, 9, 2, NULL, NULL, &error));
     assert_string_equal(error.text,
                         "placement: \"area\" cannot deal 8 area(s) to 9 ranks; expected at most 8 ranks, or "
                         "placement area_group");
@@ -166,8 +160,8 @@ TEST(area_group_levels_the_ranks) {
         struct placement placement;
         uint32_t best = 1;
         while (fewest_ranks(size, best) > (uint64_t)ranks) best++;
-        assert_true(
-            placement_open(&placement, placement_find("area_group"), &d.network, ranks, 1, NULL, &error));
+        assert_true(placement_open(&placement, placement_find("area_group"), &d.network, ranks, 1, NULL, NULL,
+                                   &error));
         // Dealing the two populations of area a in turn may put one neuron more on a rank.
         uint32_t most = 0, neurons[20];
         placement_neurons(&placement, neurons);
@@ -199,8 +193,8 @@ TEST(short_ranges_are_spread_over_threads) {
         json_array_append_new(json_object_get(file, "end"), json_integer(gid + 1));
         json_array_append_new(json_object_get(file, "rank"), json_integer(gid < 20 ? 0 : gid * gid % ranks));
     }
-    assert_true(
-        placement_open(&placement, placement_find("from_file"), &d.network, ranks, threads, file, &error));
+    assert_true(placement_open(&placement, placement_find("from_file"), &d.network, ranks, threads, file,
+                               NULL, &error));
     check_ownership(&placement);
     assert_int_equal(placement.deals[0].end, 20);
     for (int rank = 0; rank < ranks; rank++) {

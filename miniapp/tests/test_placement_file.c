@@ -3,9 +3,6 @@
 
 #include "support.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /// Ranges that are dealt over all ranks from neuron 0 on are what round_robin does, threads included.
 TEST(a_file_can_deal_as_round_robin_does) {
     enum { ranks = 5, threads = 3 };
@@ -20,8 +17,9 @@ TEST(a_file_can_deal_as_round_robin_does) {
         json_array_set_new(json_object_get(file, "origin"), i, json_integer(0));
     }
     assert_true(
-        placement_open(&rule, placement_find("round_robin"), &d.network, ranks, threads, NULL, &error));
-    assert_true(placement_open(&read, placement_find("from_file"), &d.network, ranks, threads, file, &error));
+        placement_open(&rule, placement_find("round_robin"), &d.network, ranks, threads, NULL, NULL, &error));
+    assert_true(
+        placement_open(&read, placement_find("from_file"), &d.network, ranks, threads, file, NULL, &error));
     assert_true(placement_deals(&read) > placement_deals(&rule));
     for (uint32_t k = 0; k < placement_deals(&read); k++)
         for (uint32_t gid = read.deals[k].first; gid < read.deals[k].end; gid++) {
@@ -41,7 +39,7 @@ static void refuse_file(const struct network *network, const char *change, const
     struct error error = {""};
     json_t *file = scattered(network, 4);
     assert_true(description_override(file, change, &error));
-    assert_false(placement_open(&placement, placement_find("from_file"), network, 4, 2, file, &error));
+    assert_false(placement_open(&placement, placement_find("from_file"), network, 4, 2, file, NULL, &error));
     if (!strstr(error.text, message)) fail_msg("the message is '%s', expected '%s'", error.text, message);
     json_decref(file);
     placement_close(&placement);

@@ -4,12 +4,6 @@
 
 #include "support.h"
 
-#include "base/alloc.h"
-#include "description/placement.h"
-#include "schedule/schedule.h"
-#include <stdlib.h>
-#include <string.h>
-
 /// Returns the weights 3, 1, 1, 3, 1, 1, ... of so many ranks.
 static json_t *every_third(int ranks) {
     json_t *weights = json_array();
@@ -26,10 +20,10 @@ TEST(ranks_have_their_share_by_weight) {
                 struct placement placement, equal;
                 struct error error = {""};
                 json_t *weights = every_third(ranks);
-                assert_true(placement_open_unequal(&placement, placement_rules[rule], &d.network, ranks,
-                                                   threads, NULL, weights, &error));
-                assert_true(
-                    placement_open(&equal, placement_rules[rule], &d.network, ranks, threads, NULL, &error));
+                assert_true(placement_open(&placement, placement_rules[rule], &d.network, ranks, threads,
+                                           NULL, weights, &error));
+                assert_true(placement_open(&equal, placement_rules[rule], &d.network, ranks, threads, NULL,
+                                           NULL, &error));
                 equal.weights = ALLOC(double, (size_t)ranks);
                 for (int rank = 0; rank < ranks; rank++) equal.weights[rank] = rank % 3 ? 1 : 3;
                 assert_true(placement_balance(&placement) <= placement_balance(&equal) + 1e-9);
@@ -52,9 +46,9 @@ TEST(equal_weights_change_nothing) {
         struct placement placement, usual;
         struct error error = {""};
         json_t *weights = json_pack("[f, f, f, f]", 0.3, 0.3, 0.3, 0.3);
-        assert_true(placement_open_unequal(&placement, placement_rules[rule], &d.network, 4, 2, NULL, weights,
-                                           &error));
-        assert_true(placement_open(&usual, placement_rules[rule], &d.network, 4, 2, NULL, &error));
+        assert_true(
+            placement_open(&placement, placement_rules[rule], &d.network, 4, 2, NULL, weights, &error));
+        assert_true(placement_open(&usual, placement_rules[rule], &d.network, 4, 2, NULL, NULL, &error));
         assert_int_equal(placement_deals(&placement), placement_deals(&usual));
         assert_memory_equal(placement.deals, usual.deals, placement_deals(&usual) * sizeof *usual.deals);
         json_decref(weights);

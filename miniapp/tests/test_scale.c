@@ -3,11 +3,7 @@
 /// begins, gather what nobody needs, or store into memory that others may put into. Calls of MPI are watched
 /// by functions of the same names.
 
-#include "base/alloc.h"
 #include "exchange_trial.h"
-#include "transport/exchange.h"
-#include <stdlib.h>
-#include <string.h>
 
 static struct watched {
     jmp_buf aborted;

@@ -3,8 +3,6 @@
 
 #include "support.h"
 
-#include <string.h>
-
 TEST(structure_aware_has_a_near_and_a_far_lane) {
     struct planned *p = accept(OVERRIDES("schedule=structure_aware"), 4);
     const struct lane_plan *near = &p->schedule.lanes[0], *far = &p->schedule.lanes[1];
@@ -60,7 +58,8 @@ TEST(lanes_follow_areas_on_ranks_that_are_not_consecutive) {
         json_pack("{ss si si s[iiiiiii] s[iiiiiii] s[iiiiiii] s[iiiiiii]}", "kind", "placement",
                   "format_version", 1, "ranks", ranks, "first", 0, 37, 57, 89, 98, 114, 130, "end", 37, 57,
                   89, 98, 114, 130, 146, "rank", 0, 1, 2, 4, 3, 5, 2, "over", 1, 1, 1, 1, 1, 1, 2);
-    assert_true(placement_open(&placement, placement_find("from_file"), &d.network, ranks, 1, file, &error));
+    assert_true(
+        placement_open(&placement, placement_find("from_file"), &d.network, ranks, 1, file, NULL, &error));
     assert_true(schedule_plan(&schedule, &d, &placement, &error));
     const struct grouping *near = &schedule.lanes[0].groups, *b_to_a = &schedule.lanes[1].groups;
     static const int first[2][ranks] = {{0, 1, 2, 2, 0, 5}, {0, 0, 2, 3, 0, 5}};

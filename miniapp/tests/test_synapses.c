@@ -3,10 +3,6 @@
 
 #include "support.h"
 
-#include "base/alloc.h"
-#include "synapse/table.h"
-#include <stdlib.h>
-
 enum { few = 11, many = 90000, longest = 6, most_lists = 9000, synapses = 400, window_steps = 3 };
 
 static const int32_t weights[] = {3, -2, 1000};

@@ -4,11 +4,6 @@
 
 #include "support.h"
 
-#include "base/alloc.h"
-#include "description/network.h"
-#include <stdlib.h>
-#include <string.h>
-
 static void open_weights(struct description *d, double mean, double sd, int classes) {
     char weight[160];
     snprintf(weight, sizeof weight,

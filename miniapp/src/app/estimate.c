@@ -1,15 +1,5 @@
-#include "app/explain.h"
-#include "base/alloc.h"
-#include "run/build.h"
-#include "run/dry.h"
-#include "schedule/schedule.h"
-#include "transport/fanout.h"
-#include "transport/grid.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "app/job.h"
 
-/// Expected counts of a lane on a rank.
 struct lane_share {
     double lists, synapses;
     double sources; ///< neurons from which there can be synapses

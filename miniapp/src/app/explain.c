@@ -1,15 +1,5 @@
-#include "app/explain.h"
+#include "app/job.h"
 
-#include "base/alloc.h"
-#include "neuron/model.h"
-#include "record/record.h"
-#include "run/counters.h"
-#include "schedule/schedule.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/// Makes a new list with an object for each member of a registry.
 #define JSON_LIST(list, table, object)                                                                       \
     json_t *list = json_array();                                                                             \
     for (int i = 0; table[i]; i++) json_array_append_new(list, object(table[i]))
@@ -18,25 +8,23 @@ static json_t *placement_json(const struct placement_rule *rule) {
     return json_pack("{ss ss}", "name", rule->name, "summary", rule->summary);
 }
 
-static json_t *group_json(int group) {
-    if (group == group_area) return json_string("area");
-    if (group == group_square) return json_string("square");
-    return group == group_world ? json_string("world") : json_integer(group);
-}
-
-static json_t *period_json(int period) {
-    if (period == period_delay_ratio) return json_string("D");
-    return period == period_auto ? json_string("auto") : json_integer(period);
+static json_t *word_or_number(const char *word, int number) {
+    return word ? json_string(word) : json_integer(number);
 }
 
 static json_t *schedule_json(const struct schedule_rule *rule) {
+    static const char *const groups[] = {
+        [group_world] = "world", [-group_area] = "area", [-group_square] = "square"};
+    static const char *const periods[] = {[period_delay_ratio] = "D", [-period_auto] = "auto"};
     json_t *lanes = json_array();
     for (int l = 0; l < rule->n_lanes; l++) {
         const struct lane_rule *lane = &rule->lanes[l];
-        json_t *lag = lane->lag == lag_given ? json_string("lag") : json_integer(lane->lag);
-        json_array_append_new(lanes,
-                              json_pack("{ss so so so}", "name", lane->name, "group", group_json(lane->group),
-                                        "period", period_json(lane->period), "lag", lag));
+        json_array_append_new(
+            lanes,
+            json_pack("{ss so so so}", "name", lane->name, "group",
+                      word_or_number(lane->group <= 0 ? groups[-lane->group] : NULL, lane->group), "period",
+                      word_or_number(lane->period <= 0 ? periods[-lane->period] : NULL, lane->period), "lag",
+                      word_or_number(lane->lag == lag_given ? "lag" : NULL, lane->lag)));
     }
     return json_pack("{ss ss ss so}", "name", rule->name, "summary", rule->summary, "placement",
                      rule->placement, "lanes", lanes);
@@ -78,6 +66,13 @@ static json_t *file_json(const struct run_file *file) {
     return json_pack("{ss ss ss}", "name", file->name, "summary", file->summary, "writer", file->writer);
 }
 
+/// Prints a new object, and frees it.
+static void print(json_t *json) {
+    json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    printf("\n");
+    json_decref(json);
+}
+
 void list_print(void) {
     JSON_LIST(placements, placement_rules, placement_json);
     JSON_LIST(schedules, schedule_rules, schedule_json);
@@ -86,34 +81,19 @@ void list_print(void) {
     JSON_LIST(models, neuron_models, neuron_model_json);
     JSON_LIST(all_meters, meters, meter_json);
     JSON_LIST(files, run_files, file_json);
-    json_t *all = json_pack("{ss si so so so so so so so}", "kind", "registries", "format_version", 1,
-                            "placements", placements, "schedules", schedules, "wires", wires, "exchanges",
-                            exchanges, "neuron_models", models, "meters", all_meters, "run_files", files);
-    json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    printf("\n");
-    json_decref(all);
-}
-
-/// Returns how many events from outside all neurons together receive in a second of simulated time.
-static double external_events(const struct description *d) {
-    double per_step = 0;
-    for (uint32_t p = 0; p < d->network.n_populations; p++)
-        per_step += d->network.populations[p].external.mean * d->network.populations[p].size;
-    return per_step * 1e3 / d->given.resolution_ms;
-}
-
-/// Says whether in-degrees are random, so that numbers of synapses are expected ones.
-static bool synapses_are_expected(const struct network *network) {
-    for (uint32_t i = 0; i < network->n_projections; i++)
-        if (network->projections[i].indegree.above) return true;
-    return false;
+    print(json_pack("{ss si so so so so so so so}", "kind", "registries", "format_version", 1, "placements",
+                    placements, "schedules", schedules, "wires", wires, "exchanges", exchanges,
+                    "neuron_models", models, "meters", all_meters, "run_files", files));
 }
 
 static json_t *network_json(const struct network *network) {
+    bool expected = false; // in-degrees are random
+    for (uint32_t i = 0; i < network->n_projections; i++)
+        expected = expected || network->projections[i].indegree.above;
     return json_pack("{sI sI sI sI sb sI}", "neurons", (json_int_t)network->n_neurons, "populations",
                      (json_int_t)network->n_populations, "areas", (json_int_t)network->n_areas, "synapses",
-                     (json_int_t)network_synapses(network), "synapses_are_expected",
-                     (int)synapses_are_expected(network), "seed", (json_int_t)network->seed);
+                     (json_int_t)network_synapses(network), "synapses_are_expected", (int)expected, "seed",
+                     (json_int_t)network->seed);
 }
 
 static json_t *time_json(const struct description *d) {
@@ -124,37 +104,30 @@ static json_t *time_json(const struct description *d) {
 
 static json_t *input_json(const struct description *d) {
     const struct network *network = &d->network;
-    json_t *ring = json_pack("{sI si sf}", "slots", (json_int_t)network->longest_delay + 1, "bits",
-                             network->narrow_input ? 16 : 32, "unit", network->weight_unit);
-    return json_pack("{so si sf}", "ring", ring, "bytes_per_synapse", network->normal ? 8 : 4,
-                     "external_events_per_s", external_events(d));
-}
-
-/// Returns the connections in each level of a composed exchange, or null.
-static json_t *levels_json(const struct lane_plan *lane) {
-    json_t *list = lane->exchange.levels.n ? json_array() : json_null();
-    for (int l = 0; l < lane->exchange.levels.n; l++) {
-        const struct lane_connections found = lane_connections(lane, l);
-        json_array_append_new(list, json_pack("{sf si sf}", "connections_mean", found.mean,
-                                              "connections_most", found.most, "messages_most", found.all));
-    }
-    return list;
+    double events = 0; // from outside, of all neurons together, in a step
+    for (uint32_t p = 0; p < network->n_populations; p++)
+        events += network->populations[p].external.mean * network->populations[p].size;
+    return json_pack("{s{sI si sf} si sf}", "ring", "slots", (json_int_t)network->longest_delay + 1, "bits",
+                     network->narrow_input ? 16 : 32, "unit", network->weight_unit, "bytes_per_synapse",
+                     network->normal ? 8 : 4, "external_events_per_s", events * 1e3 / d->given.resolution_ms);
 }
 
 static json_t *lanes_json(const struct description *d, const struct schedule *schedule) {
     json_t *list = json_array();
     for (int l = 0; l < schedule->n_lanes; l++) {
-        json_t *lane = lane_json(&schedule->lanes[l], d);
-        json_object_set_new(lane, "synapses", json_integer((json_int_t)schedule->lanes[l].n_synapses));
-        json_object_set_new(lane, "levels", levels_json(&schedule->lanes[l]));
+        const struct lane_plan *plan = &schedule->lanes[l];
+        json_t *lane = lane_json(plan, d), *levels = plan->exchange.levels.n ? json_array() : json_null();
+        for (int level = 0; level < plan->exchange.levels.n; level++) {
+            const struct lane_connections found = lane_connections(plan, level);
+            json_array_append_new(levels,
+                                  json_pack("{sf si sf}", "connections_mean", found.mean, "connections_most",
+                                            found.most, "messages_most", found.all));
+        }
+        json_object_set_new(lane, "synapses", json_integer((json_int_t)plan->n_synapses));
+        json_object_set_new(lane, "levels", levels);
         json_array_append_new(list, lane);
     }
     return list;
-}
-
-static json_t *bytes_json(const struct estimate *e) {
-    return json_pack("{sf sf sf sf sf sf}", "neurons", e->neurons, "synapses", e->synapses, "lists", e->lists,
-                     "routes", e->routes, "ring", e->ring, "buffers", e->buffers);
 }
 
 static json_t *ranks_json(const struct description *d, const struct placement *placement,
@@ -163,11 +136,13 @@ static json_t *ranks_json(const struct description *d, const struct placement *p
     uint32_t *neurons = ALLOC(uint32_t, (size_t)placement->ranks);
     placement_neurons(placement, neurons);
     for (int rank = 0; rank < placement->ranks; rank++) {
-        const struct estimate estimate = estimate_rank(d, placement, schedule, rank);
+        const struct estimate e = estimate_rank(d, placement, schedule, rank);
+        json_t *parts = json_pack("{sf sf sf sf sf sf}", "neurons", e.neurons, "synapses", e.synapses,
+                                  "lists", e.lists, "routes", e.routes, "ring", e.ring, "buffers", e.buffers);
         json_array_append_new(list, json_pack("{sI sf sf so sf}", "neurons", (json_int_t)neurons[rank],
-                                              "synapses", estimate.synapses / (d->network.normal ? 8 : 4),
-                                              "memory_bytes", estimate_sum(&estimate), "memory_parts",
-                                              bytes_json(&estimate), "building_bytes", estimate.building));
+                                              "synapses", e.synapses / (d->network.normal ? 8 : 4),
+                                              "memory_bytes", estimate_sum(&e), "memory_parts", parts,
+                                              "building_bytes", e.building));
     }
     free(neurons);
     return list;
@@ -175,15 +150,11 @@ static json_t *ranks_json(const struct description *d, const struct placement *p
 
 void explain_print(const struct description *d, const struct placement *placement,
                    const struct schedule *schedule) {
-    json_t *delay_ratio =
-        schedule_uses_delay_ratio(schedule) ? json_integer((json_int_t)d->delay_ratio) : json_null();
-    json_t *all = json_pack("{ss si so so si si ss sf ss so so so so}", "kind", "explanation",
-                            "format_version", 1, "network", network_json(&d->network), "time", time_json(d),
-                            "ranks", placement->ranks, "threads", placement->threads, "placement",
-                            placement->rule->name, "balance", placement_balance(placement), "schedule",
-                            schedule->rule.name, "delay_ratio", delay_ratio, "input", input_json(d), "lanes",
-                            lanes_json(d, schedule), "per_rank", ranks_json(d, placement, schedule));
-    json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    printf("\n");
-    json_decref(all);
+    json_t *delay_ratio = schedule_uses_delay_ratio(schedule) ? json_integer(d->delay_ratio) : json_null();
+    print(json_pack("{ss si so so si si ss sf ss so so so so}", "kind", "explanation", "format_version", 1,
+                    "network", network_json(&d->network), "time", time_json(d), "ranks", placement->ranks,
+                    "threads", placement->threads, "placement", placement->rule->name, "balance",
+                    placement_balance(placement), "schedule", schedule->rule.name, "delay_ratio", delay_ratio,
+                    "input", input_json(d), "lanes", lanes_json(d, schedule), "per_rank",
+                    ranks_json(d, placement, schedule)));
 }

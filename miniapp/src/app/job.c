@@ -1,16 +1,7 @@
 #include "app/job.h"
 
-#include "base/alloc.h"
-#include "description/description.h"
-#include "description/placement.h"
 #include "measurement/clock.h"
-#include "record/record.h"
-#include "transport/exchange.h"
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 /// Lets rank 0 read a JSON file and all ranks get the text, so that all work with the same. Collective.
 /// \param field of the run description that names the file; NULL: it is the run description itself.
@@ -18,31 +9,30 @@
 /// \return owned by the caller; NULL, on all ranks, where it cannot be read.
 static json_t *load(const char *path, const char *field, const char *const *overrides, int n_overrides,
                     MPI_Comm world, struct error *error) {
-    int rank;
     unsigned long long bytes = 0;
     char *text = NULL;
-    MPI_Comm_rank(world, &rank);
+    const int rank = comm_rank(world);
     if (rank == 0) {
         json_error_t where;
         json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
-        const char *prefix = field ? field : "", *colon = field ? ": " : "";
+        char name[480];
+        snprintf(name, sizeof name, "%s%s%.400s", field ? field : "", field ? ": " : "", path);
         if (!json && where.line < 1)
-            error_set(error, "%s%s%.400s: %s; expected a %s that can be read%s", prefix, colon, path,
-                      where.text, field ? "file" : "run description",
+            error_set(error, "%s: %s; expected a %s that can be read%s", name, where.text,
+                      field ? "file" : "run description",
                       field ? ", by its path from the folder of the run description" : "");
         else if (!json)
-            error_set(error, "%s%s%.400s:%d: %s; expected one JSON object", prefix, colon, path, where.line,
-                      where.text);
+            error_set(error, "%s:%d: %s; expected one JSON object", name, where.line, where.text);
         for (int i = 0; json && i < n_overrides && !error_stands(error); i++)
             description_override(json, overrides[i], error);
         if (!error_stands(error)) {
             text = json_dumps(json, JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY | JSON_COMPACT);
-            if (!text) error_set(error, "%s%s%.400s: cannot be read as JSON", prefix, colon, path);
+            if (!text) error_set(error, "%s: cannot be read as JSON", name);
         }
         bytes = text ? strlen(text) + 1 : 0;
         if (bytes > INT_MAX)
-            error_set(error, "%s%s%.400s: %llu bytes; expected at most %d, which MPI can count", prefix,
-                      colon, path, bytes, INT_MAX);
+            error_set(error, "%s: %llu bytes; expected at most %d, which MPI can count", name, bytes,
+                      INT_MAX);
         json_decref(json);
     }
     json_t *shared = NULL;
@@ -70,26 +60,17 @@ static json_t *load_beside(const char *run, const char *file, const char *field,
     return json;
 }
 
-/// Returns the directory that is read in place of one of the system: the one that the variable names.
-static const char *root_of(const char *directory, const char *variable) {
-    const char *given = getenv(variable);
-    return given && *given ? given : directory;
-}
-
-/// Finds out where the neurons are, by a rule or by a file.
 static bool place(struct job *job, const struct options *options, int ranks, int threads, MPI_Comm world,
                   struct error *error) {
     const struct description *description = &job->description;
     const struct placement_rule *rule;
-    int rank;
-    MPI_Comm_rank(world, &rank);
+    const int rank = comm_rank(world);
     if (!schedule_placement(description, &rule, error)) return false;
     if (rule->deal_file)
         job->placement_file =
             load_beside(options->description, description->placement_file, "placement.file", world, error);
-    if (error_stands(error) ||
-        !placement_open_unequal(&job->placement, rule, &description->network, ranks, threads,
-                                job->placement_file, description->placement_weights, error))
+    if (error_stands(error) || !placement_open(&job->placement, rule, &description->network, ranks, threads,
+                                               job->placement_file, description->placement_weights, error))
         return false;
     if (rank == 0) return true; // it will write the record
     json_decref(job->placement_file);
@@ -97,28 +78,22 @@ static bool place(struct job *job, const struct options *options, int ranks, int
     return true;
 }
 
-/// Reads the files that a choice of an exchange names.
-static void read_files_of(const json_t *choice, struct description *description, const char *run,
-                          MPI_Comm world, struct error *error) {
-    static const char *const fields[] = {"order", "table"};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields && !error_stands(error); i++) {
-        const char *name = json_string_value(json_object_get(choice, fields[i]));
-        char field[40];
-        snprintf(field, sizeof field, "exchange.%s", fields[i]);
-        if (name && !json_object_get(description->exchange_files, name))
-            json_object_set_new(description->exchange_files, name,
-                                load_beside(run, name, field, world, error));
-    }
-}
-
-/// Reads all files that exchanges name: the field is one choice, or holds one for each lane.
+/// Reads the files that exchanges name: the field is one choice, or holds one for each lane.
 static bool read_exchange_files(struct description *description, const char *run, MPI_Comm world,
                                 struct error *error) {
-    json_t *exchange = json_object_get(description->json.object, "exchange"), *choice;
-    const char *lane;
-    description->exchange_files = json_object();
-    read_files_of(exchange, description, run, world, error);
-    json_object_foreach(exchange, lane, choice) read_files_of(choice, description, run, world, error);
+    static const char *const fields[] = {"order", "table"};
+    json_t *exchange = json_object_get(description->json.object, "exchange"), *files = json_object();
+    description->exchange_files = files;
+    void *lane = json_object_iter(exchange);
+    for (json_t *choice = exchange; choice;
+         choice = json_object_iter_value(lane), lane = json_object_iter_next(exchange, lane))
+        for (int i = 0; i < 2 && !error_stands(error); i++) {
+            const char *name = json_string_value(json_object_get(choice, fields[i]));
+            char field[40];
+            snprintf(field, sizeof field, "exchange.%s", fields[i]);
+            if (name && !json_object_get(files, name))
+                json_object_set_new(files, name, load_beside(run, name, field, world, error));
+        }
     return !error_stands(error);
 }
 
@@ -128,8 +103,7 @@ static bool plan(struct job *job, const struct options *options, const struct la
     struct description *description = &job->description;
     int ranks = layout->ranks, threads = layout->threads;
     if (options->ranks) {
-        // The threads for other ranks than there are: those that mpirun would leave each, unless they are
-        // told.
+        // The threads for other ranks than there are: those that mpirun would leave each, if none are given.
         threads = threads * ranks > options->ranks ? threads * ranks / options->ranks : 1;
         ranks = options->ranks;
     }
@@ -177,8 +151,7 @@ static void borrow_plan(struct job *job, MPI_Comm world) {
 
 bool job_plan(struct job *job, const struct options *options, const struct layout *layout, MPI_Comm world,
               struct error *error) {
-    int rank;
-    MPI_Comm_rank(world, &rank);
+    const int rank = comm_rank(world);
     if (!time_is_simulated) return plan(job, options, layout, world, error);
     if (rank == 0) plan(job, options, layout, MPI_COMM_SELF, error);
     const bool planned = agree(world, error);
@@ -189,8 +162,7 @@ bool job_plan(struct job *job, const struct options *options, const struct layou
 bool job_build(struct job *job, const struct options *options, const struct layout *layout, MPI_Comm world,
                struct error *error) {
     const struct description *description = &job->description;
-    int rank;
-    MPI_Comm_rank(world, &rank);
+    const int rank = comm_rank(world);
     if (job->is_dry ? !estimate_check_dry(description, &job->placement, &job->schedule, &job->dry,
                                           layout_memory(), error)
                     : !layout_fits(world, description, &job->placement, &job->schedule, error))
@@ -205,13 +177,8 @@ bool job_build(struct job *job, const struct options *options, const struct layo
                                         job->is_dry ? &job->dry : NULL, error);
 }
 
-/// Describes the host; where all ranks are actors of one process, once.
-static void read_host(struct host *host, int rank, MPI_Comm world) {
-    if (rank == 0 || !time_is_simulated) host_read(host);
-    if (time_is_simulated) MPI_Bcast(host, sizeof *host, MPI_BYTE, 0, world);
-}
-
 bool job_run(struct job *job, MPI_Comm world, struct error *error) {
+    const char *sysfs = getenv("SPIKEMARK_SYSFS");
     struct host host;
     struct nodes nodes;
     struct results results = {.description = &job->description,
@@ -220,7 +187,7 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
                               .host = &host,
                               .counters = &job->counters,
                               .placement_file = job->placement_file,
-                              .sysfs = root_of("/sys", "SPIKEMARK_SYSFS"),
+                              .sysfs = sysfs && *sysfs ? sysfs : "/sys",
                               .started = job->started};
     MPI_Barrier(world);
     const double build_s = clock_now() - job->start_s;
@@ -230,7 +197,9 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
     results.clock_read_s = clock_cost();
     results.ahead_s = clock_ahead();
     results.step_s = results.ahead_s - job->ahead_s;
-    read_host(&host, job->model.process, world);
+    if (job->model.process == 0 || !time_is_simulated) host_read(&host);
+    if (time_is_simulated)
+        MPI_Bcast(&host, sizeof host, MPI_BYTE, 0, world); // all ranks are actors of one process
     struct rank_tally *ranks = tally(&job->model, &job->measured, &host, build_s, world);
     results.ranks = ranks;
     nodes_gather(&nodes, &host, results.sysfs, world);

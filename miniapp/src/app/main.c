@@ -1,15 +1,10 @@
 /// \file
 /// miniapp RUN.json --out DIR: reads the description, builds, simulates, writes the record.
 
-#include "app/explain.h"
 #include "app/job.h"
-#include "base/alloc.h"
-#include "record/results.h"
-#include <stdlib.h>
 
 enum { status_done = 0, status_failed = 1, status_bad_input = 2 };
 
-/// Does what is asked for with a description. \return the exit status.
 static int run(const struct options *options, const struct layout *layout, MPI_Comm world, int rank,
                struct error *error) {
     struct job *job = ALLOC_ZERO(struct job, 1);
@@ -28,7 +23,6 @@ static int run(const struct options *options, const struct layout *layout, MPI_C
     return status;
 }
 
-/// Prints what needs no description.
 static void tell(const struct options *options) {
     if (options->action == action_list)
         list_print();
@@ -40,12 +34,12 @@ static void tell(const struct options *options) {
 }
 
 int main(int argc, char **argv) {
-    int rank, provided, status = status_done;
+    int provided, status = status_done;
     struct error error = {""};
     struct options options;
     struct layout layout;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const int rank = comm_rank(MPI_COMM_WORLD);
     if (!options_read(&options, argc, argv, &error) ||
         !layout_read(&layout, MPI_COMM_WORLD, provided, &error))
         status = status_bad_input;

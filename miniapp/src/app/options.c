@@ -1,13 +1,6 @@
 #include "app/job.h"
-#include "base/alloc.h"
 #include "measurement/clock.h"
-#include "run/build.h"
-#include "transport/exchange.h"
-#include <math.h>
 #include <omp.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 const char *const options_help =
@@ -51,8 +44,7 @@ static const struct rule {
     {"--routes", takes_routing, offsetof(struct options, dry.routing), action_run, true},
     {"--ranks", takes_count, offsetof(struct options, ranks), action_explain, true},
     {"--threads", takes_count, offsetof(struct options, threads), action_explain, true},
-    {"--json", is_flag, offsetof(struct options, json), action_run,
-     false}, // --explain and --list print nothing else
+    {"--json", is_flag, offsetof(struct options, json), action_run, false}, // what --explain and --list print
     {"--list", is_action, 0, action_list, false},
     {"--explain", is_action, 0, action_explain, false},
     {"--version", is_action, 0, action_version, false},
@@ -61,7 +53,6 @@ static const struct rule {
 };
 enum { n_rules = sizeof rules / sizeof *rules };
 
-/// Takes an option and the argument that follows it, if any.
 static bool take(struct options *options, const struct rule *rule, const char *value, struct error *error) {
     char *end, *at = (char *)options + rule->at;
     if (rule->kind == is_action) options->action = rule->action;
@@ -94,7 +85,6 @@ static bool take(struct options *options, const struct rule *rule, const char *v
            error_set(error, "%s: %s; expected %s", rule->name, value, expected[rule->kind]);
 }
 
-/// Refuses options of a dry run that are not complete or not of one.
 static bool check_dry(struct options *options, struct error *error) {
     const struct dry *dry = &options->dry;
     options->is_dry = dry->rank >= 0 || dry->of > 0;
@@ -191,9 +181,8 @@ double layout_memory(void) {
 bool layout_fits(MPI_Comm world, const struct description *description, const struct placement *placement,
                  const struct schedule *schedule, struct error *error) {
     const double memory = layout_memory(), gib = exp2(30);
-    int rank;
     MPI_Comm node;
-    MPI_Comm_rank(world, &rank);
+    const int rank = comm_rank(world);
     if (time_is_simulated)
         MPI_Comm_dup(world, &node); // all ranks are on this machine
     else

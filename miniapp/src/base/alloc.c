@@ -83,6 +83,10 @@ char *alloc_string(const char *text) {
     return alloc_copy(text, strlen(text) + 1, 1);
 }
 
+void alloc_free(void *const *blocks, size_t n) {
+    for (size_t i = 0; i < n; i++) free(blocks[i]);
+}
+
 // -------------------- fatal
 
 void fatal(const char *format, ...) {

@@ -14,6 +14,9 @@
 
 #include <stddef.h>
 
+/// A function whose constant arguments make a loop of its own wherever it is called.
+#define ALWAYS_INLINE __attribute__((always_inline)) static inline
+
 /// Bytes that lie between things of different threads: the longest cache line of processors in use (A64FX),
 /// and two pairs of lines of others.
 enum { alloc_apart = 256 };
@@ -47,6 +50,10 @@ size_t alloc_release(size_t bytes, void *from, void *to);
 /// Return a copy of `count` items, or of a string.
 void *alloc_copy(const void *items, size_t count, size_t size);
 char *alloc_string(const char *text);
+
+/// Frees blocks, of which any may be NULL.
+#define FREE(...) alloc_free((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
+void alloc_free(void *const *blocks, size_t n);
 
 #define ALLOC(type, count)      ((type *)alloc((count), sizeof(type)))
 #define ALLOC_ZERO(type, count) ((type *)alloc_zero((count), sizeof(type)))

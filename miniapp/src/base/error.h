@@ -26,6 +26,12 @@ static inline bool error_stands(const struct error *error) {
 // Variants by name. A registry is a table of pointers to structs whose first member is their name, ended by
 // NULL: `const struct thing *const things[] = {&one, &other, NULL}`. The name is the only identity.
 
+/// Makes an entry of a registry in its place.
+#define ENTRY(type, ...)                                                                                     \
+    &(const struct type) {                                                                                   \
+        __VA_ARGS__                                                                                          \
+    }
+
 enum { name_list_bytes = 600, name_list_longest = 60 };
 
 /// Names, listed for a message: "one, two, three". A list set to zero is empty.
@@ -38,8 +44,6 @@ struct name_list {
 /// "..." and takes no more.
 void name_list_add(struct name_list *list, const char *name);
 
-/// Returns the member of a registry that has this name, or NULL.
 const void *registry_find(const void *registry, const char *name);
 
-/// Returns the names of all members of a registry.
 struct name_list registry_names(const void *registry);

@@ -26,7 +26,6 @@ struct id_set {
 /// side.
 unsigned id_set_bits(uint32_t ids, unsigned fewest, int threads);
 
-/// Opens an empty set of ids below `ids`.
 void id_set_open(struct id_set *set, uint32_t ids, unsigned bits);
 void id_set_close(struct id_set *set);
 
@@ -39,7 +38,6 @@ uint64_t id_set_number(struct id_set *set);
 
 size_t id_set_bytes(const struct id_set *set);
 
-/// Goes through a set from some number on.
 struct id_cursor {
     const struct id_set *set;
     uint32_t bucket, place;
@@ -48,7 +46,6 @@ struct id_cursor {
 /// Returns the cursor that stands on the id of that number, which may be the number of ids.
 struct id_cursor id_set_from(const struct id_set *set, uint64_t number);
 
-/// Returns the next id. There must be one.
 static inline uint32_t id_set_next(struct id_cursor *cursor) {
     while (cursor->place == cursor->set->bucket[cursor->bucket].count) {
         cursor->bucket++;

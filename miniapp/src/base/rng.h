@@ -16,7 +16,6 @@
 /// The purpose of a draw. A new purpose gets a new value at the end.
 enum rng_purpose { rng_synapse, rng_neuron, rng_inject, rng_external, rng_indegree, rng_dry_run };
 
-/// The four 32-bit words of one draw.
 struct rng_words {
     uint32_t word[4];
 };
@@ -72,12 +71,10 @@ static inline void rng_multiply(const rng_vector *x, uint64_t factor, rng_vector
 
 enum { rng_vectors = 2, rng_width = rng_elements / rng_vectors };
 
-/// Sets every element to a number.
 static inline void rng_fill(uint32_t value, rng_vector x[rng_vectors]) {
     for (int v = 0; v < rng_vectors; v++) x[v] = (rng_vector){value, value, value, value};
 }
 
-/// Sets the elements to first, first + stride, ...
 static inline void rng_count(uint32_t first, uint32_t stride, rng_vector x[rng_vectors]) {
     for (uint32_t v = 0; v < rng_vectors; v++) {
         const uint32_t at = first + v * rng_width * stride;

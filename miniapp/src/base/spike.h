@@ -5,7 +5,6 @@
 
 #include <stdint.h>
 
-/// A spike as a thread emits it.
 struct spike {
     uint32_t neuron; ///< index among the neurons of the thread
     uint32_t gid;    ///< id in the network

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -100,13 +99,12 @@ static bool check_choice(struct description *d, const char *field, const char *a
 /// Reads the name of a placement, or an object with the name and either the file that says where neurons are
 /// or weights of ranks.
 static bool read_placement(struct description *d, struct error *error) {
-    static const char *const names[] = {"name", "file", "weights"};
     const json_t *given = json_object_get(d->json.object, "placement");
     struct fields placement;
     if (!given) return true;
     if (!json_is_object(given)) return fields_string(&d->json, "placement", NULL, &d->placement, error);
     if (!fields_enter(&d->json, "placement", true, &placement, error) ||
-        !fields_only(&placement, names, COUNT(names), error) ||
+        !FIELDS_ONLY(&placement, error, "name", "file", "weights") ||
         !fields_string(&placement, "name", NULL, &d->placement, error))
         return false;
     d->placement_weights = json_object_get(given, "weights");
@@ -207,7 +205,6 @@ static bool read_counters(struct description *d, const struct fields *record, st
            (d->n_counters > 0 || fields_refuse(record, "counters", allowed, error));
 }
 
-/// Reads what is recorded.
 static bool read_record(struct description *d, struct error *error) {
     const char **sensors = NULL;
     int n_sensors = 0;
@@ -242,49 +239,35 @@ bool description_open(struct description *d, json_t *run, struct error *error) {
 
 void description_close(struct description *description) {
     network_close(&description->network);
-    free(description->inject_synapse_ns.values);
-    free(description->inject_neuron_ns.values);
-    free(description->counters);
+    FREE(description->inject_synapse_ns.values, description->inject_neuron_ns.values, description->counters);
     json_decref(description->exchange_files);
     json_decref(description->json.object);
 }
 
-/// Reads the value as JSON, or else as a string.
-static json_t *parse_value(const char *text) {
-    json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
-    return value ? value : json_string(text);
-}
-
-/// Returns the index that `key` names in `list`, or the size of the list if it names none.
-static size_t list_index(json_t *list, const char *key) {
-    char *end;
-    size_t index = isdigit((unsigned char)*key) ? strtoul(key, &end, 10) : json_array_size(list);
-    bool valid = isdigit((unsigned char)*key) && *end == '\0' && index < json_array_size(list);
-    return valid ? index : json_array_size(list);
-}
-
-static bool refuse_index(const char *assignment, json_t *list, const char *key, struct error *error) {
-    if (json_array_size(list) == 0)
-        return error_set(error, "--set %s: %s; expected no item, the list is empty", assignment, key);
-    return error_set(error, "--set %s: %s; expected an item from 0 to %zu", assignment, key,
-                     json_array_size(list) - 1);
-}
-
-/// Returns the object or list below `key`. In an object it is made if it is missing.
-static json_t *step_into(json_t *at, const char *key, const char *assignment, struct error *error) {
+/// Sets the field or item `key` of an object or list to `value`, which it owns, or where that is NULL, steps
+/// into it. An object that is missing is made. \return what is there; NULL after an error.
+static json_t *step(json_t *at, const char *key, json_t *value, const char *assignment, struct error *error) {
+    const size_t n = json_array_size(at);
     if (json_is_array(at)) {
-        size_t index = list_index(at, key);
-        if (index == json_array_size(at)) refuse_index(assignment, at, key, error);
-        return json_array_get(at, index);
-    }
-    json_t *inner = json_object_get(at, key);
-    if (!inner && json_is_object(at)) json_object_set_new(at, key, inner = json_object());
-    if (!json_is_object(inner) && !json_is_array(inner)) {
-        error_set(error, "--set %s: %s is not an object or a list; expected path.to.field=value", assignment,
-                  key);
+        char *end = NULL;
+        const size_t index = isdigit((unsigned char)*key) ? strtoul(key, &end, 10) : n;
+        if (index < n && *end == '\0') {
+            if (value) json_array_set_new(at, index, value);
+            return json_array_get(at, index);
+        }
+        json_decref(value);
+        if (n == 0) error_set(error, "--set %s: %s; expected no item, the list is empty", assignment, key);
+        error_set(error, "--set %s: %s; expected an item from 0 to %zu", assignment, key, n - 1);
         return NULL;
     }
-    return inner;
+    const bool sets = value != NULL;
+    json_t *inner = json_object_get(at, key);
+    if (!value && !inner && json_is_object(at)) value = json_object();
+    if (value) json_object_set_new(at, key, inner = value);
+    if (sets || json_is_object(inner) || json_is_array(inner)) return inner;
+    error_set(error, "--set %s: %s is not an object or a list; expected path.to.field=value", assignment,
+              key);
+    return NULL;
 }
 
 bool description_override(json_t *run, const char *assignment, struct error *error) {
@@ -304,17 +287,13 @@ bool description_override(json_t *run, const char *assignment, struct error *err
     char *path = alloc_string(assignment), *rest = path, *key;
     path[equals - assignment] = '\0';
 
-    json_t *at = run;
-    while ((key = strsep(&rest, ".")) && rest && at) at = step_into(at, key, assignment, error);
-    if (at && json_is_array(at)) {
-        size_t index = list_index(at, key);
-        if (index == json_array_size(at))
-            refuse_index(assignment, at, key, error);
-        else
-            json_array_set_new(at, index, parse_value(equals + 1));
-    } else if (at) {
-        json_object_set_new(at, key, parse_value(equals + 1));
-    }
+    json_t *at = run, *value = json_loads(equals + 1, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+    if (!value) value = json_string(equals + 1);
+    while ((key = strsep(&rest, ".")) && rest && at) at = step(at, key, NULL, assignment, error);
+    if (at)
+        step(at, key, value, assignment, error);
+    else
+        json_decref(value);
     free(path);
     return !error_stands(error);
 }

@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include "description/fields.h"
 #include "description/network.h"
 
 /// A number of every rank: one for all of them, or one for each.

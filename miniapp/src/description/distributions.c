@@ -1,9 +1,7 @@
 #include "description/distributions.h"
 
 #include "base/alloc.h"
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /// Opens the distribution that is proportional to probability[n]. Fails, with nothing to close, if all of
 /// them are 0.
@@ -130,19 +128,6 @@ bool delay_open_exponential(struct delay *delay, double mean, double low, double
     return open(delay, low, high, exponential_between, low, mean);
 }
 
-/// Checks that `low` and `high` are limits that a delay can have.
-static bool check_limits(const char *path, double low, double high, double resolution_ms,
-                         struct error *error) {
-    if (low < resolution_ms * (1 - 1e-9))
-        return error_set(error, "%smin: %.10g; expected at least the resolution, %.10g ms", path, low,
-                         resolution_ms);
-    if (high < low) return error_set(error, "%smax: %.10g; expected at least min, %.10g ms", path, high, low);
-    if (high / resolution_ms > 1e6)
-        return error_set(error, "%smax: %.10g; expected at most 1000000 steps of %.10g ms", path, high,
-                         resolution_ms);
-    return true;
-}
-
 bool delay_read(struct delay *delay, const struct fields *projection, double resolution_ms,
                 struct error *error) {
     struct given {
@@ -169,7 +154,14 @@ bool delay_read(struct delay *delay, const struct fields *projection, double res
     if (constant && sd > 0) return fields_refuse(&fields, "sd", "0 for the constant distribution", error);
     if (exponential && sd > 0)
         return fields_refuse(&fields, "sd", "0 for the exponential distribution, whose mean says it", error);
-    if (!check_limits(fields.path, low, high, resolution_ms, error)) return false;
+    if (low < resolution_ms * (1 - 1e-9))
+        return error_set(error, "%smin: %.10g; expected at least the resolution, %.10g ms", fields.path, low,
+                         resolution_ms);
+    if (high < low)
+        return error_set(error, "%smax: %.10g; expected at least min, %.10g ms", fields.path, high, low);
+    if (high / resolution_ms > 1e6)
+        return error_set(error, "%smax: %.10g; expected at most 1000000 steps of %.10g ms", fields.path, high,
+                         resolution_ms);
     if (exponential ? delay_open_exponential(delay, mean, low, high, resolution_ms)
                     : delay_open(delay, mean, sd, low, high, resolution_ms))
         return true;
@@ -261,7 +253,6 @@ static void slice(double *mean, uint32_t classes) {
     if (classes % 2 == 1) mean[classes / 2] = 0;
 }
 
-/// Spreads the weights of the classes around the mean.
 static bool spread_classes(struct weights *weights, const struct fields *fields, struct error *error) {
     weights->weight = ALLOC_ZERO(double, weights->classes);
     if (weights->classes > 1) slice(weights->weight, weights->classes);
@@ -336,6 +327,5 @@ void weights_set_unit(struct weights *weights, double unit) {
 }
 
 void weights_close(struct weights *weights) {
-    free(weights->weight);
-    free(weights->units);
+    FREE(weights->weight, weights->units);
 }

@@ -8,9 +8,6 @@
 #pragma once
 
 #include "description/fields.h"
-#include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 enum { discrete_guide_size = 256 };
@@ -81,7 +78,7 @@ struct normal {
     } piece[normal_pieces];
 };
 
-/// Returns a new table. Free it with free().
+/// Makes a table, to be freed with free().
 struct normal *normal_open(void);
 
 /// Returns the deviation from the mean, above 0 and in standard deviations, beyond which the `tail` lies.
@@ -178,10 +175,8 @@ struct weights {
 bool weights_read(struct weights *weights, const struct fields *projection, struct error *error);
 void weights_close(struct weights *weights);
 
-/// Expresses the weights in `unit`, network.weight_unit.
 void weights_set_unit(struct weights *weights, double unit);
 
-/// Returns the magnitude of the largest weight.
 static inline double weights_largest(const struct weights *weights) {
     return fabs(weights->mean) + weights->furthest;
 }

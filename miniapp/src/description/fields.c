@@ -1,7 +1,5 @@
 #include "description/fields.h"
 
-#include "base/error.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

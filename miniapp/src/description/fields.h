@@ -1,9 +1,7 @@
 /// \file
-/// Reads JSON objects strictly: every field must be expected, of the right type and in its range.
-///
-/// Each function returns false after error_set() with one line that names the field by its path
-/// ("network.populations.0.size"), the value and what is allowed. An absent field takes its fallback. The
-/// fallback is written into the object, so that the object shows in the end what was run.
+/// Reads JSON objects strictly: every field must be expected, of the right type and in its range. Each
+/// function returns false after error_set() with one line: the field's path ("network.populations.0.size"),
+/// its value and what is expected. The fallback of an absent field is written into the object.
 
 #pragma once
 
@@ -11,10 +9,8 @@
 #include <float.h>
 #include <jansson.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdint.h>
 
-/// An object and its place in the description.
 struct fields {
     json_t *object; ///< borrowed
     char path[200]; ///< "" at the top, else with the trailing dot: "network.populations.0."
@@ -47,21 +43,20 @@ bool fields_table(const struct fields *fields, const struct field *table, size_t
                   struct error *error);
 #define FIELDS_READ(fields, table, into, error)                                                              \
     fields_table(fields, table, sizeof(table) / sizeof *(table), into, error)
-
-/// Enters the object `name` of `parent`. Where it is absent and not `required`, an empty one is made.
+/// Enters the object `name` of `parent`; finds the list `name`, which is borrowed; enters item `index` of
+/// that list, an object. Where the object or list is absent and not `required`, an empty one is made.
 bool fields_enter(const struct fields *parent, const char *name, bool required, struct fields *inner,
                   struct error *error);
-
-/// Finds the list `name`, which is borrowed. Where it is absent and not `required`, an empty one is made.
 bool fields_list(const struct fields *fields, const char *name, bool required, json_t **list,
                  struct error *error);
-
-/// Enters item `index` of the list `name`, which must be an object.
 bool fields_item(const struct fields *fields, const char *name, size_t index, struct fields *item,
                  struct error *error);
 
-/// Refuses fields that are not among the `count` names.
+/// Refuses fields that are not among the `count` names, or those that follow.
 bool fields_only(const struct fields *fields, const char *const *names, size_t count, struct error *error);
+#define FIELDS_ONLY(fields, error, ...)                                                                      \
+    fields_only(fields, (const char *const[]){__VA_ARGS__},                                                  \
+                sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *), error)
 
 /// These read one field, with fallbacks as in a table.
 bool fields_number(const struct fields *fields, const char *name, double fallback, double low, double high,
@@ -71,11 +66,9 @@ bool fields_integer(const struct fields *fields, const char *name, double fallba
 bool fields_string(const struct fields *fields, const char *name, const char *fallback, const char **value,
                    struct error *error);
 
-/// Refuses a field that is there with "path.name: value; expected what", for checks that the functions above
-/// cannot make.
+/// Refuses a field that is there: "path.name: value; expected what".
 bool fields_refuse(const struct fields *fields, const char *name, const char *allowed, struct error *error);
 
-/// A parameter of a neuron model.
 struct parameter {
     const char *name; ///< ends in the unit
     double fallback, low, high;

@@ -1,13 +1,8 @@
 #include "description/network.h"
 
 #include "base/alloc.h"
-#include "base/error.h"
-#include "base/rng.h"
-#include "description/distributions.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 // -------------------- unit of the weights
 
@@ -80,14 +75,12 @@ static double narrow_unit(const struct network *network, double synapses, double
     return good == n ? unit : 0;
 }
 
-/// Says whether `weight` has enough units to be told from others.
-static bool fine_enough(const struct network *network, double weight) {
-    return network->narrow_input || weight == 0 || fabs(nearbyint(weight / network->weight_unit)) >= 16;
-}
-
-static bool refuse_weight(const struct network *network, const char *path, const char *list, uint32_t i,
-                          const char *field, double weight, double largest, uint32_t most,
-                          struct error *error) {
+/// Refuses a weight that has too few units to be told from others.
+static bool check_weight(const struct network *network, const char *path, const char *list, uint32_t i,
+                         const char *field, double weight, double largest, uint32_t most,
+                         struct error *error) {
+    if (network->narrow_input || weight == 0 || fabs(nearbyint(weight / network->weight_unit)) >= 16)
+        return true;
     return error_set(
         error,
         "%s%s.%u.%s: %.10g; expected 0 or at least %.3g in magnitude, since the input of a neuron, "
@@ -110,25 +103,22 @@ static bool fixed_point_choose(struct network *network, const struct fields *fie
     for (uint32_t i = 0; i < network->n_projections; i++) {
         struct weights *weights = &network->projections[i].weights;
         if (!has_synapses(network, i)) continue;
-        if (!fine_enough(network, weights->mean))
-            return refuse_weight(network, fields->path, "projections", i, "weight", weights->mean, all, most,
-                                 error);
+        if (!check_weight(network, fields->path, "projections", i, "weight", weights->mean, all, most, error))
+            return false;
         weights_set_unit(weights, network->weight_unit);
     }
     for (uint32_t p = 0; p < network->n_populations; p++) {
         struct external *external = &network->populations[p].external;
         if (!has_external(&network->populations[p])) continue;
-        if (!fine_enough(network, external->weight))
-            return refuse_weight(network, fields->path, "populations", p, "external.weight", external->weight,
-                                 all, most, error);
+        if (!check_weight(network, fields->path, "populations", p, "external.weight", external->weight, all,
+                          most, error))
+            return false;
         external->weight_units = (int32_t)nearbyint(external->weight / network->weight_unit);
     }
     return true;
 }
 
 // -------------------- network
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 uint32_t network_population(const struct network *network, uint32_t gid) {
     uint32_t low = 0, high = network->n_populations;
@@ -153,12 +143,11 @@ uint64_t network_synapses(const struct network *network) {
 
 static bool read_external(struct external *external, const struct fields *population, double resolution_ms,
                           struct error *error) {
-    static const char *const names[] = {"rate_hz", "synapses", "weight"};
     struct fields fields;
     double rate_hz, synapses;
     if (!json_object_get(population->object, "external")) return true;
     if (!fields_enter(population, "external", true, &fields, error) ||
-        !fields_only(&fields, names, COUNT(names), error) ||
+        !FIELDS_ONLY(&fields, error, "rate_hz", "synapses", "weight") ||
         !fields_number(&fields, "rate_hz", NAN, 0, 1e9, &rate_hz, error) ||
         !fields_integer(&fields, "synapses", 1, 0, 1e9, &synapses, error) ||
         !fields_number(&fields, "weight", NAN, -1e12, 1e12, &external->weight, error))
@@ -181,9 +170,8 @@ static bool read_external(struct external *external, const struct fields *popula
 
 static bool read_population(struct network *network, struct population *population,
                             const struct fields *fields, double resolution_ms, struct error *error) {
-    static const char *const names[] = {"name", "area", "size", "neuron", "external"};
     double size;
-    if (!fields_only(fields, names, COUNT(names), error) ||
+    if (!FIELDS_ONLY(fields, error, "name", "area", "size", "neuron", "external") ||
         !fields_string(fields, "name", NULL, &population->name, error) ||
         !fields_string(fields, "area", population->name, &population->area_name, error) ||
         !fields_integer(fields, "size", NAN, 0, 4e9, &size, error) ||
@@ -223,20 +211,6 @@ static bool refuse_population(const struct network *network, const struct fields
     return fields_refuse(fields, name, allowed, error);
 }
 
-/// Appends a source population to the pool; neighbouring populations make one range.
-static void add_source(const struct network *network, struct projection *projection,
-                       const struct population *source) {
-    if (source->size == 0) return;
-    projection->sources[projection->n_sources++] = (uint32_t)(source - network->populations);
-    struct source_range *last = projection->ranges + projection->n_ranges - 1;
-    if (projection->n_ranges > 0 && last->first + (last->end - last->begin) == source->first)
-        last->end += source->size;
-    else
-        projection->ranges[projection->n_ranges++] =
-            (struct source_range){source->first, projection->pool + source->size, projection->pool};
-    projection->pool += source->size;
-}
-
 static bool read_sources(const struct network *network, struct projection *projection,
                          const struct fields *fields, struct error *error) {
     json_t *names = json_object_get(fields->object, "source");
@@ -251,16 +225,23 @@ static bool read_sources(const struct network *network, struct projection *proje
         if (!source) return refuse_population(network, fields, "source", error);
         if ((uint64_t)projection->pool + source->size > UINT32_MAX)
             return fields_refuse(fields, "source", "at most 4294967295 neurons in the pool", error);
-        add_source(network, projection, source);
+        if (source->size == 0) continue;
+        projection->sources[projection->n_sources++] = (uint32_t)(source - network->populations);
+        struct source_range *last = projection->ranges + projection->n_ranges - 1;
+        if (projection->n_ranges > 0 && last->first + (last->end - last->begin) == source->first)
+            last->end += source->size; // neighbouring populations make one range
+        else
+            projection->ranges[projection->n_ranges++] =
+                (struct source_range){source->first, projection->pool + source->size, projection->pool};
+        projection->pool += source->size;
     }
     return true;
 }
 
 static bool read_projection(struct network *network, struct projection *projection,
                             const struct fields *fields, double resolution_ms, struct error *error) {
-    static const char *const names[] = {"source", "target", "indegree", "weight", "delay"};
     const char *target;
-    if (!fields_only(fields, names, COUNT(names), error) ||
+    if (!FIELDS_ONLY(fields, error, "source", "target", "indegree", "weight", "delay") ||
         !fields_string(fields, "target", NULL, &target, error))
         return false;
     const struct population *population = find(network, target);
@@ -281,13 +262,12 @@ static bool read_projection(struct network *network, struct projection *projecti
 
 bool network_open(struct network *network, const struct fields *run, uint64_t seed, double resolution_ms,
                   struct error *error) {
-    static const char *const names[] = {"populations", "projections"};
     struct fields fields, item;
     json_t *populations, *projections;
     *network = (struct network){
         .seed = seed, .weight_unit = 1, .population_numbers = json_object(), .area_numbers = json_object()};
     if (!fields_enter(run, "network", true, &fields, error) ||
-        !fields_only(&fields, names, COUNT(names), error) ||
+        !FIELDS_ONLY(&fields, error, "populations", "projections") ||
         !fields_list(&fields, "populations", true, &populations, error) ||
         !fields_list(&fields, "projections", false, &projections, error))
         return false;
@@ -312,15 +292,12 @@ bool network_open(struct network *network, const struct fields *run, uint64_t se
 
 void network_close(struct network *network) {
     for (uint32_t i = 0; i < network->n_projections; i++) {
-        free(network->projections[i].ranges);
-        free(network->projections[i].sources);
+        FREE(network->projections[i].ranges, network->projections[i].sources);
         indegree_close(&network->projections[i].indegree);
         weights_close(&network->projections[i].weights);
         delay_close(&network->projections[i].delay);
     }
-    free(network->normal);
-    free(network->projections);
-    free(network->populations);
+    FREE(network->normal, network->projections, network->populations);
     json_decref(network->population_numbers);
     json_decref(network->area_numbers);
 }

@@ -9,7 +9,6 @@
 
 #include "base/rng.h"
 #include "description/distributions.h"
-#include "description/fields.h"
 
 /// Events from outside. Every neuron of a population receives them as a Poisson process of its own.
 struct external {
@@ -69,7 +68,6 @@ void network_close(struct network *network);
 /// Returns the population of neuron `gid`, which it finds by bisection.
 uint32_t network_population(const struct network *network, uint32_t gid);
 
-/// Returns the area of neuron `gid`.
 static inline uint32_t network_area(const struct network *network, uint32_t gid) {
     return network->populations[network_population(network, gid)].area;
 }
@@ -118,6 +116,3 @@ static inline struct synapse network_synapse(const struct network *network, uint
 enum { network_batch = 64 };
 void network_draw(const struct network *network, uint32_t number, uint32_t target, uint32_t first, uint32_t n,
                   uint32_t source[network_batch], uint32_t *delay, uint32_t *weight_word);
-
-// -------------------- fixed_point
-// Chooses the fixed-point numbers in which input is summed.

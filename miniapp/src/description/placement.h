@@ -4,11 +4,10 @@
 /// A placement deals ranges of neurons. Each range lies in one population and is dealt, neuron by neuron,
 /// over a group of consecutive ranks and all their threads: unit = (gid - origin) mod (ranks of the group x
 /// threads), rank = first rank + unit mod ranks, thread = unit div ranks. So the neurons that a thread owns
-/// of a range are equally spaced. A rule is one file under placement/ and one line in placement.c.
+/// of a range are equally spaced. A rule is a few functions and a line of the table in placement.c.
 
 #pragma once
 
-#include "base/error.h"
 #include "description/network.h"
 
 /// Says how the neurons first ... end - 1 of one population are dealt.
@@ -46,7 +45,6 @@ struct placement_rule {
     void (*spread)(const struct network *network, int ranks, const double *weights, struct area_ranks *spans);
 };
 
-/// All rules, ended by NULL.
 extern const struct placement_rule *const placement_rules[];
 
 /// Neurons of one deal that one thread owns: first, first + stride, ...
@@ -54,33 +52,25 @@ struct share {
     uint32_t first, stride, count;
 };
 
-/// Returns the rule of that name, or NULL.
 static inline const struct placement_rule *placement_find(const char *name) {
     return registry_find(placement_rules, name);
 }
 
-/// Opens a placement. `file` is the content of the placement file, for a rule that has deal_file; it is not
-/// needed afterwards. Close the placement also after a failure.
+/// Opens a placement. `file` is the content of the placement file, for a rule that has deal_file; `weights`
+/// is a list with a number for each rank, or NULL where the ranks are equal. Neither is needed afterwards.
+/// Close the placement also after a failure.
 bool placement_open(struct placement *placement, const struct placement_rule *rule,
                     const struct network *network, int ranks, int threads, const json_t *file,
-                    struct error *error);
-
-/// Like placement_open, for ranks with `weights`, a list with a number for each. NULL: the ranks are equal.
-bool placement_open_unequal(struct placement *placement, const struct placement_rule *rule,
-                            const struct network *network, int ranks, int threads, const json_t *file,
-                            const json_t *weights, struct error *error);
-
+                    const json_t *weights, struct error *error);
 void placement_close(struct placement *placement);
 
 /// Returns the neurons of deal number `deal` that a thread owns.
 struct share placement_share(const struct placement *placement, uint32_t deal, int rank, int thread);
 
-/// Returns the number of all deals.
 static inline uint32_t placement_deals(const struct placement *placement) {
     return placement->first_deal[placement->network->n_populations];
 }
 
-/// Returns the rank that owns neuron `gid` of a deal.
 static inline int deal_rank(const struct deal *deal, uint32_t gid) {
     return deal->first_rank + (int)((gid - deal->origin) % (uint32_t)deal->ranks);
 }
@@ -95,7 +85,6 @@ static inline int deal_thread(const struct deal *deal, int threads, uint32_t gid
 uint32_t placement_count(const struct placement *placement, uint32_t population, int rank);
 uint32_t placement_thread_count(const struct placement *placement, uint32_t population, int rank, int thread);
 
-/// Finds the neurons of every rank, neurons[rank].
 void placement_neurons(const struct placement *placement, uint32_t *neurons);
 
 /// Returns the largest load of a rank over what it shall have: its share of all neurons, by its weight.

@@ -42,15 +42,7 @@ bool simulated_check(struct error *error) {
 
 #else
 
-double simulated_now(void) {
-    return 0;
-}
-
 static void simulated_sleep(double seconds) {
-    (void)seconds;
-}
-
-void simulated_pass(double seconds) {
     (void)seconds;
 }
 

@@ -7,21 +7,24 @@
 
 #include "base/error.h"
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
 /// Says whether the clocks of this build show simulated time.
 #ifdef SPIKEMARK_SIMULATED
 enum { time_is_simulated = true };
+double simulated_now(void); ///< seconds since the simulation began
+void simulated_pass(double seconds);
 #else
 enum { time_is_simulated = false };
+static inline double simulated_now(void) {
+    return 0;
+}
+
+static inline void simulated_pass(double seconds) {
+    (void)seconds;
+}
 #endif
-
-/// Returns the seconds since the simulation began.
-double simulated_now(void);
-
-void simulated_pass(double seconds);
 
 /// Refuses settings of the simulator with which other times would pass than those given to simulated_pass(),
 /// or with which those of the kernels would be added. In other builds it always refuses.

@@ -3,7 +3,6 @@
 #include "measurement/clock.h"
 #include <errno.h>
 #include <hwloc.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,14 +33,13 @@ void frequency_read(struct frequency *frequency, const char *sysfs) {
         } else if (!strstr(list, word) && strlen(word) + 3 <= room) {
             snprintf(list + used, room, "%s%s", used ? ", " : "", word);
         }
-        if (read_word(sysfs, cpu, "scaling_min_freq", path, word)) {
-            const uint64_t hz = 1000 * strtoull(word, NULL, 10);
-            if (frequency->low_hz == 0 || hz < frequency->low_hz) frequency->low_hz = hz;
-        }
-        if (read_word(sysfs, cpu, "scaling_max_freq", path, word)) {
-            const uint64_t hz = 1000 * strtoull(word, NULL, 10);
-            if (hz > frequency->high_hz) frequency->high_hz = hz;
-        }
+        uint64_t *low = &frequency->low_hz, *high = &frequency->high_hz, hz;
+        if (read_word(sysfs, cpu, "scaling_min_freq", path, word) &&
+            ((hz = 1000 * strtoull(word, NULL, 10)) < *low || *low == 0))
+            *low = hz;
+        if (read_word(sysfs, cpu, "scaling_max_freq", path, word) &&
+            (hz = 1000 * strtoull(word, NULL, 10)) > *high)
+            *high = hz;
     }
     if (frequency->governor[0]) frequency->reason[0] = '\0';
 }
@@ -51,19 +49,6 @@ static uint64_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t level) {
     return cache ? cache->attr->cache.size : 0;
 }
 
-/// Reads the model of the processor, and whether it runs under a hypervisor, from /proc/cpuinfo.
-static void read_cpuinfo(struct host *host) {
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    char line[8192];
-    while (file && fgets(line, sizeof line, file)) {
-        if (host->cpu[0] == '\0') sscanf(line, "model name : %255[^\n]", host->cpu);
-        if (strncmp(line, "flags", 5) == 0 && strstr(line, " hypervisor")) host->virtual_machine = true;
-        if (line[0] == '\n') break; // the first processor is enough
-    }
-    if (file) fclose(file);
-}
-
-/// Finds the hardware threads of this process, and their cores.
 static void read_binding(struct host *host, hwloc_topology_t topology) {
     hwloc_bitmap_t set = hwloc_bitmap_alloc(), cores = hwloc_bitmap_alloc();
     if (hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_PROCESS) == 0) {
@@ -100,7 +85,13 @@ void host_read(struct host *host) {
     if (uname(&names) == 0)
         snprintf(host->system, sizeof host->system, "%.60s %.100s %.60s", names.sysname, names.release,
                  names.machine);
-    read_cpuinfo(host);
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    char line[8192];
+    while (file && fgets(line, sizeof line, file) && line[0] != '\n') { // the first processor is enough
+        if (host->cpu[0] == '\0') sscanf(line, "model name : %255[^\n]", host->cpu);
+        if (strncmp(line, "flags", 5) == 0 && strstr(line, " hypervisor")) host->virtual_machine = true;
+    }
+    if (file) fclose(file);
     read_topology(host);
     host->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 }

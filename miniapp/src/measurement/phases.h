@@ -26,7 +26,6 @@
 #define PHASE_NUMBER(name) phase_##name,
 enum phase { PHASES(PHASE_NUMBER) n_phases };
 
-/// The names of the phases, in order.
 extern const char *const phase_names[n_phases];
 
 /// The time that one rank spent in each phase, in ticks until cycle_log_scale() and in seconds afterwards.
@@ -45,7 +44,6 @@ static inline void cycle_log_add(struct cycle_log *log, uint32_t cycle, enum pha
     if (log->time) log->time[cycle][phase] += (float)ticks;
 }
 
-/// Turns ticks into seconds.
 void cycle_log_scale(struct cycle_log *log, double seconds_per_tick);
 
 /// Marks a phase as not measured: it becomes NAN in every cycle and in the total.

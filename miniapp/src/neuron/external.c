@@ -1,7 +1,6 @@
 #include "neuron/external.h"
 
 #include "base/alloc.h"
-#include "base/rng.h"
 #include <stdlib.h>
 
 struct external_input *external_open(const struct network *network, uint32_t population, struct share share) {

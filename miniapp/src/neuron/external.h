@@ -7,8 +7,6 @@
 
 #pragma once
 
-#include "description/distributions.h"
-#include "description/network.h"
 #include "description/placement.h"
 
 enum { external_steps = 4 };

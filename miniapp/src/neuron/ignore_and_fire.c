@@ -61,10 +61,7 @@ static void *open_block(const struct neuron_setup *setup) {
 
 static void close_block(void *state) {
     struct block *block = state;
-    free(block->next);
-    free(block->interval);
-    free(block->fingerprint);
-    free(block);
+    FREE(block->next, block->interval, block->fingerprint, block);
 }
 
 static uint32_t update(void *state, const int32_t *input, uint32_t step, uint32_t *fired) {

@@ -24,7 +24,6 @@
 #include "base/spike.h"
 #include "neuron/model.h"
 #include <stdlib.h>
-#include <string.h>
 
 /// The parameters of every model, and then its own.
 enum { tau_m, t_ref, E_L, V_th, V_reset, V_init, V_init_sd, C_m, I_e, tau_syn, g_c = C_m, alpha_c, tau_c };
@@ -111,10 +110,7 @@ static void *open_kind(const struct neuron_setup *setup, enum kind kind) {
 
 static void close_block(void *state) {
     struct block *block = state;
-    free(block->v);
-    free(block->second);
-    free(block->free_at);
-    free(block);
+    FREE(block->v, block->second, block->free_at, block);
 }
 
 static bool check(const struct fields *neuron, const double *p, struct error *error) {
@@ -145,9 +141,8 @@ static inline double flush(double value) {
 
 /// Advances a block; the constant `kind` makes a loop of its own for each model. Neurons are looked at in
 /// stripes, because most stripes hold none that fires.
-__attribute__((always_inline)) static inline uint32_t update(struct block *block,
-                                                             const int32_t *restrict input, uint32_t step,
-                                                             uint32_t *restrict fired, const enum kind kind) {
+ALWAYS_INLINE uint32_t update(struct block *block, const int32_t *restrict input, uint32_t step,
+                              uint32_t *restrict fired, const enum kind kind) {
     enum { stripe = 64 };
     const uint32_t n = block->n;
     const double v_from_v = block->v_from_v, v_from_second = block->v_from_second, extra = block->v_extra;

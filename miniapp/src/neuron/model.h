@@ -7,14 +7,10 @@
 
 #pragma once
 
-#include "base/error.h"
-#include "description/fields.h"
-#include "description/network.h"
 #include "description/placement.h"
 
 enum { neuron_parameters_max = 16 };
 
-/// Arguments with which a model sets up a block.
 struct neuron_setup {
     uint64_t seed;
     double resolution_ms;
@@ -60,10 +56,8 @@ struct neuron_model {
     uint64_t (*state_of)(const void *state, uint32_t i);
 };
 
-/// All models, ended by NULL.
 extern const struct neuron_model *const neuron_models[];
 
-/// Returns the model of that name, or NULL.
 static inline const struct neuron_model *neuron_model_find(const char *name) {
     return registry_find(neuron_models, name);
 }

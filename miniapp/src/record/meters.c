@@ -1,11 +1,7 @@
 /// \file
 /// `meters` of record.json and counters.csv: counts of all threads, and their sums.
 
-#include "base/alloc.h"
-#include "record/results.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "record/record.h"
 
 /// One value of one thread, as it is sent to the first rank.
 struct row {
@@ -114,9 +110,8 @@ static json_t *entry_of(const struct sum *sum) {
 
 bool meters_gather(json_t *list, const struct counters *counters, double peak_bytes, MPI_Comm world,
                    FILE *file) {
-    int rank;
     size_t n;
-    MPI_Comm_rank(world, &rank);
+    const int rank = comm_rank(world);
     struct row *rows = rows_of_rank(counters, peak_bytes, rank, &n);
     struct output output = {rank == 0 ? alloc_zero(quantities_max, sizeof *output.sums) : NULL, file};
     if (file) fprintf(file, "rank,thread,phase,name,event,value\n");
@@ -128,7 +123,6 @@ bool meters_gather(json_t *list, const struct counters *counters, double peak_by
         for (int p = 0; p < n_phases && total->row.status == count_ok && !total->mixed; p++)
             if (output.sums[q][p].any) json_array_append_new(list, entry_of(&output.sums[q][p]));
     }
-    free(output.sums);
-    free(rows);
+    FREE(output.sums, rows);
     return written;
 }

@@ -1,14 +1,6 @@
 #include "record/record.h"
 
-#include "description/fields.h"
 #include "measurement/clock.h"
-#include "measurement/host.h"
-#include "record/results.h"
-#include "schedule/schedule.h"
-#include "transport/exchange.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #define COUNT(results, member) json_integer((json_int_t)RESULTS_SUM(results, member))
@@ -121,7 +113,7 @@ static json_t *lane(const struct results *results, int l) {
     return all;
 }
 
-static json_t *provenance(const struct results *results) {
+json_t *provenance_json(const char *started) {
     char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length;
     MPI_Get_library_version(library, &length);
@@ -129,7 +121,7 @@ static json_t *provenance(const struct results *results) {
     json_t *dirty = provenance_dirty < 0 ? json_null() : json_boolean(provenance_dirty);
     return json_pack("{so so ss ss ss ss ss}", "commit", known_text(provenance_commit), "dirty", dirty,
                      "compiler", provenance_compiler, "flags", provenance_flags, "mpi_library", library,
-                     "version", provenance_version, "started", results->started);
+                     "version", provenance_version, "started", started);
 }
 
 /// Turns a list like "0-3,8" into numbers.
@@ -237,10 +229,10 @@ static bool record_json_write(const struct results *results, FILE *file) {
         "{si ss ss so so so sO so so si si so so so so so so sO so ss}", "format_version", 3, "status",
         "complete", "kind", kind, "dry_run", dry_run(results), "checksum", checksum(results, true),
         "spike_checksum", checksum(results, false), "description", results->description->json.object,
-        "provenance", provenance(results), "host", host(results), "ranks", results->model->ranks, "threads",
-        results->model->threads, "placement", placement(results), "totals", totals(results), "timing",
-        timing(results), "memory", memory(results), "lanes", lanes, "phases", names, "meters",
-        results->meters, "energy", json_null(), "energy_reason",
+        "provenance", provenance_json(results->started), "host", host(results), "ranks",
+        results->model->ranks, "threads", results->model->threads, "placement", placement(results), "totals",
+        totals(results), "timing", timing(results), "memory", memory(results), "lanes", lanes, "phases",
+        names, "meters", results->meters, "energy", json_null(), "energy_reason",
         "`spikemark run` reads the meters of nodes, with record.energy");
     const bool written = json && json_dumpf(json, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
                          fputc('\n', file) != EOF;
@@ -270,26 +262,16 @@ static void summary_print(const struct results *results, const struct run_direct
 
 // -------------------- write
 
-/// Opens a file of the record that all ranks fill, if it is wanted. \return false on all ranks where rank 0
-/// cannot open it.
-static bool open_together(FILE **file, bool wanted, const struct results *results,
-                          const struct run_directory *directory, const char *name, MPI_Comm world,
-                          struct error *error) {
-    *file = NULL;
-    if (wanted && results->model->process == 0) *file = run_directory_file(directory, name, error);
-    return !wanted || agree(world, error);
-}
-
-/// Gathers what the ranks still hold: cycles, spikes, and what the threads counted.
 static bool write_gathered(const struct results *results, const struct run_directory *directory,
                            MPI_Comm world, struct error *error) {
     static const char *const names[] = {"cycles.npy", "spikes.npy", "counters.csv"};
     const struct description *d = results->description;
     const bool wanted[] = {d->given.record_cycles != 0, d->given.record_spikes != 0, d->record_counters};
     for (int i = 0; i < 3; i++) {
-        FILE *file;
+        const bool opens = wanted[i] && results->model->process == 0;
+        FILE *file = opens ? run_directory_file(directory, names[i], error) : NULL;
         bool written = true;
-        if (!open_together(&file, wanted[i], results, directory, names[i], world, error)) return false;
+        if (wanted[i] && !agree(world, error)) return false;
         if (i == 0 && wanted[i]) written = arrays_write_cycles(&results->measured->log, world, file);
         if (i == 1 && wanted[i]) written = arrays_write_spikes(&results->measured->trace, world, file);
         if (i == 2) // also without a file
@@ -300,26 +282,22 @@ static bool write_gathered(const struct results *results, const struct run_direc
     return true;
 }
 
-/// Writes what a file of the description says, so that the record is whole without it.
-static bool write_copy(const json_t *content, const char *name, const struct run_directory *directory,
-                       struct error *error) {
-    FILE *file = run_directory_file(directory, name, error);
-    return file && run_directory_close_file(name, file, json_dumpf(content, file, JSON_COMPACT) == 0, error);
-}
-
-/// Writes the files that rank 0 makes of what it has gathered.
+/// Writes the files that rank 0 makes of what it has gathered, and copies of those that the description
+/// names, so that the record is whole without them.
 static bool write_files(const struct results *results, const struct run_directory *directory,
                         struct error *error) {
     const json_t *copies[] = {results->placement_file, results->description->exchange_files};
-    static const char *const names[] = {"placement.json", "exchange.json"};
-    FILE *file = run_directory_file(directory, "ranks.csv", error);
-    if (!file || !run_directory_close_file("ranks.csv", file, results_write_ranks(results, file), error))
-        return false;
-    for (int i = 0; i < 2; i++)
-        if (json_object_size(copies[i]) > 0 && !write_copy(copies[i], names[i], directory, error))
-            return false;
-    file = run_directory_file(directory, "record.json", error);
-    return file && run_directory_close_file("record.json", file, record_json_write(results, file), error);
+    static const char *const names[] = {"placement.json", "exchange.json", "ranks.csv", "record.json"};
+    for (int i = 0; i < 4; i++) {
+        if (i < 2 && json_object_size(copies[i]) == 0) continue;
+        FILE *file = run_directory_file(directory, names[i], error);
+        if (!file) return false;
+        const bool written = i < 2    ? json_dumpf(copies[i], file, JSON_COMPACT) == 0
+                             : i == 2 ? results_write_ranks(results, file)
+                                      : record_json_write(results, file);
+        if (!run_directory_close_file(names[i], file, written, error)) return false;
+    }
+    return true;
 }
 
 bool record_write(struct results *results, struct run_directory *directory, MPI_Comm world,

@@ -1,13 +1,7 @@
-#include "record/results.h"
+#include "record/record.h"
 
-#include "base/alloc.h"
 #include "base/npy.h"
-#include "base/spike.h"
 #include "measurement/clock.h"
-#include "schedule/schedule.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { piece = 1 << 28 }; ///< bytes of a message, which an int can count; a shorter one ends a block
 
@@ -34,9 +28,7 @@ static char *receive_block(MPI_Comm comm, int from, size_t *bytes) {
 
 bool gather_blocks(MPI_Comm comm, const void *own, size_t count, size_t size,
                    bool (*take)(const void *block, size_t count, void *context), void *context) {
-    int rank, ranks;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
+    const int rank = comm_rank(comm), ranks = comm_size(comm);
     if (rank != 0) {
         send_block(comm, own, count * size);
         return true;
@@ -51,50 +43,54 @@ bool gather_blocks(MPI_Comm comm, const void *own, size_t count, size_t size,
     return taken;
 }
 
-static bool take_node(const void *block, size_t count, void *context) {
-    struct nodes *nodes = context;
-    if (count > 0) nodes->node[nodes->count++] = *(const struct node *)block;
+/// Items that are gathered one behind the other.
+struct pile {
+    char *items;
+    size_t size, count;
+};
+
+static bool append(const void *block, size_t count, void *context) {
+    struct pile *pile = context;
+    if (count) memcpy(pile->items + pile->count * pile->size, block, count * pile->size);
+    pile->count += count;
     return true;
 }
 
-/// Describes the node of this rank, which is its lowest one.
-static void describe(struct node *own, const struct host *host, const char *sysfs) {
-    own->host = *host;
-    frequency_read(&own->frequency, sysfs);
-    if (time_is_simulated) { // gethostname knows only the machine that simulates
-        char name[MPI_MAX_PROCESSOR_NAME] = "";
-        int length;
-        MPI_Get_processor_name(name, &length);
-        snprintf(own->host.name, sizeof own->host.name, "%.100s", name);
-    }
-}
-
 void nodes_gather(struct nodes *nodes, const struct host *host, const char *sysfs, MPI_Comm world) {
-    int rank, ranks, lowest;
+    int lowest;
     struct node own = {0};
     MPI_Comm node;
-    MPI_Comm_rank(world, &rank);
-    MPI_Comm_size(world, &ranks);
+    const int rank = comm_rank(world), ranks = comm_size(world);
     MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &own.ranks);
     MPI_Allreduce(&rank, &lowest, 1, MPI_INT, MPI_MIN, node);
     MPI_Comm_free(&node);
-    if (lowest == rank) describe(&own, host, sysfs);
+    if (lowest == rank) {
+        own.host = *host;
+        frequency_read(&own.frequency, sysfs);
+    }
+    if (lowest == rank && time_is_simulated) { // gethostname knows only the machine that simulates
+        char name[MPI_MAX_PROCESSOR_NAME] = "";
+        int length;
+        MPI_Get_processor_name(name, &length);
+        snprintf(own.host.name, sizeof own.host.name, "%.100s", name);
+    }
 
     *nodes = (struct nodes){0};
     if (rank == 0) {
         nodes->node = ALLOC(struct node, (size_t)ranks);
         nodes->of_rank = ALLOC(int, (size_t)ranks);
     }
-    gather_blocks(world, &own, lowest == rank, sizeof own, take_node, nodes);
+    struct pile nodes_found = {.items = (char *)nodes->node, .size = sizeof own};
+    gather_blocks(world, &own, lowest == rank, sizeof own, append, &nodes_found);
+    nodes->count = (int)nodes_found.count;
     MPI_Gather(&lowest, 1, MPI_INT, nodes->of_rank, 1, MPI_INT, 0, world);
     for (int r = 0, found = 0; rank == 0 && r < ranks; r++) // the lowest rank of a node is numbered first
         nodes->of_rank[r] = nodes->of_rank[r] == r ? found++ : nodes->of_rank[nodes->of_rank[r]];
 }
 
 void nodes_close(struct nodes *nodes) {
-    free(nodes->node);
-    free(nodes->of_rank);
+    FREE(nodes->node, nodes->of_rank);
     *nodes = (struct nodes){0};
 }
 
@@ -128,13 +124,6 @@ static uint64_t state_checksum(const struct part *part) {
     return sum;
 }
 
-/// Returns how many levels all lanes have together.
-static size_t levels_of(const struct model *model) {
-    size_t levels = 0;
-    for (int l = 0; l < model->n_lanes; l++) levels += (size_t)model->lanes[l].plan->exchange.levels.n;
-    return levels;
-}
-
 /// What a rank sends, one after the other: its tally, `lanes`, their levels, the binding and the usable
 /// cores. A rank of a large run has few lanes, mostly without levels, so that what the first rank gathers
 /// stays small.
@@ -144,8 +133,10 @@ struct parcel {
 
 static struct parcel parcel_of(const struct model *model, size_t texts) {
     struct parcel p = {.lanes = sizeof(struct rank_tally)};
+    size_t levels = 0;
+    for (int l = 0; l < model->n_lanes; l++) levels += (size_t)model->lanes[l].plan->exchange.levels.n;
     p.levels = p.lanes + (size_t)model->n_lanes * sizeof(struct lane_tally);
-    p.texts = p.levels + levels_of(model) * sizeof(struct level_traffic);
+    p.texts = p.levels + levels * sizeof(struct level_traffic);
     p.bytes = p.texts + texts;
     return p;
 }
@@ -183,7 +174,6 @@ static void add_lanes(struct rank_tally *own, const struct model *model) {
     }
 }
 
-/// Data that the first rank has received so far.
 struct gathered {
     const struct model *model;
     struct rank_tally *ranks;
@@ -215,13 +205,7 @@ struct rank_tally *tally(const struct model *model, const struct measured *measu
     struct rank_tally *own = open_parcel(block, model);
     own->neurons = model->neurons;
     for (int t = 0; t < model->threads; t++) {
-        const struct part_counts *counts = &model->parts[t]->counts;
-        own->counts.spikes += counts->spikes;
-        own->counts.synaptic_events += counts->synaptic_events;
-        own->counts.external_events += counts->external_events;
-        own->counts.first_accesses += counts->first_accesses;
-        own->counts.lookups += counts->lookups;
-        own->counts.checksum += counts->checksum;
+        part_counts_add(&own->counts, &model->parts[t]->counts);
         own->state_checksum += state_checksum(model->parts[t]);
     }
     add_lanes(own, model);
@@ -269,17 +253,6 @@ static void write_count(FILE *file, uint64_t count, bool is_known) {
     fprintf(file, is_known ? ",%llu" : ",", LONG(count));
 }
 
-/// Writes what a rank has sent in each level, all lanes together.
-static void write_levels(FILE *file, const struct rank_tally *rank, const struct model *model, int levels) {
-    for (int i = 0; i < levels; i++) {
-        struct level_traffic sum = {0};
-        for (int l = 0; l < model->n_lanes; l++) level_traffic_add(&sum, &rank->lanes[l].levels[i]);
-        write_count(file, sum.messages, !model->dry);
-        write_count(file, sum.words, !model->dry);
-        write_count(file, sum.bytes, !model->dry);
-    }
-}
-
 bool results_write_ranks(const struct results *results, FILE *file) {
     const struct dry *dry = results->model->dry;
     const int levels = lane_levels_most(results->model->schedule);
@@ -300,7 +273,13 @@ bool results_write_ranks(const struct results *results, FILE *file) {
         fprintf(file, dry ? ",%.9g," : ",%.9g,%.9g", t->build_s, t->simulate_s);
         fprintf(file, ",%d,%llu,%016llx,%.9g", results->nodes->of_rank[r], LONG(t->counts.lookups),
                 LONG(t->counts.checksum + t->state_checksum), t->phase_s[phase_thread_wait]);
-        write_levels(file, t, results->model, levels);
+        for (int i = 0; i < levels; i++) { // what it has sent in each level, all lanes together
+            struct level_traffic sum = {0};
+            for (int l = 0; l < results->model->n_lanes; l++) level_traffic_add(&sum, &t->lanes[l].levels[i]);
+            write_count(file, sum.messages, !dry);
+            write_count(file, sum.words, !dry);
+            write_count(file, sum.bytes, !dry);
+        }
         fprintf(file, "\n");
     }
     return !ferror(file);
@@ -314,31 +293,19 @@ static int by_step_then_gid(const void *a, const void *b) {
     return (x[0] > y[0]) - (x[0] < y[0]);
 }
 
-struct all_spikes {
-    uint32_t (*spikes)[2];
-    size_t count;
-};
-
-static bool append_spikes(const void *block, size_t count, void *context) {
-    struct all_spikes *all = context;
-    if (count) memcpy(all->spikes + all->count, block, count * sizeof *all->spikes);
-    all->count += count;
-    return true;
-}
-
 bool arrays_write_spikes(const struct trace *trace, MPI_Comm comm, FILE *file) {
-    int rank;
     unsigned long long own = trace->count, total = 0;
-    MPI_Comm_rank(comm, &rank);
+    const int rank = comm_rank(comm);
     MPI_Reduce(&own, &total, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, comm);
 
-    struct all_spikes all = {.spikes = rank == 0 ? alloc(total, sizeof *all.spikes) : NULL};
-    gather_blocks(comm, trace->spikes, trace->count, sizeof *trace->spikes, append_spikes, &all);
+    const size_t size = sizeof *trace->spikes;
+    struct pile all = {.items = rank == 0 ? alloc(total, size) : NULL, .size = size};
+    gather_blocks(comm, trace->spikes, trace->count, size, append, &all);
     if (rank != 0) return true;
-    qsort(all.spikes, all.count, sizeof *all.spikes, by_step_then_gid);
-    bool written = npy_header(file, "<u4", (size_t[]){all.count, 2}, 2) &&
-                   fwrite(all.spikes, sizeof *all.spikes, all.count, file) == all.count;
-    free(all.spikes);
+    qsort(all.items, all.count, size, by_step_then_gid);
+    const bool written = npy_header(file, "<u4", (size_t[]){all.count, 2}, 2) &&
+                         fwrite(all.items, size, all.count, file) == all.count;
+    free(all.items);
     return written;
 }
 
@@ -347,9 +314,7 @@ static bool write_block(const void *block, size_t count, void *file) {
 }
 
 bool arrays_write_cycles(const struct cycle_log *log, MPI_Comm comm, FILE *file) {
-    int rank, ranks;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
+    const int rank = comm_rank(comm), ranks = comm_size(comm);
     bool headed = rank != 0 || npy_header(file, "<f4", (size_t[]){(size_t)ranks, log->cycles, n_phases}, 3);
     return gather_blocks(comm, log->time, log->cycles, sizeof *log->time, write_block, file) && headed;
 }

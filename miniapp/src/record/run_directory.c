@@ -1,29 +1,23 @@
-#include "base/alloc.h"
-#include "base/error.h"
 #include "record/record.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const allowed =
     "a directory that is new, empty, or an earlier run's record and nothing else";
 
-static char *join(const char *a, const char *b) {
-    char *joined = alloc(strlen(a) + strlen(b) + 1, 1);
-    return strcat(strcpy(joined, a), b);
+static char *join(const char *a, const char *b, const char *c) {
+    char *joined = alloc(strlen(a) + strlen(b) + strlen(c) + 1, 1);
+    return strcat(strcat(strcpy(joined, a), b), c);
 }
 
 /// Removes a record and its directory. It fails where there is a file that is not a record's, which stays.
 static bool remove_record(const char *path) {
     for (int i = 0; run_files[i]; i++) {
-        char *slashed = join(path, "/"), *file = join(slashed, run_files[i]->name);
+        char *file = join(path, "/", run_files[i]->name);
         unlink(file);
-        free(slashed);
         free(file);
     }
     return rmdir(path) == 0;
@@ -37,22 +31,19 @@ static bool may_take(const char *path, bool *record) {
     if (lstat(path, &status) != 0) return errno == ENOENT;
     DIR *directory = S_ISDIR(status.st_mode) ? opendir(path) : NULL;
     if (!directory) return false;
-    bool foreign = false;
+    bool foreign = false, empty = true;
     for (struct dirent *entry; (entry = readdir(directory));) {
         const char *name = entry->d_name;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
         const struct run_file *known = registry_find(run_files, name);
         *record = *record || (known && strcmp(name, "record.json") == 0);
         foreign = foreign || !known;
+        empty = false;
     }
-    rewinddir(directory);
-    size_t entries = 0;
-    while (readdir(directory)) entries++;
     closedir(directory);
-    return entries == 2 || (*record && !foreign);
+    return empty || (*record && !foreign);
 }
 
-/// Makes the directories above the last component of `path`.
 static bool make_parents(const char *path) {
     char *copy = alloc_string(path);
     bool made = true;
@@ -65,21 +56,17 @@ static bool make_parents(const char *path) {
     return made;
 }
 
-/// Says whether the last component of a path, which has no slashes at its end, is a name.
-static bool has_name(const char *path) {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    return *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
-}
-
 bool run_directory_open(struct run_directory *directory, const char *path, struct error *error) {
     *directory = (struct run_directory){.path = alloc_string(path)};
     for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--) directory->path[n - 1] = '\0';
+    const char *slash = strrchr(directory->path, '/'), *name = slash ? slash + 1 : directory->path;
+    const bool named = *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
     errno = 0;
-    if (!has_name(directory->path) || !may_take(directory->path, &directory->replaces))
+    if (!named || !may_take(directory->path, &directory->replaces))
         return error_set(error, "--out: \"%s\": %s; expected %s", path,
                          errno ? strerror(errno) : "is used for something else", allowed);
 
-    char *partial = join(directory->path, ".partial-XXXXXX");
+    char *partial = join(directory->path, ".partial-XXXXXX", "");
     if (!make_parents(directory->path) || !mkdtemp(partial)) {
         free(partial);
         return error_set(error, "--out: \"%s\": %s; expected a directory that can be written", path,
@@ -93,21 +80,16 @@ bool run_directory_open(struct run_directory *directory, const char *path, struc
 }
 
 FILE *run_directory_file(const struct run_directory *directory, const char *name, struct error *error) {
-    char *slashed = join(directory->partial, "/"), *path = join(slashed, name);
+    char *path = join(directory->partial, "/", name);
     FILE *file = fopen(path, "wb");
     if (!file) error_set(error, "--out: %s/%s: %s", directory->path, name, strerror(errno));
-    free(slashed);
     free(path);
     return file;
 }
 
 bool run_directory_close_file(const char *name, FILE *file, bool written, struct error *error) {
+    written = written && !ferror(file) && fflush(file) == 0 && fsync(fileno(file)) == 0;
     int reason = errno; // of the first call that failed
-    written = written && !ferror(file);
-    if (written && (fflush(file) != 0 || fsync(fileno(file)) != 0)) {
-        reason = errno;
-        written = false;
-    }
     if (fclose(file) != 0 && written) {
         reason = errno;
         written = false;
@@ -131,7 +113,7 @@ bool run_directory_commit(struct run_directory *directory, struct error *error) 
         return error_set(error, "--out: \"%s\": something else has appeared there; expected %s",
                          directory->path, allowed);
     if (directory->replaces && trade(directory->partial, directory->path)) return true; // closing removes it
-    char *old = join(directory->partial, ".old");
+    char *old = join(directory->partial, ".old", "");
     bool done = !directory->replaces || rename(directory->path, old) == 0;
     if (done && rename(directory->partial, directory->path) != 0) {
         done = false;
@@ -145,15 +127,11 @@ bool run_directory_commit(struct run_directory *directory, struct error *error) 
 
 void run_directory_close(struct run_directory *directory) {
     if (directory->partial) remove_record(directory->partial);
-    free(directory->partial);
-    free(directory->path);
+    FREE(directory->partial, directory->path);
     *directory = (struct run_directory){NULL, NULL, false};
 }
 
-#define FILE_OF(...)                                                                                         \
-    &(const struct run_file) {                                                                               \
-        __VA_ARGS__                                                                                          \
-    }
+#define FILE_OF(...) ENTRY(run_file, __VA_ARGS__)
 // clang-format off
 const struct run_file *const run_files[] = {
     FILE_OF("record.json", "miniapp", "what was run, where, and what came out"),

@@ -1,12 +1,6 @@
 #include "run/build.h"
 
-#include "base/alloc.h"
-#include "description/network.h"
-#include "run/dry.h"
-#include "transport/exchange.h"
 #include <omp.h>
-#include <stdlib.h>
-#include <string.h>
 
 // -------------------- limits
 
@@ -134,7 +128,6 @@ static void lists_open(struct lists *lists, const struct model *model) {
     }
 }
 
-/// Frees what is left of the buckets.
 static void lists_close_buckets(struct lists *lists, const struct model *model) {
     for (int t = 0; t < model->threads; t++) {
         for (int l = 0; lists->buckets[t] && l < model->n_lanes; l++) buckets_close(&lists->buckets[t][l]);
@@ -146,20 +139,15 @@ static void lists_close_buckets(struct lists *lists, const struct model *model) 
 static void lists_close(struct lists *lists, const struct model *model) {
     lists_close_buckets(lists, model);
     for (int l = 0; l < model->n_lanes; l++) wanted_close(&lists->wanted[l]);
-    free(lists->buckets);
-    free(lists->wanted);
-    free(lists->lanes);
-    free(lists->source_bits);
+    FREE(lists->buckets, lists->wanted, lists->lanes, lists->source_bits);
 }
 
-/// Where the synapses of a thread go.
 struct sink {
     struct buckets *buckets; ///< [lanes]
     const int *lanes;        ///< [projections] lane of all synapses, or -1
     uint64_t synapses;       ///< counted
 };
 
-/// Returns the lane of a synapse from `source`.
 static inline int lane_of(const struct model *model, uint32_t projection, const struct sink *sink,
                           uint32_t source) {
     if (sink->lanes[projection] >= 0) return sink->lanes[projection];
@@ -196,9 +184,8 @@ static inline void put_synapse(struct buckets *buckets, const bool counts, uint3
 
 /// Draws the synapses of a projection onto a neuron, number `target` on the thread, and puts them into
 /// buckets; with the constant `counts`, only counts them.
-__attribute__((always_inline)) static inline void draw(const struct model *model, uint32_t number,
-                                                       uint32_t gid, uint32_t target, struct sink *sink,
-                                                       const bool counts) {
+ALWAYS_INLINE void draw(const struct model *model, uint32_t number, uint32_t gid, uint32_t target,
+                        struct sink *sink, const bool counts) {
     const struct network *network = &model->description->network;
     const uint32_t indegree = network_indegree(network, number, gid);
     const bool same = !network->normal && network->projections[number].weights.classes == 1;
@@ -267,7 +254,7 @@ static void lists_draw(struct lists *lists, const struct model *model, int threa
     draw_all(model, model->parts[thread], &sink, false);
 }
 
-/// Finds, as thread `thread`, the sources of all threads in its share of the buckets.
+/// Finds the sources of all threads in the share of the buckets that one thread has.
 static void lists_unite(struct lists *lists, const struct model *model, int thread) {
     uint64_t *present = ALLOC(uint64_t, 1 << id_set_bits_max >> 6);
     for (int l = 0; l < model->n_lanes; l++) {
@@ -282,23 +269,6 @@ static void lists_unite(struct lists *lists, const struct model *model, int thre
         }
     }
     free(present);
-}
-
-/// Numbers the lists of all lanes: the sources with a synapse on this rank, by id. Fails where a spike cannot
-/// carry the number.
-static bool lists_number(struct lists *lists, const struct model *model, struct error *error) {
-    for (int l = 0; l < model->n_lanes; l++) {
-        wanted_number(&lists->wanted[l]);
-        limits_check_words(model->lanes[l].plan, model->description, lists->wanted[l].lists, error);
-    }
-    return !error_stands(error);
-}
-
-/// Makes, as thread `thread`, its tables.
-static void lists_finish(struct lists *lists, const struct model *model, int thread) {
-    for (int l = 0; l < model->n_lanes; l++)
-        synapse_table_open(&model->lanes[l].tables[thread], &lists->buckets[thread][l],
-                           &lists->wanted[l].sources);
 }
 
 // -------------------- build
@@ -344,12 +314,9 @@ void build_weights(struct model *model) {
 }
 
 void build_close_weights(struct model *model) {
-    free(model->weights);
-    free(model->weight_class);
-    free(model->first_class);
+    FREE(model->weights, model->weight_class, model->first_class);
 }
 
-/// Appends the blocks of one deal to a thread's part.
 static void add_blocks(struct part *part, const struct network *network, const struct neuron_model *model,
                        struct neuron_setup *setup) {
     const struct share share = setup->share;
@@ -367,18 +334,6 @@ static void add_blocks(struct part *part, const struct network *network, const s
     }
 }
 
-/// Reads the neuron models of all populations. One thread does it, since reading fills in defaults.
-static bool read_models(struct model *model, struct error *error) {
-    const struct network *network = &model->description->network;
-    model->neuron_models = ALLOC(struct population_model, network->n_populations);
-    for (uint32_t p = 0; p < network->n_populations; p++)
-        if (!neuron_model_read(&network->populations[p], &model->neuron_models[p].model,
-                               model->neuron_models[p].parameters, error))
-            return false;
-    return true;
-}
-
-/// Makes the neurons of one thread.
 static struct part *open_part(const struct model *model, int thread) {
     const struct description *description = model->description;
     const struct network *network = &description->network;
@@ -411,11 +366,7 @@ static void close_part(struct part *part) {
         external_close(part->blocks[i].external);
     }
     ring_close(&part->ring);
-    free(part->blocks);
-    free(part->spikes);
-    free(part->input);
-    free(part->fired);
-    free(part);
+    FREE(part->blocks, part->spikes, part->input, part->fired, part);
 }
 
 /// Numbers the parts, and returns the ids of the neurons of the rank, in the order of threads, blocks,
@@ -446,9 +397,14 @@ static void build_tables(struct model *model, struct lists *lists, struct error 
     if (error_stands(error)) return;
 #pragma omp parallel num_threads(model->threads)
     lists_unite(lists, model, omp_get_thread_num());
-    if (!lists_number(lists, model, error)) return;
+    for (int l = 0; l < model->n_lanes; l++) { // lists are the sources with a synapse on this rank, by id
+        wanted_number(&lists->wanted[l]);
+        limits_check_words(model->lanes[l].plan, model->description, lists->wanted[l].lists, error);
+    }
+    if (error_stands(error)) return;
 #pragma omp parallel num_threads(model->threads)
-    lists_finish(lists, model, omp_get_thread_num());
+    for (int t = omp_get_thread_num(), l = 0; l < model->n_lanes; l++)
+        synapse_table_open(&model->lanes[l].tables[t], &lists->buckets[t][l], &lists->wanted[l].sources);
 }
 
 /// Makes the communicators of the lanes and tests their exchanges.
@@ -470,11 +426,9 @@ static bool connect_lanes(struct model *model, MPI_Comm world, struct error *err
     return connected;
 }
 
-/// Opens the lanes of a dry run.
 static bool open_lanes_alone(struct model *model, struct lists *lists, const uint32_t *gids,
                              struct error *error) {
     bool good = true;
-    dry_begin_routes(model->dry);
     dry_routes_open(model, lists->wanted, gids, model->dry->exact_routes);
     for (int l = 0; l < model->n_lanes; l++) {
         struct lane *lane = &model->lanes[l];
@@ -498,7 +452,12 @@ bool build(struct model *model, const struct description *description, const str
     model->ranks = placement->ranks;
     model->threads = placement->threads;
     build_weights(model);
-    if (read_models(model, error)) limits_check_share(model, error);
+    model->neuron_models = ALLOC(struct population_model, description->network.n_populations);
+    for (uint32_t p = 0; p < description->network.n_populations;
+         p++) // one thread, since it fills in defaults
+        neuron_model_read(&description->network.populations[p], &model->neuron_models[p].model,
+                          model->neuron_models[p].parameters, error);
+    if (!error_stands(error)) limits_check_share(model, error);
     if (!agree(world, error) || !connect_lanes(model, world, error)) return false;
     model->parts = ALLOC_ZERO(struct part *, (size_t)model->threads);
 #pragma omp parallel num_threads(model->threads)
@@ -537,8 +496,7 @@ void build_close(struct model *model) {
         lane_close(&model->lanes[l]);
     }
     for (int t = 0; model->parts && t < model->threads; t++) close_part(model->parts[t]);
-    free(model->lanes);
-    free(model->parts);
+    FREE(model->lanes, model->parts);
     build_close_weights(model);
     free(model->neuron_models);
 }

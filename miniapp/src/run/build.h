@@ -9,7 +9,6 @@
 #include "neuron/external.h"
 #include "neuron/model.h"
 #include "run/dry.h"
-#include "run/lane.h"
 
 enum { block_neurons = 4096 };
 
@@ -40,7 +39,12 @@ struct part {
     } counts;
 };
 
-/// The neuron model of a population, and its parameters.
+static inline void part_counts_add(struct part_counts *sum, const struct part_counts *one) {
+    sum->spikes += one->spikes, sum->synaptic_events += one->synaptic_events;
+    sum->external_events += one->external_events, sum->first_accesses += one->first_accesses;
+    sum->lookups += one->lookups, sum->checksum += one->checksum;
+}
+
 struct population_model {
     const struct neuron_model *model;
     double parameters[neuron_parameters_max];
@@ -82,8 +86,7 @@ void build_close(struct model *model);
 
 /// Forgets what the warm-up counted.
 void build_reset_counts(struct model *model);
-
-/// Returns how many synapses the threads of this rank have delivered to since the counts were forgotten.
+/// Returns how many synapses the threads of this rank have delivered to since then.
 uint64_t build_synaptic_events(const struct model *model);
 
 /// The bytes that each kind of structure holds on this rank, in the order of build_part_names.
@@ -92,13 +95,10 @@ extern const char *const build_part_names[build_parts];
 void build_bytes(const struct model *model, uint64_t bytes[build_parts]);
 
 // -------------------- build_lists
-// From drawn synapses to numbered lists: the steps of build.c that turn sources into synapse tables.
-//
-// All threads must have finished a step before the next one begins. Nothing here has an entry for every
-// neuron of the network: what a thread counts are buckets of sources (synapse/buckets.h), and the sources of
-// a rank are a set of two bytes for each of them (base/id_set.h).
 
-/// Data that is needed only while the tables are built.
+/// What turns drawn synapses into numbered lists, needed only while the tables are built. Nothing here has an
+/// entry for every neuron of the network: a thread counts buckets of sources (synapse/table.h), and the
+/// sources of a rank are a set of two bytes for each of them (base/id_set.h).
 struct lists {
     struct buckets **buckets; ///< [threads][lanes]
     struct wanted *wanted;    ///< [lanes]

@@ -3,12 +3,10 @@
 #include "base/alloc.h"
 #include "measurement/clock.h"
 #include <dirent.h>
-#include <math.h>
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #ifdef HAVE_PAPI
@@ -43,15 +41,14 @@ const struct quantity quantities[quantities_max] = {
 #define NO_PAPI "built without PAPI (libpapi-dev)"
 #endif
 const struct meter *const meters[] = {
-    &(const struct meter){"papi",
-                          "instructions, cycles, cache misses and stalls by phase and thread; events of the "
-                          "kernel where there are none",
-                          "thread", NO_PAPI},
-    &(const struct meter){"getrusage",
-                          "processor time, page faults and context switches of every thread, always",
-                          "thread", NULL},
-    &(const struct meter){"memory", "resident high-water mark of every process, always", "process", NULL},
-    NULL};
+    ENTRY(
+        meter, "papi",
+        "instructions, cycles, cache misses and stalls by phase and thread; events of the kernel where there "
+        "are none",
+        "thread", NO_PAPI),
+    ENTRY(meter, "getrusage", "processor time, page faults and context switches of every thread, always",
+          "thread", NULL),
+    ENTRY(meter, "memory", "resident high-water mark of every process, always", "process", NULL), NULL};
 
 /// Returns the number of the quantity of PAPI that has this name; papi_quantities if there is none.
 static int find_quantity(const char *name) {
@@ -79,14 +76,6 @@ static bool asked_for(const struct description *description, int q) {
 
 #ifdef HAVE_PAPI
 
-/// Says why an event does not count here what its name says; NULL where it does. On AMD the cache misses of
-/// the kernel are those of the second level (event 0x64, in all families from 17h).
-static const char *misnomer(const char *event) {
-    const PAPI_hw_info_t *hardware = PAPI_get_hardware_info();
-    const bool amd = hardware && hardware->vendor == PAPI_VENDOR_AMD;
-    return amd && strcmp(event, "perf::CACHE-MISSES") == 0 ? "counts the second level on AMD" : NULL;
-}
-
 /// Says whether the kernel lists a device of counters of the processor, such as "cpu", "cpu_core" or
 /// "armv8_pmuv3_0"; also true where nobody can tell.
 static bool has_pmu(void) {
@@ -101,13 +90,19 @@ static bool has_pmu(void) {
 
 /// Adds the first event of a quantity that can be counted.
 static void add_quantity(struct thread_counters *own, int q) {
+    // On AMD the cache misses of the kernel are those of the second level (event 0x64, all families from
+    // 17h).
+    const PAPI_hw_info_t *hardware = PAPI_get_hardware_info();
+    const bool amd = hardware && hardware->vendor == PAPI_VENDOR_AMD;
     struct count *count = &own->count[q];
     *count = (struct count){.wanted = true, .status = count_unavailable, .event = -1};
     size_t length = 0;
     if (q < papi_hardware && !has_pmu())
         length = (size_t)snprintf(count->reason, reason_max, "no PMU here, as in many virtual machines; ");
     for (int e = 0; e < events_max && quantities[q].events[e]; e++) {
-        const char *event = quantities[q].events[e], *wrong = misnomer(event);
+        const char *event = quantities[q].events[e];
+        const char *wrong =
+            amd && strcmp(event, "perf::CACHE-MISSES") == 0 ? "counts the second level on AMD" : NULL;
         int code, result = wrong ? PAPI_ENOEVNT : PAPI_event_name_to_code(event, &code);
         if (result == PAPI_OK) result = PAPI_add_event(own->events, code);
         if (result == PAPI_OK) {
@@ -200,7 +195,6 @@ static void lose(struct thread_counters *own, int end, const char *why) {
     }
 }
 
-/// Opens the counters of a thread.
 static struct thread_counters *open_thread(const struct description *description) {
     struct thread_counters *own = ALLOC_ZERO(struct thread_counters, 1);
     own->events = PAPI_NULL;
@@ -227,16 +221,6 @@ static void read_usage(double value[usage_quantities]) {
     memcpy(value, now, sizeof now);
 }
 
-/// Returns what one reading costs the calling thread with its own counters, as a mean over many.
-static double cost(const struct counters *counters) {
-    enum { reads = 1000 };
-    if (!counters->by_phase) return NAN;
-    double value[papi_quantities];
-    const double start = clock_now();
-    for (int i = 0; i < reads; i++) read_papi(counters->thread[0], value);
-    return (clock_now() - start) / reads;
-}
-
 void counters_open(struct counters *counters, const struct description *description, int threads,
                    bool require, struct error *error) {
     static const char *const names[] = {"ok", "unavailable", "denied"};
@@ -256,7 +240,11 @@ void counters_open(struct counters *counters, const struct description *descript
                 error_set(error, "--require-counters: %s is %s (%s)", quantities[q].name,
                           names[count->status], count->reason);
         }
-    counters->read_s = cost(counters);
+    enum { reads = 1000 };
+    double value[papi_quantities];
+    const double start = clock_now();
+    for (int i = 0; counters->by_phase && i < reads; i++) read_papi(counters->thread[0], value);
+    counters->read_s = counters->by_phase ? (clock_now() - start) / reads : NAN;
 }
 
 void counters_close(struct counters *counters) {

@@ -10,7 +10,6 @@
 
 #include "description/description.h"
 #include "measurement/phases.h"
-#include <stdint.h>
 
 enum { papi_quantities = 9, papi_hardware = 5, usage_quantities = 6, quantities_max = 16, events_max = 3 };
 enum { quantity_usage = papi_quantities, quantity_peak = quantity_usage + usage_quantities };
@@ -25,7 +24,6 @@ struct quantity {
 
 extern const struct quantity quantities[quantities_max]; ///< of papi, getrusage, memory, in this order
 
-/// For --list.
 struct meter {
     const char *name, *summary, *scope;
     const char *absent; ///< why this program is built without it; NULL otherwise
@@ -35,7 +33,6 @@ extern const struct meter *const meters[]; ///< all, ended by NULL
 
 enum count_status { count_ok, count_unavailable, count_denied };
 
-/// One quantity on one thread.
 struct count {
     bool wanted;
     enum count_status status;

@@ -2,13 +2,10 @@
 
 #include "base/alloc.h"
 #include "base/npy.h"
-#include "base/rng.h"
 #include "measurement/clock.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -69,17 +66,6 @@ static bool check_file(FILE *file, const char *path, size_t ranks, size_t cycles
     return true;
 }
 
-static bool check_values(const struct compute_times *times, const char *path, int rank, uint32_t cycles,
-                         struct error *error) {
-    for (uint32_t cycle = 0; cycle < cycles; cycle++)
-        for (int p = 0; p < n_compute_phases; p++)
-            if (!(times->seconds[cycle][p] >= 0 && isfinite(times->seconds[cycle][p])))
-                return error_set(error,
-                                 "--compute-times: %s: rank %d, cycle %u, %s: %g; expected seconds >= 0",
-                                 path, rank, cycle, phases[p], times->seconds[cycle][p]);
-    return true;
-}
-
 bool compute_times_open(struct compute_times *times, const char *path, int ranks, int rank, uint32_t cycles,
                         struct error *error) {
     *times = (struct compute_times){NULL};
@@ -97,7 +83,13 @@ bool compute_times_open(struct compute_times *times, const char *path, int ranks
             good = error_set(error, "--compute-times: %s: cannot be read", path);
     }
     fclose(file);
-    return good && check_values(times, path, rank, cycles, error);
+    for (uint32_t cycle = 0; good && cycle < cycles; cycle++)
+        for (int p = 0; p < n_compute_phases; p++)
+            if (!(times->seconds[cycle][p] >= 0 && isfinite(times->seconds[cycle][p])))
+                good =
+                    error_set(error, "--compute-times: %s: rank %d, cycle %u, %s: %g; expected seconds >= 0",
+                              path, rank, cycle, phases[p], times->seconds[cycle][p]);
+    return good;
 }
 
 // -------------------- trace

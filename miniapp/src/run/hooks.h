@@ -11,13 +11,9 @@
 
 #pragma once
 
-#include "base/error.h"
 #include "base/spike.h"
 #include "description/description.h"
 #include "measurement/phases.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct inject {
     const struct description *description; ///< borrowed
@@ -37,13 +33,10 @@ struct inject inject_open(const struct description *description, int rank, uint3
 double inject_next(struct inject *inject, uint64_t synapses);
 
 // -------------------- compute_times
-// How long each rank computes in each measured cycle, read from a file. There is no such file but in
-// simulated time.
-
+// How long each rank computes in each measured cycle, read from a file; only in simulated time.
 /// The last axis of the file.
 enum compute_phase { compute_deliver, compute_update, compute_collocate, n_compute_phases };
 
-/// The compute times of one rank.
 struct compute_times {
     float (*seconds)[n_compute_phases]; ///< [measured cycle], or NULL where no file was given
 };
@@ -56,14 +49,12 @@ bool compute_times_open(struct compute_times *times, const char *path, int ranks
 // -------------------- trace
 // The spikes of a run, kept on each rank for spikes.npy.
 
-/// The spikes of one rank.
 struct trace {
     bool wanted;
     size_t count, capacity;
     uint32_t (*spikes)[2]; ///< [count] gid and step; owned
 };
 
-/// Keeps the spikes, if they are wanted.
 void trace_add(struct trace *trace, const struct spike *spikes, uint32_t n);
 
 // -------------------- progress
@@ -80,7 +71,6 @@ struct progress {
 bool progress_open(struct progress *progress, const char *path, int rank, const struct description *run,
                    struct error *error);
 
-/// Counts a cycle.
 static inline void progress_count(const struct progress *progress) {
     if (progress->cycles) progress->cycles[0]++;
 }

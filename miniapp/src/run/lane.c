@@ -1,23 +1,16 @@
 #include "run/lane.h"
 
-#include "base/alloc.h"
 #include "measurement/clock.h"
 #include "run/dry.h"
-#include "transport/exchange.h"
-#include "transport/grid.h"
-#include "transport/made_up.h"
 #include <stdio.h>
-#include <stdlib.h>
 
 /// Refuses a back-end between nodes. `level` is 0 for that of the whole lane. Collective over `comm`.
 static void check(const struct exchange_backend *backend, int level, const char *lane, MPI_Comm comm,
                   struct error *error) {
     MPI_Comm node;
-    int here, ranks;
     char where[40] = "";
     MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Comm_size(node, &here);
-    MPI_Comm_size(comm, &ranks);
+    const int here = comm_size(node), ranks = comm_size(comm);
     MPI_Comm_free(&node);
     if (level > 0) snprintf(where, sizeof where, "level %d of ", level);
     if (here < ranks && !error_stands(error))
@@ -31,9 +24,7 @@ static void check(const struct exchange_backend *backend, int level, const char 
 /// nodes. Collective over `comm`, the ranks that exchange. Only some of them may find the error.
 static void lane_check_nodes(const struct lane_plan *plan, MPI_Comm comm, struct error *error) {
     const struct exchange_backend *backend = plan->exchange.backend;
-    int rank, ranks;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
+    const int rank = comm_rank(comm), ranks = comm_size(comm);
     if (backend->one_node) check(backend, 0, plan->name, comm, error);
     const struct grid grid = grid_of(&plan->exchange.levels, ranks, rank);
     for (int level = 0; level < grid.levels.n; level++)
@@ -59,8 +50,7 @@ void lane_connect_alone(struct lane *lane, const struct lane_plan *plan, int ran
 }
 
 bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm world, struct error *error) {
-    int rank;
-    MPI_Comm_rank(world, &rank);
+    const int rank = comm_rank(world);
     lane_connect_alone(lane, plan, rank);
     MPI_Comm comm;
     MPI_Comm_split(world, plan->groups.first[rank], rank, &comm); // numbers ranks as groups.place does
@@ -74,16 +64,6 @@ bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm worl
         if (agree(comm, error) && cheap) exchange_check(&plan->exchange, comm, error);
     }
     return agree(world, error);
-}
-
-/// Lets the routes lead to bridges, where the exchange merges.
-static bool open_fanout(struct lane *lane, MPI_Comm comm, struct error *error) {
-    const struct levels *levels = &lane->plan->exchange.levels;
-    if (!levels->merge || lane->ranks == 1) return true;
-    lane->fanout = ALLOC_ZERO(struct fanout, 1);
-    lane->fanout->format = lane->format;
-    lane->fanout->wire = lane->plan->wire;
-    return fanout_open(lane->fanout, levels, comm, lane->place, &lane->routes, lane->ranks, error);
 }
 
 /// Returns the destinations to which routes lead, and how many they are.
@@ -107,8 +87,17 @@ static int *destinations(const struct lane *lane, const struct partners *partner
     return to;
 }
 
-/// Opens the exchanges with the ranks that have routes to or from this one.
-static void open_windows(struct lane *lane, const uint32_t *per_owner) {
+/// Opens the exchanges with the ranks that have routes to or from this one. Where the exchange merges, it
+/// lets the routes lead to bridges before; only that can fail. `comm` is MPI_COMM_NULL in a dry run.
+static bool open_windows(struct lane *lane, const uint32_t *per_owner, MPI_Comm comm, struct error *error) {
+    const struct levels *levels = &lane->plan->exchange.levels;
+    if (levels->merge && lane->ranks > 1) {
+        lane->fanout = ALLOC_ZERO(struct fanout, 1);
+        lane->fanout->format = lane->format;
+        lane->fanout->wire = lane->plan->wire;
+        if (!fanout_open(lane->fanout, levels, comm, lane->place, &lane->routes, lane->ranks, error))
+            return false;
+    }
     const struct exchange_spec alone = {.backend = lane->backend};
     int *targets = ALLOC(int, (size_t)lane->ranks), *sources = ALLOC(int, (size_t)lane->ranks);
     struct partners partners = {.targets = targets, .sources = sources, .fanout = lane->fanout};
@@ -127,24 +116,19 @@ static void open_windows(struct lane *lane, const uint32_t *per_owner) {
                                          : exchange_open(lane->ranks > 1 ? &lane->plan->exchange : &alone,
                                                          lane->comm, &partners);
     }
-    free(targets);
-    free(sources);
-    free(to);
+    FREE(targets, sources, to);
+    return true;
 }
 
 bool lane_open(struct lane *lane, const struct wanted *wanted, const uint32_t *own_gids, uint32_t n,
                struct error *error) {
     struct search *search = lane->backend->broadcast ? &lane->search : NULL;
-    if (!routes_open(&lane->routes, search, lane->comm, wanted, own_gids, n, error)) return false;
-    const bool good = open_fanout(lane, lane->comm, error);
-    if (good) open_windows(lane, wanted->per_owner);
-    return good;
+    return routes_open(&lane->routes, search, lane->comm, wanted, own_gids, n, error) &&
+           open_windows(lane, wanted->per_owner, lane->comm, error);
 }
 
 bool lane_open_alone(struct lane *lane, const uint32_t *per_owner, struct error *error) {
-    const bool good = open_fanout(lane, MPI_COMM_NULL, error);
-    if (good) open_windows(lane, per_owner);
-    return good;
+    return open_windows(lane, per_owner, MPI_COMM_NULL, error);
 }
 
 void lane_close(struct lane *lane) {
@@ -157,8 +141,7 @@ void lane_close(struct lane *lane) {
     routes_close(&lane->routes);
     search_close(&lane->search);
     if (lane->fanout) fanout_close(lane->fanout);
-    free(lane->fanout);
-    free(lane->tables);
+    FREE(lane->fanout, lane->tables);
     foreign_close(lane->foreign);
     if (lane->comm != MPI_COMM_SELF) MPI_Comm_free(&lane->comm);
 }
@@ -179,7 +162,6 @@ void lane_reset_counts(struct lane *lane) {
     }
 }
 
-/// Adds a spike of this rank's neuron number `neuron` to the outbox.
 static void send_along(struct lane *lane, uint32_t neuron, const struct spike *spike) {
     const struct routes *routes = &lane->routes;
     const struct wire_format *wire = lane->plan->wire;

@@ -8,13 +8,10 @@
 
 #pragma once
 
-#include "base/spike.h"
 #include "schedule/schedule.h"
 #include "synapse/table.h"
-#include "transport/exchange.h"
 #include "transport/fanout.h"
 
-/// A window on its way.
 struct window {
     struct outbox outbox;
     struct exchange *exchange;
@@ -68,7 +65,6 @@ static inline bool lane_sends(const struct lane *lane) {
 /// Adds the spikes of a thread to the outbox. Neuron 0 of the thread is number `first` of this rank.
 void lane_collocate(struct lane *lane, const struct spike *spikes, uint32_t n, uint32_t first);
 
-/// Waits for the other ranks of the lane.
 void lane_synchronise(struct lane *lane);
 
 /// Ends the window and starts its exchange. The next window begins at step `next`. In a dry run, call
@@ -82,7 +78,6 @@ void lane_progress(struct lane *lane);
 /// Finishes the exchange that is due, if any, or with `all` every exchange under way.
 void lane_finish(struct lane *lane, bool all);
 
-/// Delivers what has arrived to the neurons of a thread.
 struct delivered lane_deliver(const struct lane *lane, int thread, struct ring *ring);
 
 /// Marks arrived windows as delivered. Call it once every thread is done.

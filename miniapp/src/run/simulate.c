@@ -1,14 +1,7 @@
 #include "run/simulate.h"
 
-#include "base/alloc.h"
-#include "base/spike.h"
 #include "measurement/clock.h"
-#include "measurement/host.h"
-#include "measurement/phases.h"
-#include "run/hooks.h"
-#include <math.h>
 #include <omp.h>
-#include <stdlib.h>
 
 COUNT_DEFINE(spikes);
 COUNT_DEFINE(synaptic_events);

@@ -4,12 +4,10 @@
 #pragma once
 
 #include "measurement/host.h"
-#include "measurement/phases.h"
 #include "run/build.h"
 #include "run/counters.h"
 #include "run/hooks.h"
 
-/// Measurements of one rank.
 struct measured {
     struct cycle_log log;
     double simulate_s;    ///< wall-clock time of the cycles

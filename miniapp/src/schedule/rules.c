@@ -1,65 +1,26 @@
-#include "base/error.h"
 #include "schedule/schedule.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-static const struct schedule_rule conventional = {
-    .name = "conventional",
-    .summary = "all ranks exchange in every cycle; neurons dealt round-robin",
-    .placement = "round_robin",
-    .lanes = {{"world", group_world, 1, 0, false}},
-    .n_lanes = 1,
-};
-
-static const struct schedule_rule placement_only = {
-    .name = "placement_only",
-    .summary = "all ranks exchange in every cycle; neurons placed by area",
-    .placement = "area",
-    .lanes = {{"world", group_world, 1, 0, false}},
-    .n_lanes = 1,
-};
-
-static const struct schedule_rule structure_aware = {
-    .name = "structure_aware",
-    .summary = "near: within an area in every cycle; far: between areas every D cycles",
-    .placement = "area",
-    .lanes = {{"near", group_area, 1, 0, false}, {"far", group_world, period_delay_ratio, 0, false}},
-    .n_lanes = 2,
-};
-
-static const struct schedule_rule overlapped = {
-    .name = "overlapped",
-    .summary = "near as structure_aware; far: every D/(L+1) cycles, due L windows later (L: field lag, 1)",
-    .placement = "area",
-    .lanes = {{"near", group_area, 1, 0, false}, {"far", group_world, period_delay_ratio, lag_given, false}},
-    .n_lanes = 2,
-};
-
-static const struct schedule_rule hierarchical = {
-    .name = "hierarchical",
-    .summary = "near as structure_aware; group: about sqrt(ranks) ranks, as rarely as is exact; far: every D",
-    .placement = "area",
-    .lanes = {{"near", group_area, 1, 0, false},
-              {"group", group_square, period_auto, 0, false},
-              {"far", group_world, period_delay_ratio, 0, false}},
-    .n_lanes = 3,
-};
-
-const struct schedule_rule *const schedule_rules[] = {&conventional, &placement_only, &structure_aware,
-                                                      &overlapped,   &hierarchical,   NULL};
-
-static bool find(struct schedule_rule *rule, const struct description *description, const char *name,
-                 struct error *error) {
-    const struct schedule_rule *found = registry_find(schedule_rules, name);
-    if (found) {
-        *rule = *found;
-        return true;
-    }
-    struct name_list allowed = registry_names(schedule_rules);
-    name_list_add(&allowed, "or a list of lanes");
-    return fields_refuse(&description->json, "schedule", allowed.text, error);
-}
+// clang-format off
+#define NEAR                     {"near", group_area, 1, 0, false}
+#define WORLD(name, period, lag) {name, group_world, period, lag, false}
+const struct schedule_rule *const schedule_rules[] = {
+    ENTRY(schedule_rule, "conventional", "all ranks exchange in every cycle; neurons dealt round-robin",
+          "round_robin", {WORLD("world", 1, 0)}, 1),
+    ENTRY(schedule_rule, "placement_only", "all ranks exchange in every cycle; neurons placed by area",
+          "area", {WORLD("world", 1, 0)}, 1),
+    ENTRY(schedule_rule, "structure_aware",
+          "near: within an area in every cycle; far: between areas every D cycles",
+          "area", {NEAR, WORLD("far", period_delay_ratio, 0)}, 2),
+    ENTRY(schedule_rule, "overlapped",
+          "near as structure_aware; far: every D/(L+1) cycles, due L windows later (L: field lag, 1)",
+          "area", {NEAR, WORLD("far", period_delay_ratio, lag_given)}, 2),
+    ENTRY(schedule_rule, "hierarchical",
+          "near as structure_aware; group: about sqrt(ranks) ranks, as rarely as is exact; far: every D",
+          "area", {NEAR, {"group", group_square, period_auto, 0, false}, WORLD("far", period_delay_ratio, 0)}, 3),
+    NULL};
+// clang-format on
 
 /// Reads a field that is an integer from 1 on, or one of two words, which stand for the values `a` and `b`.
 static bool number_or_word(const struct fields *fields, const char *name, int fallback, int *value,
@@ -79,10 +40,9 @@ static bool number_or_word(const struct fields *fields, const char *name, int fa
 }
 
 static bool read_lane(struct schedule_rule *rule, const struct fields *lane, struct error *error) {
-    static const char *const names[] = {"name", "group", "period", "lag", "from", "to"};
     struct lane_rule *read = &rule->lanes[rule->n_lanes];
     double lag;
-    if (!fields_only(lane, names, sizeof names / sizeof *names, error) ||
+    if (!FIELDS_ONLY(lane, error, "name", "group", "period", "lag", "from", "to") ||
         !fields_string(lane, "name", NULL, &read->name, error) ||
         !number_or_word(lane, "group", group_world, &read->group, "area", group_area, "world", group_world,
                         error) ||
@@ -125,7 +85,14 @@ static bool check_order(const struct schedule_rule *rule, const struct descripti
 }
 
 bool lane_rules_read(struct schedule_rule *rule, const struct description *d, struct error *error) {
-    if (d->schedule) return find(rule, d, d->schedule, error);
+    if (d->schedule) {
+        const struct schedule_rule *found = registry_find(schedule_rules, d->schedule);
+        struct name_list expected = registry_names(schedule_rules);
+        name_list_add(&expected, "or a list of lanes");
+        if (!found) return fields_refuse(&d->json, "schedule", expected.text, error);
+        *rule = *found;
+        return true;
+    }
     const size_t n = json_array_size(json_object_get(d->json.object, "schedule"));
     *rule = (struct schedule_rule){.name = "lanes", .placement = "area"};
     if (n < 1 || n > schedule_lanes_max)

@@ -1,29 +1,12 @@
 #include "schedule/schedule.h"
 
 #include "base/alloc.h"
-#include "description/fields.h"
 #include "schedule/choice_levels.h"
 #include "transport/grid.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 // -------------------- lane_json
-
-/// Returns by how much the shortest delay of the lane exceeds what it must be, P (L + 1) d_min, in ms and
-/// rounded to 1e-9; NAN where the lane has no synapses.
-static double lane_slack_ms(const struct lane_plan *lane, const struct description *description) {
-    const double h = description->given.resolution_ms;
-    const double window = (double)lane->period * (lane->lag + 1) * description->steps_per_cycle * h;
-    return lane->shortest_delay ? nearbyint((lane->shortest_delay * h - window) * 1e9) / 1e9 : NAN;
-}
-
-/// Says whether the lane has a lag, but an exchange that does all its work at the end of it, so that nothing
-/// overlaps.
-static bool lane_blocks(const struct lane_plan *lane) {
-    return lane->lag > 0 && lane->groups.largest > 1 && !lane->exchange.backend->start;
-}
 
 /// Returns what a composed exchange is composed of as a new object, or null.
 static json_t *levels_json(const struct lane_plan *lane) {
@@ -46,14 +29,18 @@ static json_t *levels_json(const struct lane_plan *lane) {
 }
 
 json_t *lane_json(const struct lane_plan *lane, const struct description *description) {
-    const double shortest_ms =
-        lane->shortest_delay ? lane->shortest_delay * description->given.resolution_ms : NAN;
+    const double h = description->given.resolution_ms,
+                 delay = lane->shortest_delay ? lane->shortest_delay : NAN;
+    // By how much the shortest delay exceeds what it must be, P (L + 1) d_min, rounded to 1e-9 ms.
+    const double window = (double)lane->period * (lane->lag + 1) * description->steps_per_cycle * h;
+    const double slack = nearbyint((delay * h - window) * 1e9) / 1e9;
+    // A lag helps nothing where the exchange does all its work at the end of it.
+    const bool blocks = lane->lag > 0 && lane->groups.largest > 1 && !lane->exchange.backend->start;
     return json_pack("{ss sI sI ss sb so ss si si so so}", "name", lane->name, "period",
                      (json_int_t)lane->period, "lag", (json_int_t)lane->lag, "exchange",
-                     lane->exchange.backend->name, "blocks", (int)lane_blocks(lane), "composed",
-                     levels_json(lane), "wire", lane->wire->name, "ranks", lane->groups.largest, "groups",
-                     lane->groups.groups, "slack", known(lane_slack_ms(lane, description)),
-                     "shortest_delay_ms", known(shortest_ms));
+                     lane->exchange.backend->name, "blocks", (int)blocks, "composed", levels_json(lane),
+                     "wire", lane->wire->name, "ranks", lane->groups.largest, "groups", lane->groups.groups,
+                     "slack", known(slack), "shortest_delay_ms", known(delay * h));
 }
 
 struct lane_connections lane_connections(const struct lane_plan *lane, int level) {
@@ -117,7 +104,6 @@ static const char *fallback(const struct lane_plan *lane) {
 
 static bool choose_exchange(struct lane_plan *lane, const struct description *description,
                             struct error *error) {
-    static const char *const simple[] = {"name"};
     json_t *value = chosen(description, "exchange", lane->name);
     const char *name = json_string_value(json_is_object(value) ? json_object_get(value, "name") : value);
     const int ranks = lane->groups.largest;
@@ -131,18 +117,9 @@ static bool choose_exchange(struct lane_plan *lane, const struct description *de
     snprintf(choice.path, sizeof choice.path, "exchange.%.60s.", lane->name);
     bool known = lane->exchange.backend->composed
                      ? choice_levels(lane, &choice, description->exchange_files, error)
-                     : fields_only(&choice, simple, 1, error);
+                     : FIELDS_ONLY(&choice, error, "name");
     if (!json_is_object(value)) json_decref(choice.object);
     return known;
-}
-
-static bool choose_wire(struct lane_plan *lane, const struct description *description, struct error *error) {
-    json_t *value = chosen(description, "wire", lane->name);
-    char text[80];
-    lane->wire = wire_find(value ? json_is_string(value) ? json_string_value(value) : "" : "compact");
-    if (lane->wire) return true;
-    return error_set(error, "wire: %s for lane %s; expected %s", choice_shown(value, text), lane->name,
-                     registry_names(wire_formats).text);
 }
 
 /// Fills in the description where it leaves the choice to us, once all lanes have been chosen for.
@@ -175,10 +152,13 @@ static bool choice_make(struct lane_plan *lane, const struct description *descri
         levels_close(&lane->exchange.levels);
         lane->exchange = (struct exchange_spec){.backend = exchange_find("self")};
     }
-    return choose_wire(lane, description, error);
+    json_t *value = chosen(description, "wire", lane->name);
+    char text[80];
+    lane->wire = wire_find(value ? json_is_string(value) ? json_string_value(value) : "" : "compact");
+    return lane->wire || error_set(error, "wire: %s for lane %s; expected %s", choice_shown(value, text),
+                                   lane->name, registry_names(wire_formats).text);
 }
 
-/// Refuses choices for lanes that the schedule does not have.
 static bool choice_check_lanes(const struct description *description, const struct schedule_rule *rule,
                                struct error *error) {
     static const char *const fields[] = {"exchange", "wire"};
@@ -204,7 +184,6 @@ static uint32_t area_find(const struct network *network, const char *name) {
     return network->n_areas;
 }
 
-/// Refuses one of the names in a field.
 static bool refuse_area(const struct fields *lane, const char *field, const json_t *name,
                         const struct network *network, struct error *error) {
     char *shown = json_dumps(name, JSON_ENCODE_ANY | JSON_COMPACT);
@@ -277,13 +256,6 @@ static void number_groups(struct grouping *grouping) {
         grouping->size[rank] = grouping->size[grouping->first[rank]];
 }
 
-/// Makes blocks of `block` ranks, a divisor of `ranks`.
-static void grouping_blocks(struct grouping *grouping, int ranks, int block) {
-    open_groups(grouping, ranks);
-    for (int rank = 0; rank < ranks; rank++) grouping->first[rank] = rank / block * block;
-    number_groups(grouping);
-}
-
 /// Returns the lowest rank that is known to share a group with this one.
 static int lowest(int *first, int rank) {
     while (first[rank] != rank) rank = first[rank] = first[first[rank]];
@@ -320,8 +292,7 @@ static void grouping_areas(struct grouping *grouping, const struct placement *pl
     }
     for (int rank = 0; rank < ranks; rank++) grouping->first[rank] = lowest(grouping->first, rank);
     number_groups(grouping);
-    free(found);
-    free(reach);
+    FREE(found, reach);
 }
 
 /// Makes one group of the ranks of all areas that `members` holds, consecutive or not. Every other rank is
@@ -362,14 +333,6 @@ static int grouping_square(int ranks) {
 
 // -------------------- schedule
 
-/// Returns the names of the placements that heed weights of ranks.
-static struct name_list weighted_rules(void) {
-    struct name_list list = {"", 0};
-    for (int i = 0; placement_rules[i]; i++)
-        if (placement_rules[i]->spread) name_list_add(&list, placement_rules[i]->name);
-    return list;
-}
-
 bool schedule_placement(const struct description *description, const struct placement_rule **rule,
                         struct error *error) {
     struct schedule_rule schedule;
@@ -383,9 +346,12 @@ bool schedule_placement(const struct description *description, const struct plac
     if (!(*rule)->deal_file && description->placement_file)
         return error_set(error, "placement.file: \"%.200s\"; expected with placement from_file only",
                          description->placement_file);
+    struct name_list weighted = {"", 0};
+    for (int i = 0; placement_rules[i]; i++)
+        if (placement_rules[i]->spread) name_list_add(&weighted, placement_rules[i]->name);
     if (description->placement_weights && !(*rule)->spread)
         return error_set(error, "placement.weights: with placement \"%s\"; expected with %s", (*rule)->name,
-                         weighted_rules().text);
+                         weighted.text);
     if (!description->placement)
         json_object_set_new(description->json.object, "placement", json_string((*rule)->name));
     return true;
@@ -422,15 +388,6 @@ int schedule_projection_lane(const struct schedule *schedule, const struct netwo
     return lane;
 }
 
-static bool refuse_gap(const struct network *network, uint32_t projection, const struct population *source,
-                       struct error *error) {
-    const struct population *target = &network->populations[network->projections[projection].target];
-    return error_set(error,
-                     "schedule: no lane for network.projections.%u, from area \"%.60s\" to area \"%.60s\"; "
-                     "expected lanes that carry all synapses, as a last one with group \"world\" does",
-                     projection, source->area_name, target->area_name);
-}
-
 /// Finds the shortest delay and the number of synapses that each lane carries.
 static bool survey(struct schedule *schedule, const struct network *network, struct error *error) {
     double synapses[schedule_lanes_max] = {0};
@@ -441,7 +398,12 @@ static bool survey(struct schedule *schedule, const struct network *network, str
         for (uint32_t k = 0; k < p->n_sources; k++) {
             const struct population *source = &network->populations[p->sources[k]];
             int l = schedule_lane(schedule, source->area, target->area);
-            if (l < 0) return refuse_gap(network, i, source, error);
+            if (l < 0)
+                return error_set(
+                    error,
+                    "schedule: no lane for network.projections.%u, from area \"%.60s\" to area \"%.60s\"; "
+                    "expected lanes that carry all synapses, as a last one with group \"world\" does",
+                    i, source->area_name, target->area_name);
             struct lane_plan *lane = &schedule->lanes[l];
             if (lane->shortest_delay == 0 || p->delay.shortest < lane->shortest_delay)
                 lane->shortest_delay = p->delay.shortest;
@@ -464,9 +426,11 @@ bool schedule_uses_delay_ratio(const struct schedule *schedule) {
     return false;
 }
 
-/// Returns the largest D, a multiple of L + 1, that is exact in all lanes that use it; 0 if there is none.
-static uint32_t largest_delay_ratio(const struct schedule *schedule, const struct description *d) {
+/// Resolves "auto", in the description as well: the largest D, a multiple of L + 1, that is exact in all
+/// lanes that use it.
+static bool set_delay_ratio(const struct schedule *schedule, struct description *d, struct error *error) {
     uint32_t ratio = UINT32_MAX;
+    if (d->delay_ratio > 0) return true;
     for (int l = 0; l < schedule->n_lanes; l++) {
         const struct lane_plan *lane = &schedule->lanes[l];
         if (!uses_delay_ratio(schedule, l)) continue;
@@ -475,13 +439,7 @@ static uint32_t largest_delay_ratio(const struct schedule *schedule, const struc
         most -= most % (lane->lag + 1);
         ratio = most < ratio ? most : ratio;
     }
-    return ratio == UINT32_MAX ? 1 : ratio;
-}
-
-/// Resolves "auto", in the description as well.
-static bool set_delay_ratio(const struct schedule *schedule, struct description *d, struct error *error) {
-    if (d->delay_ratio > 0) return true;
-    d->delay_ratio = largest_delay_ratio(schedule, d);
+    d->delay_ratio = ratio == UINT32_MAX ? 1 : ratio;
     if (d->delay_ratio == 0)
         return error_set(error,
                          "delay_ratio: \"auto\"; expected a schedule with shorter windows, since no D is "
@@ -556,10 +514,14 @@ static bool group_ranks(struct schedule *schedule, int l, const struct placement
     if (lane->group > 0 && ranks % lane->group != 0)
         return error_set(error, "schedule.%d.group: %d; expected a divisor of the %d ranks", l, lane->group,
                          ranks);
-    if (lane->group == group_area)
+    if (lane->group == group_area) {
         grouping_areas(&lane->groups, placement);
-    else
-        grouping_blocks(&lane->groups, ranks, lane->group == group_world ? ranks : lane->group);
+        return true;
+    }
+    const int block = lane->group == group_world ? ranks : lane->group;
+    open_groups(&lane->groups, ranks);
+    for (int rank = 0; rank < ranks; rank++) lane->groups.first[rank] = rank / block * block;
+    number_groups(&lane->groups);
     return true;
 }
 
@@ -588,11 +550,7 @@ bool schedule_plan(struct schedule *schedule, struct description *d, const struc
 void schedule_close(struct schedule *schedule) {
     for (int l = 0; l < schedule->n_lanes; l++) {
         struct lane_plan *lane = &schedule->lanes[l];
-        free(lane->areas.from);
-        free(lane->areas.to);
-        free(lane->groups.first);
-        free(lane->groups.place);
-        free(lane->groups.size);
+        FREE(lane->areas.from, lane->areas.to, lane->groups.first, lane->groups.place, lane->groups.size);
         levels_close(&lane->exchange.levels);
     }
     free(schedule->areas);

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "description/description.h"
-#include "description/network.h"
 #include "description/placement.h"
 #include "transport/exchange.h"
 
@@ -44,10 +43,9 @@ struct schedule_rule {
     int n_lanes;
 };
 
-/// All named schedules, ended by NULL.
 extern const struct schedule_rule *const schedule_rules[];
 
-/// Reads what the description asks for. Fails with the names there are, or with what is wrong in the list.
+/// Reads what the description asks for.
 bool lane_rules_read(struct schedule_rule *rule, const struct description *description, struct error *error);
 
 // -------------------- grouping
@@ -63,7 +61,6 @@ struct span {
     int first, last;
 };
 
-/// The groups of ranks that a lane connects.
 struct grouping {
     int ranks;
     int *first; ///< [ranks] first rank of each rank's group, which names the group
@@ -120,7 +117,6 @@ int schedule_lane(const struct schedule *schedule, uint32_t source_area, uint32_
 int schedule_projection_lane(const struct schedule *schedule, const struct network *network,
                              const struct projection *projection);
 
-/// Says whether the window of any lane follows D.
 bool schedule_uses_delay_ratio(const struct schedule *schedule);
 
 /// Returns how many ranks exchange with `rank` in the lane, itself included.

@@ -23,8 +23,7 @@ struct delivery {
 /// Fetches the second to sixth line of the list of words first ... end - 1. Lists begin anywhere in a line,
 /// and the hardware starts to fetch ahead too late for them. The function is always inlined, because GCC
 /// drops calls of a function that only fetches.
-__attribute__((always_inline)) static inline void fetch_more(const uint32_t *words, size_t first,
-                                                             size_t end) {
+ALWAYS_INLINE void fetch_more(const uint32_t *words, size_t first, size_t end) {
     const size_t last = end - (end > first);
     __builtin_prefetch(words + (first + line < last ? first + line : last));
     if (end - first <= line) return; // the list lies in two lines at most
@@ -35,10 +34,10 @@ __attribute__((always_inline)) static inline void fetch_more(const uint32_t *wor
 /// Adds some synapses of a list to the ring; `row` is the place of the row of the spike's step. The constants
 /// `narrow`, `where` and `named` make loops of this one, each without any branch but its own. With `named`,
 /// the name of the list stands above the class.
-__attribute__((always_inline)) static inline void
-deliver_some(const uint32_t *restrict synapse, const uint32_t *end, const struct synapse_format *format,
-             uint32_t row, uint32_t size, void *restrict cells, const bool narrow,
-             const enum weight_place where, const bool named) {
+ALWAYS_INLINE void deliver_some(const uint32_t *restrict synapse, const uint32_t *end,
+                                const struct synapse_format *format, uint32_t row, uint32_t size,
+                                void *restrict cells, const bool narrow, const enum weight_place where,
+                                const bool named) {
     const unsigned bits = format->place_bits;
     const uint32_t mask = ((uint32_t)1 << bits) - 1;
     const uint32_t used = (uint32_t)(((uint64_t)1 << format->used_bits) - 1);
@@ -59,9 +58,9 @@ deliver_some(const uint32_t *restrict synapse, const uint32_t *end, const struct
 
 /// Adds a whole list to the ring. Its first lines have been fetched already, the others are fetched here, and
 /// loops of constant length go through the lines.
-__attribute__((always_inline)) static inline void
-deliver_list(const uint32_t *synapse, const uint32_t *end, const struct synapse_format *format, uint32_t row,
-             uint32_t size, void *cells, const bool narrow, const enum weight_place where) {
+ALWAYS_INLINE void deliver_list(const uint32_t *synapse, const uint32_t *end,
+                                const struct synapse_format *format, uint32_t row, uint32_t size, void *cells,
+                                const bool narrow, const enum weight_place where) {
     for (; end - synapse > lines_ahead * line; synapse += line) {
         __builtin_prefetch(synapse + lines_ahead * line);
         deliver_some(synapse, synapse + line, format, row, size, cells, narrow, where, false);
@@ -87,8 +86,7 @@ static inline size_t smaller(size_t a, size_t b) {
 }
 
 /// Fetches the first lines of the list that a spike names, whose start has been fetched.
-__attribute__((always_inline)) static inline void fetch_list(const struct delivery *d, uint32_t word,
-                                                             const enum weight_place where) {
+ALWAYS_INLINE void fetch_list(const struct delivery *d, uint32_t word, const enum weight_place where) {
     const uint32_t *start = &d->table.start[spike_list(d->spikes, word)];
     const size_t first = WORDS(where) * start[0];
     __builtin_prefetch(d->table.synapses + first);
@@ -96,10 +94,8 @@ __attribute__((always_inline)) static inline void fetch_list(const struct delive
 }
 
 /// Delivers from a table with a start for every list, where lists are long.
-__attribute__((always_inline)) static inline struct delivered deliver_lists(const struct delivery *d,
-                                                                            const uint32_t *words, size_t n,
-                                                                            const bool narrow,
-                                                                            const enum weight_place where) {
+ALWAYS_INLINE struct delivered deliver_lists(const struct delivery *d, const uint32_t *words, size_t n,
+                                             const bool narrow, const enum weight_place where) {
     enum { starts = 16, lists = 8 }; // spikes; how far ahead they are fetched
     const struct synapse_table *table = &d->table;
     const uint32_t *start = table->start;
@@ -137,8 +133,7 @@ struct found {
 };
 
 /// Finds the line and the name of the list of a spike, and fetches the line.
-__attribute__((always_inline)) static inline struct line_place fetch_line(const struct delivery *d,
-                                                                          uint32_t word) {
+ALWAYS_INLINE struct line_place fetch_line(const struct delivery *d, uint32_t word) {
     const uint32_t list = spike_list(d->spikes, word);
     const unsigned bits = d->table.index.group_bits;
     const struct line_place place =
@@ -155,10 +150,8 @@ static inline struct line_shift shift_of(const struct delivery *d, uint32_t row,
 }
 
 /// Finds the synapses of a spike in its line, which has been fetched, and begins to fetch further ones.
-__attribute__((always_inline)) static inline void find_in_line(const struct delivery *d, uint32_t word,
-                                                               struct line_place place, struct found *found,
-                                                               struct delivered *sum,
-                                                               const enum weight_place where) {
+ALWAYS_INLINE void find_in_line(const struct delivery *d, uint32_t word, struct line_place place,
+                                struct found *found, struct delivered *sum, const enum weight_place where) {
     enum { last = line_words };
     const uint32_t *words = d->table.synapses + (size_t)line_words * place.line;
     const unsigned used_bits = d->table.format.used_bits;
@@ -177,9 +170,8 @@ __attribute__((always_inline)) static inline void find_in_line(const struct deli
 
 /// Finds the synapses of a list among further words, which have been fetched. Those of long lists are added
 /// at once.
-__attribute__((always_inline)) static inline void
-find_further(const struct delivery *d, const struct further *further, struct found *found,
-             struct delivered *sum, const bool narrow, const enum weight_place where) {
+ALWAYS_INLINE void find_further(const struct delivery *d, const struct further *further, struct found *found,
+                                struct delivered *sum, const bool narrow, const enum weight_place where) {
     const uint32_t n = *further->words, *words = further->words + 1;
     const unsigned used_bits = d->table.format.used_bits;
     bool any;
@@ -199,10 +191,8 @@ find_further(const struct delivery *d, const struct further *further, struct fou
     sum->first_accesses += any && !further->entered;
 }
 
-/// Fetches the cells that words name.
-__attribute__((always_inline)) static inline void fetch_cells(const struct delivery *d,
-                                                              const struct found *found, const bool narrow,
-                                                              const enum weight_place where) {
+ALWAYS_INLINE void fetch_cells(const struct delivery *d, const struct found *found, const bool narrow,
+                               const enum weight_place where) {
     const size_t bytes = narrow ? sizeof(int16_t) : sizeof(int32_t);
     const uint32_t mask = ((uint32_t)1 << d->table.format.place_bits) - 1;
     for (uint32_t k = 0; k < found->n; k += (uint32_t)WORDS(where))
@@ -213,10 +203,8 @@ __attribute__((always_inline)) static inline void fetch_cells(const struct deliv
 /// the cells of the ring. Each is fetched well ahead of the next: lines some spikes before, the others while
 /// another batch of spikes is worked on. What a batch has found is added in one loop, whose length does not
 /// depend on that of lists.
-__attribute__((always_inline)) static inline struct delivered deliver_lines(const struct delivery *d,
-                                                                            const uint32_t *words, size_t n,
-                                                                            const bool narrow,
-                                                                            const enum weight_place where) {
+ALWAYS_INLINE struct delivered deliver_lines(const struct delivery *d, const uint32_t *words, size_t n,
+                                             const bool narrow, const enum weight_place where) {
     enum {
         ahead = 48,
         rounds = 2,
@@ -245,11 +233,8 @@ __attribute__((always_inline)) static inline struct delivered deliver_lines(cons
     return delivered;
 }
 
-/// Delivers by the loop that suits the lengths of the lists.
-__attribute__((always_inline)) static inline struct delivered deliver_as(const struct delivery *d,
-                                                                         const uint32_t *words, size_t n,
-                                                                         const bool narrow,
-                                                                         const enum weight_place where) {
+ALWAYS_INLINE struct delivered deliver_as(const struct delivery *d, const uint32_t *words, size_t n,
+                                          const bool narrow, const enum weight_place where) {
     const struct delivery own = *d;
     if (own.table.start) return deliver_lists(&own, words, n, narrow, where);
     return deliver_lines(&own, words, n, narrow, where);

@@ -1,10 +1,6 @@
 #include "synapse/table.h"
 
-#include "base/alloc.h"
-#include "base/id_set.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 // -------------------- buckets
 
@@ -38,8 +34,7 @@ void buckets_allocate(struct buckets *buckets) {
 }
 
 void buckets_close(struct buckets *buckets) {
-    free(buckets->end);
-    free(buckets->synapses);
+    FREE(buckets->end, buckets->synapses);
     *buckets = (struct buckets){0};
 }
 
@@ -100,18 +95,16 @@ static void lines_reserve(struct lines_writer *writer, uint32_t lists, uint32_t 
 }
 
 /// Writes `step` words with a name on top.
-__attribute__((always_inline)) static inline void name_some(uint32_t *restrict named,
-                                                            const uint32_t *restrict words, uint32_t name,
-                                                            const size_t words_of_one) {
+ALWAYS_INLINE void name_some(uint32_t *restrict named, const uint32_t *restrict words, uint32_t name,
+                             const size_t words_of_one) {
     for (size_t k = 0; k < step; k++) named[k] = words[k] | (k % words_of_one ? 0 : name);
 }
 
 /// Writes the words of some lists to `named`, with the name of their list: always `step` words of a list, of
 /// which later lists overwrite those that are not its own. So no branch depends on lists of up to `step`
 /// words, whose lengths cannot be foreseen.
-__attribute__((always_inline)) static inline void name_words(uint32_t *restrict named, const uint32_t *starts,
-                                                             uint32_t lists, const uint32_t *restrict words,
-                                                             unsigned used_bits, const size_t words_of_one) {
+ALWAYS_INLINE void name_words(uint32_t *restrict named, const uint32_t *starts, uint32_t lists,
+                              const uint32_t *restrict words, unsigned used_bits, const size_t words_of_one) {
     const uint32_t first = starts[0];
     size_t at = 0;
     for (uint32_t l = 0; l < lists; l++) {
@@ -188,16 +181,13 @@ static void lines_add(struct lines_writer *writer, uint32_t lists, uint32_t word
     write_groups(writer, false);
 }
 
-/// Writes what is left, and frees the writer.
 static void lines_close(struct lines_writer *writer) {
     struct synapse_table *table = writer->table;
     write_groups(writer, true);
     table->synapses = alloc_less(table->synapses, (size_t)line_words * table->lines, sizeof(uint32_t));
     table->further =
         alloc_less(table->further, (size_t)table->further_words + search_words, sizeof(uint32_t));
-    free(writer->starts);
-    free(writer->words);
-    free(writer->named);
+    FREE(writer->starts, writer->words, writer->named);
 }
 
 // -------------------- table
@@ -424,9 +414,5 @@ void synapse_table_open(struct synapse_table *table, struct buckets *buckets, co
 }
 
 void synapse_table_close(struct synapse_table *table) {
-    free(table->start);
-    free(table->filter);
-    free(table->group);
-    free(table->further);
-    free(table->synapses);
+    FREE(table->start, table->filter, table->group, table->further, table->synapses);
 }

@@ -11,9 +11,6 @@
 #include "base/id_set.h"
 #include "base/ring.h"
 #include "base/spike.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /// Says how the synapses of a thread are packed, and what their weight classes weigh.
 struct synapse_format {
@@ -24,7 +21,6 @@ struct synapse_format {
     const int32_t *weights; ///< [classes] in units; borrowed
 };
 
-/// Returns the number of words of a synapse.
 static inline size_t synapse_words(const struct synapse_format *format) {
     return format->classes == 0 ? 2 : 1;
 }
@@ -73,7 +69,6 @@ void buckets_open(struct buckets *buckets, struct synapse_format format, unsigne
 void buckets_allocate(struct buckets *buckets);
 void buckets_close(struct buckets *buckets);
 
-/// Counts a synapse for buckets_allocate().
 static inline void buckets_count(struct buckets *buckets, uint32_t source) {
     buckets->end[source >> buckets->source_bits]++;
 }
@@ -109,7 +104,6 @@ static inline uint32_t buckets_source(const struct buckets *buckets, size_t i) {
     return (uint32_t)((uint64_t)word >> buckets->format.used_bits);
 }
 
-/// Returns the number of synapses, once all have been put.
 static inline uint32_t buckets_size(const struct buckets *buckets) {
     return buckets->end[buckets->n - 1];
 }
@@ -157,10 +151,8 @@ struct span_of_words {
 };
 
 /// Returns the first of the words first ... end - 1 whose name is not below `name`.
-__attribute__((always_inline)) static inline const uint32_t *find_name(const uint32_t *first,
-                                                                       const uint32_t *end, uint32_t name,
-                                                                       unsigned used_bits,
-                                                                       const size_t words_of_one) {
+ALWAYS_INLINE const uint32_t *find_name(const uint32_t *first, const uint32_t *end, uint32_t name,
+                                        unsigned used_bits, const size_t words_of_one) {
     for (size_t n = (size_t)(end - first) / words_of_one; n > 0;) {
         const uint32_t *middle = first + n / 2 * words_of_one;
         const bool below = *middle >> used_bits < name;
@@ -172,8 +164,8 @@ __attribute__((always_inline)) static inline const uint32_t *find_name(const uin
 
 /// Finds the synapses called `name` among many whose names ascend, by bisection. Most often the list has all
 /// of them.
-__attribute__((always_inline)) static inline struct span_of_words
-find_list(struct span_of_words all, uint32_t name, unsigned used_bits, const size_t words_of_one) {
+ALWAYS_INLINE struct span_of_words find_list(struct span_of_words all, uint32_t name, unsigned used_bits,
+                                             const size_t words_of_one) {
     const uint32_t *first = *all.first >> used_bits == name
                                 ? all.first
                                 : find_name(all.first, all.end, name, used_bits, words_of_one);
@@ -183,10 +175,7 @@ find_list(struct span_of_words all, uint32_t name, unsigned used_bits, const siz
     return (struct span_of_words){first, end};
 }
 
-// -------------------- lines
-// Writes the lines of a table (above), list after list.
-
-/// Lists whose group is not complete.
+/// Writes the lines of a table, list after list. It holds the lists whose group is not complete.
 struct lines_writer {
     struct synapse_table *table;
     uint32_t *starts; ///< [n + 1] list l of these has synapses starts[l] up to starts[l + 1] of the table
@@ -253,8 +242,7 @@ struct synapse_table {
 void synapse_table_open(struct synapse_table *table, struct buckets *buckets, const struct id_set *sources);
 void synapse_table_close(struct synapse_table *table);
 
-/// Returns the bytes of a table, its synapses included.
-uint64_t synapse_table_bytes(const struct synapse_table *table);
+uint64_t synapse_table_bytes(const struct synapse_table *table); ///< synapses included
 
 static inline uint32_t synapse_table_size(const struct synapse_table *table) {
     return table->size;
@@ -278,8 +266,8 @@ struct delivered synapse_table_deliver(const struct synapse_table *table, const 
 
 /// Fetches the word of the filter for a spike into the second cache. What is on its way to the first cache
 /// holds one of its few places for misses.
-__attribute__((always_inline)) static inline void filter_fetch(const struct synapse_table *table,
-                                                               struct spike_format spikes, uint32_t word) {
+ALWAYS_INLINE void filter_fetch(const struct synapse_table *table, struct spike_format spikes,
+                                uint32_t word) {
     __builtin_prefetch(&table->filter[(spike_list(spikes, word) >> table->index.filter_bits) / 64], 0, 2);
 }
 
@@ -314,9 +302,8 @@ struct line_span {
 
 /// Finds the synapses called `name` among 16 words, of which the first `length` are synapses. There is no
 /// branch that could be foreseen wrongly.
-__attribute__((always_inline)) static inline struct line_span line_find(const uint32_t *words, uint32_t name,
-                                                                        unsigned used_bits, uint32_t length,
-                                                                        const size_t words_of_one) {
+ALWAYS_INLINE struct line_span line_find(const uint32_t *words, uint32_t name, unsigned used_bits,
+                                         uint32_t length, const size_t words_of_one) {
     const uint32_t valid = (words_of_one == 2 ? 0x5555u : 0xffffu) & (((uint32_t)1 << length) - 1);
 #ifdef __AVX2__
     const __m128i shift = _mm_cvtsi32_si128((int)used_bits);
@@ -345,9 +332,8 @@ struct line_shift {
 /// Writes to `out` 8 of the 16 words, from `first` on, modulo 16: the class, and the cell instead of the
 /// place. Of synapses of two words the second stays as it is. It reads no other words, because these could
 /// be in another line.
-__attribute__((always_inline)) static inline void line_put_eight(uint32_t *out, const uint32_t *words,
-                                                                 uint32_t first, struct line_shift shift,
-                                                                 const size_t words_of_one) {
+ALWAYS_INLINE void line_put_eight(uint32_t *out, const uint32_t *words, uint32_t first,
+                                  struct line_shift shift, const size_t words_of_one) {
 #ifdef __AVX2__
     const __m256i odd = _mm256_set1_epi64x(words_of_one == 2 ? -(INT64_C(1) << 32) : 0);
     const __m256i places = _mm256_or_si256(_mm256_set1_epi32((int)shift.places), odd);
@@ -377,9 +363,8 @@ __attribute__((always_inline)) static inline void line_put_eight(uint32_t *out, 
 }
 
 /// Writes up to 16 words to `out`, as line_put_eight() does.
-__attribute__((always_inline)) static inline void line_put(uint32_t *out, const uint32_t *words,
-                                                           struct line_span span, struct line_shift shift,
-                                                           const size_t words_of_one) {
+ALWAYS_INLINE void line_put(uint32_t *out, const uint32_t *words, struct line_span span,
+                            struct line_shift shift, const size_t words_of_one) {
     line_put_eight(out, words, span.first, shift, words_of_one);
     if (span.count > 8) line_put_eight(out + 8, words, span.first + 8, shift, words_of_one);
 }

@@ -63,22 +63,18 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/// Returns whether a rank is the next one after another, or 2, 4, 8, ... further on (modulo the ranks). Ranks
-/// only send to those, so that a large run neither connects all its ranks nor fills memory for all of them.
-static bool is_partner(int from, int to, int ranks) {
-    const int shift = (to - from + ranks) % ranks;
-    return (shift & (shift - 1)) == 0;
-}
-
 /// Returns how many words a window moves from one rank to another; from a broadcast, all ranks get the same.
+/// Others only send to the ranks 1, 2, 4, ... further on (modulo the ranks), so that a large run neither
+/// connects all its ranks nor fills memory for all of them.
 /// The first windows fit into any first buffer, so that no rank has to ask the others for room through the
 /// very exchange that is being tested. Later windows are uneven, and two have bursts, each from half of the
 /// ranks: small ones where many ranks each have a buffer of that size.
 static uint32_t count_of(const struct exchange *exchange, int from, int to, uint32_t window) {
     const struct exchange_backend *backend = exchange->spec.backend;
+    const int shift = (to - from + exchange->ranks) % exchange->ranks;
     if (backend->broadcast)
         to = 0;
-    else if (!is_partner(from, to, exchange->ranks))
+    else if (shift & (shift - 1))
         return 0;
     if (window % 5 == 0) return 0;
     if (window < first_windows)
@@ -96,13 +92,6 @@ static uint32_t word_of(const struct exchange *exchange, int from, int to, uint3
     if (exchange->spec.backend->broadcast) to = 0;
     uint32_t word = (((uint32_t)from * 31 + (uint32_t)to) * windows + window) * burst + number;
     return 1 + (window < first_windows ? word % 13 : word);
-}
-
-static void fill(struct outbox *outbox, const struct exchange *exchange, uint32_t window) {
-    outbox_clear(outbox);
-    for (int i = 0; i < outbox->n_to; i++)
-        for (uint32_t k = 0; k < count_of(exchange, exchange->rank, outbox->to[i], window); k++)
-            outbox_add(outbox, outbox->to[i], word_of(exchange, exchange->rank, outbox->to[i], window, k));
 }
 
 /// Says whether exactly the words of the window have arrived: those of each run, and no fewer in all.
@@ -124,9 +113,8 @@ static bool arrived(const struct exchange *exchange, uint32_t window) {
 static struct exchange *open_between_partners(const struct exchange_spec *spec, MPI_Comm comm,
                                               struct outbox *outbox) {
     enum { shifts_most = 32 };
-    int own, ranks, n = 0, targets[shifts_most + 1], sources[shifts_most];
-    MPI_Comm_rank(comm, &own);
-    MPI_Comm_size(comm, &ranks);
+    int n = 0, targets[shifts_most + 1], sources[shifts_most];
+    const int own = comm_rank(comm), ranks = comm_size(comm);
     for (long long shift = 1; shift < ranks; shift *= 2, n++) {
         targets[n] = (int)((own + shift) % ranks);
         sources[n] = (int)((own - shift + ranks) % ranks);
@@ -150,25 +138,15 @@ struct exchange_spec exchange_plain(const struct exchange_backend *backend) {
     return spec;
 }
 
-static bool refuse(const struct exchange_spec *spec, struct error *error) {
-    char library[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length;
-    MPI_Get_library_version(library, &length);
-    library[strcspn(library, "\n")] = '\0';
-    for (char *c = library; *c; c++)
-        if (*c == '\t') *c = ' ';
-    return error_set(error,
-                     "exchange: \"%s\" lost data in the self-test with %.200s; expected another exchange, or "
-                     "another MPI library",
-                     spec->backend->name, library);
-}
-
 bool exchange_check(const struct exchange_spec *spec, MPI_Comm comm, struct error *error) {
     struct outbox outbox;
     struct exchange *exchange = open_between_partners(spec, comm, &outbox);
     int good = 1;
     for (uint32_t window = 0; good && window < windows; window++) {
-        fill(&outbox, exchange, window);
+        outbox_clear(&outbox);
+        for (int i = 0; i < outbox.n_to; i++)
+            for (uint32_t k = 0; k < count_of(exchange, exchange->rank, outbox.to[i], window); k++)
+                outbox_add(&outbox, outbox.to[i], word_of(exchange, exchange->rank, outbox.to[i], window, k));
         exchange_start(exchange, &outbox);
         exchange_progress(exchange, &outbox);
         exchange_finish(exchange, &outbox);
@@ -177,15 +155,23 @@ bool exchange_check(const struct exchange_spec *spec, MPI_Comm comm, struct erro
     }
     outbox_close(&outbox);
     exchange_close(exchange);
-    return good || refuse(spec, error);
+    char library[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    MPI_Get_library_version(library, &length);
+    library[strcspn(library, "\n")] = '\0';
+    for (char *c = library; *c; c++)
+        if (*c == '\t') *c = ' ';
+    return good || error_set(error,
+                             "exchange: \"%s\" lost data in the self-test with %.200s; expected another "
+                             "exchange, or another MPI library",
+                             spec->backend->name, library);
 }
 
 // -------------------- agree
 
 bool agree(MPI_Comm comm, struct error *error) {
-    int rank, ranks, first;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
+    int first;
+    const int rank = comm_rank(comm), ranks = comm_size(comm);
     int mine = error_stands(error) ? rank : ranks;
     MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm);
     if (first < ranks) MPI_Bcast(error->text, sizeof error->text, MPI_CHAR, first, comm);
@@ -194,17 +180,8 @@ bool agree(MPI_Comm comm, struct error *error) {
 
 // -------------------- wire
 
-static const struct wire_format compact = {
-    .name = "compact",
-    .summary = "4 bytes a spike: list at the receiver and step within the window",
-    .words = 1,
-};
-
-static const struct wire_format aer12 = {
-    .name = "aer12",
-    .summary = "12 bytes a spike, as DPSNN's address events: neuron, step, and the word of compact",
-    .words = 3,
-    .at = 2,
-};
-
-const struct wire_format *const wire_formats[] = {&compact, &aer12, NULL};
+const struct wire_format *const wire_formats[] = {
+    ENTRY(wire_format, "compact", "4 bytes a spike: list at the receiver and step within the window", 1, 0),
+    ENTRY(wire_format, "aer12",
+          "12 bytes a spike, as DPSNN's address events: neuron, step, and the word of compact", 3, 2),
+    NULL};

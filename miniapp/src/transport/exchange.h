@@ -1,17 +1,25 @@
 /// \file
-/// Lets all ranks agree on whether there is an error, so that all end alike and one line is printed.
-
+/// How words travel between ranks: outboxes, exchanges, inboxes.
 #pragma once
 
 #include "base/error.h"
 #include "base/spike.h"
 #include <mpi.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-/// Collective. If some rank has an error, all ranks take over the error of the lowest such rank.
-/// \return whether there is none.
+static inline int comm_rank(MPI_Comm comm) {
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+static inline int comm_size(MPI_Comm comm) {
+    int ranks;
+    MPI_Comm_size(comm, &ranks);
+    return ranks;
+}
+
+/// Lets all ranks agree on whether there is an error, so that all end alike and one line is printed: all take
+/// over the error of the lowest rank that has one. Collective. \return whether there is none.
 bool agree(MPI_Comm comm, struct error *error);
 
 // -------------------- mailbox
@@ -59,7 +67,6 @@ static inline size_t inbox_bytes(const struct inbox *inbox) {
     return (size_t)inbox->room * sizeof *inbox->run;
 }
 
-/// Forgets what has been received.
 static inline void inbox_clear(struct inbox *inbox) {
     inbox->runs = 0;
     inbox->words = 0;
@@ -94,12 +101,8 @@ struct joined {
 /// Says whether the runs are so short that joining them takes less time than delivering each on its own.
 bool inbox_is_scattered(const struct inbox *inbox);
 
-/// Makes room for `words` words.
 void joined_reserve(struct joined *joined, size_t words);
-
-/// Copies all runs into one, in their order.
-void joined_copy(struct joined *joined, const struct inbox *inbox);
-
+void joined_copy(struct joined *joined, const struct inbox *inbox); ///< all runs, in their order
 void joined_close(struct joined *joined);
 
 // -------------------- outbox
@@ -134,8 +137,7 @@ void outbox_open(struct outbox *outbox, int ranks);
 void outbox_open_some(struct outbox *outbox, int ranks, const int *to, int n_to);
 void outbox_close(struct outbox *outbox);
 
-/// Forgets the spikes and keeps the room.
-void outbox_clear(struct outbox *outbox);
+void outbox_clear(struct outbox *outbox); ///< forgets the spikes and keeps the room
 
 /// Makes room for `more` further words of a destination. This is kept apart from the common path of
 /// outbox_add(). Ends the program where all room together is more than MPI can count.
@@ -150,7 +152,6 @@ static inline void outbox_add(struct outbox *outbox, int destination, uint32_t w
 /// Adds a run of `count` words, which lie outside this outbox.
 void outbox_append(struct outbox *outbox, int destination, const uint32_t *words, size_t count);
 
-/// Returns how many words there are for a destination.
 static inline uint32_t outbox_count(const struct outbox *outbox, int destination) {
     return outbox->room[destination].next - outbox->start[destination];
 }
@@ -163,8 +164,7 @@ static inline const uint32_t *outbox_words(const struct outbox *outbox, int dest
 /// Returns the place of the words for a destination in outbox->words, 0 where there are none.
 int outbox_start(const struct outbox *outbox, int destination);
 
-/// Returns the bytes of the pool and of the places.
-size_t outbox_bytes(const struct outbox *outbox);
+size_t outbox_bytes(const struct outbox *outbox); ///< of the pool and of the places
 
 // -------------------- levels
 // What an exchange composed of others is composed of: levels, each with an exchange of its own.
@@ -193,18 +193,16 @@ struct levels {
 /// large as the largest divisor of the ranks up to their root.
 struct levels levels_resolve(const struct levels *asked, int ranks);
 
-/// Returns the bytes of what the levels of so many ranks own.
+/// What the levels of so many ranks own: its bytes, and freeing it. Copies of them only borrow it.
 size_t levels_bytes(const struct levels *levels, int ranks);
-
-/// Frees what the levels own. Copies of them only borrow it.
 void levels_close(struct levels *levels);
 
 /// Returns the product of the dimensions; of one beyond INT_MAX, some number beyond it.
 long long levels_ranks(const struct levels *levels);
 
-// -------------------- exchange
-// Counts of what exchanges hand to MPI for other ranks.
+// -------------------- traffic
 
+/// Counts of what exchanges hand to MPI for other ranks.
 struct traffic {
     uint64_t messages, bytes;
 };
@@ -281,7 +279,6 @@ struct exchange_backend {
 
 extern const struct exchange_backend *const exchange_backends[]; ///< all, ended by NULL
 
-/// Returns the back-end of that name, or NULL.
 static inline const struct exchange_backend *exchange_find(const char *name) {
     return registry_find(exchange_backends, name);
 }
@@ -343,10 +340,7 @@ static inline void wire_pack(const struct wire_format *wire, uint32_t *words, ui
     words[wire->at] = word;
 }
 
-/// All formats, ended by NULL.
-extern const struct wire_format *const wire_formats[];
-
-/// Returns the format of that name, or NULL.
+extern const struct wire_format *const wire_formats[]; ///< all, ended by NULL
 static inline const struct wire_format *wire_find(const char *name) {
     return registry_find(wire_formats, name);
 }

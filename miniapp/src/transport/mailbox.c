@@ -70,10 +70,7 @@ void outbox_open(struct outbox *outbox, int ranks) {
 }
 
 void outbox_close(struct outbox *outbox) {
-    free(outbox->to);
-    free(outbox->room);
-    free(outbox->start);
-    free(outbox->words);
+    FREE(outbox->to, outbox->room, outbox->start, outbox->words);
 }
 
 void outbox_clear(struct outbox *outbox) {

@@ -55,8 +55,7 @@ void search_sort(struct search *search) {
 }
 
 void search_close(struct search *search) {
-    free(search->first);
-    free(search->source);
+    FREE(search->first, search->source);
 }
 
 uint32_t search_list(const struct search *search, int rank, uint32_t number) {
@@ -129,11 +128,7 @@ static void open_rounds(struct round *r, MPI_Comm comm, const struct wanted *wan
 }
 
 static void close_rounds(struct round *r) {
-    free(r->asked);
-    free(r->asked_start);
-    free(r->got);
-    free(r->got_start);
-    free(r->owned);
+    FREE(r->asked, r->asked_start, r->got, r->got_start, r->owned);
 }
 
 /// Tells the owners how many lists there are of their neurons, and agrees on the number of rounds.
@@ -204,11 +199,6 @@ static bool ask(struct round *r, uint64_t round, int words, struct error *error)
     return true;
 }
 
-static void end_round(struct round *r) {
-    free(r->request);
-    free(r->received);
-}
-
 /// Replaces the ids that were received, every `words`-th word, by the numbers of these neurons. The requests
 /// of a rank ascend.
 static void find_neurons(struct round *r, int words) {
@@ -250,12 +240,11 @@ static bool count_routes(struct round *r, struct routes *routes, struct search *
         const uint64_t got = mpi_sum(r->got, r->ranks);
         for (uint64_t i = 0; i < got; i++) routes->first[r->received[i]]++;
         if (search) answer_broadcast(r, search);
-        end_round(r);
+        FREE(r->request, r->received);
     }
     return true;
 }
 
-/// Makes one route for each neuron that is wanted.
 static void broadcast_routes(struct routes *routes) {
     size_t n = 0;
     for (uint32_t i = 0; i < routes->neurons; i++) n += routes->first[i] > 0;
@@ -269,7 +258,6 @@ static void broadcast_routes(struct routes *routes) {
     routes->first[routes->neurons] = n;
 }
 
-/// Makes one route for each neuron and each rank that wants it.
 static bool single_routes(struct round *r, struct routes *routes, struct error *error) {
     for (uint32_t i = 0; i < routes->neurons; i++) routes->first[i + 1] += routes->first[i];
     routes->route = ALLOC(struct route, routes->first[routes->neurons]);
@@ -281,7 +269,7 @@ static bool single_routes(struct round *r, struct routes *routes, struct error *
             for (int k = 0; k < r->got[rank]; k += 2)
                 routes->route[--routes->first[request[k]]] = (struct route){rank, request[k + 1]};
         }
-        end_round(r);
+        FREE(r->request, r->received);
     }
     return true;
 }
@@ -310,7 +298,5 @@ size_t routes_bytes(const struct routes *routes) {
 }
 
 void routes_close(struct routes *routes) {
-    free(routes->first);
-    free(routes->route);
-    free(routes->target);
+    FREE(routes->first, routes->route, routes->target);
 }

@@ -3,13 +3,9 @@
 
 #pragma once
 
-#include "base/error.h"
 #include "base/id_set.h"
 #include "description/placement.h"
 #include <mpi.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct wanted {
     struct id_set sources; ///< of the lists; a list has the number of its source in the set
@@ -24,7 +20,6 @@ void wanted_open(struct wanted *wanted, const struct placement *placement, const
                  unsigned bits);
 void wanted_close(struct wanted *wanted);
 
-/// Numbers the lists and counts those of each owner.
 void wanted_number(struct wanted *wanted);
 
 /// Goes through the lists in the order of their numbers.

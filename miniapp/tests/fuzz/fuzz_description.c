@@ -7,15 +7,8 @@
 /// that says what is allowed. What is accepted can be planned, explained and written as JSON, and the
 /// description that a record holds can be read again and stays as it is.
 
-#include "app/explain.h"
-#include "base/alloc.h"
-#include "description/network.h"
-#include "description/placement.h"
+#include "app/job.h"
 #include "fuzz.h"
-#include "neuron/model.h"
-#include "schedule/schedule.h"
-#include <math.h>
-#include <string.h>
 
 enum { most_overrides = 24, most_ranks = 64, most_threads = 9 };
 
@@ -79,8 +72,8 @@ static bool plan(struct planned *p, json_t *run, json_t *file, int ranks, int th
         if (!neuron_model_read(&network->populations[i], &model, parameters, error)) return false;
     name_files(&p->description, file);
     return schedule_placement(&p->description, &rule, error) &&
-           placement_open_unequal(&p->placement, rule, network, ranks, threads, file,
-                                  p->description.placement_weights, error) &&
+           placement_open(&p->placement, rule, network, ranks, threads, file,
+                          p->description.placement_weights, error) &&
            schedule_plan(&p->schedule, &p->description, &p->placement, error);
 }
 

@@ -5,12 +5,10 @@
 /// Words that arrive are trusted by design: other ranks of the same run sent them, and delivery does not
 /// check that their list exists (synapse/table.h). So delivery is asked only for lists that there are.
 
-#include "base/alloc.h"
 #include "fuzz.h"
 #include "synapse/table.h"
 #include "transport/exchange.h"
 #include "transport/routes.h"
-#include <string.h>
 
 static void wires(struct bytes *bytes) {
     const uint32_t word = next_word(bytes), gid = next_word(bytes), step = next_word(bytes);

@@ -1,7 +1,6 @@
 #include "description/unequal.h"
 
 #include "base/alloc.h"
-#include <math.h>
 #include <stdlib.h>
 
 /// Adds the neurons first ... end - 1 of a range, to the last deal if that has the same rank. The threads of
@@ -130,10 +129,7 @@ void placement_deal_weights(struct placement *placement) {
         n = cut(&network->populations[p], spans[network->populations[p].area], placement->weights, &dealt,
                 ranges, n);
     placement_deal_ranges(placement, ranges, n);
-    free(dealt.before);
-    free(dealt.turn);
-    free(ranges);
-    free(spans);
+    FREE(dealt.before, dealt.turn, ranges, spans);
 }
 
 /// Areas in their order, and ranks with weights.

@@ -1,15 +1,8 @@
 #include "run/dry.h"
 
-#include "base/alloc.h"
-#include "description/network.h"
 #include "measurement/clock.h"
-#include "neuron/model.h"
 #include "run/build.h"
-#include "schedule/schedule.h"
-#include <math.h>
 #include <omp.h>
-#include <stdlib.h>
-#include <string.h>
 
 bool dry_check(struct dry *dry, const struct description *description, struct error *error) {
     const struct network *network = &description->network;
@@ -32,18 +25,14 @@ bool dry_check(struct dry *dry, const struct description *description, struct er
     return true;
 }
 
+void dry_end_routes(struct dry *dry) {
+    dry->routes_s += clock_now();
+}
+
 static uint64_t words(const struct lane *lanes, int n) {
     uint64_t sum = 0;
     for (int l = 0; l < n; l++) sum += lane_words(&lanes[l]);
     return sum;
-}
-
-void dry_begin_routes(struct dry *dry) {
-    dry->routes_s = -clock_now();
-}
-
-void dry_end_routes(struct dry *dry) {
-    dry->routes_s += clock_now();
 }
 
 void dry_reset(struct dry *dry, const struct lane *lanes, int n) {
@@ -114,27 +103,15 @@ static void begin_search(struct search_for_targets *s, struct model *model, cons
 
 static void end_search(struct search_for_targets *s) {
     for (int l = 0; l < s->model->n_lanes; l++) {
-        free(s->found[l].wants);
-        free(s->found[l].lists);
+        FREE(s->found[l].wants, s->found[l].lists);
     }
-    free(s->found);
-    free(s->owned);
-    free(s->lanes);
-    free(s->sources);
-    free(s->own);
-    free(s->chances);
+    FREE(s->found, s->owned, s->lanes, s->sources, s->own, s->chances);
 }
 
 /// Notes that the rank of number `place` in the lane has list `list` of the i-th own neuron by id.
 static void add(struct search_for_targets *s, int lane, int place, uint32_t i, uint32_t list) {
     struct found *found = &s->found[lane];
-    if (found->n == found->capacity) {
-        found->capacity = 2 * found->capacity + s->model->neurons;
-        uint32_t *lists = ALLOC(uint32_t, found->capacity);
-        if (found->n) memcpy(lists, found->lists, found->n * sizeof *lists);
-        free(found->lists);
-        found->lists = lists;
-    }
+    found->lists = alloc_room(found->lists, &found->capacity, found->n + 1, sizeof *found->lists);
     found->wants[(size_t)place * found->neuron_words + i / 64] |= (uint64_t)1 << i % 64;
     found->lists[found->n++] = list;
 }
@@ -166,7 +143,6 @@ static void mark(struct search_for_targets *s, uint32_t projection, uint32_t gid
     }
 }
 
-/// Draws the sources of all synapses of another rank.
 static void draw_sources(struct search_for_targets *s, int rank) {
     const struct model *model = s->model;
     const struct network *network = &model->description->network;
@@ -321,6 +297,7 @@ static void open_search(const struct search_for_targets *s, int l, const struct 
 
 void dry_routes_open(struct model *model, const struct wanted *wanted, const uint32_t *own_gids, bool exact) {
     struct search_for_targets s;
+    model->dry->routes_s = -clock_now();
     begin_search(&s, model, own_gids);
     s.source_words = model->description->network.n_neurons / 64 + 1;
     if (exact) s.sources = ALLOC(uint64_t, (size_t)model->n_lanes * s.source_words);
@@ -507,13 +484,9 @@ static void pack(struct foreign *f, uint32_t window, const struct made_spike *sp
 }
 
 static void free_prepared(struct foreign *f) {
-    free(f->start);
-    free(f->words);
-    free(f->first_run);
-    free(f->runs);
+    FREE(f->start, f->words, f->first_run, f->runs);
 }
 
-/// Prepares windows from step `first` on.
 static void prepare(struct foreign *f, uint32_t first) {
     const uint32_t last = first < f->warmup ? f->warmup : f->end;
     const double ahead = f->model->dry->spikes_ahead; // and half as many sets

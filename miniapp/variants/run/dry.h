@@ -5,7 +5,6 @@
 
 #pragma once
 
-#include "description/description.h"
 #include "measurement/phases.h"
 #include "run/lane.h"
 #include "transport/made_up.h"
@@ -39,10 +38,6 @@ struct dry {
 /// Refuses a rate where none is needed, and none where one is. Finds out how routes are to be made.
 bool dry_check(struct dry *dry, const struct description *description, struct error *error);
 
-/// Call these before and after routes and sources are made up.
-void dry_begin_routes(struct dry *dry);
-void dry_end_routes(struct dry *dry);
-
 /// Forgets what the warm-up took.
 void dry_reset(struct dry *dry, const struct lane *lanes, int n);
 
@@ -52,6 +47,9 @@ void dry_exchange(struct dry *dry, struct lane *lane, uint32_t next, bool all);
 
 /// Marks the phases that there are none of in a dry run, and counts the words of the measured part.
 void dry_end(struct dry *dry, struct cycle_log *log, const struct lane *lanes, int n);
+
+/// Ends the time that routes and sources take, which dry_routes_open() begins.
+void dry_end_routes(struct dry *dry);
 
 // -------------------- dry_routes
 // The routes of the only rank of a dry run. In a run, the other ranks tell it which of its neurons they want

@@ -2,10 +2,8 @@
 
 #include "base/alloc.h"
 #include "transport/grid.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 bool choice_serves(const struct exchange_backend *backend, int ranks, bool part) {
     return !backend->absent && (backend->ranks_max == 0 || backend->ranks_max >= ranks) &&
@@ -41,7 +39,6 @@ static bool find_part(const struct exchange_backend **part, const char *name, co
     return choice_refuse(value, NULL, role, lane, ranks, error);
 }
 
-/// Chooses one of the parts of a two_level.
 static bool choose_part(const struct exchange_backend **part, const struct fields *choice, const char *role,
                         const struct lane_plan *lane, struct error *error) {
     const char *name;
@@ -52,12 +49,11 @@ static bool choose_part(const struct exchange_backend **part, const struct field
 }
 
 static bool choose_two(struct lane_plan *lane, const struct fields *choice, struct error *error) {
-    static const char *const names[] = {"name", "inner", "outer", "group"};
     struct levels *levels = &lane->exchange.levels;
     const double fallback = nearbyint(sqrt(lane->groups.largest));
     double group;
     *levels = (struct levels){.n = 2, .ragged = true};
-    if (!fields_only(choice, names, sizeof names / sizeof *names, error) ||
+    if (!FIELDS_ONLY(choice, error, "name", "inner", "outer", "group") ||
         !choose_part(&levels->part[0], choice, "inner", lane, error) ||
         !choose_part(&levels->part[1], choice, "outer", lane, error) ||
         !fields_integer(choice, "group", fallback, 1, lane->groups.largest, &group, error))
@@ -132,25 +128,6 @@ static bool choose_side(struct lane_plan *lane, const struct fields *choice, str
            fields_refuse(choice, "side", "\"sender\" or \"receiver\"", error);
 }
 
-bool choice_levels(struct lane_plan *lane, const struct fields *choice, const json_t *files,
-                   struct error *error) {
-    struct given {
-        double merge;
-    } given;
-    static const struct field table[] = {KNOWN("name"),
-                                         KNOWN("dimensions"),
-                                         KNOWN("parts"),
-                                         KNOWN("side"),
-                                         BOOLEAN("merge", offsetof(struct given, merge), 0),
-                                         KNOWN("order"),
-                                         KNOWN("table")};
-    if (lane->exchange.backend->ragged) return choose_two(lane, choice, error);
-    if (!FIELDS_READ(choice, table, &given, error) || !choose_dimensions(lane, choice, error)) return false;
-    lane->exchange.levels.merge = given.merge != 0;
-    return choose_parts(lane, choice, error) && choose_side(lane, choice, error) &&
-           choice_order(lane, choice, files, error) && choice_table(lane, choice, files, error);
-}
-
 /// Returns the content of the file that a field names, after a look at its kind. NULL where there is none,
 /// and where there is an error.
 static const json_t *file_of(const struct fields *choice, const char *field, const char *kind,
@@ -211,8 +188,9 @@ static bool read_order(const json_t *list, int n, int *position, const struct fi
     return true;
 }
 
-bool choice_order(struct lane_plan *lane, const struct fields *choice, const json_t *files,
-                  struct error *error) {
+/// Reads the order of ranks, if there is one.
+static bool choice_order(struct lane_plan *lane, const struct fields *choice, const json_t *files,
+                         struct error *error) {
     const json_t *file = file_of(choice, "order", "rank_order", files, error);
     const json_t *list = json_object_get(file, "order");
     if (error_stands(error)) return false;
@@ -227,12 +205,6 @@ bool choice_order(struct lane_plan *lane, const struct fields *choice, const jso
     lane->exchange.levels.position = position;
     lane->order_file = json_string_value(json_object_get(choice->object, "order"));
     return read_order(list, (int)n, position, choice, error);
-}
-
-/// Says whether a list holds the two dimensions.
-static bool same_dimensions(const json_t *list, const struct levels *levels) {
-    return json_array_size(list) == 2 && json_integer_value(json_array_get(list, 0)) == levels->size[0] &&
-           json_integer_value(json_array_get(list, 1)) == levels->size[1];
 }
 
 /// Fills in bridge[groups][n], by positions.
@@ -259,8 +231,9 @@ static bool read_bridges(const json_t *rows, const struct levels *levels, int n,
     return true;
 }
 
-bool choice_table(struct lane_plan *lane, const struct fields *choice, const json_t *files,
-                  struct error *error) {
+/// Reads the table of bridges, if there is one, for levels that have their dimensions.
+static bool choice_table(struct lane_plan *lane, const struct fields *choice, const json_t *files,
+                         struct error *error) {
     const json_t *file = file_of(choice, "table", "forwarding_table", files, error);
     const json_t *rows = json_object_get(file, "bridge");
     if (error_stands(error)) return false;
@@ -274,7 +247,9 @@ bool choice_table(struct lane_plan *lane, const struct fields *choice, const jso
     if (levels.n != 2)
         return error_set(error, "%stable: for %d level%s; expected two levels", choice->path, levels.n,
                          levels.n > 1 ? "s" : "");
-    if (!same_dimensions(json_object_get(file, "dimensions"), &levels) ||
+    const json_t *sizes = json_object_get(file, "dimensions");
+    if (json_array_size(sizes) != 2 || json_integer_value(json_array_get(sizes, 0)) != levels.size[0] ||
+        json_integer_value(json_array_get(sizes, 1)) != levels.size[1] ||
         json_array_size(rows) != (size_t)levels.size[1])
         return error_set(error,
                          "%stable: not for this grid; expected dimensions [%d, %d], and as many lists in "
@@ -289,4 +264,23 @@ bool choice_table(struct lane_plan *lane, const struct fields *choice, const jso
     lane->exchange.levels.bridge = bridge;
     lane->table_file = json_string_value(json_object_get(choice->object, "table"));
     return read_bridges(rows, &levels, n, bridge, choice, error);
+}
+
+bool choice_levels(struct lane_plan *lane, const struct fields *choice, const json_t *files,
+                   struct error *error) {
+    struct given {
+        double merge;
+    } given;
+    static const struct field table[] = {KNOWN("name"),
+                                         KNOWN("dimensions"),
+                                         KNOWN("parts"),
+                                         KNOWN("side"),
+                                         BOOLEAN("merge", offsetof(struct given, merge), 0),
+                                         KNOWN("order"),
+                                         KNOWN("table")};
+    if (lane->exchange.backend->ragged) return choose_two(lane, choice, error);
+    if (!FIELDS_READ(choice, table, &given, error) || !choose_dimensions(lane, choice, error)) return false;
+    lane->exchange.levels.merge = given.merge != 0;
+    return choose_parts(lane, choice, error) && choose_side(lane, choice, error) &&
+           choice_order(lane, choice, files, error) && choice_table(lane, choice, files, error);
 }

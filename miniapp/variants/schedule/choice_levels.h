@@ -22,13 +22,3 @@ bool choice_serves(const struct exchange_backend *backend, int ranks, bool part)
 /// would do.
 bool choice_refuse(const json_t *value, const struct exchange_backend *asked, const char *role,
                    const struct lane_plan *lane, int ranks, struct error *error);
-
-// -------------------- choice_files
-// Reads the files that the choice of a composed exchange names.
-
-/// These read the order of ranks, and then the table of bridges, if there are any, into
-/// lane->exchange.levels, which have their dimensions. `files` holds the content of files by their name.
-bool choice_order(struct lane_plan *lane, const struct fields *choice, const json_t *files,
-                  struct error *error);
-bool choice_table(struct lane_plan *lane, const struct fields *choice, const json_t *files,
-                  struct error *error);

@@ -10,7 +10,6 @@
 
 #pragma once
 
-#include "transport/exchange.h"
 #include "transport/grid.h"
 #include "transport/routes.h"
 

@@ -1,7 +1,7 @@
 #include "transport/grid.h"
 
+#include "base/alloc.h"
 #include <limits.h>
-#include <stdlib.h>
 
 static int divide_up(int number, int by) {
     return (number + by - 1) / by;
@@ -43,8 +43,7 @@ size_t levels_bytes(const struct levels *levels, int ranks) {
 }
 
 void levels_close(struct levels *levels) {
-    free((int *)levels->position);
-    free((int *)levels->bridge);
+    FREE((int *)levels->position, (int *)levels->bridge);
     levels->position = levels->bridge = NULL;
 }
 

@@ -39,6 +39,7 @@ struct grid grid_of(const struct levels *asked, int ranks, int rank);
 static inline int grid_position(const struct grid *grid, int rank) {
     return grid->levels.position ? grid->levels.position[rank] : rank;
 }
+
 static inline int grid_rank(const struct grid *grid, int position) {
     return grid->levels.position ? grid->levels.position[grid->ranks + position] : position;
 }

@@ -31,8 +31,7 @@ static void padded_open(struct exchange *exchange) {
 }
 
 static void padded_close(struct exchange *exchange) {
-    free(((struct padded *)exchange)->sent);
-    free(((struct padded *)exchange)->received);
+    FREE(((struct padded *)exchange)->sent, ((struct padded *)exchange)->received);
 }
 
 /// Copies the outbox into the buffers as far as it fits, and counts them as sent.
@@ -69,7 +68,6 @@ static bool padded_grow(struct padded *x) {
     return true;
 }
 
-/// Lets the inbox point at the buffers that were received.
 static void padded_deliver(struct padded *x) {
     for (int rank = 0; rank < x->common.ranks; rank++) {
         const uint32_t *buffer = x->received + (size_t)rank * (size_t)x->words;

@@ -5,7 +5,6 @@
 #include "transport/exchange/counted.h"
 
 #include "base/alloc.h"
-#include "transport/exchange.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,9 +46,7 @@ size_t parts_bytes(const struct parts *parts) {
 }
 
 void parts_close(struct parts *parts) {
-    free(parts->rank);
-    free(parts->count);
-    free(parts->start);
+    FREE(parts->rank, parts->count, parts->start);
     joined_close(&parts->arrived);
 }
 
@@ -192,83 +189,47 @@ static void counted_close(struct exchange *exchange) {
     words, x->out.count, x->out.start, MPI_UINT32_T, x->in.arrived.words, x->in.count, x->in.start,          \
         MPI_UINT32_T, x->comm
 
-static void alltoallv_call(struct counted *x, const uint32_t *words) {
-    if (words)
-        MPI_Alltoallv(WORDS);
-    else
-        MPI_Alltoall(SIZES);
-}
+/// Makes NAME_call() and NAME_open() of a back-end.
+#define CALLS(name, open_parts, move_words, move_sizes)                                                      \
+    static void name##_call(struct counted *x, const uint32_t *words) {                                      \
+        if (words)                                                                                           \
+            move_words;                                                                                      \
+        else                                                                                                 \
+            move_sizes;                                                                                      \
+    }                                                                                                        \
+    static void name##_open(struct exchange *exchange) {                                                     \
+        open_parts(exchange);                                                                                \
+        ((struct counted *)exchange)->call = name##_call;                                                    \
+    }
 
-static void alltoallv_open(struct exchange *exchange) {
-    counted_open_all(exchange);
-    ((struct counted *)exchange)->call = alltoallv_call;
-}
+#define COMMON         .size = sizeof(struct counted), .bytes = counted_bytes, .close = counted_close
+#define BLOCKING(name) .open = name##_open, .finish = counted_move, COMMON
+#define NOT_BLOCKING(name)                                                                                   \
+    .open = name##_open, .start = counted_start, .progress = counted_progress, .finish = counted_finish,     \
+    COMMON
 
+CALLS(alltoallv, counted_open_all, MPI_Alltoallv(WORDS), MPI_Alltoall(SIZES))
 const struct exchange_backend exchange_alltoallv = {
     .name = "alltoallv",
     .summary = "sizes by MPI_Alltoall, then spikes by MPI_Alltoallv",
     .rank_bytes = 2 * counts_rank_bytes,
-    .size = sizeof(struct counted),
-    .open = alltoallv_open,
-    .finish = counted_move,
-    .bytes = counted_bytes,
-    .close = counted_close,
+    BLOCKING(alltoallv),
 };
 
-/// The non-blocking collectives of MPI 3 (Hoefler et al. 2007).
-static void ialltoallv_call(struct counted *x, const uint32_t *words) {
-    if (words)
-        MPI_Ialltoallv(WORDS, &x->request);
-    else
-        MPI_Ialltoall(SIZES, &x->request);
-}
-
-static void ialltoallv_open(struct exchange *exchange) {
-    counted_open_all(exchange);
-    ((struct counted *)exchange)->call = ialltoallv_call;
-}
-
+// The non-blocking collectives of MPI 3 (Hoefler et al. 2007).
+CALLS(ialltoallv, counted_open_all, MPI_Ialltoallv(WORDS, &x->request), MPI_Ialltoall(SIZES, &x->request))
 const struct exchange_backend exchange_ialltoallv = {
     .name = "ialltoallv",
     .summary = "as alltoallv, by the non-blocking MPI_Ialltoall and MPI_Ialltoallv",
     .rank_bytes = 2 * counts_rank_bytes,
-    .size = sizeof(struct counted),
-    .open = ialltoallv_open,
-    .start = counted_start,
-    .progress = counted_progress,
-    .finish = counted_finish,
-    .bytes = counted_bytes,
-    .close = counted_close,
+    NOT_BLOCKING(ialltoallv),
 };
 
 #if HAVE_NEIGHBOR_COLLECTIVES
-
-static void neighbor_call(struct counted *x, const uint32_t *words) {
-    if (words)
-        MPI_Neighbor_alltoallv(WORDS);
-    else
-        MPI_Neighbor_alltoall(SIZES);
-}
-
-static void neighbor_open(struct exchange *exchange) {
-    counted_open_partners(exchange);
-    ((struct counted *)exchange)->call = neighbor_call;
-}
-
-static void ineighbor_call(struct counted *x, const uint32_t *words) {
-    if (words)
-        MPI_Ineighbor_alltoallv(WORDS, &x->request);
-    else
-        MPI_Ineighbor_alltoall(SIZES, &x->request);
-}
-
-static void ineighbor_open(struct exchange *exchange) {
-    counted_open_partners(exchange);
-    ((struct counted *)exchange)->call = ineighbor_call;
-}
-
-#define NEIGHBOR(...)                                                                                        \
-    .size = sizeof(struct counted), .bytes = counted_bytes, .close = counted_close, __VA_ARGS__
+CALLS(neighbor, counted_open_partners, MPI_Neighbor_alltoallv(WORDS), MPI_Neighbor_alltoall(SIZES))
+CALLS(ineighbor, counted_open_partners, MPI_Ineighbor_alltoallv(WORDS, &x->request),
+      MPI_Ineighbor_alltoall(SIZES, &x->request))
+#define NEIGHBOR(...) __VA_ARGS__
 #else
 #define NEIGHBOR(...) .absent = "this MPI library has no MPI_Neighbor_alltoallv"
 #endif
@@ -276,10 +237,9 @@ static void ineighbor_open(struct exchange *exchange) {
 const struct exchange_backend exchange_neighbor = {
     .name = "neighbor",
     .summary = "between partners only, by MPI_Neighbor_alltoall and MPI_Neighbor_alltoallv",
-    NEIGHBOR(.open = neighbor_open, .finish = counted_move)};
+    NEIGHBOR(BLOCKING(neighbor))};
 
 const struct exchange_backend exchange_ineighbor = {
     .name = "ineighbor",
     .summary = "as neighbor, by MPI_Ineighbor_alltoall and MPI_Ineighbor_alltoallv",
-    NEIGHBOR(.open = ineighbor_open, .start = counted_start, .progress = counted_progress,
-             .finish = counted_finish)};
+    NEIGHBOR(NOT_BLOCKING(ineighbor))};

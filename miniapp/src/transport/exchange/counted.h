@@ -4,7 +4,6 @@
 #pragma once
 
 #include "transport/exchange.h"
-#include <stdbool.h>
 
 /// Words that leave, straight from an outbox, or that arrive, in one buffer.
 struct parts {
@@ -25,7 +24,6 @@ void parts_open(struct parts *parts, const int *ranks, int n, int own, int all_p
 /// all. What was there is lost. Ends the program where there are more than MPI can count.
 void parts_make_room(struct parts *parts);
 
-/// Lets the inbox point at the words that have arrived.
 void parts_deliver(const struct parts *parts, struct inbox *inbox);
 
 size_t parts_bytes(const struct parts *parts);

@@ -77,9 +77,7 @@ enum { barrier_tag = 2 }; // messages of spikes have 0 and 1
 
 // The dissemination barrier (Hensgen, Finkel and Manber 1988): in each round a rank hears from twice as many.
 static void begin_round(struct late_barrier *barrier) {
-    int ranks, rank;
-    MPI_Comm_size(barrier->comm, &ranks);
-    MPI_Comm_rank(barrier->comm, &rank);
+    const int ranks = comm_size(barrier->comm), rank = comm_rank(barrier->comm);
     const int from = (rank - barrier->distance + ranks) % ranks, to = (rank + barrier->distance) % ranks;
     MPI_Irecv(NULL, 0, MPI_BYTE, from, barrier_tag, barrier->comm, &barrier->requests[0]);
     MPI_Isend(NULL, 0, MPI_BYTE, to, barrier_tag, barrier->comm, &barrier->requests[1]);
@@ -94,10 +92,10 @@ static void late_barrier_enter(struct late_barrier *barrier, MPI_Comm comm) {
 
 /// Says whether all ranks have entered, and works on it. Not to be called again after it was true.
 static bool late_barrier_test(struct late_barrier *barrier) {
-    int complete, ranks;
+    int complete;
     MPI_Testall(2, barrier->requests, &complete, MPI_STATUSES_IGNORE);
     if (!complete) return false;
-    MPI_Comm_size(barrier->comm, &ranks);
+    const int ranks = comm_size(barrier->comm);
     barrier->distance *= 2;
     if (barrier->distance >= ranks) return true;
     begin_round(barrier);
@@ -169,10 +167,7 @@ static size_t messages_bytes(const struct exchange *exchange) {
 static void messages_close(struct exchange *exchange) {
     struct messages *x = (struct messages *)exchange;
     arena_close(&x->arrived);
-    free(x->targets);
-    free(x->sources);
-    free(x->sends);
-    free(x->receives);
+    FREE(x->targets, x->sources, x->sends, x->receives);
 }
 
 /// Begins a window, in which no message is under way. The own words are copied, since the inbox must not need
@@ -187,7 +182,6 @@ static void messages_begin(struct messages *x, const struct outbox *outbox) {
     inbox_add(&x->common.inbox, own, words, count);
 }
 
-/// MPI_Isend or MPI_Issend.
 typedef int send_function(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
 
 static void messages_send(struct messages *x, const uint32_t *words, uint32_t count, int to, int tag,
@@ -250,16 +244,14 @@ static void p2p_finish(struct exchange *exchange, const struct outbox *outbox) {
     messages_end(x);
 }
 
+#define MESSAGES(back_end)                                                                                   \
+    .name = #back_end, .size = sizeof(struct messages), .open = messages_open, .start = back_end##_start,    \
+    .progress = back_end##_progress, .finish = back_end##_finish, .bytes = messages_bytes,                   \
+    .close = messages_close
+
 const struct exchange_backend exchange_p2p = {
-    .name = "p2p",
+    MESSAGES(p2p),
     .summary = "MPI_Isend to every target, received from any source",
-    .size = sizeof(struct messages),
-    .open = messages_open,
-    .start = p2p_start,
-    .progress = p2p_progress,
-    .finish = p2p_finish,
-    .bytes = messages_bytes,
-    .close = messages_close,
 };
 
 // -------------------- sparse
@@ -307,15 +299,8 @@ static void sparse_finish(struct exchange *exchange, const struct outbox *outbox
 }
 
 const struct exchange_backend exchange_sparse = {
-    .name = "sparse",
+    MESSAGES(sparse),
     .summary = "messages only to ranks that get spikes, ended by a non-blocking barrier (NBX)",
-    .size = sizeof(struct messages),
-    .open = messages_open,
-    .start = sparse_start,
-    .progress = sparse_progress,
-    .finish = sparse_finish,
-    .bytes = messages_bytes,
-    .close = messages_close,
 };
 
 // -------------------- direct
@@ -350,7 +335,6 @@ static void direct_start(struct exchange *exchange, const struct outbox *outbox)
     }
 }
 
-/// Looks for a message, which lets MPI work on what is under way.
 static void direct_progress(struct exchange *exchange, const struct outbox *outbox) {
     int there;
     (void)outbox;
@@ -393,13 +377,6 @@ static void direct_finish(struct exchange *exchange, const struct outbox *outbox
 }
 
 const struct exchange_backend exchange_direct = {
-    .name = "direct",
+    MESSAGES(direct),
     .summary = "MPI_Isend to every target, MPI_Recv from every source: nobody looks for messages",
-    .size = sizeof(struct messages),
-    .open = messages_open,
-    .start = direct_start,
-    .progress = direct_progress,
-    .finish = direct_finish,
-    .bytes = messages_bytes,
-    .close = messages_close,
 };

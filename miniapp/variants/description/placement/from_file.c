@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 #include <stdlib.h>
-#include <string.h>
 
 /// The lists of a placement file; docs/placement.md says what they mean. `over` and `origin` may be NULL.
 struct lists {

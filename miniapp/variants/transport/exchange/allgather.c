@@ -7,7 +7,6 @@
 /// window.
 
 #include "base/alloc.h"
-#include "transport/exchange.h"
 #include "transport/exchange/counted.h"
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +22,7 @@ struct allgather {
 };
 
 static void make_room(struct allgather *x, uint32_t room) {
-    free(x->sent);
-    free(x->received);
+    FREE(x->sent, x->received);
     x->room = room;
     x->sent = ALLOC_ZERO(uint32_t, header + room);
     x->received = ALLOC_ZERO(uint32_t, (size_t)x->common.ranks * (header + room));
@@ -100,9 +98,7 @@ static size_t allgather_bytes(const struct exchange *exchange) {
 
 static void allgather_close(struct exchange *exchange) {
     struct allgather *x = (struct allgather *)exchange;
-    free(x->sent);
-    free(x->received);
-    free(x->rest);
+    FREE(x->sent, x->received, x->rest);
     parts_close(&x->whole);
 }
 

@@ -3,9 +3,7 @@
 
 #include "transport/fanout.h"
 #include "base/alloc.h"
-#include "transport/exchange.h"
 #include <stdlib.h>
-#include <string.h>
 
 /// A rank that needs a spike, and its list.
 struct stop {
@@ -28,19 +26,8 @@ struct setup {
     uint64_t most; ///< the largest number of entries of a block
 };
 
-/// Returns a block with room for `n` items of `size` bytes that begins with what `old` holds, `used` items.
-static void *grown(void *old, size_t used, size_t n, size_t size) {
-    void *block = alloc(n, size);
-    if (used) memcpy(block, old, used * size);
-    free(old);
-    return block;
-}
-
 static void push(struct stream *stream, uint32_t word) {
-    if (stream->n == stream->room) {
-        stream->room = stream->room ? 2 * stream->room : 64;
-        stream->words = grown(stream->words, stream->n, stream->room, sizeof word);
-    }
+    stream->words = alloc_room(stream->words, &stream->room, stream->n + 1, sizeof word);
     stream->words[stream->n++] = word;
 }
 
@@ -55,15 +42,6 @@ static uint32_t begin_entry(struct setup *s, struct stream *stream, int source, 
     push(stream, stops);
     if (number >= s->most) s->most = (uint64_t)number + 1;
     return number;
-}
-
-static struct stop *stops_for(struct setup *s, size_t n) {
-    if (n > s->room) {
-        s->room = 2 * n;
-        free(s->stops);
-        s->stops = ALLOC(struct stop, s->room);
-    }
-    return s->stops;
 }
 
 static int by_line(const void *a, const void *b) {
@@ -119,7 +97,7 @@ static void divide_routes(struct setup *s, struct routes *routes) {
         most = n > most ? n : most;
     }
     struct fanout_branch *branch = ALLOC(struct fanout_branch, most);
-    struct stop *stops = stops_for(s, most);
+    struct stop *stops = s->stops = alloc_room(s->stops, &s->room, most, sizeof *stops);
     for (uint32_t i = 0; i < routes->neurons; i++) {
         const size_t first = routes->first[i], n = routes->first[i + 1] - first;
         for (size_t k = 0; k < n; k++) {
@@ -132,22 +110,16 @@ static void divide_routes(struct setup *s, struct routes *routes) {
             routes->route[kept++] = (struct route){rank_at(f, branch[k].line), branch[k].number};
     }
     routes->first[routes->neurons] = kept;
-    routes->route = grown(routes->route, kept, kept, sizeof *routes->route);
+    routes->route = alloc_less(routes->route, kept, sizeof *routes->route);
     free(branch);
 }
 
 /// Adds an entry to the table, with the stops that stand from `words` on.
 static void add_entry(struct setup *s, const uint32_t *words, uint32_t n, int hop, int source) {
     struct fanout *f = s->fanout;
-    if (f->entries + 2 > f->start_room) {
-        f->start_room = 2 * (f->entries + 2);
-        f->start = grown(f->start, f->entries + 1, f->start_room, sizeof *f->start);
-    }
-    if (f->branches + n > f->branch_room) {
-        f->branch_room = 2 * (f->branches + n);
-        f->branch = grown(f->branch, f->branches, f->branch_room, sizeof *f->branch);
-    }
-    struct stop *stops = stops_for(s, n);
+    f->start = alloc_room(f->start, &f->start_room, f->entries + 2, sizeof *f->start);
+    f->branch = alloc_room(f->branch, &f->branch_room, f->branches + n, sizeof *f->branch);
+    struct stop *stops = s->stops = alloc_room(s->stops, &s->room, n, sizeof *stops);
     for (uint32_t k = 0; k < n; k++) stops[k] = (struct stop){0, words[2 * k], words[2 * k + 1]};
     f->branches += divide(s, n, hop, source, f->branch + f->branches);
     f->start[++f->entries] = f->branches;
@@ -186,21 +158,9 @@ static void tell(struct setup *s, int hop, MPI_Comm comm) {
     uint32_t *heard = ALLOC(uint32_t, heard_words);
     MPI_Alltoallv(told, count, start, MPI_UINT32_T, heard, got, got_start, MPI_UINT32_T, ranks);
     MPI_Comm_free(&ranks);
-    free(told);
-    free(count);
+    FREE(told, count);
     take_blocks(s, hop, heard, heard_words);
     free(heard);
-}
-
-static bool check_numbers(const struct setup *s, MPI_Comm comm, struct error *error) {
-    const uint64_t limit = spike_lists_limit(s->fanout->format);
-    if (s->most > limit)
-        error_set(error,
-                  "exchange.merge: true, with %llu neurons of a rank that send through one bridge; expected "
-                  "at most %llu, "
-                  "whose numbers fit beside the step of a spike, so take more ranks or a shorter window",
-                  (unsigned long long)s->most, (unsigned long long)limit);
-    return comm == MPI_COMM_NULL ? !error_stands(error) : agree(comm, error);
 }
 
 bool fanout_open(struct fanout *f, const struct levels *levels, MPI_Comm comm, int rank,
@@ -216,12 +176,19 @@ bool fanout_open(struct fanout *f, const struct levels *levels, MPI_Comm comm, i
     struct setup s = {.fanout = f, .streams = ALLOC_ZERO(struct stream, (size_t)f->base[hops])};
     divide_routes(&s, routes);
     for (int hop = 0; hop < hops - 1 && comm != MPI_COMM_NULL; hop++) tell(&s, hop, comm);
-    f->start = grown(f->start, f->entries + 1, f->entries + 1, sizeof *f->start);
-    f->branch = grown(f->branch, f->branches, f->branches, sizeof *f->branch);
+    f->start = alloc_less(f->start, f->entries + 1, sizeof *f->start);
+    f->branch = alloc_less(f->branch, f->branches, sizeof *f->branch);
     for (int line = 0; line < f->base[hops]; line++) free(s.streams[line].words);
-    free(s.streams);
-    free(s.stops);
-    return check_numbers(&s, comm, error);
+    FREE(s.streams, s.stops);
+    const uint64_t limit = spike_lists_limit(f->format);
+    if (s.most > limit)
+        error_set(
+            error,
+            "exchange.merge: true, with %llu neurons of a rank that send through one bridge; expected at "
+            "most %llu, whose numbers fit beside the step of a spike, so take more ranks or a shorter "
+            "window",
+            (unsigned long long)s.most, (unsigned long long)limit);
+    return comm == MPI_COMM_NULL ? !error_stands(error) : agree(comm, error);
 }
 
 const struct fanout_branch *fanout_find(const struct fanout *f, int source, const uint32_t *words,
@@ -239,8 +206,5 @@ size_t fanout_bytes(const struct fanout *f) {
 }
 
 void fanout_close(struct fanout *f) {
-    free(f->first);
-    free(f->count);
-    free(f->start);
-    free(f->branch);
+    FREE(f->first, f->count, f->start, f->branch);
 }

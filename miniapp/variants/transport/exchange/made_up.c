@@ -10,17 +10,16 @@
 struct made_up {
     struct exchange common;
     struct made_up_words expected; ///< borrowed
-    uint32_t *words;
-    size_t capacity; ///< of `words`; grows, never shrinks
-    size_t n;        ///< words of the inbox
+    struct joined joined;
+    size_t n; ///< words of the inbox
     uint64_t copied;
 };
 
 /// Adds words to the inbox, which come from `rank`. \return the end of these words.
 static const uint32_t *add(struct made_up *x, int rank, const uint32_t *words, size_t count) {
     if (count == 0) return words;
-    memcpy(x->words + x->n, words, count * sizeof *words);
-    inbox_add(&x->common.inbox, rank, x->words + x->n, count);
+    memcpy(x->joined.words + x->n, words, count * sizeof *words);
+    inbox_add(&x->common.inbox, rank, x->joined.words + x->n, count);
     x->n += count;
     return words + count;
 }
@@ -33,11 +32,7 @@ static void made_up_start(struct exchange *exchange, const struct outbox *outbox
     const uint32_t own_count = outbox_count(outbox, own);
     size_t total = own_count, k = 0;
     for (size_t i = 0; i < expected.runs; i++) total += expected.run[i].count;
-    if (total > x->capacity) {
-        free(x->words);
-        x->capacity = 2 * total;
-        x->words = ALLOC(uint32_t, x->capacity);
-    }
+    joined_reserve(&x->joined, total);
     x->n = 0;
     const uint32_t *words = expected.words;
     for (; k < expected.runs && expected.run[k].rank < exchange->rank; k++)
@@ -52,11 +47,11 @@ static void made_up_finish(struct exchange *exchange, const struct outbox *outbo
 }
 
 static size_t made_up_bytes(const struct exchange *exchange) {
-    return ((const struct made_up *)exchange)->capacity * sizeof(uint32_t);
+    return ((const struct made_up *)exchange)->joined.capacity * sizeof(uint32_t);
 }
 
 static void made_up_close(struct exchange *exchange) {
-    free(((struct made_up *)exchange)->words);
+    joined_close(&((struct made_up *)exchange)->joined);
 }
 
 static const struct exchange_backend made_up = {

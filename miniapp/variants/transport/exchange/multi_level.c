@@ -12,10 +12,8 @@
 /// have all words of a hop before it can send those of the next one.
 
 #include "base/alloc.h"
-#include "transport/exchange.h"
 #include "transport/fanout.h"
 #include <stdlib.h>
-#include <string.h>
 
 enum { frame_words = 2 };
 
@@ -44,9 +42,7 @@ struct multi_level {
 /// ranks the caller frees.
 static struct partners announce(struct multi_level *x, int hop, int seat, MPI_Comm line, const bool *asked,
                                 bool *passed) {
-    int own, ranks;
-    MPI_Comm_rank(line, &own);
-    MPI_Comm_size(line, &ranks);
+    const int own = comm_rank(line), ranks = comm_size(line);
     int *count = ALLOC_ZERO(int, 4 * (size_t)ranks), *start = count + ranks, *got = start + ranks;
     int *got_start = got + ranks, *targets = ALLOC(int, (size_t)ranks), *sources = ALLOC(int, (size_t)ranks);
     struct partners partners = {.targets = targets, .sources = sources};
@@ -70,9 +66,7 @@ static struct partners announce(struct multi_level *x, int hop, int seat, MPI_Co
         if (count[rank]) targets[partners.n_targets++] = rank;
         if (got[rank]) sources[partners.n_sources++] = rank;
     }
-    free(told);
-    free(heard);
-    free(count);
+    FREE(told, heard, count);
     return partners;
 }
 
@@ -83,8 +77,7 @@ static void open_part(struct multi_level *x, int hop, int seat, MPI_Comm line, c
     const int level = x->hop[hop].level;
     struct exchange_spec spec = {.backend = x->grid.levels.part[level]};
     const struct partners partners = announce(x, hop, seat, line, asked, passed);
-    int ranks;
-    MPI_Comm_size(line, &ranks);
+    const int ranks = comm_size(line);
     if (ranks == 1) spec.backend = exchange_find("self");
     part->exchange = exchange_open(&spec, line, &partners);
     ((int *)partners.targets)[partners.n_targets] = part->exchange->rank; // it has room for all ranks
@@ -92,8 +85,7 @@ static void open_part(struct multi_level *x, int hop, int seat, MPI_Comm line, c
     x->common.level[level].connections += (uint64_t)part->exchange->connections;
     x->common.connections += part->exchange->connections;
     MPI_Comm_free(&line);
-    free((int *)partners.targets);
-    free((int *)partners.sources);
+    FREE((int *)partners.targets, (int *)partners.sources);
 }
 
 /// Makes the lines of a hop. `asked` becomes what is here after it. Collective.

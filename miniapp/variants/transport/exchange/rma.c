@@ -11,19 +11,27 @@
 /// A rank whose words do not fit puts none, but tells all ranks how much room it needs. After the fence all
 /// ranks see the same need, make their memory larger and begin again.
 
-#include "transport/exchange/rma.h"
-
 #include "base/alloc.h"
 #include "transport/exchange.h"
 #include <stdlib.h>
 #include <string.h>
 
+/// Memory of every rank that the others may put into between fences. MPI calls it a window; here a window is
+/// always a span of cycles.
+struct rma_memory {
+    MPI_Win handle;
+    uint32_t *words; ///< this rank's, in units of which the others address them; at first 0
+    size_t count;
+};
+
+static size_t rma_memory_bytes(const struct rma_memory *memory) {
+    return memory->count * sizeof *memory->words;
+}
+
 static int on_one_node(MPI_Comm comm) {
     MPI_Comm node;
-    int ranks, here;
     MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Comm_size(comm, &ranks);
-    MPI_Comm_size(node, &here);
+    const int ranks = comm_size(comm), here = comm_size(node);
     MPI_Comm_free(&node);
     return ranks == here;
 }
@@ -69,8 +77,7 @@ struct rma_put {
     uint32_t need;            ///< what this rank tells the others; must stay until the fence
     struct rma_memory memory; ///< a cache line with the needs of both halves, then slots [n_sources][2]
     uint32_t *sent;           ///< [n_targets][header + room]
-    uint32_t *own;            ///< words from this rank to itself
-    uint32_t own_capacity;
+    struct joined own;        ///< words from this rank to itself
 };
 
 static size_t slot(const struct rma_put *x, int place) {
@@ -104,8 +111,7 @@ static void rma_put_open(struct exchange *exchange) {
     MPI_Alltoall(told, 1, MPI_INT, heard, 1, MPI_INT, exchange->comm);
     x->place = ALLOC(int, (size_t)x->n_targets);
     for (int i = 0; i < x->n_targets; i++) x->place[i] = heard[x->targets[i]];
-    free(told);
-    free(heard);
+    FREE(told, heard);
     open_slots(x, first_room);
 }
 
@@ -145,18 +151,6 @@ static void rma_put_start(struct exchange *exchange, const struct outbox *outbox
     }
 }
 
-static void keep_own(struct rma_put *x, const struct outbox *outbox) {
-    const int rank = x->common.rank;
-    const uint32_t count = outbox_count(outbox, rank);
-    if (x->own_capacity < count) {
-        free(x->own);
-        x->own_capacity = 2 * count;
-        x->own = ALLOC(uint32_t, x->own_capacity);
-    }
-    if (count) memcpy(x->own, outbox_words(outbox, rank), count * sizeof *x->own);
-    inbox_add(&x->common.inbox, rank, x->own, count);
-}
-
 static void rma_put_finish(struct exchange *exchange, const struct outbox *outbox) {
     struct rma_put *x = (struct rma_put *)exchange;
     MPI_Win_fence(0, x->memory.handle);
@@ -173,7 +167,10 @@ static void rma_put_finish(struct exchange *exchange, const struct outbox *outbo
         const uint32_t *buffer = x->memory.words + slot(x, i);
         inbox_add(&exchange->inbox, x->sources[i], buffer + header, buffer[0]);
     }
-    keep_own(x, outbox);
+    const uint32_t own = outbox_count(outbox, exchange->rank);
+    joined_reserve(&x->own, own);
+    if (own) memcpy(x->own.words, outbox_words(outbox, exchange->rank), own * sizeof *x->own.words);
+    inbox_add(&exchange->inbox, exchange->rank, x->own.words, own);
     x->half ^= 1;
 }
 
@@ -181,16 +178,14 @@ static size_t rma_put_bytes(const struct exchange *exchange) {
     const struct rma_put *x = (const struct rma_put *)exchange;
     const size_t targets = (size_t)x->n_targets, sources = (size_t)x->n_sources;
     return rma_memory_bytes(&x->memory) + (2 * targets + sources) * sizeof(int) +
-           (targets * (header + x->room) + x->own_capacity) * sizeof(uint32_t);
+           (targets * (header + x->room) + x->own.capacity) * sizeof(uint32_t);
 }
 
 static void rma_put_close(struct exchange *exchange) {
     struct rma_put *x = (struct rma_put *)exchange;
     close_slots(x);
-    free(x->targets);
-    free(x->sources);
-    free(x->place);
-    free(x->own);
+    FREE(x->targets, x->sources, x->place);
+    joined_close(&x->own);
 }
 
 const struct exchange_backend exchange_rma_put = {
@@ -379,26 +374,17 @@ static void rma_gather_close(struct exchange *exchange) {
     close_blocks((struct rma_gather *)exchange);
 }
 
+#define GATHER(back_end)                                                                                     \
+    .name = #back_end, .broadcast = true, .rank_bytes = 2 * (header + first_room) * sizeof(uint32_t),        \
+    .size = sizeof(struct rma_gather), .open = back_end##_open, .finish = back_end##_finish,                 \
+    .bytes = rma_gather_bytes, .close = rma_gather_close
+
 const struct exchange_backend exchange_rma_doubling = {
-    .name = "rma_doubling",
+    GATHER(rma_doubling),
     .summary = "every word to all ranks by recursive doubling: pairs of ranks, MPI_Put and MPI_Win_fence",
-    .broadcast = true,
-    .rank_bytes = 2 * (header + first_room) * sizeof(uint32_t),
-    .size = sizeof(struct rma_gather),
-    .open = rma_doubling_open,
-    .finish = rma_doubling_finish,
-    .bytes = rma_gather_bytes,
-    .close = rma_gather_close,
 };
 
 const struct exchange_backend exchange_rma_bruck = {
-    .name = "rma_bruck",
+    GATHER(rma_bruck),
     .summary = "every word to all ranks, in log2(P) steps along a ring, by MPI_Put and MPI_Win_fence",
-    .broadcast = true,
-    .rank_bytes = 2 * (header + first_room) * sizeof(uint32_t),
-    .size = sizeof(struct rma_gather),
-    .open = rma_bruck_open,
-    .finish = rma_bruck_finish,
-    .bytes = rma_gather_bytes,
-    .close = rma_gather_close,
 };

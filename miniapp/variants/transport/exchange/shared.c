@@ -43,7 +43,6 @@ static uint32_t *index_of(const struct shared *x, int rank) {
     return x->segments[rank] + cache_line + x->half * half_words(x);
 }
 
-/// Returns the words of the half of a rank that is in use.
 static uint32_t *words_of(const struct shared *x, int rank) {
     return index_of(x, rank) + half_words(x) - x->room;
 }
@@ -125,17 +124,12 @@ static void synchronise(struct shared *x) {
     MPI_Win_sync(x->handle);
 }
 
-static uint32_t largest_need(const struct shared *x) {
-    uint32_t need = 0;
-    for (int rank = 0; rank < x->common.ranks; rank++)
-        if (need < x->segments[rank][x->half]) need = x->segments[rank][x->half];
-    return need;
-}
-
 static void shared_finish(struct exchange *exchange, const struct outbox *outbox) {
     struct shared *x = (struct shared *)exchange;
     synchronise(x);
-    uint32_t need = largest_need(x);
+    uint32_t need = 0;
+    for (int rank = 0; rank < exchange->ranks; rank++)
+        if (need < x->segments[rank][x->half]) need = x->segments[rank][x->half];
     if (need > 0) {
         uint32_t room = x->room;
         while (room < need) room *= 2;
@@ -155,8 +149,7 @@ static void shared_finish(struct exchange *exchange, const struct outbox *outbox
 static void shared_close(struct exchange *exchange) {
     struct shared *x = (struct shared *)exchange;
     close_segments(x);
-    free(x->read);
-    free(x->segments);
+    FREE(x->read, x->segments);
 }
 
 const struct exchange_backend exchange_shared = {
