@@ -44,7 +44,7 @@ def test_the_secret_is_beside_the_bundle_and_another_one_each_time(honest, tmp_p
 def test_counts_are_those_of_the_runs(honest):
     """Exact, since all neurons fire once in a period: the honest answer counts the same."""
     for run in formats.read_answer(honest.path).runs:
-        known = honest.bundle.tender.rule(run.name).expected
+        known = honest.bundle.tender.run(run.name).expected
         counts = next(one for one in known.times if one.model_ms == run.model_ms)
         for one in run.repetitions:
             totals = json.loads((honest.path / one.folder / "record.json").read_text())["totals"]

@@ -160,8 +160,8 @@ def answer(
         "node_limit_w": node_power, "node_idle_w": node_idle,
     }  # fmt: skip
     meter = None if power is None else {"path": power, "at_wall_percent": at_wall}
-    sheet = answer.Sheet(bidder, offer, answer.promised(promise or []), made, meter)
-    found = answer.write(rules, work, out, sheet)
+    given = {"promised": answer.promised(promise or []), "projected": made, "meter": meter}
+    found = answer.write(rules, work, out, bidder, offer, **given)
     print_lines([
         *["A try with a quick bundle: no offer."] * found.quick,
         *(f"{p.run}: {FIGURES[p.figure][0]} {p.value:.4g} {FIGURES[p.figure][1]}".rstrip() + f", {p.basis}"
