@@ -7,7 +7,6 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import program
 import pytest
 
@@ -136,7 +135,3 @@ class Made:
     def seal(self) -> None:
         """Writes the manifest anew."""
         formats.write_manifest(self.path)
-
-    def times(self, k: int = 1) -> np.ndarray:
-        """cycles.npy."""
-        return np.load(self.run(k) / "cycles.npy")

@@ -18,7 +18,7 @@ from spikemark.network.schedules import Plan, plan
 from spikemark.quantities.quantity import Quantity, student
 
 from .bootstrap import means
-from .trace import Trace, conventional
+from .trace import Trace
 
 SEED, CHOICES, FURTHER, PIECES = 1, 4, 21, 8
 MOST_TIMES, FEWEST_RANKS = 4, 4
@@ -35,7 +35,9 @@ class Setting:
     @classmethod
     def of(cls, run: Trace, schedule: str = "conventional", delay_ratio: int = 1, **how) -> "Setting":
         """The run under a schedule of the mini-app; `how`: ranks, lag, group_period of `schedules.plan`."""
-        run = conventional(run)
+        if run.period > 1:
+            met = f"ranks meet every {run.period} cycles; expected a run whose ranks meet in each"
+            raise BadInput(f"{run.path}: schedule={run.schedule}: {met}")
         wanted = plan(schedule, delay_ratio, how.pop("ranks", None) or run.ranks, **how)
         run.check(wanted.window, f"delay_ratio={delay_ratio} of {schedule} needs more:")
         return cls(wanted, run.compute).checked()
