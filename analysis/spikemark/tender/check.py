@@ -65,7 +65,8 @@ class Report:
     def expect(self, check: str, name: str, found: Any, wanted: Any) -> None:
         """Adds a finding unless both are equal."""
         if found != wanted:
-            self.say(check, f"{name}={_short(found)}; expected {_short(wanted)}")
+            one, other = _short(found), _short(wanted)
+            self.say(check, f"{name}={one}; expected {'another value' if one == other else other}")
 
     def close(
         self, check: str, name: str, found: float, wanted: float, share: float, slack: float = 0.0
