@@ -9,7 +9,6 @@ from spikemark.core.errors import BadInput
 from spikemark.prediction import draws
 from spikemark.tender import formats, offers
 from spikemark.tender.check import VALID, Report
-from spikemark.tender.offers import Life
 
 
 @pytest.fixture
@@ -19,7 +18,7 @@ def compare(honest, monkeypatch):
     monkeypatch.setattr(offers, "check", lambda path, bundle: answers[path])
     monkeypatch.setattr(offers, "found", lambda paths: paths)
 
-    def run(*bids, life=None, reach=1.0):
+    def run(*bids, reach=1.0, **life):
         for number, given in enumerate(bids):
             bid = {
                 "bidder": f"bidder {number}",
@@ -40,7 +39,7 @@ def compare(honest, monkeypatch):
             offer = base.offer.model_copy(update=own)
             answer = base.model_copy(update={**bid, "offer": offer, "projected": made})
             answers[honest.folder / str(number)] = (report, answer)
-        return offers.compare(list(answers), honest.bundle, life or Life(), reach)
+        return offers.compare(list(answers), honest.bundle, reach, **life)
 
     return run
 
@@ -69,10 +68,9 @@ def test_one_offer_that_lacks_a_figure_does_not_hide_the_others(compare, lacking
 
 def test_the_energy_is_that_of_all_offered_nodes(compare):
     """300 W a node on 32 nodes, whether the projected run takes 8 of them or all."""
-    life = Life(years=5, hours_per_year=8000, price_kwh=0.3)
     for nodes in (8, 32):
         power = (300.0 * nodes, 299.0 * nodes, 301.0 * nodes, nodes)
-        [bid] = compare({"price": 1e6, "nodes": 32, "power": power}, life=life).bids
+        [bid] = compare({"price": 1e6, "nodes": 32, "power": power}, price_kwh=0.3).bids
         assert draws.interval(bid.cost)[0] == pytest.approx(1e6 + 0.3 * 32 * 5 * 8000 * 0.3, rel=1e-3)
 
 
@@ -91,7 +89,7 @@ def test_power_follows_from_energy_or_else_from_the_limit(compare, honest):
 def test_energy_can_turn_the_order(compare):
     bids = ({"price": 1e6, "power": (1e5, 9e4, 1.1e5, 8)}, {"price": 1.5e6, "power": (1e4, 9e3, 1.1e4, 8)})
     assert compare(*bids).best["bidder 0"] == 1.0
-    assert compare(*bids, life=Life(price_kwh=0.3)).best["bidder 1"] == 1.0
+    assert compare(*bids, price_kwh=0.3).best["bidder 1"] == 1.0
 
 
 @pytest.mark.parametrize("bad", [{"wrong": True}, {"quick": True}])

@@ -193,9 +193,8 @@ def offers(answers: list[Path], *, bundle: Path, target_rtf, years, hours_per_ye
     from spikemark.tender import offers
     from spikemark.tender.formats import read_bundle
 
-    life = offers.Life(years, hours_per_year, price_kwh)
     with waiting_for("checking answers"):
-        of = offers.compare(answers, read_bundle(bundle), life, target_rtf)
+        of = offers.compare(answers, read_bundle(bundle), target_rtf, years, hours_per_year, price_kwh)
     show(json, lambda: offers.content(of), [offers.sentence(of)], [offers.table(of)], offers.lines(of))
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,14 +19,6 @@ from .check import INVALID, VALID, check
 from .formats import JOULES, POWER, RTF, Answer, Bundle
 
 SURE = 0.95  # probability from which an offer counts as the cheapest
-
-
-class Life(NamedTuple):
-    """Years of use, hours a year, and the price of a kWh; None leaves energy out of the cost."""
-
-    years: float = 5.0
-    hours_per_year: float = 8000.0
-    price_kwh: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +73,17 @@ def found(paths: list[Path]) -> list[Path]:
     return list(answers.values())
 
 
-def compare(paths: list[Path], bundle: Bundle, life: Life, reach: float | None = None) -> Compared:
-    """Checks answers and sets them side by side. Raises BadInput for several currencies."""
+def compare(
+    paths: list[Path], bundle: Bundle, reach: float | None = None, years: float = 5.0,
+    hours_per_year: float = 8000.0, price_kwh: float | None = None,
+) -> Compared:  # fmt: skip
+    """Checks answers and sets them side by side; without `price_kwh`, energy is no part of the cost.
+
+    Raises BadInput for several currencies.
+    """
     reach = reach or bundle.tender.target.real_time_factor or np.inf
-    bids = [_bid(path, bundle, life, reach) for path in found(paths)]
+    each_watt = None if price_kwh is None else 1e-3 * years * hours_per_year * price_kwh
+    bids = [_bid(path, bundle, each_watt, reach) for path in found(paths)]
     currencies = {bid.answer.offer.currency for bid in bids if bid.answer.offer.price is not None}
     if len(currencies) > 1:
         raise BadInput.of("currency", ", ".join(sorted(currencies)), "one currency in all answers")
@@ -98,7 +97,7 @@ def compare(paths: list[Path], bundle: Bundle, life: Life, reach: float | None =
     return Compared(bids, reach, best)
 
 
-def _bid(path: Path, bundle: Bundle, life: Life, reach: float) -> Bid:
+def _bid(path: Path, bundle: Bundle, each_watt: float | None, reach: float) -> Bid:
     report, answer = check(path, bundle)
     if answer is None:
         raise BadInput(f"{path}: {report.findings[0][2]}")
@@ -107,9 +106,8 @@ def _bid(path: Path, bundle: Bundle, life: Life, reach: float) -> Bid:
     rtf = factor and log_normal(f"{name}/{RTF}", factor.value, factor.low, factor.high)
     watts = power(name, answer, bundle, rtf)
     cost = None if answer.offer.price is None else np.full(draws.N, answer.offer.price)
-    if cost is not None and life.price_kwh is not None:
-        spent = 1e-3 * life.years * life.hours_per_year * life.price_kwh
-        cost = None if watts is None else cost + spent * watts
+    if cost is not None and each_watt is not None:
+        cost = None if watts is None else cost + each_watt * watts
     reached = None if rtf is None else float((rtf <= reach).mean())
     return Bid(name, answer, path, report.verdict, basis if factor else "", rtf, watts, cost, reached)
 
