@@ -7,7 +7,6 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import program
 import pytest
 
@@ -48,7 +47,7 @@ def _slower(network: question.Question) -> question.Question:
     return dataclasses.replace(network, description=network.description | {"inject": {"mean_us": 100.0}})
 
 
-def _measure(description: dict, ms: float, folder: Path, out: Path, tries: int = 5) -> None:
+def _measure(description: Path, ms: float, folder: Path, out: Path, tries: int = 5) -> None:
     """Runs the mini-app beside a sampler; again where a busy machine left a gap in the readings."""
     asked = energy.wanted(description)
     for n in range(tries):
@@ -76,14 +75,14 @@ def write(folder: Path) -> None:
     for rule in made.rules(None):
         ms = rule.model_ms[-3]
         for k in range(1, rule.repetitions + 1):
-            _measure(made.description(rule), ms, folder, work / rule.name / str(k))
+            _measure(made.file(rule), ms, folder, work / rule.name / str(k))
         records = [f"{rule.name}/{k}" for k in range(1, rule.repetitions + 1)]
         runs[rule.name] = {"layout": {"ranks": 2}, "set": {}, "model_ms": ms, "records": records}
     about = {"bundle_sha256": made.sha256, "category": "base", "program_sha256": "0" * 64, "runs": runs}
     write_json(work / measure.CHOICES, about)
     environment.write_node(work / measure.NODES)
     stated = [answer.stated(f"target.{name}={text}", 2, "by hand") for name, text in PROJECTED.items()]
-    answer.write(made, work, folder / "answer", answer.Sheet("Ada", OFFER, projected=stated))
+    answer.write(made, work, folder / "answer", "Ada", OFFER, projected=stated)
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,3 @@ class Made:
     def seal(self) -> None:
         """Writes the manifest anew."""
         formats.write_manifest(self.path)
-
-    def times(self, k: int = 1) -> np.ndarray:
-        """cycles.npy."""
-        return np.load(self.run(k) / "cycles.npy")

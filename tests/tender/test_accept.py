@@ -30,29 +30,21 @@ def test_the_machine_is_run_as_the_bidder_ran_it(honest, answer, monkeypatch):
     placed = answer.run("bench-small").layout.model_copy(update={"ranks": 2, "threads": 8, "nodes": 1})
     bid = changed(answer, layout=placed, set={"schedule": "structure_aware"})
     how = acceptance.chosen(honest.bundle, rule, bid, Given())
-    assert (how.layout, how.set) == (Layout(2, 8, 2), {"schedule": "structure_aware"})
+    assert how == (Layout(2, 8, 2), {"schedule": "structure_aware"})
     made = measure.experiment(honest.bundle, rule, how, rule.model_ms[-1])
     assert made.set["schedule"] == "structure_aware" and made.threads == [8]
     alone = acceptance.chosen(honest.bundle, rule, None, Given())
-    assert alone.layout == measure.layout_of(json.loads(honest.bundle.description(rule).read_text()), Given())
+    assert alone.layout == measure.layout_of(honest.bundle.description(rule), Given())
     assert alone.layout.threads == 8
-
-
-def test_options_count_each_for_itself(honest, answer):
-    [rule] = honest.bundle.rules(["bench-small"])
-    before = acceptance.chosen(honest.bundle, rule, answer, Given()).layout
-    assert acceptance.chosen(honest.bundle, rule, answer, Given(threads=7)).layout == Layout(
-        before.ranks, 7, before.ranks_per_node
-    )
-    assert acceptance.chosen(honest.bundle, rule, None, Given(threads=7)).layout.threads == 7
-    assert acceptance.chosen(honest.bundle, rule, None, Given(ranks_per_node=1)).layout.ranks_per_node == 1
-
-
-def test_fields_that_the_category_does_not_allow_are_not_run(honest, answer):
-    [rule] = honest.bundle.rules(["bench-small"])
-    bid = changed(answer, set={"network.x": 1})
+    for given, layout in {
+        Given(threads=7): Layout(2, 7, 2),
+        Given(ranks_per_node=1): Layout(2, 16, 1),
+    }.items():
+        assert acceptance.chosen(honest.bundle, rule, bid, given).layout == layout
+        one = acceptance.chosen(honest.bundle, rule, None, given).layout
+        assert (given.threads or 16, given.ranks_per_node) == (one.threads, one.ranks_per_node)
     with pytest.raises(BadInput) as error:
-        acceptance.chosen(honest.bundle, rule, bid, Given())
+        acceptance.chosen(honest.bundle, rule, changed(answer, set={"network.x": 1}), Given())
     assert error.value.field == "set"
 
 
@@ -61,15 +53,19 @@ def delivered(copy, monkeypatch):
     """Accepts with the records of the honest bidder in place of new runs."""
     runs = [record.load(copy.run(k)) for k in (1, 2)]
     monkeypatch.setattr(acceptance, "_runs", lambda *given: runs[: given[5]])
-    secret = copy.folder / "bundle.secret.json"
+    secret, out = copy.folder / "bundle.secret.json", copy.folder / "acceptance"
+    out.mkdir()
+
+    def prepare():
+        acceptance.prepare(copy.bundle, secret, None, Given(), out, lambda line: None)
 
     def accept(answer=None, tolerance=0.05):
-        out = copy.folder / "acceptance"
-        out.mkdir(exist_ok=True)
         return acceptance.accept(copy.bundle, secret, answer, Given(), out, tolerance, lambda line: None)
 
-    acceptance.prepare(copy.bundle, secret, None, Given(), copy.folder / "x", lambda line: None)
-    return SimpleNamespace(accept=accept, secret=secret, copy=copy)
+    with pytest.raises(BadInput, match="prepared"):
+        accept()
+    prepare()
+    return SimpleNamespace(accept=accept, prepare=prepare, secret=secret, out=out)
 
 
 def test_an_honest_machine_is_accepted_and_a_promise_is_held(delivered, answer):
@@ -79,11 +75,11 @@ def test_an_honest_machine_is_accepted_and_a_promise_is_held(delivered, answer):
     found = delivered.accept(bold)
     assert not found["accepted"] and found["figure"]["value"] == pytest.approx(2 * found["promised"])
     assert delivered.accept(bold, tolerance=1.01)["accepted"]
-    kept = json.loads((delivered.copy.folder / "acceptance" / acceptance.RESULT).read_text())
-    assert (
-        kept["accepted"]
-        and kept["checksum"] == json.loads(delivered.secret.read_text())["prepared"]["checksum"]
-    )
+    kept = json.loads((delivered.out / acceptance.RESULT).read_text())
+    prepared = json.loads(delivered.secret.read_text())["prepared"]
+    assert kept["accepted"] and kept["checksum"] == prepared["checksum"]
+    with pytest.raises(BadInput, match="prepared"):
+        delivered.prepare()
 
 
 @pytest.mark.parametrize("field", ["checksum", "spikes"])
@@ -96,14 +92,3 @@ def test_other_spikes_are_not_accepted(delivered, field):
     delivered.secret.write_text(json.dumps(content))
     found = delivered.accept()
     assert not found["accepted"] and len(found["reasons"]) == found["repetitions"]
-
-
-def test_a_secret_is_prepared_once_and_first(delivered, honest):
-    with pytest.raises(BadInput) as error:
-        acceptance.prepare(honest.bundle, delivered.secret, None, Given(), delivered.copy.folder, print)
-    assert "prepared" in str(error.value)
-    with pytest.raises(BadInput) as error:
-        acceptance.accept(
-            honest.bundle, honest.folder / "bundle.secret.json", None, Given(), None, 0.0, print
-        )
-    assert "prepared" in str(error.value)

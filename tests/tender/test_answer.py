@@ -10,7 +10,8 @@ from spikemark import launch, machines
 from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.launch.layout import Layout
-from spikemark.tender import answer, environment, formats, measure
+from spikemark.records import record
+from spikemark.tender import answer, check, environment, formats, measure
 from spikemark.tender.measure import Given
 
 AREAS = {"network": {"populations": [{"name": "a"}, {"name": "b"}]}}
@@ -39,41 +40,41 @@ def test_what_is_not_given_is_as_before_or_takes_all_cores(cores, given, before,
     assert measure.layout_of(AREAS, given, before) == wanted
 
 
-def test_the_hash_is_that_of_the_measured_program_whatever_is_there_now(honest, tmp_path, monkeypatch):
+@pytest.fixture
+def write(honest, tmp_path):
+    """Collects the honest measurements anew, in tmp_path / "answer"."""
+    offer = {"machine": "x", "nodes": 1, "price": None, "currency": "EUR"}
+    offer |= {"node_limit_w": None, "node_idle_w": None}
+
+    def collect(out="answer", **given):
+        return answer.write(honest.bundle, honest.folder / "work", tmp_path / out, "Bob", offer, **given)
+
+    return collect
+
+
+def test_the_hash_is_that_of_the_measured_program_whatever_is_there_now(honest, write, tmp_path, monkeypatch):
     other = tmp_path / "miniapp"
     other.write_text("#!/bin/sh\n")
     other.chmod(other.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("SPIKEMARK_MINIAPP", str(other))
-    found = answer.write(honest.bundle, honest.folder / "work", tmp_path / "answer", sheet())
     kept = json.loads((honest.folder / "work" / measure.CHOICES).read_text())["program_sha256"]
-    assert found.program.sha256 == kept != formats.sha256(places.program("miniapp"))
+    assert write().program.sha256 == kept != formats.sha256(places.program("miniapp"))
 
 
 def test_runs_of_a_program_that_was_built_anew_are_not_mixed(copy, monkeypatch):
     monkeypatch.setattr(measure.source, "differing", lambda packed, root: [])
-    with pytest.raises(BadInput) as error:
+    with pytest.raises(BadInput, match="program_sha256"):
         measure.measure(copy.bundle, "base", None, Given(), copy.folder / "work", print)
-    assert "program_sha256" in str(error.value)
 
 
-def sheet(**given) -> answer.Sheet:
-    offer = {"machine": "x", "nodes": 1, "price": None, "currency": "EUR"}
-    return answer.Sheet("Bob", offer | {"node_limit_w": None, "node_idle_w": None}, **given)
-
-
-def test_a_promise_says_how_much_better_than_its_evidence_it_is(honest, tmp_path):
-    best = formats.read_answer(honest.path).run("bench-small").figures["real_time_factor"].value
-    promised = {("bench-small", "real_time_factor"): 0.75 * best}
-    found = answer.write(honest.bundle, honest.folder / "work", tmp_path / "a", sheet(promised=promised))
+def test_a_promise_says_how_much_better_than_its_evidence_it_is(honest, write):
+    best = formats.read_answer(honest.path).run("bench-small").figures[formats.RTF].value
+    found = write(promised={("bench-small", formats.RTF): 0.75 * best})
     by = {(p.run, p.figure): p for p in found.committed}
-    one = by["bench-small", "real_time_factor"]
+    one = by["bench-small", formats.RTF]
     assert one.value == 0.75 * best and one.better_than_evidence == pytest.approx(0.25)
-    assert by["bench-medium", "real_time_factor"].better_than_evidence == 0
+    assert by["bench-medium", formats.RTF].better_than_evidence == 0
     assert not any(run == "target" for run, _ in by)
-    with pytest.raises(BadInput) as error:
-        answer.write(honest.bundle, honest.folder / "work", tmp_path / "b",
-                     sheet(promised={("target", "real_time_factor"): 1.0}))  # fmt: skip
-    assert error.value.field == "promise" and not (tmp_path / "b").exists()
 
 
 def test_a_profile_projects_the_target_with_its_power_and_nodes(honest):
@@ -83,11 +84,22 @@ def test_a_profile_projects_the_target_with_its_power_and_nodes(honest):
     assert all(p["nodes"] == 2 and p["low"] < p["value"] < p["high"] for p in found)
 
 
-def test_a_projection_on_more_nodes_than_are_offered_is_refused(honest, tmp_path):
-    made = answer.stated("target.real_time_factor=1:0.5:2", 2, "by hand")
+TWO_NODES = answer.stated("target.real_time_factor=1:0.5:2", 2, "by hand")
+
+
+@pytest.mark.parametrize(
+    ("field", "given"),
+    [
+        ("promise", {"promised": {("target", formats.RTF): 1.0}}),  # which has no evidence
+        ("nodes", {"projected": [TWO_NODES]}),  # one is offered
+        ("out", {"out": "."}),  # a folder with other files
+    ],
+)
+def test_what_cannot_be_meant_is_refused_and_nothing_is_written(write, tmp_path, field, given):
+    (tmp_path / "x").write_text("mine")
     with pytest.raises(BadInput) as error:
-        answer.write(honest.bundle, honest.folder / "work", tmp_path / "a", sheet(projected=[made]))
-    assert error.value.field == "nodes" and not (tmp_path / "a").exists()
+        write(**given)
+    assert error.value.field == field and [path.name for path in tmp_path.iterdir()] == ["x"]
 
 
 @pytest.mark.parametrize(
@@ -100,30 +112,25 @@ def test_projections_need_a_figure_and_an_interval(text):
     assert error.value.field == "projected"
 
 
-def test_readings_of_an_external_meter_go_into_the_answer(honest, tmp_path):
+def test_readings_of_an_external_meter_go_into_the_answer(honest, write, tmp_path):
     """A meter that reads 300 W, twice what the nodes say, in all repetitions."""
-    meter = tmp_path / "meter.csv"
-    spans = [
-        json.loads(p.read_text())["timing"] for p in sorted((honest.folder / "work").glob("*/*/record.json"))
-    ]
+    records = (honest.folder / "work").glob("*/*/record.json")
+    spans = [json.loads(path.read_text())["timing"] for path in records]
     start = min(t["simulate_started_s"] for t in spans) - 5
     end = max(t["simulate_ended_s"] for t in spans) + 5
     rows = [f"{start + 0.02 * n:.3f},300" for n in range(round((end - start) / 0.02) + 1)]
-    meter.write_text("\n".join(["time_s,wall_w", *rows]) + "\n")
-    given = sheet(meter={"path": meter, "at_wall_percent": 1.0})
-    found = answer.write(honest.bundle, honest.folder / "work", tmp_path / "answer", given)
+    (tmp_path / "meter.csv").write_text("\n".join(["time_s,wall_w", *rows]) + "\n")
+    found = write(meter={"path": tmp_path / "meter.csv", "at_wall_percent": 1.0})
     own = formats.read_answer(honest.path)
     for run, other in zip(found.runs, own.runs, strict=True):
         for one, two in zip(run.repetitions, other.repetitions, strict=True):
             assert one.joules_per_synaptic_event == pytest.approx(2 * two.joules_per_synaptic_event, rel=0.02)
-            assert one.readings.startswith("power/") and (tmp_path / "answer" / one.readings).is_file()
-
-
-def test_only_the_folder_of_an_answer_is_replaced(honest, tmp_path):
-    (tmp_path / "x").write_text("mine")
-    with pytest.raises(BadInput) as error:
-        answer.write(honest.bundle, honest.folder / "work", tmp_path, sheet())
-    assert error.value.field == "out" and (tmp_path / "x").read_text() == "mine"
+            assert one.readings.startswith("power/")
+            span = record.load(tmp_path / "answer" / one.folder).record.timing
+            read = check.integral(
+                tmp_path / "answer" / one.readings, (span.simulate_started_s, span.simulate_ended_s)
+            )
+            assert read == pytest.approx(300 * (span.simulate_ended_s - span.simulate_started_s), rel=1e-3)
 
 
 TIMES = [800.0, 400.0, 200.0, 100.0]

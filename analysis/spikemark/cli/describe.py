@@ -12,7 +12,8 @@ import typer
 from spikemark.core.errors import BadInput
 
 from .groups import Groups
-from .options import ProfileName, machine_profile, verb
+from .kinds import ProfileName
+from .options import machine_profile, verb
 from .output import answer, say
 
 

@@ -4,7 +4,8 @@ import typer
 
 from spikemark.core.errors import BadInput
 
-from .options import File, Files, Text, verb
+from .kinds import File, Files, Text
+from .options import verb
 from .output import answer, list_lines, print_lines, say, short
 
 

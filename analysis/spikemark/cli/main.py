@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from spikemark.core.errors import BadInput, invalid, is_bad_input, plain
+from spikemark.core.errors import BadInput, ending, invalid, plain
 from spikemark.launch.process import interruptible
 
 from . import describe, diff, measuring, partition, predict, simulate, sweep, tender, waiting
@@ -80,16 +80,13 @@ def main(arguments: list[str] | None = None) -> None:
         sys.stdout.flush()  # a full disk is found here, not at the end of the interpreter
     except KeyboardInterrupt:
         status = INTERRUPTED
-    except BadInput as error:
-        if COMPLETION in os.environ:  # a line that is not finished
-            sys.exit(0)
-        _fail(str(error), 2)
     except BrokenPipeError:
         _drop_output()
         sys.exit(1)
-    except OSError as error:
-        line = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
-        _fail(line, 2 if is_bad_input(error) else 1)
+    except (BadInput, OSError) as error:
+        if COMPLETION in os.environ:  # a line that is not finished
+            sys.exit(0)
+        _fail(*ending(error))
     except Exception as error:
         if not hasattr(error, "format_message"):  # everything but a usage error is a fault of the program
             raise

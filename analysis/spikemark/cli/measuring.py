@@ -2,34 +2,22 @@
 
 import tempfile
 from pathlib import Path
-from typing import Annotated, Literal
-
-import typer
+from typing import Literal
 
 from spikemark.core.errors import BadInput
 
-from .options import (
-    Experiment,
-    File,
-    Number,
-    Profile,
-    Text,
-    Texts,
-    machine_profile,
-    only_with,
-    verb,
-    whole_numbers,
-)
-from .output import answer, bar, complain, fail, interrupted, list_lines, say, short
+from .kinds import Experiment, File, Number, Profile, Text, Texts, number
+from .options import machine_profile, only_with, verb, whole_numbers
+from .output import answer, bar, complain, ending, list_lines, say, short
 
 MOST_RANKS = 1024  # on one machine; mpirun would try to start any number
 ROWS = 12  # of a table, without --details
-Few = Annotated[int | None, typer.Option(min=1, max=64)]
+Few = number(1, 64)
 
 
 @verb
 def calibrate(
-    *, name: Text, out: File, quick: bool = False, nodes: Annotated[int | None, typer.Option()],
+    *, name: Text, out: File, quick: bool = False, nodes: int | None = None,
     force: bool = False,
 ) -> None:  # fmt: skip
     """Measure this machine and write its profile, in at most three minutes.
@@ -47,14 +35,9 @@ def calibrate(
     from spikemark.measuring.kernels import BenchFailed
     from spikemark.running.measure import RunFailed
 
-    try:
-        with bar() as progress:
-            effort = calibrate.QUICK if quick else calibrate.FULL
-            found = calibrate.calibrate(name, out, effort, force, progress, nodes)
-    except (BenchFailed, RunFailed) as reason:
-        fail(f"calibrate failed: {reason}")
-    except KeyboardInterrupt:
-        interrupted("nothing was written")
+    effort, failed = calibrate.QUICK if quick else calibrate.FULL, "calibrate failed: {}"
+    with ending(BenchFailed, RunFailed, words=failed, kept="nothing was written"), bar() as progress:
+        found = calibrate.calibrate(name, out, effort, force, progress, nodes)
     lines = [f"{short(found.path)}, {len(found.unknown)} values unknown, listed there"]
     answer(False, dict, lines, more=[f"Next: spikemark machine {found.path}"], warnings=found.warnings)
 
@@ -88,25 +71,21 @@ def bench(
     only_with("--exchange", exchange, **own)
     # Ranks of an allocation are on its nodes; kernels are on the node of this command.
     folder = out or exchanges.folder(launch.machine_name() if exchange and slurm.inside() else None)
-    try:
-        with bar() as progress:
+    kept = "the times of finished numbers of ranks were kept" if exchange else "nothing was kept"
+    with ending(kernels.BenchFailed, words="bench failed: {}", kept=kept), bar() as progress:
 
-            def count(done: int, total: int) -> None:
-                progress(done / total, f"{done} of {total}")
+        def count(done: int, total: int) -> None:
+            progress(done / total, f"{done} of {total}")
 
-            if exchange:
-                options = {"filter": filter_ or None, "repetitions": repetitions, "min-time": min_time,
-                           "bytes": bytes_}  # fmt: skip
-                options = {name: value for name, value in options.items() if value is not None}
-                numbers = None if ranks is None else whole_numbers(ranks, "ranks", MOST_RANKS)
-                found = exchanges.bench(folder, numbers, options, count, launcher, ranks_per_node)
-            else:
-                least = 0.2 if min_time is None else min_time
-                found = kernels.bench(folder, repetitions, filter_, least, count)
-    except kernels.BenchFailed as reason:
-        fail(f"bench failed: {reason}")
-    except KeyboardInterrupt:
-        interrupted("the times of finished numbers of ranks were kept" if exchange else "nothing was kept")
+        if exchange:
+            options = {"filter": filter_ or None, "repetitions": repetitions, "min-time": min_time,
+                       "bytes": bytes_}  # fmt: skip
+            options = {name: value for name, value in options.items() if value is not None}
+            numbers = None if ranks is None else whole_numbers(ranks, "ranks", MOST_RANKS)
+            found = exchanges.bench(folder, numbers, options, count, launcher, ranks_per_node)
+        else:
+            least = 0.2 if min_time is None else min_time
+            found = kernels.bench(folder, repetitions, filter_, least, count)
     if exchange:
         tables, more = [exchanges.shown(found.table)], [str(short(found.path))]
         answer(json, lambda: _curves(found), tables=tables, more=more)
@@ -144,7 +123,7 @@ def _curves(found) -> dict:
 
 @verb
 def peers(
-    experiment: Experiment = "peers", *, threads: Text, repetitions: Annotated[int | None, typer.Option()],
+    experiment: Experiment = "peers", *, threads: Text, repetitions: int | None = None,
     json, out: File, patience: float = 30.0,
 ) -> None:  # fmt: skip
     """Measure the mini-app beside NEST.
@@ -171,11 +150,8 @@ def peers(
     changes["repetitions"] = repetitions
     chosen = load(experiment).model_copy(update={n: v for n, v in changes.items() if v is not None})
     folder = (out or sweeps.folder(chosen, launch.here_name(), None).path).resolve()
-    try:
-        with bar() as progress:
-            found = peers.compare(chosen, folder, quiet.Conditions(patience_s=patience), progress)
-    except KeyboardInterrupt:
-        interrupted()
+    with ending(), bar() as progress:
+        found = peers.compare(chosen, folder, quiet.Conditions(patience_s=patience), progress)
     table, trials = peers.table(found), found.trials.astype(object).where(found.trials.notna(), None)
     content = {"table": table.content(), "trials": trials.to_dict("records"), "complaints": found.complaints}
     more = [] if found.complaints else ["Next: spikemark anchor --help (predictions of NEST on your machine)"]
@@ -266,10 +242,8 @@ def cachesim(
             ranks, threads = ranks or recorded.ranks, threads or recorded.threads
             write_json(described, recorded.description)
             kept = beside(run, Results.cachesim)
-        try:
+        with ending(cachesim.CachesimFailed, words="cachesim failed: {}"):
             outcome = cachesim.simulate(described, ranks or 1, threads or 1, first, last, simulate_ms)
-        except cachesim.CachesimFailed as reason:
-            fail(f"cachesim failed: {reason}")
     if kept:
         write_json(kept, outcome.model_dump())
     if json:

@@ -7,12 +7,11 @@ default. A parameter without annotation is shared: SHARED declares it, or GROUPS
 
 import copy
 import functools
-import importlib
 import inspect
 import json as json_format
 import re
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,55 +19,23 @@ import typer
 
 from spikemark.core.errors import BadInput
 
+from .kinds import (
+    Count,
+    Experiment,
+    File,
+    Number,
+    OutputFile,
+    Placement,
+    Preset,
+    Schedule,
+    Text,
+    Texts,
+    number,
+)
+
 MOST_RANKS = 64  # numbers of ranks in one question
 WHOLE = re.compile(r"[1-9][0-9]{0,8}")
 _PARAMETER = re.compile(r"(--[a-z][\w-]*|[A-Z][A-Z_|… ]*(?:\.[a-z]+)?(?:\[…\])?)(?: (\S+?))?: (.*)")
-
-
-def completed(names: Callable[[], Iterable[str]]) -> dict[str, Any]:
-    """A shell completes the parameter to those of the names that begin with what is typed."""
-    return {"autocompletion": lambda incomplete: [name for name in names() if name.startswith(incomplete)]}
-
-
-def registry(module: str, name: str) -> Callable[[], Iterable[str]]:
-    """The names in a registry of a module of the package, which is loaded when they are asked for."""
-    return lambda: getattr(importlib.import_module(f"spikemark.{module}"), name)
-
-
-def _machines() -> Iterable[str]:
-    from spikemark import machines
-
-    return machines.names(*machines.ALL)
-
-
-def _experiments() -> Iterable[str]:
-    from spikemark.core import places
-
-    return sorted(path.stem for path in (places.root() / "workflows" / "experiments").glob("*.yaml"))
-
-
-def _writable(context: typer.Context, parameter: typer.CallbackParam, path: Path | None) -> Path | None:
-    """Refuses, before any work, a file that cannot be written."""
-    if path is not None and not context.resilient_parsing:
-        from spikemark.core.files import output_file
-
-        output_file(parameter.opts[0], path)
-    return path
-
-
-# Types of options; None where they are not given.
-Text, Texts, Number = str | None, list[str] | None, float | None
-File, Files = Path | None, list[Path] | None
-Count = Annotated[int | None, typer.Option(min=1)]
-OutputFile = Annotated[Path | None, typer.Option(callback=_writable)]
-Profile = Annotated[str | None, typer.Option(**completed(_machines))]
-NeededProfile = Annotated[str, typer.Option(**completed(_machines))]
-Profiles = Annotated[list[str], typer.Argument(**completed(_machines))]
-ProfileName = Annotated[str | None, typer.Argument(**completed(_machines))]
-Experiment = Annotated[str, typer.Argument(**completed(_experiments))]
-Preset = Annotated[str | None, typer.Option(**completed(registry("presets", "PRESETS")))]
-Schedule = Annotated[str | None, typer.Option(**completed(registry("network.schedules", "SCHEDULES")))]
-Placement = Annotated[str | None, typer.Option(**completed(registry("network.placement", "PLACEMENTS")))]
 
 
 def _shared(
@@ -76,7 +43,7 @@ def _shared(
     anchor: File, details: bool = False, exchange: Texts, full: bool = False, hours_per_year: float = 8000.0,
     html: OutputFile, json: bool = False, machine: Text, nodes: Count, on: Text, option: Texts,
     price_kwh: Number, ranks_per_node: Count, rate: Number, results: File, set: Texts,
-    seed: Annotated[int, typer.Option(min=0)] = 1, simulator: str = "mini-app", target_rtf: Number,
+    seed: number(0, kind=int) = 1, simulator: str = "mini-app", target_rtf: Number,
     threads: Count, years: float = 5.0,
 ) -> None:  # fmt: skip
     """The shared ones.

@@ -80,6 +80,20 @@ def interrupted(kept: str = "the same command continues from here") -> NoReturn:
     sys.exit(INTERRUPTED)
 
 
+@contextmanager
+def ending(*failures: type[Exception], words: str = "{}", kept: str | None = None) -> Iterator[None]:
+    """End the command with status 1 and `words` where its work raises one of `failures`.
+
+    Where it is interrupted, say what was `kept`.
+    """
+    try:
+        yield
+    except failures as reason:
+        fail(words.format(reason))
+    except KeyboardInterrupt:
+        interrupted(*[kept] if kept else [])
+
+
 def short(path: Path) -> Path:
     """The path from the current directory, where it lies in it."""
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

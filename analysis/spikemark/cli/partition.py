@@ -4,39 +4,25 @@ import json as json_format
 import os
 import shlex
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-import typer
+from typing import Any, Literal
 
 from spikemark.core.errors import BadInput
 
-from .options import (
-    Count,
-    File,
-    Placement,
-    Profile,
-    Text,
-    completed,
-    machine_profile,
-    one_of,
-    only_with,
-    ranks_by_part,
-    registry,
-    verb,
-)
+from .kinds import Count, File, Placement, Positive, Profile, Text, number, registry
+from .options import machine_profile, one_of, only_with, ranks_by_part, verb
 from .output import answer as show
 from .output import short, waiting_for
 
-Method = Annotated[str | None, typer.Option(**completed(registry("prediction.partition.methods", "METHODS")))]
+Method = registry("prediction.partition.methods", "METHODS")
 
 
 @verb
 def partition(
     network: Path, *, ranks: Count, method: Method,
     placement: Placement, out: File, weights: Text, weights_from: File, machine: Profile, on, threads,
-    ranks_per_node, rate, group: Annotated[int | None, typer.Option(min=2)], levels: Text,
+    ranks_per_node, rate, group: number(2), levels: Text,
     side: Literal["sender", "receiver"] = "sender", merged: bool = False, out_table: File,
-    delay_ratio: Annotated[int, typer.Option(min=1)] = 1, seed, json,
+    delay_ratio: Positive = 1, seed, json,
 ) -> None:  # fmt: skip
     """Place neurons on ranks evenly, with little traffic.
 

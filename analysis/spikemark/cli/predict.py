@@ -6,24 +6,8 @@ from pathlib import Path
 
 from spikemark.core.errors import BadInput
 
-from .options import (
-    GROUPS,
-    Count,
-    File,
-    Files,
-    NeededProfile,
-    OutputFile,
-    Profile,
-    Profiles,
-    Text,
-    machine_profile,
-    needed,
-    network,
-    only_with,
-    ranks_by_part,
-    verb,
-    whole_numbers,
-)
+from .kinds import Count, File, Files, NeededProfile, OutputFile, Profile, Profiles, Text
+from .options import GROUPS, machine_profile, needed, network, only_with, ranks_by_part, verb, whole_numbers
 from .output import answer, print_lines, waiting_for
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-from spikemark.core.errors import BadInput, is_bad_input, plain
+from spikemark.core.errors import BadInput, ending, plain
 from spikemark.core.lock import open_locked
 from spikemark.launch import slurm
 from spikemark.launch.process import interruptible
@@ -31,7 +31,7 @@ PARENT = "SPIKEMARK_PARENT"
 BATCH = "SPIKEMARK_BATCH"
 #: Kept of an allocation for ending, s, and how many times as long as expected a run may take.
 MARGIN_S, SLACK = 20.0, 1.25
-FAILED, REFUSED, LATER, INTERRUPTED = 1, 2, 75, 130  # exit statuses
+FAILED, LATER, INTERRUPTED = 1, 75, 130  # exit statuses
 
 
 def main(folder: str, run: str) -> NoReturn:
@@ -41,11 +41,8 @@ def main(folder: str, run: str) -> NoReturn:
         status = carry_out(Path(folder), run)
     except KeyboardInterrupt:
         status = _complain("interrupted: the same command continues from here", INTERRUPTED)
-    except BadInput as error:
-        status = _complain(str(error), REFUSED)
-    except OSError as error:
-        words = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        status = _complain(words, REFUSED if is_bad_input(error) else FAILED)
+    except (BadInput, OSError) as error:
+        status = _complain(*ending(error))
     sys.exit(status)
 
 

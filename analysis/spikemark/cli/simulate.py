@@ -1,29 +1,20 @@
 """Runs of machines that are not here: simulate (SimGrid) and dryrun (some ranks, each alone)."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from .options import (
-    Count,
-    File,
-    NeededProfile,
-    machine_profile,
-    ranks_by_part,
-    read_description,
-    verb,
-)
-from .output import answer, bar_of_cycles, fail, list_lines, print_lines, say, short
+from .kinds import Count, File, NeededProfile, Positive, number
+from .options import machine_profile, ranks_by_part, read_description, verb
+from .output import answer, bar_of_cycles, ending, list_lines, print_lines, say, short
 
 
 @verb
 def simulate(
-    description: Path, *, machine: NeededProfile, ranks: Annotated[int, typer.Option(min=1)], out: File,
+    description: Path, *, machine: NeededProfile, ranks: Positive, out: File,
     ranks_per_node, threads, on, compute: str = "model", compute_of: File, set,
-    correlation: Annotated[float | None, typer.Option(min=0, max=0.9999)],
-    cv: Annotated[float | None, typer.Option(min=0, max=10)],
-    rate_hz: Annotated[float | None, typer.Option(min=0, max=1e6)], seed,
+    correlation: number(0, 0.9999, float | None),
+    cv: number(0, 10, float | None),
+    rate_hz: number(0, 1e6, float | None), seed,
 ) -> None:  # fmt: skip
     """Run a network on a simulated machine, with its real spikes.
 
@@ -50,14 +41,12 @@ def simulate(
 
     read, where = read_description(description, set), machine_profile(machine, filled=False, parts=True)
     out = out or Path("out") / f"{description.stem}-{where.name}-{ranks}"
-    try:
+    with ending(simulation.SimulationFailed, words="simulation failed: {}"):
         folder = simulation.simulate(
             read, where, ranks, out, compute, ranks_per_node=ranks_per_node, threads=threads,
             compute_of=None if compute_of is None else read_description(compute_of), on=ranks_by_part(on),
             seed=seed, correlation=correlation, cv=cv, hz=rate_hz, progress=bar_of_cycles,
         )  # fmt: skip
-    except simulation.SimulationFailed as reason:
-        fail(f"simulation failed: {reason}")
     found = record.load(folder)
     list_lines([f"assumed: {line}" for line in found.simulation["assumptions"]])
     lines = _lines(found.record, found.simulation)
@@ -85,9 +74,8 @@ def _lines(found, about: dict[str, Any]) -> list[str]:
 
 @verb
 def dryrun(
-    description: Path, *, of: Annotated[int, typer.Option(min=1)],
-    ranks_here: Annotated[int, typer.Option(min=1)] = 1, sample: Count, threads, out: File,
-    rate: Annotated[float | None, typer.Option(min=0)], seed, set, json,
+    description: Path, *, of: Positive, ranks_here: Positive = 1, sample: Count, threads, out: File,
+    rate: number(0, kind=float | None), seed, set, json,
 ) -> None:  # fmt: skip
     """Measure some ranks of a large machine on this node.
 
@@ -115,17 +103,15 @@ def dryrun(
     threads = threads or max(1, available_cores() // ranks_here)
     wanted = plan(read, of, threads, ranks_here, sample, seed, rate)
     list_lines([f"warning: {text}" for text in wanted.warnings])
-    try:
-        with bar_of_cycles(f"{len(wanted.why)} of {of} ranks") as advance:
+    failed, words = "dry run failed: {}; the same command continues", f"{len(wanted.why)} of {of} ranks"
+    with ending(RunFailed, words=failed), bar_of_cycles(words) as advance:
 
-            def told(done: int, cycles: int, line: str | None) -> None:
-                advance(done, cycles)
-                if line:
-                    say(line)
+        def told(done: int, cycles: int, line: str | None) -> None:
+            advance(done, cycles)
+            if line:
+                say(line)
 
-            found = carry_out(wanted, out or Path("out") / f"{description.stem}-of-{of}", told)
-    except RunFailed as reason:
-        fail(f"dry run failed: {reason}; the same command continues")
+        found = carry_out(wanted, out or Path("out") / f"{description.stem}-of-{of}", told)
     tables = dry_run_show.table(found).turned(dry_run_show.ABREAST)
     lines = [*dry_run_show.lines(found), f"folder: {short(found.path)}"]
     answer(json, lambda: dry_run_show.content(found), [dry_run_show.sentence(found)], tables, lines)

@@ -2,11 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import typer
 
-from .options import Experiment, OutputFile, Text, Texts, machine_profile, verb
+from .kinds import Experiment, OutputFile, Text, Texts, number
+from .options import machine_profile, verb
 from .output import answer, complain, list_lines, print_lines, say, short
 
 NAME_WIDTH = 10
@@ -15,7 +16,7 @@ NAME_WIDTH = 10
 @verb
 def sweep(
     experiment, *, dry_run: bool = False, machine, results,
-    again: Annotated[int | None, typer.Option(min=0)],
+    again: number(0),
 ) -> None:  # fmt: skip
     """Measure an experiment's missing runs with Snakemake, then write its report.
 

@@ -1,30 +1,19 @@
 """`spikemark tender`: rules for bidders, their answers and commitments, and how a buyer checks these."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import typer
 
 from spikemark.core.errors import BadInput
 
 from .groups import Groups
-from .options import (
-    Count,
-    File,
-    Files,
-    Number,
-    Preset,
-    Profile,
-    Text,
-    Texts,
-    is_file,
-    machine_profile,
-    only_with,
-    settings,
-    verb,
-)
+from .kinds import Count, File, Files, Number, Positive, Preset, Profile, Text, Texts, number
+from .options import is_file, machine_profile, only_with, settings, verb
 from .output import answer as show
-from .output import fail, print_lines, say, short, waiting_for
+from .output import ending, fail, print_lines, say, short, waiting_for
+
+AGAIN = "{}; the same command tries again"
 
 app = typer.Typer(
     cls=Groups,
@@ -38,7 +27,7 @@ app = typer.Typer(
 @verb
 def new(
     name: Path, *, target: Preset, full, option, rate, target_rtf, target_energy: Number,
-    node_memory: Number, areas: Count, repetitions: Annotated[int | None, typer.Option(min=1, max=1000)],
+    node_memory: Number, areas: Count, repetitions: number(1, 1000),
     minimum: Number, power: bool = False, quick: bool = False, commit: Text,
 ) -> None:  # fmt: skip
     """Write a bundle for bidders: rules, runs and frozen sources. The secret seed is in NAME.secret.json.
@@ -100,10 +89,8 @@ def run(
     from spikemark.tender.measure import Given, NotMeasured, measure
 
     given = Given(ranks, threads, ranks_per_node, None if set is None else settings(set))
-    try:
+    with ending(NotMeasured, words=AGAIN):
         missing = measure(read_bundle(bundle), category, run, given, work, say)
-    except NotMeasured as reason:
-        fail(f"{reason}; the same command tries again")
     if missing:
         fail(f"not measured yet: {', '.join(missing)}")
     print_lines([f"next: spikemark tender answer {short(bundle)} --work {short(work)} --help"])
@@ -112,7 +99,7 @@ def run(
 @app.command()
 @verb
 def answer(
-    bundle: Path, *, bidder: str, system: str, nodes: Annotated[int, typer.Option(min=1)],
+    bundle: Path, *, bidder: str, system: str, nodes: Positive,
     work: Path = Path("tender-work"), out: Path = Path("answer"), price: Number, currency: str = "EUR",
     node_power: Number, node_idle: Number, power: File, at_wall: Number, machine: Profile, ranks: Count,
     threads, ranks_per_node, set, projected: Texts, projected_nodes: Count, method: Text, promise: Texts,
@@ -160,8 +147,8 @@ def answer(
         "node_limit_w": node_power, "node_idle_w": node_idle,
     }  # fmt: skip
     meter = None if power is None else {"path": power, "at_wall_percent": at_wall}
-    sheet = answer.Sheet(bidder, offer, answer.promised(promise or []), made, meter)
-    found = answer.write(rules, work, out, sheet)
+    given = {"promised": answer.promised(promise or []), "projected": made, "meter": meter}
+    found = answer.write(rules, work, out, bidder, offer, **given)
     print_lines([
         *["A try with a quick bundle: no offer."] * found.quick,
         *(f"{p.run}: {FIGURES[p.figure][0]} {p.value:.4g} {FIGURES[p.figure][1]}".rstrip() + f", {p.basis}"
@@ -206,9 +193,8 @@ def offers(answers: list[Path], *, bundle: Path, target_rtf, years, hours_per_ye
     from spikemark.tender import offers
     from spikemark.tender.formats import read_bundle
 
-    life = offers.Life(years, hours_per_year, price_kwh)
     with waiting_for("checking answers"):
-        of = offers.compare(answers, read_bundle(bundle), life, target_rtf)
+        of = offers.compare(answers, read_bundle(bundle), target_rtf, years, hours_per_year, price_kwh)
     show(json, lambda: offers.content(of), [offers.sentence(of)], [offers.table(of)], offers.lines(of))
 
 
@@ -216,7 +202,7 @@ def offers(answers: list[Path], *, bundle: Path, target_rtf, years, hours_per_ye
 @verb
 def accept(
     bundle: Path, secret: Path, *, prepare: bool = False, answer: File,
-    tolerance: Annotated[float, typer.Option(min=0, max=10)] = 0.05, run: Text, ranks: Count, threads,
+    tolerance: number(0, 10, float) = 0.05, run: Text, ranks: Count, threads,
     ranks_per_node, work: Path = Path("acceptance"),
 ) -> None:  # fmt: skip
     """Run a network that only the buyer knows; compare its spikes and time with the promise.
@@ -241,14 +227,12 @@ def accept(
     only_with("--prepare", prepare, run=run)
     only_with("the delivered machine, without --prepare", not prepare, answer=answer)
     rules, given = read_bundle(bundle), Given(ranks, threads, ranks_per_node)
-    try:
+    with ending(NotMeasured, words=AGAIN):
         if prepare:
             made = acceptance.prepare(rules, secret, run, given, work, say)
             return print_lines([f"{made.run}: checksum {made.checksum}, kept in {short(secret)}"])
         held = None if answer is None else read_answer(answer)
         found = acceptance.accept(rules, secret, held, given, work, tolerance, say)
-    except NotMeasured as reason:
-        fail(f"{reason}; the same command tries again")
     figure, promised = found["figure"], found["promised"]
     print_lines([
         f"{'ACCEPTED' if found['accepted'] else 'NOT ACCEPTED'}: {found['run']}, real-time factor"

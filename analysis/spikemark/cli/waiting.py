@@ -2,29 +2,23 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from typer.core import TyperCommand
 
 from spikemark.core.errors import BadInput
 
-from .options import Count, Number, Text, Texts, completed, only_with, pairs, registry, verb
+from .kinds import Count, Number, Text, Texts, number, registry
+from .options import only_with, pairs, verb
 from .output import answer
 
 FORM = "NAME=THEIRS"
-
-
-Change = Annotated[str | None, typer.Option(**completed(registry("waiting.changes", "CHANGES")))]
-Format = Annotated[str | None, typer.Option(**completed(registry("records.imported", "READERS")))]
+Change, Format = registry("waiting.changes", "CHANGES"), registry("records.imported", "READERS")
 
 
 @verb
 def waiting(
     source: list[Path], *, schedule: Text, delay_ratio: Count, lag: Count, group_period: Count,
-    ranks: Annotated[int | None, typer.Option(min=2)],
-    change: Change,
-    unit: Text, column: Texts, details, json,
+    ranks: number(2), change: Change, unit: Text, column: Texts, details, json,
 ) -> None:  # fmt: skip
     """Say why the ranks of a run waited for each other, and what would help.
 
@@ -86,7 +80,7 @@ class Formats(TyperCommand):
 @verb
 def import_cycles(
     files: list[Path], *, out: Path, format_: Format,
-    unit: Text, column: Texts, skip: Annotated[int, typer.Option(min=0)] = 0, cycles: Count,
+    unit: Text, column: Texts, skip: number(0, kind=int) = 0, cycles: Count,
     cycle_ms: Number, json,
 ) -> None:  # fmt: skip
     """Read the cycle times of another simulator, or of any program with ranks that meet in every cycle.

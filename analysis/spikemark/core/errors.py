@@ -102,6 +102,14 @@ def is_bad_input(error: OSError) -> bool:
     return error.filename is not None and error.errno in OF_THE_FILE
 
 
+def ending(error: BadInput | OSError) -> tuple[str, int]:
+    """The line and the exit status of a command that an error ends."""
+    if isinstance(error, BadInput):
+        return str(error), 2
+    line = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
+    return line, 2 if is_bad_input(error) else 1
+
+
 def plain(text: str) -> str:
     """Text that a terminal only shows: other control characters than ends of lines and tabs become escapes.
 

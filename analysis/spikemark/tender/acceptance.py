@@ -21,7 +21,7 @@ from .check import COUNTS, Report, check_sums, check_times
 from .formats import RTF, Answer, Bundle, Prepared, Rule, Secret
 from .measure import Chosen, Given
 
-SECRET, RESULT, PREPARED = "tender_secret", "acceptance.json", "prepared"
+RESULT, PREPARED = "acceptance.json", "prepared"
 
 
 def read(path: Path, bundle: Bundle) -> Secret:
@@ -37,12 +37,11 @@ def chosen(bundle: Bundle, rule: Rule, answer: Answer | None, given: Given) -> C
 
     Raises BadInput for fields that the bidder's category does not let them set.
     """
-    run = answer and answer.run(rule.name)
-    before = run and Layout(run.layout.ranks, run.layout.threads, -(-run.layout.ranks // run.layout.nodes))
-    changed = given.set if given.set is not None else dict(run.set) if run else {}
-    if answer:
-        bundle.check_set(answer.category, changed)
-    return Chosen(measure.layout_of(read_json(bundle.description(rule)), given, before), changed)
+    if (run := answer and answer.run(rule.name)) is None:
+        return measure.choose(bundle, "", rule, given, None)
+    of = run.layout
+    before = Chosen(Layout(of.ranks, of.threads, -(-of.ranks // of.nodes)), dict(run.set))
+    return measure.choose(bundle, answer.category, rule, given, before)
 
 
 def prepare(
@@ -57,10 +56,10 @@ def prepare(
         raise BadInput(f"{path}: prepared: is there; expected a secret that was not prepared")
     rule = bundle.rules([name] if name else None)[0]
     say(f"{rule.name} with the secret seed")
-    how = chosen(bundle, rule, None, given)
-    [run] = _runs(bundle, rule, secret.seed, how, rule.model_ms[-1], 1, out / PREPARED)
+    ms = rule.model_ms[-1]
+    [run] = _runs(bundle, rule, secret.seed, chosen(bundle, rule, None, given), ms, 1, out / PREPARED)
     totals = {name: getattr(run.record.totals, name) for name in COUNTS}
-    made = Prepared(run=rule.name, model_ms=rule.model_ms[-1], checksum=run.record.checksum, totals=totals)
+    made = Prepared(run=rule.name, model_ms=ms, checksum=run.record.checksum, totals=totals)
     write_json(path, secret.model_copy(update={"prepared": made}).model_dump(mode="json"))
     return made
 
@@ -112,6 +111,6 @@ def _runs(
     bundle: Bundle, rule: Rule, seed: int, how: Chosen, model_ms: float, repetitions: int, work: Path
 ) -> list[Run]:
     secret = replace(bundle, path=(work / "secret").resolve())
-    write_json(secret.description(rule), read_json(bundle.description(rule)) | {"seed": seed})
+    write_json(secret.file(rule), bundle.description(rule, {"seed": seed}))
     often = rule.model_copy(update={"repetitions": repetitions})
     return measure.sweep(measure.experiment(secret, often, how, model_ms), work)

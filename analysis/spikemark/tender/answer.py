@@ -1,18 +1,18 @@
 """`spikemark tender answer`: collects measured runs, projections and commitments in one folder."""
 
-import csv
 import math
 import shutil
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from spikemark.core.errors import BadInput
-from spikemark.core.fields import assign, checked
+from spikemark.core.fields import checked
 from spikemark.core.files import whole_folder, write_json
 from spikemark.core.reading import read_json
 from spikemark.measuring.energy import measured, of_run, source
@@ -28,57 +28,51 @@ from spikemark.running.energy import COLUMNS
 from . import environment, formats, measure
 from .formats import FIGURES, JOULES, POWER, RTF, Answer, Bundle, Rule
 
-
-@dataclass(frozen=True)
-class Sheet:
-    """What a bidder adds to the measurements.
-
-    `offer`: fields of formats.Offer. `promised`: (run, figure) -> value. `projected`: entries of
-    formats.Projection. `meter`: arguments of meter.source; None where the nodes' own readings count.
-    """
-
-    bidder: str
-    offer: dict[str, Any]
-    promised: dict[tuple[str, str], float] = field(default_factory=dict)
-    projected: list[dict[str, Any]] = field(default_factory=list)
-    meter: dict[str, Any] | None = None
+#: (run, figure) -> value.
+Promised = dict[tuple[str, str], float]
 
 
-def write(bundle: Bundle, work: Path, out: Path, sheet: Sheet) -> Answer:
+def write(
+    bundle: Bundle, work: Path, out: Path, bidder: str, offer: dict[str, Any], *,
+    promised: Promised | None = None, projected: Sequence[dict[str, Any]] = (),
+    meter: dict[str, Any] | None = None,
+) -> Answer:  # fmt: skip
     """Writes the answer, whole or not at all, in place of an earlier one.
 
-    Raises BadInput for a folder that holds anything else, for measurements of another bundle, for missing
-    runs, and for an offer, a projection or a promise that cannot be meant.
+    `offer`, `projected`: fields of Offer and of Projections of formats.TABLE. `meter`: arguments of
+    meter.source; None where the nodes' own readings count. Raises BadInput for a folder that holds anything
+    else, for measurements of another bundle, for missing runs, and for an offer, a projection or a promise
+    that cannot be meant.
     """
     if out.exists() and not (out / formats.ANSWER).is_file() and (not out.is_dir() or any(out.iterdir())):
         raise BadInput.of("out", str(out), "a new folder, or that of an answer")
     choices = measure.read_choices(work)
     if choices["bundle_sha256"] != bundle.sha256:
         raise BadInput(f"{work}: bundle_sha256: measured for another bundle than {bundle.path}")
-    done = [(rule, choices["runs"].get(rule.name, {})) for rule in bundle.tender.runs]
-    if missing := [rule.name for rule, run in done if rule.measured and "records" not in run]:
+    done = {rule.name: choices["runs"].get(rule.name, {}) for rule in bundle.tender.runs}
+    if missing := [rule.name for rule in bundle.rules(None) if "records" not in done[rule.name]]:
         raise BadInput(f"run: {', '.join(missing)} not measured; expected `spikemark tender run` to complete")
-    for made in sheet.projected:
-        if made["nodes"] > sheet.offer["nodes"]:
+    for made in projected:
+        if made["nodes"] > offer["nodes"]:
             needed = f"at least {made['nodes']}, which {made['run']} takes"
-            raise BadInput.of("nodes", sheet.offer["nodes"], needed, code="range")
+            raise BadInput.of("nodes", offer["nodes"], needed, code="range")
+    loaded = {
+        name: [record.load(work / path) for path in run["records"]]
+        for name, run in done.items() if "records" in run
+    }  # fmt: skip
+    used = [run for runs in loaded.values() for run in runs]
     with whole_folder(out) as made:
-        runs, used = [], []
-        for rule, run in done:
-            if "records" in run:
-                records = [record.load(work / path) for path in run["records"]]
-                runs.append(_collected(made, rule, run, records, sheet.meter))
-                used += records
+        runs = [_collected(made, name, done[name], runs, meter) for name, runs in loaded.items()]
         write_json(made / formats.ENVIRONMENT, _environment(work, used))
         content = {
             "kind": "tender_answer", "format_version": formats.VERSION, "bundle_sha256": bundle.sha256,
-            "tender": bundle.tender.name, "quick": bundle.tender.quick, "bidder": sheet.bidder,
+            "tender": bundle.tender.name, "quick": bundle.tender.quick, "bidder": bidder,
             "category": choices["category"], "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "program": program(used[0]) | {"sha256": choices["program_sha256"]},
-            "offer": sheet.offer, "runs": runs, "projected": sheet.projected, "committed": [],
+            "offer": offer, "runs": runs, "projected": [*projected], "committed": [],
         }  # fmt: skip
         found = checked(Answer, content, out / formats.ANSWER, "answer")
-        content["committed"] = promises(bundle, found, sheet.promised)
+        content["committed"] = promises(bundle, found, promised or {})
         write_json(made / formats.ANSWER, content)
         formats.write_manifest(made)
     return formats.read_answer(out)
@@ -90,21 +84,20 @@ def program(run: Run) -> dict[str, str]:
 
 
 def _collected(
-    made: Path, rule: Rule, chosen: dict[str, Any], runs: list[Run], meter: dict[str, Any] | None
+    made: Path, name: str, chosen: dict[str, Any], runs: list[Run], meter: dict[str, Any] | None
 ) -> dict[str, Any]:
     """The entry of a run in answer.json; copies its records and writes the readings of an external meter."""
     repetitions, reason = [], None
     for number, run in enumerate(runs, 1):
-        folder = f"runs/{rule.name}/{number}"
+        folder = f"runs/{name}/{number}"
         (made / folder).mkdir(parents=True)
-        for name in run_files.FILES:
-            if (run.path / name).is_file():
-                shutil.copyfile(run.path / name, made / folder / name)
+        for file in run_files.FILES:
+            if (run.path / file).is_file():
+                shutil.copyfile(run.path / file, made / folder / file)
         if meter is None:
             energy, readings = of_run(run), f"{folder}/{run_files.ENERGY}"
         else:
-            energy, readings = measured(run, source(run, **meter)), f"power/{rule.name}-{number}.csv"
-            (made / "power").mkdir(exist_ok=True)
+            energy, readings = measured(run, source(run, **meter)), f"power/{name}-{number}.csv"
             write_readings(made / readings, energy.source, run)
         per_event = energy.per_event[0].gross_uj
         reason = reason or per_event.reason
@@ -115,8 +108,7 @@ def _collected(
         })  # fmt: skip
     first = runs[0].record
     return {
-        "name": rule.name,
-        "layout": {"ranks": first.ranks, "threads": first.threads, "nodes": first.host.nodes},
+        "name": name, "layout": {"ranks": first.ranks, "threads": first.threads, "nodes": first.host.nodes},
         "set": chosen["set"], "model_ms": chosen["model_ms"], "repetitions": repetitions,
         "figures": {name: of_repetitions([one[name] for one in repetitions]) for name in FIGURES},
         "reason": reason,
@@ -125,26 +117,20 @@ def _collected(
 
 def of_repetitions(values: list[float | None]) -> dict[str, float] | None:
     """Median, smallest and largest value; None where a repetition has none."""
-    if None in values:
-        return None
-    return {"value": median(values), "low": min(values), "high": max(values)}
+    return None if None in values else {"value": median(values), "low": min(values), "high": max(values)}
 
 
 def write_readings(path: Path, source: Source, run: Run) -> None:
     """Writes the channels of an external meter like energy.csv, in the time of the run, from its pause on."""
-    moved = run.record.timing.simulate_started_s - source.timeline.measured[0]
-    first, last = source.timeline.known
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        for name, trace in source.traces.items():
-            begun = max(int(np.searchsorted(trace.time_s, first, side="right")) - 1, 0)
-            kept = slice(begun, int(np.searchsorted(trace.time_s, last)) + 1)
-            unit = "energy_j" if trace.cumulative else "power_w"
-            values = trace.counter_j - trace.counter_j[begun] if trace.cumulative else trace.power_w
-            for time, value in zip(trace.time_s[kept], values[kept], strict=True):
-                row = {"node": 0, "source": source.name, "channel": name, "time_s": f"{time + moved:.6f}"}
-                writer.writerow(row | {unit: repr(float(value))})
+    moved, frames = run.record.timing.simulate_started_s - source.timeline.measured[0], []
+    for name, trace in source.traces.items():
+        first, last = np.searchsorted(trace.time_s, source.timeline.known)
+        kept = slice(max(first - 1, 0), last + 1)
+        unit, values = ("energy_j", trace.counter_j) if trace.cumulative else ("power_w", trace.power_w)
+        given = {"time_s": (trace.time_s[kept] + moved).round(6), unit: values[kept]}
+        frames.append(pd.DataFrame({"node": 0, "source": source.name, "channel": name, **given}))
+    path.parent.mkdir(exist_ok=True)
+    pd.concat(frames).reindex(columns=COLUMNS).to_csv(path, index=False, lineterminator="\n")
 
 
 def _environment(work: Path, runs: list[Run]) -> dict[str, Any]:
@@ -155,12 +141,11 @@ def _environment(work: Path, runs: list[Run]) -> dict[str, Any]:
         "command": list(launched.command) if launched and launched.command else None,
         "environment": environment.kept(launched.environment or {}) if launched else None,
     }  # fmt: skip
-    unknown = environment.unread("not recorded")
-    fields = {k: unknown if v is None else environment.value(v) for k, v in software.items()}
+    fields = {name: environment.known(value, "not recorded") for name, value in software.items()}
     nodes = []
     for name in measure.node_names(runs):
         path = environment.file_of(work / measure.NODES, name)
-        unread = {"host": environment.value(name), "all": environment.unread("the node could not be reached")}
+        unread = {"host": environment.known(name), "all": environment.known(None, "the node was not reached")}
         nodes.append(read_json(path) if path.is_file() else unread)
     return {"kind": "tender_environment", "format_version": 1, "software": fields, "nodes": nodes}
 
@@ -176,7 +161,7 @@ def project(
     `layout`: ranks, threads, ranks per node; `changed`: fields set. Raises BadInput as the prediction does,
     for instance for a network that does not fit.
     """
-    asked = question.of_description(rule.name, described(bundle, rule, changed), rule.expected.rates_hz)
+    asked = question.of_description(rule.name, bundle.description(rule, changed), rule.expected.rates_hz)
     ranks, threads, each = layout
     loads = Loads.of(asked.description, ranks, threads, asked.rates.hz)
     found = search.option(asked, machine, loads, Layout.of(machine, ranks, threads, each))
@@ -195,55 +180,51 @@ def project(
     ]
 
 
-def described(bundle: Bundle, rule: Rule, changed: dict[str, Any]) -> dict[str, Any]:
-    """The description of a run with fields set. Raises BadInput for a path that does not exist."""
-    description = read_json(bundle.description(rule))
-    for name, given in changed.items():
-        assign(description, name, given)
-    return description
-
-
 def stated(text: str, nodes: int, method: str | None) -> dict[str, Any]:
     """A projection such as target.real_time_factor=0.9:0.7:1.2. Raises BadInput for anything else."""
-    (run, figure), numbers = _split(text, "projected", 3)
-    low, high = numbers[1:]
-    if not low <= numbers[0] <= high or low == high:
+    (run, figure), (value, low, high) = _split(text, "projected", 3, (*FIGURES, POWER))
+    if not low <= value <= high > low:
         raise BadInput.of("projected", text, "a value within its interval, VALUE:LOW:HIGH")
     if not method:
         raise BadInput("method: missing; expected how the projection was made")
     about = {"nodes": nodes, "method": method, "assumes": ["stated by the bidder"]}
-    return {"run": run, "figure": figure, "value": numbers[0], "low": low, "high": high, **about}
+    return {"run": run, "figure": figure, "value": value, "low": low, "high": high, **about}
 
 
-def promised(texts: list[str]) -> dict[tuple[str, str], float]:
+def promised(texts: list[str]) -> Promised:
     """Promises such as target.real_time_factor=0.9. Raises BadInput for anything else."""
-    return {key: values[0] for key, values in (_split(text, "promise", 1) for text in texts)}
+    return {key: value for key, [value] in (_split(text, "promise", 1, tuple(FIGURES)) for text in texts)}
 
 
-def _split(text: str, option: str, count: int) -> tuple[tuple[str, str], list[float]]:
+def _split(
+    text: str, option: str, count: int, figures: tuple[str, ...]
+) -> tuple[tuple[str, str], list[float]]:
     key, _, values = text.partition("=")
     run, _, figure = key.rpartition(".")
     try:
         numbers = [float(value) for value in values.split(":")]
     except ValueError:
         numbers = []
-    known = (*FIGURES, POWER) if option == "projected" else tuple(FIGURES)
-    if len(numbers) != count or not all(0 < n < math.inf for n in numbers) or not run or figure not in known:
+    if (
+        len(numbers) != count
+        or not all(0 < n < math.inf for n in numbers)
+        or not run
+        or figure not in figures
+    ):
         form = "VALUE" if count == 1 else "VALUE:LOW:HIGH"
-        raise BadInput.of(option, text, f"RUN.FIGURE={form}, the figure one of {', '.join(known)}")
+        raise BadInput.of(option, text, f"RUN.FIGURE={form}, the figure one of {', '.join(figures)}")
     return (run, figure), numbers
 
 
-def promises(bundle: Bundle, answer: Answer, given: dict[tuple[str, str], float]) -> list[dict[str, Any]]:
+def promises(bundle: Bundle, answer: Answer, given: Promised) -> list[dict[str, Any]]:
     """A promise for every figure with evidence: as given, else the evidence itself. Raises BadInput."""
-    keys = [(rule.name, figure) for rule in bundle.tender.runs for figure in FIGURES]
-    found = []
+    keys, found = [(rule.name, figure) for rule in bundle.tender.runs for figure in FIGURES], []
     for run, figure in dict.fromkeys([*keys, *given]):
         best, basis = answer.evidence(run, figure)
         if best is not None:
-            promise = given.get((run, figure), best.value)
-            better = max(0.0, 1 - promise / best.value)
-            one = {"run": run, "figure": figure, "value": promise, "basis": basis}
+            value = given.get((run, figure), best.value)
+            better = max(0.0, 1 - value / best.value)
+            one = {"run": run, "figure": figure, "value": value, "basis": basis}
             found.append(one | {"better_than_evidence": better})
         elif (run, figure) in given:
             raise BadInput.of("promise", f"{run}.{figure}", "a figure that is measured or projected")

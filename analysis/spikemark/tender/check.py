@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from spikemark.core.errors import BadInput
-from spikemark.core.reading import read_json
 from spikemark.measuring.energy import readings
 from spikemark.network import lanes
 from spikemark.network.description import read
@@ -19,20 +18,8 @@ from spikemark.records import record
 from spikemark.records.record import Run
 
 from . import formats
-from .answer import described, of_repetitions, program
-from .formats import (
-    ANSWER,
-    ENVIRONMENT,
-    FIGURES,
-    JOULES,
-    MANIFEST,
-    POWER,
-    RTF,
-    Answer,
-    Answered,
-    Bundle,
-    Rule,
-)
+from .answer import of_repetitions, program
+from .formats import ANSWER, ENVIRONMENT, FIGURES, MANIFEST, RTF, Answer, Answered, Bundle, Rule
 
 VALID, INVALID, INCOMPLETE = "VALID", "INVALID", "INCOMPLETE"
 #: What is checked, in order. Only a finding of `complete` leaves an answer INCOMPLETE instead of INVALID.
@@ -78,7 +65,8 @@ class Report:
     def expect(self, check: str, name: str, found: Any, wanted: Any) -> None:
         """Adds a finding unless both are equal."""
         if found != wanted:
-            self.say(check, f"{name}={_short(found)}; expected {_short(wanted)}")
+            one, other = _short(found), _short(wanted)
+            self.say(check, f"{name}={one}; expected {'another value' if one == other else other}")
 
     def close(
         self, check: str, name: str, found: float, wanted: float, share: float, slack: float = 0.0
@@ -117,7 +105,7 @@ def check(folder: Path, bundle: Bundle) -> tuple[Report, Answer | None]:
     """All checks of an answer; None where answer.json cannot be read. Raises BadInput for no folder."""
     if not folder.is_dir():
         raise BadInput.of("answer", str(folder), "a folder")
-    report, answer, disclosed = Report(place=ANSWER), None, []
+    report, answer, nodes = Report(place=ANSWER), None, []
     there = {name: (folder / name).is_file() for name in (MANIFEST, ANSWER, ENVIRONMENT)}
     for name in (name for name, found in there.items() if not found):
         report.at(name).say("complete", "missing")
@@ -137,27 +125,34 @@ def check(folder: Path, bundle: Bundle) -> tuple[Report, Answer | None]:
     _check_runs(answer, bundle, folder, report)
     if there[ENVIRONMENT]:
         with report.at(ENVIRONMENT).reported("form"):
-            disclosed = _nodes(folder)
+            nodes = formats.read(formats.Environment, folder / ENVIRONMENT, "answer").nodes
     for answered in answer.runs:
-        rule, found = bundle.tender.rule(answered.name), []
-        if rule is None:
+        if (rule := bundle.tender.run(answered.name)) is None:
             report.say("form", f"runs: {answered.name} is no run of the tender")
             continue
-        for repetition in answered.repetitions:
+        loaded = [(one, _loaded(folder, one.folder, report)) for one in answered.repetitions]
+        found = [(repetition, run) for repetition, run in loaded if run is not None]
+        for repetition, run in found:
             at = report.at(repetition.folder)
-            if (run := _loaded(folder, repetition.folder, report)) is not None:
-                found.append((repetition, run))
-                check_run(run, bundle, rule, answer, answered, at)
-                _check_nodes(run, rule, answered, disclosed, at)
-                _check_energy(folder, run, repetition, bundle, answer, at)
-        _check_statistic(answered, found, report)
+            _check_run(run, bundle, rule, answer, answered, at)
+            _check_nodes(run, rule, answered, nodes, at)
+            _check_energy(folder, run, repetition, bundle, answer, at)
+            at.close(
+                "statistic", RTF, repetition.real_time_factor, run.record.timing.real_time_factor, ROUNDING
+            )
+            for name in ("checksum", "spike_checksum"):
+                at.expect("spikes", name, *(getattr(r.record, name) for r in (run, found[0][1])))
+        for name in FIGURES:
+            wanted = of_repetitions([getattr(one, name) for one in answered.repetitions])
+            stated = answered.figures.get(name)
+            report.at(answered.name).expect("statistic", name, stated and stated.model_dump(), wanted)
     _check_promises(answer, bundle, report)
     return report, answer
 
 
 def _check_runs(answer: Answer, bundle: Bundle, folder: Path, report: Report) -> None:
     """Every run once, with all repetitions, projected where it is not measured."""
-    names = [run.name for run in answer.runs]
+    names, stated = [run.name for run in answer.runs], set()
     for rule in bundle.tender.runs:
         if names.count(rule.name) > 1:
             report.say("form", f"runs: {rule.name} appears twice")
@@ -169,9 +164,9 @@ def _check_runs(answer: Answer, bundle: Bundle, folder: Path, report: Report) ->
         folders, number = [r.folder for r in run.repetitions], len(run.repetitions)
         wanted = [f"runs/{run.name}/{n}" for n in range(1, number + 1)]
         report.expect("complete", f"{run.name}.folders", folders, wanted)
-        if (rule := bundle.tender.rule(run.name)) and number < rule.repetitions:
+        if (rule := bundle.tender.run(run.name)) and number < rule.repetitions:
             report.say("complete", f"{run.name}: {number} of {rule.repetitions} repetitions")
-    stated = {one.folder for run in answer.runs for one in run.repetitions}
+        stated |= {*folders}
     for path in sorted(folder.glob("runs/*/*/record.json")):
         if (name := path.parent.relative_to(folder).as_posix()) not in stated:
             report.at(name).say("statistic", "a repetition that answer.json does not name")
@@ -181,11 +176,10 @@ def _check_runs(answer: Answer, bundle: Bundle, folder: Path, report: Report) ->
 
 def _loaded(folder: Path, name: str, report: Report) -> Run | None:
     """A repetition; None, with a finding, where it lacks a file or its form."""
-    path = folder / name
-    if missing := [file for file in FILES if not (path / file).is_file()]:
+    if missing := [file for file in FILES if not (folder / name / file).is_file()]:
         return report.at(f"{name}/{missing[0]}").say("complete", "missing")
     with report.at(name).reported("form"):
-        run = record.load(path)
+        run = record.load(folder / name)
         if run.record.kind not in (None, "measured") or run.cycles is None:
             raise BadInput(f"{name}: kind={run.record.kind}; expected a measured run with cycles")
         run.ranks  # noqa: B018 - reads and checks it
@@ -193,29 +187,27 @@ def _loaded(folder: Path, name: str, report: Report) -> Run | None:
     return None
 
 
-def check_run(
+def _check_run(
     run: Run, bundle: Bundle, rule: Rule, answer: Answer, answered: Answered, report: Report
 ) -> None:
     """Description, program, spikes, sums and times of one repetition."""
+    spent, provenance, tender = run.record.timing.simulate_s, run.record.provenance, bundle.tender
     with report.reported("set"):
         bundle.check_set(answer.category, answered.set)
     with report.reported("description"):
         fields = {"time.simulate_ms": answered.model_ms, **answered.set}
-        check_description(run, described(bundle, rule, fields), report)
+        check_description(run, bundle.description(rule, fields), report)
     if answered.model_ms not in rule.model_ms:
         report.say("description", f"model_ms={answered.model_ms:g}; expected one of {rule.model_ms}")
-    spent = run.record.timing.simulate_s
     if spent < rule.minimum_seconds and answered.model_ms < max(rule.model_ms):
         report.say("complete", f"simulate_s={spent:.4g}; expected at least {rule.minimum_seconds:g}")
-    stated, provenance = answer.program.model_dump(exclude={"sha256"}), run.record.provenance
     for name, value in program(run).items():
-        report.expect("program", f"provenance.{name}", value, stated[name])
-    version = bundle.tender.spikemark_version
-    report.expect("program", "provenance.version", provenance.version, version)
-    category = bundle.tender.categories.get(answer.category)
-    for flag in provenance.flags.split() if category else []:
-        if not any(fnmatchcase(flag, pattern) for pattern in category.flags):
-            report.say("program", f"provenance.flags: {flag} is not allowed in {answer.category}")
+        report.expect("program", f"provenance.{name}", value, getattr(answer.program, name))
+    report.expect("program", "provenance.version", provenance.version, tender.spikemark_version)
+    if category := tender.categories.get(answer.category):
+        for flag in provenance.flags.split():
+            if not any(fnmatchcase(flag, pattern) for pattern in category.flags):
+                report.say("program", f"provenance.flags: {flag} is not allowed in {answer.category}")
     expected = rule.expected
     counts = next((one for one in expected.times if one.model_ms == answered.model_ms), None)
     for name in COUNTS:
@@ -224,65 +216,57 @@ def check_run(
             share = 0.0 if name == "neurons" else expected.tolerance
             report.close("spikes", f"totals.{name}", getattr(run.record.totals, name), value, share)
     check_sums(run, report)
-    check_times(run, bundle.tender.tolerances, report)
+    check_times(run, tender.tolerances, report)
 
 
 def check_description(run: Run, wanted: dict[str, Any], report: Report) -> None:
     """What a record describes against a description. Raises BadInput for an impossible one."""
-    given = run.record.description
-    one, other = read(wanted), read(given)
-    for name in ("network", "time"):
-        first, second = (getattr(d, name).model_dump() for d in (one, other))
-        if fields := [key for key in first if first[key] != second[key]]:
-            report.say("description", f"description.{name}: {', '.join(fields)} not as in the tender")
-    schedule, placement = lanes.chosen(one, None, None)
-    wanted_lanes = lanes.read(one, run.record.ranks, schedule, placement)
-
-    def told(of: dict[str, Any], known: Any) -> dict[str, Any]:
-        inject = of.get("inject") or {}
-        return {
-            "seed": of.get("seed", 1), "inject": {k: inject[k] for k in DELAYS if inject.get(k)},
-            "record.cycles": of["record"].get("cycles", True),
-            "record.barrier": of["record"].get("barrier", True),
-            "placement": lanes.chosen(known, None, None)[1],
-            "wire": known.wire if isinstance(known.wire, str) else dict(known.wire),
-        }  # fmt: skip
-
-    right = told(wanted, one)
-    for name, value in told(given, other).items():
+    found, right = (_told(one, run.record.ranks) for one in (run.record.description, wanted))
+    found["lanes"] = [(x.name, x.period, x.lag, x.exchange) for x in run.record.lanes]
+    for name, value in found.items():
         report.expect("description", f"description.{name}", value, right[name])
-    expected = [(x.name, x.period, x.lag, "self" if x.alone else x.exchange) for x in wanted_lanes]
-    found = [(x.name, x.period, x.lag, x.exchange) for x in run.record.lanes]
-    report.expect("description", "lanes", found, expected)
+
+
+def _told(given: dict[str, Any], ranks: int) -> dict[str, Any]:
+    """What a description says of a run on so many ranks, by fields."""
+    known = read(given)
+    inject, records = given.get("inject") or {}, given.get("record") or {}
+    schedule, placement = lanes.chosen(known, None, None)
+    of_run = lanes.read(known, ranks, schedule, placement)
+    parts = {part: getattr(known, part).model_dump() for part in ("network", "time")}
+    return {
+        **{f"{part}.{name}": value for part, fields in parts.items() for name, value in fields.items()},
+        "seed": given.get("seed", 1), "inject": {name: inject[name] for name in DELAYS if inject.get(name)},
+        **{f"record.{name}": records.get(name, True) for name in ("cycles", "barrier")},
+        "placement": placement, "wire": known.wire,
+        "lanes": [(x.name, x.period, x.lag, "self" if x.alone else x.exchange) for x in of_run],
+    }  # fmt: skip
 
 
 def check_sums(run: Run, report: Report) -> None:
     """Totals and checksum over ranks and lanes."""
-    totals, of_lanes = run.record.totals, run.record.lanes
-    table = pd.read_csv(run.path / "ranks.csv", dtype=str)
+    totals, table = run.record.totals, pd.read_csv(run.path / "ranks.csv", dtype=str)
     for name in (*COUNTS, "messages", "bytes_sent"):
         report.expect("sums", f"totals.{name}", getattr(totals, name), sum(map(int, table[name])))
     total = sum(int(text, 16) for text in table["checksum"]) % 2**64
     report.expect("sums", "checksum", run.record.checksum, f"{total:016x}")
     for name in ("synapses", "messages", "bytes_sent"):
-        summed = sum(getattr(lane, name) for lane in of_lanes)
+        summed = sum(getattr(lane, name) for lane in run.record.lanes)
         report.expect("sums", f"lanes.{name}", summed, getattr(totals, name))
 
 
 def check_times(run: Run, tolerances: formats.Tolerances, report: Report) -> None:
     """Phases add up to the time of each rank, the slowest of which is the wall clock of the run."""
     timing, time = run.record.timing, read(run.record.description).time
-    spent = run.cycles.sum(axis=(1, 2), dtype=float)
-    ranks = run.ranks["simulate_s"].to_numpy(dtype=float)
+    of_ranks = run.cycles.sum(axis=1, dtype=float)  # [rank, phase]
+    spent, ranks = of_ranks.sum(axis=1), run.ranks["simulate_s"].to_numpy(dtype=float)
     slack = tolerances.phase_sum * timing.simulate_s
     for rank in np.flatnonzero(np.abs(spent - ranks) > slack)[:1]:
         found = f"phases of rank {rank} add up to {spent[rank]:.6g} s; expected {ranks[rank]:.6g}"
         report.say("times", found)
-    for number, name in enumerate(run.record.phases):
-        of_ranks = run.cycles[:, :, number].sum(axis=1, dtype=float)
-        for what, value in (("mean_s", of_ranks.mean()), ("max_s", of_ranks.max())):
-            stated = getattr(timing.phases[name], what)
-            if stated is not None:
+    for name, own in zip(run.record.phases, of_ranks.T, strict=True):
+        for what, value in (("mean_s", own.mean()), ("max_s", own.max())):
+            if (stated := getattr(timing.phases[name], what)) is not None:
                 report.close("times", f"timing.phases.{name}.{what}", stated, value, ROUNDING, slack)
     for name, wanted in {
         "simulate_s": ranks.max(), "model_s": 1e-3 * time.simulate_ms,
@@ -290,10 +274,11 @@ def check_times(run: Run, tolerances: formats.Tolerances, report: Report) -> Non
     }.items():  # fmt: skip
         report.close("times", f"timing.{name}", getattr(timing, name), wanted, ROUNDING)
     if (span := _span(run)) is None:
-        report.say("times", "timing.simulate_started_s is null")
-    else:
-        slack = CLOCK_SLACK_S + abs(timing.clock_step_s or 0.0)
-        report.close("times", "system clock", span[1] - span[0], timing.simulate_s, tolerances.clock, slack)
+        return report.say("times", "timing.simulate_started_s is null")
+    slack = CLOCK_SLACK_S + abs(timing.clock_step_s or 0.0)
+    return report.close(
+        "times", "system clock", span[1] - span[0], timing.simulate_s, tolerances.clock, slack
+    )
 
 
 def _span(run: Run) -> tuple[float, float] | None:
@@ -301,51 +286,23 @@ def _span(run: Run) -> tuple[float, float] | None:
     return None if None in found else found
 
 
-def _check_statistic(answered: Answered, found: list[tuple[formats.Repetition, Run]], report: Report) -> None:
-    """Stated figures against the records, and against the statistic of the tender."""
-    for repetition, run in found:
-        at, factor = report.at(repetition.folder), run.record.timing.real_time_factor
-        at.close("statistic", RTF, repetition.real_time_factor, factor, ROUNDING)
-        for name in ("checksum", "spike_checksum"):
-            at.expect("spikes", name, *(getattr(r.record, name) for r in (run, found[0][1])))
-    for name in FIGURES:
-        wanted = of_repetitions([getattr(one, name) for one in answered.repetitions])
-        stated = answered.figures.get(name)
-        report.at(answered.name).expect("statistic", name, stated and stated.model_dump(), wanted)
-
-
-def _nodes(folder: Path) -> list[dict[str, Any]]:
-    """The described nodes. Raises BadInput for another form."""
-    content = read_json(folder / ENVIRONMENT)
-    nodes = content.get("nodes") if isinstance(content, dict) else None
-    fields = [list(n.values()) if isinstance(n, dict) else [n] for n in nodes or []]
-    if not isinstance(nodes, list) or not all(
-        isinstance(f, dict) and "value" in f for n in fields for f in n
-    ):
-        raise BadInput("nodes: expected a list of nodes, every field with its value")
-    return nodes
-
-
-def _check_nodes(
-    run: Run, rule: Rule, answered: Answered, disclosed: list[dict[str, Any]], report: Report
-) -> None:
+def _check_nodes(run: Run, rule: Rule, answered: Answered, disclosed: list[dict], report: Report) -> None:
     """Layout and nodes of a run against answer.json, the tender and environment.json."""
-    host = run.record.host
+    host, about = run.record.host, report.at(ENVIRONMENT)
     found = {"ranks": run.record.ranks, "threads": run.record.threads, "nodes": host.nodes}
     report.expect("nodes", "layout", found, answered.layout.model_dump())
     report.expect("nodes", "host.nodes", host.nodes, rule.nodes or host.nodes)
     if "node" in run.ranks:
         report.expect("nodes", "nodes in ranks.csv", run.ranks["node"].nunique(), host.nodes)
-    by_name = {str(n.get("host", {}).get("value")).split(".")[0]: n for n in disclosed}
+    values = [{name: one.value for name, one in node.items()} for node in disclosed]
+    by_name = {str(node.get("host")).split(".")[0]: node for node in values}
     for node in host.per_node or []:
-        about = by_name.get(node.name.split(".")[0])
-        if about is None:
-            report.at(ENVIRONMENT).say("nodes", f"{node.name} is not described")
-        elif isinstance(processor := about.get("processor", {}).get("value"), str) and node.cpu:
+        if (described := by_name.get(node.name.split(".")[0])) is None:
+            about.say("nodes", f"{node.name} is not described")
+        elif isinstance(processor := described.get("processor"), str) and node.cpu:
             report.expect("nodes", f"{node.name}: cpu", node.cpu.strip(), processor.strip())
-    for node in disclosed:
-        for name in (name for name, f in node.items() if f["value"] is None and not f.get("reason")):
-            report.at(ENVIRONMENT).say("nodes", f"{name} is null without a reason")
+    for name in {name for node in disclosed for name, f in node.items() if f.value is None and not f.reason}:
+        about.say("nodes", f"{name} is null without a reason")
 
 
 def _check_energy(
@@ -355,7 +312,7 @@ def _check_energy(
     stated, span = repetition.joules_per_synaptic_event, _span(run)
     if stated is None:
         if bundle.tender.power.required:
-            report.say("complete", f"{JOULES} is not measured")
+            report.say("complete", f"{formats.JOULES} is not measured")
         return
     report = report.at(repetition.readings or repetition.folder)
     if repetition.readings is None or not (folder / repetition.readings).is_file():
@@ -399,14 +356,13 @@ def _check_promises(answer: Answer, bundle: Bundle, report: Report) -> None:
         if len(set(entries)) < len(entries):
             report.say("promise", f"{name}: a figure appears twice")
     for made in answer.projected:
-        name = f"projected {made.run}.{made.figure}"
-        ends = f"{made.value:g} ({made.low:g} to {made.high:g})"
-        if bundle.tender.rule(made.run) is None or not made.low <= made.value <= made.high > made.low:
+        name, most = f"projected {made.run}.{made.figure}", answer.offer.nodes
+        if bundle.tender.run(made.run) is None or not made.low <= made.value <= made.high > made.low:
+            ends = f"{made.value:g} ({made.low:g} to {made.high:g})"
             report.say("promise", f"{name}: {ends} is no projection of a run")
-        if made.nodes > answer.offer.nodes:
-            most = f"expected at most the {answer.offer.nodes} offered"
-            report.say("promise", f"{name}: nodes={made.nodes}; {most}")
-        if made.figure == POWER:
+        if made.nodes > most:
+            report.say("promise", f"{name}: nodes={made.nodes}; expected at most the {most} offered")
+        if made.figure == formats.POWER:
             _check_power(made.value, made.nodes, answer, report)
     for promise in answer.committed:
         best, basis = answer.evidence(promise.run, promise.figure)

@@ -63,44 +63,32 @@ FIELDS = {
 }
 
 
-def value(found: Any) -> dict[str, Any]:
-    """A field that was read."""
-    return {"value": found}
-
-
-def unread(reason: str) -> dict[str, Any]:
-    """A field that could not be read."""
-    return {"value": None, "reason": reason}
+def known(value: Any, reason: str = "") -> dict[str, Any]:
+    """A field: its value, or null with the reason why it could not be read."""
+    return {"value": None, "reason": reason} if value is None else {"value": value}
 
 
 def read_node(root: Path = Path("/"), variables: Mapping[str, str] = os.environ) -> dict[str, dict[str, Any]]:
     """All fields of this node: the one text, or how often each of several occurs."""
     found = {
-        "host": value(host(variables)),
-        "kernel": value(f"{platform.system()} {platform.release()} {platform.version()}"),
-        "processors_allowed": value(sorted(os.sched_getaffinity(0))),
-        "variables": value(kept(variables)),
+        "host": known(host(variables)),
+        "kernel": known(f"{platform.system()} {platform.release()} {platform.version()}"),
+        "processors_allowed": known(sorted(os.sched_getaffinity(0))),
+        "variables": known(kept(variables)),
     }
     for name, (pattern, words) in FIELDS.items():
         try:
-            texts = [
-                path.read_text(encoding="utf-8", errors="replace") for path in sorted(root.glob(pattern))
-            ]
+            texts = {p.name: p.read_text("utf-8", "replace") for p in sorted(root.glob(pattern))}
         except OSError as error:
-            found[name] = unread(f"/{pattern}: {error.strerror}")
+            found[name] = known(None, f"/{pattern}: {error.strerror}")
             continue
-        if name == "mitigations" and texts:
-            names = [path.name for path in sorted(root.glob(pattern))]
-            found[name] = value(dict(zip(names, map(str.strip, texts), strict=True)))
-            continue
-        counts = Counter(match for text in texts for match in re.findall(words, text, re.MULTILINE))
-        if counts:
-            found[name] = value(next(iter(counts)) if len(counts) == 1 else dict(counts))
-        else:
-            found[name] = unread(f"/{pattern} has no such line" if texts else f"/{pattern} does not exist")
+        counts = Counter(match for text in texts.values() for match in re.findall(words, text, re.MULTILINE))
+        value = next(iter(counts)) if len(counts) == 1 else dict(counts)
+        if name == "mitigations":
+            value = {file: text.strip() for file, text in texts.items()}
+        found[name] = known(value or None, f"/{pattern} {'has no such line' if texts else 'does not exist'}")
     modules = variables.get("LOADEDMODULES")
-    found["modules"] = unread("LOADEDMODULES is not set") if modules is None else value(modules.split(":"))
-    return found
+    return found | {"modules": known(modules and modules.split(":"), "LOADEDMODULES is not set")}
 
 
 def kept(variables: Mapping[str, str]) -> dict[str, str]:

@@ -4,6 +4,9 @@ A value of None was not stated or not measured.
 """
 
 import hashlib
+import re
+import typing
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from spikemark.core.errors import BadInput
-from spikemark.core.fields import checked
+from spikemark.core.fields import assign, checked
 from spikemark.core.files import write_json
 from spikemark.core.reading import read_json
 
@@ -40,8 +43,9 @@ SCALARS: dict[str, Any] = {
     "figure": Literal["real_time_factor", "joules_per_synaptic_event"],
     "projected": Literal["real_time_factor", "joules_per_synaptic_event", "power_w"],
     "basis": Literal["measured", "projected"], "size": Literal["small", "medium", "large", "target"],
-    "median": Literal["median"], "version_2": Literal[2], "tender": Literal["tender"],
-    "answer": Literal["tender_answer"], "secret": Literal["tender_secret"],
+    "median": Literal["median"], "version_1": Literal[1], "version_2": Literal[2],
+    "tender": Literal["tender"], "answer": Literal["tender_answer"], "secret": Literal["tender_secret"],
+    "manifest": Literal["tender_manifest"], "environment": Literal["tender_environment"],
 }  # fmt: skip
 #: Parts of the files, `field:type` each. `?`: may be null; `=`: may be left out; `[x]`: a list of x; `+`: not
 #: an empty one; `{x}`: an object whose values are x.
@@ -85,6 +89,12 @@ Answer: kind:answer format_version:version_2 bundle_sha256:hash tender:str quick
 # the result that a run with the secret seed must have, and NAME.secret.json
 Prepared: run:str model_ms:above_0 checksum:checksum totals:{count}
 Secret: kind:secret format_version:version_2 bundle_sha256:hash seed:seed prepared:Prepared?=
+# of a bundle or an answer
+File: sha256:hash bytes:count
+Manifest: kind:manifest format_version:version_1 files:{File}
+# of the nodes; a value of null has a reason
+Known: value:any reason:str?=
+Environment: kind:environment format_version:version_1 software:{Known} nodes:[{Known}]
 """
 TOLERANCES = {"phase_sum": 0.001, "clock": 0.01, "energy": 0.05}
 
@@ -102,22 +112,20 @@ class _Rule(Whole):
         return [one.model_ms for one in self.expected.times]
 
 
-class _Tender(Whole):
-    def rule(self, name: str) -> Any:
-        """The run of that name, or None."""
-        return next((rule for rule in self.runs if rule.name == name), None)
+class _Runs(Whole):
+    def run(self, name: str) -> Any:
+        """The rule, or the measured run, of that name; None where there is none."""
+        return next((run for run in self.runs if run.name == name), None)
 
+
+class _Tender(_Runs):
     @property
     def target_rule(self) -> Any:
         """The run of the target."""
         return next((rule for rule in self.runs if rule.size == "target"), self.runs[-1])
 
 
-class _Answer(Whole):
-    def run(self, name: str) -> Any:
-        """The measured run of that name, or None."""
-        return next((run for run in self.runs if run.name == name), None)
-
+class _Answer(_Runs):
     def evidence(self, run: str, figure: str) -> tuple[Any, str]:
         """The measured figure (Range), or else the projected one, or None; and which of both it is."""
         found = self.run(run)
@@ -144,37 +152,36 @@ def _parts() -> dict[str, Any]:
         inner = kind(words[1:-1]) if words[0] in "[{" else known[words]
         return list[inner] if words[0] == "[" else dict[str, inner] if words[0] == "{" else inner
 
-    for line in TABLE.splitlines():
-        name, _, fields = line.partition(": ")
-        if fields and not line.startswith("#"):
-            of = {}
-            for field, words in (one.split(":") for one in fields.split()):
-                of[field] = (kind(words.rstrip("=")), None if words.endswith("=") else ...)
-            known[name] = create_model(name, __base__=bases.get(name, Whole), **of)
+    for name, fields in re.findall(r"^(\w+): (.*)$", TABLE, re.MULTILINE):
+        each = (one.split(":") for one in fields.split())
+        of = {n: (kind(t.rstrip("=")), None if t.endswith("=") else ...) for n, t in each}
+        known[name] = create_model(name, __base__=bases.get(name, Whole), **of)
     return known
 
 
 _PARTS = _parts()
 Tender, Answer, Secret, Prepared = (_PARTS[n] for n in ("Tender", "Answer", "Secret", "Prepared"))
 Rule, Answered, Repetition, Tolerances = (_PARTS[n] for n in ("Rule", "Answered", "Repetition", "Tolerances"))
+Manifest, Environment = _PARTS["Manifest"], _PARTS["Environment"]
+
+
+def read(kind: type, path: Path, command: str) -> Any:
+    """A file of a tender, which `spikemark tender COMMAND` writes. Raises BadInput for any other file."""
+    if not path.is_file():
+        raise BadInput(
+            f"{path.parent}: no {path.name}; expected a folder that `spikemark tender {command}` wrote"
+        )
+    content, fields = read_json(path), kind.model_fields
+    version = content.get("format_version") if isinstance(content, dict) else None
+    wanted = typing.get_args(fields["format_version"].annotation)
+    if version not in wanted:
+        raise BadInput.of("format_version", version, str(*wanted), file=path)
+    return checked(kind, content, path, path.stem)
 
 
 def read_answer(folder: Path) -> Answer:
     """answer.json of a folder. Raises BadInput where it is none."""
-    return _read(folder, ANSWER, Answer, "answer")
-
-
-def _read(folder: Path, name: str, kind: type, command: str) -> Any:
-    """A file whose version is checked first."""
-    path = folder / name
-    if not path.is_file():
-        verb = "new" if kind is Tender else command
-        raise BadInput(f"{folder}: no {name}; expected a folder that `spikemark tender {verb}` wrote")
-    content = read_json(path)
-    version = content.get("format_version") if isinstance(content, dict) else None
-    if version != VERSION:
-        raise BadInput.of("format_version", version, str(VERSION), file=path)
-    return checked(kind, content, path, command)
+    return read(Answer, folder / ANSWER, "answer")
 
 
 # ---------------------------------------------------------------- the bundle, and manifests
@@ -188,9 +195,16 @@ class Bundle:
     tender: Tender
     sha256: str
 
-    def description(self, rule: Rule) -> Path:
+    def file(self, rule: Rule) -> Path:
         """The run description of a run."""
         return self.path / "runs" / f"{rule.name}.json"
+
+    def description(self, rule: Rule, changed: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The run description of a run with fields set. Raises BadInput for a path that does not exist."""
+        found = read_json(self.file(rule))
+        for name, value in (changed or {}).items():
+            assign(found, name, value)
+        return found
 
     def check_set(self, category: str, given: dict[str, Any]) -> None:
         """Raises BadInput for an unknown category, and for a field that it does not let a bidder set."""
@@ -204,7 +218,7 @@ class Bundle:
     def rules(self, names: list[str] | None) -> list[Rule]:
         """The runs of these names, or else all that must be measured. Raises BadInput for unknown names."""
         for name in names or []:
-            if self.tender.rule(name) is None:
+            if self.tender.run(name) is None:
                 raise BadInput.of("run", name, ", ".join(rule.name for rule in self.tender.runs))
         return [rule for rule in self.tender.runs if (rule.name in names if names else rule.measured)]
 
@@ -213,7 +227,7 @@ def read_bundle(path: Path) -> Bundle:
     """The bundle in a folder. Raises BadInput where it is none, or differs from its manifest."""
     if (path / TENDER).is_file() and (wrong := compare_manifest(path)):
         raise BadInput(f"{path / wrong[0][0]}: {wrong[0][1]}; expected the bundle as it was published")
-    tender = _read(path, TENDER, Tender, "tender")
+    tender = read(Tender, path / TENDER, "new")
     if sha256(path / SOURCE) != tender.source_sha256:
         raise BadInput(f"{path / SOURCE}: sha256 is not the source_sha256 of {TENDER}")
     return Bundle(path.resolve(), tender, sha256(path / MANIFEST))
@@ -228,13 +242,11 @@ def sha256(path: Path) -> str:
 def _files(folder: Path) -> dict[str, dict[str, Any] | None]:
     """Size and hash of every file of a folder, None for no regular one; without manifest and signature."""
     found = {}
-    for path in folder.rglob("*"):
-        name = path.relative_to(folder).as_posix()
-        if name in (MANIFEST, SIGNATURE) or (path.is_dir() and not path.is_symlink()):
-            continue
-        plain = path.is_file() and not path.is_symlink()
-        found[name] = {"sha256": sha256(path), "bytes": path.stat().st_size} if plain else None
-    return dict(sorted(found.items()))
+    for path in sorted(folder.rglob("*")):
+        plain, name = path.is_file() and not path.is_symlink(), path.relative_to(folder).as_posix()
+        if name not in (MANIFEST, SIGNATURE) and (plain or not path.is_dir() or path.is_symlink()):
+            found[name] = {"sha256": sha256(path), "bytes": path.stat().st_size} if plain else None
+    return found
 
 
 def write_manifest(folder: Path) -> None:
@@ -249,15 +261,12 @@ def compare_manifest(folder: Path) -> list[tuple[str, str]]:
 
     Raises BadInput where there is no manifest.
     """
-    content = read_json(folder / MANIFEST, "expected a folder that `spikemark tender` wrote")
-    listed = content.get("files") if isinstance(content, dict) else None
-    if not isinstance(listed, dict) or content.get("kind") != "tender_manifest":
-        raise BadInput(f"{folder / MANIFEST}: kind: expected tender_manifest, with files")
+    listed = read(Manifest, folder / MANIFEST, "new").model_dump()["files"]
     there, found = _files(folder), []
     for name in sorted(there.keys() | listed.keys()):
         if name not in there:
             found.append((name, "missing"))
-        elif listed.get(name) is None:
+        elif name not in listed:
             found.append((name, "not in the manifest"))
         elif there[name] != listed[name]:
             found.append((name, "differs from the manifest" if there[name] else "not a regular file"))

@@ -7,9 +7,8 @@ the shortest that lasts long enough.
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from spikemark import launch
 from spikemark.core import places
@@ -39,8 +38,16 @@ class NotMeasured(RuntimeError):
     """Runs failed or are missing; the message names them."""
 
 
-@dataclass(frozen=True)
-class Chosen:
+class Given(NamedTuple):
+    """Options of the command line; None: as chosen before, or else the default."""
+
+    ranks: int | None = None
+    threads: int | None = None
+    ranks_per_node: int | None = None
+    set: dict[str, Any] | None = None
+
+
+class Chosen(NamedTuple):
     """How one run is made; `set`: fields of the description that the bidder changes."""
 
     layout: Layout
@@ -51,14 +58,12 @@ class Chosen:
         return {"layout": {k: v for k, v in vars(self.layout).items() if v is not None}, "set": self.set}
 
 
-@dataclass(frozen=True)
-class Given:
-    """Options of the command line; None: as chosen before, or else the default."""
-
-    ranks: int | None = None
-    threads: int | None = None
-    ranks_per_node: int | None = None
-    set: dict[str, Any] | None = None
+def choose(bundle: Bundle, category: str, rule: Rule, given: Given, before: Chosen | None) -> Chosen:
+    """How a run is made: as given, else as before. Raises BadInput for fields that the category protects."""
+    changed = given.set if given.set is not None else before.set if before else {}
+    if changed:
+        bundle.check_set(category, changed)
+    return Chosen(layout_of(bundle.description(rule), given, before and before.layout), changed)
 
 
 def layout_of(description: dict[str, Any], given: Given, before: Layout | None = None) -> Layout:
@@ -89,32 +94,30 @@ def measure(
             f"source: {counted(len(changed), 'file')} differ from {formats.SOURCE}, first {changed[0]};"
             " expected the spikemark of the unpacked archive"
         )
-    program = formats.sha256(places.program("miniapp"))
-    content = dict(zip(SAME, (bundle.sha256, category, program), strict=True)) | {"runs": {}}
+    program, runs, chosen = formats.sha256(places.program("miniapp")), {}, {}
+    content = dict(zip(SAME, (bundle.sha256, category, program), strict=True)) | {"runs": runs}
     if (work / CHOICES).is_file():
         kept = read_choices(work)
         for field in SAME:
             if kept[field] != content[field]:
                 raise BadInput(f"{work}: {field} differs from that of earlier runs; expected another --work")
-        content["runs"] = dict(kept["runs"])
-    runs, chosen = content["runs"], {}
+        runs |= kept["runs"]
     for rule in bundle.rules(names):
         old = runs.get(rule.name)
         before = old and Chosen(Layout(**old["layout"]), old["set"])
-        changed = given.set if given.set is not None else before.set if before else {}
-        bundle.check_set(category, changed)
-        layout = layout_of(read_json(bundle.description(rule)), given, before and before.layout)
-        chosen[rule.name] = Chosen(layout, changed)
-        if before != chosen[rule.name]:
-            runs[rule.name] = chosen[rule.name].content()
-        experiment(bundle, rule, chosen[rule.name], rule.model_ms[-1])
+        chosen[rule.name] = how = choose(bundle, category, rule, given, before)
+        if before != how:
+            runs[rule.name] = how.content()
+        experiment(bundle, rule, how, rule.model_ms[-1])
     write_json(work / CHOICES, content)
     for rule in bundle.rules(names):
         model_ms, measured = take(bundle, rule, chosen[rule.name], work, say)
         if formats.sha256(places.program("miniapp")) != program:
             raise NotMeasured(f"{rule.name}: the mini-app was built anew while it was measured")
-        records = [os.path.relpath(r.path, work) for r in measured]
-        runs[rule.name] |= {"model_ms": model_ms, "records": records}
+        runs[rule.name] |= {
+            "model_ms": model_ms,
+            "records": [os.path.relpath(r.path, work) for r in measured],
+        }
         write_json(work / CHOICES, content)
         _read_nodes(work, measured)
     return [rule.name for rule in bundle.rules(None) if "records" not in runs.get(rule.name, {})]
@@ -132,15 +135,14 @@ def experiment(
     bundle: Bundle, rule: Rule, chosen: Chosen, model_ms: float, probe: bool = False
 ) -> Experiment:
     """The sweep of one run: its repetitions, or one of them without energy as a probe."""
-    layout, description = chosen.layout, bundle.description(rule)
-    unread = {"record.energy": False, "record.idle_pause_s": 0.0} if probe else {}
+    layout, unread = chosen.layout, {"record.energy": False, "record.idle_pause_s": 0.0} if probe else {}
     return Experiment(
         name=f"{rule.name}-probe" if probe else rule.name,
-        title=f"{rule.name} of the tender {bundle.tender.name}", description=description,
+        title=f"{rule.name} of the tender {bundle.tender.name}", description=bundle.file(rule),
         set={"time.simulate_ms": model_ms, **chosen.set, **unread}, grid=[{}],
         ranks=[layout.ranks], threads=[layout.threads],
         ranks_per_node=[layout.ranks_per_node] if layout.ranks_per_node else [],
-        seeds=[read_json(description)["seed"]], repetitions=1 if probe else rule.repetitions,
+        seeds=[bundle.description(rule)["seed"]], repetitions=1 if probe else rule.repetitions,
         shuffle_seed=1, time_limit_s=TIME_LIMIT_S,
     )  # fmt: skip
 
@@ -153,28 +155,27 @@ def take(
     What was measured before is not measured again. Raises BadInput for what the mini-app refuses, and
     NotMeasured where a run failed.
     """
-    times = rule.model_ms[::-1]
-    [probe] = sweep(experiment(bundle, rule, chosen, times[0], probe=True), work)
+    shortest, *longer = rule.model_ms[::-1]
+    [probe] = sweep(experiment(bundle, rule, chosen, shortest, probe=True), work)
     factor, enough = probe.record.timing.real_time_factor, RESERVE * rule.minimum_seconds
-    at = next((n for n, ms in enumerate(times) if 1e-3 * ms * factor >= enough), len(times) - 1)
+    while longer and 1e-3 * shortest * factor < enough:
+        shortest, *longer = longer
     while True:
-        say(f"{rule.name}: model time {times[at]:g} ms")
-        runs = sweep(experiment(bundle, rule, chosen, times[at]), work)
-        shortest = min(run.record.timing.simulate_s for run in runs)
-        if shortest >= rule.minimum_seconds or at == len(times) - 1:
-            return times[at], runs
-        say(f"{rule.name}: a repetition took {shortest:.3g} s, less than {rule.minimum_seconds:g} s")
-        at += 1
+        say(f"{rule.name}: model time {shortest:g} ms")
+        runs = sweep(experiment(bundle, rule, chosen, shortest), work)
+        took = min(run.record.timing.simulate_s for run in runs)
+        if took >= rule.minimum_seconds or not longer:
+            return shortest, runs
+        say(f"{rule.name}: a repetition took {took:.3g} s, less than {rule.minimum_seconds:g} s")
+        shortest, *longer = longer
 
 
 def sweep(wanted: Experiment, work: Path) -> list[Run]:
     """The complete runs of one sweep, in the order in which they were made. Raises NotMeasured."""
     runs, results = possible.sift(wanted, expand(wanted)).runs, sweeps.folder(wanted, None, work)
     outcome = sweeps.sweep(wanted, runs, results, lambda outcome: None)
-    for label, reason in outcome.failed.items():
-        raise NotMeasured(f"{label}: {reason}")
-    if outcome.complaints:
-        raise NotMeasured(outcome.complaints[0])
+    if failed := [f"{label}: {reason}" for label, reason in outcome.failed.items()] + outcome.complaints:
+        raise NotMeasured(failed[0])
     found = load_folder(results.path)
     if missing := [run for run in runs if run.id not in found.records]:
         raise NotMeasured(f"{wanted.name}: {(found.left_out or [missing[0].label])[0]}")
@@ -191,10 +192,10 @@ def node_names(runs: list[Run]) -> list[str]:
 def _read_nodes(work: Path, runs: list[Run]) -> None:
     """Has every node of the runs write its environment, as far as this process can reach it."""
     names, folder = node_names(runs), work / NODES
-    files = [environment.file_of(folder, name) for name in names]
-    if all(file.is_file() for file in files):
+    if all(environment.file_of(folder, name).is_file() for name in names):
         return
-    if len(names) == 1 and (not slurm.inside() or files == [environment.file_of(folder, environment.host())]):
+    here = environment.file_of(folder, environment.host())
+    if len(names) == 1 and (not slurm.inside() or environment.file_of(folder, names[0]) == here):
         environment.write_node(folder)
         return
     reader = [sys.executable, "-m", "spikemark", "tender", "environment", "--out", str(folder)]

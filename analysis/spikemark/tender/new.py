@@ -1,11 +1,11 @@
 """`spikemark tender new`: rules, run descriptions and frozen sources, and a secret seed apart from them."""
 
-import copy
 import hashlib
 import math
 import os
 import re
 import secrets
+from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,9 +23,8 @@ from spikemark.prediction.workload import Loads
 from spikemark.presets import PRESETS
 
 from . import formats, source
-from .acceptance import SECRET
 from .acceptance import read as read_secret
-from .formats import NAME, RTF, Bundle, Tender
+from .formats import JOULES, NAME, RTF, Bundle, Tender
 
 #: What applies where nothing is stated: usually, and in a quick bundle.
 USUAL = {"node_memory_gb": 256.0, "areas": 8, "repetitions": 5, "minimum_s": 60.0}
@@ -51,6 +50,10 @@ CATEGORIES = {
 }
 
 
+#: Largest values of what a buyer asks for; all must be above 0.
+LIMITS = {"node_memory_gb": 1e6, "minimum_s": 86400.0, RTF: 1e9, JOULES: 1e9}
+
+
 @dataclass(frozen=True)
 class Wanted:
     """What a buyer asks for; memory in GB of the node that sizes are made for, `minimum_s` in s.
@@ -72,11 +75,14 @@ class Wanted:
     def __post_init__(self) -> None:
         if not re.fullmatch(NAME, self.name):
             raise BadInput.of("name", self.name, "letters, digits, '.', '_' and '-'")
-        limits = {"node_memory_gb": 1e6, "minimum_s": 86400.0, RTF: 1e9, formats.JOULES: 1e9}
-        for field, most in limits.items():
+        for field, most in LIMITS.items():
             value = getattr(self, field)
             if value is not None and not 0 < value <= most:
                 raise BadInput.of(field, value, f"above 0, up to {most:g}", code="range")
+        if isinstance(self.target.description.get("placement"), dict):
+            raise BadInput("target: placement: a file; expected the name of a placement")
+        if self.target.description["time"].get("warmup_ms", 0) <= 0:
+            raise BadInput.of("target: time.warmup_ms", 0, "a warm-up above 0 ms")
 
 
 def target(
@@ -113,70 +119,57 @@ def new(folder: Path, wanted: Wanted, root: Path, commit: str | None) -> tuple[B
 def _write(folder: Path, secret: Path, wanted: Wanted, root: Path, commit: str | None) -> None:
     """Writes the secret, and then the bundle, whole or not at all."""
     commit = source.commit_of(root, commit)
-    runs, descriptions = _runs(wanted)
+    rules, descriptions = _runs(wanted)
     packed = source.archive(root, commit)
     tender = Tender.model_validate({
         "kind": "tender", "format_version": formats.VERSION, "name": wanted.name, "quick": wanted.quick,
         "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "spikemark_version": __version__,
         "commit": commit, "source_sha256": hashlib.sha256(packed).hexdigest(),
-        "reference_memory_gb": wanted.node_memory_gb,
-        "target": {
-            "network": wanted.target.title, "real_time_factor": wanted.real_time_factor,
-            "joules_per_synaptic_event": wanted.joules_per_synaptic_event,
-        },
-        "runs": runs, "categories": CATEGORIES,
+        "reference_memory_gb": wanted.node_memory_gb, "runs": rules, "categories": CATEGORIES,
+        "target": {"network": wanted.target.title, **{name: getattr(wanted, name) for name in (RTF, JOULES)}},
         "power": {"required": wanted.power, "idle_seconds": IDLE_S if wanted.power else USUAL_IDLE_S},
         "tolerances": formats.TOLERANCES,
     })  # fmt: skip
     seeds = {description["seed"] for description in descriptions.values()}
     seed = next(n for n in iter(lambda: secrets.randbelow(2**53), None) if n not in seeds)
     environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    rules = environment.from_string(Path(__file__).with_name("RULES.md.j2").read_text(encoding="utf-8"))
+    page = environment.from_string(Path(__file__).with_name("RULES.md.j2").read_text(encoding="utf-8"))
     with whole_folder(folder) as place:
         write_json(place / formats.TENDER, tender.model_dump(mode="json"))
-        write_atomically(place / formats.RULES, rules.render(tender=tender))
+        write_atomically(place / formats.RULES, page.render(tender=tender))
         write_atomically(place / formats.SOURCE, packed)
         for name, description in descriptions.items():
             write_json(place / "runs" / f"{name}.json", description)
         formats.write_manifest(place)
         of = formats.sha256(place / formats.MANIFEST)
         secret.touch(0o600)  # which the next line keeps
-        write_json(secret, {"kind": SECRET, "format_version": 2, "bundle_sha256": of, "seed": seed})
+        write_json(secret, {"kind": "tender_secret", "format_version": 2, "bundle_sha256": of, "seed": seed})
 
 
 def _runs(wanted: Wanted) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
     """Rules, and descriptions by name: the bench networks by size, and the target."""
-    network = wanted.target
-    if isinstance(network.description.get("placement"), dict):
-        raise BadInput("target: placement: a file; expected the name of a placement")
-    given = network.known
+    network, given, gb = wanted.target, wanted.target.known, wanted.node_memory_gb
     indegree = round(given.network.synapses / given.neurons)
     rate = float(network.rates.hz @ [p.size for p in given.network.populations]) / given.neurons
     networks, words = {}, {}
     for size, share in SHARES.items():
-        made = bench(wanted.areas, indegree, rate, 1e9 * wanted.node_memory_gb * share)
-        neurons = made.description["network"]["populations"][0]["size"]
-        networks[size] = made
+        networks[size] = bench(wanted.areas, indegree, rate, 1e9 * gb * share)
+        neurons = networks[size].description["network"]["populations"][0]["size"]
         words[size] = (
             f"{wanted.areas} areas of {neurons} neurons, {indegree} synapses per neuron, {rate:.3g} Hz:"
-            f" at most {share:g} of {wanted.node_memory_gb:g} GB."
+            f" at most {share:g} of {gb:g} GB."
         )
-    networks["target"] = network
-    words["target"] = (
-        f"The network that the machine is bought for: {network.title}. Rates: {network.rates.source}."
-    )
+    networks["target"], source_of = network, network.rates.source
+    words["target"] = f"The network that the machine is bought for: {network.title}. Rates: {source_of}."
     rules, descriptions = [], {}
     for size, one in networks.items():
         known, of_node = expected(one, wanted.minimum_s), size != "target"
         name = f"bench-{size}" if of_node else size
-        description = copy.deepcopy(one.description)
-        description["record"] = {"cycles": True, "barrier": True, "energy": True}
-        description["record"] |= {"idle_pause_s": IDLE_S} if wanted.power else {}
-        description["time"]["simulate_ms"] = known["times"][0]["model_ms"]
-        description.setdefault("seed", 1)
-        if description["time"].get("warmup_ms", 0) <= 0:
-            raise BadInput.of("target: time.warmup_ms", 0, "a warm-up above 0 ms")
-        descriptions[name] = description
+        idle = {"idle_pause_s": IDLE_S} if wanted.power else {}
+        descriptions[name] = {"seed": 1} | one.description | {
+            "record": {"cycles": True, "barrier": True, "energy": True} | idle,
+            "time": one.description["time"] | {"simulate_ms": known["times"][0]["model_ms"]},
+        }  # fmt: skip
         rules.append({
             "name": name, "size": size, "scaling": words[size], "measured": of_node,
             "repetitions": wanted.repetitions, "statistic": "median", "minimum_seconds": wanted.minimum_s,
@@ -200,19 +193,17 @@ def bench(areas: int, indegree: int, rate_hz: float, limit_bytes: float) -> Ques
         given = {"areas": areas, "indegree": indegree, "rate": rate_hz, "neurons_per_area": STEP * steps}
         return question.of_description("bench", PRESETS[PRESET].describe(**given))
 
-    def fits(steps: int) -> bool:
-        return needed_bytes(described(steps), areas) <= limit_bytes
+    def needed(steps: int) -> float:
+        return needed_bytes(described(steps), areas)
 
-    if not fits(1):
-        needed = needed_bytes(described(1), areas) / 1e9
-        raise BadInput.of("node_memory", f"{limit_bytes / 1e9:.3g} GB for the network", f"{needed:.3g} GB")
-    low, high = 1, 2
-    while high < MOST and fits(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return described(low)
+    most = 2
+    while most < MOST and needed(most) <= limit_bytes:
+        most *= 2
+    if (steps := bisect_right(range(1, most), limit_bytes, key=needed)) == 0:
+        raise BadInput.of(
+            "node_memory", f"{limit_bytes / 1e9:.3g} GB for the network", f"{needed(1) / 1e9:.3g} GB"
+        )
+    return described(steps)
 
 
 def expected(network: Question, minimum_s: float) -> dict[str, Any]:
@@ -228,15 +219,13 @@ def expected(network: Question, minimum_s: float) -> dict[str, Any]:
     periods = {round(1000 / (p.neuron.hz * step)) for p in populations} if regular else set()
     period = periods.pop() if len(periods) == 1 else None  # in steps
     exact = period is not None and all(p.poisson is False for p in given.network.projections)
-    neurons, synapses = given.neurons, round(given.network.synapses)
+    neurons, synapses, cycles = given.neurons, round(given.network.synapses), 1e3 / given.time.cycle_ms
     loads = Loads.of(network.description, 1, 1, rates.hz)
-    cycles = 1e3 / given.time.cycle_ms
     spikes, events = float(loads.spikes.sum()) * cycles, float(loads.total_events) * cycles  # per second
     unit = math.lcm(period or round(100.0 / step), round(given.time.cycle_ms / step)) * step
     shortest = unit * max(1, math.ceil(1e3 * minimum_s / FASTEST / unit / 2**HALVINGS))
     times = []
-    for halving in range(HALVINGS, -1, -1):
-        ms = round(shortest * 2**halving, 9)
+    for ms in (round(shortest * 2**halving, 9) for halving in range(HALVINGS, -1, -1)):
         counts: tuple[int | None, int | None] = (None, None)
         if exact:
             counts = neurons * round(ms / step / period), synapses * round(ms / step / period)

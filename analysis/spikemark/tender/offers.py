@@ -1,6 +1,5 @@
 """`spikemark tender offers`: which answer costs the least over its life, as probabilities over draws."""
 
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from spikemark.prediction.answers import chance
 from spikemark.prediction.answers import interval as shown
 from spikemark.prediction.draws import Draws, log_normal
 from spikemark.quantities.table import Column, Table
-from spikemark.quantities.words import listed, number
+from spikemark.quantities.words import number
 
 from . import formats
 from .check import INVALID, VALID, check
@@ -22,20 +21,12 @@ from .formats import JOULES, POWER, RTF, Answer, Bundle
 SURE = 0.95  # probability from which an offer counts as the cheapest
 
 
-@dataclass(frozen=True)
-class Life:
-    """Years of use, hours a year, and the price of a kWh; None leaves energy out of the cost."""
-
-    years: float = 5.0
-    hours_per_year: float = 8000.0
-    price_kwh: float | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class Bid:
     """An answer as draws: real-time factor of the target, power in W of all offered nodes, and cost.
 
-    None where it is unknown. `basis`: of the real-time factor, measured or projected.
+    None where it is unknown. `basis`: of the real-time factor, measured or projected. `reached`: the share of
+    draws in which it reaches the target.
     """
 
     name: str
@@ -46,6 +37,7 @@ class Bid:
     rtf: Draws | None
     power_w: Draws | None
     cost: Draws | None
+    reached: float | None
 
     @property
     def lacks(self) -> str:
@@ -62,18 +54,11 @@ class Bid:
 
 @dataclass(frozen=True)
 class Compared:
-    """Bids, the target to reach (None: any), and in which share of draws each is the cheapest to reach it."""
+    """Bids, the factor to reach (infinite: any), and the share of draws in which each is the cheapest to."""
 
     bids: list[Bid]
-    reach: float | None
+    reach: float
     best: dict[str, float]
-    copies: list[str]
-
-    def reaches(self, bid: Bid) -> float | None:
-        """Share of the draws in which a bid reaches the target."""
-        if bid.rtf is None:
-            return None
-        return 1.0 if self.reach is None else float((bid.rtf <= self.reach).mean())
 
 
 def found(paths: list[Path]) -> list[Path]:
@@ -88,10 +73,17 @@ def found(paths: list[Path]) -> list[Path]:
     return list(answers.values())
 
 
-def compare(paths: list[Path], bundle: Bundle, life: Life, reach: float | None = None) -> Compared:
-    """Checks answers and sets them side by side. Raises BadInput for several currencies."""
-    reach = bundle.tender.target.real_time_factor if reach is None else reach
-    bids = [_bid(path, bundle, life) for path in found(paths)]
+def compare(
+    paths: list[Path], bundle: Bundle, reach: float | None = None, years: float = 5.0,
+    hours_per_year: float = 8000.0, price_kwh: float | None = None,
+) -> Compared:  # fmt: skip
+    """Checks answers and sets them side by side; without `price_kwh`, energy is no part of the cost.
+
+    Raises BadInput for several currencies.
+    """
+    reach = reach or bundle.tender.target.real_time_factor or np.inf
+    each_watt = None if price_kwh is None else 1e-3 * years * hours_per_year * price_kwh
+    bids = [_bid(path, bundle, each_watt, reach) for path in found(paths)]
     currencies = {bid.answer.offer.currency for bid in bids if bid.answer.offer.price is not None}
     if len(currencies) > 1:
         raise BadInput.of("currency", ", ".join(sorted(currencies)), "one currency in all answers")
@@ -99,15 +91,13 @@ def compare(paths: list[Path], bundle: Bundle, life: Life, reach: float | None =
     bids = [b if names.count(b.name) == 1 else replace(b, name=f"{b.name} ({b.path.name})") for b in bids]
     ranked, best = [bid for bid in bids if bid.judged and not bid.lacks], {}
     if ranked:
-        costs = np.array(
-            [np.where(b.rtf <= (np.inf if reach is None else reach), b.cost, np.inf) for b in ranked]
-        )
-        cheapest, none = costs.argmin(axis=0), np.isinf(costs).all(axis=0)
-        best = {bid.name: float(((cheapest == at) & ~none).mean()) for at, bid in enumerate(ranked)}
-    return Compared(bids, reach, best, _copies(bids))
+        costs = np.array([np.where(bid.rtf <= reach, bid.cost, np.inf) for bid in ranked])
+        cheapest, some = costs.argmin(axis=0), np.isfinite(costs).any(axis=0)
+        best = {bid.name: float(((cheapest == at) & some).mean()) for at, bid in enumerate(ranked)}
+    return Compared(bids, reach, best)
 
 
-def _bid(path: Path, bundle: Bundle, life: Life) -> Bid:
+def _bid(path: Path, bundle: Bundle, each_watt: float | None, reach: float) -> Bid:
     report, answer = check(path, bundle)
     if answer is None:
         raise BadInput(f"{path}: {report.findings[0][2]}")
@@ -116,10 +106,10 @@ def _bid(path: Path, bundle: Bundle, life: Life) -> Bid:
     rtf = factor and log_normal(f"{name}/{RTF}", factor.value, factor.low, factor.high)
     watts = power(name, answer, bundle, rtf)
     cost = None if answer.offer.price is None else np.full(draws.N, answer.offer.price)
-    if cost is not None and life.price_kwh is not None:
-        spent = 1e-3 * life.years * life.hours_per_year * life.price_kwh
-        cost = None if watts is None else cost + spent * watts
-    return Bid(name, answer, path, report.verdict, basis if factor else "", rtf, watts, cost)
+    if cost is not None and each_watt is not None:
+        cost = None if watts is None else cost + each_watt * watts
+    reached = None if rtf is None else float((rtf <= reach).mean())
+    return Bid(name, answer, path, report.verdict, basis if factor else "", rtf, watts, cost, reached)
 
 
 def power(name: str, answer: Answer, bundle: Bundle, rtf: Draws | None) -> Draws | None:
@@ -139,27 +129,15 @@ def power(name: str, answer: Answer, bundle: Bundle, rtf: Draws | None) -> Draws
     return None if offer.node_limit_w is None else np.full(draws.N, offer.node_limit_w * offer.nodes)
 
 
-def _copies(bids: list[Bid]) -> list[str]:
-    """A line for every group of bidders that hand in the same cycle times."""
-    owners: dict[str, set[str]] = defaultdict(set)
-    for bid in bids:
-        for path in bid.path.glob("runs/*/*/cycles.npy"):
-            if path.is_file():
-                owners[formats.sha256(path)].add(bid.name)
-    groups = sorted({tuple(sorted(names)) for names in owners.values() if len(names) > 1})
-    told = "hand in the same cycle times: at most one of them measured these."
-    return [f"{listed(names)} {told}" for names in groups]
-
-
 def sentence(of: Compared) -> str:
     """The answer: the cheapest offer that reaches the target, with its probability."""
-    goal = "" if of.reach is None else f" to reach real-time factor {number(of.reach)}"
+    goal = f" to reach real-time factor {number(of.reach)}" if np.isfinite(of.reach) else ""
     if not of.best:
         return f"No offer can be compared{goal}."
     name, share = max(of.best.items(), key=lambda one: one[1])
-    verdict = next(b.verdict for b in of.bids if b.name == name)
     if share == 0:
         return f"No offer is likely{goal}: under 1 % of the draws."
+    verdict = next(b.verdict for b in of.bids if b.name == name)
     warn = "" if verdict == VALID else f" Its answer is {verdict}."
     if share >= SURE:
         return f"{name} is the cheapest offer{goal}, in {chance(share)} of the draws.{warn}"
@@ -167,20 +145,20 @@ def sentence(of: Compared) -> str:
 
 
 def lines(of: Compared) -> list[str]:
-    """Offers that were left out, what decides, and copies."""
-    out = [b for b in of.bids if b.judged and b.lacks]
-    left = [f"{b.name} is left out: its {b.lacks} is unknown." for b in out]
-    if any(b.lacks == "power" for b in out):
+    """Offers that were left out, and what decides."""
+    lacking = [b for b in of.bids if b.judged and b.lacks]
+    left = [f"{b.name} is left out: its {b.lacks} is unknown." for b in lacking]
+    if any(b.lacks == "power" for b in lacking):
         left.append("Bidders state it with `answer --node-power`; without --price-kwh, power does not count.")
     for b in (b for b in of.bids if not b.judged):
         left.append(f"{b.name} is left out: {'a try with a quick bundle' if b.answer.quick else b.verdict}.")
     if of.best and max(of.best.values()) < SURE:
         bid = next(b for b in of.bids if b.name == max(of.best, key=of.best.get))
-        if of.reaches(bid) < SURE:
+        if bid.reached < SURE:
             left.append(f"The {bid.basis} real-time factor of {bid.name} decides.")
         elif np.ptp(bid.cost) > 0:
             left.append(f"The power of {bid.name} and of the others decides: ask for a meter reading.")
-    return [*left, *of.copies]
+    return left
 
 
 def table(of: Compared) -> Table:
@@ -198,7 +176,7 @@ def table(of: Compared) -> Table:
         Column("rtf", "real-time factor"): lambda b: shown(b.rtf),
         Column("basis", "basis"): lambda b: b.basis or "unknown",
         Column("committed", "committed"): promised,
-        Column("reached", "target reached"): lambda b: "unknown" if b.rtf is None else chance(of.reaches(b)),
+        Column("reached", "target reached"): lambda b: "unknown" if b.rtf is None else chance(b.reached),
         Column("power", "power (kW)"): lambda b: shown(None if b.power_w is None else 1e-3 * b.power_w),
         Column("cost", f"cost ({money})"): lambda b: shown(b.cost, 3),
         Column("best", "cheapest"): lambda b: chance(of.best[b.name]) if b.name in of.best else "left out",
@@ -218,9 +196,10 @@ def content(of: Compared) -> dict[str, Any]:
 
     rows = [
         {"offer": b.name, "verdict": b.verdict, "nodes": b.answer.offer.nodes, "basis": b.basis,
-         "committed": b.answer.promised("target", RTF), "reached": of.reaches(b),
+         "committed": b.answer.promised("target", RTF), "reached": b.reached,
          "cheapest": of.best.get(b.name), "lacks": b.lacks or None,
          RTF: ends(b.rtf), POWER: ends(b.power_w), "cost": ends(b.cost)}
         for b in of.bids
     ]  # fmt: skip
-    return {"sentence": sentence(of), "target": of.reach, "offers": rows, "lines": lines(of)}
+    reach = of.reach if np.isfinite(of.reach) else None
+    return {"sentence": sentence(of), "target": reach, "offers": rows, "lines": lines(of)}

@@ -1,7 +1,6 @@
 """The frozen sources of a tender: an archive whose bytes follow from the commit alone."""
 
 import gzip
-import hashlib
 import io
 import subprocess
 import tarfile
@@ -38,9 +37,8 @@ def archive(root: Path, commit: str) -> bytes:
     cannot archive it.
     """
     name, text = f"spikemark-{commit[:12]}", f"{commit}\n".encode()
-    packed = io.BytesIO(
-        _git(root, "-c", "tar.umask=0022", "archive", "--format=tar", f"--prefix={name}/", commit)
-    )
+    words = "-c", "tar.umask=0022", "archive", "--format=tar", f"--prefix={name}/", commit
+    packed = io.BytesIO(_git(root, *words))
     with tarfile.open(fileobj=packed, mode="a") as made:
         member = tarfile.TarInfo(f"{name}/{COMMIT}")
         member.size = len(text)
@@ -53,31 +51,24 @@ def differing(packed: Path, root: Path) -> list[str]:
 
     Raises BadInput for no archive.
     """
-    wanted = {}
     try:
         with tarfile.open(packed, "r:gz") as given:
-            for member in given.getmembers():
-                name = member.name.split("/", 1)[-1]
-                if member.isfile() and name.startswith(MEASURED):
-                    wanted[name] = hashlib.sha256(given.extractfile(member).read()).digest()
+            files = {m.name.partition("/")[2]: given.extractfile(m).read() for m in given if m.isfile()}
     except (OSError, EOFError, tarfile.TarError) as error:
         raise BadInput(f"{packed}: not an archive of sources: {error}") from None
-    there = {}
-    for path in (*(root / MEASURED[0]).rglob("*"), root / MEASURED[1]):
-        if path.is_file() and not any(part in BUILT for part in path.relative_to(root).parts):
-            there[path.relative_to(root).as_posix()] = hashlib.sha256(path.read_bytes()).digest()
-    return sorted(name for name in wanted | there if wanted.get(name) != there.get(name))
+    wanted = {name: content for name, content in files.items() if name.startswith(MEASURED)}
+    paths = (*(root / MEASURED[0]).rglob("*"), root / MEASURED[1])
+    there = {path.relative_to(root): path for path in paths if path.is_file()}
+    found = {n.as_posix(): path.read_bytes() for n, path in there.items() if not {*BUILT} & {*n.parts}}
+    return sorted(name for name in wanted | found if wanted.get(name) != found.get(name))
 
 
 def _git(root: Path, *words: str) -> bytes:
     try:
         done = subprocess.run(["git", "-C", str(root), *words], capture_output=True)
     except OSError:
-        raise BadInput(
-            "commit: there is no git here; expected a checkout of git and the program git"
-        ) from None
+        raise BadInput("commit: no git here; expected a checkout and the program git") from None
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        why = said[-1] if said else f"git {words[0]} has the status {done.returncode}"
-        raise BadInput(f"commit: {why}; expected a commit of the checkout {root}")
+        said = done.stderr.decode(errors="replace").strip() or f"git {words[0]}: status {done.returncode}"
+        raise BadInput(f"commit: {said.splitlines()[-1]}; expected a commit of the checkout {root}")
     return done.stdout

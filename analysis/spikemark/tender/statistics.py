@@ -5,21 +5,21 @@ normal and independent from run to run. Smaller figures are better. A rule makes
 machine passes if that is at most (1 + tolerance) times the committed figure. A machine that just meets its
 commitment has m = the committed figure; one with a shortfall s has (1 + s) times as much.
 
-Probabilities of order statistics are exact (David and Nagaraja 2003, eq. 2.1.3). The median of an even
-number of runs, the mean of the middle two, follows Desu and Rodine (1969). A spread that was estimated from d
-degrees of freedom is averaged over what it may be, which turns the normal distribution of the mean into
-Student's t.
+Probabilities of order statistics are exact (David and Nagaraja 2003, eq. 2.1.3). A spread that was estimated
+from d degrees of freedom is averaged over what it may be, which turns the normal distribution of the mean
+into Student's t.
 """
 
 import json
 import math
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import integrate, special
+from scipy import optimize, special
 
 from spikemark.core.errors import BadInput
 from spikemark.measuring.energy import of_run
@@ -27,7 +27,6 @@ from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, percent
 from spikemark.records import record
 from spikemark.records.frames import OVERSUBSCRIBED, load_folder
-from spikemark.records.record import Run
 from spikemark.records.run_files import RECORD
 
 from . import formats
@@ -35,7 +34,7 @@ from .formats import FIGURES, RTF, read_answer
 
 MEDIAN, BEST, MEAN, WORST = "median", "best", "mean", "worst"
 RULES = (MEDIAN, BEST, MEAN, WORST)
-RUNS, TOLERANCES = (1, 3, 5, 10, 20), (0.0, 0.01, 0.02, 0.05)
+RUNS, TOLERANCES = (1, 3, 5, 11, 21), (0.0, 0.01, 0.02, 0.05)
 SHORTFALL, RISK = 0.05, 0.05
 MOST = 999  # runs that are tried
 NODES = 64  # of the quadrature over what the spread may be
@@ -75,33 +74,12 @@ class Spread:
 
 
 def exceeds(z: np.ndarray | float, runs: int, rule: str) -> np.ndarray:
-    """Probability that what a rule makes of `runs` standard normals is above z. Raises BadInput."""
-    if rule not in RULES:
-        raise BadInput(f"rule={rule!r}; expected {' or '.join(RULES)}")
-    if runs < 1 or runs != int(runs):
-        raise BadInput(f"runs={runs}; expected a whole number of at least 1")
+    """Probability that what a rule makes of `runs` standard normals is above z (median: odd numbers)."""
     z = np.asarray(z, dtype=float)
     if rule == MEAN:
         return special.ndtr(-z * math.sqrt(runs))
-    if rule == MEDIAN and runs % 2 == 0:
-        return np.vectorize(_even_median)(z, runs // 2)
     least = {BEST: runs, WORST: 1, MEDIAN: runs // 2 + 1}[rule]  # so many of them must be above
     return special.betainc(least, runs - least + 1, special.ndtr(-z))
-
-
-def _even_median(z: float, half: int) -> float:
-    """Desu and Rodine (1969) for 2 `half` standard normals."""
-    if abs(z) > FAR:
-        return float(z < 0)
-
-    def density(u: float) -> float:
-        log = (half - 1) * special.log_ndtr(u) - u * u / 2
-        other = math.exp(half * special.log_ndtr(-u)) - math.exp(half * special.log_ndtr(u - 2 * z))
-        return math.exp(log) * other
-
-    found, _ = integrate.quad(density, -FAR, z, epsabs=1e-12, limit=200)
-    scale = 2 / special.beta(half, half) / math.sqrt(2 * math.pi)
-    return float(min(max(1 - scale * found, 0.0), 1.0))
 
 
 def fails(spread: Spread, runs: int, tolerance: float, rule: str, shortfall: float = 0.0) -> float:
@@ -126,8 +104,7 @@ def _scales(degrees: float) -> tuple[np.ndarray, np.ndarray]:
     return np.sqrt(special.chdtri(degrees, (1 - at) / 2) / degrees), weight / 2
 
 
-@dataclass(frozen=True)
-class Remedy:
+class Remedy(NamedTuple):
     """A number of runs that keeps both risks small with a tolerance between `least` and `most`."""
 
     runs: int
@@ -153,7 +130,7 @@ def remedy(spread: Spread, rule: str, shortfall: float = SHORTFALL) -> Remedy | 
 
 
 def _quantile(spread: Spread, runs: int, rule: str, probability: float) -> float:
-    """Where `_above` has this value, by bisection: it falls in z."""
+    """Where `_above`, which falls in z, has this value."""
     if spread.value == 0:
         return 0.0
     low, high = -FAR, FAR
@@ -161,10 +138,7 @@ def _quantile(spread: Spread, runs: int, rule: str, probability: float) -> float
         low, high = 2 * low, 2 * high
         if high > 1e6:
             return math.inf if probability < 0.5 else -math.inf
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _above(spread, middle, runs, rule) > probability else (low, middle)
-    return (low + high) / 2
+    return optimize.brentq(lambda z: _above(spread, z, runs, rule) - probability, low, high, xtol=1e-12)
 
 
 # ---------------------------------------------------------------- measured spreads
@@ -193,8 +167,7 @@ def measured(paths: list[Path], figure: str) -> tuple[Spread, list[str]]:
     """
     if figure not in FIGURES:
         raise BadInput(f"figure={figure!r}; expected {' or '.join(FIGURES)}")
-    groups: dict[Any, list[float | None]] = {}
-    runs: list[Run] = []
+    groups, runs = defaultdict(list), []
     for path in paths:
         if (path / formats.ANSWER).is_file():
             for run in read_answer(path).runs:
@@ -210,7 +183,7 @@ def measured(paths: list[Path], figure: str) -> tuple[Spread, list[str]]:
         of = run.record
         key = json.dumps([of.description, of.ranks, of.threads, of.host.nodes, of.kind], sort_keys=True)
         value = of.timing.real_time_factor if figure == RTF else of_run(run).per_event[0].gross_uj.value
-        groups.setdefault(key, []).append(value)
+        groups[key].append(value)
     crowded = any(text.startswith(OVERSUBSCRIBED) for run in runs for text in run.record.warnings)
     known = [[value for value in group if value is not None] for group in groups.values()]
     return pooled(known), [CROWDED] * crowded
@@ -219,27 +192,27 @@ def measured(paths: list[Path], figure: str) -> tuple[Spread, list[str]]:
 # ---------------------------------------------------------------- for people and programs
 
 
-def _share(share: float) -> str:
-    return percent(share, 0 if abs(round(100 * share) - 100 * share) < 1e-9 else 1)
-
-
 def sentences(spread: Spread, rule: str, shortfall: float) -> list[str]:
     """What to agree on, or that nothing keeps both risks small; and where the spread comes from."""
-    found = remedy(spread, rule, shortfall)
-    with_ = f"With a spread of {percent(spread.value, 1)}"
+    found, risks = remedy(spread, rule, shortfall), f"both risks at {percent(RISK)}."
+    first = f"With a spread of {percent(spread.value, 1)}, "
     if found is None:
-        lines = [f"{with_}, no {rule} of up to {MOST} runs keeps both risks at {percent(RISK)}."]
+        first += f"no {rule} of up to {MOST} runs keeps {risks}"
     else:
         runs = "one run" if found.runs == 1 else f"the {rule} of {counted(found.runs, 'run')}"
         ends = " to ".join(dict.fromkeys((percent(found.least, 1), percent(found.most, 1))))
-        lines = [f"{with_}, {runs} and a tolerance of {ends} keep both risks at {percent(RISK)}."]
+        first += f"{runs} and a tolerance of {ends} keep {risks}"
     bad = f"one that falls short by {_share(shortfall)} passes"
-    lines.append(f"The risks are that a machine that just meets its promise fails, and that {bad}.")
+    lines = [first, f"The risks are that a machine that just meets its promise fails, and that {bad}."]
     if spread.interval:
         ends = " to ".join(percent(end, 1) for end in spread.interval)
-        lines.append(f"The measured spread is uncertain: {ends}, {counted(int(spread.degrees), 'degree')} of"
-                     " freedom.")  # fmt: skip
+        degrees = counted(int(spread.degrees), "degree")
+        lines.append(f"The measured spread is uncertain: {ends}, {degrees} of freedom.")
     return [*lines, SAME_DAY]
+
+
+def _share(share: float) -> str:
+    return percent(share, 0 if abs(round(100 * share) - 100 * share) < 1e-9 else 1)
 
 
 def cells(spread: Spread, rule: str, shortfall: float) -> list[dict[str, float]]:
@@ -260,10 +233,10 @@ def table(spread: Spread, rule: str, shortfall: float) -> Table:
     rows: dict[int, dict[str, Any]] = {n: {"runs": n} for n in RUNS}
     for cell in cells(spread, rule, shortfall):
         both = f"{risk(cell['good_fails'])} / {risk(cell['bad_passes'])}"
-        rows[cell["runs"]][f"tolerance_{100 * cell['tolerance']:g}"] = both
-    columns = [Column(f"tolerance_{100 * t:g}", f"tolerance {_share(t)}", "modelled") for t in TOLERANCES]
+        rows[cell["runs"]][f"{cell['tolerance']}"] = both
+    columns = [Column(f"{t}", f"tolerance {_share(t)}", "modelled") for t in TOLERANCES]
     title = f"Probability that a good machine fails / a bad one passes, {rule} of the runs"
-    return Table([Column("runs", "runs"), *columns], list(rows.values()), title, "risks")
+    return Table([Column("runs", "runs"), *columns], list(rows.values()), title)
 
 
 def content(spread: Spread, shortfall: float) -> dict[str, Any]:

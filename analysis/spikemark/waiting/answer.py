@@ -1,6 +1,7 @@
 """Why ranks waited in a run and what would help, as one screen, tables and JSON."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import change, counted, integer, number, percent
 
 from . import theory
-from .changes import CHANGES, GIVEN, Outcome, outcomes
+from .changes import Outcome, outcomes
 from .ladder import MEANS as RUNGS
 from .ladder import Ladder, clipped, ladder
 from .replay import Prediction, Setting, predict
@@ -22,15 +23,8 @@ from .trace import FEWEST, USUAL_RATIO, Trace
 
 MICRO, MOST, MATTERS = 1e6, 3, 0.1
 MEANS = RUNGS | {"exchange": "moving the data"}
-TRIED = "structure_aware", "overlapped"
-
-
-@dataclass(frozen=True)
-class Help:
-    """Something that a user can do, and what it makes of the run time (`Prediction.change`)."""
-
-    name: str
-    prediction: Prediction
+TRIED = {"structure_aware": 0, "overlapped": 1}  # schedules and their lags
+HELPFUL = {"equal work on all ranks": "level-ranks", "exchange in half the time": "halve-latency"}
 
 
 @dataclass(frozen=True)
@@ -46,16 +40,13 @@ class Answer:
     asked: Prediction | None
     iid: Quantity | None
     changes: list[Outcome]
-    helps: list[Help]
+    helps: list[Outcome]
 
 
 def answer(
-    run: Trace,
-    schedule: str | None = None,
-    delay_ratio: int | None = None,
-    changes: Sequence[str] = (),
+    run: Trace, schedule: str | None = None, delay_ratio: int | None = None, changes: Sequence[str] = (),
     **how: int | None,
-) -> Answer:
+) -> Answer:  # fmt: skip
     """The answer for a run. `how`: ranks, lag and group_period of the schedule that is asked for.
 
     Raises BadInput for a schedule, a number or a change that the run cannot answer.
@@ -66,46 +57,38 @@ def answer(
     if schedule in SCHEDULES and SCHEDULES[schedule].uses_delay_ratio and delay_ratio is None:
         delay_ratio = run.largest(how.get("lag", 1) if schedule == "overlapped" else 0)
         if delay_ratio is None:
-            raise BadInput(
-                "delay_ratio: missing; expected --delay-ratio, since nothing says what delays allow"
-            )
-    parts, asked, iid, found = ladder(run, None if schedule else delay_ratio), None, None, []
+            raise BadInput("delay_ratio: missing; expected --delay-ratio, as nothing says what delays allow")
+    parts, asked, iid, rarely = ladder(run, None if schedule else delay_ratio), None, None, None
     if schedule is not None:
         wanted = Setting.of(run, schedule, delay_ratio or 1, **how)
         asked, iid = predict(run, wanted), theory.iid(run, wanted.plan)
-    if changes:
-        under = (schedule, delay_ratio or 1) if schedule else ("conventional", 1)
-        found = outcomes(run, changes, *under, **how)
-    rarely = _try(run, "structure_aware", parts.delay_ratio) if run.period == 1 else None
+    under = (schedule, delay_ratio or 1) if schedule else ("conventional", 1)
+    found = outcomes(run, changes, *under, **how) if changes else []
+    if run.period == 1:
+        with suppress(BadInput):
+            rarely = predict(run, Setting.of(run, "structure_aware", parts.delay_ratio))
     return Answer(run, parts, rarely, asked, iid, found, [] if run.disturbed else helps(run))
 
 
-def _try(run: Trace, schedule: str, d: int, **how) -> Prediction | None:
-    try:
-        return predict(run, Setting.of(run, schedule, d, **how))
-    except BadInput:
-        return None
-
-
-def helps(run: Trace) -> list[Help]:
+def helps(run: Trace) -> list[Outcome]:
     """What a user can do about a conventional run, the most helpful first: only what surely shortens it."""
     if run.period > 1:
         return []
     found = {}
-    for schedule in TRIED:
-        lag = 1 if schedule == "overlapped" else 0
-        try:
+    for schedule, lag in TRIED.items():
+        with suppress(BadInput):
             d = min(run.largest(lag) or USUAL_RATIO, run.cycles // FEWEST)
-        except BadInput:
-            continue
-        d, how = d - d % (lag + 1), {"lag": lag} if lag else {}
-        found[f"{SCHEDULES[schedule].label}, D = {d}"] = _try(run, schedule, d, **how) if d > 1 else None
-    named = {"equal work on all ranks": "level-ranks", "exchange in half the time": "halve-latency"}
-    found |= {words: outcomes(run, [name])[1].prediction for words, name in named.items()}
+            if (d := d - d % (lag + 1)) > 1:
+                now = Setting.of(run, schedule, d, **({"lag": lag} if lag else {}))
+                found[f"{SCHEDULES[schedule].label}, D = {d}"] = predict(run, now)
+    found |= {words: outcomes(run, [name])[1].prediction for words, name in HELPFUL.items()}
     idle = replace(Setting.of(run), compute=clipped(run.compute, run.place))
     found["an idle core on each node, at most"] = predict(run, idle)
-    kept = [Help(name, one) for name, one in found.items() if one is not None and one.change.high < 1]
+    kept = [Outcome(name, one) for name, one in found.items() if one and one.change.high < 1]
     return sorted(kept, key=lambda one: one.prediction.change.value)
+
+
+# ---------------------------------------------------------------- the screen
 
 
 def _us(q: Quantity, times: float = 1.0) -> str:
@@ -121,9 +104,23 @@ def _change(q: Quantity) -> str:
     return f"{change(q.value)} ({change(q.low)} to {change(q.high)})"
 
 
+def _saved(made: Prediction, waiting: Quantity, ranks: int) -> str:
+    """What a schedule would save, per cycle."""
+    p, q, per = made.plan, made.saved, 1 / made.cycles
+    saves, what = "save", f"Meeting every {p.window} cycles"
+    if not p.lockstep or p.window == 1:
+        d = f", D = {p.delay_ratio}" if SCHEDULES[p.schedule].uses_delay_ratio else ""
+        what = f"{SCHEDULES[p.schedule].label.capitalize()}{d}{f', lag {p.lag}' * (p.lag > 0)}"
+    if q.value < 0:
+        saves, q = "cost", replace(q, value=-q.value, low=-q.high, high=-q.low)
+    what += f" on {p.ranks} ranks" * (p.ranks != ranks)
+    waits = f"waiting {_us(made.waiting, per)} instead of {_us(waiting)}"
+    return f"{what} would {saves} {_with_interval(q, per)}: {waits}."
+
+
 def lines(made: Answer) -> list[str]:
     """The screen, line by line, without the commands that lead on."""
-    run, parts, per = made.run, made.ladder, 1 / made.run.cycles
+    run, parts, slow = made.run, made.ladder, made.ladder.slowest
     cycle = sum(q.value for q in (parts.computing, parts.waiting, parts.exchange) if q) or 1.0
     found = [f"Disturbed: {run.disturbed}. Do not use these times for speed."] if run.disturbed else []
     found.append(
@@ -131,18 +128,8 @@ def lines(made: Answer) -> list[str]:
         f" ranks waited {_us(parts.waiting)}\u202fµs per cycle ({percent(parts.waiting.value / cycle)})"
         f"{', as derived' if run.kind == 'modelled' else ''}."
     )
-    asked = made.asked or (None if run.disturbed else made.rarely)
-    if asked is not None:
-        p, q = asked.plan, asked.saved
-        saves = q.value >= 0
-        saved = q if saves else replace(q, value=-q.value, low=-q.high, high=-q.low)
-        what = f"Meeting every {p.window} cycles" if p.lockstep and p.window > 1 else _label(asked)
-        found.append(
-            f"{what}{f' on {p.ranks} ranks' * (p.ranks != run.ranks)} would {'save' if saves else 'cost'}"
-            f" {_with_interval(saved, per)}: waiting {_us(asked.waiting, per)} instead of"
-            f" {_us(parts.waiting)}."
-        )
-    slow = parts.slowest
+    if asked := made.asked or (None if run.disturbed else made.rarely):
+        found.append(_saved(asked, parts.waiting, run.ranks))
     if slow.certain and slow.share.value >= MATTERS:
         found.append(
             f"Rank {slow.rank}{f' on {slow.node}' if slow.node else ''} computes {percent(slow.longer.value)}"
@@ -161,9 +148,10 @@ def lines(made: Answer) -> list[str]:
         )
     found.append("")
     for one in made.changes[1:]:
-        q = one.prediction
-        said = q and f"waiting {_with_interval(q.waiting, per)}, run time {_change(q.change)}"
-        found.append(f"{one.name}: {said or f'refused, {one.refused}'}.")
+        said, q = f"refused, {one.refused}", one.prediction
+        if q:
+            said = f"waiting {_with_interval(q.waiting, 1 / run.cycles)}, run time {_change(q.change)}"
+        found.append(f"{one.name}: {said}.")
     if made.helps:
         best = (f"{one.name}: {_change(one.prediction.change)}" for one in made.helps[:MOST])
         found.append(f"What would help: {'; '.join(best)}.")
@@ -172,12 +160,6 @@ def lines(made: Answer) -> list[str]:
     elif run.period == 1 and not run.disturbed:
         found.append("Nothing that was tried surely shortens this run.")
     return found
-
-
-def _label(made: Prediction) -> str:
-    p = made.plan
-    d = f", D = {p.delay_ratio}" if SCHEDULES[p.schedule].uses_delay_ratio else ""
-    return f"{SCHEDULES[p.schedule].label.capitalize()}{d}{f', lag {p.lag}' * (p.lag > 0)}"
 
 
 def tables(made: Answer) -> list[Table]:
@@ -198,8 +180,9 @@ def tables(made: Answer) -> list[Table]:
     nodes = pd.Series(means / means.mean()).groupby(list(run.nodes or [""] * run.ranks)).mean()
 
     def table(rows: list[tuple], *columns: Column, title: str = "") -> Table:
-        names = [column.name for column in columns]
-        return Table(list(columns), [dict(zip(names, row, strict=True)) for row in rows], title)
+        return Table(
+            list(columns), [dict(zip((c.name for c in columns), row, strict=True)) for row in rows], title
+        )
 
     found = [
         table([(name, q.times(MICRO), long.get(name)) for name, q in quantities.items() if q],
@@ -216,19 +199,16 @@ def tables(made: Answer) -> list[Table]:
     ]  # fmt: skip
     if len(nodes) > 1:
         slow = nodes.sort_values(ascending=False)[: 2 * MOST]
-        found.append(
-            table([*slow.items()], Column("node", "node"), Column("change", "computes", words=change))
-        )
+        heads = Column("node", "node"), Column("change", "computes", words=change)
+        found.append(table([*slow.items()], *heads))
     return found
 
 
 def _plain(value: Any) -> Any:
     """Quantities and predictions as their content, at any depth."""
     if isinstance(value, Prediction):
-        names = ("schedule", "delay_ratio", "lag", "ranks")
-        value = {name: getattr(value.plan, name) for name in names} | {
-            name: getattr(value, name) for name in ("cycles", "waiting", "runtime", "change", "saved")
-        }
+        of_plan = {name: getattr(value.plan, name) for name in ("schedule", "delay_ratio", "lag", "ranks")}
+        value = of_plan | {name: one for name, one in vars(value).items() if name != "plan"}
     if isinstance(value, Quantity):
         return value.content()
     if isinstance(value, dict):
@@ -239,25 +219,21 @@ def _plain(value: Any) -> Any:
 def content(made: Answer) -> dict[str, Any]:
     """All of it for JSON; times in s over the run."""
     run, parts = made.run, made.ladder
-
-    def total(q: Quantity | None) -> Quantity | None:
-        return q.times(run.cycles) if q else q
-
-    correlations = theory.correlations(run, parts.delay_ratio).items()
+    totals = {"waiting_s": parts.waiting, "exchange": parts.exchange, "computing": parts.computing}
+    totals |= {"common": parts.common}
+    of_run = {name: q and q.times(run.cycles) for name, q in totals.items()}
     return _plain({
         "ranks": run.ranks, "cycles": run.cycles, "meets_every": run.period, "kind": run.kind,
         "disturbed": run.disturbed or None, "delay_ratio": parts.delay_ratio,
-        "waiting_s": total(parts.waiting), "waiting_per_cycle_s": parts.waiting,
-        "parts": {name: total(q) for name, q in parts.parts.items()},
-        "rare": {name: total(q) for name, q in parts.rare.items()},
-        "exchange": total(parts.exchange), "computing": total(parts.computing), "common": total(parts.common),
+        "waiting_per_cycle_s": parts.waiting, **of_run,
+        "parts": {name: q.times(run.cycles) for name, q in parts.parts.items()},
+        "rare": {name: q.times(run.cycles) for name, q in parts.rare.items()},
         "efficiency": parts.efficiency, "drift_share": parts.drift_share, "slowest": vars(parts.slowest),
         "estimates": vars(theory.estimates(run)),
         "maxima": [vars(one) for one in theory.maxima(run, parts.delay_ratio)],
-        "correlations": {str(d): {"serial": s, "between_ranks": b} for d, (s, b) in correlations},
+        "correlations": theory.correlations(run, parts.delay_ratio),
         "rarely": made.rarely, "replay": made.asked, "iid": made.iid,
         "changes": {one.name: one.prediction or {"refused": one.refused} for one in made.changes},
         "helps": [{"name": one.name} | _plain(one.prediction) for one in made.helps],
         "warnings": list(run.warnings),
-        "known_changes": {name: str(one.__doc__) for name, one in (CHANGES | GIVEN).items()},
     })  # fmt: skip

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from arch.bootstrap import StationaryBootstrap, optimal_block_length
 
+from spikemark.models import serial
 from spikemark.quantities.quantity import LEVEL, Quantity, student
 
 DRAWS, UNITS, SEED = 500, 2048, 1
@@ -82,15 +83,7 @@ def _block(x: np.ndarray) -> float:
         return 1.0
     found = optimal_block_length(varies)["stationary"].to_numpy()
     found = found[np.isfinite(found)]
-    needed = max(found.max(initial=1.0), SHORTEST * max(_time(column) for column in varies.T))
+    rho = (serial.pooled_autocorrelation(column[None], len(x) // 2 - 1) for column in varies.T)
+    longest = max(serial.integrated_time(one) for one in rho) - 1
+    needed = max(found.max(initial=1.0), SHORTEST * longest)
     return float(np.clip(needed, 1.0, len(x) / FEWEST_BLOCKS))
-
-
-def _time(series: np.ndarray) -> float:
-    """Integrated autocorrelation time over 1, in elements; 0 for an independent series."""
-    deviation = series - series.mean()
-    power = np.abs(np.fft.rfft(deviation, 2 * len(series))) ** 2
-    rho = np.fft.irfft(power)[: len(series) // 2]
-    tau = 2 * np.cumsum(rho / rho[0]) - 1
-    inside = np.arange(len(tau)) >= 5 * tau  # Sokal's window
-    return max(float(tau[np.argmax(inside)] if inside.any() else tau[-1]) - 1, 0.0)

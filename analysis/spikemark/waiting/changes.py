@@ -11,9 +11,9 @@ from spikemark.network.schedules import plan
 
 from .ladder import clipped, drift_share
 from .replay import Prediction, Setting, predict
-from .trace import Trace, conventional
+from .trace import Trace
 
-MOST_SLOW = 1000.0
+SLOW_RANK, MOST_SLOW = "slow-rank", 1000.0
 
 
 def _effects(compute: np.ndarray) -> np.ndarray:
@@ -47,8 +47,7 @@ def double_delay_ratio(now: Setting, d: int) -> Setting:
 
 def halve_latency(now: Setting, d: int) -> Setting:
     """An exchange and its barrier take half the time."""
-    doubt = now.doubt_s and tuple(x / 2 for x in now.doubt_s)
-    return replace(now, exchange_s=now.exchange_s / 2, overhead=now.overhead / 2, doubt_s=doubt)
+    return replace(now, cost=now.cost / 2)
 
 
 def double_ranks(now: Setting, d: int) -> Setting:
@@ -57,7 +56,13 @@ def double_ranks(now: Setting, d: int) -> Setting:
     return replace(now, plan=plan(p.schedule, p.delay_ratio, 2 * p.ranks, p.lag or None)).checked()
 
 
-def slow_rank(now: Setting, d: int, given: str) -> Setting:
+CHANGES: dict[str, Callable[[Setting, int], Setting]] = {
+    one.__name__.replace("_", "-"): one
+    for one in (halve_jitter, level_ranks, double_delay_ratio, halve_latency, double_ranks)
+}
+
+
+def slow_rank(now: Setting, given: str) -> Setting:
     """One rank takes so many times as long in every cycle, as on a slower node: slow-rank=3:1.2."""
     compute, (number, _, factor) = np.array(now.compute), given.partition(":")
     if now.plan.ranks != len(compute):
@@ -67,33 +72,15 @@ def slow_rank(now: Setting, d: int, given: str) -> Setting:
     except ValueError:
         rank, times = -1, 0.0
     if not (0 <= rank < len(compute) and 1 <= times <= MOST_SLOW):
-        raise BadInput(
-            f"change=slow-rank={given}: expected RANK:FACTOR, a rank from 0 to {len(compute) - 1} and a"
-            f" factor from 1 to {MOST_SLOW:g}, such as 3:1.2"
-        )
+        needed = f"RANK:FACTOR, a rank from 0 to {len(compute) - 1} and a factor from 1 to {MOST_SLOW:g}"
+        raise BadInput(f"change={SLOW_RANK}={given}: expected {needed}, such as 3:1.2")
     compute[rank] *= times
     return replace(now, compute=compute)
 
 
-CHANGES: dict[str, Callable[[Setting, int], Setting]] = {
-    one.__name__.replace("_", "-"): one
-    for one in (halve_jitter, level_ranks, double_delay_ratio, halve_latency, double_ranks)
-}
-#: Changes with an argument, by what precedes `=`.
-GIVEN: dict[str, Callable[..., Setting]] = {"slow-rank": slow_rank}
-
-
-def changed(now: Setting, name: str, d: int) -> Setting:
-    """The setting after a change, or after several joined by `+`; `d` separates jitter from drift."""
-    for one in name.split("+"):
-        kind, _, given = one.partition("=")
-        now = CHANGES[one](now, d) if one in CHANGES else GIVEN[kind](now, d, given)
-    return now
-
-
 @dataclass(frozen=True)
 class Outcome:
-    """What a change makes of a run. `prediction` is None with the reason in `refused`."""
+    """What something makes of a run. `prediction` is None with the reason in `refused`."""
 
     name: str
     prediction: Prediction | None
@@ -101,20 +88,25 @@ class Outcome:
 
 
 def outcomes(run: Trace, names, schedule: str = "conventional", delay_ratio: int = 1, **how) -> list[Outcome]:
-    """The run under the schedule, called `base`, and after each change of it.
+    """The run under the schedule, called `base`, and after each change of it, or several joined by `+`.
 
     Raises BadInput for unknown names; a change that the run cannot answer is refused with the reason.
     """
-    run = conventional(run)
     for one in (one for name in names for one in name.split("+")):
-        if one not in CHANGES and not any(one.startswith(f"{kind}=") for kind in GIVEN):
-            known = ", ".join([*CHANGES, "slow-rank=RANK:FACTOR"])
+        if one not in CHANGES and not one.startswith(f"{SLOW_RANK}="):
+            known = ", ".join([*CHANGES, f"{SLOW_RANK}=RANK:FACTOR"])
             raise BadInput(f"change={one!r}: expected one of {known}, or several joined by +")
     base = Setting.of(run, schedule, delay_ratio, **how)
     found = [Outcome("base", predict(run, base))]
     for name in names:
+        now = base
         try:
-            now = changed(base, name, run.separating)
+            for one in name.split("+"):
+                now = (
+                    CHANGES[one](now, run.separating)
+                    if one in CHANGES
+                    else slow_rank(now, one.partition("=")[2])
+                )
             run.check(now.plan.window, f"delay_ratio={now.plan.delay_ratio} needs more:")
             found.append(Outcome(name, predict(run, now)))
         except BadInput as reason:

@@ -99,8 +99,7 @@ def ladder(run: Trace, delay_ratio: int | None = None) -> Ladder:
     columns, exact = [], []  # [window of D, column] and [column]; the latter knows the last, shorter window
     for times in (run.compute, clipped(run.compute, run.place)):
         rare, often = _waited(times, d), _waited(times, run.period)
-        rest = lump(often, d // run.period)[: len(rare)]
-        columns += [*lump(times, d), rare, rest]
+        columns += [*lump(times, d), rare, lump(often, d // run.period)[: len(rare)]]
         exact += [*times.mean(axis=1, dtype=np.float64), rare.mean() / d, often.mean() / run.period]
     for series, every in ((run.waits, run.period), (run.exchanges, run.period), (together, 1)):
         columns.append(lump(series[: run.cycles // d * d // every], d // every))

@@ -18,7 +18,7 @@ from spikemark.network.schedules import Plan, plan
 from spikemark.quantities.quantity import Quantity, student
 
 from .bootstrap import means
-from .trace import Trace, conventional
+from .trace import Trace
 
 SEED, CHOICES, FURTHER, PIECES = 1, 4, 21, 8
 MOST_TIMES, FEWEST_RANKS = 4, 4
@@ -26,27 +26,21 @@ MOST_TIMES, FEWEST_RANKS = 4, 4
 
 @dataclass(frozen=True)
 class Setting:
-    """Compute times [rank, cycle] in s, the cost of meetings [cycle] and of an exchange, and the plan.
+    """Ranks of compute times [rank, cycle] in s that meet by a plan; `cost`: of a meeting, over the run's."""
 
-    `nodes`: of each rank, where known. `place`: cycles after which planned work comes again.
-    """
-
-    compute: np.ndarray
-    overhead: np.ndarray
-    exchange_s: float
     plan: Plan
-    doubt_s: tuple[float, float] | None = (0.0, 0.0)
-    nodes: tuple[str, ...] | None = None
-    place: int = 1
+    compute: np.ndarray
+    cost: float = 1.0
 
     @classmethod
     def of(cls, run: Trace, schedule: str = "conventional", delay_ratio: int = 1, **how) -> "Setting":
-        """The run under a schedule of the mini-app; `how`: ranks, lag and group_period of `meetings.plan`."""
-        run = conventional(run)
+        """The run under a schedule of the mini-app; `how`: ranks, lag, group_period of `schedules.plan`."""
+        if run.period > 1:
+            met = f"ranks meet every {run.period} cycles; expected a run whose ranks meet in each"
+            raise BadInput(f"{run.path}: schedule={run.schedule}: {met}")
         wanted = plan(schedule, delay_ratio, how.pop("ranks", None) or run.ranks, **how)
         run.check(wanted.window, f"delay_ratio={delay_ratio} of {schedule} needs more:")
-        costs = run.overhead, run.exchange_s
-        return cls(run.compute, *costs, wanted, run.doubt_s, run.nodes, run.place).checked()
+        return cls(wanted, run.compute).checked()
 
     def checked(self) -> "Setting":
         """Raises BadInput for more ranks than the measured ones can represent."""
@@ -58,11 +52,6 @@ class Setting:
             )
         return self
 
-    @property
-    def windows(self) -> float:
-        """Number of windows in the run."""
-        return self.compute.shape[1] / self.plan.window
-
 
 @dataclass(frozen=True)
 class Waits:
@@ -73,18 +62,20 @@ class Waits:
     drain_error: float = 0.0
 
 
-def waits(now: Setting) -> list[Waits]:
+def waits(run: Trace, now: Setting) -> list[Waits]:
     """How ranks wait: one answer, or one for each choice of other ranks."""
     p, measured = now.plan, len(now.compute)
-    overhead = lump(now.overhead, p.window) / p.window
+    overhead, exchange_s = now.cost * lump(run.overhead, p.window) / p.window, now.cost * run.exchange_s
     if p.ranks < measured and p.lockstep:
         return [Waits(_of_all_choices(lump(now.compute, p.window), p.ranks) + overhead)]
+    sets = [now.compute]
     if p.ranks < measured:
         rng = np.random.default_rng(SEED)
-        sets = [np.sort(rng.choice(measured, p.ranks, replace=False)) for _ in range(CHOICES)]
-        return [_met(now.compute[one], p, now.exchange_s, overhead) for one in sets]
-    sets = [now.compute] if p.ranks == measured else further(now.compute, p.ranks, now.nodes, now.place)
-    return [_met(one, p, now.exchange_s, overhead) for one in sets]
+        chosen = (np.sort(rng.choice(measured, p.ranks, replace=False)) for _ in range(CHOICES))
+        sets = [now.compute[one] for one in chosen]
+    elif p.ranks > measured:
+        sets = further(now.compute, p.ranks, run.nodes, run.place)
+    return [_met(one, p, exchange_s, overhead) for one in sets]
 
 
 def _met(compute: np.ndarray, p: Plan, exchange_s: float, overhead: np.ndarray) -> Waits:
@@ -175,8 +166,9 @@ class Prediction:
 
 def predict(run: Trace, now: Setting) -> Prediction:
     """What `now` makes of a conventional run. Raises BadInput as `Setting.of` does."""
-    p, cycles, found = now.plan, run.cycles, waits(now)
-    totals = [one.series.mean() * (now.windows - (p.lag > 0)) + one.drain for one in found]
+    p, cycles, found = now.plan, run.cycles, waits(run, now)
+    windows = cycles / p.window
+    totals = [one.series.mean() * (windows - (p.lag > 0)) + one.drain for one in found]
     if p.ranks > len(now.compute):
         middle = int(np.argsort(totals)[len(totals) // 2])
         series, value = found[middle].series, float(totals[middle])
@@ -185,8 +177,13 @@ def predict(run: Trace, now: Setting) -> Prediction:
     was = [lump(x, p.window)[: len(series)] for x in (run.waits, run.exchanges)]
     draws = means(np.stack([series, *was], axis=1) / p.window)
     rest = value / cycles - draws.value[0]  # the drain
-    less, more = (x / cycles for x in _beyond(now, found, totals, value))
-    scale = now.exchange_s / run.exchange_s / p.window if run.exchange_s and not p.lag else 0.0
+    less, more = (now.cost * x * windows for x in run.doubt_s or (0.0, 0.0))  # waiting that was derived
+    if p.lag:
+        drain = student(PIECES - 1) * max(one.drain_error for one in found)
+        less, more = drain, drain + less
+    if len(found) > 1:  # other ranks
+        less, more = less + value - min(totals), more + max(totals) - value
+    scale = now.cost / p.window if run.exchange_s and not p.lag else 0.0
 
     def runtime(x: np.ndarray) -> np.ndarray:
         return now.compute.mean(dtype=np.float64) + x[..., 0] + rest + scale * x[..., 2]
@@ -195,19 +192,10 @@ def predict(run: Trace, now: Setting) -> Prediction:
         return run.compute.mean(dtype=np.float64) + x[..., 1] + x[..., 2]
 
     def quantity(of: Callable, unit: str = "s", times: float = cycles, least: float = 0.0) -> Quantity:
-        one = draws(lambda x: of(x) * times, unit, least=least)
-        return replace(one, low=max(one.low - less * times, least), high=one.high + more * times)
+        one, per = draws(lambda x: of(x) * times, unit, least=least), times / cycles
+        return replace(one, low=max(one.low - less * per, least), high=one.high + more * per)
 
     whole = float(before(draws.value))
     change = quantity(lambda x: whole * runtime(x) / before(x), "", 1 / whole)
     saved = quantity(lambda x: x[..., 1] - x[..., 0] - rest, least=-np.inf)
     return Prediction(p, cycles, quantity(lambda x: x[..., 0] + rest), quantity(runtime), change, saved)
-
-
-def _beyond(now: Setting, found: list[Waits], totals: list[float], value: float) -> tuple[float, float]:
-    """How much less and more may be waited over the run: derived waiting, the drain, other ranks."""
-    less, more = (x * now.windows for x in (now.doubt_s or (0.0, 0.0)))
-    if now.plan.lag:
-        drain = student(PIECES - 1) * max(one.drain_error for one in found)
-        less, more = drain, drain + less
-    return (less + value - min(totals), more + max(totals) - value) if len(found) > 1 else (less, more)

@@ -58,18 +58,16 @@ def maxima(run: Trace, delay_ratio: int) -> list[Share]:
     return found
 
 
-def correlations(run: Trace, delay_ratio: int) -> dict[int, tuple[float, float]]:
+def correlations(run: Trace, delay_ratio: int) -> dict[int, dict[str, float]]:
     """Serial correlation (lag 1) and mean correlation between ranks, for cycles and for windows of D."""
-    found = {}
+    found, m = {}, run.ranks
     for d in dict.fromkeys((1, delay_ratio)):
         times = lump(run.compute, d).astype(np.float64)
         own = times - times.mean(axis=1, keepdims=True)
-        variance = float((own**2).mean())
-        if not variance > 0:
-            continue
-        m = run.ranks
-        between = (m * float((own.mean(axis=0) ** 2).mean()) / variance - 1) / (m - 1)
-        found[d] = (float((own[:, :-1] * own[:, 1:]).mean()) / variance, between)
+        if (variance := float((own**2).mean())) > 0:
+            between = (m * float((own.mean(axis=0) ** 2).mean()) / variance - 1) / (m - 1)
+            serial = float((own[:, :-1] * own[:, 1:]).mean()) / variance
+            found[d] = {"serial": serial, "between_ranks": between}
     return found
 
 
@@ -98,32 +96,22 @@ def estimates(run: Trace) -> Estimates:
     squares = (own**2).sum(axis=0) / (run.ranks - 1)
     products = np.append((own[:, 1:] * own[:, :-1]).sum(axis=0) / (run.ranks - 1), 0.0)
     products[-1] = products[:-1].mean()
-    draws = means(np.stack([shared, squares, products], axis=1))
-    rows = means(c.T)
-    varies = squares.mean() > (8 * float(np.finfo(np.float32).eps) * c.mean()) ** 2
-    time = serial.integrated_time(serial.pooled_autocorrelation(own)) if varies else 1.0
+    draws, rows = means(np.stack([shared, squares, products], axis=1)), means(c.T)
+    rho, time = missing("the times do not vary", mark="none found"), 1.0
     share = factor = missing("the times have one mode", mark="none found")
-    level = c - effects[:, None]
-    found = modes(_thinned(level)) if varies else []
-    if len(found) > 1:
-        held = [one.holds(level) for one in found[:2]]
-        columns = [x for one in held for x in (one.sum(axis=0), (c * one).sum(axis=0))]
-        kept = means(np.stack(columns, axis=1))
-        share = kept(lambda x: x[..., 2] / run.ranks, kind="measured")
-        factor = kept(lambda x: x[..., 3] / x[..., 2] / (x[..., 1] / x[..., 0]), kind="measured")
-    none = missing("the times do not vary", mark="none found")
+    if squares.mean() > (8 * float(np.finfo(np.float32).eps) * c.mean()) ** 2:  # they vary
+        rho = draws(lambda x: np.clip(x[..., 2] / x[..., 1], -1, 1), kind="measured", least=-1.0)
+        time = max(serial.integrated_time(serial.pooled_autocorrelation(own)), 1.0)
+        level = c - effects[:, None]
+        found = modes(level[:, :: max(1, level.size // MOST_SEARCHED)])
+        if len(found) > 1:
+            held = [one.holds(level) for one in found[:2]]
+            columns = [x for one in held for x in (one.sum(axis=0), (c * one).sum(axis=0))]
+            kept = means(np.stack(columns, axis=1))
+            share = kept(lambda x: x[..., 2] / run.ranks, kind="measured")
+            factor = kept(lambda x: x[..., 3] / x[..., 2] / (x[..., 1] / x[..., 0]), kind="measured")
     return Estimates(
         draws(lambda x: x[..., 0], "s", "measured"),
-        draws(lambda x: np.maximum(x[..., 1], 0) ** 0.5, "s", "measured"),
-        draws(_rho, kind="measured", least=-1.0) if varies else none,
-        max(time, 1.0), share, factor,
+        draws(lambda x: np.maximum(x[..., 1], 0) ** 0.5, "s", "measured"), rho, time, share, factor,
         [rows(lambda x, m=m: x[..., m] - x.mean(axis=-1), "s", "measured", -np.inf) for m in range(len(c))],
     )  # fmt: skip
-
-
-def _thinned(times: np.ndarray) -> np.ndarray:
-    return times[:, :: max(1, times.size // MOST_SEARCHED)]
-
-
-def _rho(x: np.ndarray) -> np.ndarray:
-    return np.clip(x[..., 2] / x[..., 1], -1, 1)

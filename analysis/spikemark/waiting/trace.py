@@ -170,14 +170,3 @@ def _of_times(times: CycleTimes | np.ndarray) -> Trace:
         "measured" if times.doubt_s == (0.0, 0.0) else "modelled", times.doubt_s,
         delay_ratio=period if period > 1 else None, warnings=times.cautions, path=str(times.path),
     )  # fmt: skip
-
-
-def conventional(given) -> Trace:
-    """The same, of ranks that meet in every cycle. Raises BadInput for others."""
-    found = trace(given)
-    if found.period > 1:
-        raise BadInput(
-            f"{found.path}: schedule={found.schedule}: ranks meet every {found.period} cycles; expected a run"
-            " whose ranks meet in each"
-        )
-    return found

@@ -16,7 +16,8 @@ from spikemark.records.record import Run
 from spikemark.report import plots
 from spikemark.report.answer import Answer, compared
 from spikemark.waiting import theory
-from spikemark.waiting.answer import MATTERS, MEANS, MICRO, Help, helps
+from spikemark.waiting.answer import MATTERS, MEANS, MICRO, helps
+from spikemark.waiting.changes import Outcome
 from spikemark.waiting.ladder import PARTS, Ladder, ladder
 from spikemark.waiting.trace import USUAL_RATIO, Trace, trace
 
@@ -143,7 +144,7 @@ def fitted(found: Answer) -> dict[tuple[str, int], float | None]:
     return expected
 
 
-def help_of(found: Answer, bar: Bar) -> tuple[list[Help], str]:
+def help_of(found: Answer, bar: Bar) -> tuple[list[Outcome], str]:
     """What would shorten the first undisturbed conventional run on as many ranks, or why nothing is said."""
     runs = [one for key, own in conventional(found).items() if key[1] == bar.ranks for *_, one in own]
     quiet = [one for one in runs if not one.disturbed]
@@ -152,7 +153,7 @@ def help_of(found: Answer, bar: Bar) -> tuple[list[Help], str]:
     return [], f"What would help: {runs[0].disturbed}." if runs else ""
 
 
-def sentence(bar: Bar, expected: dict, helping: list[Help]) -> str:
+def sentence(bar: Bar, expected: dict, helping: list[Outcome]) -> str:
     """The largest part, what theory expects, the slowest rank, and the best help."""
     known = {name: q for name, q in bar.parts.items() if q}
     name = max(known, key=lambda one: known[one].value)
@@ -218,7 +219,7 @@ def _table(bars: list[Bar], expected: dict, kind: str) -> Table:
     )
 
 
-def helpful(found: list[Help], title: str = "") -> Table:
+def helpful(found: list[Outcome], title: str = "") -> Table:
     """One line for each thing that a user can do: waiting, and the change of the run time."""
     rows = []
     for one in found:
