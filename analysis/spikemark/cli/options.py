@@ -66,7 +66,7 @@ NeededProfile = Annotated[str, typer.Option(**completed(_machines))]
 Profiles = Annotated[list[str], typer.Argument(**completed(_machines))]
 ProfileName = Annotated[str | None, typer.Argument(**completed(_machines))]
 Experiment = Annotated[str, typer.Argument(**completed(_experiments))]
-Preset = Annotated[str | None, typer.Option(**completed(registry("presets", "PRESETS")))]
+Preset = Annotated[str | None, typer.Option(**completed(registry("network.presets", "PRESETS")))]
 Schedule = Annotated[str | None, typer.Option(**completed(registry("network.schedules", "SCHEDULES")))]
 Placement = Annotated[str | None, typer.Option(**completed(registry("network.placement", "PLACEMENTS")))]
 

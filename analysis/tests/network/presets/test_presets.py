@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spikemark.core.errors import BadInput
 from spikemark.models import access
-from spikemark.presets import PRESETS, mam_benchmark
+from spikemark.network.presets import PRESETS, mam_benchmark
 
 TOP_LEVEL = {"format_version", "seed", "time", "schedule", "network"}
 
