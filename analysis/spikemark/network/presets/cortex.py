@@ -1,10 +1,11 @@
-"""What the cortical networks share: the column of Potjans & Diesmann 2014, its neurons and synapses.
+"""What the cortical networks share: the column of Potjans & Diesmann 2014, and networks of such areas.
 
 Figures: Potjans & Diesmann (2014), tables 4 and 5, as in the reference implementation that comes with NEST
 (`Potjans_2014`), which also gives the initial potentials.
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -47,6 +48,8 @@ NEURON = {
 PSP_MV, INHIBITION, WEIGHT_CV, DELAY_CV = 0.15, -4.0, 0.1, 0.5
 SHIFT = 1.4603545088095868 / math.sqrt(2)  # |zeta(1/2)| / sqrt(2), times sqrt(tau_syn / tau_m)
 DELAY_MS = np.where(EXCITATORY, 1.5, 0.75)  # by source
+SPEED_MM_PER_MS, SHORTEST_MS = 3.5, 1.0  # of delays between areas
+LEAST_INDEGREE = 1e-4  # mean synapses per neuron; what has fewer is left out
 
 
 def indegrees() -> np.ndarray:
@@ -70,55 +73,83 @@ def weights() -> np.ndarray:
     return matrix * current_pA(PSP_MV)
 
 
-def scaled(
-    indegrees: np.ndarray, weights_pA: np.ndarray, rates_hz: np.ndarray, scale: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """In-degrees and weights of a network with `scale` of the synapses, and the current in pA that it lacks.
+@dataclass(frozen=True)
+class Areas:
+    """A network of areas at full size; P populations in all, numbered area by area.
 
-    In-degrees and weights are [targets, sources], the last source is the background; rates are [sources],
-    the current is [targets]. Weights grow by 1 / sqrt(scale), which keeps the variance of the input, and the
-    current keeps its mean (van Albada et al. 2015).
+    The last column of `indegrees` and `weights_pA` is the background, Poisson input at `background_hz`.
     """
-    kept, weights = scale * indegrees, weights_pA / np.sqrt(scale)
-    kept[:, -1] = np.rint(kept[:, -1])
-    lost = 1e-3 * NEURON["tau_syn_ms"] * (indegrees * weights_pA - kept * weights) @ rates_hz
-    return kept, weights, lost
 
+    names: list[str]  # of the areas
+    area: np.ndarray  # [P] number of the area
+    kind: np.ndarray  # [P] number in POPULATIONS
+    neurons: np.ndarray  # [P]
+    indegrees: np.ndarray  # [P, P + 1] mean synapses of a neuron by target and source
+    weights_pA: np.ndarray  # [P, P + 1]
+    rates_hz: np.ndarray  # [P] expected
+    background_hz: float
+    distances_mm: np.ndarray  # [areas, areas]
 
-def population(
-    name: str, area: str, size: int, number: int, current_pA: float, background: tuple[float, int, float]
-) -> dict:
-    """Neurons of population `number` with a constant current; `background` is rate, synapses and weight."""
-    rate_hz, synapses, weight_pA = background
-    initial = {"V_init_mV": INITIAL_MEAN[number], "V_init_sd_mV": INITIAL_SD[number]}
-    return {
-        "name": name,
-        "area": area,
-        "size": int(size),
-        "neuron": NEURON | initial | {"I_e_pA": float(current_pA)},
-        "external": {"rate_hz": rate_hz, "synapses": int(synapses), "weight": float(weight_pA)},
-    }
+    @property
+    def populations(self) -> list[str]:
+        """Their names; a single area is not named."""
+        areas = [f"{name}-" if len(self.names) > 1 else "" for name in self.names]
+        return [areas[a] + POPULATIONS[k] for a, k in zip(self.area, self.kind, strict=True)]
 
+    def scaled(self, scale: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """In-degrees and weights with `scale` of the synapses, and the current [P] in pA that is lost.
 
-def projection(
-    source, target: str, indegree: float, weight_pA: float, classes: int, delay_ms: float, **delay
-) -> dict:
-    """Synapses that are dealt to their targets at random, with normal weights and delays.
+        Weights grow by 1 / sqrt(scale), which keeps the variance of the input, and the current keeps its mean
+        (van Albada et al. 2015).
+        """
+        kept, weights = scale * self.indegrees, self.weights_pA / np.sqrt(scale)
+        kept[:, -1] = np.rint(kept[:, -1])
+        lost = self.indegrees * self.weights_pA - kept * weights
+        return kept, weights, 1e-3 * NEURON["tau_syn_ms"] * lost @ np.r_[self.rates_hz, self.background_hz]
 
-    Weights take one of `classes` values; `delay` holds further fields of the delay.
-    """
-    return {
-        "source": source,
-        "target": target,
-        "indegree": {"distribution": "poisson", "mean": float(indegree)},
-        "weight": {"mean": float(weight_pA), "sd": WEIGHT_CV * abs(float(weight_pA)), "classes": classes},
-        "delay": {
-            "distribution": "normal",
-            "mean": float(delay_ms),
-            "sd": float(DELAY_CV * delay_ms),
-            **delay,
-        },
-    }
+    def network(self, scale: float, indegree_scale: float, classes: int) -> tuple[list[dict], list[dict]]:
+        """Populations and projections with `scale` of the neurons and `indegree_scale` of the synapses each.
+
+        Synapses are dealt to their targets at random, with normal delays and weights in `classes` values.
+        Sources that lie in one area and agree in weight and in synapses sent share a projection.
+        """
+        sizes, names = np.rint(scale * self.neurons).astype(int), self.populations
+        kept, weights, current = self.scaled(indegree_scale)
+        populations, projections = [], []
+        for p, name in enumerate(names):
+            here, kind = self.area[p], self.kind[p]
+            neuron = {"V_init_mV": INITIAL_MEAN[kind], "V_init_sd_mV": INITIAL_SD[kind]}
+            outside = {"rate_hz": self.background_hz, "synapses": int(kept[p, -1])}
+            populations.append({
+                "name": name,
+                "area": self.names[here],
+                "size": int(sizes[p]),
+                "neuron": NEURON | neuron | {"I_e_pA": float(current[p])},
+                "external": outside | {"weight": float(weights[p, -1])},
+            })  # fmt: skip
+            sources = np.flatnonzero(self.indegrees[p, :-1])
+            density = np.round(np.log(self.indegrees[p, sources] / self.neurons[sources]), 6)
+            pools: dict[tuple, list[int]] = {}
+            for source, *key in zip(
+                sources, self.area[sources], self.weights_pA[p, sources], density, strict=True
+            ):
+                pools.setdefault(tuple(key), []).append(source)
+            for (there, *_), pool in pools.items():
+                synapses, weight = kept[p, pool].sum(), float(weights[p, pool[0]])
+                if sizes[pool].sum() == 0 or synapses < LEAST_INDEGREE:
+                    continue
+                mean, least = DELAY_MS[self.kind[pool[0]]], {}
+                if here != there:
+                    mean, least = self.distances_mm[here, there] / SPEED_MM_PER_MS, {"min": SHORTEST_MS}
+                delay = {"distribution": "normal", "mean": float(mean), "sd": float(DELAY_CV * mean)}
+                projections.append({
+                    "source": names[pool[0]] if len(self.names) == 1 else [names[s] for s in pool],
+                    "target": name,
+                    "indegree": {"distribution": "poisson", "mean": float(synapses)},
+                    "weight": {"mean": weight, "sd": WEIGHT_CV * abs(weight), "classes": classes},
+                    "delay": delay | least,
+                })  # fmt: skip
+        return populations, projections
 
 
 def rate_of(events_hz: np.ndarray, weights_pA: np.ndarray) -> float:
