@@ -1,50 +1,28 @@
 """What the cortical networks share: the column of Potjans & Diesmann 2014, and networks of such areas.
 
-Figures: Potjans & Diesmann (2014), tables 4 and 5, as in the reference implementation that comes with NEST
-(`Potjans_2014`), which also gives the initial potentials.
+Figures in cortex.csv: Potjans & Diesmann (2014), tables 4 and 5, as in the reference implementation of NEST
+(`Potjans_2014`), which also gives the rates of the full network (`full_mean_rates`, spikes/s), and the
+initial potentials that avoid a synchronous start (`optimized`). The columns named as populations have the
+probability that a pair of neurons is connected at least once, by target (row) and source.
 """
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-POPULATIONS = ("L23E", "L23I", "L4E", "L4I", "L5E", "L5I", "L6E", "L6I")
-EXCITATORY = np.array([name.endswith("E") for name in POPULATIONS])
-NEURONS = np.array([20683, 5834, 21915, 5479, 4850, 1065, 14395, 2948])
-
-#: Probability that a pair of neurons is connected at least once; rows are targets, columns sources.
-PROBABILITIES = np.array(
-    [
-        [0.1009, 0.1689, 0.0437, 0.0818, 0.0323, 0.0, 0.0076, 0.0],
-        [0.1346, 0.1371, 0.0316, 0.0515, 0.0755, 0.0, 0.0042, 0.0],
-        [0.0077, 0.0059, 0.0497, 0.1350, 0.0067, 0.0003, 0.0453, 0.0],
-        [0.0691, 0.0029, 0.0794, 0.1597, 0.0033, 0.0, 0.1057, 0.0],
-        [0.1004, 0.0622, 0.0505, 0.0057, 0.0831, 0.3726, 0.0204, 0.0],
-        [0.0548, 0.0269, 0.0257, 0.0022, 0.0600, 0.3158, 0.0086, 0.0],
-        [0.0156, 0.0066, 0.0211, 0.0166, 0.0572, 0.0197, 0.0396, 0.2252],
-        [0.0364, 0.0010, 0.0034, 0.0005, 0.0277, 0.0080, 0.0658, 0.1443],
-    ]
+TABLE = np.genfromtxt(
+    Path(__file__).with_suffix(".csv"), delimiter=",", names=True, dtype=None, encoding="utf-8"
 )
-EXTERNAL_INDEGREES = np.array([1600, 1500, 2100, 1900, 2000, 1900, 2900, 2100])
-
-#: Rates of the full network in spikes/s, from the reference implementation (`full_mean_rates`).
-RATES_HZ = dict(zip(POPULATIONS, (0.903, 2.965, 4.414, 5.876, 7.569, 8.633, 1.105, 7.829), strict=True))
-
-#: Initial potentials in mV that avoid a synchronous start, mean and SD by population (`optimized`).
-INITIAL_MEAN = (-68.28, -63.16, -63.33, -63.45, -63.11, -61.66, -66.72, -61.43)
-INITIAL_SD = (5.36, 4.57, 4.74, 4.94, 4.94, 4.55, 5.46, 4.48)
-
+POPULATIONS = tuple(TABLE["population"].tolist())
+EXCITATORY = np.array([name.endswith("E") for name in POPULATIONS])
+NEURONS, EXTERNAL_INDEGREES = TABLE["neurons"], TABLE["external"]
+RATES_HZ = dict(zip(POPULATIONS, TABLE["rate_hz"].tolist(), strict=True))
 NEURON = {
-    "model": "lif_exp",
-    "C_m_pF": 250.0,
-    "tau_m_ms": 10.0,
-    "tau_syn_ms": 0.5,
-    "t_ref_ms": 2.0,
-    "E_L_mV": -65.0,
-    "V_th_mV": -50.0,
-    "V_reset_mV": -65.0,
-}
+    "model": "lif_exp", "C_m_pF": 250.0, "tau_m_ms": 10.0, "tau_syn_ms": 0.5, "t_ref_ms": 2.0,
+    "E_L_mV": -65.0, "V_th_mV": -50.0, "V_reset_mV": -65.0,
+}  # fmt: skip
 PSP_MV, INHIBITION, WEIGHT_CV, DELAY_CV = 0.15, -4.0, 0.1, 0.5
 SHIFT = 1.4603545088095868 / math.sqrt(2)  # |zeta(1/2)| / sqrt(2), times sqrt(tau_syn / tau_m)
 DELAY_MS = np.where(EXCITATORY, 1.5, 0.75)  # by source
@@ -55,7 +33,8 @@ LEAST_INDEGREE = 1e-4  # mean synapses per neuron; what has fewer is left out
 def indegrees() -> np.ndarray:
     """Mean synapses of a neuron by target (rows) and source: [8, 8], Potjans & Diesmann 2014, eq 1."""
     pairs = np.outer(NEURONS, NEURONS).astype(float)
-    return np.log1p(-PROBABILITIES) / np.log1p(-1 / pairs) / NEURONS[:, np.newaxis]
+    probabilities = np.array([TABLE[source] for source in POPULATIONS]).T
+    return np.log1p(-probabilities) / np.log1p(-1 / pairs) / NEURONS[:, np.newaxis]
 
 
 def current_pA(psp_mv: float) -> float:
@@ -118,7 +97,7 @@ class Areas:
         populations, projections = [], []
         for p, name in enumerate(names):
             here, kind = self.area[p], self.kind[p]
-            neuron = {"V_init_mV": INITIAL_MEAN[kind], "V_init_sd_mV": INITIAL_SD[kind]}
+            neuron = {name: float(TABLE[name][kind]) for name in ("V_init_mV", "V_init_sd_mV")}
             outside = {"rate_hz": self.background_hz, "synapses": int(kept[p, -1])}
             populations.append({
                 "name": name,
