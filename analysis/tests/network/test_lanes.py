@@ -1,4 +1,4 @@
-"""Schedules, and lanes of runs that were not made; tests/test_explained.py compares these with the mini-app."""
+"""Schedules, and lanes of runs that were not made; tests/test_explained.py has those of the mini-app."""
 
 import pytest
 from small_network import describe
