@@ -30,7 +30,7 @@ evenly over the steps, and neurons to fire alike.
 Where less fits than a step touches, T < 1, it matters that each of n threads delivers all its spikes of a
 step at once, one thread after the other, as simulated. A visit at the part x of its thread's spikes finds
 what x of a step's visits touched, and of those of the step before what is at most T ago: together
-max(x, 1 - n (1 - T)) stands for T.
+max(x, 1 - n (1 - T)) takes the place of T.
 
 `fit`: counted misses per synaptic event over the share of first accesses (Lober et al. 2026, 2.3).
 """

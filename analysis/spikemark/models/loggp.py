@@ -117,7 +117,7 @@ class Traffic:
     #: Words of each member onto sets of members, [member, set], given the set of each; for merging.
     onto: Callable[[np.ndarray], np.ndarray] | None = None
     word_bytes: int = 4
-    card: float | None = None  # bytes through the busiest card, where other ranks send through it meanwhile
+    card: float | None = None  # bytes through the busiest card, where other ranks send through it, too
     kept: dict = field(default_factory=dict, repr=False)  # what follows from it alone
 
     @property
@@ -266,7 +266,7 @@ class Collectives:
 
     def alltoallv(self, traffic: Traffic, name: str | None = None) -> float:
         """Everyone sends what there is; a measured table of alltoall is a bound where all leave at once, and
-        no others send meanwhile.
+        no others send at the same time.
 
         `name`: of the algorithm, by default the one that the library chooses.
         """

@@ -144,7 +144,7 @@ class Options(RunOptions):
 
 
 def describe(full: bool = False, **options) -> dict:
-    """The run description (miniapp/FORMAT.md) for `options`, see Options; None stands for the default.
+    """The run description (miniapp/FORMAT.md) for `options`, see Options; None is the default.
 
     `full` runs the published number of neurons for the published 10 s: 20 480, or, with `columns`, 1250 in
     each (published: 24x24, 48x48, 96x96; a description cannot hold 192x192). Areas are columns. Neighbouring

@@ -59,7 +59,7 @@ class Options(ScaledOptions):
 
 
 def describe(full: bool = False, **options) -> dict:
-    """The run description (miniapp/FORMAT.md) for `options`, see Options; None stands for the default.
+    """The run description (miniapp/FORMAT.md) for `options`, see Options; None is the default.
 
     `full` means the scale 1 if none is given. Scaling is that of the microcircuit, at the expected rates; the
     ground state holds from a scale of 0.005. A scaled copy of the original's data fires faster than the

@@ -65,7 +65,7 @@ class Options(RunOptions):
 
 
 def describe(full: bool = False, **options) -> dict:
-    """The run description (miniapp/FORMAT.md) for `options`, see Options; None stands for the default.
+    """The run description (miniapp/FORMAT.md) for `options`, see Options; None is the default.
 
     `full` uses the published sizes, in-degree and rate if they are not given. Raises BadInput naming the
     option, its value and what is expected.

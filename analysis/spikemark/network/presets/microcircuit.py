@@ -31,7 +31,7 @@ class Options(ScaledOptions):
 
 
 def describe(full: bool = False, **options) -> dict:
-    """The run description (miniapp/FORMAT.md) for `options`, see Options; None stands for the default.
+    """The run description (miniapp/FORMAT.md) for `options`, see Options; None is the default.
 
     `full` means the scale 1 if none is given. Below that, the input keeps its variance, and its mean at the
     published rates. Raises BadInput naming the option, its value and what is expected.

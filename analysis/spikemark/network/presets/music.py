@@ -119,7 +119,7 @@ def reach(structure: float, granularity: int) -> int:
 
 
 def describe(full: bool = False, **options) -> dict:
-    """The run description (miniapp/FORMAT.md) for `options`, see Options; None stands for the default.
+    """The run description (miniapp/FORMAT.md) for `options`, see Options; None is the default.
 
     `full` uses the published number of cells if no scale is given. Neighbouring areas are on neighbouring
     ranks, so applications stay apart. Raises BadInput naming the option, its value and what is expected.

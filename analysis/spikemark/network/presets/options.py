@@ -12,7 +12,7 @@ from spikemark.network.placement import check_name
 from spikemark.network.placement_field import field_of
 from spikemark.network.schedules import SCHEDULES
 
-ALL = "all"  # stands for all neurons where published rates have no population
+ALL = "all"  # all neurons, where published rates have no population
 SCALE = "neurons, as a fraction of the published "
 
 
@@ -110,7 +110,7 @@ Chosen = TypeVar("Chosen", bound=Strict)
 
 
 def choose(kind: type[Chosen], given: dict[str, Any], full: bool, published: dict[str, Any]) -> Chosen:
-    """Options of the given `kind`; None stands for the default. Raises BadInput: option, value, expected.
+    """Options of the given `kind`; None is the default. Raises BadInput: option, value, expected.
 
     With `full`, options that are not given take their `published` values.
     """
