@@ -4,10 +4,9 @@
     core          errors, files, reading, places
     launch        layouts of ranks, mpirun, srun, allocations of Slurm, watching programs
     quantities    values with interval, unit and kind; tables and parts of pages; numbers as words
-    network       run descriptions, placements, schedules as lanes, pools of neurons
+    network       run descriptions, placements, schedules as lanes, pools of neurons; known networks (presets)
     models        equations of the papers as pure functions, without files; published numbers of the papers
     machines      machine profiles
-    presets       known networks as run descriptions
     records       plans, results folders, run records, and tables made of them
     waiting, activity    one analysis each
     prediction    time, memory, energy and traffic of runs that were not made; comparison of machines
@@ -40,7 +39,6 @@ ORDER = (
     "network",
     "models",
     "machines",
-    "presets",
     "records",
     "waiting",
     "activity",

@@ -8,9 +8,9 @@ import pytest
 from spikemark.models import access
 from spikemark.network import pools
 from spikemark.network.description import read
+from spikemark.network.presets import mam, mam_benchmark
 from spikemark.prediction import memory
 from spikemark.prediction.workload import Loads, rates_of
-from spikemark.presets import mam, mam_benchmark
 from spikemark.records import record as records
 from spikemark.records.rates import rates_hz
 

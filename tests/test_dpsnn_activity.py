@@ -5,7 +5,7 @@ import program
 import pytest
 
 from spikemark.activity import UpDown, population_rate, spectrum, up_down_states
-from spikemark.presets import dpsnn
+from spikemark.network.presets import dpsnn
 from spikemark.records.recording import Recording, recording
 
 pytestmark = pytest.mark.slow

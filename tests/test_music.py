@@ -3,7 +3,7 @@
 import program
 import pytest
 
-from spikemark.presets import music
+from spikemark.network.presets import music
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,7 @@ from checkout import ROOT
 
 from spikemark.core.fields import assign
 from spikemark.measuring.peers import Figures, programs
-from spikemark.presets import PRESETS
+from spikemark.network.presets import PRESETS
 
 SCRIPT = ROOT / "workflows" / "peers" / "nest_network.py"
 

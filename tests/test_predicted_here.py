@@ -13,8 +13,8 @@ import program
 import pytest
 
 from spikemark import machines
+from spikemark.network.presets import PRESETS
 from spikemark.prediction import beside, draws
-from spikemark.presets import PRESETS
 from spikemark.records import record
 
 pytestmark = [

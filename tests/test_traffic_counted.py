@@ -12,11 +12,11 @@ from spikemark.network.description import read
 from spikemark.network.exchanges import Composed
 from spikemark.network.named_files import located
 from spikemark.network.placement import neurons, ranges
+from spikemark.network.presets import voxels
 from spikemark.prediction.partition import levels
 from spikemark.prediction.partition.graph import of_description
 from spikemark.prediction.partition.methods import METHODS, divide
 from spikemark.prediction.partition.traffic import WORD, Traffic
-from spikemark.presets import voxels
 from spikemark.records import record as records
 
 pytestmark = pytest.mark.slow

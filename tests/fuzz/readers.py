@@ -36,9 +36,9 @@ from spikemark.diff import history
 from spikemark.measuring import cachesim, energy, exchanges, meter, peers, scorep
 from spikemark.network import description, named_files, placement_file
 from spikemark.network.placement import PLACEMENTS, ranges
+from spikemark.network.presets import mam_data, voxels
 from spikemark.prediction import question
 from spikemark.prediction.partition import graph
-from spikemark.presets import mam_data, voxels
 from spikemark.records import dry_run, imported, record
 from spikemark.records.frames import configurations, load_folder
 from spikemark.running import experiments

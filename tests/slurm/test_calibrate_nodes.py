@@ -8,7 +8,7 @@ import pytest
 
 from spikemark import machines
 from spikemark.core import places
-from spikemark.presets import mam_benchmark
+from spikemark.network.presets import mam_benchmark
 from spikemark.records import record
 from spikemark.running import simulation
 

@@ -81,7 +81,7 @@ def _several() -> None:
 @functools.cache
 def _commands() -> dict[str, Any]:
     """A command for each preset, by name."""
-    from spikemark.presets import PRESETS
+    from spikemark.network.presets import PRESETS
 
     every = typer.Typer(add_completion=False, rich_markup_mode=None)
     every.callback()(_several)

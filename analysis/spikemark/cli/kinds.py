@@ -58,6 +58,6 @@ Profiles, ProfileName = (
     chosen(_machines, str | None, typer.Argument),
 )
 Experiment = chosen(_experiments, str, typer.Argument)
-Preset = registry("presets", "PRESETS")
+Preset = registry("network.presets", "PRESETS")
 Schedule = registry("network.schedules", "SCHEDULES")
 Placement = registry("network.placement", "PLACEMENTS")

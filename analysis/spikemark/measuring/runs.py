@@ -17,7 +17,7 @@ from spikemark.launch import Layout, beside
 from spikemark.launch.process import watch
 from spikemark.machines.profile import Value
 from spikemark.models import modes, serial
-from spikemark.presets import mam_benchmark
+from spikemark.network.presets import mam_benchmark
 from spikemark.records import record
 from spikemark.records.record_fields import Energy, Record
 from spikemark.running import energy

@@ -76,7 +76,6 @@ class Access:
     ratio_by_lane: dict[str, float]  # the lanes' parts of it, over the events of all lanes
     lists: float  # lists that hold at least one synapse, whole network
     possible_lists: int  # lists that would, were in-degrees unlimited
-    lists_per_neuron: np.ndarray  # [population], lists one neuron's spike enters
     out_degree: np.ndarray  # [population], synapses one neuron's spike visits
 
 
@@ -132,7 +131,6 @@ def expected(
         ratio_by_lane={name: float(weights @ part) / events for name, part in by_lane.items() if events},
         lists=float(sizes @ lists),
         possible_lists=possible,
-        lists_per_neuron=lists,
         out_degree=out_degree,
     )
 
@@ -157,9 +155,9 @@ def _log_miss(sources: float) -> float:
 
 
 def _check(neurons_per_rank: float, ranks: int, threads: int, indegree: float) -> None:
-    values = {"neurons_per_rank": neurons_per_rank, "ranks": ranks, "threads": threads}
-    for name, value in values.items():
+    least = {"neurons_per_rank": neurons_per_rank, "ranks": ranks, "threads": threads}
+    for name, value in least.items():
         if value < 1:
-            raise BadInput(f"{name}={value}: at least 1")
+            raise BadInput.of(name, value, "at least 1")
     if indegree <= 0:
-        raise BadInput(f"indegree={indegree}: above 0")
+        raise BadInput.of("indegree", indegree, "above 0")

@@ -30,7 +30,7 @@ evenly over the steps, and neurons to fire alike.
 Where less fits than a step touches, T < 1, it matters that each of n threads delivers all its spikes of a
 step at once, one thread after the other, as simulated. A visit at the part x of its thread's spikes finds
 what x of a step's visits touched, and of those of the step before what is at most T ago: together
-max(x, 1 - n (1 - T)) stands for T.
+max(x, 1 - n (1 - T)) takes the place of T.
 
 `fit`: counted misses per synaptic event over the share of first accesses (Lober et al. 2026, 2.3).
 """
@@ -41,11 +41,11 @@ import numpy as np
 from scipy import optimize
 
 from spikemark.core.errors import BadInput
-from spikemark.quantities.quantity import student
 
 MOMENTS = 64  # of a run at which the age of the caches is looked at
 FOREVER = 1e12  # steps
 FINE = 8  # parts of a step in integrals over the life of a row of the ring
+FEWEST = 3  # different shares, so that a line can fail to fit
 
 
 @dataclass(frozen=True)
@@ -92,12 +92,17 @@ def prediction(d: Delivery, size: int, line: int = 64) -> dict[str, Term]:
     touched = _Touched(d, line)
     time = touched.time(size / line)
     ages = _ages(d, time)
-    row_ages = np.array([time]) if time >= 1 else ages
-    missed = sum(events * np.mean([row.missed(age) for age in row_ages]) for _, events, row in touched.rows)
+    row_ages = [time] if time >= 1 else ages
+    in_ring = sum(events * np.mean([row.missed(age) for age in row_ages]) for _, events, row in touched.rows)
+
+    def term(*regions: _Shared) -> Term:
+        misses = sum(r.visits * float(np.mean([r.missed(age) for age in ages])) for r in regions)
+        return Term(sum(r.visits for r in regions), misses)
+
     return {
-        "lists": _term(touched.lists, ages),
-        "starts": _sum(_term(touched.starts, ages), _term(touched.filter, ages)),
-        "ring": Term(d.events, d.events * float(missed)),
+        "lists": term(touched.lists),
+        "starts": term(touched.starts, touched.filter),
+        "ring": Term(d.events, d.events * float(in_ring)),
         "words": Term(4 * d.first_accesses / line, 0.0),
         "buffers": Term(d.steps * touched.buffers, d.steps * touched.buffers * (time < 1)),
     }
@@ -117,7 +122,7 @@ def _ages(d: Delivery, time: float) -> np.ndarray:
 class _Shared:
     """A region of `lines`, in lists that are entered `entries` times in `steps`, `each` lines at a time."""
 
-    def __init__(self, entries: float, each: float, lists: float, lines: float, d: Delivery):
+    def __init__(self, d: Delivery, entries: float, each: float, lists: float, lines: float):
         self.visits, self.lines, self.regular = entries * each, lines, d.regular
         self.rate = entries / lists / d.steps if lists else 0.0
         self.sharing = lists * each / lines if lines else 0.0  # k
@@ -136,40 +141,27 @@ class _Shared:
         return self.lines * float(1 - max(0.0, 1 - self.rate * age) ** self.sharing)
 
 
-def _term(region: _Shared, ages: np.ndarray) -> Term:
-    return Term(region.visits, region.visits * float(np.mean([region.missed(age) for age in ages])))
-
-
-def _sum(one: Term, other: Term) -> Term:
-    return Term(one.visits + other.visits, one.misses + other.misses)
-
-
 class _Row:
-    """A line of the ring over its life: emptied at 0, visited with `intensity` a step, used at its end."""
+    """A line of the ring over its life: emptied at 0, visited with `profile` times `events` in all, used."""
 
-    def __init__(self, profile: np.ndarray, events_per_line: float):
-        life = np.repeat(profile[::-1], FINE) * events_per_line / FINE  # by time since it was emptied
+    def __init__(self, profile: np.ndarray, events: float):
+        life = np.repeat(profile[::-1], FINE) * events / FINE  # by time since it was emptied
         self.edges = np.arange(len(life) + 1) / FINE
-        self.visits = np.concatenate([[0.0], np.cumsum(life)])
+        self.middle = (self.edges[1:] + self.edges[:-1]) / 2
+        self.visits = np.append(0.0, np.cumsum(life))
 
-    def _untouched(self, at: np.ndarray, age: float) -> np.ndarray:
-        since = self.seen(at) - self.seen(np.maximum(at - age, 0.0))
-        return np.where(at > age, np.exp(-since), 0.0)
-
-    def seen(self, at: np.ndarray) -> np.ndarray:
-        return np.interp(at, self.edges, self.visits)
+    def _untouched(self, age: float) -> np.ndarray:
+        """Probability that the line was untouched for `age` steps, by time since it was emptied."""
+        now, then = (np.interp(at, self.edges, self.visits) for at in (self.middle, self.middle - age))
+        return np.where(self.middle > age, np.exp(then - now), 0.0)
 
     def missed(self, age: float) -> float:
         """Share of the visits that are misses."""
-        if self.visits[-1] == 0:
-            return 0.0
-        middle = (self.edges[1:] + self.edges[:-1]) / 2
-        return float(np.diff(self.visits) @ self._untouched(middle, age) / self.visits[-1])
+        return float(np.diff(self.visits) @ self._untouched(age) / (self.visits[-1] or 1.0))
 
     def resident(self, age: float) -> float:
         """Share of the lines touched within `age` steps."""
-        middle = (self.edges[1:] + self.edges[:-1]) / 2
-        return float(1 - self._untouched(middle, age).mean())
+        return float(1 - self._untouched(age).mean())
 
 
 class _Touched:
@@ -181,17 +173,17 @@ class _Touched:
         held = d.synapses / d.synapse / mean if mean else 0.0  # lists with a synapse
         lists = held * d.filtered / entered if entered else 0.0  # empty ones, too, of which there are many
         filter_bytes = min(d.starts, lists / 8)
-        self.filter = _Shared(d.filtered, 1.0, lists, filter_bytes / line, d)
+        self.filter = _Shared(d, d.filtered, 1.0, lists, filter_bytes / line)
         if d.lines_read:
             each, listed = 1 + d.beyond, d.synapses + d.starts - filter_bytes
-            self.lists = _Shared(d.lines_read, each, held * d.lines_read / entered, listed / line, d)
-            self.starts = _Shared(0.0, 0.0, 0.0, 0.0, d)
+            self.lists = _Shared(d, d.lines_read, each, held * d.lines_read / entered, listed / line)
+            self.starts = _Shared(d, 0.0, 0.0, 0.0, 0.0)
         else:
             each = 1 + (mean - 1) * d.synapse / line
-            self.lists = _Shared(entered, each, held, d.synapses / line, d)
-            self.starts = _Shared(entered, 1 + 4 / line, held, (d.starts - filter_bytes) / line, d)
+            self.lists = _Shared(d, entered, each, held, d.synapses / line)
+            self.starts = _Shared(d, entered, 1 + 4 / line, held, (d.starts - filter_bytes) / line)
         a_spike = 1 + d.routes / line / d.neurons if d.neurons else 0.0
-        self.routes = _Shared(d.spikes, a_spike, d.neurons, d.routes / line, d)
+        self.routes = _Shared(d, d.spikes, a_spike, d.neurons, d.routes / line)
         self.others, self.buffers = d.others / line, d.buffers / line
         self.rows = []  # lines, share of the events, what becomes of a line
         for room, events in d.targets:
@@ -215,37 +207,15 @@ class _Touched:
         return float(optimize.brentq(lambda age: self.resident(age) - lines, 0.0, longest))
 
 
-FEWEST = 3  # different shares, so that a line can fail to fit
-
-
-@dataclass(frozen=True)
-class Line:
-    """Misses per event = `following` + `first` x share, each with the half width of its 95 % interval.
-
-    `first`: misses that a first access has more than any synapse; `following`: of a synapse as such.
-    """
-
-    first: float
-    first_half: float
-    following: float
-    following_half: float
-    correlation: float
-
-
-def fit(shares: np.ndarray, misses: np.ndarray) -> Line:
-    """Least squares; `shares` and `misses` per synaptic event, one of each per run.
+def fit(shares: np.ndarray, misses: np.ndarray) -> float:
+    """Misses that a first access has more than any synapse: the slope of `misses` per synaptic event over the
+    `shares` of first accesses, one of each per run, by least squares.
 
     Raises BadInput for fewer than three different shares.
     """
-    from scipy.stats import linregress
-
-    shares, misses = np.asarray(shares, dtype=float), np.asarray(misses, dtype=float)
     different = len(np.unique(np.round(shares, 12)))
     if different < FEWEST:
         raise BadInput(
             f"share of first accesses: {different} different values; a line needs {FEWEST} or more"
         )
-    found = linregress(shares, misses)
-    t = student(len(shares) - 2)
-    values = (found.slope, t * found.stderr, found.intercept, t * found.intercept_stderr, found.rvalue)
-    return Line(*map(float, values))
+    return float(np.polynomial.Polynomial.fit(shares, misses, 1).convert().coef[1])

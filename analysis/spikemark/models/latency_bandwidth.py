@@ -68,20 +68,19 @@ class LatencyBandwidth:
         sizes, times = _checked(sizes, times_s)
         times = _drawn_in(times)
         starts, lines, error = _best(sizes, times)
-        repetitions = len(times)
-        generator = np.random.default_rng(seed)
+        repetitions, generator = len(times), np.random.default_rng(seed)
         free, fixed = [], []
         for _ in range(resamples if repetitions > 1 else 0):
             drawn = times[generator.integers(repetitions, size=repetitions)]
             theirs, found, _ = _best(sizes, drawn)
             free.append([(start, *line) for start, line in zip(theirs, found, strict=True)])
-            fixed.append(_lines(_Segments(sizes, drawn), starts))
-        half = (_widening(repetitions) * np.std(fixed, axis=0)).tolist() if fixed else None  # [piece, line]
-        ends = [*(s - 1 for s in starts[1:]), len(sizes) - 1]
-        pieces = [
-            Piece(int(sizes[first]), int(sizes[last]), *_quantities(lines[i], half and half[i]))
-            for i, (first, last) in enumerate(zip(starts, ends, strict=True))
-        ]
+            fixed.append(_Segments(sizes, drawn).lines(starts))
+        half = _widening(repetitions) * np.std(fixed, axis=0) if fixed else np.full_like(lines, None)
+        pieces = []
+        for first, last, line, h in zip(starts, _lasts(starts, len(sizes)), lines, half, strict=True):
+            parts = zip(line.tolist(), h.tolist() if fixed else (None, None), ("s", "s/B"), strict=True)
+            parts = [with_half(value, part, unit, "modelled") for value, part, unit in parts]
+            pieces.append(Piece(int(sizes[first]), int(sizes[last]), *parts))
         return cls(sizes, pieces, error, repetitions, free)
 
     def predict(self, size: float) -> Quantity:
@@ -91,16 +90,11 @@ class LatencyBandwidth:
         that is not above 0.
         """
         if not 0 < size < float("inf"):
-            raise BadInput(f"size={size}: bytes above 0")
+            raise BadInput.of("size", size, "bytes above 0")
         kind = "modelled" if self.sizes[0] <= size <= self.sizes[-1] else "extrapolated"
-        starts = [int(np.searchsorted(self.sizes, p.first)) for p in self.pieces]
-        value = self._at(
-            size,
-            [
-                (s, p.latency_s.value, p.seconds_per_byte.value)
-                for s, p in zip(starts, self.pieces, strict=True)
-            ],
-        )
+        starts = np.searchsorted(self.sizes, [p.first for p in self.pieces]).tolist()
+        lines = [(p.latency_s.value, p.seconds_per_byte.value) for p in self.pieces]
+        value = self._at(size, [(start, *line) for start, line in zip(starts, lines, strict=True)])
         if not self.resampled:
             return Quantity(value, unit="s", kind=kind)
         apart = np.log([self._at(size, lines) for lines in self.resampled]) - np.log(value)
@@ -127,10 +121,19 @@ class _Segments:
             beta = np.maximum((nt - n * t / w) / (nn - n * n / w), 0)
             alpha = (t - beta * n) / w
             below = alpha[0] < 0  # a latency is not negative
-            beta[0, below] = (nt / nn)[0, below]
-            alpha[0, below] = 0
+            beta[0, below], alpha[0, below] = (nt / nn)[0, below], 0
             squares = tt - 2 * (alpha * t + beta * nt) + alpha**2 * w + 2 * alpha * beta * n + beta**2 * nn
         self.alpha, self.beta, self.squares = alpha, beta, np.maximum(squares, 0)
+
+    def lines(self, starts: list[int]) -> np.ndarray:
+        """Alpha and beta of the pieces that begin at these places, [piece, alpha or beta]."""
+        at = starts, _lasts(starts, len(self.alpha))
+        return np.c_[self.alpha[at], self.beta[at]]
+
+
+def _lasts(starts: list[int], count: int) -> list[int]:
+    """Places of the last sizes of pieces that begin at `starts`."""
+    return [start - 1 for start in [*starts[1:], count]]
 
 
 @lru_cache(maxsize=64)
@@ -138,41 +141,24 @@ def _partitions(count: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """For 1, 2, … pieces: all partitions of `count` sizes, as the places of firsts and lasts [way, piece]."""
     found = []
     for pieces in range(1, min(MOST_PIECES, count // FEWEST) + 1):
-        ways = [
-            (0, *cuts)
-            for cuts in combinations(range(FEWEST, count - FEWEST + 1), pieces - 1)
-            if all(b - a >= FEWEST for a, b in zip((0, *cuts), cuts, strict=False))
-        ]
-        firsts = np.array(ways)
-        lasts = np.c_[firsts[:, 1:] - 1, np.full(len(ways), count - 1)]
-        found.append((firsts, lasts))
+        ways = [(0, *cuts) for cuts in combinations(range(FEWEST, count - FEWEST + 1), pieces - 1)]
+        firsts = np.array([way for way in ways if min(np.diff(way), default=FEWEST) >= FEWEST])
+        found.append((firsts, np.c_[firsts[:, 1:] - 1, np.full(len(firsts), count - 1)]))
     return found
 
 
 def _best(sizes: np.ndarray, times: np.ndarray) -> tuple[list[int], np.ndarray, float]:
     """Places of the pieces' first sizes, their lines [piece, alpha or beta], and the relative error."""
     segments, number = _Segments(sizes, times), times.size
-    best = None
+    best = np.inf, [], 0.0
     for firsts, lasts in _partitions(len(sizes)):
         squares = segments.squares[firsts, lasts].sum(axis=1)
         way = int(squares.argmin())
         parameters = 3 * firsts.shape[1] - 1
         criterion = number * np.log(squares[way] / number + RESOLUTION**2) + parameters * np.log(number)
-        if best is None or criterion < best[0]:
+        if criterion < best[0]:
             best = criterion, firsts[way].tolist(), float(np.sqrt(squares[way] / number))
-    _, starts, error = best
-    return starts, _lines(segments, starts), error
-
-
-def _lines(segments: _Segments, starts: list[int]) -> np.ndarray:
-    lasts = [*(s - 1 for s in starts[1:]), segments.alpha.shape[1] - 1]
-    return np.c_[segments.alpha[starts, lasts], segments.beta[starts, lasts]]
-
-
-def _quantities(line: np.ndarray, half: list[float] | None) -> list[Quantity]:
-    """Latency and seconds per byte."""
-    parts = zip(line.tolist(), half or [None, None], ("s", "s/B"), strict=True)
-    return [with_half(value, h, unit, "modelled") for value, h, unit in parts]
+    return best[1], segments.lines(best[1]), best[2]
 
 
 def _widening(repetitions: int) -> float:

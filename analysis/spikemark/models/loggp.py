@@ -40,7 +40,7 @@ BROADCASTS = ("allgather", "allgatherv", "rma_doubling", "rma_bruck")
 
 @dataclass(frozen=True)
 class Interconnect:
-    """Seconds, bytes and bytes per second. The last three are None where only messages are of interest."""
+    """Seconds, bytes and bytes per second. The last three are None where they are unknown."""
 
     latency_s: float  # between two nodes, end to end, 0 bytes
     latency_node_s: float  # the same within a node
@@ -80,7 +80,7 @@ class Interconnect:
             return values.need(f"interconnect.{name}", why)
 
         latency, bandwidth = need("latency_node"), need("bandwidth_node")
-        between = nodes > 1
+        between, leaf = nodes > 1, values.profile.get("interconnect.nodes_per_leaf")
         crowded = values.get("interconnect.congestion", 1.0) if nodes >= CROWD else 1.0
         return cls(
             need("latency") if between else latency,
@@ -89,26 +89,19 @@ class Interconnect:
             bandwidth,
             need("gap") if between else np.minimum(latency, values.get("interconnect.gap", latency / 2)),
             values.get("interconnect.eager", UNLIMITED),
+            values.text("interconnect.topology"),
+            None if leaf is None else round(leaf.value),
+            values.text("interconnect.selector"),
         )
 
     @classmethod
     def whole(cls, values: Any, why: str) -> "Interconnect":
-        """The same of two nodes alone, with topology and collectives.
-
-        Raises BadInput for any value that is unknown.
-        """
-
-        def exact(name: str) -> Any:
-            return values.profile.need(f"interconnect.{name}", why).value
-
-        topology = exact("topology")
-        return replace(
-            cls.of(values, why),
-            eager=values.need("interconnect.eager", why),
-            topology=topology,
-            nodes_per_leaf=1 if topology == "star" else round(exact("nodes_per_leaf")),
-            selector=exact("selector"),
-        )
+        """The same of two nodes alone. Raises BadInput for any value that is unknown."""
+        found = cls.of(values, why)
+        star = found.topology == "star"
+        for name in ("topology", "eager", *(() if star else ("nodes_per_leaf",)), "selector"):
+            values.profile.need(f"interconnect.{name}", why)
+        return replace(found, nodes_per_leaf=1) if star else found
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +117,7 @@ class Traffic:
     #: Words of each member onto sets of members, [member, set], given the set of each; for merging.
     onto: Callable[[np.ndarray], np.ndarray] | None = None
     word_bytes: int = 4
-    card: float | None = None  # bytes through the busiest card, where other ranks send through it meanwhile
+    card: float | None = None  # bytes through the busiest card, where other ranks send through it, too
     kept: dict = field(default_factory=dict, repr=False)  # what follows from it alone
 
     @property
@@ -203,21 +196,11 @@ class Collectives:
         """
         layouts = () if not measured else LAYOUTS if nodes > 1 else (WITHIN,)
         found = {(at, name): values.table(f"interconnect.{at}.{name}") for at in layouts for name in TABLES}
-        known = {key: rows for key, rows in found.items() if rows is not None}
-        net, cores = Interconnect.of(values, WHY, nodes), values.profile.get("node.cores")
-        leaf = values.profile.get("interconnect.nodes_per_leaf")
-        net = replace(
-            net,
-            selector=values.text("interconnect.selector"),
-            topology=values.text("interconnect.topology"),
-            nodes_per_leaf=None if leaf is None else round(leaf.value),
+        known, cores = (
+            {k: rows for k, rows in found.items() if rows is not None},
+            values.profile.get("node.cores"),
         )
-        return cls(net, known, None if cores is None else round(cores.value))
-
-    @cached_property
-    def _chosen(self) -> Interconnect:
-        """The network where the algorithm has been chosen, for which the selector does no more."""
-        return replace(self.net, selector=None)
+        return cls(Interconnect.of(values, WHY, nodes), known, None if cores is None else round(cores.value))
 
     def messages(self, traffic: Traffic, by_number: bool = False) -> float:
         """All messages leave at once; the slowest rank, or the card of a node, sets the time.
@@ -239,14 +222,7 @@ class Collectives:
         return float(max((through + copies).max(), latency + late * max(0.0, latency - gap) + card))
 
     def _rounds(self, node: np.ndarray, rounds: Iterable[tuple[np.ndarray, float]]) -> float:
-        """Mean time of the members in `_ends`, if all begin together."""
-        return float(self._ends(np.zeros(len(node)), node, rounds).mean())
-
-    def _ends(
-        self, clock: np.ndarray, node: np.ndarray, rounds: Iterable[tuple[np.ndarray, float]]
-    ) -> np.ndarray:
-        """Every member gets a message from another and waits for it, round by round. Returns when they end,
-        [..., member], from when they begin, `clock` of the same shape.
+        """Mean time of members that begin together; each gets a message and waits for it, round by round.
 
         `rounds`: (number of the sender, by receiver; bytes). Messages that leave a node in a round share its
         card. Who sends within its node copies the message before it does anything else. What is not eager
@@ -254,24 +230,23 @@ class Collectives:
         (Hockney 1994 with overheads as above). Who is its own sender gets no message.
         """
         net, nodes = self.net, np.unique(node, return_inverse=True)[1]
-        leaf, at = node // (net.nodes_per_leaf or 1), np.arange(len(node))
+        leaf, at, clock = node // (net.nodes_per_leaf or 1), np.arange(len(node)), np.zeros(len(node))
         between = net.leaf_latency_s(int(nodes.max()) + 1)
         for source, size in rounds:
-            near, late = nodes[source] == nodes, size > net.eager
+            near, own, late = nodes[source] == nodes, source % len(node) == at, size > net.eager
             shared = max(1, int(np.bincount(nodes[~near], minlength=1).max()))
             latency = np.where(leaf == leaf[source], between, net.latency_s)
             busy = np.where(near, net.busy_node_s, net.busy_s)
             latency = np.where(near, net.latency_node_s, latency)
-            copying = np.zeros(len(node))
-            copying[source[near & (source % len(node) != at)]] = size / net.bandwidth_node
-            clock = clock + copying
+            clock = clock.copy()
+            clock[source[near & ~own]] += size / net.bandwidth_node
             copied = np.where(near, 0.0, size * shared / net.bandwidth)
-            began = np.maximum(clock[..., source], clock) if late else clock[..., source]
+            began = np.maximum(clock[source], clock) if late else clock[source]
             there = began + latency + late * (latency - busy) + copied
-            clock = np.where(source % len(node) == at, clock, np.maximum(clock + busy, there))
+            clock = np.where(own, clock, np.maximum(clock + busy, there))
             if late:
-                clock[..., source] = np.maximum(clock[..., source], there)
-        return clock
+                clock[source] = np.maximum(clock[source], there)
+        return float(clock.mean())
 
     def _down(self, node: np.ndarray, size: float) -> np.ndarray:
         """When each member has so many bytes of the first: a binomial tree, the largest distance first."""
@@ -291,7 +266,7 @@ class Collectives:
 
     def alltoallv(self, traffic: Traffic, name: str | None = None) -> float:
         """Everyone sends what there is; a measured table of alltoall is a bound where all leave at once, and
-        no others send meanwhile.
+        no others send at the same time.
 
         `name`: of the algorithm, by default the one that the library chooses.
         """
@@ -360,7 +335,7 @@ class Collectives:
 
         def model(ranks: float) -> float:
             node = np.ascontiguousarray(_nodes(traffic, ranks), dtype=np.int64)
-            return _modelled(self._chosen, name, algorithm, node.tobytes(), float(size))
+            return _modelled(self.net, name, algorithm, node.tobytes(), float(size))
 
         if rows is None:
             return model(float(ranks))
@@ -434,19 +409,6 @@ def _curve(rows: np.ndarray, size: float) -> float:
     return found * max(1.0, size / sizes[-1])
 
 
-def _two_calls(net: Collectives, traffic: Traffic) -> float:
-    return net.alltoall(traffic.dense(COUNT_BYTES)) + net.alltoallv(traffic)
-
-
-def _nonblocking(net: Collectives, traffic: Traffic) -> float:
-    """All messages of a non-blocking exchange start at once, in Open MPI (libnbc) as in SimGrid.
-
-    MPICH, which combines sizes of 8 and more ranks, is taken to do the same. The spikes go to ranks by
-    number.
-    """
-    return net.alltoallv(traffic.dense(COUNT_BYTES), LINEAR) + net.messages(traffic, by_number=True)
-
-
 def _room(traffic: Traffic) -> float:
     """Bytes of a fixed buffer: it doubles from a cache line on, until the largest window has fitted.
 
@@ -457,47 +419,20 @@ def _room(traffic: Traffic) -> float:
     return WORD_BYTES * LINE_WORDS * 2.0 ** max(0, np.ceil(np.log2(need / LINE_WORDS)))
 
 
-def _fixed(net: Collectives, traffic: Traffic) -> float:
-    return net.alltoall(traffic.dense(_room(traffic)))
-
-
-def _persistent(net: Collectives, traffic: Traffic) -> float:
-    return net.alltoall(traffic.dense(_room(traffic)), "alltoall_init")
+def _linked(traffic: Traffic, sizes: bool = False) -> Traffic:
+    """A message for every pair of ranks that has something to say: its size, or with it what there is."""
+    linked = (traffic.bytes > 0).astype(float)
+    sent = COUNT_BYTES * linked
+    return Traffic(sent if sizes else traffic.bytes + sent, linked, traffic.node,
+                   card=None if sizes else traffic.card)  # fmt: skip
 
 
 def _partners(net: Collectives, traffic: Traffic) -> float:
-    linked = (traffic.bytes > 0).astype(float)
-    sizes = Traffic(COUNT_BYTES * linked, linked, traffic.node)
-    return net.messages(sizes) + net.messages(traffic)
+    return net.messages(_linked(traffic, sizes=True)) + net.messages(traffic)
 
 
 def _direct(net: Collectives, traffic: Traffic) -> float:
     return net.messages(traffic.each, by_number=True)
-
-
-def _sparse(net: Collectives, traffic: Traffic) -> float:
-    return net.messages(traffic, by_number=True) + net.barrier(traffic)
-
-
-def _own(traffic: Traffic) -> float:
-    """Bytes that a rank sends everyone, since nearly every spike has a target on every rank."""
-    return traffic.most_bytes
-
-
-def _broadcast(net: Collectives, traffic: Traffic) -> float:
-    """One call with buffers of fixed size; a second one, for spikes that do not fit, is rare."""
-    return net.allgather(traffic, _room(traffic))
-
-
-def _broadcast_sizes(net: Collectives, traffic: Traffic) -> float:
-    return net.allgather(traffic, COUNT_BYTES) + net.allgather(traffic, _own(traffic), "allgatherv")
-
-
-def _put(net: Collectives, traffic: Traffic) -> float:
-    linked = (traffic.bytes > 0).astype(float)
-    sizes = COUNT_BYTES * linked  # of empty puts, too
-    puts = Traffic(traffic.bytes + sizes, linked, traffic.node, card=traffic.card)
-    return net.messages(puts) + net.barrier(traffic)
 
 
 def _put_bruck(net: Collectives, traffic: Traffic) -> float:
@@ -533,13 +468,28 @@ def _put_step(net: Collectives, traffic: Traffic, sources, targets, blocks) -> f
 def _shared(net: Collectives, traffic: Traffic) -> float:
     nodes = len(np.unique(traffic.node))
     if nodes > 1:
-        raise BadInput(f"exchange='shared': {traffic.ranks} ranks on {nodes} nodes; allowed: on one node")
+        raise BadInput(f"exchange='shared': {traffic.ranks} ranks on {nodes} nodes; expected one node")
     return net.barrier(traffic) + net.messages(traffic.each)
 
 
+#: A rank that gathers sends everyone the same, since nearly every spike has a target on every rank.
 EXCHANGES: dict[str, Callable[[Collectives, Traffic], float]] = {
-    "alltoallv": _two_calls, "ialltoallv": _nonblocking, "alltoall": _fixed, "persistent": _persistent,
-    "neighbor": _partners, "ineighbor": _partners, "p2p": _direct, "direct": _direct, "sparse": _sparse,
-    "allgather": _broadcast, "allgatherv": _broadcast_sizes, "rma_put": _put, "rma_doubling": _put_doubling,
-    "rma_bruck": _put_bruck, "shared": _shared,
-}  # fmt: skip
+    "alltoallv": lambda net, t: net.alltoall(t.dense(COUNT_BYTES)) + net.alltoallv(t),
+    # All messages of a non-blocking exchange start at once, in Open MPI (libnbc) as in SimGrid; MPICH, which
+    # combines sizes of 8 and more ranks, is taken to do the same. The spikes go to ranks by number.
+    "ialltoallv": lambda net, t: net.alltoallv(t.dense(COUNT_BYTES), LINEAR) + net.messages(t, True),
+    "alltoall": lambda net, t: net.alltoall(t.dense(_room(t))),
+    "persistent": lambda net, t: net.alltoall(t.dense(_room(t)), "alltoall_init"),
+    "neighbor": _partners,
+    "ineighbor": _partners,
+    "p2p": _direct,
+    "direct": _direct,
+    "sparse": lambda net, t: net.messages(t, by_number=True) + net.barrier(t),
+    # Buffers of fixed size; a second call, for spikes that do not fit, is rare.
+    "allgather": lambda net, t: net.allgather(t, _room(t)),
+    "allgatherv": lambda net, t: net.allgather(t, COUNT_BYTES) + net.allgather(t, t.most_bytes, "allgatherv"),
+    "rma_put": lambda net, t: net.messages(_linked(t)) + net.barrier(t),  # sizes are put, too
+    "rma_doubling": _put_doubling,
+    "rma_bruck": _put_bruck,
+    "shared": _shared,
+}

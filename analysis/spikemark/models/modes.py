@@ -56,9 +56,18 @@ def modes(times: np.ndarray) -> list[Mode]:
     quartiles = np.quantile(values, (0.25, 0.75))
     spread = min(values.std(), (quartiles[1] - quartiles[0]) / 1.34) or values.std()
     width = max(0.9 * spread * values.size**-0.2, (high - low) / GRID)
-    tried = [_peaks(values, width * factor, low, high) for factor in WIDER]
-    grid, density, peaks = max(tried, key=lambda found: len(found[2]))  # the narrowest of equals
-    return _divide(values, density, peaks, grid, logarithmic)
+    grid, density, peaks = max((_peaks(values, width * factor, low, high) for factor in WIDER),
+                               key=lambda found: len(found[2]))  # the narrowest of equals  # fmt: skip
+    while True:  # divide the times at the lowest points between peaks; too few go with the next ones
+        valleys = grid[np.array([a + np.argmin(density[a:b]) for a, b in pairwise(peaks)], dtype=int)]
+        shares = np.diff([0, *np.searchsorted(values, valleys), values.size]) / values.size
+        if len(peaks) == 1 or shares.min() >= LEAST_SHARE:
+            break
+        peaks = np.delete(peaks, np.argmin(shares))
+    at, ends = grid[peaks], np.array([-np.inf, *valleys, np.inf])
+    at, ends = (np.exp(at), np.exp(ends)) if logarithmic else (at, ends)
+    found = [Mode(float(a), float(s), *pair) for a, s, pair in zip(at, shares, pairwise(ends), strict=True)]
+    return sorted(found, key=lambda mode: -mode.share)
 
 
 def _peaks(
@@ -76,23 +85,3 @@ def _peaks(
     stands_out = found["prominences"] > np.maximum(DEPTH * density[peaks - 1], CERTAINTY * noise)
     stands_out[np.argmax(density[peaks - 1])] = True  # even with few times
     return (edges[1:] + edges[:-1]) / 2, density, peaks[stands_out] - 1
-
-
-def _divide(
-    values: np.ndarray, density: np.ndarray, peaks: np.ndarray, grid: np.ndarray, logarithmic: bool
-) -> list[Mode]:
-    """Divides the times at the lowest points between peaks.
-
-    Modes with too few times are merged with the next one.
-    """
-    while True:
-        valleys = [a + np.argmin(density[a:b]) for a, b in pairwise(peaks)]
-        cuts = np.searchsorted(values, grid[np.array(valleys, dtype=int)])
-        shares = np.diff([0, *cuts, values.size]) / values.size
-        if len(peaks) == 1 or shares.min() >= LEAST_SHARE:
-            break
-        peaks = np.delete(peaks, np.argmin(shares))
-    ends = np.array([-np.inf, *grid[np.array(valleys, dtype=int)], np.inf])
-    at, ends = (np.exp(grid[peaks]), np.exp(ends)) if logarithmic else (grid[peaks], ends)
-    found = [Mode(float(a), float(s), *pair) for a, s, pair in zip(at, shares, pairwise(ends), strict=True)]
-    return sorted(found, key=lambda mode: -mode.share)

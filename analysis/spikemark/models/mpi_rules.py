@@ -20,7 +20,10 @@ alltoallv keeps 32 messages on their way and counts as linear. Intel MPI descend
 publish its choice.
 """
 
-from collections.abc import Callable, Iterable
+import csv
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 
@@ -31,86 +34,38 @@ DOUBLING, NEIGHBOR, RING, ROOT, TREE = "doubling", "neighbor", "ring", "root", "
 
 #: Ranks from which a row holds, bytes per pair from which it holds, algorithm; the last row that fits counts.
 Rules = tuple[tuple[int, int, str], ...]
-
-_OMPI_ALLTOALL: Rules = (
-    (2, 0, PAIRWISE), (2, 32768, LINEAR), (2, 262144, PAIRWISE),
-    (3, 0, LINEAR), (3, 524288, PAIRWISE), (3, 1048576, LINEAR),
-    (8, 0, LINEAR),
-    (16, 0, LINEAR), (16, 4, BRUCK), (16, 512, LINEAR),
-    (32, 0, BRUCK), (32, 512, LINEAR),
-    (64, 0, BRUCK), (64, 1024, LINEAR), (64, 262144, PAIRWISE),
-    (256, 0, BRUCK), (256, 1024, LINEAR), (256, 32768, PAIRWISE),
-    (512, 0, BRUCK), (512, 512, LINEAR), (512, 262144, PAIRWISE),
-    (1024, 0, BRUCK), (1024, 512, LINEAR),
-    (2048, 0, BRUCK), (2048, 1024, LINEAR),
-    (4096, 0, BRUCK), (4096, 2048, LINEAR),
-)  # fmt: skip
-_MPICH_ALLTOALL: Rules = (
-    (2, 0, LINEAR), (2, 32769, PAIRWISE), (8, 0, BRUCK), (8, 257, LINEAR), (8, 32769, PAIRWISE),
-)  # fmt: skip
-_OMPI_ALLTOALLV: Rules = (
-    (2, 0, PAIRWISE), (4, 0, LINEAR), (64, 0, PAIRWISE), (128, 0, LINEAR), (256, 0, PAIRWISE),
-    (1024, 0, LINEAR),
-)  # fmt: skip
-_OMPI_ALLGATHER: Rules = (
-    (2, 0, DOUBLING),
-    (32, 0, DOUBLING), (32, 1024, NEIGHBOR), (32, 65536, RING),
-    (64, 0, DOUBLING), (64, 512, NEIGHBOR), (64, 65536, RING),
-    (128, 0, DOUBLING), (128, 512, NEIGHBOR), (128, 131072, RING), (128, 524288, NEIGHBOR),
-    (128, 1048576, RING),
-    (256, 0, DOUBLING), (256, 1024, NEIGHBOR), (256, 131072, RING), (256, 524288, NEIGHBOR),
-    (256, 1048576, RING),
-    (512, 0, DOUBLING), (512, 2048, NEIGHBOR),
-    (1024, 0, DOUBLING), (1024, 4096, NEIGHBOR),
-)  # fmt: skip
-_OMPI_ALLGATHERV: Rules = (
-    (2, 0, BRUCK),
-    (4, 0, ROOT), (4, 256, NEIGHBOR), (4, 4096, RING), (4, 8192, NEIGHBOR), (4, 16384, BRUCK),
-    (4, 262144, NEIGHBOR),
-    (8, 0, ROOT), (8, 1024, BRUCK),
-    (16, 0, ROOT), (16, 128, BRUCK), (16, 262144, RING),
-    (32, 0, ROOT), (32, 256, BRUCK), (32, 8192, RING),
-    (64, 0, ROOT), (64, 256, BRUCK), (64, 4096, RING),
-    (128, 0, BRUCK), (128, 1024, NEIGHBOR), (128, 65536, RING),
-    (256, 0, BRUCK), (256, 1024, RING),
-    (512, 0, BRUCK), (512, 512, ROOT), (512, 1024, BRUCK), (512, 4096, NEIGHBOR), (512, 1048576, RING),
-    (1024, 0, BRUCK), (1024, 4096, NEIGHBOR),
-)  # fmt: skip
-_OMPI_BARRIER: Rules = (
-    (2, 0, DOUBLING), (4, 0, ROOT), (8, 0, DOUBLING), (64, 0, BRUCK), (256, 0, TREE), (512, 0, BRUCK),
-    (1024, 0, TREE), (4096, 0, BRUCK),
-)  # fmt: skip
-
-
-def _mpich_allgather(ranks: float) -> Rules:
-    """MPICH counts the bytes of all ranks together, and doubles up to more of them for powers of two."""
-    most = 524288 if np.log2(ranks).is_integer() else 81920
-    return ((2, 0, DOUBLING), (2, int(np.ceil(most / ranks)), RING))
-
-
-_OMPI = {
-    "alltoall": _OMPI_ALLTOALL, "alltoallv": _OMPI_ALLTOALLV, "allgather": _OMPI_ALLGATHER,
-    "allgatherv": _OMPI_ALLGATHERV, "barrier": _OMPI_BARRIER, "alltoall_init": ((2, 0, LINEAR),),
-}  # fmt: skip
-_MPICH = {
-    "alltoall": _MPICH_ALLTOALL, "alltoallv": ((2, 0, LINEAR),), "allgather": _mpich_allgather,
-    "allgatherv": _mpich_allgather, "barrier": ((2, 0, BRUCK),),
-    "alltoall_init": _MPICH_ALLTOALL,
-}  # fmt: skip
-
-#: Of `interconnect.selector`, then of the call; a function gives the rules for a number of ranks.
-RULES: dict[str, dict[str, Rules | Callable[[float], Rules]]] = {
-    "ompi": _OMPI, "mpich": _MPICH, "impi": _MPICH
-}  # fmt: skip
+#: Of `interconnect.selector`: the library whose rows of mpi_rules.csv hold.
+RULES = {"ompi": "ompi", "mpich": "mpich", "impi": "mpich"}
 DEFAULT = "ompi"
+CALLS = ("alltoall", "alltoallv", "allgather", "allgatherv", "barrier", "alltoall_init")
 
 
+@lru_cache(maxsize=1)
+def _table() -> list[dict[str, str]]:
+    with open(Path(__file__).with_suffix(".csv"), newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@lru_cache(maxsize=256)
 def rules(selector: str | None, ranks: float = 2) -> dict[str, Rules]:
-    """The rules of a library by call, for so many ranks. Raises BadInput for one that is not in RULES."""
-    found = RULES.get(selector or DEFAULT)
-    if found is None:
-        raise BadInput(f"interconnect.selector={selector!r}: allowed are {', '.join(RULES)}")
-    return {call: rows(max(2, ranks)) if callable(rows) else rows for call, rows in found.items()}
+    """The rules of a library by call, for so many ranks. Raises BadInput for one that is not in RULES.
+
+    For allgather MPICH counts the bytes of all ranks together, and doubles up to more of them where the ranks
+    are a power of two.
+    """
+    library = RULES.get(selector or DEFAULT)
+    if library is None:
+        raise BadInput.of("interconnect.selector", selector, ", ".join(RULES))
+    found: dict[str, Rules] = {}
+    for row in _table():
+        if row["library"] == library:
+            rule = int(row["ranks"]), int(row["bytes"]), row["algorithm"]
+            found[row["call"]] = (*found.get(row["call"], ()), rule)
+    if library == "mpich":
+        most = 524288 if np.log2(max(2, ranks)).is_integer() else 81920
+        gather = (2, 0, DOUBLING), (2, int(np.ceil(most / max(2, ranks))), RING)
+        found |= {"allgather": gather, "allgatherv": gather}
+    return found
 
 
 def chosen(selector: str | None, call: str, ranks: float, size: float) -> str:
@@ -125,8 +80,8 @@ def chosen(selector: str | None, call: str, ranks: float, size: float) -> str:
 def words(selector: str | None, ranks: int) -> str:
     """One line: which algorithms calls of so many ranks get, by bytes."""
     said = []
-    for call, rows in rules(selector, ranks).items():
-        starts = sorted({bytes_ for _, bytes_, _ in rows})
+    for call in CALLS:
+        starts = sorted({bytes_ for _, bytes_, _ in rules(selector, ranks)[call]})
         steps = [(b, chosen(selector, call, ranks, b)) for b in starts]
         changes = [s for before, s in zip([(0, ""), *steps], steps, strict=False) if s[1] != before[1]]
         said.append(f"{call} " + ", ".join(f"{name} from {b} B" if b else name for b, name in changes))

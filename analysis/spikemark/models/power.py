@@ -45,7 +45,7 @@ class Trace:
         if self.cumulative:
             return self.counter_j
         steps = np.diff(self.time_s) * (self.power_w[1:] + self.power_w[:-1]) / 2
-        return np.concatenate([[0.0], np.cumsum(steps)])
+        return np.append(0.0, np.cumsum(steps))
 
     @property
     def first(self) -> float:
@@ -70,15 +70,12 @@ class Trace:
         """Energy in J from the first reading to `at`; power is linear between readings, constant beyond."""
         at = np.asarray(at, dtype=float)
         i = np.clip(np.searchsorted(self.time_s, at, side="right") - 1, 0, len(self.time_s) - 2)
-        since = at - self.time_s[i]
         if self.cumulative:
-            return self._integral_j[i] + since * np.diff(self.counter_j)[i] / np.diff(self.time_s)[i]
-        inside = (
-            self._integral_j[i] + since * (self.power_w[i] + np.interp(at, self.time_s, self.power_w)) / 2
-        )
-        after = self._integral_j[-1] + (at - self.last) * self.power_w[-1]
-        before = (at - self.first) * self.power_w[0]
-        return np.where(at > self.last, after, np.where(at < self.first, before, inside))
+            slope = np.diff(self.counter_j)[i] / np.diff(self.time_s)[i]
+            return self.counter_j[i] + (at - self.time_s[i]) * slope
+        here, power = np.clip(at, self.first, self.last), np.interp(at, self.time_s, self.power_w)
+        inside = self._integral_j[i] + (here - self.time_s[i]) * (self.power_w[i] + power) / 2
+        return inside + (at - here) * power
 
     def energy_j(self, start: float, end: float) -> float:
         """Energy in J from `start` to `end`."""

@@ -14,11 +14,13 @@ independent runs.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from spikemark.core.errors import BadInput
+
+from . import statistics
 
 AT_ONCE = 1 << 22  # times that are evaluated side by side
 
@@ -56,15 +58,17 @@ class Course:
         return float(self.waiting_s.mean())
 
 
-@dataclass
 class _Meeting:
     """A lane while a run is evaluated; `begun` holds when the exchanges that are under way will arrive."""
 
-    lane: Lane
-    order: np.ndarray  # ranks sorted by group
-    first: np.ndarray  # where each group begins in that order
-    place: np.ndarray  # the group of each rank, counted from 0
-    begun: list[np.ndarray] = field(default_factory=list)
+    def __init__(self, lane: Lane, ranks: int):
+        self.lane, self.begun = lane, []
+        group = np.zeros(ranks) if lane.group is None else np.asarray(lane.group)
+        if group.shape != (ranks,):
+            raise BadInput(f"lane.group of {group.size} ranks: the compute times have {ranks}")
+        self.place = np.unique(group, return_inverse=True)[1]  # the group of each rank, counted from 0
+        self.order = np.argsort(self.place, kind="stable")  # ranks by group
+        self.first = np.searchsorted(self.place[self.order], np.arange(self.place.max() + 1))
 
     def last_of_group(self, at: np.ndarray) -> np.ndarray:
         """The latest of the times `at` [..., rank] in the group of each rank."""
@@ -88,11 +92,9 @@ def evaluate(compute: np.ndarray, lanes: Sequence[Lane]) -> Course:
     is not waiting; with a lag, waiting includes the part of the exchange that is not hidden. Raises BadInput
     for times of another shape and for groups of another number of ranks.
     """
-    c = np.asarray(compute, dtype=np.float64)
-    if c.ndim < 2 or c.size == 0:
-        raise BadInput(f"cycle times of shape {list(c.shape)}: expected [rank, cycle], neither of them empty")
+    c = statistics.times(compute)
     *runs, ranks, cycles = c.shape
-    meetings = [m for m in (_meeting(lane, ranks) for lane in lanes) if len(m.first) < ranks]
+    meetings = [m for m in (_Meeting(lane, ranks) for lane in lanes) if len(m.first) < ranks]
     transport = np.zeros(cycles)
     for lane in (m.lane for m in meetings if not m.lane.lag):
         transport[lane.period - 1 :: lane.period] += lane.exchange_s
@@ -138,17 +140,6 @@ def _passed(compute: np.ndarray, meetings: list[_Meeting]) -> tuple[np.ndarray, 
         waiting[..., s] = onward - at
         at = onward
     return waiting, at
-
-
-def _meeting(lane: Lane, ranks: int) -> _Meeting:
-    group = np.zeros(ranks, dtype=int) if lane.group is None else np.asarray(lane.group)
-    if group.shape != (ranks,):
-        raise BadInput(f"lane.group of {group.size} ranks: the compute times have {ranks}")
-    order = np.argsort(group, kind="stable")
-    _, first, place = np.unique(group[order], return_index=True, return_inverse=True)
-    back = np.empty(ranks, dtype=int)
-    back[order] = place
-    return _Meeting(lane, order, first, back)
 
 
 def lanes_of(run) -> list[Lane]:

@@ -41,9 +41,8 @@ def resampled(rows: np.ndarray, timed: np.ndarray, work: np.ndarray, chosen: Don
     `work` [rank, phase]: what every rank has to do in a phase, in any unit. Where a donor has nothing to do
     in a phase, its time is taken as it is.
     """
-    ranks, cycles = len(chosen.row), rows.shape[1]
     factor = factors(work, timed, chosen.row)
-    found = np.empty((ranks, cycles, rows.shape[2]), dtype=np.float32)
+    found = np.empty((len(factor), *rows.shape[1:]), dtype=np.float32)
     for rank, (row, turn) in enumerate(zip(chosen.row, chosen.turn, strict=True)):
         found[rank] = np.roll(rows[row], -turn, axis=0) * factor[rank]
     return found
@@ -51,8 +50,17 @@ def resampled(rows: np.ndarray, timed: np.ndarray, work: np.ndarray, chosen: Don
 
 def factors(work: np.ndarray, timed: np.ndarray, row: np.ndarray) -> np.ndarray:
     """Factors by which ranks compute longer than their donors, [rank, phase]."""
-    of_donor = work[timed][row]
-    return np.divide(work, of_donor, out=np.ones_like(of_donor), where=of_donor > 0)
+    return _over(work, work[timed][row])
+
+
+def _over(work: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """Some work over another; 1 where there is none."""
+    return np.divide(work, own, out=np.ones_like(own), where=own > 0)
+
+
+def _scaled(mean_s: np.ndarray, timed: np.ndarray, work: np.ndarray) -> np.ndarray:
+    """Mean times of the timed ranks, [row], if they had the mean work of all ranks."""
+    return (mean_s * _over(work.mean(axis=0), work[timed])).sum(axis=1)
 
 
 def slower(mean_s: np.ndarray, timed: np.ndarray, work: np.ndarray) -> float:
@@ -62,21 +70,11 @@ def slower(mean_s: np.ndarray, timed: np.ndarray, work: np.ndarray) -> float:
     The spread of the scaled times has an upper limit (97.5 %, chi-square of normal times); so many ranks of
     that spread have the expected maximum. 0 where all ranks were timed, or only one of several.
     """
-    rows, ranks = len(timed), len(work)
-    if rows in (1, ranks):
-        return 0.0
-    total = _scaled(mean_s, timed, work)
-    if not total.any():
+    rows, ranks, total = len(timed), len(work), _scaled(mean_s, timed, work)
+    if rows in (1, ranks) or not total.any():
         return 0.0
     limit = total.std(ddof=1) * np.sqrt((rows - 1) / chdtri(rows - 1, 0.975))
     return float(max(limit * expected_maximum(ranks) - (total.max() - total.mean()), 0.0) / total.mean())
-
-
-def _scaled(mean_s: np.ndarray, timed: np.ndarray, work: np.ndarray) -> np.ndarray:
-    """Mean times of the timed ranks, [row], if they had the mean work of all ranks."""
-    own = work[timed]
-    scale = np.divide(work.mean(axis=0), own, out=np.ones_like(own), where=own > 0)
-    return (mean_s * scale).sum(axis=1)
 
 
 def doubt(mean_s: np.ndarray, timed: np.ndarray, work: np.ndarray) -> float | None:
@@ -86,13 +84,10 @@ def doubt(mean_s: np.ndarray, timed: np.ndarray, work: np.ndarray) -> float | No
     is left of their spread is the error of a row as a whole. None where one of several ranks was timed, since
     it does not show how ranks differ; 0 where all were.
     """
-    rows, ranks = len(timed), len(work)
-    if rows == ranks:
-        return 0.0
-    if rows == 1:
+    rows, ranks, total = len(timed), len(work), _scaled(mean_s, timed, work)
+    if rows == 1 < ranks:
         return None
-    total = _scaled(mean_s, timed, work)
-    if not total.any():  # a phase that there is none of
+    if rows == ranks or not total.any():  # a phase that there is none of
         return 0.0
     error = total.std(ddof=1) / np.sqrt(rows) * np.sqrt(1 - rows / ranks)
     return float(student(rows - 1) * error / total.mean())

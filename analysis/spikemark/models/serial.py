@@ -11,53 +11,39 @@ from spikemark.core.errors import BadInput
 from . import statistics
 
 
-def autocovariance(compute: np.ndarray, max_lag: int | None = None) -> np.ndarray:
-    """Autocovariance of every rank about its own mean, [rank, lag 0 ... max_lag], in s^2.
+def pooled_autocorrelation(compute: np.ndarray, max_lag: int | None = None) -> np.ndarray:
+    """Autocorrelation of all ranks together, [lag 0 ... max_lag]: ranks weigh by variance, means drop out.
 
     By FFT; the sum over n - k pairs is divided by n, which keeps the estimate positive semi-definite.
     """
     array = statistics.times(compute)
-    n = array.shape[1]
+    n = array.shape[-1]
     max_lag = n - 1 if max_lag is None else max_lag
     if not 0 <= max_lag < n:
-        raise BadInput(f"max_lag={max_lag}: allowed are 0 to {n - 1}, one less than the cycles")
-    deviation = array - array.mean(axis=1, keepdims=True)
+        raise BadInput.of("max_lag", max_lag, f"0 to {n - 1}, one less than the cycles")
+    deviation = array - array.mean(axis=-1, keepdims=True)
     size = 1 << (n + max_lag - 1).bit_length()  # padding against wrap-around
-    spectrum = np.abs(np.fft.rfft(deviation, size, axis=1)) ** 2
-    return np.fft.irfft(spectrum, size, axis=1)[:, : max_lag + 1] / n
-
-
-def pooled_autocorrelation(compute: np.ndarray, max_lag: int | None = None) -> np.ndarray:
-    """Autocorrelation of all ranks together, [lag]: ranks weigh by variance, their means drop out."""
-    covariance = autocovariance(compute, max_lag).mean(axis=0)
+    spectrum = (np.abs(np.fft.rfft(deviation, size)) ** 2).mean(axis=0)
+    covariance = np.fft.irfft(spectrum, size)[: max_lag + 1] / n
     # below this the deviations are rounding errors of the mean, not variation
-    floor = (8 * np.finfo(np.float64).eps * np.abs(statistics.times(compute)).max()) ** 2
+    floor = (8 * np.finfo(np.float64).eps * np.abs(array).max()) ** 2
     return covariance / covariance[0] if covariance[0] > floor else np.full_like(covariance, np.nan)
-
-
-def sokal_window(rho: np.ndarray, c: float = 5.0) -> tuple[np.ndarray, int]:
-    """tau(W) = 1 + 2 sum_{k<=W} rho_k for every lag W, [lag], and Sokal's automatic window.
-
-    That is the first lag W >= c tau(W), beyond which noise would dominate, or the last lag.
-    """
-    tau = 2 * np.cumsum(rho) - 1
-    inside = np.arange(len(rho)) >= c * tau
-    return tau, int(np.argmax(inside)) if inside.any() else len(rho) - 1
 
 
 def integrated_time(rho: np.ndarray, c: float = 5.0) -> float:
     """Integrated autocorrelation time 1 + 2 sum_k rho_k in cycles, from `rho` [lag]; 1 if independent.
 
-    The sum stops at `sokal_window`. Never below a hundredth of a cycle, so that a sample size can be divided
-    by it.
+    The sum stops at Sokal's window, the first lag W >= c tau(W), beyond which noise would dominate, or at the
+    last lag. Never below a hundredth of a cycle, so that a sample size can be divided by it.
     """
     rho = np.asarray(rho, dtype=np.float64)
     if rho.ndim != 1 or rho.size == 0:
         raise BadInput(f"autocorrelation of shape {list(rho.shape)}: expected [lag], starting at lag 0")
     if np.isnan(rho).any():
         return float("nan")
-    tau, last = sokal_window(rho, c)
-    return max(float(tau[last]), 0.01)
+    tau = 2 * np.cumsum(rho) - 1
+    window = next((lag for lag, time in enumerate(tau) if lag >= c * time), -1)
+    return max(float(tau[window]), 0.01)
 
 
 def lumped_cv_ratio(rho: np.ndarray, window: int) -> float:
@@ -68,7 +54,7 @@ def lumped_cv_ratio(rho: np.ndarray, window: int) -> float:
     """
     rho = np.asarray(rho, dtype=np.float64)
     if not 1 <= window <= rho.size:
-        raise BadInput(f"window={window}: allowed are 1 to {rho.size}, the number of lags known")
+        raise BadInput.of("window", window, f"1 to {rho.size}, the number of lags known")
     k = np.arange(1, window)
     variance = 1 + 2 * np.sum((1 - k / window) * rho[1:window])
     return float(np.sqrt(max(variance, 0.0) / window))

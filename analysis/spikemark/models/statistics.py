@@ -11,9 +11,9 @@ from spikemark.core.errors import BadInput
 
 
 def times(compute: np.ndarray) -> np.ndarray:
-    """`compute` as a float64 array [rank, cycle] with at least one element."""
+    """`compute` as a float64 array [..., rank, cycle] with at least one element."""
     array = np.asarray(compute, dtype=np.float64)
-    if array.ndim != 2 or array.size == 0:
+    if array.ndim < 2 or array.size == 0:
         raise BadInput(
             f"cycle times of shape {list(array.shape)}: expected [rank, cycle], neither of them empty"
         )
@@ -28,8 +28,6 @@ def lump(compute: np.ndarray, window: int) -> np.ndarray:
     array = np.asarray(compute)
     cycles = array.shape[-1]
     if not 1 <= window <= cycles:
-        raise BadInput(f"window={window}: allowed are 1 to {cycles}, the number of cycles")
-    if window == 1:
-        return array
-    windows = cycles // window
-    return array[..., : windows * window].reshape(*array.shape[:-1], windows, window).sum(axis=-1)
+        raise BadInput.of("window", window, f"1 to {cycles}, the number of cycles")
+    whole = array[..., : cycles - cycles % window]
+    return array if window == 1 else whole.reshape(*array.shape[:-1], -1, window).sum(axis=-1)

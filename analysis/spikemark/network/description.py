@@ -4,9 +4,12 @@ Defaults stand here, and nowhere else in the analysis. `record`, `inject` and th
 are passed on unchecked: the mini-app checks them.
 """
 
+import itertools
+import math
 from collections.abc import Iterator
-from functools import cache, cached_property
-from typing import Annotated, Any, Literal, TypeVar
+from functools import cache, cached_property, lru_cache
+from statistics import NormalDist
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import (
@@ -22,14 +25,18 @@ from pydantic import (
 
 from spikemark.core.errors import BadInput, invalid
 
-from . import distributions, placement_field
+from . import placement_field
 
 WHOLE = 1e-6  # how far from whole a number may be that has to be: the rounding of decimal fractions
+HAIR = 1e-9  # steps within which a limit counts as lying on the grid or half-way
 MOST_HZ, MOST_MS, MOST, MOST_WEIGHT, LEAST_WEIGHT = 1e9, 1e6, 4_000_000_000, 1e12, 1e-100
 RATE_HZ = 2.5  # of ignore_and_fire
-MOST_DELAY_RATIO = 1_000_000
+MOST_DELAY_RATIO = MOST_DELAY_STEPS = 1_000_000
 MOST_EVENTS, LEAST_EVENTS = 100, 1.2e-7  # from outside, per neuron and step
 MOST_RANDOM, LEAST_RANDOM = 1e6, 1e-4  # mean of a random in-degree
+NEGLIGIBLE = 1e-11  # in-degrees rarer than the likeliest one by this factor are not drawn
+FURTHEST_SD = 6.34  # standard deviations from the mean that a weight of its own can lie
+WORD = 2.0**32  # a draw takes 32 bits
 
 
 def number(**limits: float) -> Any:
@@ -47,6 +54,36 @@ Spread = number(ge=0, le=MOST_MS)
 Magnitude = number(ge=-MOST_WEIGHT, le=MOST_WEIGHT)
 Names = str | list[str]
 Wire = Literal["compact", "aer12"]
+
+
+@lru_cache
+def _slices(classes: int) -> tuple[float, ...]:
+    """Means of the slices of equal probability of the standard normal distribution, scaled to variance 1."""
+    normal = NormalDist()
+    density = [0.0, *(normal.pdf(normal.inv_cdf(k / classes)) for k in range(1, classes)), 0.0]
+    means = [classes * (low - high) for low, high in itertools.pairwise(density)]
+    spread = math.sqrt(math.fsum(mean**2 for mean in means) / classes)
+    return tuple(mean / spread for mean in means)
+
+
+@lru_cache(maxsize=4096)  # more than the areas and populations of known networks
+def _most_synapses(mean: float) -> int:
+    """The most synapses that a neuron with a Poisson in-degree of this mean can draw."""
+    most, relative = int(mean), 1.0
+    while mean and relative > NEGLIGIBLE:
+        most += 1
+        relative *= mean / most
+    return most
+
+
+@lru_cache(maxsize=4096)  # more than the areas and populations of known networks
+def _most_events(mean: float) -> int:
+    """The most events from outside that a neuron can receive in a step, their mean being at most 100."""
+    probability = [math.exp(-mean)]
+    for k in range(1, 400):
+        probability.append(probability[-1] * mean / k)
+    tails = itertools.accumulate(reversed(probability[1:]))  # P(399 or more), P(398 or more), ...
+    return next((399 - n for n, tail in enumerate(tails) if round(WORD * tail) > 0), 0)
 
 
 class Known(BaseModel):
@@ -132,16 +169,42 @@ class Delay(Known):
     min: Spread | None = None
     max: Milliseconds | None = None
 
-    def limits(self, resolution_ms: float) -> tuple[float, float]:
-        """The limits between which delays are drawn, ms. Raises ValueError for limits that leave no delay."""
-        return distributions.delay_limits(
-            self.mean, self.sd, self.min, self.max, self.distribution, resolution_ms
-        )
+    def limits(self, step: float) -> tuple[float, float]:
+        """The limits between which delays are drawn, ms, on a grid of `step` ms; both are the only delay.
 
-    def steps(self, resolution_ms: float) -> tuple[int, int]:
-        """The shortest and the longest delay, in steps. Raises ValueError as `limits`."""
-        low, high = self.limits(resolution_ms)
-        return distributions.steps(low, resolution_ms), distributions.steps(high, resolution_ms)
+        Raises ValueError for limits that leave no delay.
+        """
+        kind, mean, sd = self.distribution, self.mean, self.sd
+        if kind != "normal" and sd > 0:
+            raise ValueError(f"sd={sd:g}: 0 for the {kind} distribution")
+        low, high = self.min, self.max
+        if low is None:
+            low = mean if kind == "constant" else min(step, mean)
+        if high is None:
+            high = 5 * mean if kind == "exponential" else mean + 4 * sd
+        if low < step * (1 - HAIR):
+            raise ValueError(f"min={low:g}: at least the resolution, {step:g} ms")
+        if low > high:
+            raise ValueError(f"min={low:g}: at most the longest, {high:g} ms")
+        if high / step > MOST_DELAY_STEPS:
+            raise ValueError(f"max={high:g}: at most {MOST_DELAY_STEPS} steps of {step:g} ms")
+        alone = kind != "exponential" and not sd
+        if alone:
+            weight = low / step - HAIR <= mean / step <= high / step + HAIR
+        elif kind == "exponential":
+            weight = low < high
+        else:
+            first, last = sorted((abs(low - mean), abs(high - mean)))
+            both = low < mean < high  # then the density at the mean lies within
+            weight = both or math.erfc(first / sd / math.sqrt(2)) > math.erfc(last / sd / math.sqrt(2))
+        if not weight:
+            raise ValueError(f"mean={mean:g}: a distribution with some weight in [{low:g}, {high:g}] ms")
+        return (mean, mean) if alone else (low, high)
+
+    def steps(self, step: float) -> tuple[int, int]:
+        """The shortest and the longest delay, in steps of the grid. Raises ValueError as `limits`."""
+        low, high = (math.floor(ms / step + 0.5 + HAIR) for ms in self.limits(step))
+        return low, high
 
 
 class Weight(Known):
@@ -155,7 +218,7 @@ class Weight(Known):
     def _of_one_sign(self) -> "Weight":
         if self.classes == 1:
             raise ValueError("classes=1: 0, or an integer from 2 to 4096")
-        if self.sd and not self.classes and self.sd > abs(self.mean) / 3:
+        if self.own and self.sd > abs(self.mean) / 3:
             raise ValueError(f"sd={self.sd:g}: at most {abs(self.mean) / 3:g}, a third of the mean")
         if self.furthest > abs(self.mean):
             most = abs(self.mean) * self.sd / self.furthest
@@ -170,12 +233,16 @@ class Weight(Known):
     @property
     def furthest(self) -> float:
         """The largest deviation from the mean."""
-        return distributions.furthest_weight(self.mean, self.sd, self.classes)
+        if self.own:
+            return min(abs(self.mean), FURTHEST_SD * self.sd)
+        return -self.sd * _slices(self.classes)[0] if self.sd else 0.0
 
     @property
     def levels(self) -> tuple[float, ...]:
         """The weights that synapses have; empty where every synapse has its own."""
-        return () if self.own else distributions.weight_levels(self.mean, self.sd, self.classes)
+        if not self.sd:
+            return (self.mean,)
+        return () if self.own else tuple(self.mean + self.sd * place for place in _slices(self.classes))
 
 
 class Projection(Known):
@@ -210,7 +277,7 @@ class Projection(Known):
     @property
     def most_synapses(self) -> int:
         """The most synapses that a target neuron can have."""
-        return distributions.most_synapses(self.indegree.mean) if self.poisson else self.indegree
+        return _most_synapses(self.indegree.mean) if self.poisson else self.indegree
 
 
 class Lane(Known):
@@ -220,15 +287,18 @@ class Lane(Known):
     group: Literal["area", "world"] | integer(1, 10**6) = "world"
     source: Names | None = Field(None, alias="from")  # only from these areas
     target: Names | None = Field(None, alias="to")  # only to these areas
-    period: integer(1, 10**6) | Literal["D", "auto"] = (
-        1  # D: delay_ratio / (lag + 1); auto: the longest exact
-    )
+    period: integer(1, 10**6) | Literal["D", "auto"] = 1  # D: D / (lag + 1); auto: the longest exact
     lag: integer(0, 1000) = 0  # windows until what is sent is due
+
+    @property
+    def ends(self) -> list[list[str] | None]:
+        """The areas that it comes from, and those that it goes to; None for all."""
+        return [[given] if isinstance(given, str) else given for given in (self.source, self.target)]
 
     @property
     def bound(self) -> bool:
         """True if the lane joins given areas only."""
-        return self.source is not None or self.target is not None
+        return self.ends != [None, None]
 
     def window(self, delay_ratio: int, lag: int) -> int:
         """Cycles of a window with D = `delay_ratio`, which has to be a multiple of `lag` + 1."""
@@ -398,7 +468,7 @@ class Description(Known):
         """The most events from outside that a neuron of the population receives in a step."""
         if not population.size or not population.outside_hz:
             return 0
-        return distributions.most_events(1e-3 * population.outside_hz * self.time.resolution_ms)
+        return _most_events(1e-3 * population.outside_hz * self.time.resolution_ms)
 
     @property
     def neurons(self) -> int:
@@ -410,9 +480,6 @@ class _OnlyTime(BaseModel):
     """The part of a description that says how long is simulated."""
 
     time: Time
-
-
-Whole = TypeVar("Whole", bound=BaseModel)
 
 
 def read(given: Any, where: str = "") -> Description:
@@ -430,7 +497,7 @@ def read_time(given: Any) -> Time:
     return _read(_OnlyTime, given, "").time
 
 
-def _read(kind: type[Whole], given: Any, where: str) -> Whole:
+def _read(kind: type[BaseModel], given: Any, where: str) -> Any:
     try:
         return kind.model_validate(given, strict=True)
     except ValidationError as error:

@@ -76,36 +76,34 @@ def read(description: Description, ranks: int, schedule: Schedule, placement: st
             for lane in given:
                 if lane not in held:
                     raise BadInput(f"{field}: no lane {lane!r}; there are {', '.join(held)}")
-    ratio = description.delay_ratio
-    if ratio == "auto":
-        ratio = _largest(description, schedule, shortest)
-        if not ratio:
-            expected = "a schedule with shorter windows: a lane has delays of less than lag + 1 cycles"
-            raise BadInput.of("delay_ratio", "auto", expected)
+    largest = _largest(description, schedule, shortest)
+    ratio = largest if description.delay_ratio == "auto" else description.delay_ratio
+    if not ratio:
+        expected = "a schedule with shorter windows: a lane has delays of less than lag + 1 cycles"
+        raise BadInput.of("delay_ratio", "auto", expected)
     found = []
     for rule in schedule.lanes:
-        name, wire, lag = rule.name, description.wire, description.lag if rule.lag is None else rule.lag
-        most = _cycles(description, shortest[name]) // (1 if shortest[name] is None else lag + 1)
+        name, wire, lag, due = rule.name, description.wire, _lag(description, rule), shortest[rule.name]
+        most = _cycles(description, due) // (1 if due is None else lag + 1)
         period = max(1, most) if rule.period == "auto" else rule.window(ratio, lag)
-        if shortest[name] is not None and period > most:  # spikes would depend on the schedule
-            largest = _largest(description, schedule, shortest) if rule.period == "D" else 0
+        if due is not None and period > most:  # spikes would depend on the schedule
+            hint = f"; the largest exact delay_ratio is {largest}" * bool(rule.period == "D" and largest)
             raise BadInput(
                 f"schedule={schedule.name}: lane {name} has windows of {period} cycles; its shortest delay"
-                f" allows {most} (lag {lag}){f'; the largest exact delay_ratio is {largest}' * bool(largest)}"
+                f" allows {most} (lag {lag}){hint}"
             )
         exchange, composed = exchange_of(description.exchange, name, lag)
         word = WORD_BYTES[wire.get(name, "compact") if isinstance(wire, dict) else wire]
         group = _group(description, rule, where, ranks)
-        found.append(Lane(name, period, lag, held[name], group, exchange, word, composed, shortest[name]))
+        found.append(Lane(name, period, lag, held[name], group, exchange, word, composed, due))
     return found
 
 
 def pairs(description: Description, schedule: Schedule, placement: str, ranks: int) -> dict[str, np.ndarray]:
     """The pairs of areas that each lane connects, boolean [source area, target area].
 
-    A pair is in at most one lane.
-
-    Raises BadInput for groups that do not divide the ranks, and for areas that the network does not have.
+    A pair is in at most one lane. Raises BadInput for groups that do not divide the ranks, and for areas that
+    the network does not have.
     """
     spans = np.array(spans_of(description, placement, ranks)).reshape(-1, 2)
     names = description.network.areas
@@ -113,17 +111,16 @@ def pairs(description: Description, schedule: Schedule, placement: str, ranks: i
     found = {}
     for number, rule in enumerate(schedule.lanes):
         ends = []
-        for field, given in (("from", rule.source), ("to", rule.target)):
-            listed = names if given is None else [given] if isinstance(given, str) else given
-            unknown = [n for i, n in enumerate(listed) if n not in names or (given and n in listed[:i])]
+        for field, listed in zip(("from", "to"), rule.ends, strict=True):
+            listed = names if listed is None else listed
+            unknown = [n for i, n in enumerate(listed) if n not in names or n in listed[:i]]
             if unknown or not listed:
                 expected = f"areas of the network, none twice: {', '.join(names)}"
                 wrong = unknown[0] if unknown else []
                 raise BadInput.of(f"schedule.{number}.{field}", wrong, expected)
             ends.append(np.isin(names, listed))
-        held = free & _joined(rule, number, spans, ranks) & np.outer(*ends)
-        found[rule.name] = held
-        free &= ~held
+        found[rule.name] = free & _joined(rule, number, spans, ranks) & np.outer(*ends)
+        free &= ~found[rule.name]
     return found
 
 
@@ -146,6 +143,10 @@ def _block(rule: Rule, ranks: int) -> int:
     return square(ranks) if rule.group == "square" else rule.group
 
 
+def _lag(description: Description, rule: Rule) -> int:
+    return description.lag if rule.lag is None else rule.lag
+
+
 def _shortest(description: Description, held: dict[str, np.ndarray]) -> dict[str, int | None]:
     """The shortest delay of each lane in steps; None where it has no synapses.
 
@@ -154,11 +155,12 @@ def _shortest(description: Description, held: dict[str, np.ndarray]) -> dict[str
     delays, network = description.shortest, description.network
     missed = np.isfinite(delays) & ~np.any(list(held.values()), axis=0)
     for i, projection in enumerate(network.projections if missed.any() else ()):
-        for source, target in network.pairs(projection):
-            if missed[source, target]:
+        for pair in network.pairs(projection):
+            if missed[pair]:
+                source, target = (network.areas[area] for area in pair)
                 raise BadInput(
-                    f"schedule: no lane for network.projections.{i}, from area {network.areas[source]!r} to"
-                    f" area {network.areas[target]!r}; every synapse needs one"
+                    f"schedule: no lane for network.projections.{i}, from area {source!r} to area {target!r};"
+                    " every synapse needs one"
                 )
     found = {name: np.min(delays, where=inside, initial=np.inf) for name, inside in held.items()}
     return {name: int(delay) if np.isfinite(delay) else None for name, delay in found.items()}
@@ -203,7 +205,7 @@ def _largest(description: Description, schedule: Schedule, shortest: dict[str, i
     for rule in schedule.lanes:
         if rule.period == "D":
             most = min(_cycles(description, shortest[rule.name]), MOST_DELAY_RATIO)
-            found.append(most - most % ((description.lag if rule.lag is None else rule.lag) + 1))
+            found.append(most - most % (_lag(description, rule) + 1))
     return min(found, default=1)
 
 
@@ -223,8 +225,7 @@ def _group(description: Description, rule: Rule, where: np.ndarray, ranks: int) 
     if not rule.bound:
         return np.zeros(ranks, dtype=int)
     names = description.network.areas
-    listed = ([given] if isinstance(given, str) else given or names for given in (rule.source, rule.target))
-    ends = {name for ends in listed for name in ends}
+    ends = {name for listed in rule.ends for name in (names if listed is None else listed)}
     joined = np.zeros(ranks, dtype=bool)
     for number, first, n in where:
         joined[first : first + n] |= names[number] in ends

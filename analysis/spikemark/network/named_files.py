@@ -43,7 +43,7 @@ def copied(description: Any, placement: Path, exchange: Path) -> Any:
 def stored(
     description: dict[str, Any], keep: Callable[[str, Path], Path | None], folder: Path
 ) -> dict[str, Any]:
-    """The description with copies of its files, as it stands in a file in `folder`.
+    """The description with copies of its files, for a file in `folder`.
 
     `keep` says where the copy of the file of a field is; None: nowhere. Raises BadInput where there is no
     such file.

@@ -47,8 +47,12 @@ def area_group(network: Network, ranks: int) -> Spans:
     The limit on the neurons of a rank is the smallest for which first fit, the largest area first, needs no
     more ranks than there are; ranks left over split the fullest. Ranks are numbered by their lowest area.
     """
-    sizes = np.bincount(network.area_of, [p.size for p in network.populations]).astype(np.int64)
-    return list(grouped(tuple(sizes.tolist()), ranks))
+    return list(grouped(tuple(sizes_of_areas(network).tolist()), ranks))
+
+
+def sizes_of_areas(network: Network) -> np.ndarray:
+    """Neurons of each area, [area]."""
+    return np.bincount(network.area_of, [p.size for p in network.populations]).astype(np.int64)
 
 
 @lru_cache(maxsize=128)
@@ -209,7 +213,7 @@ def ranges(network: Network, placement: str, ranks: int) -> tuple[Placement, boo
         raise BadInput(f"placement.weights: with placement {rule!r}; expected {' or '.join(WEIGHTED)}")
     if len(weights) != ranks:
         raise BadInput(f"placement.weights: {len(weights)} values; expected {ranks}, one for each rank")
-    spans = np.array(WEIGHTED[rule](np.bincount(area_of, sizes).astype(np.int64), weights))
+    spans = np.array(WEIGHTED[rule](sizes_of_areas(network), weights))
     return spread(sizes, spans[area_of], weights, rule).sharing(weights), False
 
 
@@ -241,11 +245,12 @@ def areas_on_ranks(description: Description, placement: str, ranks: int) -> np.n
 def spans(description: Description, placement: str, ranks: int) -> Spans:
     """The ranks of each area, (first, number). Where a file places areas on ranks that do not follow each
     other, others lie between them. Raises BadInput as `neurons`."""
-    held, found = areas_on_ranks(description, placement, ranks), []
-    for number in range(len(description.network.areas)):
-        first, last = (held[held[:, 0] == number] @ [[0, 0], [1, 1], [0, 1]]).T
-        found.append((int(first.min()), int(last.max() - first.min())) if len(first) else (0, 1))
-    return found
+    found = {}
+    for number, first, n in areas_on_ranks(description, placement, ranks).tolist():
+        begin, end = found.get(number, (first, first))
+        found[number] = min(begin, first), max(end, first + n)
+    ends = (found.get(number, (0, 1)) for number in range(len(description.network.areas)))
+    return [(first, end - first) for first, end in ends]
 
 
 def sharing(where: np.ndarray, ranks: int) -> np.ndarray:
@@ -256,12 +261,8 @@ def sharing(where: np.ndarray, ranks: int) -> np.ndarray:
     from scipy.sparse.csgraph import connected_components
 
     of_area, first, n = where.T
-    spanned = np.zeros(
-        ranks + 1, dtype=int
-    )  # areas that a rank shares with the one before it, as differences
-    np.add.at(spanned, first + 1, 1)
-    np.add.at(spanned, first + n, -1)
-    after = np.flatnonzero(spanned.cumsum()[1:ranks] > 0)
+    begun = np.bincount(first + 1, minlength=ranks + 1) - np.bincount(first + n, minlength=ranks + 1)
+    after = np.flatnonzero(begun.cumsum()[1:ranks] > 0)  # ranks that share an area with the next one
     _, lowest, number = np.unique(of_area, return_index=True, return_inverse=True)
     edges = np.r_[after, first], np.r_[after + 1, first[lowest][number]]
     joined = sparse.coo_array((np.ones(len(edges[0])), edges), (ranks, ranks))

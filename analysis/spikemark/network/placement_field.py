@@ -27,7 +27,7 @@ ALLOWED = (
 
 
 def text_of(field: Any) -> Any:
-    """The text that stands for what a description says. Raises ValueError for what is not expected."""
+    """The text for what a description says. Raises ValueError for what is not expected."""
     if isinstance(field, str) and (field == FROM_FILE or field.endswith(FILE) or SEPARATOR in field):
         raise ValueError(f"{shown(field)}; expected {ALLOWED}")
     if not isinstance(field, dict):

@@ -58,9 +58,8 @@ class Placement:
         """The same with neighbouring ranges of one rank put together."""
         same = (self.rank[1:] == self.rank[:-1]) & (self.over[1:] == 1) & (self.over[:-1] == 1)
         begins, ends = np.r_[True, ~same], np.r_[~same, True]
-        return replace(
-            self, end=self.end[ends], **{n: getattr(self, n)[begins] for n in COLUMNS if n != "end"}
-        )
+        kept = {name: getattr(self, name)[ends if name == "end" else begins] for name in COLUMNS}
+        return replace(self, **kept)
 
     def sharing(self, weights: np.ndarray | None) -> "Placement":
         """The same, made for ranks with these weights [ranks]."""
@@ -109,23 +108,19 @@ class Placement:
 
     def check(self, neurons: int, where: str) -> "Placement":
         """Raises BadInput with one line for neurons that are forgotten, repeated or nowhere."""
-        begins, after = np.r_[self.first, neurons], np.r_[0, self.end]
-        lost = self.first[: len(self.end)] > after[:-1]
+        before, nowhere = np.r_[0, self.end[:-1]], (self.rank < 0) | (self.rank + self.over > self.ranks)
         for wrong, names, expected in (
             (self.end < self.first, ("first", "end"), "an end that is not below first"),
-            (lost, ("first",), "the end of the range before: neurons are forgotten"),
-            (self.first < after[:-1], ("first",), "the end of the range before: neurons are placed twice"),
-            (
-                (self.over < 1) | (self.rank < 0) | (self.rank + self.over > self.ranks), ("rank", "over"),
-                f"ranks from 0 to {self.ranks - 1}",
-            ),
+            (self.first > before, ("first",), "the end of the range before: neurons are forgotten"),
+            (self.first < before, ("first",), "the end of the range before: neurons are placed twice"),
+            ((self.over < 1) | nowhere, ("rank", "over"), f"ranks from 0 to {self.ranks - 1}"),
             ((self.origin < 0) | (self.origin > self.first), ("origin",), "0 to the first neuron"),
-        ):  # fmt: skip
+        ):
             for i in np.flatnonzero(wrong)[:1]:
                 given = ", ".join(f"{name}={getattr(self, name)[i]}" for name in names)
                 raise BadInput(f"{where}: range {i}: {given}; expected {expected}")
-        if begins[-1] != after[-1]:
-            raise BadInput.of("end", int(after[-1]), f"{neurons}, the neurons of the network", file=where)
+        if self.neurons != neurons:
+            raise BadInput.of("end", self.neurons, f"{neurons}, the neurons of the network", file=where)
         return self
 
 
@@ -153,11 +148,7 @@ def write(path: Path, placement: Placement) -> None:
 
 def read(path: Path, neurons: int) -> Placement:
     """The placement in a file. Raises BadInput for one that does not place each of the neurons once."""
-    if path.suffix == ".npz":
-        about, columns = _from_npz(path)
-    else:
-        about = columns = read_json(path, "`spikemark partition` writes one")
-    about, columns = (part if isinstance(part, dict) else {} for part in (about, columns))
+    about, columns = _content(path)
     ranks, weights = about.get("ranks"), about.get("weights")
 
     def check(right: object, field: str, expected: str) -> None:
@@ -168,12 +159,12 @@ def read(path: Path, neurons: int) -> Placement:
     check(known, "kind", f"{KIND!r} of format_version {VERSION}")
     check(type(ranks) is int and 1 <= ranks <= MOST_RANKS, "ranks", f"an integer from 1 to {MOST_RANKS}")
     found = {name: _column(columns.get(name)) for name in COLUMNS}
-    if found["first"] is not None:
-        for name in ("over", "origin"):  # may be left out: one rank each, and the first neuron
-            if columns.get(name) is None:
-                found[name] = np.ones_like(found["first"]) if name == "over" else found["first"]
+    first = found["first"]
+    if first is not None:
+        for name, left_out in (("over", np.ones_like(first)), ("origin", first)):
+            found[name] = left_out if columns.get(name) is None else found[name]
     for name, column in found.items():
-        whole = column is not None and len(column) == len(found["first"]) > 0
+        whole = column is not None and len(column) == len(first) > 0
         check(whole, name, f"a list of integers of at most {MOST_NUMBER}, one for each range")
     if weights is not None:
         check(isinstance(weights, list) and len(weights) == ranks, "weights", "a number for each rank")
@@ -181,8 +172,7 @@ def read(path: Path, neurons: int) -> Placement:
             if type(weight) not in (int, float) or not 1e-12 <= weight <= 1e12:
                 raise BadInput.of(f"weights.{i}", weight, "a number from 1e-12 to 1e12", file=path)
         weights = np.array(weights, float)
-    method = str(about.get("method", ""))
-    return Placement(ranks, *found.values(), method, weights).check(neurons, str(path))
+    return Placement(ranks, *found.values(), str(about.get("method", "")), weights).check(neurons, str(path))
 
 
 def _column(given: Any) -> np.ndarray | None:
@@ -191,19 +181,19 @@ def _column(given: Any) -> np.ndarray | None:
         found = np.asarray(given)
     except ValueError:
         return None
-    if (
-        found.ndim != 1
-        or found.dtype.kind not in "iu"
-        or ((found < -MOST_NUMBER) | (found > MOST_NUMBER)).any()
-    ):
-        return None
-    return found.astype(np.int64)
+    whole = found.ndim == 1 and found.dtype.kind in "iu"
+    small = whole and ((found >= -MOST_NUMBER) & (found <= MOST_NUMBER)).all()
+    return found.astype(np.int64) if small else None
 
 
-def _from_npz(path: Path) -> tuple[Any, dict]:
+def _content(path: Path) -> tuple[dict, dict]:
+    """What a file says about the placement, and its columns."""
     try:
-        file = read_npz(path)
-        return json.loads(str(file["about"])), {n: file.get(n) for n in COLUMNS}
+        if path.suffix == ".npz":
+            file = read_npz(path)
+            about, columns = json.loads(str(file["about"])), {name: file.get(name) for name in COLUMNS}
+        else:
+            about = columns = read_json(path, "`spikemark partition` writes one")
     except BadInput:
         raise
     except FileNotFoundError:
@@ -212,3 +202,4 @@ def _from_npz(path: Path) -> tuple[Any, dict]:
         raise BadInput(f"{path}: cannot be read: {error.strerror or error}", code="file") from None
     except Exception:  # whatever NumPy and zlib make of damaged bytes
         raise BadInput(f"{path}: not a placement written by `spikemark partition`") from None
+    return (about, columns) if isinstance(about, dict) else ({}, columns if columns is not about else {})

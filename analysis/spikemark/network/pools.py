@@ -10,7 +10,7 @@ from spikemark.core.errors import BadInput
 
 from .description import Network, Population
 
-# stands for ln(1 - 1/1), of a pool that no draw can miss; unlike -inf it can be multiplied by 0
+# in place of ln(1 - 1/1), of a pool that no draw can miss; unlike -inf it can be multiplied by 0
 CERTAIN = -1e9
 
 

@@ -15,10 +15,10 @@ from .description import Lane
 LANES = "lanes"  # the name of a schedule whose lanes the description lists
 
 
-def _lane(name: str, group: str = "world", period: int | str = 1, lag: int | None = 0) -> Lane:
+def _lane(name: str, group: str = "world", **fields: int | str | None) -> Lane:
     """A lane as in a run description; besides, blocks of about the square root of the ranks ("square"), and
     the lag of the description's field `lag` (None)."""
-    return Lane.model_construct(name=name, group=group, period=period, lag=lag, source=None, target=None)
+    return Lane.model_construct(name=name, group=group, **fields)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,9 @@ SCHEDULES: dict[str, Schedule] = {
         Schedule("placement_only", "placement only", "area", (_WORLD,)),
         Schedule("structure_aware", "structure-aware", "area", (_NEAR, _FAR)),
         Schedule("overlapped", "overlapped", "area", (_NEAR, _lane("far", period="D", lag=None))),
-        Schedule("hierarchical", "hierarchical", "area", (_NEAR, _lane("group", "square", "auto"), _FAR)),
+        Schedule(
+            "hierarchical", "hierarchical", "area", (_NEAR, _lane("group", "square", period="auto"), _FAR)
+        ),
     )
 }
 
@@ -85,23 +87,23 @@ def _check_order(lanes: tuple[Lane, ...]) -> None:
     """
     last = None  # group of the lane before, of those that join no given areas
     for number, lane in enumerate(lanes):
-
-        def expect(right: bool, field: str, expected: str, lane=lane, number=number) -> None:
+        group, blocks = lane.group, lane.group not in ("area", "world") and last not in (None, "area")
+        rules = [
+            (all(lane.name != other.name for other in lanes[:number]), "name", "a name of its own"),
+            (not lane.bound or group == "world", "group", "'world' in a lane that has from or to"),
+        ]
+        if not lane.bound:
+            final, first = number + 1 == len(lanes), last is None
+            rules += [
+                (group != "world" or final, "group", "'area' or an integer in all but the last lane"),
+                (group != "area" or first, "group", "blocks or 'world' after the first lane"),
+                (not blocks or (group > last and group % last == 0),
+                 "group", f"a larger multiple of the group before it, {last}"),
+            ]  # fmt: skip
+            last = group
+        for right, field, expected in rules:
             if not right:
                 raise BadInput.of(f"schedule.{number}.{field}", getattr(lane, field), expected)
-
-        expect(all(lane.name != other.name for other in lanes[:number]), "name", "a name of its own")
-        if lane.bound:
-            expect(lane.group == "world", "group", "'world' in a lane that has from or to")
-            continue
-        if lane.group == "world":
-            expect(number + 1 == len(lanes), "group", "'area' or an integer in all but the last lane")
-        elif lane.group == "area":
-            expect(last is None, "group", "blocks or 'world' after the first lane")
-        elif last not in (None, "area"):
-            wider = lane.group > last and lane.group % last == 0
-            expect(wider, "group", f"a larger multiple of the group before it, {last}")
-        last = lane.group
 
 
 def square(ranks: int) -> int:

@@ -15,8 +15,8 @@ from spikemark.network.exchanges import EXCHANGES
 from spikemark.network.named_files import located
 from spikemark.network.placement import check_name
 from spikemark.network.placement_field import field_of
+from spikemark.network.presets import PRESETS
 from spikemark.network.schedules import SCHEDULES, find
-from spikemark.presets import PRESETS
 
 from . import points
 from .workload import Counting, Rates, rates_of

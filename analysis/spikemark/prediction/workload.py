@@ -17,9 +17,9 @@ from spikemark.network import lanes, pools, ring
 from spikemark.network.description import Description, Population, read
 from spikemark.network.lanes import Lane
 from spikemark.network.placement import neurons as neurons_of
+from spikemark.network.presets import published_rates
 from spikemark.network.ring import Ring
 from spikemark.network.schedules import Schedule
-from spikemark.presets import published_rates
 
 
 @dataclass(frozen=True, eq=False)

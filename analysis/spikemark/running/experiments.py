@@ -18,13 +18,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from spikemark import presets
 from spikemark.core import places
 from spikemark.core.errors import BadInput, invalid
 from spikemark.core.fields import assign
 from spikemark.core.reading import check_plain
 from spikemark.core.yaml_file import YAML, read_json_or_yaml, read_yaml
 from spikemark.machines.parts import digest as machine_digest
+from spikemark.network import presets
 from spikemark.network.named_files import located, with_content
 from spikemark.network.placement_field import name_of
 from spikemark.records.experiment_fields import (

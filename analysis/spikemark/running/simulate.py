@@ -13,8 +13,8 @@ from spikemark.core.errors import BadInput
 from spikemark.machines.parts import Machine
 from spikemark.machines.profile import Profile
 from spikemark.network.description import Description
+from spikemark.network.presets import mam
 from spikemark.prediction.workload import rates_of
-from spikemark.presets import mam
 from spikemark.records.experiment_fields import MACHINE, Experiment, as_list
 from spikemark.records.frames import preset_of
 from spikemark.records.plan import Planned, SimulatedOn

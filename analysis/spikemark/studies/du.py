@@ -14,11 +14,11 @@ from spikemark.machines.values import Values
 from spikemark.models.loggp import EXCHANGES, Collectives
 from spikemark.models.published import papers
 from spikemark.network.placement_file import Placement
+from spikemark.network.presets import voxels
+from spikemark.network.presets.options import choose
 from spikemark.prediction.partition import graph, levels, routed
 from spikemark.prediction.partition.methods import METHODS, Problem, divide, evolved, parts_of
 from spikemark.prediction.partition.traffic import WORD, Traffic
-from spikemark.presets import voxels
-from spikemark.presets.options import choose
 from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Column, Table
 from spikemark.report import plots

@@ -12,10 +12,10 @@ from spikemark.machines.values import Values
 from spikemark.models import access, mpi_rules, order_statistics, statistics, waiting_iid
 from spikemark.models.loggp import Collectives, Traffic
 from spikemark.models.published import papers
+from spikemark.network.presets import mam, mam_benchmark
 from spikemark.prediction import anchors, performance, points
 from spikemark.prediction.layout import Layout
 from spikemark.prediction.workload import Loads
-from spikemark.presets import mam, mam_benchmark
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.records.frames import Frames
 from spikemark.report import plots

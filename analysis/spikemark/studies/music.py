@@ -8,7 +8,7 @@ import pandas as pd
 from spikemark import machines
 from spikemark.machines.values import Values
 from spikemark.models.loggp import EXCHANGES, Collectives, Traffic
-from spikemark.presets.music import CELLS, describe
+from spikemark.network.presets.music import CELLS, describe
 from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Column, Table
 

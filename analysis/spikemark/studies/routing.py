@@ -16,12 +16,12 @@ from scipy import sparse
 from spikemark import machines
 from spikemark.machines.values import Values
 from spikemark.models.loggp import EXCHANGES, Collectives
+from spikemark.network.presets import voxels
+from spikemark.network.presets.options import choose
 from spikemark.prediction.partition import graph, levels, routed
 from spikemark.prediction.partition.methods import divide
 from spikemark.prediction.partition.traffic import WORD, Traffic
 from spikemark.prediction.performance import sampled
-from spikemark.presets import voxels
-from spikemark.presets.options import choose
 from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Column, Table
 from spikemark.running.simulation.platform import of_nodes

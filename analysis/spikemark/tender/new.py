@@ -17,10 +17,10 @@ import numpy as np
 from spikemark import __version__
 from spikemark.core.errors import BadInput
 from spikemark.core.files import whole_folder, write_atomically, write_json
+from spikemark.network.presets import PRESETS
 from spikemark.prediction import memory, question
 from spikemark.prediction.question import Question
 from spikemark.prediction.workload import Loads
-from spikemark.presets import PRESETS
 
 from . import formats, source
 from .acceptance import read as read_secret

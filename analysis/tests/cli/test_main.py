@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from spikemark.presets import PRESETS
+from spikemark.network.presets import PRESETS
 
 ISSUE = """--areas 4 --neurons-per-area 5000 --indegree 500 --rate 2.5 --delay-ratio 10 --delay-intra 0.5 0.25
     --delay-inter 1.5 0.75 --delay-max 2 --size-cv 0 --rate-cv 0 --seed 1"""

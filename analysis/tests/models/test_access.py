@@ -10,7 +10,7 @@ from spikemark.core.errors import BadInput
 from spikemark.models import access
 from spikemark.network import placement, schedules
 from spikemark.network.description import read
-from spikemark.presets import mam_benchmark
+from spikemark.network.presets import mam_benchmark
 
 
 def test_published_values(data):

@@ -1,4 +1,4 @@
-"""Lanes of runs that have not been made; tests/test_explained.py compares them with the mini-app's."""
+"""Schedules, and lanes of runs that were not made; tests/test_explained.py has those of the mini-app."""
 
 import pytest
 from small_network import describe
@@ -6,6 +6,7 @@ from small_network import describe
 from spikemark.core.errors import BadInput
 from spikemark.network import lanes
 from spikemark.network.description import read
+from spikemark.network.schedules import SCHEDULES, find, plan, square
 
 
 def periods(description: dict, ranks: int = 2) -> dict[str, int]:
@@ -50,3 +51,63 @@ def test_what_the_mini_app_refuses(field, value, named):
     with pytest.raises(BadInput) as error:
         periods(describe(delay_ratio=10) | {"schedule": "structure_aware"} | {field: value})
     assert error.value.field == named
+
+
+def test_properties_follow_from_the_lanes():
+    def having(what):
+        return [name for name, schedule in SCHEDULES.items() if what(schedule)]
+
+    assert having(lambda s: s.uses_delay_ratio) == ["structure_aware", "overlapped", "hierarchical"]
+    assert having(lambda s: s.lagged) == ["overlapped"]
+    assert having(lambda s: s.blocks) == ["hierarchical"]
+    assert having(lambda s: s.placement == "round_robin") == ["conventional"]
+    assert all(schedule.lanes[-1].group == "world" for schedule in SCHEDULES.values())
+
+
+@pytest.mark.parametrize(
+    ("schedule", "options", "expected"),
+    [
+        ("conventional", {}, (1, 1, 0, 1, 0)),
+        ("placement_only", {}, (1, 1, 0, 1, 0)),
+        ("structure_aware", {}, (12, 12, 0, 1, 0)),
+        ("overlapped", {}, (12, 6, 1, 1, 0)),
+        ("overlapped", {"lag": 2}, (12, 4, 2, 1, 0)),
+        ("overlapped", {"lag": 0}, (12, 12, 0, 1, 0)),
+        ("hierarchical", {}, (12, 12, 0, 4, 0)),
+        ("hierarchical", {"group_period": 3}, (12, 12, 0, 4, 3)),
+        ("hierarchical", {"group_period": 24}, (12, 12, 0, 4, 0)),
+    ],
+)
+def test_meetings_of_the_lanes(schedule, options, expected):
+    found = plan(schedule, 12, 16, **options)
+    assert (found.delay_ratio, found.window, found.lag, found.group, found.base) == expected
+
+
+def test_lanes_of_a_description_make_a_schedule():
+    found = find(
+        [{"name": "near", "group": "area"}, {"name": "a", "from": "a"}, {"name": "far", "period": "D"}]
+    )
+    assert found.name == "lanes" and found.uses_delay_ratio and found.placement == "area"
+    assert [lane.bound for lane in found.lanes] == [False, True, False]
+    assert found.lanes[1].source == "a"
+
+
+@pytest.mark.parametrize(
+    ("lanes", "complaint"),
+    [
+        ([{"name": "a", "group": "area"}, {"name": "a"}], "schedule.1.name='a'"),
+        ([{"name": "a"}, {"name": "b"}], "schedule.0.group='world'"),
+        ([{"name": "a", "group": 2}, {"name": "b", "group": "area"}], "schedule.1.group='area'"),
+        ([{"name": "a", "group": 2}, {"name": "b", "group": 3}], "schedule.1.group=3"),
+        ([{"name": "a", "group": 2, "from": "x"}], "schedule.0.group=2"),
+    ],
+)
+def test_lanes_out_of_order_are_refused(lanes, complaint):
+    with pytest.raises(BadInput) as error:
+        find(lanes)
+    assert str(error.value).startswith(complaint)
+
+
+@pytest.mark.parametrize(("ranks", "block"), [(1, 1), (2, 1), (6, 2), (12, 3), (16, 4), (17, 1)])
+def test_square(ranks, block):
+    assert square(ranks) == block

@@ -7,12 +7,12 @@ from small_machine import Machine, Value
 from spikemark import machines
 from spikemark.machines.values import Values
 from spikemark.models.loggp import EXCHANGES
+from spikemark.network.presets import mam_benchmark
 from spikemark.prediction import draws
 from spikemark.prediction.draws import Recorder
 from spikemark.prediction.layout import Layout
 from spikemark.prediction.performance import PARTS, kernel, performance
 from spikemark.prediction.workload import Loads, rates_of
-from spikemark.presets import mam_benchmark
 
 NETWORK = mam_benchmark.describe(areas=8, neurons_per_area=6000, indegree=400) | {"delay_ratio": "auto"}
 

@@ -11,8 +11,8 @@ from small_machine import Machine, Value
 
 from spikemark import machines
 from spikemark.core.errors import BadInput
+from spikemark.network.presets import mam_benchmark
 from spikemark.prediction import answers, draws, points, question, search
-from spikemark.presets import mam_benchmark
 from spikemark.quantities.quantity import Quantity
 
 NETWORK = mam_benchmark.describe(areas=8, neurons_per_area=6000, indegree=400)

@@ -17,11 +17,11 @@ from spikemark.models import mpi_rules
 from spikemark.models.loggp import Collectives, Interconnect, Traffic
 from spikemark.network.description import read
 from spikemark.network.exchanges import COMPOSED
+from spikemark.network.presets import mam_benchmark
 from spikemark.prediction import exchange
 from spikemark.prediction.layout import Layout
 from spikemark.prediction.partition import levels, routed
 from spikemark.prediction.workload import Loads, rates_of
-from spikemark.presets import mam_benchmark
 from spikemark.records import record
 from spikemark.running import simulation
 from spikemark.running.simulation import platform, smpirun

@@ -15,10 +15,10 @@ from spikemark import machines
 from spikemark.core.errors import BadInput
 from spikemark.launch.process import watch
 from spikemark.models import recursion
+from spikemark.network.presets import PRESETS
 from spikemark.prediction.layout import Layout
 from spikemark.prediction.performance import compute_s, performance
 from spikemark.prediction.workload import Loads, rates_of
-from spikemark.presets import PRESETS
 from spikemark.records import record
 from spikemark.running import simulation
 from spikemark.running.simulation import smpirun, times

@@ -8,7 +8,7 @@ from synthetic import PHASES
 from spikemark.core.errors import BadInput
 from spikemark.machines.jitter import Jitter
 from spikemark.models import serial
-from spikemark.presets import mam_benchmark
+from spikemark.network.presets import mam_benchmark
 from spikemark.running.simulation import times
 from spikemark.running.simulation.run import exchanges
 

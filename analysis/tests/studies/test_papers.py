@@ -7,11 +7,11 @@ from spikemark import machines, studies
 from spikemark.machines.values import Values
 from spikemark.models.loggp import EXCHANGES, Collectives, Traffic
 from spikemark.models.published import papers
+from spikemark.network.presets import voxels
+from spikemark.network.presets.options import choose
 from spikemark.prediction.partition import graph, levels, methods, routed
 from spikemark.prediction.partition.methods import divide
 from spikemark.prediction.partition.traffic import Traffic as Routes
-from spikemark.presets import voxels
-from spikemark.presets.options import choose
 from spikemark.studies import du, music, routing, shehzad, study
 from spikemark.studies.study import Runs
 

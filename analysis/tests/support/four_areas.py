@@ -1,6 +1,6 @@
 """Descriptions of four small areas under several schedules, for simulated machines."""
 
-from spikemark.presets import PRESETS
+from spikemark.network.presets import PRESETS
 
 RANKS = 4
 SCHEDULES = {

@@ -7,7 +7,7 @@ import pytest
 
 from spikemark.models.injected import Truth
 from spikemark.models.recursion import Lane, evaluate
-from spikemark.presets import mam_benchmark
+from spikemark.network.presets import mam_benchmark
 from spikemark.records import record
 from spikemark.waiting import theory
 from spikemark.waiting.ladder import ladder

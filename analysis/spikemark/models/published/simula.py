@@ -37,11 +37,6 @@ class Point:
         return self.product_j == self.energy_j
 
     @property
-    def implied_w(self) -> float:
-        """The power that makes the printed energy from the printed time."""
-        return self.energy_j / self.time_s
-
-    @property
     def gross_j(self) -> float | None:
         """Energy with that of the baseline, J."""
         return None if self.baseline_w is None else (self.power_w + self.baseline_w) * self.time_s
@@ -69,13 +64,11 @@ def points(table: str) -> list[Point]:
             note = f"{row['boards']} board{'s' * (row['boards'] != '1')}, {row['measurement']}"
             # measured at the wall for both boards: it says nothing of one board measured behind the supply
             baseline = parameter("baseline_embedded_2boards") if row["measurement"] == "AC" else None
-        energy = row["energy_J"]
+        time, watts, energy = row["time_s"], row["power_W_above_baseline"], row["energy_J"]
+        numbers = float(time), float(watts), float(energy)
         made.append(
-            Point(
-                int(label.split()[0]), label, note, float(row["time_s"]),
-                float(row["power_W_above_baseline"]), float(energy), baseline, len(energy.partition(".")[2]),
-            )
-        )  # fmt: skip
+            Point(int(label.split()[0]), label, note, *numbers, baseline, len(energy.partition(".")[2]))
+        )
     return made
 
 
@@ -89,17 +82,14 @@ class Definition:
 
 def definitions() -> list[Definition]:
     """The definitions that the text allows: sections II (synapses, external input) and V (events)."""
-    recurrent, external = (
-        parameter(name) for name in ("synapses_per_neuron_recurrent", "external_synapses_per_neuron")
-    )
-    rate, external_rate = parameter("mean_rate"), parameter("external_rate")
+    inside, outside, rate, external = map(parameter, (
+        "synapses_per_neuron_recurrent", "external_synapses_per_neuron", "mean_rate", "external_rate"
+    ))  # fmt: skip
     seconds = NEURONS * parameter("simulated_time")
     return [
-        Definition("recurrent", seconds * recurrent * rate),
-        Definition("recurrent + external, both at 3.2 Hz", seconds * (recurrent + external) * rate),
-        Definition(
-            "recurrent at 3.2 Hz + external at 3 Hz", seconds * (recurrent * rate + external * external_rate)
-        ),
+        Definition("recurrent", seconds * inside * rate),
+        Definition("recurrent + external, both at 3.2 Hz", seconds * (inside + outside) * rate),
+        Definition("recurrent at 3.2 Hz + external at 3 Hz", seconds * (inside * rate + outside * external)),
     ]
 
 
@@ -108,36 +98,30 @@ def microjoule(energy_j: float, definition: Definition) -> float:
     return 1e6 * energy_j / definition.events
 
 
+def _table4() -> dict[str, tuple[float, str]]:
+    """Energy and printed microjoule per event of the platforms of Table IV whose energy is known."""
+    rows = (row for row in papers.rows("simula_table4") if row["energy_J_used"])
+    return {row["platform"]: (float(row["energy_J_used"]), row["uJ_per_syn_event"]) for row in rows}
+
+
 def reproducing() -> list[Definition]:
     """The definitions that give every published figure of Table IV whose energy is known."""
-    known = [r for r in papers.rows("simula_table4") if r["energy_J_used"]]
-    return [
-        d
-        for d in definitions()
-        if all(f"{microjoule(float(r['energy_J_used']), d):.1f}" == r["uJ_per_syn_event"] for r in known)
-    ]
+    known = _table4().values()
+    return [d for d in definitions() if all(f"{microjoule(joule, d):.1f}" == said for joule, said in known)]
 
 
 def slips() -> list[str]:
     """What does not fit together in the published tables; computed from them."""
     found = [
         f"Table {number}, {p.label} core: {p.energy_j:g} J is printed, but {p.time_s:g} s at {p.power_w:g} W"
-        f" are {p.product_j:g} J; the printed energy takes {p.implied_w:.1f} W."
+        f" are {p.product_j:g} J; the printed energy takes {p.energy_j / p.time_s:.1f} W."
         for number, table in (("II", X86), ("III", ARM))
         for p in points(table)
         if not p.consistent
     ]
     names = " and ".join(d.name for d in reproducing())
-    values = {
-        r["platform"]: r["uJ_per_syn_event"] for r in papers.rows("simula_table4") if r["energy_J_used"]
-    }
-    theirs = " and ".join(f"{value} µJ ({name})" for name, value in values.items())
-    recurrent = definitions()[0]
-    others = " and ".join(
-        f"{microjoule(float(r['energy_J_used']), recurrent):.1f}"
-        for r in papers.rows("simula_table4")
-        if r["energy_J_used"]
-    )
+    theirs = " and ".join(f"{said} µJ ({platform})" for platform, (_, said) in _table4().items())
+    others = " and ".join(f"{microjoule(joule, definitions()[0]):.1f}" for joule, _ in _table4().values())
     return [
         *found,
         f"Table IV: {theirs} need events of {names}; the text defines an event by the synapses of a neuron,"

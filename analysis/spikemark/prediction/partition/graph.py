@@ -25,8 +25,8 @@ from spikemark.core.reading import read_json
 from spikemark.network import description, pools
 from spikemark.network.description import Description
 from spikemark.network.named_files import located
-from spikemark.presets import voxels
-from spikemark.presets.options import choose
+from spikemark.network.presets import voxels
+from spikemark.network.presets.options import choose
 
 RATE_HZ = 2.5  # of units whose rate nobody states
 BYTES_PER_PAIR = 60  # at most, of all copies of a pair of units together

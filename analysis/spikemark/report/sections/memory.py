@@ -92,8 +92,8 @@ def counted_misses(found: Answer) -> tuple[Figure | None, str]:
         return None, f"Cache misses: {'; '.join(sorted(reasons))}."
     frame = pd.DataFrame(rows)
     try:
-        line = caches.fit(frame["first_per_event"].to_numpy(), frame["misses_per_event"].to_numpy())
-        said = f" A first access causes {number(line.first)} misses more than a following synapse."
+        more = caches.fit(frame["first_per_event"].to_numpy(), frame["misses_per_event"].to_numpy())
+        said = f" A first access causes {number(more)} misses more than a following synapse."
     except BadInput:
         said = ""
     caption = f"A dot per run: misses of the last-level cache in deliver (counted).{said}"

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from spikemark.network import description
+from spikemark.network.presets import PRESETS, voxels
 from spikemark.prediction.partition import graph
-from spikemark.presets import PRESETS, voxels
 
 
 def small(**options) -> dict:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from spikemark.network import placement_file
+from spikemark.network.presets import voxels
 from spikemark.prediction.partition.methods import METHODS
-from spikemark.presets import voxels
 
 
 @pytest.fixture

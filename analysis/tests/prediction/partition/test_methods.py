@@ -9,11 +9,11 @@ from spikemark import machines
 from spikemark.core.errors import BadInput
 from spikemark.network import description
 from spikemark.network.placement import ranges
+from spikemark.network.presets import PRESETS
 from spikemark.prediction.layout import Layout, threads_of
 from spikemark.prediction.partition import graph, levels, methods, weights
 from spikemark.prediction.partition.methods import METHODS, divide
 from spikemark.prediction.partition.traffic import Traffic, per_unit
-from spikemark.presets import PRESETS
 
 HERE = [name for name, method in METHODS.items() if method.here]
 WEIGHTED = [name for name, method in METHODS.items() if method.weighted]

@@ -1,4 +1,4 @@
-"""A network of cortical areas, and reading it from a user's own copy of the original multi-area model.
+"""A network of cortical areas from a user's own copy of the original multi-area model.
 
 The copy (github.com/INM-6/multi-area-model) is licensed CC BY-NC-SA 4.0 and not part of Spikemark. Three
 files are read, from where a clone has them or from one folder:
@@ -12,7 +12,6 @@ files are read, from where a clone has them or from one folder:
 
 import json
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from spikemark.core.errors import BadInput
 from spikemark.core.npy import read_npy
 
 from . import cortex
+from .cortex import Areas
 
 BACKGROUND_HZ = 10.0
 MODEL, RATES, STABLE = "*_Data_Model_*.json", "fullscale_rates.json", "K_prime_original.npy"
@@ -31,24 +31,7 @@ FOLDERS = {
     STABLE: (".", "figures/SchueckerSchmidt2017"),
 }
 KINDS = [name.removeprefix("L") for name in cortex.POPULATIONS]
-
-
-@dataclass(frozen=True)
-class Areas:
-    """A network of areas at full size; P populations in all, numbered area by area.
-
-    The last column of `indegrees` and `weights_pA` is the background, Poisson input at `background_hz`.
-    """
-
-    names: list[str]  # of the areas
-    area: np.ndarray  # [P] number of the area
-    kind: np.ndarray  # [P] number in cortex.POPULATIONS
-    neurons: np.ndarray  # [P]
-    indegrees: np.ndarray  # [P, P + 1] mean synapses of a neuron by target and source
-    weights_pA: np.ndarray  # [P, P + 1]
-    rates_hz: np.ndarray  # [P] expected
-    background_hz: float
-    distances_mm: np.ndarray  # [areas, areas]
+LEAST = {"synapse_weights_mean": -math.inf, "distances": 5e-324}  # of an entry; of others 0
 
 
 def read(folder: str) -> Areas:
@@ -69,9 +52,9 @@ def read(folder: str) -> Areas:
         for field in ("synapses", "synapse_weights_mean")
     )
     indegrees = synapses / neurons[:, np.newaxis]
-    stable = _find(folder, STABLE, needed=False)
-    if stable is not None:
+    if (stable := _find(folder, STABLE, needed=False)) is not None:
         indegrees[:, :-1] = _matrix(stable, len(populations))
+    distances = [[model.number("distances", a, b) if a != b else 0.0 for b in names] for a in names]
     return Areas(
         names=names,
         area=np.array([names.index(area) for area, _ in populations]),
@@ -81,10 +64,8 @@ def read(folder: str) -> Areas:
         weights_pA=weights,
         rates_hz=np.array([rates.number(*one) for one in populations]),
         background_hz=BACKGROUND_HZ,
-        distances_mm=np.array([
-            [model.number("distances", a, b) if a != b else 0.0 for b in names] for a in names
-        ]),
-    )  # fmt: skip
+        distances_mm=np.array(distances),
+    )
 
 
 class _Data:
@@ -117,9 +98,8 @@ class _Data:
 
     def number(self, *keys: str) -> float:
         """A weight, or a number of at least 0; a distance is above 0."""
-        found = self.entry(keys)
+        found, least = self.entry(keys), LEAST.get(keys[0], 0)
         right = not isinstance(found, bool) and isinstance(found, int | float) and math.isfinite(found)
-        least = {"synapse_weights_mean": -math.inf, "distances": 5e-324}.get(keys[0], 0)
         expected = f"a finite number{'' if least == -math.inf else ' above 0' if least else ' of at least 0'}"
         self.check(right and found >= least, keys, found, expected)
         return float(found)

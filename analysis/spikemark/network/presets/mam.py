@@ -19,15 +19,14 @@ from collections.abc import Callable
 from statistics import NormalDist
 
 import numpy as np
-from pydantic import Field
 
 from . import cortex, mam_data
-from .mam_data import BACKGROUND_HZ, Areas
-from .options import ALL, SCALE, PublishedRates, ScaledOptions, choose
+from .cortex import Areas
+from .mam_data import BACKGROUND_HZ
+from .options import ALL, SCALE, PublishedRates, ScaledOptions, choose, option
 
 SUMMARY = "multi-area model of macaque visual cortex, ground state, 32 areas of eight populations"
-SPEED_MM_PER_MS, SHORTEST_MS, DELAY_RATIO = 3.5, 1.0, 10
-LEAST_INDEGREE = 1e-4  # mean synapses per neuron; what has fewer is left out
+DELAY_RATIO = 10
 WEIGHT_CLASSES = 8  # leaves room in a synapse for delays up to 54 ms to as many neurons as an area has
 POWER = 0.6  # of the scale for in-degrees, as in microcircuit; measured at the scales 0.005 to 0.05
 
@@ -52,15 +51,15 @@ RATES = PublishedRates(
 class Options(ScaledOptions):
     """What `describe` accepts; the defaults suit a laptop."""
 
-    schedule: str = Field("structure_aware", description="a schedule of the mini-app")
-    scale: float = Field(0.01, ge=0.001, le=1, description=f"{SCALE}4.13 million")
-    from_: str | None = Field(
-        None, description="folder with a copy of the original model's data, read instead of drawing areas"
+    schedule: str = option("structure_aware", "a schedule of the mini-app")
+    scale: float = option(0.01, f"{SCALE}4.13 million", ge=0.001, le=1)
+    from_: str | None = option(
+        None, "folder with a copy of the original model's data, read instead of drawing areas"
     )
 
 
 def describe(full: bool = False, **options) -> dict:
-    """The run description (miniapp/FORMAT.md) for `options`, see Options; None stands for the default.
+    """The run description (miniapp/FORMAT.md) for `options`, see Options; None is the default.
 
     `full` means the scale 1 if none is given. Scaling is that of the microcircuit, at the expected rates; the
     ground state holds from a scale of 0.005. A scaled copy of the original's data fires faster than the
@@ -68,53 +67,18 @@ def describe(full: bool = False, **options) -> dict:
     Raises BadInput naming the option or the file, the value and what is expected.
     """
     chosen = choose(Options, options, full, {"scale": 1.0})
-    areas = draw(chosen.seed) if chosen.from_ is None else mam_data.read(chosen.from_)
-    return chosen.described(*_network(areas, chosen.scale, chosen.of_synapses(POWER)), DELAY_RATIO)
+    areas = _areas(chosen.seed, chosen.from_)
+    return chosen.run(*areas.network(chosen.scale, chosen.of_synapses(POWER), WEIGHT_CLASSES), DELAY_RATIO)
 
 
 def rates_hz(seed: int, from_: str | None = None) -> dict[str, float]:
     """Expected rate of each population, which differs between areas and within them, in Hz."""
-    areas = draw(seed) if from_ is None else mam_data.read(from_)
-    return dict(zip(_names(areas), map(float, areas.rates_hz), strict=True))
+    areas = _areas(seed, from_)
+    return dict(zip(areas.populations, map(float, areas.rates_hz), strict=True))
 
 
-def _names(areas: Areas) -> list[str]:
-    pairs = zip(areas.area, areas.kind, strict=True)
-    return [f"{areas.names[a]}-{cortex.POPULATIONS[k]}" for a, k in pairs]
-
-
-def _network(areas: Areas, scale: float, indegree_scale: float) -> tuple[list[dict], list[dict]]:
-    """Populations and projections with `scale` of the neurons and `indegree_scale` of the synapses each.
-
-    Sources that lie in one area and agree in weight and in synapses sent share a projection.
-    """
-    sizes, names = np.rint(scale * areas.neurons).astype(int), _names(areas)
-    rates = np.r_[areas.rates_hz, areas.background_hz]
-    kept, weights, current = cortex.scaled(areas.indegrees, areas.weights_pA, rates, indegree_scale)
-    populations, projections = [], []
-    for p, name in enumerate(names):
-        background = areas.background_hz, kept[p, -1], weights[p, -1]
-        here, kind = areas.area[p], areas.kind[p]
-        populations.append(cortex.population(name, areas.names[here], sizes[p], kind, current[p], background))
-        indegrees = areas.indegrees[p, :-1]
-        sources = np.flatnonzero(indegrees)
-        density = np.round(np.log(indegrees[sources] / areas.neurons[sources]), 6)
-        keys = zip(areas.area[sources], areas.weights_pA[p, sources], density, strict=True)
-        pools: dict[tuple, list[int]] = {}
-        for key, source in zip(keys, sources, strict=True):
-            pools.setdefault(key, []).append(source)
-        for (there, *_), pool in pools.items():
-            synapses = kept[p, pool].sum()
-            if sizes[pool].sum() == 0 or synapses < LEAST_INDEGREE:
-                continue
-            delay, least = cortex.DELAY_MS[areas.kind[pool[0]]], {}
-            if here != there:
-                delay, least = areas.distances_mm[here, there] / SPEED_MM_PER_MS, {"min": SHORTEST_MS}
-            sent = [names[source] for source in pool]
-            projections.append(
-                cortex.projection(sent, name, synapses, weights[p, pool[0]], WEIGHT_CLASSES, delay, **least)
-            )
-    return populations, projections
+def _areas(seed: int, from_: str | None) -> Areas:
+    return draw(seed) if from_ is None else mam_data.read(from_)
 
 
 def draw(seed: int) -> Areas:

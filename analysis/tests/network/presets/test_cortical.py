@@ -9,7 +9,7 @@ from mam_copy import EVERY
 from short_run import activity
 
 from spikemark.core.errors import BadInput
-from spikemark.presets import cortex, mam, microcircuit
+from spikemark.network.presets import cortex, mam, microcircuit
 
 
 @pytest.fixture(scope="module")

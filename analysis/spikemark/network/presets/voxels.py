@@ -19,12 +19,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import model_validator
 from scipy import sparse
 
-from spikemark.core.errors import BadInput
-
-from .options import RunOptions, choose
+from .options import RunOptions, choose, option
 
 SUMMARY = "voxels in regions with uneven, local connectivity, as a network to run or as a coarse graph"
 KIND = "voxel graph"
@@ -54,41 +52,31 @@ class Voxels:
 class Options(RunOptions):
     """What `describe` accepts; the defaults suit a laptop."""
 
-    form: Literal["run", "graph"] = Field(
-        "run", description="run: a run description; graph: a coarse graph for partition"
+    form: Literal["run", "graph"] = option(
+        "run", "run: a run description; graph: a coarse graph for partition"
     )
-    voxels: int = Field(64, ge=1, le=MOST_VOXELS, description="number of voxels")
-    neurons: int = Field(20_000, ge=4, le=MOST_NEURONS, description="neurons of all voxels")
-    indegree: int = Field(100, ge=7, le=100_000, description="synapses per neuron")
-    geometry: Literal["ball", "sheet"] = Field("ball", description="where voxels lie")
-    regions: int = Field(8, ge=1, le=10_000, description="regions; voxels are sorted by them")
-    connected: float = Field(
-        0.25, gt=0, le=1, description="share of the other voxels that a voxel gets input from"
-    )
-    lambda_: float = Field(
-        0.31, ge=1e-6, le=1e6, description="distance over which connections fall by e, in radii"
-    )
-    weight_sd: float = Field(
-        1.5, ge=0, le=5, description="SD of the logarithms of the weights of pairs of voxels"
-    )
-    unevenness: float = Field(0.2, ge=0, le=10, description="CV of how strongly voxels project to others")
-    size_cv: float = Field(0.2, ge=0, le=10, description="CV of the voxels' neurons")
-    rate: float = Field(2.5, ge=0, le=1e6, description="mean rate, spikes/s")
-    delay_ms: float = Field(2.0, ge=1, le=1000, description="delay between voxels, ms")
+    voxels: int = option(64, "number of voxels", ge=1, le=MOST_VOXELS)
+    neurons: int = option(20_000, "neurons of all voxels", ge=4, le=MOST_NEURONS)
+    indegree: int = option(100, "synapses per neuron", ge=7, le=100_000)
+    geometry: Literal["ball", "sheet"] = option("ball", "where voxels lie")
+    regions: int = option(8, "regions; voxels are sorted by them", ge=1, le=10_000)
+    connected: float = option(0.25, "share of the other voxels that a voxel gets input from", gt=0, le=1)
+    lambda_: float = option(0.31, "distance over which connections fall by e, in radii", ge=1e-6, le=1e6)
+    weight_sd: float = option(1.5, "SD of the logarithms of the weights of pairs of voxels", ge=0, le=5)
+    unevenness: float = option(0.2, "CV of how strongly voxels project to others", ge=0, le=10)
+    size_cv: float = option(0.2, "CV of the voxels' neurons", ge=0, le=10)
+    rate: float = option(2.5, "mean rate, spikes/s", ge=0, le=1e6)
+    delay_ms: float = option(2.0, "delay between voxels, ms", ge=1, le=1000)
 
     @model_validator(mode="after")
     def _possible(self) -> "Options":
-        pairs = round(self.voxels * self.connected * self.voxels)
-        if self.neurons < 4 * self.voxels:
-            raise BadInput.of("neurons", self.neurons, f"at least {4 * self.voxels}, four for each voxel")
-        if self.form == "run" and self.neurons > MOST_RUN:
-            raise BadInput.of("neurons", self.neurons, f"at most {MOST_RUN}, or form=graph")
-        if self.form == "run" and pairs > MOST_PAIRS:
-            raise BadInput.of(
-                "voxels",
-                self.voxels,
-                f"at most {MOST_PAIRS} connected pairs (these are {pairs}), or form=graph",
-            )
+        pairs, run = round(self.voxels * self.connected * self.voxels), self.form == "run"
+        few = f"at most {MOST_PAIRS} connected pairs (these are {pairs}), or form=graph"
+        self.expect(
+            (self.neurons >= 4 * self.voxels, "neurons", f"at least {4 * self.voxels}, four for each voxel"),
+            (not run or self.neurons <= MOST_RUN, "neurons", f"at most {MOST_RUN}, or form=graph"),
+            (not run or pairs <= MOST_PAIRS, "voxels", few),
+        )
         return self
 
     @property
@@ -196,13 +184,8 @@ def describe(full: bool = False, **options) -> dict:
     neuron = {"model": "ignore_and_fire", "rate_hz": chosen.rate}
     populations, projections = [], []
     for number in range(chosen.voxels):
-        name = f"voxel{number}"
-        row = voxels.sources[[number]].tocoo()
-        order = np.argsort(row.coords[1])
-        means = [float(share) * (chosen.indegree - from_e - from_i) for share in row.data[order]]
-        others = [
-            (v, mean) for v, mean in zip(row.coords[1][order], means, strict=True) if mean >= LEAST_MEAN
-        ]
+        name, row = f"voxel{number}", voxels.sources[[number]]
+        means = row.data.astype(float) * (chosen.indegree - from_e - from_i)
         for kind, size in (("E", voxels.excitatory[number]), ("I", voxels.inhibitory[number])):
             target = name + kind
             populations.append({"name": target, "area": name, "size": int(size), "neuron": neuron})
@@ -210,9 +193,8 @@ def describe(full: bool = False, **options) -> dict:
                 {"source": f"{name}E", "target": target, "indegree": from_e, "delay": near},
                 {"source": f"{name}I", "target": target, "indegree": from_i, "weight": -4, "delay": near},
             ]
-            for v, mean in others:
+            for v, mean in sorted(zip(row.indices, map(float, means), strict=True)):
                 indegree = {"mean": round(mean, 9), "distribution": "poisson"}
-                projections.append(
-                    {"source": f"voxel{v}E", "target": target, "indegree": indegree, "delay": far}
-                )
-    return chosen.described(populations, projections)
+                others = {"source": f"voxel{v}E", "target": target, "indegree": indegree, "delay": far}
+                projections += [others] * (mean >= LEAST_MEAN)
+    return chosen.run(populations, projections)

@@ -24,13 +24,12 @@ applications are parts of one program and advance together.
 import math
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
-
-from pydantic import Field
 
 from spikemark.core.errors import BadInput, shown
 
-from .options import Strict, choose
+from .options import Strict, choose, option
 
 SUMMARY = "applications of cells on a torus, joined all to all, by neighbours or one to one (MUSIC)"
 #: Cells of an application and connections of a cell, by the name of the configuration (2.4.1).
@@ -46,32 +45,26 @@ _CHAIN = re.compile(rf"{_LABEL}(?:\s*<?->\s*{_LABEL})+", re.ASCII)
 class Options(Strict):
     """What `describe` accepts; the defaults suit a laptop."""
 
-    cells: Literal["1k", "10k"] = Field(
-        "1k", description="published configuration: cells of an application, and their connections"
+    cells: Literal["1k", "10k"] = option(
+        "1k", "published configuration: cells of an application, and their connections"
     )
-    scale: float = Field(
-        SMALL, gt=0, le=1, description="share of the published number of cells; connections stay"
+    scale: float = option(SMALL, "share of the published number of cells; connections stay", gt=0, le=1)
+    connections: int | None = option(
+        None, "synapses of a cell per connection; default: as published", ge=0, le=MOST_NEURONS
     )
-    connections: int | None = Field(
-        None, ge=0, le=MOST_NEURONS, description="synapses of a cell per connection; default: as published"
+    applications: str = option("A<->B", "who sends to whom: A<->B,C<->D, A->B->C->D, or others like these")
+    np: int = option(4, "processes (areas) of an application", ge=1, le=4096)
+    communication: Literal["collective", "point-to-point"] = option(
+        "point-to-point", "for every connection: collective or point-to-point"
     )
-    applications: str = Field(
-        "A<->B", description="who sends to whom: A<->B,C<->D, A->B->C->D, or others like these"
-    )
-    np: int = Field(4, ge=1, le=4096, description="processes (areas) of an application")
-    communication: Literal["collective", "point-to-point"] = Field(
-        "point-to-point", description="for every connection: collective or point-to-point"
-    )
-    structure: float = Field(
-        0.0, ge=0, le=1, description="s: 0 for all to all, 1 for one to one, neighbours between"
-    )
-    granularity: int = Field(8, ge=1, le=1024, description="g, tiles along a side of the torus")
-    rate: float = Field(30.0, ge=0, le=1e6, description="rate, spikes/s")
-    delay: float = Field(1.0, gt=0, le=1e6, description="delay of all connections and length of a cycle, ms")
-    seed: int = Field(1, ge=0, le=2**53, description="seed of the network")
-    simulate_ms: float = Field(200.0, gt=0, description="measured time, ms")
-    warmup_ms: float = Field(20.0, ge=0, description="simulated time before the measurement, ms")
-    resolution_ms: float = Field(0.1, gt=0, description="step h, ms")
+    structure: float = option(0.0, "s: 0 for all to all, 1 for one to one, neighbours between", ge=0, le=1)
+    granularity: int = option(8, "g, tiles along a side of the torus", ge=1, le=1024)
+    rate: float = option(30.0, "rate, spikes/s", ge=0, le=1e6)
+    delay: float = option(1.0, "delay of all connections and length of a cycle, ms", gt=0, le=1e6)
+    seed: int = option(1, "seed of the network", ge=0, le=2**53)
+    simulate_ms: float = option(200.0, "measured time, ms", gt=0)
+    warmup_ms: float = option(20.0, "simulated time before the measurement, ms", ge=0)
+    resolution_ms: float = option(0.1, "step h, ms", gt=0)
 
 
 @dataclass(frozen=True)
@@ -83,7 +76,7 @@ class Lattice:
     processes: int
     granularity: int
 
-    @property
+    @cached_property
     def grid(self) -> tuple[int, int]:
         """Rows and columns of patches: the pair of divisors of the processes that is closest to a square."""
         rows = next(r for r in range(math.isqrt(self.processes), 0, -1) if self.processes % r == 0)
@@ -115,12 +108,9 @@ class Lattice:
 
     def window(self, row: int, column: int, structure: float) -> list[str]:
         """The tiles of this torus that the cells at a place receive from, here or in another application."""
-        far, places = reach(structure, self.granularity), range(self.granularity)
-
-        def near(centre: int) -> list[int]:
-            return [x for x in places if min((x - centre) % len(places), (centre - x) % len(places)) <= far]
-
-        return [self.tile(r, c) for r in near(row) for c in near(column)]
+        far, g = reach(structure, self.granularity), self.granularity
+        near = [[x for x in range(g) if min((x - at) % g, (at - x) % g) <= far] for at in (row, column)]
+        return [self.tile(r, c) for r in near[0] for c in near[1]]
 
 
 def reach(structure: float, granularity: int) -> int:
@@ -129,53 +119,45 @@ def reach(structure: float, granularity: int) -> int:
 
 
 def describe(full: bool = False, **options) -> dict:
-    """The run description (miniapp/FORMAT.md) for `options`, see Options; None stands for the default.
+    """The run description (miniapp/FORMAT.md) for `options`, see Options; None is the default.
 
-    `full` uses the published number of cells if no scale is given. Raises BadInput naming the option, its
-    value and what is expected.
+    `full` uses the published number of cells if no scale is given. Neighbouring areas are on neighbouring
+    ranks, so applications stay apart. Raises BadInput naming the option, its value and what is expected.
     """
     chosen = choose(Options, options, full, {"scale": 1.0})
     share, published = CELLS[chosen.cells]
-    connections = _connections(chosen.applications)
-    g, cells = chosen.granularity, int(share * chosen.scale)
+    connections, cells = _connections(chosen.applications), int(share * chosen.scale)
     names = dict.fromkeys(name for pair in connections for name in pair)
-    lattices = {name: Lattice(name, cells, chosen.np, g) for name in names}
-    _check(chosen, cells, len(names), len(connections))
+    lattices = {name: Lattice(name, cells, chosen.np, chosen.granularity) for name in names}
+    _check(chosen, cells, lattices, len(connections))
     indegree = published if chosen.connections is None else chosen.connections
-    times = {"resolution_ms": chosen.resolution_ms, "cycle_ms": chosen.delay}
     delay = {"distribution": "constant", "mean": chosen.delay}
-    return {
-        "format_version": 1,
-        "seed": chosen.seed,
-        "time": times | {"warmup_ms": chosen.warmup_ms, "simulate_ms": chosen.simulate_ms},
-        "schedule": [
-            {"name": f"{a}-{b}", "from": lattices[a].areas, "to": lattices[b].areas} for a, b in connections
-        ],
-        "placement": "area_group",  # neighbouring areas on neighbouring ranks, so applications stay apart
-        "exchange": {f"{a}-{b}": COMMUNICATION[chosen.communication] for a, b in connections},
-        "network": {
-            "populations": [
-                {
-                    "name": lattice.tile(*place),
-                    "area": lattice.areas[lattice.process(*place)],
-                    "size": lattice.size(*place),
-                    "neuron": {"model": "ignore_and_fire", "rate_hz": chosen.rate},
-                }
-                for lattice in lattices.values()
-                for place in lattice.tiles()
-            ],
-            "projections": [
-                {
-                    "source": lattices[source].window(*place, chosen.structure),
-                    "target": lattices[target].tile(*place),
-                    "indegree": indegree,
-                    "delay": delay,
-                }
-                for source, target in connections
-                for place in lattices[target].tiles()
-            ],
-        },
-    }
+    populations = [
+        {
+            "name": lattice.tile(*place),
+            "area": lattice.areas[lattice.process(*place)],
+            "size": lattice.size(*place),
+            "neuron": {"model": "ignore_and_fire", "rate_hz": chosen.rate},
+        }
+        for lattice in lattices.values()
+        for place in lattice.tiles()
+    ]
+    projections = [
+        {
+            "source": lattices[source].window(*place, chosen.structure),
+            "target": lattices[target].tile(*place),
+            "indegree": indegree,
+            "delay": delay,
+        }
+        for source, target in connections
+        for place in lattices[target].tiles()
+    ]
+    joined = {f"{a}-{b}": (lattices[a].areas, lattices[b].areas) for a, b in connections}
+    return chosen.described(
+        populations, projections, chosen.resolution_ms, chosen.delay,
+        schedule=[{"name": name, "from": source, "to": target} for name, (source, target) in joined.items()],
+        placement="area_group", exchange=dict.fromkeys(joined, COMMUNICATION[chosen.communication]),
+    )  # fmt: skip
 
 
 def _connections(text: str) -> list[tuple[str, str]]:
@@ -194,17 +176,15 @@ def _connections(text: str) -> list[tuple[str, str]]:
     return found
 
 
-def _check(chosen: Options, cells: int, applications: int, connections: int) -> None:
+def _check(chosen: Options, cells: int, lattices: dict[str, Lattice], connections: int) -> None:
     """Raises BadInput for what a description or the mini-app cannot hold."""
-    g, columns = chosen.granularity, Lattice("", cells, chosen.np, chosen.granularity).grid[1]
-    window = min(2 * reach(chosen.structure, g) + 1, g)
-    pairs = connections * (g * window) ** 2
-    for right, field, expected in (
+    g, columns = chosen.granularity, next(iter(lattices.values())).grid[1]
+    pairs = connections * (g * min(2 * reach(chosen.structure, g) + 1, g)) ** 2
+    every = cells * len(lattices)
+    chosen.expect(
         (connections <= MOST_LANES, "applications", f"at most {MOST_LANES} connections, each of them a lane"),
         (columns <= g, "granularity", f"at least {columns} tiles along a side for np={chosen.np}"),
         (g**2 <= cells, "granularity", f"at most {math.isqrt(cells)} along a side for {cells} cells"),
-        (cells * applications <= MOST_NEURONS, "scale", f"at most {MOST_NEURONS} cells in all applications"),
+        (every <= MOST_NEURONS, "scale", f"at most {MOST_NEURONS} cells in all applications"),
         (pairs <= MOST_PAIRS, "granularity", f"at most {MOST_PAIRS} connected pairs of tiles, not {pairs}"),
-    ):
-        if not right:
-            raise BadInput.of(field, getattr(chosen, field), expected)
+    )

@@ -25,12 +25,11 @@ import re
 from collections import defaultdict
 from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from spikemark.core.errors import BadInput
 from spikemark.network.description import Wire
 
-from .options import ALL, PublishedRates, RunOptions, choose
+from .options import ALL, PublishedRates, RunOptions, choose, option
 
 SUMMARY = "adaptive neurons in the awake or the slow-wave state, homogeneous or a grid of columns (DPSNN)"
 
@@ -83,87 +82,69 @@ KERNELS = {
     "exponential": lambda distance, reach: math.exp(-distance / reach),
     "gaussian": lambda distance, reach: math.exp(-(distance**2) / (2 * reach**2)),
 }
-RESOLUTION = 1000
+RESOLUTION, FAR = 1000, 16  # of shares; columns beyond which there are none with the longest reach, 2
 Offset = tuple[int, int]
 
 
 class Options(RunOptions):
     """What `describe` accepts; the defaults suit a laptop."""
 
-    state: Literal["aw", "sw"] = Field("aw", description="asynchronous awake (aw) or slow waves (sw)")
-    neurons: int | None = Field(
-        None, ge=5, le=MOST_NEURONS, description=f"neurons of the homogeneous network; default: {NEURONS}"
+    state: Literal["aw", "sw"] = option("aw", "asynchronous awake (aw) or slow waves (sw)")
+    neurons: int | None = option(
+        None, f"neurons of the homogeneous network; default: {NEURONS}", ge=5, le=MOST_NEURONS
     )
-    columns: str | None = Field(
-        None, description="a grid of columns, such as 24x24, instead of the homogeneous network"
+    columns: str | None = option(None, "a grid of columns, such as 24x24, instead of the homogeneous network")
+    neurons_per_column: int | None = option(
+        None, f"neurons of a column; default: {NEURONS_PER_COLUMN}", ge=5, le=MOST_NEURONS
     )
-    neurons_per_column: int | None = Field(
-        None, ge=5, le=MOST_NEURONS, description=f"neurons of a column; default: {NEURONS_PER_COLUMN}"
+    kernel: Kernel = option("exponential", "how connections between columns fall with distance")
+    reach: float = option(
+        0.4, "decay length or SD of the kernel, in columns; published: 0.4 and 0.6", gt=0, le=2
     )
-    kernel: Kernel = Field("exponential", description="how connections between columns fall with distance")
-    reach: float = Field(
-        0.4, gt=0, le=2, description="decay length or SD of the kernel, in columns; published: 0.4 and 0.6"
+    scale: float = option(1.0, "neurons, as a fraction; in-degrees and rates do not change", gt=0, le=1)
+    stimulation: float | None = option(
+        None, "efficacy of the input to foreground cells, times the published one [aw: {aw:g}, sw: {sw:g}]"
+        .format(**STIMULATION), ge=0, le=10,
+    )  # fmt: skip
+    weight_classes: int = option(
+        16, "number of values for a normal efficacy; 0: eight-byte synapses", ge=0, le=4096
     )
-    scale: float = Field(
-        1.0, gt=0, le=1, description="neurons, as a fraction; in-degrees and rates do not change"
-    )
-    stimulation: float | None = Field(
-        None,
-        ge=0,
-        le=10,
-        description="efficacy of the input to foreground cells, times the published one"
-        f" [aw: {STIMULATION['aw']:g}, sw: {STIMULATION['sw']:g}]",
-    )
-    weight_classes: int = Field(
-        16, ge=0, le=4096, description="number of values for a normal efficacy; 0: eight-byte synapses"
-    )
-    resolution_ms: float = Field(
-        1.0, gt=0, le=1, description="step h, ms, a fraction of the 1 ms between exchanges"
-    )
-    warmup_ms: float = Field(3000.0, ge=0, description="simulated time before the measurement, ms")
-    wire: Wire = Field("aer12", description="how a spike is written in a message")
+    resolution_ms: float = option(1.0, "step h, ms, a fraction of the 1 ms between exchanges", gt=0, le=1)
+    warmup_ms: float = option(3000.0, "simulated time before the measurement, ms", ge=0)
+    wire: Wire = option("aer12", "how a spike is written in a message")
 
     @model_validator(mode="after")
     def _possible(self) -> "Options":
-        width, height = self.grid
-        every, steps = width * height * self.size, 1 / self.resolution_ms
-        for right, field, expected in (
-            (
-                self.columns is not None or self.neurons_per_column is None,
-                "neurons_per_column",
-                "columns, too",
-            ),
-            (self.columns is None or self.neurons is None, "neurons", "neurons_per_column, with columns"),
+        every, steps = self.grid[0] * self.grid[1] * self.size, 1 / self.resolution_ms
+        in_columns = self.columns is not None
+        self.expect(
+            (in_columns or self.neurons_per_column is None, "neurons_per_column", "columns, too"),
+            (not in_columns or self.neurons is None, "neurons", "neurons_per_column, with columns"),
             (self.weight_classes != 1, "weight_classes", "0, or at least 2"),
             (abs(steps - round(steps)) <= 1e-9, "resolution_ms", "a whole number of steps in 1 ms"),
             (self.size >= 5, "scale", "at least 5 neurons in the network or a column"),
             (every <= MOST_NEURONS, "neurons_per_column", f"at most {MOST_NEURONS} neurons in all columns"),
-        ):
-            if not right:
-                raise BadInput.of(field, getattr(self, field), expected)
+        )
         return self
 
     @property
     def size(self) -> int:
         """Neurons of the homogeneous network, or of a column."""
-        given, published = self.neurons, NEURONS
-        if self.columns is not None:
-            given, published = self.neurons_per_column, NEURONS_PER_COLUMN
-        return round(self.scale * (published if given is None else given))
+        if self.columns is None:
+            return round(self.scale * (self.neurons or NEURONS))
+        return round(self.scale * (self.neurons_per_column or NEURONS_PER_COLUMN))
 
     @property
     def grid(self) -> tuple[int, int]:
         """Width and height in columns; 1 x 1 for the homogeneous network."""
         found = re.fullmatch(r"([1-9]\d{0,4})x([1-9]\d{0,4})", self.columns or "1x1")
-        if not found or int(found[1]) * int(found[2]) > MOST_COLUMNS:
-            raise BadInput.of(
-                "columns", self.columns, f"width x height, such as 24x24, of at most {MOST_COLUMNS} columns"
-            )
+        expected = f"width x height, such as 24x24, of at most {MOST_COLUMNS} columns"
+        self.expect((found and int(found[1]) * int(found[2]) <= MOST_COLUMNS, "columns", expected))
         return int(found[1]), int(found[2])
 
 
 def describe(full: bool = False, **options) -> dict:
-    """The run description (miniapp/FORMAT.md) for `options`, see Options; None stands for the default.
+    """The run description (miniapp/FORMAT.md) for `options`, see Options; None is the default.
 
     `full` runs the published number of neurons for the published 10 s: 20 480, or, with `columns`, 1250 in
     each (published: 24x24, 48x48, 96x96; a description cannot hold 192x192). Areas are columns. Neighbouring
@@ -175,15 +156,14 @@ def describe(full: bool = False, **options) -> dict:
     chosen = choose(Options, options, full, FULL)
     width, height = chosen.grid
     columns = [(x, y) for y in range(height) for x in range(width)]
-    areas = [_area(column) for column in columns]
-    shares = stencil(chosen.kernel, chosen.reach)
-    found = [p for column in columns for p in _onto(chosen, column, shares)]
     if chosen.columns is None:
         areas, pairs = ["network"], ((to, source) for to in POPULATIONS for source in POPULATIONS)
         found = [_projection(chosen, [f"network-{s}"], s, f"network-{to}", INDEGREES[s]) for to, s in pairs]
+    else:
+        areas, shares = map(_area, columns), stencil(chosen.kernel, chosen.reach)
+        found = [p for column in columns for p in _onto(chosen, column, shares)]
     populations = [population for area in areas for population in _populations(area, chosen)]
-    described = chosen.described(populations, found, resolution_ms=chosen.resolution_ms, cycle_ms=1.0)
-    return {**described, "wire": chosen.wire}
+    return chosen.run(populations, found, None, chosen.resolution_ms, 1.0) | {"wire": chosen.wire}
 
 
 def _area(column: Offset) -> str:
@@ -207,7 +187,7 @@ def _populations(area: str, options: Options) -> list[dict]:
         outside = {"rate_hz": rate / spread, "synapses": EXTERNAL_SYNAPSES, "weight": weight}
         neuron = NEURONS_OF["I" if name == "I" else "E"]
         about = {"name": f"{area}-{name}", "area": area, "size": size}
-        found.append({**about, "neuron": neuron, "external": outside})
+        found.append(about | {"neuron": neuron, "external": outside})
     return found
 
 
@@ -226,10 +206,7 @@ def _projection(options: Options, pool: list[str], kind: str, target: str, indeg
 
 def stencil(kernel: Kernel, reach: float) -> dict[Offset, int]:
     """Share of each offset (dx, dy), in columns, in the excitatory synapses of a column; 1000 at its own."""
-    fall, far = KERNELS[kernel], 0
-    while round(RESOLUTION * fall(far + 1, reach)) > 0:
-        far += 1
-    around = range(-far, far + 1)
+    fall, around = KERNELS[kernel], range(-FAR, FAR + 1)
     shares = {(x, y): round(RESOLUTION * fall(math.hypot(x, y), reach)) for y in around for x in around}
     return {offset: share for offset, share in shares.items() if share > 0}
 

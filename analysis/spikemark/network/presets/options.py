@@ -12,8 +12,13 @@ from spikemark.network.placement import check_name
 from spikemark.network.placement_field import field_of
 from spikemark.network.schedules import SCHEDULES
 
-ALL = "all"  # stands for all neurons where published rates have no population
+ALL = "all"  # all neurons, where published rates have no population
 SCALE = "neurons, as a fraction of the published "
+
+
+def option(default: Any, text: str, **limits: float) -> Any:
+    """An option: its default, what the help says about it, and its limits."""
+    return Field(default, description=text, **limits)
 
 
 class Strict(BaseModel):
@@ -28,71 +33,73 @@ class Strict(BaseModel):
             raise ValueError(f"{about.field_name}={shown(value)}: expected no true or false")  # would be 1, 0
         return value
 
+    def expect(self, *rules: tuple[object, str, str]) -> None:
+        """Checks rules: what has to be true, the option that is wrong if not, and what is expected of it."""
+        for right, name, expected in rules:
+            if not right:
+                raise BadInput.of(name, getattr(self, name), expected)
+
+    def described(
+        self, populations: list[dict], projections: list[dict], step_ms: float, cycle_ms: float, **fields: Any
+    ) -> dict:
+        """The run description (miniapp/FORMAT.md) of that network, with `fields` that are not None.
+
+        Raises BadInput for times that the mini-app does not take.
+        """
+        times = {"resolution_ms": step_ms, "cycle_ms": cycle_ms}
+        times |= {"warmup_ms": self.warmup_ms, "simulate_ms": self.simulate_ms}
+        fields = {name: value for name, value in fields.items() if value is not None}
+        network = {"populations": populations, "projections": projections}
+        found = {"format_version": 1, "seed": self.seed, "time": times, **fields, "network": network}
+        read_time(found)
+        return found
+
 
 class RunOptions(Strict):
     """How a network is run; a preset overrides the defaults that do not suit it."""
 
-    seed: int = Field(1, ge=0, le=2**53, description="seed of the network")
-    schedule: str = Field("conventional", description="a schedule of the mini-app")
-    placement: str | None = Field(
-        None,
-        description="a placement of the mini-app, or a placement file; default: what the schedule implies",
+    seed: int = option(1, "seed of the network", ge=0, le=2**53)
+    schedule: str = option("conventional", "a schedule of the mini-app")
+    placement: str | None = option(
+        None, "a placement of the mini-app, or a placement file; default: what the schedule implies"
     )
-    exchange: str | None = Field(
-        None, description="an exchange of the mini-app; by default it chooses for each lane"
-    )
-    simulate_ms: float = Field(1000.0, gt=0, description="measured time, ms")
-    warmup_ms: float = Field(500.0, ge=0, description="simulated time before the measurement, ms")
+    exchange: str | None = option(None, "an exchange of the mini-app; by default it chooses for each lane")
+    simulate_ms: float = option(1000.0, "measured time, ms", gt=0)
+    warmup_ms: float = option(500.0, "simulated time before the measurement, ms", ge=0)
 
     @field_validator("schedule", "exchange", "placement")
     @classmethod
     def _known(cls, name: str | None, about: ValidationInfo) -> str | None:
-        if name is not None and about.field_name == "placement":
+        known = {"schedule": SCHEDULES, "exchange": EXCHANGES}.get(about.field_name)
+        if name is not None and known is None:
             check_name(name)
-        elif name is not None:
-            known = SCHEDULES if about.field_name == "schedule" else EXCHANGES
-            if name not in known:
-                raise BadInput.of(about.field_name, name, ", ".join(known))
+        elif name is not None and name not in known:
+            raise BadInput.of(about.field_name, name, ", ".join(known))
         return name
 
-    def described(
+    def run(
         self,
         populations: list[dict],
         projections: list[dict],
         delay_ratio: int | None = None,
-        resolution_ms: float = 0.1,
+        step_ms: float = 0.1,
         cycle_ms: float = 0.1,
     ) -> dict:
-        """The run description (miniapp/FORMAT.md) of that network; it states no D where none is given.
-
-        Raises BadInput for times that the mini-app does not take.
-        """
-        times = {"resolution_ms": resolution_ms, "cycle_ms": cycle_ms}
-        found = {
-            "format_version": 1,
-            "seed": self.seed,
-            "time": times | {"warmup_ms": self.warmup_ms, "simulate_ms": self.simulate_ms},
-            "delay_ratio": delay_ratio,
-            "schedule": self.schedule,
-            "placement": None if self.placement is None else field_of(self.placement),
-            "exchange": self.exchange,
-            "network": {"populations": populations, "projections": projections},
-        }
-        found = {name: value for name, value in found.items() if value is not None}
-        read_time(found)
-        return found
+        """As `described`, with the schedule, placement and exchange of the options."""
+        return self.described(
+            populations, projections, step_ms, cycle_ms, delay_ratio=delay_ratio, schedule=self.schedule,
+            placement=self.placement and field_of(self.placement), exchange=self.exchange,
+        )  # fmt: skip
 
 
 class ScaledOptions(RunOptions):
     """Options of networks with a fraction of the published neurons, and of the synapses of each."""
 
-    scale: float = Field(ge=0.001, le=1, description=SCALE)
-    indegree_scale: float | None = Field(
-        None,
-        ge=0.001,
-        le=1,
-        description="synapses of each neuron, as a fraction; default: a power of the scale that keeps rates",
-    )
+    scale: float = option(..., SCALE, ge=0.001, le=1)
+    indegree_scale: float | None = option(
+        None, "synapses of each neuron, as a fraction; default: a power of the scale that keeps rates",
+        ge=0.001, le=1,
+    )  # fmt: skip
 
     def of_synapses(self, power: float) -> float:
         """The fraction of the synapses; by default that power of the scale."""
@@ -103,7 +110,7 @@ Chosen = TypeVar("Chosen", bound=Strict)
 
 
 def choose(kind: type[Chosen], given: dict[str, Any], full: bool, published: dict[str, Any]) -> Chosen:
-    """Options of the given `kind`; None stands for the default. Raises BadInput: option, value, expected.
+    """Options of the given `kind`; None is the default. Raises BadInput: option, value, expected.
 
     With `full`, options that are not given take their `published` values.
     """

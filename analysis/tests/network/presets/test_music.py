@@ -4,8 +4,8 @@ from collections import defaultdict
 
 import pytest
 
-from spikemark.presets import music
-from spikemark.presets.music import Lattice, reach
+from spikemark.network.presets import music
+from spikemark.network.presets.music import Lattice, reach
 
 WIRINGS = {
     "A<->B": ["A-B", "B-A"],

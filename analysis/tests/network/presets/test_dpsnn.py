@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from spikemark.presets import dpsnn
+from spikemark.network.presets import dpsnn
 
 STATES = list(dpsnn.EFFICACY_MV)
 

@@ -9,6 +9,11 @@ from pydantic import BaseModel
 from . import dpsnn, mam, mam_benchmark, microcircuit, music, voxels
 from .options import PublishedRates
 
+MODULES = {
+    "dpsnn": dpsnn, "mam": mam, "mam-benchmark": mam_benchmark, "microcircuit": microcircuit,
+    "music-cells": music, "voxels": voxels,
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Preset:
@@ -18,27 +23,18 @@ class Preset:
     summary: str
     options: type[BaseModel]
     describe: Callable[..., dict]
-    rates: PublishedRates | None = None
+    rates: PublishedRates | None
 
 
 PRESETS: dict[str, Preset] = {
     name: Preset(name, module.SUMMARY, module.Options, module.describe, getattr(module, "RATES", None))
-    for name, module in (
-        ("dpsnn", dpsnn),
-        ("mam", mam),
-        ("mam-benchmark", mam_benchmark),
-        ("microcircuit", microcircuit),
-        ("music-cells", music),
-        ("voxels", voxels),
-    )
+    for name, module in MODULES.items()
 }
 
 
 def published_rates(name: str | None, given: dict[str, Any] | None = None) -> PublishedRates | None:
     """What was published for a preset with these options; None for nothing, and for an unknown preset."""
-    preset, given = PRESETS.get(name), given or {}
-    if preset is None or preset.rates is None:
+    if name not in PRESETS or (rates := PRESETS[name].rates) is None:
         return None
-    fields = preset.options.model_fields
-    wanted = preset.rates.hold_for.items()
-    return preset.rates if all(given.get(n, fields[n].default) == value for n, value in wanted) else None
+    chosen = {n: field.default for n, field in PRESETS[name].options.model_fields.items()} | (given or {})
+    return rates if rates.hold_for.items() <= chosen.items() else None

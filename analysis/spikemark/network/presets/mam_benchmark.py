@@ -11,9 +11,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, model_validator
 
-from spikemark.core.errors import BadInput
-
-from .options import RunOptions, choose
+from .options import RunOptions, choose, option
 
 SUMMARY = "areas of ignore-and-fire neurons, half of the synapses within and half between areas"
 # Lober et al. 2026, 2.4 and 4.2; 2921 synapses of each kind, one area per process on 32 processes
@@ -28,41 +26,34 @@ Delay = tuple[Annotated[float, Field(gt=0, le=1e6)], Annotated[float, Field(ge=0
 class Options(RunOptions):
     """What `describe` accepts; the defaults suit a laptop."""
 
-    areas: int = Field(4, ge=1, le=MOST_AREAS, description="number of areas")
-    neurons_per_area: int = Field(5000, ge=1, le=MOST_NEURONS, description="neurons per area (mean)")
-    indegree: int = Field(
-        500, ge=0, le=MOST_SYNAPSES, description="synapses per neuron, half within areas, half between"
+    areas: int = option(4, "number of areas", ge=1, le=MOST_AREAS)
+    neurons_per_area: int = option(5000, "neurons per area (mean)", ge=1, le=MOST_NEURONS)
+    indegree: int = option(
+        500, "synapses per neuron, half within areas, half between", ge=0, le=MOST_SYNAPSES
     )
-    rate: float = Field(2.5, ge=0, le=1e6, description="mean rate, spikes/s")
-    delay_ratio: int = Field(
-        10, ge=1, le=1_000_000, description="D: cycles from one exchange between areas to the next"
+    rate: float = option(2.5, "mean rate, spikes/s", ge=0, le=1e6)
+    delay_ratio: int = option(10, "D: cycles from one exchange between areas to the next", ge=1, le=1_000_000)
+    delay_intra: Delay = option((0.5, 0.25), "mean and SD of delays within an area, ms")
+    delay_inter: Delay = option((1.5, 0.75), "mean and SD of delays between areas, ms")
+    delay_inter_min: float | None = option(
+        None, "shortest delay between areas, ms; default: D cycles, so D changes the network", gt=0, le=1e6
     )
-    delay_intra: Delay = Field((0.5, 0.25), description="mean and SD of delays within an area, ms")
-    delay_inter: Delay = Field((1.5, 0.75), description="mean and SD of delays between areas, ms")
-    delay_inter_min: float | None = Field(
-        None, gt=0, le=1e6,
-        description="shortest delay between areas, ms; default: D cycles, so D changes the network",
-    )  # fmt: skip
-    delay_max: float = Field(2.0, gt=0, le=1e6, description="longest delay, ms")
-    size_cv: float = Field(0.0, ge=0, le=10, description="relative spread of the area sizes")
-    rate_cv: float = Field(0.0, ge=0, le=1, description="relative spread of the neurons' rates")
-    area_rate_cv: float = Field(0.0, ge=0, le=1, description="relative spread of the areas' mean rates")
-    warmup_ms: float = Field(100.0, ge=0, description="simulated time before the measurement, ms")
-    cycle_ms: float | None = Field(
-        None, gt=0, description="cycle d_min, ms; default: one step, the resolution"
-    )
-    resolution_ms: float = Field(0.1, gt=0, description="step h, ms")
+    delay_max: float = option(2.0, "longest delay, ms", gt=0, le=1e6)
+    size_cv: float = option(0.0, "relative spread of the area sizes", ge=0, le=10)
+    rate_cv: float = option(0.0, "relative spread of the neurons' rates", ge=0, le=1)
+    area_rate_cv: float = option(0.0, "relative spread of the areas' mean rates", ge=0, le=1)
+    warmup_ms: float = option(100.0, "simulated time before the measurement, ms", ge=0)
+    cycle_ms: float | None = option(None, "cycle d_min, ms; default: one step, the resolution", gt=0)
+    resolution_ms: float = option(0.1, "step h, ms", gt=0)
 
     @model_validator(mode="after")
     def _possible(self) -> "Options":
-        if self.size_cv > 0 and self.neurons_per_area <= self.indegree:
-            raise BadInput.of(
-                "neurons_per_area", self.neurons_per_area,
-                f"more than indegree={self.indegree} with size_cv > 0, because smaller areas are redrawn",
-            )  # fmt: skip
+        redrawn = f"more than indegree={self.indegree} with size_cv > 0, because smaller areas are redrawn"
         shortest = max(self.shortest[: 1 if self.areas == 1 else 2])
-        if self.delay_max < shortest:
-            raise BadInput.of("delay_max", self.delay_max, f"at least the shortest delay, {shortest} ms")
+        self.expect(
+            (self.size_cv == 0 or self.neurons_per_area > self.indegree, "neurons_per_area", redrawn),
+            (self.delay_max >= shortest, "delay_max", f"at least the shortest delay, {shortest} ms"),
+        )
         return self
 
     @property
@@ -74,18 +65,15 @@ class Options(RunOptions):
 
 
 def describe(full: bool = False, **options) -> dict:
-    """The run description (miniapp/FORMAT.md) for `options`, see Options; None stands for the default.
+    """The run description (miniapp/FORMAT.md) for `options`, see Options; None is the default.
 
     `full` uses the published sizes, in-degree and rate if they are not given. Raises BadInput naming the
     option, its value and what is expected.
     """
     chosen = choose(Options, options, full, FULL)
     sizes = _sizes(chosen)
-    if sum(sizes) > MOST_NEURONS:
-        raise BadInput.of(
-            "neurons_per_area", chosen.neurons_per_area,
-            f"at most {MOST_NEURONS} neurons in all areas together",
-        )  # fmt: skip
+    expected = f"at most {MOST_NEURONS} neurons in all areas together"
+    chosen.expect((sum(sizes) <= MOST_NEURONS, "neurons_per_area", expected))
     names = [f"area{number}" for number in range(chosen.areas)]
     fires = [{"model": "ignore_and_fire", "rate_hz": hz, "rate_cv": chosen.rate_cv} for hz in _rates(chosen)]
     populations = [
@@ -102,7 +90,7 @@ def describe(full: bool = False, **options) -> dict:
             if indegree or pool == name:
                 projections.append({"source": pool, "target": name, "indegree": indegree, "delay": delay})
     step, cycle = chosen.resolution_ms, chosen.shortest[0]
-    return chosen.described(populations, projections, chosen.delay_ratio, step, cycle)
+    return chosen.run(populations, projections, chosen.delay_ratio, step, cycle)
 
 
 def _sizes(options: Options) -> list[int]:
@@ -121,8 +109,6 @@ def _rates(options: Options) -> list[float]:
 
     Then all are scaled alike, so that the mean over areas is `rate`, however much they differ.
     """
-    if options.area_rate_cv == 0:
-        return [options.rate] * options.areas
     rng, factors = np.random.default_rng([options.seed, 1]), []
     while len(factors) < options.areas:
         factor = 1 + options.area_rate_cv * rng.standard_normal()

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from spikemark.network.description import read
+from spikemark.network.presets import voxels
+from spikemark.network.presets.options import choose
 from spikemark.prediction.partition import graph
-from spikemark.presets import voxels
-from spikemark.presets.options import choose
 
 SMALL = {"voxels": 300, "neurons": 60_000, "regions": 12, "connected": 0.1, "seed": 5}
 
