@@ -35,15 +35,8 @@ def spikemark(*words, **how) -> subprocess.CompletedProcess:
 def workflow(file: Path, results: Results, *arguments: str) -> list[str]:
     """The command line of Snakemake, as in the checkout."""
     results.path.mkdir(parents=True, exist_ok=True)  # Snakemake keeps its own files there
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--snakefile",
-        ROOT / "Snakefile",
-        "--directory",
-        results.path,
-    ]
+    command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile"]
+    command += ["--directory", results.path]
     command += ["--configfile", file, "--config", f"results={results.path}", *arguments]
     return [str(part) for part in command]
 

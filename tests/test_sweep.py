@@ -25,7 +25,7 @@ from checkout import (
     snakemake,
     spikemark,
     workflow,
-)
+)  # fmt: skip
 
 from spikemark.launch.process import left_over
 from spikemark.records.results import Results

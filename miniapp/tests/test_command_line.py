@@ -50,12 +50,9 @@ def test_a_record_with_any_listed_file_is_replaced_and_nothing_else(listed, tmp_
     record = program.record_of(f"{out}/", *short, *program.sets(seed=2))
     assert record["description"]["seed"] == 2
     assert {path.name for path in out.iterdir()} == {"cycles.npy", "ranks.csv", "record.json", "spikes.npy"}
+    program.record_of(out, *short, *program.sets(record__cycles="false", record__spikes="false"))
+    assert {path.name for path in out.iterdir()} == {"ranks.csv", "record.json"}
     assert {path.name for path in (tmp_path / "deep").iterdir()} == {"run", "run.partial"}
-
-
-def test_only_what_is_asked_for_is_written(tmp_path):
-    program.record_of(tmp_path / "run", *program.sets(record__cycles="false", record__spikes="false"))
-    assert {f.name for f in (tmp_path / "run").iterdir()} == {"ranks.csv", "record.json"}
 
 
 @pytest.mark.parametrize("more", [[], OUTSIDE, FINE], ids=["plain", "outside", "fine"])
