@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import yaml
@@ -76,6 +77,14 @@ def carry_out(folder: Path, commands: list[str], files: dict[str, str] | None = 
     done = run("bash", "-c", "\n".join(lines), cwd=folder, timeout=1200, **OPEN_MPI)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def until(happened, limit_s: float = 120) -> None:
+    """Waits for it."""
+    deadline = time.monotonic() + limit_s
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def checksums(text: str) -> list[str]:

@@ -175,13 +175,6 @@ def endless(tmp_path):
         os.kill(process, signal.SIGKILL)
 
 
-def until(happened, limit_s: float = 60) -> None:
-    deadline = time.monotonic() + limit_s
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 ENDS = {  # (program, signal)
     "Ctrl-C of a sweep": ("spikemark\0sweep", signal.SIGINT),
     "Ctrl-C of Snakemake": ("its group", signal.SIGINT),

@@ -10,13 +10,13 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from checkout import ROOT
 from private_slurm import private_slurm
 
 from spikemark.launch import hostfile
 from spikemark.launch.layout import Layout, spread
 from spikemark.launch.layout import Nodes as Given
 
-ROOT = Path(__file__).parents[2]
 #: Starts what says where each rank is, with a launcher and a layout.
 START = """
 import json, sys
@@ -75,24 +75,16 @@ LAYOUTS = [
 ]
 
 
-@pytest.mark.parametrize("place", INSIDE)
+@pytest.mark.parametrize("place", [*INSIDE, "mpirun"])
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 def test_every_rank_is_on_its_node(place, layout, slurm, start):
-    done = start(slurm, INSIDE[place], "srun", layout)
+    done = start(slurm, INSIDE.get(place, JOB), "srun" if place in INSIDE else "mpirun", layout)
     assert done.returncode == 0, done.stderr
     placed = spread(layout, FOUR)
     assert nodes_of_ranks(done.stdout) == [placed.names[placed.node(rank)] for rank in range(layout.ranks)]
-    if (os.cpu_count() or 1) > 1:  # a node has two cores
+    if place in INSIDE and (os.cpu_count() or 1) > 1:  # a node has two cores
         cores = 2 if layout.binding == "none" else layout.threads
         assert re.findall(r"cores=(\d+)", done.stdout) == [str(cores)] * layout.ranks
-
-
-@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
-def test_so_it_is_with_mpirun(layout, slurm, start):
-    done = start(slurm, JOB, "mpirun", layout)
-    assert done.returncode == 0, done.stderr
-    placed = spread(layout, FOUR)
-    assert nodes_of_ranks(done.stdout) == [placed.names[placed.node(rank)] for rank in range(layout.ranks)]
 
 
 def test_a_host_file_takes_the_place_of_a_job(slurm, start, tmp_path):
