@@ -24,6 +24,7 @@ from checkout import (
     script,
     snakemake,
     spikemark,
+    until,
     workflow,
 )  # fmt: skip
 
