@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import yaml
@@ -35,15 +36,8 @@ def spikemark(*words, **how) -> subprocess.CompletedProcess:
 def workflow(file: Path, results: Results, *arguments: str) -> list[str]:
     """The command line of Snakemake, as in the checkout."""
     results.path.mkdir(parents=True, exist_ok=True)  # Snakemake keeps its own files there
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--snakefile",
-        ROOT / "Snakefile",
-        "--directory",
-        results.path,
-    ]
+    command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile"]
+    command += ["--directory", results.path]
     command += ["--configfile", file, "--config", f"results={results.path}", *arguments]
     return [str(part) for part in command]
 
@@ -83,6 +77,14 @@ def carry_out(folder: Path, commands: list[str], files: dict[str, str] | None = 
     done = run("bash", "-c", "\n".join(lines), cwd=folder, timeout=1200, **OPEN_MPI)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def until(happened, limit_s: float = 120) -> None:
+    """Waits for it."""
+    deadline = time.monotonic() + limit_s
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def checksums(text: str) -> list[str]:

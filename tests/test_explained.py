@@ -11,6 +11,8 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import drawn
+import layouts
 import numpy as np
 import program
 import pytest
@@ -37,14 +39,13 @@ MODELS = ("ignore_and_fire", "lif_exp", "lif_delta", "lif_sfa")
 WEIGHTS = (1, 2, -3, 0.1, 0.25, -0.7, 87.8, -351.2, 0, 1 / 3, 2**0.5, 1e-3, 64.0)
 #: Most of these have a common unit, which is a part of the smallest of them.
 RELATED = (2, -3, 1, 1.5, -2.5, 1 / 64, 1 + 1 / 64, 1 / 65, 0.7)
-MERGED, RECEIVER = {"name": "multi_level", "merge": True}, {"side": "receiver"}
 
 
 class Drawn:
     """A random description and how it is to be run; about every second one is possible."""
 
-    def __init__(self, number: int):
-        self.number, self.random = number, random.Random(number)
+    def __init__(self, number: int, known: dict):
+        self.random = random.Random(number)
         self.step = self.pick(0.1, 0.1, 0.05, 0.2, 0.25)
         self.cycle = round(self.step * self.pick(1, 1, 2, 5), 9)
         self.areas = [f"area{i}" for i in range(self.pick(1, 2, 3, 4, 8, 12, 16))]
@@ -53,6 +54,9 @@ class Drawn:
         self.populations = [self.population(i) for i in range(len(self.areas) + self.pick(0, 1, 5))]
         names = [p["name"] for p in self.populations]
         self.projections = [self.projection(names) for _ in range(self.pick(0, 1, 3, 8, 20))]
+        neurons = max(1, sum(p["size"] for p in self.populations))
+        self.way = drawn.Draw(self.random, self.ranks, neurons, drawn.ordinary(known))
+        self.description = self.described(known)
 
     def pick(self, *values):
         return self.random.choice(values)
@@ -60,52 +64,25 @@ class Drawn:
     def rarely(self, how: float = 0.02) -> bool:
         return self.random.random() < how
 
-    def description(self) -> dict:
+    def described(self, known: dict) -> dict:
         found = {
             "format_version": 1,
             "time": {"resolution_ms": self.step, "cycle_ms": self.cycle, "simulate_ms": 40 * self.cycle},
-            "schedule": self.pick(*schedules.SCHEDULES, *schedules.SCHEDULES, self.lanes()),
+            "schedule": self.way.schedule(known, self.areas),
             "network": {"populations": self.populations, "projections": self.projections},
         }
         if self.cycle == self.step and self.pick(True, False):
             del found["time"]["cycle_ms"]
-        if self.pick(True, True, False):
-            found["delay_ratio"] = self.pick("auto", "auto", 1, 2, 3, 4, 6, 12, 10**6)
-        for field, values in {
-            "lag": (1, 2, 3), "placement": ("round_robin", "area", "area_group", "area_group"),
-            "exchange": ("alltoallv", "direct", "p2p", "allgather", "two_level", MERGED, MERGED | RECEIVER),
-            "wire": ("compact", "aer12"),
-        }.items():  # fmt: skip
-            if self.pick(True, False, False):
-                found[field] = self.pick(*values)
-        if self.rarely(0.1):
-            lane = self.pick("near", "world", "far", "b")
-            found["exchange"] = self.pick("none_such", "self", {lane: "p2p"})
-        if self.rarely():
-            found["placement"] = "none_such"
-        if self.rarely(0.25):
-            found["placement"] = {"name": "from_file", "file": f"{self.number}.placement.json"}
-        if self.rarely(0.2):
-            rule = self.pick("round_robin", "area_group", "area_group") if not self.rarely() else "area"
-            found["placement"] = {"name": rule, "weights": self.rank_weights()}
+        for field, how, value in (
+            ("delay_ratio", 0.7, self.pick("auto", "auto", 1, 2, 3, 4, 6, 12, 10**6)),
+            ("lag", 0.3, self.pick(1, 2, 3)), ("wire", 0.3, self.pick("compact", "aer12")),
+            ("placement", 0.7, self.way.placement(known)), ("exchange", 0.4, self.way.exchange(known)),
+            ("exchange", 0.05, self.pick("none_such", "self", {self.pick("near", "world", "lane1"): "p2p"})),
+            ("placement", 0.02, "none_such"),
+        ):  # fmt: skip
+            if self.rarely(how):
+                found[field] = value
         return found
-
-    def rank_weights(self) -> list[float]:
-        """One for each rank: any, one of a few, or all alike."""
-        few = self.pick((1,), (1, 3), (0.25, 1, 1.7), [self.random.uniform(0.1, 5) for _ in range(20)])
-        return [self.pick(*few) for _ in range(self.ranks + self.rarely())]
-
-    def placement(self) -> dict:
-        """Ranges of any lengths, on any ranks; some are dealt over several."""
-        neurons, ends = sum(p["size"] for p in self.populations), set()
-        if neurons:
-            ends = {self.random.randint(1, neurons) for _ in range(self.pick(0, 3, 30))} | {neurons}
-        first = [0, *sorted(ends)[:-1]]
-        rank = [self.random.randrange(self.ranks) for _ in first]
-        over = [self.pick(1, 1, 1, self.random.randint(1, self.ranks - r)) for r in rank]
-        origin = [self.random.randint(0, f) for f in first]
-        about = {"kind": "placement", "format_version": 1, "ranks": self.ranks + self.rarely()}
-        return about | {"first": first, "end": sorted(ends), "rank": rank, "over": over, "origin": origin}
 
     def population(self, i: int) -> dict:
         found = {
@@ -163,24 +140,6 @@ class Drawn:
             found["min"] = self.step * self.pick(0.2, 0.5, 1, 1.49)
         return found
 
-    def lanes(self) -> list[dict]:
-        found = [{"name": "near", "group": "area"}] if self.pick(True, False) else []
-        for name in ("a", "b"):
-            if self.pick(True, False, False):
-                ends = self.random.sample(["from", "to"], self.pick(1, 1, 2))
-                areas = {end: self.pick(*self.areas, [*self.areas[:2]]) for end in ends}
-                found.append({"name": name} | areas)
-        if self.pick(True, False, False):
-            found.append({"name": "block", "group": self.pick(1, 2, 4)})
-        if not self.rarely():
-            found.append({"name": "world"})
-        for lane in found:
-            if self.pick(True, False):
-                lane["period"] = self.pick(1, 2, 3, "D", "auto", "auto")
-            if self.pick(True, False, False):
-                lane["lag"] = self.pick(0, 1, 2)
-        return found or [{"name": "world", "group": "world"}]
-
 
 def expected(description: dict, ranks: int, threads: int) -> Loads | str:
     """What the analysis computes from it, or the line with which it refuses it."""
@@ -194,13 +153,15 @@ def expected(description: dict, ranks: int, threads: int) -> Loads | str:
     return found
 
 
-def disagreement(number: int, folder: Path) -> tuple[str, bool]:
+def disagreement(number: int, folder: Path, known: dict) -> tuple[str, bool]:
     """Where the two views of a random description differ, and whether it is possible."""
-    drawn = Drawn(number)
-    description, ranks, threads = drawn.description(), drawn.ranks, drawn.threads
-    path = folder / f"{number}.json"
-    path.write_text(json.dumps(description))
-    (folder / f"{number}.placement.json").write_text(json.dumps(drawn.placement()))
+    case = Drawn(number, known)
+    description, ranks, threads = case.description, case.ranks, case.threads
+    folder = folder / f"{number}"
+    folder.mkdir()
+    path = folder / "run.json"
+    for name, content in {"run.json": description, **case.way.files}.items():
+        (folder / name).write_text(json.dumps(content))
     description = located(description, folder)
     done = program.start("--explain", path, "--ranks", ranks, "--threads", threads, "--json")
     mine = expected(description, ranks, threads)
@@ -255,20 +216,27 @@ def compared(mine: Loads, said: dict):
     yield "ring's bytes", mine.ring.neuron_bytes * neurons, close([r["memory_parts"]["ring"] for r in ranks])
 
 
+@pytest.fixture(scope="module")
+def known():
+    """What `miniapp --list --json` prints."""
+    return layouts.registries()
+
+
 @pytest.mark.parametrize(
     "first",
     [pytest.param(i, marks=pytest.mark.nightly if i >= DAY else []) for i in range(0, CASES, BATCH)],
 )
-def test_random_descriptions(first, tmp_path):
+def test_random_descriptions(first, known, tmp_path):
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
-        found = list(pool.map(lambda number: disagreement(number, tmp_path), range(first, first + BATCH)))
+        numbers = range(first, first + BATCH)
+        found = list(pool.map(lambda number: disagreement(number, tmp_path, known), numbers))
     wrong = {first + i: words for i, (words, _) in enumerate(found) if words}
     assert not wrong, "\n".join(f"{number}: {words}" for number, words in wrong.items())
     assert 0.3 * BATCH < sum(possible for _, possible in found) < 0.9 * BATCH
 
 
-def test_the_same_schedules_and_placements():
-    said = json.loads(program.start("--list", "--json").stdout)
+def test_the_same_names(known):
+    said = known
     assert [one["name"] for one in said["placements"]] == [*placement.PLACEMENTS, FROM_FILE]
     assert [(one["name"], one["placement"]) for one in said["schedules"]] == [
         (one.name, one.placement) for one in schedules.SCHEDULES.values()
@@ -279,10 +247,6 @@ def test_the_same_schedules_and_placements():
             for lane in schedules.SCHEDULES[one["name"]].lanes
         ]
         assert [tuple(lane[n] for n in ("name", "group", "period", "lag")) for lane in one["lanes"]] == lanes
-
-
-def test_the_same_exchanges_models_and_files():
-    said = json.loads(program.start("--list", "--json").stdout)
     assert {file["name"]: file["writer"] for file in said["run_files"]} == run_files.FILES
     assert {one["name"] for one in said["exchanges"]} == set(exchanges.EXCHANGES)
     composed = {*exchange.COMPOSED, exchanges.ALONE}

@@ -84,11 +84,11 @@ def describe(**options) -> dict:
     return PRESETS["mam-benchmark"].describe(**{**small, **options})
 
 
-def changed(description: dict, **fields) -> dict:
-    """With other values; dots of a path are two underscores, and `each` is every population."""
+def changed(**fields) -> dict:
+    """A small network with other values; dots of a path are two underscores, `each` is every population."""
+    description = describe()
     for path, value in fields.items():
-        populations = range(3) if path.startswith("each") else (0,)
-        for i in populations:
+        for i in range(3) if path.startswith("each") else (0,):
             field = path.replace("__", ".").replace("each", f"network.populations.{i}")
             assign(description, field, value)
     return description
@@ -119,7 +119,7 @@ NEURONS = ("ignore_and_fire", "lif_delta", "lif_exp")
     ids=lambda given: getattr(given, "name", given),
 )
 def test_every_kind_is_a_valid_result_of_the_same_network(run, program, neurons):
-    description = changed(describe(warmup_ms=20, simulate_ms=80), each__neuron={"model": neurons})
+    description = changed(each__neuron={"model": neurons}, time__warmup_ms=20, time__simulate_ms=80)
     nest, status, output, errors = run(description, "--model", program.model, "--threads", "2")
     assert (status, errors) == (0, "")
     found = Figures.model_validate_json(output)
@@ -133,15 +133,11 @@ def test_every_kind_is_a_valid_result_of_the_same_network(run, program, neurons)
 def test_neurons_weights_and_input_from_outside_are_those_of_the_description(run):
     neuron = {"model": "lif_exp", "tau_m_ms": 20, "I_e_pA": 3, "V_init_mV": -60, "V_init_sd_mV": 5}
     external = {"rate_hz": 3, "synapses": 400, "weight": 0.9}
-    description = changed(describe(cycle_ms=0.5, delay_ratio=1), each__neuron=neuron, each__external=external)
+    description = changed(time__cycle_ms=0.5, each__neuron=neuron, each__external=external)
     description["network"]["projections"][1]["weight"] = {"mean": -1.5, "sd": 0.25, "classes": 16}
     nest, status, output, _ = run(description, "--model", "described")
     found = Figures.model_validate_json(output)
-    assert (status, found.neurons, found.synapses) == (
-        0,
-        150,
-        150 * 20,
-    )  # no generators
+    assert (status, found.neurons, found.synapses) == (0, 150, 150 * 20)  # no generators
     assert nest.created[0] == ("iaf_psc_exp", 50, {
         "C_m": 250, "I_e": 3, "tau_m": 20, "t_ref": 2, "E_L": -65, "V_th": -50, "V_reset": -65,
         "tau_syn_ex": 0.5, "tau_syn_in": 0.5, "V_m": "normal(-60, 5)",
@@ -180,13 +176,13 @@ def test_integrating_neurons_take_their_input_and_are_forced_to_fire_at_the_desc
 
 
 REFUSALS = {
-    "neuron.model": changed(describe(), each__neuron={"model": "lif"}),
-    "neuron.phase": changed(describe(), each__neuron__phase=1),
-    "rate_hz": changed(describe(), each__neuron__rate_hz=0),
-    "delay.distribution": changed(describe(), network__projections__0__delay__distribution="gamma"),
-    "indegree": changed(describe(), network__projections__0__indegree={"mean": 9.5}),
-    "external": changed(describe(), each__external={"rate_hz": 1, "weight": 1}),
-    "'nobody' is not a population": changed(describe(), network__projections__0__source="nobody"),
+    "neuron.model": changed(each__neuron={"model": "lif"}),
+    "neuron.phase": changed(each__neuron__phase=1),
+    "rate_hz": changed(each__neuron__rate_hz=0),
+    "delay.distribution": changed(network__projections__0__delay__distribution="gamma"),
+    "indegree": changed(network__projections__0__indegree={"mean": 9.5}),
+    "external": changed(each__external={"rate_hz": 1, "weight": 1}),
+    "'nobody' is not a population": changed(network__projections__0__source="nobody"),
     "not a run description": {"time": {"simulate_ms": 1}},
     "not a run description:": "{",
     "not a run description: ": "[]",

@@ -24,8 +24,9 @@ from checkout import (
     script,
     snakemake,
     spikemark,
+    until,
     workflow,
-)
+)  # fmt: skip
 
 from spikemark.launch.process import left_over
 from spikemark.records.results import Results
@@ -173,13 +174,6 @@ def endless(tmp_path):
     yield file, results, {"SPIKEMARK_MINIAPP": str(program)}
     for process in left_over(naming=str(tmp_path)):
         os.kill(process, signal.SIGKILL)
-
-
-def until(happened, limit_s: float = 60) -> None:
-    deadline = time.monotonic() + limit_s
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 ENDS = {  # (program, signal)

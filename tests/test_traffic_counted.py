@@ -75,49 +75,43 @@ def test_words_are_as_expected(tmp_path, name, ranks):
     assert abs(off.sum()) <= 3 * np.sqrt((error**2).sum())
 
 
-@pytest.mark.parametrize(("sizes", "side", "merge"), [
-    ((2, 3), "sender", False), ((3, 2), "receiver", True),
-    pytest.param((2, 2, 2), "sender", True, marks=pytest.mark.nightly),
+@pytest.mark.parametrize(("sizes", "side", "merge", "files"), [
+    ((2, 3), "sender", False, ()), ((3, 2), "receiver", True, ()),
+    ((3, 3), "sender", True, ("table", "order")),
+    pytest.param((2, 2, 2), "sender", True, (), marks=pytest.mark.nightly),
+    pytest.param((3, 3), "receiver", False, ("table",), marks=pytest.mark.nightly),
 ])  # fmt: skip
-def test_words_of_every_level_are_as_expected(tmp_path, sizes, side, merge):
-    """Each rank's words in each hop of multi_level, with bridges on either side, merged or not."""
+def test_words_of_every_level_are_as_expected(tmp_path, sizes, side, merge, files):
+    """Each rank's words in each hop of multi_level, with bridges on either side, merged or not.
+
+    The mini-app and expectations read one table, and one order of ranks, by whose positions the table counts
+    groups and members. Every neuron fires once.
+    """
     ranks = math.prod(sizes)
-    described, hits = brain(tmp_path, ranks, {"dimensions": sizes, "side": side, "merge": merge})
-    found = levels.hops(hits.pairs, sizes, side, hits.onto if merge else None)
-    compare(tmp_path, described, [level.sent for level in (found if side == "sender" else found[::-1])])
-
-
-@pytest.mark.parametrize(
-    ("side", "merge", "ordered"),
-    [("sender", True, True), pytest.param("receiver", False, False, marks=pytest.mark.nightly)],
-)
-def test_words_follow_files(tmp_path, side, merge, ordered):
-    """The mini-app and expectations read one table, and one order of ranks, by whose positions the table
-    counts groups and members."""
-    sizes, ranks = (3, 3), 9
-    fields = {"dimensions": sizes, "side": side, "merge": merge, "table": "table.json"}
-    position = np.arange(ranks)
-    if ordered:
-        position, fields["order"] = np.array([7, 0, 6, 1, 5, 2, 4, 3, 8]), "order.json"
+    exchange = {
+        "name": "multi_level",
+        "parts": "p2p",
+        "dimensions": list(sizes),
+        "side": side,
+        "merge": merge,
+    }
+    described = BRAIN | {"placement": "area_group", "exchange": exchange}
+    network, position = read(described), np.arange(ranks)
+    hits = Traffic(of_description(network), ranges(network.network, "area_group", ranks)[0])
+    if "order" in files:
+        position, exchange["order"] = np.array([7, 0, 6, 1, 5, 2, 4, 3, 8]), "order.json"
         order = {"kind": "rank_order", "format_version": 1, "order": position.tolist()}
         (tmp_path / "order.json").write_text(json.dumps(order))
-    described, hits = brain(tmp_path, ranks, fields)
-    pairs, at = hits.pairs, np.argsort(position)
-    table = levels.balanced(pairs[at][:, at], sizes, side, cap=4)
-    levels.write_table(tmp_path / "table.json", table[:, position], sizes, side)
-    composed = Composed.of("multi_level", located(described, tmp_path)["exchange"])
-    files = levels.read_files(composed, ranks)
-    found = levels.hops(pairs, sizes, side, hits.onto if merge else None, files)
+    if "table" in files:
+        at, exchange["table"] = np.argsort(position), "table.json"
+        table = levels.balanced(hits.pairs[at][:, at], sizes, side, cap=4)
+        levels.write_table(tmp_path / "table.json", table[:, position], sizes, side)
+    read_files = levels.read_files(
+        Composed.of("multi_level", located(described, tmp_path)["exchange"]), ranks
+    )
+    found = levels.hops(hits.pairs, sizes, side, hits.onto if merge else None, read_files)
     sent = [np.asarray(hop.flow.sum(axis=1)).ravel() for hop in found]
     compare(tmp_path, described, sent if side == "sender" else sent[::-1])
-
-
-def brain(folder, ranks: int, fields: dict):
-    """A brain that sends in levels, and where its neurons have synapses; every neuron fires once."""
-    exchange = {"name": "multi_level", "parts": "p2p"} | fields | {"dimensions": list(fields["dimensions"])}
-    described = BRAIN | {"placement": "area_group", "exchange": exchange}
-    network = read(described)
-    return described, Traffic(of_description(network), ranges(network.network, "area_group", ranks)[0])
 
 
 def compare(folder, described: dict, expected: list) -> None:

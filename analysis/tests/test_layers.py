@@ -1,34 +1,26 @@
 """analysis/layers.py finds every kind of breach it is there for, and none in the package."""
 
-import importlib.util
+import runpy
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-
-spec = importlib.util.spec_from_file_location("layers", ROOT / "layers.py")
-layers = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(layers)
-
-BREACHES = {
-    "upwards": (
-        {"core/a.py": "from spikemark.report import page\n", "report/page.py": ""},
-        "which is below core",
-    ),
-    "lazy": (
+layers = runpy.run_path(str(ROOT / "layers.py"))
+CIRCLE = {"cli/a.py": "from . import b\n", "cli/b.py": "def f():\n    from .a import x\n"}
+#: Files of a package, and words of what is said of them.
+BREACHES = [
+    ({"core/a.py": "from spikemark.report import page\n", "report/page.py": ""}, "which is below core"),
+    (
         {"core/a.py": "def f():\n    from spikemark.core import b\n", "core/b.py": ""},
-        "imports core.b inside a function",
+        "core.b inside a function",
     ),
-    "hidden": ({"core/a.py": "def f():\n    from json import loads\n"}, "imports json inside a function"),
-    "hidden module": ({"core/a.py": "def f():\n    import json\n"}, "imports json inside a function"),
-    "renamed": ({"core/a.py": "from . import b as c\n", "core/b.py": ""}, "imports core.b under the name c"),
-    "circle": (
-        {"cli/a.py": "from . import b\n", "cli/b.py": "def f():\n    from .a import x\n"},
-        "circle: cli.a -> cli.b -> cli.a",
-    ),
-    "package": ({"utils/a.py": ""}, "no package is called utils"),
-}
+    ({"core/a.py": "def f():\n    from json import loads\n"}, "imports json inside a function"),
+    ({"core/a.py": "def f():\n    import json\n"}, "imports json inside a function"),
+    ({"core/a.py": "from . import b as c\n", "core/b.py": ""}, "imports core.b under the name c"),
+    (CIRCLE, "circle: cli."),
+    ({"utils/a.py": ""}, "no package is called utils"),
+]
 
 
 def planted(folder: Path, files: dict[str, str]) -> list[str]:
@@ -37,15 +29,13 @@ def planted(folder: Path, files: dict[str, str]) -> list[str]:
         path = folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
-    return list(layers.breaches(folder))
+    return list(layers["breaches"](folder))
 
 
-@pytest.mark.parametrize("breach", BREACHES)
-def test_a_breach_is_found(breach, tmp_path):
-    files, message = BREACHES[breach]
-    found = planted(tmp_path, files)
-    assert len(found) == 1, found
-    assert message in found[0].replace("cli.b -> cli.a -> cli.b", "cli.a -> cli.b -> cli.a")
+@pytest.mark.parametrize(("files", "message"), BREACHES)
+def test_a_breach_is_found(files, message, tmp_path):
+    (found,) = planted(tmp_path, files)
+    assert message in found
 
 
 def test_what_is_allowed_is_not_a_breach(tmp_path):
@@ -60,4 +50,4 @@ def test_what_is_allowed_is_not_a_breach(tmp_path):
 
 
 def test_the_package_is_in_order():
-    assert list(layers.breaches(ROOT / layers.PROJECT)) == []
+    assert list(layers["breaches"](ROOT / layers["PROJECT"])) == []

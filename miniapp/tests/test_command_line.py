@@ -50,12 +50,9 @@ def test_a_record_with_any_listed_file_is_replaced_and_nothing_else(listed, tmp_
     record = program.record_of(f"{out}/", *short, *program.sets(seed=2))
     assert record["description"]["seed"] == 2
     assert {path.name for path in out.iterdir()} == {"cycles.npy", "ranks.csv", "record.json", "spikes.npy"}
+    program.record_of(out, *short, *program.sets(record__cycles="false", record__spikes="false"))
+    assert {path.name for path in out.iterdir()} == {"ranks.csv", "record.json"}
     assert {path.name for path in (tmp_path / "deep").iterdir()} == {"run", "run.partial"}
-
-
-def test_only_what_is_asked_for_is_written(tmp_path):
-    program.record_of(tmp_path / "run", *program.sets(record__cycles="false", record__spikes="false"))
-    assert {f.name for f in (tmp_path / "run").iterdir()} == {"ranks.csv", "record.json"}
 
 
 @pytest.mark.parametrize("more", [[], OUTSIDE, FINE], ids=["plain", "outside", "fine"])
@@ -64,6 +61,8 @@ def test_what_is_explained_is_what_runs(more, listed, tmp_path):
         arguments = [*program.sets(schedule=schedule, time__simulate_ms=10), *more]
         told = printed("--explain", program.EXAMPLE, "--ranks", 2, "--threads", 2, *arguments)
         record = program.record_of(tmp_path / schedule, *arguments, ranks=2, threads=2)
+        sent = sum(lane["spikes_sent"] for lane in record["lanes"])
+        assert record["totals"]["first_accesses"] <= record["totals"]["lookups"] <= 2 * sent
         for lane, ran in zip(told["lanes"], record["lanes"], strict=True):
             assert lane["synapses"] == pytest.approx(ran["synapses"], rel=0.02)
             same = set(lane) - {"synapses"}
@@ -72,7 +71,7 @@ def test_what_is_explained_is_what_runs(more, listed, tmp_path):
         ranks = program.rows(tmp_path / schedule)
         assert [rank["neurons"] for rank in told["per_rank"]] == [int(rank["neurons"]) for rank in ranks]
         parts = record["memory"]["parts"]
-        for part in ("neurons", "ring", "synapses"):
+        for part in ("neurons", "ring", "synapses", "lists", "routes"):
             explained = sum(rank["memory_parts"][part] for rank in told["per_rank"])
             assert explained == pytest.approx(parts[part], rel=0.02), (schedule, part)
         in_all = sum(rank["memory_bytes"] for rank in told["per_rank"])

@@ -5,20 +5,25 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-ALWAYS = {"user_time", "system_time", "minor_faults", "major_faults", "voluntary_switches"}
-ALWAYS |= {"involuntary_switches", "resident_peak"}
+ALWAYS = {"user_time", "system_time", "minor_faults", "major_faults", "voluntary_switches",
+          "involuntary_switches", "resident_peak"}  # fmt: skip
 HARDWARE = {"instructions", "cycles", "last_level_misses", "l1_misses", "stalled_cycles"}
 
 
-def check_meters(record):
-    for meter in record["meters"]:
-        assert meter["status"] in ("ok", "unavailable", "denied")
-        assert (meter["value"] is None) == (meter["status"] != "ok") == (meter["reason"] is not None), meter
-        assert meter["value"] is None or meter["event"], meter
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """The folder of a run with counters, and the records of that run and of a plain one."""
+    folder, how = tmp_path_factory.mktemp("meters"), {"ranks": 2, "threads": 2}
+    plain = program.record_of(folder / "plain", **how)
+    return (
+        folder / "run",
+        program.record_of(folder / "run", *program.sets(record__counters="true"), **how),
+        plain,
+    )
 
 
-def test_what_needs_no_privilege_is_always_there(plain):
-    check_meters(plain)
+def test_what_needs_no_privilege_is_always_there(runs):
+    *_, plain = runs
     values = {m["name"]: m["value"] for m in plain["meters"]}
     assert set(values) == ALWAYS
     assert values["resident_peak"] == plain["memory"]["peak_bytes"]
@@ -26,21 +31,14 @@ def test_what_needs_no_privilege_is_always_there(plain):
     assert plain["timing"]["counter_read_s"] is plain["energy"] is None
 
 
-def test_every_wanted_counter_is_there_or_says_why(plain, counted):
-    _, record = counted
-    check_meters(record)
+def test_every_wanted_counter_is_there_or_says_why_and_those_of_threads_add_up(runs):
+    out, record, plain = runs
     assert (record["checksum"], record["totals"]) == (plain["checksum"], plain["totals"])
-    papi = [m for m in record["meters"] if m["source"] == "papi"]
-    assert {m["name"] for m in papi} >= HARDWARE
-    for total in (m for m in papi if "phase" not in m and m["status"] == "ok"):
-        parts = {m["phase"]: m["value"] for m in papi if m["name"] == total["name"] and "phase" in m}
-        assert {"deliver", "update", "collocate", "thread_wait"} <= set(parts) <= set(record["phases"])
-        assert sum(parts.values()) == total["value"]
-
-
-def test_counters_of_threads_add_up(counted):
-    out, record = counted
     table = program.rows(out / "counters.csv")
+    for meter in (*record["meters"], *plain["meters"]):
+        assert meter["status"] in ("ok", "unavailable", "denied")
+        assert (meter["value"] is None) == (meter["status"] != "ok") == (meter["reason"] is not None), meter
+        assert meter["value"] is None or meter["event"], meter
     for meter in record["meters"]:
         own = [r for r in table if (r["name"], r["phase"]) == (meter["name"], meter.get("phase", ""))]
         assert len({(r["rank"], r["thread"]) for r in own}) == len(own) > 0
@@ -48,6 +46,12 @@ def test_counters_of_threads_add_up(counted):
             assert any(r["value"] == "" for r in own)
         else:
             assert sum(float(r["value"]) for r in own) == pytest.approx(meter["value"], rel=1e-9)
+    papi = [m for m in record["meters"] if m["source"] == "papi"]
+    assert {m["name"] for m in papi} >= HARDWARE
+    for total in (m for m in papi if "phase" not in m and m["status"] == "ok"):
+        parts = {m["phase"]: m["value"] for m in papi if m["name"] == total["name"] and "phase" in m}
+        assert {"deliver", "update", "collocate", "thread_wait"} <= set(parts) <= set(record["phases"])
+        assert sum(parts.values()) == total["value"]
 
 
 @pytest.mark.nightly

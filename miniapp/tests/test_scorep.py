@@ -18,6 +18,7 @@ RUNS = {
     "every cycle": sets(inject__mean_us=2, time__warmup_ms=1),
     "overlapped": sets(schedule="overlapped", delay_ratio=4, exchange="ialltoallv"),
 }
+COUNTED = {"spikes": "update", "synaptic_events": "deliver"}
 
 
 class Event(NamedTuple):
@@ -32,7 +33,7 @@ class Event(NamedTuple):
 
 @pytest.fixture(scope="module")
 def instrumented(tmp_path_factory):
-    """The program built with the stand-in, and the command lines that went through it."""
+    """The program built with the stand-in, through which all is compiled and linked."""
     folder = tmp_path_factory.mktemp("scorep")
     settings = ["-DSPIKEMARK_SCOREP=ON", "-DCMAKE_BUILD_TYPE=Debug", "-DSPIKEMARK_ARCH="]
     found = {**os.environ, "PATH": f"{STAND_IN}{os.pathsep}{os.environ['PATH']}"}
@@ -41,7 +42,11 @@ def instrumented(tmp_path_factory):
     for command, environment in ((configure, found), (["--build", folder], calls)):
         done = subprocess.run(["cmake", *command], env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "miniapp", (folder / "calls").read_text().splitlines()
+    lines = (folder / "calls").read_text().splitlines()
+    written = [f for part in ("src", "variants") for f in (ROOT / "miniapp" / part).rglob("*.c")]
+    assert len(lines) == len(written) + 2  # and the provenance, and the link
+    assert all(line.startswith(OPTIONS) for line in lines)
+    return folder / "miniapp"
 
 
 def events_of(path: Path) -> list[Event]:
@@ -52,86 +57,53 @@ def events_of(path: Path) -> list[Event]:
         stack = stacks.setdefault(int(thread), [])
         if what == "leave":
             assert stack.pop() == name, line
-        inside = (*stacks.get(0, ())[:1], *stack)
-        events.append(Event(int(thread), what, name, int(value), inside))
+        events.append(Event(int(thread), what, name, int(value), (*stacks.get(0, ())[:1], *stack)))
         if what == "enter":
             stack.append(name)
     assert not any(stacks.values()), stacks
     return events
 
 
-@pytest.fixture(scope="module")
-def recorded(instrumented, tmp_path_factory):
-    """{run: (record, folder of the record, [events of a process])}, on two ranks with two threads."""
-    found = {}
-    for name, arguments in RUNS.items():
-        folder = tmp_path_factory.mktemp("run")
-        how = {"program": instrumented[0], "ranks": 2, "threads": 2, "SCOREP_EVENTS": str(folder / "e")}
-        record = record_of(folder / "out", *arguments, **how)
-        found[name] = record, folder / "out", [events_of(path) for path in sorted(folder.glob("e.*"))]
-    return found
+@pytest.fixture(scope="module", params=RUNS)
+def recorded(request, instrumented, tmp_path_factory):
+    """Record, folder of the record, [events of a process], on two ranks with two threads."""
+    folder = tmp_path_factory.mktemp("run")
+    how = {"program": instrumented, "ranks": 2, "threads": 2, "SCOREP_EVENTS": str(folder / "e")}
+    record = record_of(folder / "out", *RUNS[request.param], **how)
+    plain = record_of(folder / "plain", *RUNS[request.param], ranks=2, threads=2)
+    assert record["checksum"] == plain["checksum"]
+    flags = [one["provenance"]["flags"] for one in (record, plain)]
+    assert ["-DSPIKEMARK_SCOREP" in flag for flag in flags] == [True, False]
+    return record, folder / "out", [events_of(path) for path in sorted(folder.glob("e.*"))]
 
 
 def test_plain_build_knows_nothing_of_it():
     symbols = subprocess.run(["nm", MINIAPP], capture_output=True, text=True, check=True).stdout
-    assert len(symbols) > 1000
-    assert "scorep" not in symbols.lower()
+    assert len(symbols) > 1000 and "scorep" not in symbols.lower()
 
 
-def test_all_is_compiled_and_linked_through_it(instrumented):
-    _, calls = instrumented
-    sources = [line for line in calls if " -c " in line]
-    written = [f for folder in ("src", "variants") for f in (ROOT / "miniapp" / folder).rglob("*.c")]
-    assert len(sources) == len(written) + 1  # and the provenance
-    assert len(calls) == len(sources) + 1  # and the link
-    assert all(line.startswith(OPTIONS) for line in calls)
-
-
-def test_spikes_are_those_of_the_plain_build(recorded, tmp_path):
-    for name, (record, _, _) in recorded.items():
-        plain = record_of(tmp_path / name, *RUNS[name], ranks=2, threads=2)
-        assert record["checksum"] == plain["checksum"]
-        assert "-DSPIKEMARK_SCOREP" in record["provenance"]["flags"]
-        assert "SCOREP" not in plain["provenance"]["flags"]
-
-
-def test_regions_are_the_phases(recorded):
-    seen = set()
-    for record, _, processes in recorded.values():
-        assert len(processes) == record["ranks"] == 2
-        for events in processes:
-            names = {e.name for e in events if e.what == "enter"}
-            assert names <= {"warmup", "simulate", *record["phases"]}
-            seen |= names
-    assert seen == {"warmup", "simulate", *record["phases"]}
-
-
-def test_regions_are_entered_as_often_as_their_phase_is_timed(recorded):
-    for record, out, processes in recorded.values():
-        cycles = record["timing"]["cycles"]
-        timed = np.load(out / "cycles.npy") > 0  # [rank, cycle, phase]
-        for events in processes:
-            for thread in (0, 1):
-                own = [e for e in events if e.what == "enter" and e.thread == thread]
-                entered = Counter(e.name for e in own if e.inside[:1] == ("simulate",))
-                visits = entered["deliver"], entered["update"], entered["thread_wait"]
-                assert visits == (cycles + 1, cycles, 2 * cycles + 1)
-                assert entered["collocate"] == (cycles if thread == 0 else 0)
-                if thread == 0:
-                    for phase in "inject", "synchronise", "overlap_wait":
-                        expected = timed[0, :, record["phases"].index(phase)].sum()
-                        assert entered[phase] == expected, phase
+def test_regions_are_the_phases_and_entered_as_often_as_these_are_timed(recorded):
+    record, out, processes = recorded
+    cycles, timed = record["timing"]["cycles"], np.load(out / "cycles.npy") > 0  # [rank, cycle, phase]
+    assert len(processes) == record["ranks"] == 2
+    for events in processes:
+        assert {e.name for e in events if e.what == "enter"} <= {"warmup", "simulate", *record["phases"]}
+        for thread in (0, 1):
+            own = [e for e in events if e.what == "enter" and e.thread == thread]
+            entered = Counter(e.name for e in own if e.inside[:1] == ("simulate",))
+            visits = entered["deliver"], entered["update"], entered["thread_wait"]
+            assert visits == (cycles + 1, cycles, 2 * cycles + 1)
+            assert entered["collocate"] == (cycles if thread == 0 else 0)
+            for phase in ("inject", "synchronise", "overlap_wait") if thread == 0 else ():
+                assert entered[phase] == timed[0, :, record["phases"].index(phase)].sum(), phase
 
 
 def test_counts_are_those_of_the_record(recorded):
-    for record, _, processes in recorded.values():
-        starts = Counter((e.what, e.name) for events in processes for e in events if "start" in e.what)
-        assert starts == {("start", "spikes"): 2, ("start", "synaptic_events"): 2}
-        total = Counter()
-        for events in processes:
-            for event in events:
-                if event.what == "count" and event.inside[0] == "simulate":
-                    total[event.name] += event.value
-                    assert event.inside[-1] == {"spikes": "update", "synaptic_events": "deliver"}[event.name]
-        assert total == {name: record["totals"][name] for name in ("spikes", "synaptic_events")}
-        assert total["spikes"] > 0
+    record, _, processes = recorded
+    every = [event for events in processes for event in events]
+    starts = Counter((e.what, e.name) for e in every if "start" in e.what)
+    assert starts == {("start", name): 2 for name in COUNTED}
+    counts = [e for e in every if e.what == "count" and e.inside[0] == "simulate"]
+    assert all(e.inside[-1] == COUNTED[e.name] for e in counts)
+    total = {name: sum(e.value for e in counts if e.name == name) for name in COUNTED}
+    assert total == {name: record["totals"][name] for name in COUNTED} and total["spikes"] > 0

@@ -9,6 +9,8 @@ import numpy as np
 import program
 import pytest
 
+from spikemark.presets import mam_benchmark
+
 pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 NEURONS, INDEGREE, CYCLES = 4000, 100, 20
@@ -16,18 +18,13 @@ NS = (20000.0, 40000.0)  # for each neuron, of the two ranks: cycles so long tha
 SLOW = program.sets(**{"inject.per_neuron_ns": json.dumps(NS), "inject.wait": "sleep"})
 
 
-def spikemark(*words):
-    done = subprocess.run([sys.executable, "-m", "spikemark", *words], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
 def described(tmp_path_factory):
     path = tmp_path_factory.mktemp("slow") / "run.json"
-    options = ["--areas", "2", "--neurons-per-area", str(NEURONS // 2), "--indegree", str(INDEGREE)]
-    content = json.loads(spikemark("preset", "mam-benchmark", *options, "--delay-ratio", "10"))
-    content["time"] |= {"warmup_ms": 0, "simulate_ms": CYCLES * content["time"]["resolution_ms"]}
+    content = mam_benchmark.describe(
+        areas=2, neurons_per_area=NEURONS // 2, indegree=INDEGREE, delay_ratio=10, warmup_ms=0
+    )
+    content["time"]["simulate_ms"] = CYCLES * content["time"]["resolution_ms"]
     path.write_text(json.dumps(content))
     return path
 
@@ -58,8 +55,9 @@ def test_weights_restore_the_balance(described, tmp_path):
     even, cycles = ran(described, tmp_path / "even")
     before = of(even, cycles, "synchronise").mean()
     placed = tmp_path / "placed.json"
-    spikemark("partition", str(described), "--ranks", "2", "--method", "round_robin", "--weights-from",
-              str(tmp_path / "even"), "--out", str(placed))  # fmt: skip
+    words = [described, "--ranks", 2, "--method", "round_robin", "--weights-from", tmp_path / "even"]
+    command = [sys.executable, "-m", "spikemark", "partition", *words, "--out", placed]
+    subprocess.run([*map(str, command)], check=True, capture_output=True)
     field = json.dumps({"name": "from_file", "file": os.path.relpath(placed, described.parent)})
     level, cycles = ran(described, tmp_path / "level", *program.sets(placement=field))
     after = of(level, cycles, "synchronise").mean()

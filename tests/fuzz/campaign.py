@@ -111,9 +111,8 @@ FUZZERS: dict[str, tuple[Callable[[float, Path, int], Done], float]] = {
 
 def lacking() -> str | None:
     """What has to be built first."""
-    needed = [
-        BUILD / "obj" / "tests" / "fuzz" / f"fuzz_{name}" for name in ("description", "words", "frames")
-    ]
+    targets = BUILD / "obj" / "tests" / "fuzz"
+    needed = [targets / f"fuzz_{name}" for name in ("description", "words", "frames")]
     needed += [layouts.PLAIN, layouts.CHECKED, layouts.THREADS]
     return next((str(path) for path in needed if not path.is_file()), None)
 
@@ -127,7 +126,7 @@ def main(arguments: list[str]) -> int:
     asked = parser.parse_args(arguments)
     chosen = asked.only or list(FUZZERS)
     if not asked.minutes > 0:
-        parser.error(f"MINUTES={asked.minutes:g}; allowed: a number above 0")
+        parser.error(f"MINUTES={asked.minutes:g}; expected a number above 0")
     if chosen != ["readers"] and (missing := lacking()) is not None:
         parser.error(f"{missing} is not built; `make fuzz` builds it")
     out = BUILD / "findings"
@@ -139,10 +138,8 @@ def main(arguments: list[str]) -> int:
         began = time.monotonic()
         done = fuzz(60 * asked.minutes * share / whole, out, asked.seed)
         took = time.monotonic() - began
-        print(
-            f"{name:<17} {done.executions:>10} tried in {took:.0f} s, {len(done.findings)} findings",
-            flush=True,
-        )
+        said = f"{done.executions:>10} tried in {took:.0f} s, {len(done.findings)} findings"
+        print(f"{name:<17} {said}", flush=True)
         if done.note:
             print(f"    {done.note}")
         for number, finding in enumerate(done.findings):

@@ -129,6 +129,12 @@ class Draw:
         return lanes
 
 
+def ordinary(known: dict[str, Any]) -> list[str]:
+    """The exchanges that others may be composed of, of what the mini-app lists."""
+    special = ("absent", "broadcast", "composed", "ranks_max")
+    return [x["name"] for x in known["exchanges"] if not any(x[field] for field in special)]
+
+
 def _two_level(draw: Draw) -> dict[str, Any]:
     inner, outer = draw.rng.choices(draw.ordinary, k=2)
     return {"inner": inner, "outer": outer, "group": draw.rng.randint(1, draw.ranks)}

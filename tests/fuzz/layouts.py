@@ -79,12 +79,10 @@ class Tally:
 
 def cases(rng, known, networks: list[dict], ranks: int, each: int) -> Iterator[Case]:
     """Layouts of every network on so many ranks: each placement and schedule with three ways to exchange."""
-    special = ("absent", "broadcast", "composed", "ranks_max")
-    ordinary = [x["name"] for x in known["exchanges"] if not any(x[field] for field in special)]
     for number, network in enumerate(networks):
         populations = network["network"]["populations"]
         for _ in range(each):
-            draw = drawn.Draw(rng, ranks, sum(p["size"] for p in populations), ordinary)
+            draw = drawn.Draw(rng, ranks, sum(p["size"] for p in populations), drawn.ordinary(known))
             fixed = {
                 "placement": draw.placement(known),
                 "schedule": draw.schedule(known, sorted({p["area"] for p in populations})),

@@ -17,12 +17,12 @@ from pathlib import Path
 import program
 from golden import functions
 
+from spikemark.cli.main import main
+
 DONE = {}  # what commands gave: (status, standard output, standard error)
 
 
 def spikemark(*arguments):
-    from spikemark.cli.main import main
-
     out, err = io.StringIO(), io.StringIO()
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -36,18 +36,11 @@ def spikemark(*arguments):
     return status, out.getvalue(), err.getvalue()
 
 
-def started(name, *arguments):
-    path = str(program.MINIAPP)
-    words = [path if word == "miniapp" else word for word in (name, *arguments)]
-    environment = {**os.environ, **program.ENVIRONMENT, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        ["env", *words],
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        env=environment,
-        timeout=600,
-    )
+def started(*words):
+    path, environment = str(program.MINIAPP), {**os.environ, **program.ENVIRONMENT, "OMP_NUM_THREADS": "1"}
+    command = ["env", *(path if word == "miniapp" else word for word in words)]
+    streams = {"capture_output": True, "text": True, "stdin": subprocess.DEVNULL, "timeout": 600}
+    done = subprocess.run(command, env=environment, **streams)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -8,57 +8,48 @@ from pathlib import Path
 
 import numpy as np
 
+from spikemark import machines
+from spikemark.machines.values import Values
+from spikemark.models import access as irregular
+from spikemark.models import mpi_rules, order_statistics, waiting_iid
+from spikemark.models.loggp import EXCHANGES, Collectives, Traffic
+from spikemark.models.published import papers
+from spikemark.models.published import simula as energies
+from spikemark.models.recursion import Lane, evaluate
+from spikemark.running import experiments
+
 
 def maximum(ranks):
-    from spikemark.models import order_statistics
-
     return order_statistics.expected_maximum(int(ranks))
 
 
 def interval(mean, sd, ranks, level):
-    from spikemark.models import order_statistics
-
     return order_statistics.interval_of_maxima(float(mean), float(sd), int(ranks), float(level))
 
 
 def cv(mean, sd, period):
-    from spikemark.models import waiting_iid
-
     return waiting_iid.IidWaiting(float(mean), float(sd), 2, 100).cv(int(period))
 
 
 def ratio(period):
-    from spikemark.models import waiting_iid
-
     return waiting_iid.waiting_ratio(int(period))
 
 
 def iid(mean, sd, ranks, cycles, period):
-    from spikemark.models import waiting_iid
-
     return waiting_iid.IidWaiting(float(mean), float(sd), int(ranks), int(cycles)).predict(int(period))
 
 
 def access(what, *given):
     """Equations 13 to 17: p SOURCES SYNAPSES, conventional N_M K M T, others N_M K_INTRA K_INTER M T."""
-    from spikemark.models import access
-
     numbers = [float(x) for x in given]
     if what != "p":
         numbers[-2:] = int(numbers[-2]), int(numbers[-1])
-    names = {
-        "p": "p",
-        "conventional": "f_conventional",
-        "aware": "f_structure_aware",
-        "reduction": "reduction",
-    }
-    return getattr(access, names[what])(*numbers)
+    names = {"conventional": "f_conventional", "aware": "f_structure_aware"}
+    return getattr(irregular, names.get(what, what))(*numbers)
 
 
 def expected_access(path, ranks, threads, schedule):
-    from spikemark.models import access
-
-    found = access.expected(json.loads(Path(path).read_text()), int(ranks), int(threads), schedule)
+    found = irregular.expected(json.loads(Path(path).read_text()), int(ranks), int(threads), schedule)
     return {"ratio": found.ratio, "lists": found.lists, "possible_lists": found.possible_lists}
 
 
@@ -69,8 +60,6 @@ def counted_access(record):
 
 def recursion(times, period, lag, exchange):
     """Waiting of ranks that meet in one lane; times: a list of compute times for each rank."""
-    from spikemark.models.recursion import Lane, evaluate
-
     course = evaluate(
         np.array(json.loads(times), dtype=float),
         [Lane(int(period), int(lag), None, exchange_s=float(exchange))],
@@ -80,28 +69,24 @@ def recursion(times, period, lag, exchange):
 
 def simula():
     """The energies of Simula et al. 2019, Tables II to IV, again from time and power."""
-    from spikemark.models.published import papers, simula
-
     points = {
         name: [
             {"product_j": p.product_j, "consistent": p.consistent, "gross_j": p.gross_j}
-            for p in simula.points(table)
+            for p in energies.points(table)
         ]
-        for name, table in (("table2", simula.X86), ("table3", simula.ARM))
+        for name, table in (("table2", energies.X86), ("table3", energies.ARM))
     }
-    events = [{"name": d.name, "events": d.events} for d in simula.definitions()]
+    events = [{"name": d.name, "events": d.events} for d in energies.definitions()]
     known = [row for row in papers.rows("simula_table4") if row["energy_J_used"]]
     uj = [
-        {"uj": [simula.microjoule(float(row["energy_J_used"]), d) for d in simula.definitions()]}
+        {"uj": [energies.microjoule(float(row["energy_J_used"]), d) for d in energies.definitions()]}
         for row in known
     ]
-    return points | {"definitions": events, "table4": uj, "slips": simula.slips()}
+    return points | {"definitions": events, "table4": uj, "slips": energies.slips()}
 
 
 def exchange(profile, name, ranks, size, each="1"):
     """Seconds of an exchange in which all ranks send so many bytes to all, without measured tables."""
-    from spikemark.models.loggp import EXCHANGES, Traffic
-
     ranks, each = int(ranks), int(each)
     node, other = np.arange(ranks) // each, 1.0 - np.eye(ranks)
     net, traffic = network_of(profile, int(node.max()) + 1), Traffic(float(size) * other, other, node)
@@ -110,16 +95,10 @@ def exchange(profile, name, ranks, size, each="1"):
 
 def algorithm(profile, call, ranks, size):
     """Which algorithm the MPI library of a machine takes."""
-    from spikemark.models import mpi_rules
-
     return mpi_rules.chosen(network_of(profile, int(ranks)).net.selector, call, int(ranks), float(size))
 
 
 def network_of(profile, nodes):
-    from spikemark import machines
-    from spikemark.machines.values import Values
-    from spikemark.models.loggp import Collectives
-
     # The values are for the congestion that was assumed when they were computed; they name it.
     filled = machines.filled(machines.load(profile)).assume("interconnect.congestion", 2.63, "1", "as then")
     return Collectives.of(Values(filled), nodes, measured=False)
@@ -127,6 +106,4 @@ def network_of(profile, nodes):
 
 def plan(experiment):
     """The ids of all runs of an experiment, in their order."""
-    from spikemark.running import experiments
-
     return [run.id for run in experiments.expand(experiments.load(Path(experiment)))]

@@ -8,6 +8,7 @@ Each fault must be found by its killer, or with --all by the fast suite. Prints 
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,22 +25,11 @@ TARGETS = "miniapp"
 def copied(folder: Path) -> Path:
     """A copy of what git tracks or would track, with a build of its own and this environment's tools."""
     tree = folder / "tree"
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        check=True,
-    )
-    names = [name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()]
-    tree.mkdir()
-    packed = subprocess.run(
-        ["tar", "--create", "--null", "--files-from=-"],
-        cwd=ROOT,
-        input="\0".join(names).encode(),
-        capture_output=True,
-        check=True,
-    )
-    subprocess.run(["tar", "--extract", "--directory", tree], input=packed.stdout, check=True)
+    git = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(git, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+    for name in (name for name in listed if name and (ROOT / name).is_file()):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, tree / name)
     for made in (".venv", "build-smpi"):
         if (ROOT / made).exists():
             (tree / made).symlink_to(ROOT / made)

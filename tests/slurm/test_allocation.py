@@ -4,22 +4,14 @@ import itertools
 import json
 import os
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from checkout import ROOT, experiment, records, workflow
+from checkout import ROOT, experiment, records, until, workflow
 
 from spikemark.running.experiments import expand, load
 
 SCRIPT = ROOT / "workflows" / "clusters" / "allocation.sh"
-
-
-def until(happened, limit_s: float = 120) -> None:
-    deadline = time.monotonic() + limit_s
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 class Sweep:

@@ -17,14 +17,8 @@ COLUMNS = [
     Column("exact", "exact"),
 ]
 ROWS = [
-    {
-        "schedule": "conventional",
-        "waiting_us": Quantity(12.34, 11.0, 14.0),
-        "share": 0.25,
-        "runs": 1200,
-        "range": (1.0, 2.0),
-        "exact": True,
-    },
+    {"schedule": "conventional", "waiting_us": Quantity(12.34, 11.0, 14.0), "share": 0.25}
+    | {"runs": 1200, "range": (1.0, 2.0), "exact": True},
     {"schedule": "overlapped", "waiting_us": missing("not timed", mark="–"), "share": -0.5, "range": None},
 ]
 TABLE = Table(COLUMNS, ROWS, "Waiting", "waiting", ["One note."])

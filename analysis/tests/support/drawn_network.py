@@ -1,25 +1,16 @@
 """Networks of a run description drawn synapse by synapse, and their routes counted: the slow, plain way."""
 
 import numpy as np
+from brute_force import draw
 
 from spikemark.network.description import Description
 
 
 def needs(described: Description, rank: np.ndarray, ranks: int, rng: np.random.Generator) -> np.ndarray:
     """[neurons, ranks] whether a neuron has a synapse on a rank, in one draw of the network."""
-    network = described.network
-    ends = np.cumsum([p.size for p in network.populations])
-    gids = [np.arange(end - p.size, end) for end, p in zip(ends, network.populations, strict=True)]
-    found = np.zeros((ends[-1], ranks), bool)
-    for projection in network.projections:
-        pool = np.concatenate([gids[network.numbers[name]] for name in projection.sources])
-        targets = gids[network.numbers[projection.target]]
-        if projection.poisson:
-            count = rng.poisson(projection.synapses, len(targets))
-        else:
-            count = np.full(len(targets), round(projection.synapses))
-        sources = rng.choice(pool, count.sum())
-        found[sources, np.repeat(rank[targets], count)] = True
+    source, target = draw(described.network, rng)
+    found = np.zeros((described.neurons, ranks), bool)
+    found[source, rank[target]] = True
     return found
 
 

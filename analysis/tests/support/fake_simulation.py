@@ -52,6 +52,7 @@ def write(out: Path, description: dict, ranks: int, machine: str, kind: str = "s
     path = write_run(
         out, **{"ranks": ranks, "cycles": cycles, "seed": description["seed"], **options},
         description={**defaults, **description}, schedule=named["schedule"], delay_ratio=named["delay_ratio"],
+        placement="round_robin" if named["schedule"] == "conventional" else "area_group",
     )  # fmt: skip
     record = json.loads((path / "record.json").read_text())
     (path / "record.json").write_text(json.dumps({**record, "kind": kind}))

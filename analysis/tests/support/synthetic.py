@@ -17,7 +17,7 @@ from small_network import describe
 
 from spikemark.core.fields import assign
 from spikemark.models.statistics import lump
-from spikemark.network.description import Projection
+from spikemark.network.description import read
 from spikemark.records.record import COUNTED
 
 SHARES = {"deliver": 0.55, "update": 0.35, "collocate": 0.10}  # of the compute time
@@ -73,22 +73,6 @@ def phase_summary(times, phases=PHASES) -> dict:
     }
 
 
-def _as_told(times, record):
-    """`times` scaled, phase by phase, to what the record says of them; the record gets their maxima."""
-    times = times.copy()
-    for i, (name, own) in enumerate(phase_summary(times).items()):
-        told = record["timing"]["phases"][name]
-        if told["mean_s"] is None:
-            times[:, :, i] = np.nan
-        elif own["mean_s"] and told["mean_s"] != own["mean_s"]:
-            times[:, :, i] *= told["mean_s"] / own["mean_s"]
-            told["max_s"] = own["max_s"] * told["mean_s"] / own["mean_s"]
-        elif told["mean_s"] != own["mean_s"]:
-            times[:, :, i] = told["mean_s"] / times.shape[1]
-            told["max_s"] = told["mean_s"]
-    return times
-
-
 def write_run(
     directory,
     *,
@@ -142,8 +126,6 @@ def write_run(
         record["host"]["per_node"] = [node(name, nodes.count(name)) for name in names]
     for key, value in overrides.items():
         assign(record, key.replace("__", "."), value)
-    if any(key.startswith("timing__phases__") and key.endswith("__mean_s") for key in overrides):
-        times = _as_told(times, record)
 
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
@@ -180,19 +162,16 @@ def _per_rank(counts, times, windows: int) -> pd.DataFrame:
 
 
 def _lanes(run: dict, ranks: int, cycles: int, window: int, totals: dict) -> list[dict]:
-    cycle_ms, populations = run["time"]["cycle_ms"], run["network"]["populations"]
-    area = {p["name"]: p.get("area", p["name"]) for p in populations}
-    size = {p["name"]: p["size"] for p in populations}
+    described, cycle_ms = read(run), run["time"]["cycle_ms"]
+    network = described.network
+    near = [all(source == target for source, target in network.pairs(p)) for p in network.projections]
 
     def lane(name, period, sharing, inside):
-        shortest, synapses = [], 0
-        for p in run["network"].get("projections", []):
-            sources = [p["source"]] if isinstance(p["source"], str) else p["source"]
-            near = all(area[s] == area[p["target"]] for s in sources)
-            if inside is None or near == inside:
-                shortest.append(p["delay"].get("min", run["time"]["resolution_ms"]))
-                synapses += round(Projection.model_validate(p).synapses) * size[p["target"]]
-        least, spans = min(shortest, default=None), sharing > 1
+        own = [at for at, within in enumerate(near) if inside in (None, within)]
+        least = min((described.delays[at][0] for at in own), default=None)
+        least, spans = least and round(least * run["time"]["resolution_ms"], 9), sharing > 1
+        sizes = {p.name: p.size for p in network.populations}
+        synapses = sum(round(p.synapses) * sizes[p.target] for p in (network.projections[at] for at in own))
         return {
             "name": name, "period": period, "lag": 0, "exchange": run["exchange"] if spans else "self",
             "ranks": sharing, "groups": ranks // sharing,
@@ -284,16 +263,3 @@ def overlap(directory: Path) -> None:
         times = np.concatenate([times, times[:, :, at : at + 1]], axis=2)
         times[:, :, at] = 0
         np.save(directory / "cycles.npy", times)
-
-
-def level(directory: Path) -> None:
-    """Turn a run that `write_run` made of one lane into a hierarchical one; its groups are single ranks."""
-
-    def change(record):
-        (world,) = record["lanes"]
-        own = {**world, "exchange": "self", "ranks": 1, "groups": record["ranks"]}
-        ratio = record["description"]["delay_ratio"]
-        group = {**own, "name": "group", "period": ratio}
-        record["lanes"] = [{**own, "name": "near"}, group, {**world, "name": "far", "period": ratio}]
-
-    edit(directory, change)

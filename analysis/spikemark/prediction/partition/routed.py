@@ -29,7 +29,7 @@ def check(lane: Lane) -> dict[str, object]:
     """The exchanges of the levels by what they are. Raises BadInput for levels that do not fit the ranks."""
     found, most, where = lane.composed, int(lane.sizes.max()), f"for lane {lane.name}"
     sizes, parts = found.sizes, found.parts
-    ranks = sorted({int(n) for n in lane.sizes if n > 1})
+    ranks = sorted({int(n) for n in lane.sizes if n > 1 or len(lane.sizes) == 1})
     listed = isinstance(sizes, tuple) and len(sizes) <= MOST_LEVELS and all(map(_positive, sizes))
     product = math.prod(sizes) if listed else 1
     of_list = f"a list of 1 to {MOST_LEVELS} whole numbers with a product of as many ranks, such as [40, 50]"

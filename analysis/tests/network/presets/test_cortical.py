@@ -4,10 +4,11 @@ import json
 
 import mam_copy
 import numpy as np
+import program
 import pytest
 from mam_copy import EVERY
-from short_run import activity
 
+from spikemark import activity
 from spikemark.core.errors import BadInput
 from spikemark.network.presets import cortex, mam, microcircuit
 
@@ -144,11 +145,13 @@ def test_scaling_the_areas_keeps_mean_and_variance_of_the_input(full):
 def test_ground_state_of_the_default_network(tmp_path):
     description = mam.describe(warmup_ms=200.0, simulate_ms=300.0)
     assert description["schedule"] == "structure_aware"
-    found = activity(description, tmp_path)
-    assert found.mean_hz == pytest.approx(2.5, rel=0.2)
-    spikes, sizes = (x.reshape(32, 8).sum(axis=1) for x in (found.rates_hz * found.sizes, found.sizes))
-    assert (spikes / sizes).max() > 1.3 * found.mean_hz and (spikes / sizes).min() > 0.3 * found.mean_hz
-    assert found.per_bin.max() < 4 * found.per_bin.mean()  # asynchronous
+    description["record"] = {"spikes": True, "cycles": False}
+    program.record_of(tmp_path / "out", description=description, threads=2)
+    found = activity.recording(description, np.load(tmp_path / "out" / "spikes.npy"))
+    rate, areas = activity.population_rate(found, 3.0).hz, activity.rates_hz(found, activity.by_area(found))
+    assert rate.mean() == pytest.approx(2.5, rel=0.2) and len(areas) == 32
+    assert max(areas.values()) > 1.3 * rate.mean() and min(areas.values()) > 0.3 * rate.mean()
+    assert rate.max() < 4 * rate.mean()  # asynchronous
 
 
 def test_a_copy_of_the_original_is_read_as_it_is(tmp_path):

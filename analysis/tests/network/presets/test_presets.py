@@ -83,83 +83,53 @@ def test_options_reach_the_description():
     assert inter["min"] == 1.4
 
 
-#: Options that are refused, by preset: the option that the line names, and values of it or sets of options.
+MANY = "->".join(f"A{i}" for i in range(34))
+#: Options that are refused, by preset and by the option that the line names.
 BAD = {
     "dpsnn": {
-        "state": ["up"],
-        "kernel": ["flat"],
-        "columns": ["24", "0x3", "200x200"],
-        "neurons": [{"columns": "4x4", "neurons": 100}, 4],
-        "neurons_per_column": [100, {"columns": "90x90", "neurons_per_column": 1000000}],
-        "scale": [0.0001],
-        "reach": [0],
-        "stimulation": [-1],
-        "weight_classes": [1],
-        "resolution_ms": [2, 0.3],
-        "full": [1],
+        "state": ["up"], "kernel": ["flat"], "columns": ["24", "0x3", "200x200"], "scale": [0.0001],
+        "reach": [0], "neurons": [{"columns": "4x4", "neurons": 100}, 4], "stimulation": [-1],
+        "neurons_per_column": [100, {"columns": "90x90", "neurons_per_column": 10**6}], "weight_classes": [1],
+        "resolution_ms": [2, 0.3], "full": [1],
     },
-    "mam": {
-        "scale": [0, 2],
-        "indegree_scale": [-0.5],
-        "full": ["yes"],
-        "from_": [3],
-        "seed": [-1],
-    },
+    "mam": {"scale": [0, 2], "indegree_scale": [-0.5], "full": ["yes"], "from_": [3], "seed": [-1]},
     "mam-benchmark": {
-        "areas": [0, "some", 100000000000000000000000000, 100000, True],
-        "neurons_per_area": [-1, {"size_cv": 0.1, "neurons_per_area": 100}, 1e+26,
-            {"neurons_per_area": 2000000000, "areas": 3},
-            {"neurons_per_area": 2000000000, "areas": 2, "size_cv": 1, "seed": 1}],
-        "indegree": [-1, 1.5, 10000000000],
-        "rate": [float("nan"), True, 1e+300],
-        "delay_ratio": [0, 10000000],
-        "delay_intra.1": [{"delay_intra": (0.5,)}],
-        "delay_inter.0": [{"delay_inter": (-1, 0.5)}],
-        "delay_max": [{"delay_ratio": 30}, {"cycle_ms": 1e+308}],
-        "size_cv": [-0.1, 1e+308],
-        "delay_intra": [(0.5, True)],
-        "full": ["nonsense", 1],
-        "seed": [9007199254740993],
-        "simulate_ms": [0],
+        "areas": [0, "some", 10**26, 100000, True],
+        "neurons_per_area": [
+            -1, 1e26, {"size_cv": 0.1, "neurons_per_area": 100}, {"neurons_per_area": 2000000000, "areas": 3},
+            {"neurons_per_area": 2000000000, "areas": 2, "size_cv": 1, "seed": 1},
+        ],
+        "indegree": [-1, 1.5, 10**10], "rate": [float("nan"), True, 1e300], "delay_ratio": [0, 10**7],
+        "delay_intra": [(0.5, True)], "delay_intra.1": [{"delay_intra": (0.5,)}],
+        "delay_inter.0": [{"delay_inter": (-1, 0.5)}], "size_cv": [-0.1, 1e308], "full": ["nonsense", 1],
+        "delay_max": [{"delay_ratio": 30}, {"cycle_ms": 1e308}], "seed": [2**53 + 1], "simulate_ms": [0],
     },
-    "microcircuit": {
-        "scale": [0, 1.1, True],
-        "indegree_scale": [2],
-        "full": [1],
-        "simulate_ms": [-1],
-    },
+    "microcircuit": {"scale": [0, 1.1, True], "indegree_scale": [2], "full": [1], "simulate_ms": [-1]},
     "voxels": {
-        "voxels": [0, {"voxels": 2000, "neurons": 100000}],
-        "neurons": [{"neurons": 100, "voxels": 64}, 2000000],
-        "connected": [0],
-        "lambda_": [0],
-        "geometry": ["torus"],
-        "form": ["file"],
-        "unevenness": [-1],
+        "voxels": [0, {"voxels": 2000, "neurons": 100000}], "connected": [0],
+        "neurons": [{"neurons": 100, "voxels": 64}, 2000000], "lambda_": [0], "geometry": ["torus"],
+        "form": ["file"], "unevenness": [-1],
     },
     "music-cells": {
-        "applications": ["A", "A->B,", "A=>B", "A->2", "A<->B,B->A", "A<->A",
-            "->".join(f"A{i}" for i in range(34))],
-        "communication": ["pigeon"],
-        "np": [0],
-        "granularity": [{"np": 17}, {"scale": 1e-05}, 64, {"granularity": 64, "full": True}],
-        "structure": [1.5],
-        "cells": ["2k"],
-        "scale": [0],
-        "rate": [True],
-        "delay": [0],
-        "full": ["yes"],
+        "applications": ["A", "A->B,", "A=>B", "A->2", "A<->B,B->A", "A<->A", MANY],
+        "communication": ["pigeon"], "np": [0], "structure": [1.5], "cells": ["2k"], "scale": [0],
+        "rate": [True], "full": ["yes"],
+        "granularity": [{"np": 17}, {"scale": 1e-05}, 64, {"granularity": 64, "full": True}], "delay": [0],
     },
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("name", "field", "value"),
-    [(n, f, v) for n, fields in BAD.items() for f, values in fields.items() for v in values],
+    ("name", "given", "field"),
+    [
+        (name, given, field)
+        for name, fields in BAD.items()
+        for field, cases in fields.items()
+        for given in cases
+    ],
 )
-def test_bad_options(name, field, value):
-    options = value if isinstance(value, dict) else {field: value}
+def test_bad_options(name, given, field):
     with pytest.raises(BadInput) as caught:
-        PRESETS[name].describe(**options)
+        PRESETS[name].describe(**(given if isinstance(given, dict) else {field: given}))
     assert caught.value.field == field
     assert "\n" not in str(caught.value)
