@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from private_slurm import private_slurm
 
-from spikemark.launch import hostfile
+from spikemark.launch import HOST_FILE
 from spikemark.launch.layout import Layout, spread
 from spikemark.launch.layout import Nodes as Given
 
@@ -104,7 +104,7 @@ def test_a_host_file_takes_the_place_of_a_job(slurm, start, tmp_path):
     )
     agent.chmod(0o755)
     hosts.write_text("n1 slots=2\nn2 slots=2\n")
-    given = {hostfile.VARIABLE: str(hosts), "OMPI_MCA_plm_rsh_agent": str(agent)}
+    given = {HOST_FILE: str(hosts), "OMPI_MCA_plm_rsh_agent": str(agent)}
     around = ["env", *(f"{name}={value}" for name, value in given.items())]
     done = start(slurm, around, "", Layout(4, distribution="cyclic"))
     assert nodes_of_ranks(done.stdout) == ["n1", "n2", "n1", "n2"], done.stderr
@@ -115,9 +115,9 @@ def test_a_host_file_takes_the_place_of_a_job(slurm, start, tmp_path):
 @pytest.mark.parametrize(
     ("layout", "complaint"),
     [
-        (Layout(9), "ranks: 9; allowed with threads=1, ranks_per_node=2: at most 8, by the nodes (4)"),
-        (Layout(2, 3), "threads: 3; allowed: at most 2, the cores of a node of job"),
-        (Layout(4, 2, 2), "ranks_per_node: 2; allowed with threads=2: at most 1, by the cores (2) of a node"),
+        (Layout(9), "ranks=9; expected at most 8 with threads=1, ranks_per_node=2, by the nodes (4)"),
+        (Layout(2, 3), "threads=3; expected at most 2, the cores of a node of job"),
+        (Layout(4, 2, 2), "ranks_per_node=2; expected at most 1 with threads=2, by the cores (2) of a node"),
     ],
 )
 def test_what_the_job_cannot_hold_is_refused_before_anything_starts(
@@ -138,7 +138,7 @@ def test_two_ranks_never_share_a_core_of_two_hardware_threads(start):
         done = start(slurm, job, "srun", Layout(2))
         assert nodes_of_ranks(done.stdout) == ["n1", "n2"], done.stderr
         alone = start(slurm, ["salloc", "--quiet", "--nodes=1", "--exclusive"], "srun", Layout(2))
-        assert "refused: ranks: 2; allowed with threads=1, ranks_per_node=1: at most 1" in alone.stderr
+        assert "refused: ranks=2; expected at most 1 with threads=1, ranks_per_node=1" in alone.stderr
 
 
 #: The compilers of the MPI libraries that are installed here.
