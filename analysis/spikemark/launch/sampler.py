@@ -256,7 +256,7 @@ def sample(folder: Path, interval_s: float, root: Path, sensors: list[str], over
             "interval_s": interval_s, "ahead_s": time.time() - time.monotonic(),
             "cost": (time.process_time() - used) / lasted if lasted > interval_s else 0.0,
         }  # fmt: skip
-        new = folder / f".{host}.json"
+        new = folder / f"{host}.new"  # readers look for *.json
         new.write_text(json.dumps(content))
         os.replace(new, folder / f"{host}.json")
 

@@ -6,7 +6,6 @@ forget the warm-up. Adding a synapse to a cell of the ring is one access, which 
 results of a results folder are in RESULTS/cachesim/ID.json.
 """
 
-import contextlib
 import re
 import shutil
 import tempfile
