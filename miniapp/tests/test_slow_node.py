@@ -9,7 +9,7 @@ import numpy as np
 import program
 import pytest
 
-from spikemark.presets import mam_benchmark
+from spikemark.network.presets import mam_benchmark
 
 pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 

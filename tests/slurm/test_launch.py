@@ -13,7 +13,7 @@ import pytest
 from checkout import ROOT
 from private_slurm import private_slurm
 
-from spikemark.launch import hostfile
+from spikemark.launch import HOST_FILE
 from spikemark.launch.layout import Layout, spread
 from spikemark.launch.layout import Nodes as Given
 
@@ -96,7 +96,7 @@ def test_a_host_file_takes_the_place_of_a_job(slurm, start, tmp_path):
     )
     agent.chmod(0o755)
     hosts.write_text("n1 slots=2\nn2 slots=2\n")
-    given = {hostfile.VARIABLE: str(hosts), "OMPI_MCA_plm_rsh_agent": str(agent)}
+    given = {HOST_FILE: str(hosts), "OMPI_MCA_plm_rsh_agent": str(agent)}
     around = ["env", *(f"{name}={value}" for name, value in given.items())]
     done = start(slurm, around, "", Layout(4, distribution="cyclic"))
     assert nodes_of_ranks(done.stdout) == ["n1", "n2", "n1", "n2"], done.stderr
@@ -106,7 +106,7 @@ def test_a_host_file_takes_the_place_of_a_job(slurm, start, tmp_path):
 @pytest.mark.parametrize("launcher", ["srun", "mpirun"])
 @pytest.mark.parametrize(
     ("layout", "complaint"),
-    [(Layout(9), "ranks: 9;"), (Layout(2, 3), "threads: 3;"), (Layout(4, 2, 2), "ranks_per_node: 2;")],
+    [(Layout(9), "ranks=9;"), (Layout(2, 3), "threads=3;"), (Layout(4, 2, 2), "ranks_per_node=2;")],
 )
 def test_what_the_job_cannot_hold_is_refused_before_anything_starts(
     launcher, layout, complaint, slurm, start
@@ -126,7 +126,7 @@ def test_two_ranks_never_share_a_core_of_two_hardware_threads(start):
         done = start(slurm, job, "srun", Layout(2))
         assert nodes_of_ranks(done.stdout) == ["n1", "n2"], done.stderr
         alone = start(slurm, ["salloc", "--quiet", "--nodes=1", "--exclusive"], "srun", Layout(2))
-        assert "refused: ranks: 2;" in alone.stderr
+        assert "refused: ranks=2;" in alone.stderr
 
 
 #: The compilers of the MPI libraries that are installed here.

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -94,32 +94,21 @@ def discard(folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def replace_folder(new: Path, place: Path, check: Callable[[Path], None] = lambda old: None) -> None:
-    """Moves the folder `new` to `place`, and removes the folder that is there once the new one is in place.
-
-    `check` is called with the old folder when nobody can put anything into it any more; where it raises,
-    nothing has changed.
-    """
+def replace_folder(new: Path, place: Path) -> None:
+    """Moves the folder `new` to `place`, then removes the folder that was there."""
     if not os.path.lexists(place):
         os.rename(new, place)
-        return
-    if trade(new, place):
-        try:
-            check(new)
-        except BaseException:
-            trade(new, place)
-            raise
+    elif trade(new, place):
         shutil.rmtree(new)
-        return
-    old = place.with_name(f".{place.name}.replaced-{os.getpid()}")
-    os.rename(place, old)
-    try:
-        check(old)
-        os.rename(new, place)
-    except BaseException:
-        os.rename(old, place)
-        raise
-    shutil.rmtree(old)
+    else:
+        old = place.with_name(f".{place.name}.replaced-{os.getpid()}")
+        os.rename(place, old)
+        try:
+            os.rename(new, place)
+        except OSError:
+            os.rename(old, place)
+            raise
+        shutil.rmtree(old)
 
 
 def trade(a: Path, b: Path) -> bool:

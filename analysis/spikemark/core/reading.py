@@ -8,7 +8,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from .errors import BadInput
+from .errors import BadInput, shown
 
 #: Nothing Spikemark reads is nested deeper than a few levels; recursion would end at some hundreds.
 MAX_DEPTH = 100
@@ -81,32 +81,28 @@ def check_plain(value: Any, path: Path) -> None:
     pending = [("", value, 0)]
     while pending:
         where, at, depth = pending.pop()
+        if not isinstance(at, dict | list):
+            if expected := _expected(at):
+                raise BadInput.of(where or "top", at, expected, file=path)
+            continue
         if depth >= MAX_DEPTH:
             raise BadInput(f"{path}: nested more than {MAX_DEPTH} deep", code="file")
-        items = at.items() if isinstance(at, dict) else enumerate(at) if isinstance(at, list) else [("", at)]
-        for key, part in items:
+        for key, part in at.items() if isinstance(at, dict) else enumerate(at):
             if isinstance(at, dict) and not (isinstance(key, str) and encodable(key)):
-                raise BadInput(
-                    f"{path}: {where or 'top'}: the key {key!r} is not allowed: expected text; quote a key "
-                    "that looks like anything else"
-                )
-            if isinstance(part, dict | list):
-                pending.append((f"{where}.{key}".lstrip("."), part, depth + 1))
-            elif complaint := _odd(part):
-                raise BadInput(f"{path}: {f'{where}.{key}'.strip('.') or 'top'}: {complaint}")
+                expected = "text; quote a key that looks like anything else"
+                raise BadInput(f"{path}: {where or 'top'}: key {shown(key)}; expected {expected}")
+            pending.append((f"{where}.{key}".lstrip("."), part, depth + 1))
 
 
-def _odd(leaf: Any) -> str | None:
+def _expected(leaf: Any) -> str | None:
+    """What a value should be that JSON cannot express."""
     if isinstance(leaf, float) and not math.isfinite(leaf):
-        return f"{leaf} is not allowed: a finite number is needed"
+        return "a finite number"
     if isinstance(leaf, str) and not encodable(leaf):
-        return f"{leaf!r} is not allowed: it contains half a character"
+        return "whole characters"
     if leaf is None or isinstance(leaf, str | int | float):
         return None
-    return (
-        f"a value of the type {type(leaf).__name__} is not allowed: text, number, true, false, null, list or"
-        " mapping; quote text that looks like anything else"
-    )
+    return "text, number, true, false, null, list or mapping; quote text that looks like anything else"
 
 
 def encodable(text: str) -> bool:

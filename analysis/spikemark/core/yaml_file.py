@@ -12,33 +12,12 @@ BOOLEAN, TEXT = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:str"
 
 #: Ends of names of YAML files.
 YAML = (".yaml", ".yml")
-#: Characters, which take half a minute to read (JSON may be longer), and values with those of all aliases.
-MOST_LETTERS, MOST_VALUES = 2_000_000, 1_000_000
 
 
 class _Loader(yaml.SafeLoader):
     """Refuses a key given twice; YAML libraries silently take the last one. A key such as `on` or `no`
     is text, as in YAML 1.2; libraries of YAML 1.1 take it for true or false, which no key may be.
-
-    Also refuses aliases by which few lines stand for very many values.
     """
-
-    def __init__(self, text: str):
-        super().__init__(text)
-        self._values: dict[yaml.Node, int] = {}  # that a node stands for
-
-    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node:
-        node = super().compose_node(parent, index)
-        if node not in self._values:
-            parts = node.value if isinstance(node, yaml.CollectionNode) else ()
-            parts = [part[1] if isinstance(part, tuple) else part for part in parts]
-            self._values[node] = 1 + sum(self._values.get(part, 1) for part in parts)
-        if self._values[node] > MOST_VALUES:
-            line = node.start_mark.line + 1
-            raise BadInput(
-                f"line {line}: stands for {self._values[node]} values; expected {MOST_VALUES} at most"
-            )
-        return node
 
     def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
         node = super().compose_mapping_node(anchor)
@@ -64,8 +43,6 @@ def read_yaml(path: Path, advice: str = "") -> Any:
 
 def parsed(text: str, path: Path) -> Any:
     """The value of the YAML text of a file. Raises BadInput naming the file and what is wrong."""
-    if len(text) > MOST_LETTERS:
-        raise BadInput(f"{path}: {len(text)} characters; expected {MOST_LETTERS} at most", code="file")
     try:
         value = yaml.load(text, Loader=_Loader)
     except BadInput as error:

@@ -1,48 +1,36 @@
 """Starting the mini-app with the right ranks, threads, nodes and binding."""
 
 import os
+import re
 import shutil
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from spikemark.core import places
-from spikemark.core.errors import BadInput
+from spikemark.core.errors import BadInput, shown
 
-from . import hostfile, mpirun, slurm, srun
-from .command import Launch
-from .layout import Layout, Nodes
+from . import mpirun, slurm, srun
+from .layout import Launch, Layout, Nodes
 
 CPUS = Path("/sys/devices/system/cpu")
 #: Files that together name a core; core_id alone repeats in every die of a package.
 CORE = ("physical_package_id", "die_id", "core_id")
+#: Ways to start the ranks, by name: each makes a command from (program, layout, nodes).
+LAUNCHERS = {"mpirun": mpirun.start, "srun": srun.start}
+#: The variable that names a file of nodes, for mpirun where no batch system says them.
+HOST_FILE = "SPIKEMARK_HOSTFILE"
+HOST = re.compile(r"([A-Za-z0-9._-]+)(?:\s+slots=|:)([1-9][0-9]{0,5})")
 
 
-class Launcher(NamedTuple):
-    """A way to start ranks. `start` makes a command from (program, layout, nodes)."""
-
-    title: str
-    start: Callable[[list[str], Layout, Nodes], Launch]
-
-
-#: Ways to start the ranks, by name.
-LAUNCHERS: Mapping[str, Launcher] = {
-    "mpirun": Launcher("mpirun of Open MPI or MPICH", mpirun.start),
-    "srun": Launcher("srun inside an allocation of Slurm", srun.start),
-}
-
-
-def launch(launcher: str | None, program: list[str], layout: Layout) -> Launch:
+def launch(launcher: str | None, program: list[str], layout: Layout, nodes: Nodes | None = None) -> Launch:
     """How to start `program` with the named launcher; None or empty: `default_launcher()`.
 
-    Raises BadInput for an unknown launcher, and for a layout that the nodes at hand do not allow.
+    `nodes`: those to use, unless all `nodes_at_hand()`. Raises BadInput for an unknown launcher, and for a
+    layout that the nodes do not allow.
     """
     launcher = launcher or default_launcher()
     if launcher not in LAUNCHERS:
-        raise BadInput(
-            f"launcher: {launcher!r} is not allowed: one of {', '.join(LAUNCHERS)}", code="unknown"
-        )
-    return LAUNCHERS[launcher].start(program, layout, nodes_at_hand())
+        raise BadInput.of("launcher", launcher, f"one of {', '.join(LAUNCHERS)}", code="unknown")
+    return LAUNCHERS[launcher](program, layout, nodes or nodes_at_hand())
 
 
 def default_launcher() -> str:
@@ -56,11 +44,21 @@ def nodes_at_hand() -> Nodes:
     Raises BadInput for the file, and if Slurm does not tell the nodes.
     """
     if slurm.inside():
-        try:
-            return srun.nodes()
-        except slurm.SlurmFailed as failed:
-            raise BadInput(f"the nodes of this job are unknown: {failed}") from None
-    return hostfile.nodes() or Nodes((available_cores(),), "this host")
+        return slurm.nodes()
+    if file := os.environ.get(HOST_FILE):
+        return nodes_of_file(Path(file))
+    return Nodes((available_cores(),), "this host")
+
+
+def nodes_of_file(file: Path) -> Nodes:
+    """The nodes in a host file. A line is NAME slots=CORES or NAME:CORES. Raises BadInput for others."""
+    lines = [line.partition("#")[0].strip() for line in file.read_text(errors="replace").splitlines()]
+    found = {line: HOST.fullmatch(line) for line in lines if line}
+    wrong = next((line for line, match in found.items() if not match), None)
+    if wrong or not found:
+        raise BadInput(f"{file}: {shown(wrong) if wrong else 'no node'}; expected lines NAME slots=CORES")
+    names, cores = zip(*(match.groups() for match in found.values()), strict=True)
+    return Nodes(tuple(map(int, cores)), str(file), names)
 
 
 def machine_name() -> str:
@@ -84,30 +82,12 @@ def available_cores(cpus: Path = CPUS) -> int:
 
 def core_threads(cpus: Path = CPUS) -> list[int]:
     """The first hardware thread of each physical core that this process may use, ascending."""
-    allowed = sorted(os.sched_getaffinity(0))
-    first: dict[tuple[str, ...], int] = {}
-    for cpu in allowed:
-        topology = cpus / f"cpu{cpu}" / "topology"
-        try:
-            core = tuple((topology / name).read_text() for name in CORE if (topology / name).exists())
-        except OSError:
-            return allowed
-        if not core:
-            return allowed
-        first.setdefault(core, cpu)
+    first: dict[tuple, int] = {}
+    for cpu in sorted(os.sched_getaffinity(0)):
+        files = [cpus / f"cpu{cpu}" / "topology" / name for name in CORE]
+        core = tuple(file.read_text() for file in files if file.exists())
+        first.setdefault(core or (cpu,), cpu)
     return list(first.values())
 
 
-__all__ = [
-    "LAUNCHERS",
-    "Launch",
-    "Layout",
-    "Nodes",
-    "available_cores",
-    "core_threads",
-    "default_launcher",
-    "here_name",
-    "launch",
-    "machine_name",
-    "nodes_at_hand",
-]
+__all__ = ["Launch", "Layout", "Nodes"]

@@ -10,23 +10,14 @@ from pathlib import Path
 
 from spikemark.core import places
 
-from . import LAUNCHERS, sampler
-from .command import Launch
-from .layout import Layout, Nodes
+from . import launch, sampler
+from .layout import Launch, Layout, Nodes
 from .process import end, started
 
 READY_S = 30.0  # longest wait until every sampler has read once
 POLL_S = 0.02
 SAID = "said.log"  # what the samplers and their launcher printed: why there are no files
 ENDING_S = 20.0  # longest wait until samplers have seen that it is over
-
-
-def command(nodes: tuple[str, ...], launcher: str, program: list[str]) -> Launch:
-    """One process of `program` on each of the nodes; a plain one if that is this host, or none is named."""
-    if not nodes or [node.split(".")[0] for node in nodes] == [places.host().split(".")[0]]:
-        return Launch(program)
-    layout = Layout(len(nodes), ranks_per_node=1, binding="none")
-    return LAUNCHERS[launcher].start(program, layout, Nodes((1,) * len(nodes), "the run", nodes))
 
 
 @contextlib.contextmanager
@@ -47,7 +38,11 @@ def sampling(
     root = os.environ.get("SPIKEMARK_SYSFS", "/sys")
     program = [sys.executable, str(Path(sampler.__file__).resolve()), str(folder.resolve())]
     program += ["--interval", str(interval_s), "--root", root]
-    start = command(nodes, launcher, [*program, *(f"--sensor={name}" for name in sensors)])
+    program += [f"--sensor={name}" for name in sensors]
+    start = Launch(program)
+    if [node.split(".")[0] for node in nodes] not in ([], [places.host().split(".")[0]]):
+        one_each = Layout(len(nodes), ranks_per_node=1, binding="none")
+        start = launch(launcher, program, one_each, Nodes((1,) * len(nodes), "the run", nodes))
     with (
         open(folder / SAID, "w") as said,
         started(

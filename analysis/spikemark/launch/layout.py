@@ -1,7 +1,8 @@
-"""How ranks and threads lie on the nodes and cores of a machine."""
+"""How ranks and threads lie on the nodes and cores of a machine, and the command that starts them so."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, get_args
 
 from spikemark.core.errors import BadInput
@@ -10,8 +11,6 @@ from spikemark.core.errors import BadInput
 Distribution = Literal["block", "cyclic"]
 #: cores: every thread has a core of its own; none: the system moves threads.
 Binding = Literal["cores", "none"]
-DISTRIBUTIONS: tuple[str, ...] = get_args(Distribution)
-BINDINGS: tuple[str, ...] = get_args(Binding)
 RANKS_ON_PART = re.compile(r"\s*([^\s=,]+)=([1-9][0-9]{0,8})\s*")
 
 
@@ -22,7 +21,7 @@ class Layout:
     `ranks_per_node` is the largest number of ranks on a node; None: as many as the cores allow. Ranks fill
     one node after the other (block) unless `distribution` says otherwise. Without `binding`, every thread is
     bound to a core of its own, or none is where the cores are too few and the launcher starts the ranks all
-    the same.
+    the same. Raises BadInput for an unknown distribution or binding.
     """
 
     ranks: int
@@ -30,6 +29,25 @@ class Layout:
     ranks_per_node: int | None = None
     distribution: Distribution | None = None
     binding: Binding | None = None
+
+    def __post_init__(self) -> None:
+        for name, known in (("distribution", Distribution), ("binding", Binding)):
+            if (value := getattr(self, name)) not in (None, *get_args(known)):
+                raise BadInput.of(name, value, f"one of {', '.join(get_args(known))}", code="unknown")
+
+
+class Nodes(NamedTuple):
+    """The nodes at hand: the cores that may be used on each, whose they are, in words, and their names."""
+
+    cores: tuple[int, ...]
+    whose: str
+    names: tuple[str, ...] = ()
+
+    def only(self, names: Collection[str]) -> "Nodes":
+        """Those of the nodes that have one of these names; all where none has."""
+        kept = [i for i, name in enumerate(self.names) if name in names] or range(len(self.cores))
+        cores, own = (tuple(values[i] for i in kept if values) for values in (self.cores, self.names))
+        return Nodes(cores, self.whose, own)
 
 
 class Spread(NamedTuple):
@@ -46,51 +64,56 @@ class Spread(NamedTuple):
         return rank // self.ranks_per_node if self.distribution == "block" else rank % self.nodes
 
 
-class Nodes(NamedTuple):
-    """The nodes at hand: the cores that may be used on each, whose they are, in words, and their names."""
+@dataclass(frozen=True)
+class Launch:
+    """A command line, the variables that it adds to the environment, and those that it takes out of it.
 
-    cores: tuple[int, ...]
-    whose: str
-    names: tuple[str, ...] = ()
+    `spread` says on which nodes its ranks are started; None if that is left to the program.
+    """
+
+    command: list[str]
+    environment: dict[str, str] = field(default_factory=dict)
+    removed: tuple[str, ...] = ()
+    spread: Spread | None = None
+
+    def applied(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """The environment of the program that is started in `environment`."""
+        kept = {name: value for name, value in environment.items() if name not in self.removed}
+        return {**kept, **self.environment}
+
+
+def openmp(threads: int, bound: bool) -> dict[str, str]:
+    """The variables of OpenMP for the threads of a rank."""
+    places = {"OMP_PROC_BIND": "close", "OMP_PLACES": "cores"} if bound else {"OMP_PROC_BIND": "false"}
+    return {"OMP_NUM_THREADS": str(threads), **places}
 
 
 def spread(layout: Layout, nodes: Nodes) -> Spread:
-    """The nodes that a layout takes. Raises BadInput if they are too few or too small.
-
-    The message names the field, its value and what is allowed.
-    """
-    check(layout)
-    largest = max(nodes.cores)
-    per_node = layout.ranks_per_node
+    """The nodes that a layout takes. Raises BadInput naming the field if they are too few or too small."""
+    room = [cores // layout.threads for cores in nodes.cores]  # ranks that a node can take
+    largest, per_node = max(nodes.cores), layout.ranks_per_node
     if per_node is None:
-        per_node = min(_alike(layout, nodes), layout.ranks)
+        # The most on a node so that nodes which can take as many hold all ranks; else those of the largest.
+        alike = [each for each in room if each and each * sum(r >= each for r in room) >= layout.ranks]
+        per_node = min(max(alike or room), layout.ranks)
         if per_node == 0:
-            raise BadInput(
-                f"threads: {layout.threads}; allowed: at most {largest}, the cores of a node of {nodes.whose}"
-            )
-    elif per_node * layout.threads > largest:
-        raise BadInput(
-            f"ranks_per_node: {per_node}; allowed with threads={layout.threads}: at most"
-            f" {largest // layout.threads}, by the cores ({largest}) of a node of {nodes.whose}"
-        )
-    room = [min(per_node, cores // layout.threads) for cores in nodes.cores]
+            expected = f"at most {largest}, the cores of a node of {nodes.whose}"
+            raise BadInput.of("threads", layout.threads, expected, code="range")
+    elif per_node > max(room):
+        expected = f"at most {max(room)} with threads={layout.threads}"
+        expected += f", by the cores ({largest}) of a node of {nodes.whose}"
+        raise BadInput.of("ranks_per_node", per_node, expected, code="range")
+    room = [min(per_node, each) for each in room]
     if sum(room) < layout.ranks:
-        raise BadInput(
-            f"ranks: {layout.ranks}; allowed with threads={layout.threads}, ranks_per_node={per_node}:"
-            f" at most {sum(room)}, by the nodes ({len(room)}) of {nodes.whose}"
-        )
-    widest = sorted(range(len(room)), key=lambda node: -room[node])
-    number = next(n for n in range(1, len(room) + 1) if sum(room[i] for i in widest[:n]) >= layout.ranks)
-    taken = sorted(widest[:number])  # the same nodes for every run of a layout
-    names = tuple(nodes.names[i] for i in taken) if nodes.names else ()
-    return Spread(layout.ranks, number, per_node, layout.distribution or "block", names)
-
-
-def _alike(layout: Layout, nodes: Nodes) -> int:
-    """Most ranks on a node so that nodes which can take as many hold all ranks; else those of the largest."""
-    room = [cores // layout.threads for cores in nodes.cores]
-    enough = [each for each in room if each and each * sum(r >= each for r in room) >= layout.ranks]
-    return max(enough or room)
+        expected = f"at most {sum(room)} with threads={layout.threads}, ranks_per_node={per_node}"
+        expected += f", by the nodes ({len(room)}) of {nodes.whose}"
+        raise BadInput.of("ranks", layout.ranks, expected, code="range")
+    taken, left = [], layout.ranks
+    for node in sorted(range(len(room)), key=lambda node: -room[node]):  # the widest first
+        if left > 0:
+            taken, left = [*taken, node], left - room[node]
+    names = tuple(nodes.names[node] for node in sorted(taken)) if nodes.names else ()
+    return Spread(layout.ranks, len(taken), per_node, layout.distribution or "block", names)
 
 
 def by_part(text: str) -> dict[str, int]:
@@ -100,11 +123,3 @@ def by_part(text: str) -> dict[str, int]:
     if len(found) < len(pairs):
         raise BadInput("each part once with its ranks is needed, such as x86=4,arm=8")
     return found
-
-
-def check(layout: Layout) -> None:
-    """Raises BadInput for words that no launcher knows."""
-    for name, allowed in (("distribution", DISTRIBUTIONS), ("binding", BINDINGS)):
-        value = getattr(layout, name)
-        if value is not None and value not in allowed:
-            raise BadInput(f"{name}: {value!r} is not allowed: one of {', '.join(allowed)}", code="unknown")

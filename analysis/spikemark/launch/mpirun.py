@@ -1,17 +1,14 @@
 """Ranks started with mpirun: that of Open MPI 4 and 5, or Hydra of MPICH and Intel MPI."""
 
-import functools
 import os
 import shutil
-import subprocess
 
 from . import slurm
-from .command import Launch
-from .layout import Layout, Nodes, Spread, check, spread
+from .layout import Launch, Layout, Nodes, Spread, openmp, spread
+from .process import said
 
-LIMIT_S = 60
 #: Open MPI starts nothing for root otherwise.
-AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if os.geteuid() == 0 else {}
 #: What keeps ranks on too few cores from spinning while they wait.
 CROWDED = {
     "SPIKEMARK_WAITING": "spikemark",  # the record says who chose
@@ -30,24 +27,21 @@ def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
 
     Raises BadInput if several nodes have too few cores, or if `layout` asks for more of a node than it has.
     """
-    check(layout)
-    crowded = _crowded(layout, nodes)
+    on_one = len(nodes.cores) == 1 and (layout.ranks_per_node or layout.ranks) >= layout.ranks
+    crowded = on_one and layout.binding != "cores" and layout.ranks * layout.threads > nodes.cores[0]
     placed = Spread(layout.ranks, 1, layout.ranks, names=nodes.names) if crowded else spread(layout, nodes)
     bound = not crowded and layout.binding != "none"
-    environment = {"OMP_NUM_THREADS": str(layout.threads)} | (AS_ROOT if os.geteuid() == 0 else {})
-    environment |= {"OMP_PROC_BIND": "close", "OMP_PLACES": "cores"} if bound else {"OMP_PROC_BIND": "false"}
-    environment |= CROWDED if crowded else {}
+    environment = openmp(layout.threads, bound) | AS_ROOT | (CROWDED if crowded else {})
     removed: tuple[str, ...] = ()
     if slurm.inside():
-        removed = tuple(slurm.inherited(os.environ))
+        removed = slurm.inherited()
         environment |= _daemons(nodes)
-    version = _version(shutil.which("mpirun"))
+    version = said(shutil.which("mpirun") or "mpirun", "--version")
     if "Intel(R) MPI" in version:
         environment |= {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "omp"} if bound else {"I_MPI_PIN": "0"}
         options = _hydra(placed)
     elif "HYDRA" in version:
-        binding = f"core:{layout.threads}" if bound else "none"
-        options = ["-bind-to", binding, *_hydra(placed)]
+        options = ["-bind-to", f"core:{layout.threads}" if bound else "none", *_hydra(placed)]
     else:
         options = _open_mpi(placed, layout.threads if bound else None)
         if placed.names:  # daemons started by ssh have an environment of their own
@@ -55,12 +49,6 @@ def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
     command = ["mpirun", *options, "-n", str(layout.ranks), *program]
     # Without names, another batch system may tell mpirun of nodes that are not known here.
     return Launch(command, environment, removed, placed if placed.names else None)
-
-
-def _crowded(layout: Layout, nodes: Nodes) -> bool:
-    """Says whether all ranks are started on a single node although its cores are too few."""
-    free = layout.binding != "cores" and (layout.ranks_per_node or layout.ranks) >= layout.ranks
-    return free and len(nodes.cores) == 1 and layout.ranks * layout.threads > nodes.cores[0]
 
 
 def _open_mpi(placed: Spread, threads: int | None) -> list[str]:
@@ -96,15 +84,3 @@ def _daemons(nodes: Nodes) -> dict[str, str]:
         "SLURM_OVERLAP": "1",
         "SLURM_MEM_PER_NODE": "0",
     }
-
-
-@functools.cache
-def _version(program: str | None) -> str:
-    """What an mpirun says about itself; nothing if there is none."""
-    if program is None:
-        return ""
-    try:
-        done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=LIMIT_S)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout + done.stderr

@@ -1,6 +1,7 @@
 """Starts programs, watches them until they end, and tells what they said last."""
 
 import contextlib
+import functools
 import os
 import shutil
 import signal
@@ -10,9 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import reasons
-from .command import Launch
+from .layout import Launch
 
-GRACE_S = 5.0
+GRACE_S, SAID_LIMIT_S = 5.0, 60
 BAD_INPUT = 2  # exit status of the programs of this project
 ENDING = (signal.SIGTERM, signal.SIGKILL)
 #: The signals that `interruptible` has received, in their order.
@@ -48,9 +49,7 @@ class Finished(NamedTuple):
     @property
     def reason(self) -> str:
         """Why a program whose status is not 0 failed, in one line."""
-        if self.status is None:
-            return reasons.last_line(self.errors)
-        return reasons.of_program(self.errors, self.status)
+        return reasons.of_program(self.errors or self.output, self.status)
 
     @property
     def refusal(self) -> str | None:
@@ -70,11 +69,21 @@ def watch(start: Launch, limit_s: float, keep: tuple[int, ...] = ()) -> Finished
     with started(start.command, start.environment, removed=start.removed, **pipes) as program:
         try:
             output, errors = program.communicate(timeout=limit_s)
+            return Finished(program.returncode, output, errors)
         except subprocess.TimeoutExpired:
             output, errors = end(program)
             over = f"not finished within the time limit of {limit_s:g} s\n"
-            return Finished(None, output, errors + ("\n" if errors[-1:] not in ("", "\n") else "") + over)
-        return Finished(program.returncode, output, errors)
+            return Finished(None, output, f"{errors.rstrip()}\n{over}".lstrip())
+
+
+@functools.cache  # it stays as it is while runs are carried out
+def said(*command: str) -> str:
+    """What a command says about itself; nothing if there is no such program, or no answer."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SAID_LIMIT_S)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout + done.stderr
 
 
 @contextlib.contextmanager

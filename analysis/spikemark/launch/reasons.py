@@ -14,13 +14,17 @@ STATUS_ONLY = re.compile(r"Primary job|detected that one or more processes exite
 LAUNCHER = re.compile(
     r"(?:srun|slurmstepd\S*|mpirun|mpiexec|prterun): |[-=*]{3,}|\[\S+:\d+[\]:]|\[(?:mpiexec|proxy)\S*\]"
 )
-MEMORY = re.compile(r"oom[-_]kill|OOM Killed|Out Of Memory")
-LIMIT = re.compile(r"CANCELLED AT \S+ DUE TO TIME LIMIT")
-JOB_ENDS = re.compile(r"CANCELLED AT |Slurm job \d+ has expired|Job/step already completing")
+#: What Slurm says, and the reason.
+SLURM = {
+    r"oom[-_]kill|OOM Killed|Out Of Memory": "out of memory: give more with --mem, or take more nodes",
+    r"CANCELLED AT \S+ DUE TO TIME LIMIT": "the job reached its time limit: give more with --time",
+}
 NAMES = {signal.strsignal(number): number for number in signal.Signals}
-#: How launchers and shells tell that a signal ended a rank.
-SIGNAL = re.compile(rf"(?:tasks? [\d,-]+: |: \d+ )({'|'.join(map(re.escape, filter(None, NAMES)))})")
-SIGNAL_NUMBER = re.compile(r"exited on\s+signal (\d+)|EXIT STRING: .* \(signal (\d+)\)")
+#: How launchers and shells name the signal that ended a rank, by name or number.
+SIGNAL = re.compile(
+    rf"(?:tasks? [\d,-]+: |: \d+ )({'|'.join(map(re.escape, filter(None, NAMES)))})"
+    r"|exited on\s+signal (\d+)|EXIT STRING: .* \(signal (\d+)\)"
+)
 
 
 def last_line(text: str) -> str:
@@ -38,15 +42,15 @@ def of_program(text: str, status: int | None) -> str:
     """Why a program failed that printed `text` and ended with `status`, negative for a signal.
 
     The first of: what a program of this project says, out of memory, the time limit of the job, the signal,
-    the last line that no launcher wrote, the last line of all, the status.
+    the last line that no launcher wrote, what Open MPI says, the status. `status` None: the last line.
     """
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if status is None:
+        return last_line(text)
+    lines = [line.strip() for line in text.splitlines()]
     if said := next((line for line in lines if OWN.match(line)), None):
         return said
-    if MEMORY.search(text):
-        return "out of memory: give more with --mem, or take more nodes"
-    if LIMIT.search(text):
-        return "the job reached its time limit: give more with --time"
+    if said := next((reason for pattern, reason in SLURM.items() if re.search(pattern, text)), None):
+        return said
     if number := _signal(text, status):
         name = signal.Signals(number).name if number in NAMES.values() else f"signal {number}"
         hint = ", by somebody or because memory ran out" if number == signal.SIGKILL else ""
@@ -54,16 +58,13 @@ def of_program(text: str, status: int | None) -> str:
     outside = map(str.strip, BLOCK.sub("", text).splitlines())
     program = [line for line in outside if line and not (LAUNCHER.match(line) or NO_COMPLAINT.match(line))]
     blocks = [" ".join(block.split()) for block in BLOCK.findall(text) if not STATUS_ONLY.search(block)]
-    said = program[-1:] or blocks[:1]
-    return said[0] if said else f"exit status {status} without a message"
+    return next(iter(program[-1:] or blocks), f"exit status {status} without a message")
 
 
-def _signal(text: str, status: int | None) -> int | None:
-    """The signal that ended the program, as a launcher, its shell or the system tells it."""
+def _signal(text: str, status: int) -> int:
+    """The signal that ended the program, as a launcher, its shell or the system tells it; 0 for none."""
     if found := SIGNAL.search(text):
-        return NAMES[found[1]]
-    if found := SIGNAL_NUMBER.search(text):
-        return int(found[1] or found[2])
-    if status is None or not (status < 0 or 128 < status < 128 + signal.NSIG):
-        return None
-    return -status if status < 0 else status - 128
+        return NAMES[found[1]] if found[1] else int(found[2] or found[3])
+    if 128 < status < 128 + signal.NSIG:
+        return status - 128
+    return max(0, -status)

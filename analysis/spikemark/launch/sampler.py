@@ -30,15 +30,16 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 OVER = "over"  # the file that ends the samplers of a folder
 COLUMNS = ("channel", "time_s", "energy_j", "power_w")
 MOST_FAILED = 3
 SLURM_INTERVAL_S = 1.0  # shortest time between two calls of scontrol
 SCONTROL_S = 10.0  # longest wait for it
-HWMON = (("energy", "_input", "J"), ("power", "_input", "W"), ("power", "_average", "W"))  # best first
+#: Files of hwmon: prefix, suffix, unit; best first.
+HWMON = (("energy", "_input", "J"), ("power", "_input", "W"), ("power", "_average", "W"))
 
 
 class Unread(Exception):
@@ -49,64 +50,72 @@ class Unread(Exception):
         self.status = status
 
 
-@dataclass
 class Channel:
-    """One counter or sensor. `raw` reads it in units of `scale` J or W; `range` is where a counter wraps."""
+    """One counter or sensor, after its first reading. Raises Unread if that fails.
 
-    name: str
-    event: str
-    unit: str
-    raw: Callable[[], int]
-    scale: float = 1e-6
-    range: int | None = None
-    failed: int = 0
-    reason: str | None = None  # of the last failure
-    lost: bool = False
-    _last: int | None = None
-    _counted: int = 0
-    _in_a_row: int = 0
+    `raw` reads it in units of `scale` J or W; `range` is where a counter wraps around. `failed` readings so
+    far, the `reason` of the last, and whether it is `lost` for good.
+    """
 
-    def start(self) -> "Channel":
-        """Takes the first reading. Raises Unread."""
-        self._last = self.raw()
-        if self.range is not None and self._last > self.range:
-            raise Unread(f"{self.event}: {self._last} is above its max_energy_range_uj of {self.range}")
-        return self
+    def __init__(
+        self,
+        name: str,
+        event: str,
+        unit: str,
+        raw: Callable[[], int],
+        scale: float = 1e-6,
+        range: int | None = None,
+    ):
+        self.name, self.event, self.unit = name, event, unit
+        self.failed, self.reason, self.lost = 0, None, False
+        self._raw, self._scale, self._range = raw, scale, range
+        self._counted, self._in_a_row = 0, 0
+        self._last = 0
+        self._last = self._reading()
+
+    def _reading(self) -> int:
+        now = self._raw()
+        if self._range is not None and now > self._range:
+            self.lost = True
+            raise Unread(f"{self.event}: {now} is above its max_energy_range_uj of {self._range}")
+        if self._range is None and self.unit == "J" and now < self._last:
+            self.lost = True
+            raise Unread(f"{self.event}: fell from {self._last} to {now}")
+        return now
 
     def read(self) -> float | None:
         """Energy in J since the start, or power in W; None for a reading that failed."""
         if self.lost:
             return None
         try:
-            now = self.raw()
-            if self.range is not None and now > self.range:
-                self.lost = True
-                raise Unread(f"{self.event}: {now} is above its max_energy_range_uj of {self.range}")
-            if self.unit == "J" and now < self._last and self.range is None:
-                self.lost = True
-                raise Unread(f"{self.event}: fell from {self._last} to {now}")
+            now = self._reading()
         except Unread as why:
             self.failed, self._in_a_row, self.reason = self.failed + 1, self._in_a_row + 1, str(why)
-            self.lost |= self.range is not None and self._in_a_row > MOST_FAILED
+            self.lost |= self._range is not None and self._in_a_row > MOST_FAILED
             return None
         self._in_a_row = 0
         if self.unit == "W":
-            return self.scale * now
-        self._counted += now - self._last + (self.range if now < self._last else 0)
+            return self._scale * now
+        self._counted += now - self._last + (self._range if now < self._last else 0)
         self._last = now
-        return self.scale * self._counted
+        return self._scale * self._counted
 
 
-def text(path: Path) -> str:
-    """The first line of a file. Raises Unread."""
+def _from(path: Path, read: Callable[[Path], object]) -> object:
+    """What `read` makes of a file or folder. Raises Unread."""
     try:
-        lines = path.read_text(errors="replace").splitlines()
+        return read(path)
     except PermissionError:
         raise Unread(f"{path}: permission denied", "denied") from None
     except FileNotFoundError:
         raise Unread(f"{path}: not there") from None
     except OSError as error:
         raise Unread(f"{path}: {error.strerror}") from None
+
+
+def text(path: Path) -> str:
+    """The first line of a file. Raises Unread."""
+    lines = _from(path, lambda path: path.read_text(errors="replace").splitlines())
     return lines[0].strip() if lines else ""
 
 
@@ -119,26 +128,21 @@ def number(path: Path, unit: str = "") -> int:
     return int(found[1])
 
 
-def _listed(folder: Path, start: str) -> list[Path]:
-    try:
-        return sorted(path for path in folder.iterdir() if path.name.startswith(start))
-    except PermissionError:
-        raise Unread(f"{folder}: permission denied", "denied") from None
-    except OSError:
-        raise Unread(f"{folder}: not there") from None
+def listed(folder: Path, pattern: str) -> list[Path]:
+    """The files of a folder whose names match, sorted. Raises Unread."""
+    found = _from(folder, lambda folder: list(folder.iterdir()))
+    return sorted(path for path in found if re.fullmatch(pattern, path.name))
 
 
 def powercap(root: Path, sensors: list[str]) -> list[Channel]:
     """A channel per processor package."""
     folder, found = root / "class/powercap", {}
-    zones = [zone for zone in _listed(folder, "") if ":" in zone.name]
+    zones = listed(folder, ".*:.*")
     for zone in sorted(zones, key=lambda zone: ("mmio" in zone.name, zone.name)):
         name = text(zone / "name")  # a zone without a name may be a package: nothing is left out silently
         if name.startswith("package") and name not in found:
-            file = zone / "energy_uj"
-            channel = Channel(name, str(file), "J", lambda file=file: number(file))
-            channel.range = number(zone / "max_energy_range_uj")
-            found[name] = channel.start()
+            file, wraps = zone / "energy_uj", number(zone / "max_energy_range_uj")
+            found[name] = Channel(name, str(file), "J", lambda file=file: number(file), range=wraps)
     if not found:
         raise Unread(f"{folder}: no zone is a package")
     return list(found.values())
@@ -147,53 +151,52 @@ def powercap(root: Path, sensors: list[str]) -> list[Channel]:
 def pm_counters(root: Path, sensors: list[str]) -> list[Channel]:
     """The energy of the node on Cray systems."""
     file = root / "cray/pm_counters/energy"
-    return [Channel("node", str(file), "J", lambda: number(file, "J"), scale=1.0).start()]
+    return [Channel("node", str(file), "J", lambda: number(file, "J"), scale=1.0)]
+
+
+class Sensor(NamedTuple):
+    """A sensor of the board: CHIP/LABEL, its file, its unit, and the place of its kind in HWMON."""
+
+    name: str
+    file: Path
+    unit: str
+    kind: int
 
 
 def hwmon(root: Path, sensors: list[str]) -> list[Channel]:
     """The sensors that are named, or those that surely do not overlap."""
     folder, found = root / "class/hwmon", []
-    for prefix, suffix, unit in HWMON:
-        for chip in _listed(folder, "hwmon"):
-            for file in _listed(chip, prefix):
-                if re.fullmatch(rf"{prefix}\d+{suffix}", file.name):
-                    name = f"{_or(chip / 'name', chip.name)}/{_label(file, suffix)}"
-                    if not name.split("/")[1].startswith("Ecore"):
-                        found.append(((prefix, suffix), name, file, unit))
+    for kind, (prefix, suffix, unit) in enumerate(HWMON):
+        for chip in listed(folder, "hwmon.*"):
+            for file in listed(chip, rf"{prefix}\d+{suffix}"):
+                own = file.name.removesuffix(suffix)
+                label = _word(file.with_name(f"{own}_label"), own)
+                if not label.startswith("Ecore"):
+                    found.append(Sensor(f"{_word(chip / 'name', chip.name)}/{label}", file, unit, kind))
     if not found:
         raise Unread(f"{folder}: no chip has energy*_input, power*_input or power*_average")
+    there = f"there are: {', '.join(dict.fromkeys(one.name for one in found))}"
     if sensors:
-        for sensor in sensors:
-            if sensor not in [name for _, name, _, _ in found]:
-                raise Unread(f"no sensor {sensor}; there are: {_names(found)}")
-        best = {name: kind for kind, name, _, _ in reversed(found)}  # energy and power of one are not two
-        chosen = [one for one in found if one[1] in sensors and best[one[1]] == one[0]]
+        best = {one.name: one.kind for one in reversed(found)}  # energy and power of one are not two
+        if unknown := [name for name in sensors if name not in best]:
+            raise Unread(f"no sensor {unknown[0]}; {there}")
+        chosen = [one for one in found if one.name in sensors and best[one.name] == one.kind]
     else:
-        alike = [one for one in found if one[0] == found[0][0]]
-        chosen = [one for one in alike if one[1].split("/")[1].startswith("Esocket")] or alike
-        if len(chosen) > 1 and chosen is alike:
+        alike = [one for one in found if one.kind == found[0].kind]
+        sockets = [one for one in alike if "/Esocket" in one.name]
+        chosen = sockets or alike
+        if len(chosen) > 1 and not sockets:
             words = "record.energy_sensors says which to add up"
-            raise Unread(f"{len(alike)} sensors, which may overlap: {words}; there are: {_names(alike)}")
-    return [
-        Channel(name, str(file), unit, lambda file=file: number(file)).start()
-        for _, name, file, unit in chosen
-    ]
+            raise Unread(f"{len(alike)} sensors, which may overlap: {words}; {there}")
+    return [Channel(name, str(file), unit, lambda file=file: number(file)) for name, file, unit, _ in chosen]
 
 
-def _or(path: Path, otherwise: str) -> str:
+def _word(file: Path, otherwise: str) -> str:
+    """The first line of a file as a cell of a table; `otherwise` if it has none."""
     try:
-        return re.sub(r'[,"]', " ", text(path)) or otherwise
+        return re.sub(r'[,"]', " ", text(file)) or otherwise
     except Unread:
         return otherwise
-
-
-def _label(file: Path, suffix: str) -> str:
-    own = file.name.removesuffix(suffix)
-    return _or(file.with_name(f"{own}_label"), own)
-
-
-def _names(found: list[tuple]) -> str:
-    return ", ".join(dict.fromkeys(name for _, name, _, _ in found))
 
 
 def slurm(root: Path, sensors: list[str]) -> list[Channel]:
@@ -211,36 +214,30 @@ def slurm(root: Path, sensors: list[str]) -> list[Channel]:
             raise Unread(f"scontrol show node {node}: no CurrentWatts; Slurm has no AcctGatherEnergyType")
         return int(found[1])
 
-    return [Channel("CurrentWatts", " ".join(command), "W", watts, scale=1.0).start()]
+    return [Channel("CurrentWatts", " ".join(command), "W", watts, scale=1.0)]
 
 
 #: Meters by name, best first.
 METERS = {"powercap": powercap, "pm_counters": pm_counters, "hwmon": hwmon, "slurm": slurm}
 
 
-@dataclass
-class Opened:
+class Opened(NamedTuple):
     """The first meter that can be read: `source` and `channels`; and what was `tried` before."""
 
-    source: str | None = None
-    channels: list[Channel] = field(default_factory=list)
-    tried: list[dict[str, str]] = field(default_factory=list)
+    source: str | None
+    channels: list[Channel]
+    tried: list[dict[str, str]]
 
 
 def opened(root: Path, sensors: list[str]) -> Opened:
     """Looks for a meter; with `sensors`, only sensors of the board are looked for."""
-    found = Opened()
-    for name, meter in METERS.items():
-        if sensors and name != "hwmon":
-            continue
+    tried: list[dict[str, str]] = []
+    for name in ("hwmon",) if sensors else METERS:
         try:
-            found.channels = meter(root, sensors)
+            return Opened(name, METERS[name](root, sensors), tried)
         except Unread as why:
-            found.tried.append({"source": name, "status": why.status, "reason": str(why)})
-            continue
-        found.source = name
-        break
-    return found
+            tried.append({"source": name, "status": why.status, "reason": str(why)})
+    return Opened(None, [], tried)
 
 
 def sample(folder: Path, interval_s: float, root: Path, sensors: list[str], over: threading.Event) -> None:
@@ -251,17 +248,15 @@ def sample(folder: Path, interval_s: float, root: Path, sensors: list[str], over
         interval_s = max(interval_s, SLURM_INTERVAL_S)
 
     def about() -> None:
-        channels = [
-            {name: getattr(c, name) for name in ("name", "event", "unit", "failed", "reason")}
-            for c in found.channels
-        ]
+        fields = ("name", "event", "unit", "failed", "reason")
         lasted = time.monotonic() - began
         content = {
-            "host": host, "source": found.source, "tried": found.tried, "channels": channels,
+            "host": host, "source": found.source, "tried": found.tried,
+            "channels": [{name: getattr(one, name) for name in fields} for one in found.channels],
             "interval_s": interval_s, "ahead_s": time.time() - time.monotonic(),
             "cost": (time.process_time() - used) / lasted if lasted > interval_s else 0.0,
         }  # fmt: skip
-        new = folder / f".{host}.json"
+        new = folder / f"{host}.new"  # readers look for *.json
         new.write_text(json.dumps(content))
         os.replace(new, folder / f"{host}.json")
 
@@ -272,7 +267,7 @@ def sample(folder: Path, interval_s: float, root: Path, sensors: list[str], over
             for channel in found.channels:
                 before = time.monotonic()
                 if (value := channel.read()) is not None:
-                    cells = (f"{value!r},", f",{value!r}")[channel.unit == "W"]
+                    cells = f",{value!r}" if channel.unit == "W" else f"{value!r},"
                     file.write(f"{channel.name},{(before + time.monotonic()) / 2:.7f},{cells}\n")
             file.flush()  # what was read survives the end of the job
             if number_of == 0:

@@ -1,14 +1,40 @@
-"""Ranks as a step of a Slurm allocation."""
+"""Ranks as a step of a Slurm allocation.
+
+They find one another through the interface that option --mpi names; an MPI library that does not find its
+own starts every rank as a world of its own.
+"""
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from spikemark.core.errors import BadInput
 
-from . import pmi, slurm
-from .command import Launch
-from .layout import Layout, Nodes, Spread, spread
+from . import slurm
+from .layout import Launch, Layout, Nodes, Spread, openmp, spread
+from .process import said
+
+#: The variable that names the value of --mpi in place of the choice made here.
+VARIABLE = "SPIKEMARK_SRUN_MPI"
+
+
+class Library(NamedTuple):
+    """A family of MPI libraries: files of which a program loads one, and what it understands, best first."""
+
+    name: str
+    files: str
+    understands: tuple[str, ...]
+
+
+#: The first whose files are all among what a program loads. Open MPI counts its files on from 40; those that
+#: keep the binary interface of MPICH are libmpi.so.12.
+LIBRARIES = (
+    Library("Open MPI", r"\blibmpi\.so\.[4-9]\d", ("pmix",)),
+    Library("Cray MPICH", r"\blibmpi_\w+\.so", ("cray_shasta", "pmi2")),
+    Library("MPICH with PMIx", r"(?s)^(?=.*\blibpmix\.so).*\blibmpi(ch)?\.so", ("pmix",)),
+    Library("MPICH", r"\blibmpi(ch)?\.so", ("pmi2",)),
+    Library("an unknown MPI library", "", ("pmix", "pmi2")),
+)
 
 
 def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
@@ -18,12 +44,12 @@ def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
     passes on to the new step, such as a number of tasks or a distribution.
     """
     if not slurm.inside():
-        raise BadInput("launcher: 'srun' is not allowed here: allowed inside an allocation of Slurm (salloc)")
+        raise BadInput.of("launcher", "srun", "mpirun outside an allocation of Slurm (salloc)")
     placed = spread(layout, nodes)
     bound = layout.binding != "none"
     step = [
         "srun",
-        *pmi.option(program[0]),
+        *mpi_option(program[0]),
         "--overlap",
         "--kill-on-bad-exit=1",  # else the others wait for a rank that is gone
         "--mem=0",
@@ -36,37 +62,42 @@ def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
         "--hint=nomultithread",
         f"--cpu-bind={'cores' if bound else 'none'}",
     ]
-    environment = {"OMP_NUM_THREADS": str(layout.threads)}
-    environment |= {"OMP_PROC_BIND": "close", "OMP_PLACES": "cores"} if bound else {"OMP_PROC_BIND": "false"}
-    return Launch([*step, *program], environment, tuple(slurm.inherited(os.environ)), placed)
+    return Launch([*step, *program], openmp(layout.threads, bound), slurm.inherited(), placed)
 
 
 def _per_node(placed: Spread) -> list[str]:
     """Slurm ignores --ntasks-per-node where the last node gets fewer; a plane is a block of that size."""
     even = placed.ranks == placed.nodes * placed.ranks_per_node
-    limit = [f"--ntasks-per-node={placed.ranks_per_node}"] if even else []
     if placed.distribution == "block" and not even:
         return [f"--distribution=plane={placed.ranks_per_node}"]
+    limit = [f"--ntasks-per-node={placed.ranks_per_node}"] if even else []
     return [*limit, f"--distribution={placed.distribution}:block"]
 
 
-def nodes(environment: Mapping[str, str] = os.environ) -> Nodes:
-    """The nodes of the allocation that this process is in, or those chosen of them, with their cores.
+def mpi_option(program: str) -> list[str]:
+    """The option --mpi for a program; none if its library is unknown and srun offers nothing known.
 
-    All of them are taken to have as many hardware threads per core as the first one.
+    Raises BadInput if srun offers nothing that the library understands, or not what VARIABLE names.
     """
-    every = slurm.hosts(environment)
-    names = tuple(name for name in every if name in slurm.chosen()) or every
-    # A job with --hint=nomultithread or --threads-per-core is told the threads that it may use of each core.
-    per_core = int(environment.get("SLURM_THREADS_PER_CORE") or slurm.cpus_per_core(names[0]))
-    cpus = list(cpus_of_nodes(environment.get("SLURM_JOB_CPUS_PER_NODE", "1")))
-    cpus += [cpus[-1]] * (len(every) - len(cpus))
-    of = dict(zip(every, cpus, strict=False))
-    cores = tuple(max(1, of[name] // per_core) for name in names)
-    return Nodes(cores, f"job {environment['SLURM_JOB_ID']}", names)
+    offered = offers(said("srun", "--mpi=list"))
+    expected = f"one of {', '.join(sorted(offered)) or 'none'}, as srun --mpi=list offers"
+    if named := os.environ.get(VARIABLE):
+        if named not in offered:
+            raise BadInput.of(VARIABLE, named, expected, code="unknown")
+        return [f"--mpi={named}"]
+    loaded = said("ldd", program)
+    library = next(library for library in LIBRARIES if re.search(library.files, loaded))
+    found = [f"--mpi={name}" for name in library.understands if name in offered]
+    if not found and library.files:
+        understood = " or ".join(library.understands)
+        reason = f"{program} is linked with {library.name}, which understands {understood}"
+        raise BadInput(f"--mpi: {reason}; expected {expected}: {VARIABLE} names another")
+    return found[:1]
 
 
-def cpus_of_nodes(text: str) -> Iterator[int]:
-    """The numbers in a list as Slurm writes it, such as 4(x2),2."""
-    for number, times in re.findall(r"(\d+)(?:\(x(\d+)\))?", text):
-        yield from [int(number)] * int(times or 1)
+def offers(listed: str) -> set[str]:
+    """What `srun --mpi=list` offers; releases of Slurm differ in the words around it."""
+    lines = (line.strip().removeprefix("srun:").strip() for line in listed.splitlines())
+    versions = (line.removeprefix("specific pmix plugin versions available:") for line in lines)
+    words = (word.strip() for line in versions for word in line.split(","))
+    return {word for word in words if re.fullmatch(r"\w+", word)}

@@ -6,8 +6,6 @@ forget the warm-up. Adding a synapse to a cell of the ring is one access, which 
 results of a results folder are in RESULTS/cachesim/ID.json.
 """
 
-import contextlib
-import fcntl
 import re
 import shutil
 import tempfile
@@ -23,6 +21,7 @@ from spikemark import launch
 from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
+from spikemark.core.lock import open_locked
 from spikemark.core.reading import read_json, read_text
 from spikemark.launch import CPUS, Launch, reasons
 from spikemark.launch.process import watch
@@ -243,9 +242,7 @@ def build() -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     configure = ["cmake", "-S", str(root), "-B", str(folder), "-G", "Ninja"]
     configure += ["-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DSPIKEMARK_ARCH="]
-    with open(folder / ".building", "a") as lock:
-        with contextlib.suppress(OSError):  # a file system without locks
-            fcntl.flock(lock, fcntl.LOCK_EX)
+    with open_locked(folder / ".building", wait=True):
         steps = [] if (folder / "build.ninja").is_file() else [configure]
         for step in [*steps, ["cmake", "--build", str(folder), "--target", "miniapp"]]:
             done = watch(Launch(step), BUILD_LIMIT_S)

@@ -5,8 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
-from spikemark.launch import CPUS, Layout, launch
-from spikemark.launch.command import Launch
+from spikemark.launch import CPUS, Launch, Layout, launch
 from spikemark.launch.process import watch
 from spikemark.machines.profile import Value
 from spikemark.records.record_fields import Host

@@ -7,7 +7,6 @@ again.
 """
 
 import contextlib
-import os
 import shutil
 import tempfile
 import time
@@ -273,7 +272,7 @@ def command(program: Path, out: Path, place: Path, wanted: Plan, rank: int, slot
     words = [str(program), str(out / dry_run.RUN), "--as-rank", str(rank), "--of", str(wanted.ranks)]
     words += [] if wanted.rate_hz is None else ["--rate", repr(wanted.rate_hz)]
     words += ["--out", str(place / str(rank)), "--progress", str(place / f"{rank}.progress")]
-    environment = {"OMP_NUM_THREADS": str(wanted.threads)} | (AS_ROOT if os.geteuid() == 0 else {})
+    environment = {"OMP_NUM_THREADS": str(wanted.threads)} | AS_ROOT
     if wanted.bound:
         own = core_threads()[slot * wanted.threads : (slot + 1) * wanted.threads]
         environment |= {"OMP_PROC_BIND": "true", "OMP_PLACES": ",".join(f"{{{core}}}" for core in own)}

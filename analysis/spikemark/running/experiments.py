@@ -64,10 +64,8 @@ def find(name: str) -> Path:
     ours = places.root() / "workflows" / "experiments"
     path = Path(name) if name.endswith(YAML) else ours / f"{name}.yaml"
     if not path.is_file():
-        known = sorted(p.stem for p in ours.glob("*.yaml"))
-        raise BadInput(
-            f"experiment {name!r} not found: give the path of a .yaml file or one of {', '.join(known)}"
-        )
+        known = ", ".join(sorted(p.stem for p in ours.glob("*.yaml")))
+        raise BadInput.of("experiment", name, f"the path of a .yaml file, or one of {known}", code="file")
     return path
 
 
@@ -92,9 +90,7 @@ def of_config(config: dict[str, Any], path: Path) -> Experiment:
 def checked(content: Any, path: Path) -> Experiment:
     """The experiment in the content of the file `path`. Raises BadInput as `load`."""
     if not isinstance(content, dict):
-        raise BadInput(
-            f"{path}: a mapping of fields is needed: allowed are {', '.join(Experiment.model_fields)}"
-        )
+        raise BadInput(f"{path}: expected a mapping of fields, {', '.join(Experiment.model_fields)}")
     try:
         experiment = Experiment.model_validate(content)
     except ValidationError as error:
@@ -127,7 +123,7 @@ def expand(experiment: Experiment) -> list[RunSpec]:
     for options the preset refuses and for entries of the grid that give the same run twice.
     """
     if _number(experiment) > MOST_RUNS:
-        raise BadInput(f"{experiment.name}: more than {MOST_RUNS} runs; that is the largest number allowed")
+        raise BadInput(f"{experiment.name}: more than {MOST_RUNS} runs; expected fewer")
     #: Of the values of a machine, assumed ones included, from which simulated times follow.
     profile_digest = functools.cache(lambda profile: machine_digest(simulate.filled(profile)))
     runs: dict[str, RunSpec] = {}
@@ -241,7 +237,7 @@ def _described(name: str, options: str) -> str:
 
 def _preset(name: str) -> Any:
     if not isinstance(name, str) or name not in presets.PRESETS:
-        raise BadInput(f"preset.name: {name!r} is not allowed: one of {', '.join(presets.PRESETS)}")
+        raise BadInput.of("preset.name", name, f"one of {', '.join(presets.PRESETS)}", code="unknown")
     return presets.PRESETS[name]
 
 

@@ -23,7 +23,6 @@ from spikemark.core.reading import read_json
 from spikemark.launch import Launch, beside, default_launcher, launch, slurm
 from spikemark.launch.layout import Layout, Spread
 from spikemark.launch.process import Finished, left_over, watch
-from spikemark.launch.reasons import JOB_ENDS
 from spikemark.records import run_files
 from spikemark.records.folder import Folder
 
@@ -31,6 +30,8 @@ from . import energy
 
 LONGEST_S = 1e6  # the longest time limit that a plan may have
 ENDING_S = 10.0  # after Slurm ended a step, the signal for the rest of the job follows
+#: What Slurm says when a job is over.
+JOB_ENDS = r"CANCELLED AT |Slurm job \d+ has expired|Job/step already completing"
 LAYOUT = ("ranks", "threads", "ranks_per_node", "distribution", "binding")
 
 
@@ -223,7 +224,7 @@ def _allocation() -> dict[str, Any] | None:
     """Facts to keep about the allocation of this process, with the modules that are loaded."""
     found = slurm.allocation()
     modules = list(filter(None, os.environ.get("LOADEDMODULES", "").split(":")))
-    return None if found is None else {**found.content(), "modules": modules}
+    return None if found is None else {**found, "modules": modules}
 
 
 def program(name: str, description: Path, out: Path) -> list[str]:

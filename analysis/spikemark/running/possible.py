@@ -96,7 +96,7 @@ def refusal(description: dict[str, Any] | Description, ranks: int, threads: int)
         if threads > MOST_THREADS:
             raise BadInput(f"threads={threads}: at most {MOST_THREADS}")
         if ranks * threads > MOST_PLACES:
-            raise BadInput(f"ranks x threads: {ranks} x {threads}; allowed: at most {MOST_PLACES}")
+            raise BadInput(f"ranks x threads: {ranks} x {threads}; expected at most {MOST_PLACES}")
         ring.of(given)
         schedule, placement = lanes.chosen(given, None, None)
         for lane in lanes.read(given, ranks, schedule, placement):

@@ -200,7 +200,7 @@ def _read_nodes(work: Path, runs: list[Run]) -> None:
         return
     reader = [sys.executable, "-m", "spikemark", "tender", "environment", "--out", str(folder)]
     try:
-        with slurm.only(names):
-            watch(launch.launch(None, reader, Layout(len(names), ranks_per_node=1)), READ_LIMIT_S)
+        nodes = launch.nodes_at_hand().only(names)
+        watch(launch.launch(None, reader, Layout(len(names), ranks_per_node=1), nodes), READ_LIMIT_S)
     except BadInput:
         return

@@ -46,9 +46,9 @@ BAD_JSON = {
     "endless": ("[" * 100_000, "nested more than 100"),
     "deep": ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), "nested more than 100"),
     "long number": ("1" * 5000, "4300"),
-    "not a number": ('{"a": [1, NaN]}', "a.1: nan is not allowed: a finite number is needed"),
-    "infinite": ('{"a": {"b": -Infinity}}', "a.b: -inf is not allowed"),
-    "too large": ("1e400", "top: inf is not allowed"),
+    "not a number": ('{"a": [1, NaN]}', "a.1=nan; expected a finite number"),
+    "infinite": ('{"a": {"b": -Infinity}}', "a.b=-inf; expected"),
+    "too large": ("1e400", "top=inf; expected"),
 }
 
 
@@ -74,18 +74,18 @@ BAD_YAML = {
     "not YAML": ("a: [", "not YAML"),
     "key twice": ("a: 1\nb:\n  c: 1\n  c: 2\n", "line 4: the key 'c' is there twice"),
     "key twice in braces": ("{a: 1, 'a': 2}", "'a' is there twice"),
-    "date": ("set: {x: 2024-01-01}", "set.x: a value of the type date is not allowed"),
-    "date as key": ("set: {2024-01-01: 1}", "set: the key datetime.date(2024, 1, 1) is not allowed"),
-    "mixed keys": ("a: {b: 1, 2: 3}", "a: the key 2 is not allowed"),
-    "binary": ("a: !!binary aGVsbG8=", "a: a value of the type bytes"),
-    "set": ("a: [!!set {x, y}]", "a.0: a value of the type set"),
+    "date": ("set: {x: 2024-01-01}", "set.x=datetime.date(2024, 1, 1); expected text"),
+    "date as key": ("set: {2024-01-01: 1}", "set: key datetime.date(2024, 1, 1); expected text"),
+    "mixed keys": ("a: {b: 1, 2: 3}", "a: key 2; expected text"),
+    "binary": ("a: !!binary aGVsbG8=", "a=b'hello'; expected text"),
+    "set": ("a: [!!set {x, y}]", "a.0={"),
     "not a date at all": ("a: 2024-13-45", "not YAML"),
     "wrong value behind a tag": ("a: !!bool maybe", "not YAML"),
     "wrong number behind a tag": ("a: !!int ''", "not YAML"),
-    "infinite": ("a: [1, .inf]", "a.1: inf is not allowed"),
-    "not a number": ("a: .nan", "a: nan is not allowed"),
-    "half a character": ('a: "\\ud800"', "half a character"),
-    "half a character in a key": ('"\\ud800": 1', "is not allowed: expected text"),
+    "infinite": ("a: [1, .inf]", "a.1=inf; expected a finite"),
+    "not a number": ("a: .nan", "a=nan; expected a finite"),
+    "whole characters": ('a: "\\ud800"', "whole characters"),
+    "half a character in a key": ('"\\ud800": 1', "; expected text"),
     "list as key": ("{[1]: 2}", "not YAML"),
     "endless": ("[" * 3000, "nested more than 100"),
     "deep": ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), "nested more than 100"),
@@ -104,5 +104,5 @@ def test_bad_yaml(tmp_path, case):
 
 @pytest.mark.parametrize("value", [object(), {"a": {1}}, {"a": [math.inf]}, {1: 2}, b"x", (1,)])
 def test_not_plain(tmp_path, value):
-    with pytest.raises(BadInput, match="is not allowed"):
+    with pytest.raises(BadInput, match="; expected"):
         check_plain(value, tmp_path)

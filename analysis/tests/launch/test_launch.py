@@ -1,17 +1,29 @@
 """Command lines and environments for one run."""
 
 import os
+from datetime import datetime
 
 import pytest
 
 from spikemark import launch
 from spikemark.core.errors import BadInput
-from spikemark.launch import hostfile, mpirun, pmi, slurm, srun
-from spikemark.launch.layout import BINDINGS, DISTRIBUTIONS, Layout, Nodes, Spread, spread
+from spikemark.launch import mpirun, slurm, srun
+from spikemark.launch.layout import Layout, Nodes, Spread, spread
 
 PROGRAM = ["miniapp", "run.json", "--out", "there"]
 HERE = Nodes((4,), "this host")
-JOB = Nodes((2, 2, 2, 2), "job 7", ("n1", "n2", "n3", "n4"))
+NAMES = ("n1", "n2", "n3", "n4")
+JOB = Nodes((2, 2, 2, 2), "job 7", NAMES)
+#: This process is in a job of four nodes of two cores, in a step of one task on the first.
+IN_A_JOB = {
+    "SLURM_CONF": os.devnull, "SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "n[1-4]",
+    "SLURM_JOB_CPUS_PER_NODE": "4(x4)", "SLURM_NTASKS": "1", "SLURM_DISTRIBUTION": "cyclic",
+    "SLURM_NNODES": "1", "SLURM_JOB_NUM_NODES": "4", "SLURM_STEP_NODELIST": "n1",
+    "SLURM_CPU_BIND_TYPE": "mask_cpu:", "SLURM_HINT": "multithread", "SLURM_EXPORT_ENV": "NONE",
+    "SRUN_CPUS_PER_TASK": "1", "SBATCH_TIMELIMIT": "5",
+}  # fmt: skip
+KEPT = {"SLURM_CONF", "SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_JOB_CPUS_PER_NODE"}
+NODE = "CPUTot=4 Sockets=1 CoresPerSocket=2"
 VERSIONS = {
     "Open MPI": "mpirun (Open MPI) 4.1.4",
     "MPICH": "HYDRA build details:\n    Version:  4.0.2",
@@ -21,35 +33,21 @@ VERSIONS = {
 
 @pytest.fixture
 def job(monkeypatch, plant):
-    """This process is in a job of four nodes of two cores, in a step of one task on the first."""
+    """This process is in the job; srun offers pmix."""
     for name in [name for name in os.environ if slurm.INHERITED.match(name)]:
         monkeypatch.delenv(name)
-    given = {
-        "SLURM_CONF": os.devnull,
-        "SLURM_JOB_ID": "7",
-        "SLURM_JOB_NODELIST": "n[1-4]",
-        "SLURM_NTASKS": "1",
-        "SLURM_DISTRIBUTION": "cyclic",
-        "SLURM_NNODES": "1",
-        "SLURM_JOB_NUM_NODES": "4",
-        "SLURM_STEP_NODELIST": "n1",
-        "SLURM_CPU_BIND_TYPE": "mask_cpu:",
-        "SLURM_HINT": "multithread",
-        "SLURM_EXPORT_ENV": "NONE",
-        "SRUN_CPUS_PER_TASK": "1",
-        "SBATCH_TIMELIMIT": "5",
-    }
-    for name, value in given.items():
+    for name, value in IN_A_JOB.items():
         monkeypatch.setenv(name, value)
-    plant("scontrol", "[ $2 = hostnames ] && echo n1 n2 n3 n4")
-    monkeypatch.setattr(launch, "nodes_at_hand", lambda: JOB)
-    monkeypatch.setattr(pmi, "option", lambda program: ["--mpi=pmix"])
+    for cached in (slurm._expanded, slurm._cpus_per_core):
+        cached.cache_clear()
+    plant("scontrol", f"[ $2 = hostnames ] && echo {' '.join(NAMES)} || echo {NODE}")
+    monkeypatch.setattr(srun, "said", lambda *command: "pmix" if command[0] == "srun" else "")
 
 
 @pytest.fixture
 def mpirun_is(monkeypatch):
     """Makes mpirun that of a library of VERSIONS."""
-    return lambda library: monkeypatch.setattr(mpirun, "_version", lambda program: VERSIONS[library])
+    return lambda library: monkeypatch.setattr(mpirun, "said", lambda *_: VERSIONS[library])
 
 
 @pytest.mark.parametrize("name", launch.LAUNCHERS)
@@ -60,41 +58,39 @@ def test_every_launcher_asks_for_ranks_and_threads(name, ranks, threads, job):
     options = " ".join(start.command[: -len(PROGRAM)])
     assert f"-n {ranks}" in options or f"--ntasks={ranks}" in options
     assert start.environment["OMP_NUM_THREADS"] == str(threads)
-    assert start.spread.ranks == ranks
-    assert start.spread.nodes == -(-ranks * threads // 2)
+    assert (start.spread.ranks, start.spread.nodes) == (ranks, -(-ranks * threads // 2))
 
 
-@pytest.mark.parametrize("distribution", [None, *DISTRIBUTIONS])
-@pytest.mark.parametrize("binding", [None, *BINDINGS])
-def test_a_step_is_told_everything(distribution, binding, job):
+@pytest.mark.parametrize("distribution", [None, "block", "cyclic"])
+@pytest.mark.parametrize("binding", [None, "cores", "none"])
+def test_a_step_has_every_option(distribution, binding, job):
     command = launch.launch("srun", PROGRAM, Layout(4, 1, 1, distribution, binding)).command
-    wanted = {
-        "--nodes=4",
-        "--nodelist=n1,n2,n3,n4",
-        "--ntasks=4",
-        "--ntasks-per-node=1",
-        f"--distribution={distribution or 'block'}:block",
-        f"--cpu-bind={binding or 'cores'}",
-        "--hint=nomultithread",
-        "--overlap",
-    }
-    assert wanted <= set(command)
+    how = [f"--distribution={distribution or 'block'}:block", f"--cpu-bind={binding or 'cores'}"]
+    nodes = ["--nodes=4", "--nodelist=n1,n2,n3,n4", "--ntasks=4", "--ntasks-per-node=1"]
+    assert {*nodes, *how, "--mpi=pmix", "--hint=nomultithread", "--overlap", "--mem=0"} <= set(command)
     assert ("--cpus-per-task=1" in command) == (binding != "none")
 
 
-def test_no_option_of_the_job_passes_on_to_a_step(job):
-    start = launch.launch("srun", PROGRAM, Layout(4))
-    left = {name for name in start.applied(os.environ) if slurm.INHERITED.match(name)}
-    assert left == {"SLURM_CONF", "SLURM_JOB_ID", "SLURM_JOB_NODELIST"}
+def test_no_option_of_the_job_passes_on(job, mpirun_is):
+    """The daemons of mpirun are a step of the whole job."""
+    mpirun_is("Open MPI")
+    left = {name: launch.launch(name, PROGRAM, Layout(4)).applied(os.environ) for name in launch.LAUNCHERS}
+    assert {name for name in left["srun"] if slurm.INHERITED.match(name)} == KEPT
+    given = {"SLURM_NODELIST": "n[1-4]", "SLURM_TASKS_PER_NODE": "2,2,2,2", "SLURM_NNODES": "4"}
+    assert left["mpirun"].items() >= given.items() and "SLURM_OVERLAP" in left["mpirun"]
+    assert not left["mpirun"].keys() & {"SLURM_NTASKS", "SLURM_STEP_NODELIST", "SLURM_DISTRIBUTION"}
 
 
-def test_the_default_is_srun_only_inside_an_allocation(job, monkeypatch):
-    monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}")
+def test_the_default_is_srun_only_inside_an_allocation(job, plant, monkeypatch):
+    plant("srun", "exit 1")
     assert launch.default_launcher() == "srun"
+    assert launch.nodes_at_hand() == JOB
     monkeypatch.delenv("SLURM_JOB_ID")
     assert launch.default_launcher() == "mpirun"
-    with pytest.raises(BadInput, match="'srun' is not allowed here"):
-        launch.launch("srun", PROGRAM, Layout(1))
+    assert launch.nodes_at_hand() == Nodes((launch.available_cores(),), "this host")
+    for name in ("srun", "qsub"):
+        with pytest.raises(BadInput, match=r"launcher='.*'; expected .*mpirun"):
+            launch.launch(name, PROGRAM, Layout(1))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +100,7 @@ def test_the_default_is_srun_only_inside_an_allocation(job, monkeypatch):
         (Layout(4), JOB, Spread(4, 2, 2, names=("n1", "n2"))),
         (Layout(3), JOB, Spread(3, 2, 2, names=("n1", "n2"))),
         (Layout(3, 2), JOB, Spread(3, 3, 1, names=("n1", "n2", "n3"))),
-        (Layout(4, 1, 1), JOB, Spread(4, 4, 1, names=JOB.names)),
+        (Layout(4, 1, 1), JOB, Spread(4, 4, 1, names=NAMES)),
         (Layout(4, 1, None, "cyclic"), JOB, Spread(4, 2, 2, "cyclic", ("n1", "n2"))),
         (Layout(2), Nodes((1, 2, 1), "job 7", ("n1", "n2", "n3")), Spread(2, 1, 2, names=("n2",))),
         (Layout(3), Nodes((2, 1), "job 7"), Spread(3, 2, 2)),
@@ -135,22 +131,25 @@ def test_the_node_of_a_rank_follows_from_the_distribution():
     assert [Spread(5, 3, 2, "cyclic").node(rank) for rank in range(5)] == [0, 1, 2, 0, 1]
 
 
-@pytest.mark.parametrize(
-    ("layout", "complaint"),
-    [
-        (Layout(9), r"ranks: 9; allowed with threads=1, ranks_per_node=2: at most 8, by the nodes \(4\)"),
-        (Layout(5, 1, 1), r"ranks: 5; allowed with threads=1, ranks_per_node=1: at most 4"),
-        (Layout(1, 3), "threads: 3; allowed: at most 2, the cores of a node of job 7"),
-        (Layout(4, 1, 3), r"ranks_per_node: 3; allowed with threads=1: at most 2, by the cores \(2\)"),
-        (Layout(4, 2, 2), r"ranks_per_node: 2; allowed with threads=2: at most 1"),
-        (Layout(2, distribution="plane"), "distribution: 'plane' is not allowed: one of block, cyclic"),
-        (Layout(2, binding="sockets"), "binding: 'sockets' is not allowed: one of cores, none"),
-    ],
-)
-def test_an_impossible_layout_is_refused_by_its_field(layout, complaint, job):
-    with pytest.raises(BadInput, match=complaint) as refusal:
-        launch.launch("srun", PROGRAM, layout)
-    assert "\n" not in str(refusal.value)
+IMPOSSIBLE = [  # (launcher, arguments of Layout, nodes, field, what is expected)
+    ("srun", (9,), JOB, "ranks", "at most 8 with threads=1, ranks_per_node=2, by the nodes (4) of job 7"),
+    ("srun", (5, 1, 1), JOB, "ranks", "at most 4"),
+    ("srun", (1, 3), JOB, "threads", "at most 2, the cores of a node of job 7"),
+    ("srun", (4, 1, 3), JOB, "ranks_per_node", "at most 2 with threads=1, by the cores (2)"),
+    ("srun", (4, 2, 2), JOB, "ranks_per_node", "at most 1"),
+    ("srun", (2, 1, None, "plane"), JOB, "distribution", "one of block, cyclic"),
+    ("srun", (2, 1, None, None, "sockets"), JOB, "binding", "one of cores, none"),
+    ("mpirun", (9,), JOB, "ranks", "at most 8"),
+    ("mpirun", (5, 1, None, None, "cores"), HERE, "ranks", "at most 4"),
+    ("mpirun", (4, 1, 2), HERE, "ranks", "at most 2 with threads=1, ranks_per_node=2, by the nodes (1)"),
+]
+
+
+@pytest.mark.parametrize(("launcher", "layout", "nodes", "field", "expected"), IMPOSSIBLE)
+def test_an_impossible_layout_is_refused_by_its_field(launcher, layout, nodes, field, expected, job):
+    with pytest.raises(BadInput) as refusal:
+        launch.launch(launcher, PROGRAM, Layout(*layout), nodes)
+    assert refusal.value.field == field and f"; expected {expected}" in str(refusal.value)
 
 
 @pytest.mark.parametrize(
@@ -158,116 +157,126 @@ def test_an_impossible_layout_is_refused_by_its_field(layout, complaint, job):
 )
 def test_oversubscription_only_where_cores_run_out(ranks, threads, fits):
     start = mpirun.start(PROGRAM, Layout(ranks, threads), HERE)
-    bound = start.command[start.command.index("--bind-to") + 1] != "none"
-    oversubscribed = {name for name in start.environment if "oversubscribe" in start.environment[name] + name}
-    assert bound == fits
-    assert bool(oversubscribed) != fits
     assert (start.environment.items() >= mpirun.CROWDED.items()) != fits
-    if fits:
-        assert f"slot:PE={threads}" in start.command
+    assert (start.command[start.command.index("--bind-to") + 1] != "none") == fits
+    assert (f"slot:PE={threads}" in start.command) == fits
+    assert ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM" in start.environment) == (os.geteuid() == 0)
 
 
-ON_NODES = {
-    "Open MPI": "--bind-to core:if-supported --host n1:2,n2:2 --map-by ppr:2:node:PE=1 --rank-by slot",
-    "MPICH": "-bind-to core:1 -hosts n1,n2 -ppn 2",
-    "Intel MPI": "-hosts n1,n2 -ppn 2",
-}
-CYCLIC = {"Open MPI": "--rank-by node", "MPICH": "-ppn 1", "Intel MPI": "-ppn 1"}
-UNBOUND = {"Open MPI": "--bind-to none", "MPICH": "-bind-to none", "Intel MPI": ""}
+ON_NODES = {  # options for blocks, in turn, and without binding
+    "Open MPI": ("--bind-to core:if-supported --host n1:2,n2:2 --map-by ppr:2:node:PE=1 --rank-by slot",
+                 "--rank-by node", "--bind-to none"),
+    "MPICH": ("-bind-to core:1 -hosts n1,n2 -ppn 2", "-ppn 1", "-bind-to none"),
+    "Intel MPI": ("-hosts n1,n2 -ppn 2", "-ppn 1", ""),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("library", VERSIONS)
-def test_every_mpirun_is_told_the_nodes(library, job, mpirun_is):
+def test_every_mpirun_gets_the_nodes(library, job, mpirun_is):
     mpirun_is(library)
-    block, cyclic, unbound = (
-        " ".join(launch.launch("mpirun", PROGRAM, Layout(4, 1, 2, *how)).command)
-        for how in (("block",), ("cyclic",), ("block", "none"))
-    )
-    assert ON_NODES[library] in block
-    assert CYCLIC[library] in cyclic
-    assert UNBOUND[library] in unbound
+    for how, options in zip((("block",), ("cyclic",), ("block", "none")), ON_NODES[library], strict=True):
+        assert options in " ".join(launch.launch("mpirun", PROGRAM, Layout(4, 1, 2, *how)).command)
 
 
-def test_the_daemons_of_mpirun_are_a_step_of_the_whole_job(job, mpirun_is):
-    mpirun_is("Open MPI")
-    environment = launch.launch("mpirun", PROGRAM, Layout(4)).applied(os.environ)
-    left = {name for name in environment if slurm.INHERITED.match(name)}
-    assert environment["SLURM_NODELIST"] == "n[1-4]"
-    assert environment["SLURM_TASKS_PER_NODE"] == "2,2,2,2"
-    assert "SLURM_OVERLAP" in left
-    assert not left & {"SLURM_NTASKS", "SLURM_STEP_NODELIST", "SLURM_DISTRIBUTION"}
-
-
-def test_several_nodes_are_never_oversubscribed(job):
-    with pytest.raises(BadInput, match="ranks: 9; allowed"):
-        launch.launch("mpirun", PROGRAM, Layout(9))
-
-
-@pytest.mark.parametrize(
-    ("layout", "complaint"),
-    [
-        (Layout(5, binding="cores"), "ranks: 5; allowed .* at most 4"),
-        (Layout(4, 1, 2), "ranks: 4; allowed .* at most 2, by the nodes .1. of this host"),
-    ],
-)
-def test_what_one_host_cannot_give_is_refused(layout, complaint):
-    with pytest.raises(BadInput, match=complaint):
-        mpirun.start(PROGRAM, layout, HERE)
-
-
-def test_a_host_file_names_nodes_and_cores(tmp_path):
+def test_a_host_file_names_nodes_and_cores(tmp_path, monkeypatch):
     file = tmp_path / "hosts"
     file.write_text("# ours\nn1 slots=4\nn2:2  # half\n\n")
-    found = hostfile.nodes({hostfile.VARIABLE: str(file)})
-    assert found == Nodes((4, 2), str(file), ("n1", "n2"))
-    assert hostfile.nodes({}) is None
+    monkeypatch.setenv(launch.HOST_FILE, str(file))
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    assert launch.nodes_at_hand() == Nodes((4, 2), str(file), ("n1", "n2"))
+    for text in ("", "n1\n", "n1 slots=0\n", "n1 slots=2 slots=3\n", "n1 2\n"):
+        file.write_text(text)
+        with pytest.raises(BadInput, match=r"hosts: .*; expected lines NAME slots=CORES"):
+            launch.nodes_at_hand()
 
 
-@pytest.mark.parametrize("text", ["", "n1\n", "n1 slots=0\n", "n1 slots=2 slots=3\n", "n1 2\n"])
-def test_other_lines_of_a_host_file_are_refused(text, tmp_path):
-    (tmp_path / "hosts").write_text(text)
-    with pytest.raises(BadInput, match=r"hosts: .*a line is NAME slots=CORES"):
-        hostfile.nodes({hostfile.VARIABLE: str(tmp_path / "hosts")})
+def test_cores_of_a_job_that_may_use_some_threads_of_each(job, monkeypatch):
+    monkeypatch.setenv("SLURM_JOB_CPUS_PER_NODE", "8(x2),4(x2)")
+    for threads, cores in (("", (4, 4, 2, 2)), ("1", (8, 8, 4, 4)), ("2", (4, 4, 2, 2))):
+        monkeypatch.setenv("SLURM_THREADS_PER_CORE", threads)
+        assert slurm.nodes().cores == cores
 
 
-@pytest.mark.parametrize(("user", "allowed"), [(0, True), (1000, False)])
-def test_root_is_allowed_only_for_root(monkeypatch, user, allowed):
-    monkeypatch.setattr("os.geteuid", lambda: user)
-    start = mpirun.start(PROGRAM, Layout(1), HERE)
-    assert ("OMPI_ALLOW_RUN_AS_ROOT" in start.environment) == allowed
-    assert ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM" in start.environment) == allowed
-
-
-def test_numbers_of_cpus_as_slurm_writes_them():
-    assert list(srun.cpus_of_nodes("4(x2),2")) == [4, 4, 2]
-    assert list(srun.cpus_of_nodes("128")) == [128]
-
-
-@pytest.mark.parametrize(
-    ("told", "cores"), [({}, 2), ({"SLURM_THREADS_PER_CORE": "1"}, 4), ({"SLURM_THREADS_PER_CORE": "2"}, 2)]
-)
-def test_cores_of_a_job_that_may_use_some_threads_of_each(monkeypatch, told, cores):
-    monkeypatch.setattr(slurm, "hosts", lambda _: ("n1",))
-    monkeypatch.setattr(slurm, "cpus_per_core", lambda _: 2)
-    given = {"SLURM_JOB_ID": "7", "SLURM_JOB_CPUS_PER_NODE": "4", **told}
-    assert srun.nodes(given).cores == (cores,)
+def test_programs_start_on_chosen_nodes_only(job):
+    nodes = launch.nodes_at_hand().only(("n3", "n4"))
+    assert nodes == Nodes((2, 2), "job 7", ("n3", "n4")) and JOB.only(("n9",)) == JOB
+    assert HERE.only(("n9",)) == HERE
+    assert "--nodelist=n3,n4" in launch.launch("srun", PROGRAM, Layout(2, 1, 1), nodes).command
+    environment = launch.launch("mpirun", PROGRAM, Layout(2), nodes).environment
+    assert (environment["SLURM_NNODES"], environment["SLURM_TASKS_PER_NODE"]) == ("4", "1,1,2,2")
 
 
 def test_hardware_threads_of_one_core_count_once(monkeypatch, tmp_path):
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2, 5})
+    assert launch.available_cores(tmp_path) == 4  # without topology, every CPU is a core
     for cpu, (package, core) in {0: (0, 0), 1: (0, 0), 2: (0, 1), 5: (1, 0)}.items():
         topology = tmp_path / f"cpu{cpu}" / "topology"
         topology.mkdir(parents=True)
         (topology / "physical_package_id").write_text(f"{package}\n")
         (topology / "core_id").write_text(f"{core}\n")
-    assert launch.available_cores(tmp_path) == 3
+    assert launch.core_threads(tmp_path) == [0, 2, 5]
 
 
-def test_without_topology_every_cpu_is_a_core(monkeypatch, tmp_path):
-    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2})
-    assert launch.available_cores(tmp_path) == 3
+def test_the_end_of_a_job(job, plant, monkeypatch):
+    monkeypatch.setattr("time.time", lambda: 1000.0)
+    plant("squeue", "echo N/A")
+    assert slurm.left_s() is None
+    plant("squeue", "echo 1970-01-01T00:20:00")
+    assert slurm.left_s() == datetime(1970, 1, 1, 0, 20).timestamp() - 1000
+    for name in reversed(slurm.ENDS):  # the first, ours, wins
+        monkeypatch.setenv(name, f"1{slurm.ENDS.index(name)}00")
+        assert slurm.left_s() == 100 * slurm.ENDS.index(name)
 
 
-def test_unknown_launcher_names_those_that_exist():
-    with pytest.raises(BadInput, match=r"'qsub'.*mpirun, srun"):
-        launch.launch("qsub", PROGRAM, Layout(1))
+NEW = (
+    "MPI plugin types are...\n\tpmix\n\tnone\n\tpmi2\n"
+    "specific pmix plugin versions available: pmix_v3,pmix_v4\n"
+)
+OLD = "srun: MPI types are...\nsrun: none\nsrun: pmi2\nsrun: openmpi\n"
+OPEN_MPI = "\tlibm.so.6 => /lib/libm.so.6 (0x0)\n\tlibmpi.so.40 => /lib/libmpi.so.40 (0x0)\n"
+MPICH = "\tlibmpich.so.12 => /lib/libmpich.so.12 (0x0)\n\tlibm.so.6 => /lib/libm.so.6 (0x0)\n"
+PMIX = "\tlibpmix.so.2 => /lib/libpmix.so.2 (0x0)\n"
+CRAY = "\tlibmpi_gnu_123.so.12 => /opt/cray/libmpi_gnu_123.so.12 (0x0)\n"
+SCRIPT = "\tnot a dynamic executable\n"
+LOADED = {  # what srun offers, what the program loads, the choice
+    "Open MPI": (NEW, OPEN_MPI, ["--mpi=pmix"]),
+    "Open MPI, which names PMIx too": (NEW, PMIX + OPEN_MPI, ["--mpi=pmix"]),
+    "MPICH": (NEW, MPICH, ["--mpi=pmi2"]),
+    "MPICH by its other name": (NEW, "\tlibmpi.so.12 => /lib/libmpi.so.12 (0x0)\n", ["--mpi=pmi2"]),
+    "MPICH with PMIx": (NEW, MPICH + PMIX, ["--mpi=pmix"]),
+    "MPICH with PMIx, in the other order": (NEW, PMIX + MPICH, ["--mpi=pmix"]),
+    "Cray MPICH": (NEW, CRAY, ["--mpi=pmi2"]),
+    "Cray MPICH on a Cray": (NEW + "\tcray_shasta\n", CRAY, ["--mpi=cray_shasta"]),
+    "a script": (NEW, SCRIPT, ["--mpi=pmix"]),
+    "a script, and no offer": ("", SCRIPT, []),
+}
+
+
+@pytest.fixture
+def offers(monkeypatch):
+    """Returns a function that says what srun offers and what the program loads."""
+    monkeypatch.delenv(srun.VARIABLE, raising=False)
+
+    def says(offered: str, loaded: str) -> None:
+        monkeypatch.setattr(srun, "said", lambda *command: offered if command[0] == "srun" else loaded)
+
+    return says
+
+
+@pytest.mark.parametrize("case", LOADED)
+def test_the_library_of_the_program_decides_how_ranks_meet(case, offers):
+    offered, loaded, wanted = LOADED[case]
+    offers(offered, loaded)
+    assert srun.mpi_option("miniapp") == wanted
+
+
+def test_nothing_starts_where_each_rank_would_be_alone(offers, monkeypatch):
+    assert srun.offers(NEW) == {"pmix", "none", "pmi2", "pmix_v3", "pmix_v4"}
+    offers(OLD, OPEN_MPI)
+    with pytest.raises(BadInput, match=r"Open MPI, which understands pmix; expected one of none, openmpi, p"):
+        srun.mpi_option("miniapp")
+    monkeypatch.setenv(srun.VARIABLE, "openmpi")  # a user may know better
+    assert srun.mpi_option("miniapp") == ["--mpi=openmpi"]
+    monkeypatch.setenv(srun.VARIABLE, "pmi7")
+    with pytest.raises(BadInput, match=f"{srun.VARIABLE}='pmi7'; expected one of none"):
+        srun.mpi_option("miniapp")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from spikemark.launch import beside, sampler
-from spikemark.launch.sampler import Unread, opened
+from spikemark.launch.sampler import opened
 
 RANGE = 65_712_999_613
 ZONE = "class/powercap/intel-rapl"
@@ -209,7 +209,7 @@ def test_slurm_tells_the_power_of_a_node(tree, plant, monkeypatch):
     assert found.source == "slurm" and found.channels[0].read() == 412
     assert len(found.tried) == 3
     plant("scontrol", 'echo "NodeName=n7 CurrentWatts=n/s"')
-    with pytest.raises(Unread, match="CurrentWatts"):
+    with pytest.raises(sampler.Unread, match="CurrentWatts"):
         sampler.slurm(tree.root, [])
 
 

@@ -18,7 +18,7 @@ BAD = {
     "same run twice": (content(grid=[{"delay_ratio": [1, 1]}]), ["same run", "D=1"]),
     "unknown preset": (content(preset={"name": "brain"}), ["'brain'", "mam-benchmark"]),
     "unknown preset in the grid": (content(grid=[{"preset.name": "brain"}]), ["'brain'", "mam-benchmark"]),
-    "preset of no name": (content(grid=[{"preset.name": 3}]), ["3 is not allowed", "mam-benchmark"]),
+    "preset of no name": (content(grid=[{"preset.name": 3}]), ["preset.name=3", "mam-benchmark"]),
     "option of the other preset": (
         content(grid=[{"preset.name": "music-cells", "preset.indegree": 3}]),
         ["indegree=3", "connections"],
@@ -104,9 +104,9 @@ def test_bad_files_get_one_clear_line(case, tmp_path):
 RAW = {
     "not YAML": ("a: [", "not YAML"),
     "key twice": ("repetitions: 2\n{}repetitions: 3\n", "'repetitions' is there twice"),
-    "date": ("set: {{time.simulate_ms: 2024-01-01}}\n{}", "set.time.simulate_ms: a value of the type date"),
-    "mixed keys": ("set: {{network: {{1: 2, a: 3}}}}\n{}", "set.network: the key 1"),
-    "infinite time limit": ("time_limit_s: .inf\n{}", "time_limit_s: inf"),
+    "date": ("set: {{time.simulate_ms: 2024-01-01}}\n{}", "set.time.simulate_ms=datetime.date("),
+    "mixed keys": ("set: {{network: {{1: 2, a: 3}}}}\n{}", "set.network: key 1"),
+    "infinite time limit": ("time_limit_s: .inf\n{}", "time_limit_s=inf"),
 }
 
 
@@ -123,8 +123,8 @@ BAD_DESCRIPTIONS = {
     "list": ("[]", "not a run description"),
     "deep": ('{"time": ' + "[" * 400 + "]" * 400 + "}", "nested more than 100"),
     "endless": ('{"time": ' + "[" * 100_000, "nested more than 100"),
-    "infinite": ('{"time": {"simulate_ms": 1e999}}', "time.simulate_ms: inf"),
-    "not a number": ('{"time": {"simulate_ms": NaN}}', "time.simulate_ms: nan"),
+    "infinite": ('{"time": {"simulate_ms": 1e999}}', "time.simulate_ms=inf"),
+    "not a number": ('{"time": {"simulate_ms": NaN}}', "time.simulate_ms=nan"),
     "key twice": ('{"time": 1, "time": 2}', "'time' is there twice"),
 }
 
@@ -138,5 +138,5 @@ def test_bad_descriptions_are_refused(case, tmp_path):
 
 
 def test_unknown_experiment_names_those_that_exist():
-    with pytest.raises(BadInput, match=r"'brain' not found.*demo.*smoke"):
+    with pytest.raises(BadInput, match=r"'brain'; expected.*demo.*smoke"):
         load("brain")

@@ -145,7 +145,7 @@ REFUSALS = {
         lambda results, run: put(results.run(run) / "record.json", "{}"),
         "measured already; move or delete",
     ),
-    "launcher": (lambda results, run: None, "'bogus' is not allowed: one of mpirun, srun"),
+    "launcher": (lambda results, run: None, "launcher='bogus'; expected one of mpirun, srun"),
 }
 
 

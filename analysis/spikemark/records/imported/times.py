@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
-from spikemark.core.files import whole_folder, write_atomically, write_json
+from spikemark.core.files import replaceable, whole_folder, write_atomically, write_json
 from spikemark.core.reading import read_json
 from spikemark.models.statistics import lump
 from spikemark.network.description import read_time
@@ -254,10 +254,7 @@ def save_sums(out: Path, sums: Sums) -> None:
 
 def _write(out: Path, about: BaseModel, times: np.ndarray | None = None) -> None:
     """A new folder, which replaces that of earlier times once it is whole."""
-    foreign = sorted({p.name for p in out.iterdir()} - {ABOUT, CYCLES, PAGE}) if out.is_dir() else []
-    if foreign or (out.exists() and not out.is_dir()):
-        what = f"contains {foreign[0]!r}" if foreign else "is not a folder"
-        raise BadInput(f"--out: {out} {what}; expected a folder that is new, empty, or of imported times")
+    replaceable(out, (ABOUT, CYCLES, PAGE), ABOUT, "imported times")
     with whole_folder(out) as folder:
         for name in (PAGE, ABOUT, CYCLES):  # where it cannot be replaced as a whole
             (folder / name).unlink(missing_ok=True)

@@ -128,7 +128,7 @@ def simulate(
         }
         write_json(record / run_files.SIMULATION, about)
         _check(out)
-        replace_folder(record, out, _check)
+        replace_folder(record, out)
     return out
 
 
