@@ -25,8 +25,8 @@ def diff(results: Files, *, fail_above: Text, history: File, add: Files, details
     --add RESULTS: Append results to the history; may be repeated.
     --details: Print everything, on more than one screen.
     """
-    from spikemark.diff import gate, show
-    from spikemark.diff.compare import compare
+    from spikemark.diff import show
+    from spikemark.diff.compare import FAIL, compare, gate, limit
     from spikemark.diff.history import add as append
     from spikemark.diff.history import content, courses, files, known_of, read, sentence, table
     from spikemark.quantities.words import counted
@@ -50,14 +50,14 @@ def diff(results: Files, *, fail_above: Text, history: File, add: Files, details
     if not results:
         found = {path: courses(read(path)) for path in files(history)}
         return answer(json, lambda: content(found), [sentence(found)], [table(found)])
-    most = None if fail_above is None else gate.limit(fail_above)
+    most = None if fail_above is None else limit(fail_above)
     made = compare(*results, None if history is None else known_of(history))
-    decided = None if most is None else gate.gate(made, most)
+    decided = None if most is None else gate(made, most)
     if html is not None:
         show.write(made, decided, html)
     lines = [show.sentence(made), *([decided.sentence] if decided else [])]
     tables = show.details(made) if details else [show.first_table(made)]
     answer(json, lambda: show.content(made, decided), lines, tables, show.lines(made), made.cautions)
-    if decided is not None and decided.state == gate.FAIL:
+    if decided is not None and decided.state == FAIL:
         raise typer.Exit(1)
     return None

@@ -160,7 +160,8 @@ def invalid(
         found.setdefault(".".join(_path(problem, given)), []).append(problem)
     # A field with a wrong part is of the kind that has such parts.
     found = {field: p for field, p in found.items() if not any(o.startswith(f"{field}.") for o in found)}
-    field, problems = next(iter(found.items()))
+    # What is wrong comes before what is missing, which may be there under a misspelt name.
+    field, problems = min(found.items(), key=lambda one: one[1][0]["type"] == "missing")
     problems = [p for p in problems if p["type"] == "value_error"] or problems  # of the kind that was meant
     said = " or ".join(dict.fromkeys(_expected(problem, kind) for problem in problems))
     first, missing = problems[0], problems[0]["type"] == "missing"

@@ -11,7 +11,7 @@ Degrees of freedom of sums are those of Satterthwaite (1946); the interval is St
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -51,18 +51,6 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Known:
-    """The spread of each part (`Times.parts`) on a machine, as its history tells; `of`: of which entries."""
-
-    parts: dict[str, Spread] = field(default_factory=dict)
-    of: str = ""
-
-    def of_part(self, name: str) -> Spread:
-        """The spread of a part; of nothing known if the history lacks it."""
-        return self.parts.get(name, Spread())
-
-
-@dataclass(frozen=True)
 class Estimate:
     """Second minus first in s per cycle, with its standard error and degrees of freedom.
 
@@ -97,47 +85,46 @@ def estimate(
     seeds: tuple[Sequence[int], Sequence[int]],
     cycle_s: float,
     simulated: bool = False,
-    known: Known | None = None,
+    known: Spread = Spread(),
     apart: bool = False,
 ) -> Estimate:
     """Compare the part `name` of the runs of two sides with the same seeds.
 
-    `cycle_s`: the time of a cycle of the first side. `apart`: one side was measured after the other.
+    `cycle_s`: the time of a cycle of the first side. `known`: what a history tells of the part. `apart`: one
+    side was measured after the other.
     """
     values = np.array([part.value for side in parts for part in side])
-    every, distinct = np.array([*seeds[0], *seeds[1]]), np.unique([*seeds[0], *seeds[1]])
+    every = np.array([*seeds[0], *seeds[1]])
     second = np.repeat([0.0, 1.0], [len(side) for side in parts])
-    design = np.column_stack([every == seed for seed in distinct] + [second]).astype(float)
+    design = np.column_stack([every == seed for seed in np.unique(every)] + [second]).astype(float)
     fitted = np.linalg.lstsq(design, values, rcond=None)[0]
-    residuals, degrees = values - design @ fitted, float(len(values) - len(distinct) - 1)
+    residuals, degrees = values - design @ fitted, float(len(values) - design.shape[1])
     base, change = float(fitted[:-1].mean()), float(fitted[-1])
     errors = [[part.error**2 for part in side if part.error is not None] for side in parts]
     within = sum(float(np.mean(side)) if side else 0.0 for side in errors) / 2  # as the cycles imply
-    own = ASSUMED_COMMUNICATING if name.partition(".")[2] in COMMUNICATING else ASSUMED
-    assumed = (own * base) ** 2 if name != CYCLE else (ASSUMED * cycle_s) ** 2
-    history = known.of_part(name) if known else Spread()
+    share = ASSUMED_COMMUNICATING if name.partition(".")[2] in COMMUNICATING else ASSUMED
+    assumed = (share * (cycle_s if name == CYCLE else base)) ** 2
     if simulated:
         variance, degrees, spread = within, MANY, SIMULATED
     elif degrees >= FEWEST_DEGREES:
         variance, spread = float(residuals @ residuals) / degrees, REPEATED
         if within > variance and degrees < ENOUGH:
             variance, degrees = within, MANY
-    elif history.runs_degrees >= FEWEST_DEGREES:
-        variance, degrees, spread = history.runs * cycle_s**2, history.runs_degrees, HISTORY
+    elif known.runs_degrees >= FEWEST_DEGREES:
+        variance, degrees, spread = known.runs * cycle_s**2, known.runs_degrees, HISTORY
         if within > variance:
             variance, degrees = within, MANY
     else:
         variance, degrees, spread = assumed + within, MANY, ASSUMPTION
-    factor = float(np.linalg.inv(design.T @ design)[-1, -1])
-    guessed = apart and not simulated and not history.sessions_degrees > 0
+    own = float(np.linalg.inv(design.T @ design)[-1, -1]) * variance
+    guessed = apart and not simulated and not known.sessions_degrees > 0
     shared, freedom = 0.0, MANY
     if guessed:
         shared = 2 * assumed * (ASSUMED_SESSIONS / ASSUMED) ** 2
-    elif history.sessions > 0 and not simulated:
-        shared, freedom = 2 * history.sessions * cycle_s**2, history.sessions_degrees
-    total = factor * variance + shared
-    if total > 0:
-        freedom = min(total**2 / ((factor * variance) ** 2 / degrees + shared**2 / freedom), MANY)
+    elif known.sessions > 0 and not simulated:
+        shared, freedom = 2 * known.sessions * cycle_s**2, known.sessions_degrees
+    if (total := own + shared) > 0:
+        freedom = min(total**2 / (own**2 / degrees + shared**2 / freedom), MANY)
     # The base is measured, too: its error moves the share that the difference is of it.
     grown = ((1 + (1 + change / base) ** 2) / 2) ** 0.5 if name in (CYCLE, MEDIAN) and base > 0 else 1.0
     return Estimate(

@@ -5,6 +5,7 @@ Lines are only ever appended, and the file is written whole or not at all. A his
 machine from run to run and from session to session, and when its times changed.
 """
 
+import functools
 import hashlib
 import json
 from collections import defaultdict
@@ -16,7 +17,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput, invalid
@@ -31,35 +32,41 @@ from spikemark.quantities.words import counted, percent
 from spikemark.records.record import Run
 
 from . import sides
-from .compare import disturbed
-from .estimate import FEWEST_DEGREES, Known, Spread
-from .gate import said
+from .compare import Known, disturbed
+from .estimate import FEWEST_DEGREES, Spread
+from .show import said
 from .times import CYCLE, MEDIAN, times
 
 FEWEST = 4  # entries in which a change can be found
 SURE = 0.99  # level of the interval of a change, of which the best place was chosen with the times known
 END = ".jsonl"
+FRAME = ["level", "entry", "drift", "seed"]
 VERSIONS = ("version", "commit", "dirty", "compiler", "flags", "mpi_library")
 Seconds = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Date = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
 
 
-class _Kept(BaseModel):
-    """Fields that were added later are kept."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-
-class OfRun(_Kept):
+class OfRun(BaseModel):
     """One run: when it began, its seed, and its parts (`Times.parts`) in s per cycle."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)  # fields that were added later are kept
 
     started: Date
     seed: int
     parts: dict[str, Seconds]
 
+    @field_validator("parts")
+    @classmethod
+    def _has_a_cycle(cls, parts: dict[str, float]) -> dict[str, float]:
+        if not parts.get(CYCLE, 0.0) > 0:
+            raise ValueError(f"{CYCLE}: a time above 0 is needed")
+        return parts
 
-class Entry(_Kept):
+
+class Entry(BaseModel):
     """The runs of one setup in one session. `key` is the same for all runs of a setup, whatever the seed."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
 
     kind: Literal["history"]
     format_version: Literal[1]
@@ -118,8 +125,6 @@ def read(path: Path) -> list[Entry]:
             entries.append(Entry.model_validate_json(line))
         except ValidationError as error:
             raise invalid(error, f"{path}, line {number}: ", "entry") from None
-        if any(not run.parts.get(CYCLE, 0.0) > 0 for run in entries[-1].runs):
-            raise BadInput(f"{path}, line {number}: runs.parts.{CYCLE}: a time above 0 is needed")
     return sorted(entries, key=lambda entry: entry.started)
 
 
@@ -142,7 +147,7 @@ def add(folder: Path, given: list[Path]) -> Added:
         side = sides.read(path)
         left_out += side.left_out
         session = "" if side.kind == sides.RUN else str(path)  # runs that are given one by one are one
-        for one in side.members.itertuples():
+        for one in side.members:
             if (kind := one.run.record.kind) != "measured":
                 raise BadInput(f"{one.run.path}: kind={kind!r}; expected measured times for a history")
             if why := disturbed(one.run):
@@ -181,76 +186,50 @@ def _entry(key: str, members: list) -> Entry:
     })  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Change:
-    """The time of a cycle changed between two entries, by a share of the time before."""
+def levels(entries: list[Entry]) -> list[list[Entry]]:
+    """The entries of one setup, divided where the time of a cycle changes for good.
 
-    before: Entry
-    after: Entry
-    change: Quantity
-
-    @property
-    def differs(self) -> dict[str, list]:
-        """The versions that differ between the two entries, with both values."""
-        old, new = self.before.versions, self.after.versions
-        names = dict.fromkeys((*old, *new))
-        return {name: [old.get(name), new.get(name)] for name in names if old.get(name) != new.get(name)}
-
-
-@dataclass(frozen=True)
-class Course:
-    """All entries of one setup, in the order of time, and where their level changes."""
-
-    entries: list[Entry]
-    changes: list[Change]
-
-    @property
-    def title(self) -> str:
-        return self.entries[-1].title
-
-    @property
-    def levels(self) -> list[list[Entry]]:
-        """The entries between changes."""
-        ends = [self.entries.index(change.after) for change in self.changes]
-        return [self.entries[a:b] for a, b in zip([0, *ends], [*ends, len(self.entries)], strict=True)]
+    The places are those of penalised least squares on logarithms (`models.power`). A change counts if there
+    are two entries before and after it, and the interval of SURE of the difference of the two levels excludes
+    0 (`change`).
+    """
+    if len(entries) < FEWEST:
+        return [entries]
+    ends = [segment.first for segment in segments(np.log([entry.cycle_s for entry in entries]))[1:]]
+    found = [entries[a:b] for a, b in pairwise([0, *ends, len(entries)])]
+    while len(found) > 1:
+        steps = enumerate(change(*both) for both in pairwise(found))
+        unsure = [(abs(step.value), at) for at, step in steps if step.low <= 0 <= step.high]
+        if not unsure:
+            break
+        at = min(unsure)[1]
+        found[at : at + 2] = [found[at] + found[at + 1]]
+    return found
 
 
-def courses(entries: Iterable[Entry]) -> list[Course]:
-    """The courses of all setups, in the order in which they were first measured."""
+def change(before: list[Entry], after: list[Entry]) -> Quantity:
+    """Share by which a level is above the one before, with Student's interval of their common variance."""
+    logs = [np.log([entry.cycle_s for entry in level]) for level in (before, after)]
+    degrees = len(before) + len(after) - 2
+    squares = sum(float(np.square(level - level.mean()).sum()) for level in logs)
+    error = (squares / degrees * (1 / len(before) + 1 / len(after))) ** 0.5
+    middle, half = float(logs[1].mean() - logs[0].mean()), student(degrees, SURE) * error
+    return Quantity(*(float(np.expm1(x)) for x in (middle, middle - half, middle + half)), kind="measured")
+
+
+def differing(before: list[Entry], after: list[Entry]) -> dict[str, list]:
+    """The versions that differ between the last entry of a level and the first of the next, both values."""
+    old, new = before[-1].versions, after[0].versions
+    names = dict.fromkeys((*old, *new))
+    return {name: [old.get(name), new.get(name)] for name in names if old.get(name) != new.get(name)}
+
+
+def courses(entries: Iterable[Entry]) -> list[list[list[Entry]]]:
+    """The levels of all setups, in the order in which these were first measured."""
     found: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         found[entry.key].append(entry)
-    return [Course(each, changes(each)) for each in found.values()]
-
-
-def changes(entries: list[Entry]) -> list[Change]:
-    """Where the time of a cycle changes for good: in at least two entries before, and two after.
-
-    The places are those of penalised least squares on logarithms (`models.power`). A change counts if the
-    interval of SURE of the difference of the two levels excludes 0 (Student's, with their common variance).
-    """
-    if len(entries) < FEWEST:
-        return []
-    logs = np.log([entry.cycle_s for entry in entries])
-    ends = [segment.first for segment in segments(logs)[1:]]
-    while ends:
-        bounds = [0, *ends, len(logs)]
-        levels = [logs[a:b] for a, b in pairwise(bounds)]
-        made = [_between(before, after) for before, after in pairwise(levels)]
-        unsure = [(abs(found.value), at) for at, found in enumerate(made) if found.low <= 0 <= found.high]
-        if not unsure:
-            return [Change(entries[at - 1], entries[at], one) for at, one in zip(ends, made, strict=True)]
-        del ends[min(unsure)[1]]  # the levels on both sides become one
-    return []
-
-
-def _between(before: np.ndarray, after: np.ndarray) -> Quantity:
-    """Share by which the level is higher afterwards, with the interval of SURE."""
-    degrees = len(before) + len(after) - 2
-    squares = sum(float(np.square(part - part.mean()).sum()) for part in (before, after))
-    error = (squares / degrees * (1 / len(before) + 1 / len(after))) ** 0.5
-    middle, half = float(after.mean() - before.mean()), student(degrees, SURE) * error
-    return Quantity(*(float(np.expm1(x)) for x in (middle, middle - half, middle + half)), kind="measured")
+    return [levels(each) for each in found.values()]
 
 
 def known_of(folder: Path) -> Callable[[Run], Known]:
@@ -259,18 +238,17 @@ def known_of(folder: Path) -> Callable[[Run], Known]:
     The function raises BadInput where the folder has no history of the machine.
     """
     names = [path.name for path in files(folder)]
-    read_once: dict[Path, list[Entry]] = {}
+    entries_of = functools.cache(read)
 
     def known(run: Run) -> Known:
         path = file_of(folder, run)
-        if not path.is_file():
-            raise BadInput(f"--history={folder}: no {path.name}; expected the machine of A,"
-                           f" of {', '.join(names)}")  # fmt: skip
-        entries = read_once.setdefault(path, read(path))
-        own = spreads([entry for entry in entries if entry.key == key_of(run)])
-        if own.of_part(CYCLE).runs_degrees >= FEWEST_DEGREES:
-            return own
-        return spreads(entries)
+        if path.name not in names:
+            raise BadInput(
+                f"--history={folder}: no {path.name}; expected the machine of A, of {', '.join(names)}"
+            )
+        own = spreads([entry for entry in entries_of(path) if entry.key == key_of(run)])
+        enough = CYCLE in own and own[CYCLE].runs_degrees >= FEWEST_DEGREES
+        return own if enough else spreads(entries_of(path))
 
     return known
 
@@ -280,22 +258,21 @@ def spreads(entries: list[Entry]) -> Known:
 
     Between entries: what the means of entries of one level vary beyond what their runs explain.
     """
-    levels = [level for course in courses(entries) for level in course.levels]
+    every = [level for course in courses(entries) for level in course]
     rows = [
         {"level": number, "entry": id(entry), "drift": entry.cycle_s / level[0].cycle_s, "seed": run.seed}
         | {name: time / entry.cycle_s for name, time in run.parts.items()}
-        for number, level in enumerate(levels) for entry in level for run in entry.runs
+        for number, level in enumerate(every) for entry in level for run in entry.runs
     ]  # fmt: skip
-    table = pd.DataFrame(rows).fillna(0.0)
-    names = [name for name in table if name not in ("level", "entry", "drift", "seed")]
-    return Known({name: _spread(table, name) for name in names}, f"{len(entries)} entries")
+    frame = pd.DataFrame(rows).fillna(0.0)
+    return {name: _spread(frame, name) for name in frame.columns.drop(FRAME, errors="ignore")}
 
 
-def _spread(table: pd.DataFrame, part: str) -> Spread:
+def _spread(frame: pd.DataFrame, part: str) -> Spread:
     """Of one part: by run its share of the cycle of its entry; `drift`: that cycle over the level's first."""
-    runs, degrees = _squares(table.groupby(["entry", "seed"])[part])
+    runs, degrees = _squares(frame.groupby(["entry", "seed"])[part])
     variance = runs / degrees if degrees else 0.0
-    of_level = table[part].mul(table["drift"]).groupby([table["level"], table["entry"]])
+    of_level = frame[part].mul(frame["drift"]).groupby([frame["level"], frame["entry"]])
     means = of_level.agg(["mean", "size"])
     sessions, between = _squares(means.groupby("level")["mean"])
     explained = sum((len(one) - 1) / one.mean() for _, one in means.groupby("level")["size"])
@@ -309,12 +286,12 @@ def _squares(groups) -> tuple[float, int]:
     return float((deviation**2).sum()), len(deviation) - groups.ngroups
 
 
-def sentence(found: dict[Path, list[Course]]) -> str:
-    """How many changes there are, and how much the times spread."""
+def sentence(found: dict[Path, list[list[list[Entry]]]]) -> str:
+    """How many changes there are, and how much the times spread; `found`: courses by file."""
     every = [course for courses in found.values() for course in courses]
-    entries = [entry for course in every for entry in course.entries]
-    spread = spreads(entries).of_part(CYCLE)
-    words = f"{counted(sum(len(course.changes) for course in every), 'change')} in"
+    entries = [entry for course in every for level in course for entry in level]
+    spread = spreads(entries).get(CYCLE, Spread())
+    words = f"{counted(sum(len(course) - 1 for course in every), 'change')} in"
     words += f" {counted(len(entries), 'entry', 'entries')} of {counted(len(found), 'machine')}"
     if spread.runs_degrees:
         words += f"; runs of a session spread by {percent(spread.runs**0.5, 1)}"
@@ -323,40 +300,40 @@ def sentence(found: dict[Path, list[Course]]) -> str:
     return f"{words} (standard deviations)."
 
 
-def table(found: dict[Path, list[Course]]) -> Table:
+def table(found: dict[Path, list[list[list[Entry]]]]) -> Table:
     """A row per setup: entries, the latest time, and the latest change with what differs since."""
 
-    def changed(course: Course) -> str:
-        if not course.changes:
+    def changed(course: list[list[Entry]]) -> str:
+        if len(course) == 1:
             return "none"
-        last = course.changes[-1]
-        names = ", ".join(last.differs) or "nothing that entries tell"
-        return f"{said(last.change)} since {last.after.started[:10]}; differs: {names}"
+        names = ", ".join(differing(*course[-2:])) or "nothing that entries tell"
+        return f"{said(change(*course[-2:]))} since {course[-1][0].started[:10]}; differs: {names}"
 
     columns = {
         Column("machine", "machine"): lambda one: one[0].stem,
-        Column("setup", "setup"): lambda one: one[1].title,
-        Column("entries", "entries", "counted"): lambda one: len(one[1].entries),
-        Column("latest", "latest"): lambda one: one[1].entries[-1].started[:10],
-        Column("cycle", "µs per cycle", "measured", digits=4): lambda one: 1e6 * one[1].entries[-1].cycle_s,
+        Column("setup", "setup"): lambda one: one[1][-1][-1].title,
+        Column("entries", "entries", "counted"): lambda one: sum(map(len, one[1])),
+        Column("latest", "latest"): lambda one: one[1][-1][-1].started[:10],
+        Column("cycle", "µs per cycle", "measured", digits=4): lambda one: 1e6 * one[1][-1][-1].cycle_s,
         Column("change", "latest change"): lambda one: changed(one[1]),
     }
     return Table.of(columns, [(path, course) for path, courses in found.items() for course in courses])
 
 
-def content(found: dict[Path, list[Course]]) -> dict[str, Any]:
+def content(found: dict[Path, list[list[list[Entry]]]]) -> dict[str, Any]:
     """The content for JSON, by machine and setup; times in s per cycle."""
 
-    def of(course: Course) -> dict[str, Any]:
+    def of(course: list[list[Entry]]) -> dict[str, Any]:
         entries = [
             {"started": e.started, "cycle_s": e.cycle_s, "runs": len(e.runs), "versions": e.versions}
-            for e in course.entries
-        ]
+            for level in course for e in level
+        ]  # fmt: skip
         changes = [
-            {"since": one.after.started, "change": one.change.content(), "differs": one.differs}
-            for one in course.changes
+            {"since": both[1][0].started, "change": change(*both).content(), "differs": differing(*both)}
+            for both in pairwise(course)
         ]
-        return {"setup": course.title, "key": course.entries[-1].key, "entries": entries, "changes": changes}
+        last = course[-1][-1]
+        return {"setup": last.title, "key": last.key, "entries": entries, "changes": changes}
 
     machines = {path.stem: [of(course) for course in courses] for path, courses in found.items()}
     return {"kind": "history_summary", "format_version": 1, "machines": machines}

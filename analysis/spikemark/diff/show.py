@@ -8,14 +8,14 @@ import pandas as pd
 
 from spikemark.core.files import write_output
 from spikemark.quantities.elements import Box, Section
+from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Column, Table
-from spikemark.quantities.words import counted, listed
+from spikemark.quantities.words import counted, listed, percent
 from spikemark.report import plots
 from spikemark.report.document import Page, html
 
-from .compare import FASTER, OPEN, SLOWER, Comparison, Setup, verdict
+from .compare import FAIL, FASTER, OPEN, SLOWER, Comparison, Gate, Setup, verdict
 from .estimate import ASSUMED_SESSIONS, WORDS
-from .gate import FAIL, Gate, said, signed
 from .times import CYCLE, MEDIAN, PHASE
 
 MICRO = 1e6
@@ -23,17 +23,27 @@ MOST = 12  # rows of a screen, setups of a picture
 LONGEST, LISTED = 60, 5  # characters of a value, names in a sentence
 
 
+def signed(share: float) -> str:
+    """A share with its sign, as per cent with one digit behind the point."""
+    words = percent(round(share, 4), 1)
+    return f"+{words}" if round(share, 4) > 0 else words
+
+
+def said(q: Quantity) -> str:
+    """A change with its interval: '+9.8 % (+8.1 % to +11 %)'."""
+    return signed(q.value) if q.low is None else f"{signed(q.value)} ({signed(q.low)} to {signed(q.high)})"
+
+
 def sentence(made: Comparison) -> str:
     """Is B slower, by how much, and where?"""
-    change = made.overall
+    q = made.overall
     where = f"Over {counted(len(made.setups), 'setup')}, " if len(made.setups) > 1 else ""
-    if change.low is None:
-        return f"{where}B takes {said(change)} per cycle, but runs were disturbed: not judged."
-    found = verdict(change)
-    if found == OPEN:
-        return f"{where}B is as fast as A as far as is known: {said(change)} per cycle."
+    if q.low is None:
+        return f"{where}B takes {said(q)} per cycle, but runs were disturbed: not judged."
+    if verdict(q) == OPEN:
+        return f"{where}B is as fast as A as far as is known: {said(q)} per cycle."
     most = _mostly(made.setups[0]) if len(made.setups) == 1 else ""
-    return f"{where}B is {found} than A: {said(change)} per cycle{most}."
+    return f"{where}B is {verdict(q)} than A: {said(q)} per cycle{most}."
 
 
 def _mostly(setup: Setup) -> str:
@@ -53,9 +63,9 @@ def lines(made: Comparison) -> list[str]:
     medians = [(s, c) for s in setups if (c := made.median_change(s))]
     hidden = [(s, c) for s, c in medians if verdict(c) not in (OPEN, verdict(made.change(s)))]
     if hidden:
-        setup, change = max(hidden, key=lambda one: abs(one[1].value))
+        setup, q = max(hidden, key=lambda one: abs(one[1].value))
         name = f" of {setup.name}" if setup.name else ""
-        found.append(f"The median cycle{name} is {verdict(change)}: {said(change)}; few long cycles hide it.")
+        found.append(f"The median cycle{name} is {verdict(q)}: {said(q)}; few long cycles hide it.")
     rests = listed(dict.fromkeys(WORDS[setup.cycle.spread] for setup in setups))
     later = any(setup.cycle.sessions_assumed for setup in setups)
     also = f" and {100 * ASSUMED_SESSIONS:g} % assumed, as one side was measured later" if later else ""
@@ -131,15 +141,15 @@ def details(made: Comparison) -> list[Table]:
 def content(made: Comparison, decided: Gate | None = None) -> dict[str, Any]:
     """The content for JSON; times are in s per cycle, changes are shares of a cycle of A."""
     found: dict[str, Any] = {
-        "kind": "difference", "format_version": 1, "first": str(made.first.path),
-        "second": str(made.second.path), "sentence": sentence(made), "overall": made.overall.content(),
+        "kind": "difference", "format_version": 1, "first": str(made.paths[0]),
+        "second": str(made.paths[1]), "sentence": sentence(made), "overall": made.overall.content(),
         "level": made.level, "setups": [_setup(made, setup) for setup in made.setups],
         "differs": [vars(one) for one in made.differs], "only_first": made.pairs.only_first,
         "only_second": made.pairs.only_second, "cautions": made.cautions,
     }  # fmt: skip
     if decided is not None:
         found["fail_above"] = {
-            "limit": decided.limit, "state": decided.state, "setup": decided.worst,
+            "limit": decided.limit, "state": decided.state, "setup": decided.setup,
             "ratio": decided.ratio.content(), "sentence": decided.sentence,
         }  # fmt: skip
     return found
@@ -180,7 +190,7 @@ def write(made: Comparison, decided: Gate | None, path: Path) -> None:
     boxes = [Box("bad" if decided.state == FAIL else "plain", decided.sentence)] if decided else []
     boxes += [Box("wary", line) for line in made.cautions]
     page = Page(
-        f"{made.first.path} (A) and {made.second.path} (B)", "Two results side by side", sentence(made),
+        f"{made.paths[0]} (A) and {made.paths[1]} (B)", "Two results side by side", sentence(made),
         picture=picture, table=first_table(made), notes=lines(made),
         sections=[Section("details", "Details", boxes=boxes, tables=details(made))],
     )  # fmt: skip

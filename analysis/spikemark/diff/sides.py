@@ -1,77 +1,103 @@
-"""What is compared: one run, a sweep, or whole results; and which runs of both sides belong together."""
+"""What is compared: one run, a sweep, or whole results; which runs belong together, and what else differs."""
 
 import re
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-import pandas as pd
-
-from spikemark.core.errors import BadInput
+from spikemark.core.errors import BadInput, shown
+from spikemark.network.named_files import with_content
 from spikemark.quantities.words import listed
 from spikemark.records import run_files
 from spikemark.records.frames import load_folder
-from spikemark.records.record import load
+from spikemark.records.record import Run, load
 from spikemark.records.results import Results
 
 RUN, SWEEP, RESULTS = "a run", "a sweep", "whole results"
 EXPECTED = "expected a run (record.json), a sweep (plan.json), or results with EXPERIMENT/MACHINE"
 #: The words of a label that tell repetitions of one setup apart.
 REPEATS = re.compile(r" ?\b(seed|repetition)=\d+")
-COLUMNS = ("run", "experiment", "machine", "id", "label", "seed")
+#: Fields of a description that make the network and its cycles.
+NETWORK = ("seed", "network", "time.resolution_ms", "time.cycle_ms")
+MACHINE, CONFIGURATION, VERSIONS, BINDING = GROUPS = ("machine", "configuration", "versions", "binding")
+HOST = (
+    *("name", "system", "cpu", "cores", "threads_per_core", "sockets", "memory_bytes", "cache_bytes"),
+    *("virtual_machine", "nodes", "node_names"),
+)
+NODE = ("governor", "frequency_min_hz", "frequency_max_hz")
+LANE = ("period", "lag", "exchange", "composed", "wire", "ranks", "groups")
+ALLOCATION = ("cluster", "partition", "modules")
+ABSENT = "absent"
+
+
+@dataclass(frozen=True)
+class Member:
+    """A complete run of a side; a single run has no experiment and no label."""
+
+    run: Run
+    seed: int
+    experiment: str = ""
+    machine: str = ""
+    id: str = ""
+    label: str = ""
+
+    @property
+    def setup(self) -> str:
+        """The label but for seed and repetition."""
+        return REPEATS.sub("", self.label)
 
 
 @dataclass(frozen=True)
 class Side:
-    """`members`: a row per complete run, columns COLUMNS and `setup`, the label but for seed and repetition.
-
-    `left_out`: a line for every record that cannot be used.
-    """
+    """`members`: the complete runs. `left_out`: a line for every record that cannot be used."""
 
     path: Path
     kind: str
-    members: pd.DataFrame
+    members: list[Member]
     left_out: list[str] = field(default_factory=list)
-
-    @property
-    def several(self) -> bool:
-        """True if some experiment has results of several machines."""
-        return bool((self.members.groupby("experiment")["machine"].nunique() > 1).any())
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Runs of both sides that belong together, by experiment and setup, and those that have no partner.
+    """Runs of both sides that belong together, by experiment and setup, and those that have no partner."""
 
-    A pair is a row of each side's members.
-    """
+    setups: dict[str, list[tuple[Member, Member]]]
+    only_first: list[str] = field(default_factory=list)
+    only_second: list[str] = field(default_factory=list)
 
-    setups: dict[str, list[tuple]]
-    only_first: list[str]
-    only_second: list[str]
+
+@dataclass(frozen=True)
+class Differs:
+    """A field, and its value on both sides; a field that one side lacks is `absent` there."""
+
+    group: str
+    field: str
+    first: str
+    second: str
+    runs: int = 1  # pairs that differ so
 
 
 def read(path: Path) -> Side:
     """Read a side. Raises BadInput where it is none of the three, and where no run of it is complete."""
-    path, folders, left_out = Path(path), [], []
+    path = Path(path)
     if (path / run_files.RECORD).is_file():
         run = load(path)
-        kind, rows = RUN, [(run, "", "", "", "", run.record.description.get("seed", 0))]
-    else:
-        alone = Results(path).plan.is_file()
-        plans = [p for pattern in ("*/plan.json", "*/*/plan.json") for p in sorted(path.glob(pattern))]
-        folders, kind, rows = [path] if alone else [p.parent for p in plans], SWEEP if alone else RESULTS, []
+        return Side(path, RUN, [Member(run, run.record.description.get("seed", 0))])
+    alone = Results(path).plan.is_file()
+    plans = [plan for pattern in ("*/plan.json", "*/*/plan.json") for plan in sorted(path.glob(pattern))]
+    folders, members, left_out = [path] if alone else [plan.parent for plan in plans], [], []
     for folder in folders:
         sweep = load_folder(folder)
         left_out += [f"{id}: {why}" for id, why in sweep.unreadable.items()]
-        rows += [
-            (sweep.records[row.id], sweep.name, folder.name, row.id, row.label, int(row.seed))
+        members += [
+            Member(sweep.records[row.id], int(row.seed), sweep.name, folder.name, row.id, row.label)
             for row in sweep.runs.itertuples()
         ]
-    if not rows:
+    if not members:
         raise BadInput(f"{path}: {'no run is complete; expected complete runs' if folders else EXPECTED}")
-    frame = pd.DataFrame(rows, columns=COLUMNS).astype({"run": object})
-    frame["setup"] = frame["label"].map(lambda label: REPEATS.sub("", label))
-    return Side(path, kind, frame, left_out)
+    return Side(path, SWEEP if alone else RESULTS, members, left_out)
 
 
 def pair(first: Side, second: Side) -> Pairs:
@@ -87,23 +113,116 @@ def pair(first: Side, second: Side) -> Pairs:
         )
     if first.path.resolve() == second.path.resolve():
         raise BadInput(f"{second.path}: given twice; expected two results")
-    sides = [first.members, second.members]
-    rows = [dict(zip(one.index, one.itertuples(), strict=True)) for one in sides]
     if first.kind == RUN:
-        return Pairs({"": [(rows[0][0], rows[1][0])]}, [], [])
-    same = ["experiment", "machine"] if first.several or second.several else ["experiment"]
-    rest, found, experiments = sides, {}, [list(one["experiment"].unique()) for one in sides]
-    for key in ("id", "label"):
-        ours, theirs = (one.reset_index().drop_duplicates([*same, key], keep=False) for one in rest)
-        both = ours.merge(theirs, on=[*same, key], suffixes=("", "_other"))
-        for one, other in zip(both["index"], both["index_other"], strict=True):
-            at = rows[0][one]
-            name = [at.experiment] * (len(experiments[0]) > 1) + [at.machine] * first.several + [at.setup]
-            found.setdefault(": ".join(name), []).append((at, rows[1][other]))
-        rest = [rest[0].drop(both["index"]), rest[1].drop(both["index_other"])]
+        return Pairs({"": [(first.members[0], second.members[0])]})
+    several = [_of_several_machines(side.members) for side in (first, second)]
+    experiments = [list(dict.fromkeys(one.experiment for one in side.members)) for side in (first, second)]
+    found, rest = defaultdict(list), [first.members, second.members]
+    for name in ("id", "label"):
+
+        def key(one: Member, name: str = name) -> tuple[str, str, str]:
+            return one.experiment, one.machine * any(several), getattr(one, name)
+
+        ours, theirs = (_once(side, key) for side in rest)
+        both = [at for at in ours if at in theirs]
+        for one, other in ((ours[at], theirs[at]) for at in both):
+            words = [one.experiment] * (len(experiments[0]) > 1) + [one.machine] * several[0]
+            found[": ".join([*words, one.setup])].append((one, other))
+        rest = [[one for one in side if key(one) not in both] for side in rest]
     if not found:
         raise BadInput(
             f"{second.path}: no run has a partner in {first.path}; {first.path} has {listed(experiments[0])},"
             f" {second.path} has {listed(experiments[1])}"
         )
-    return Pairs(found, *((one["experiment"] + ": " + one["label"]).tolist() for one in rest))
+    return Pairs(dict(found), *([f"{one.experiment}: {one.label}" for one in side] for side in rest))
+
+
+def _once(members: list[Member], key: Callable) -> dict[tuple, Member]:
+    """Members by their key, but for keys that several have."""
+    count = Counter(map(key, members))
+    return {key(one): one for one in members if count[key(one)] == 1}
+
+
+def _of_several_machines(members: list[Member]) -> bool:
+    """True if some experiment has results of several machines."""
+    places = {(one.experiment, one.machine) for one in members}
+    return len(places) > len({experiment for experiment, _ in places})
+
+
+def check_networks(first: Run, second: Run) -> None:
+    """Raises BadInput, with the first field that differs, for runs of two networks or of two kinds.
+
+    Also for runs that should have found the same spikes and did not.
+    """
+    ours, theirs = (with_content(run.record.description) for run in (first, second))
+    begins = tuple(f"{name}." for name in NETWORK)
+    flat = [{k: v for k, v in _flat(one).items() if f"{k}.".startswith(begins)} for one in (ours, theirs)]
+    for name, one, other in _unequal(*flat):
+        raise BadInput(
+            f"{second.path}: {name}={other}; {first.path} has {one}: only runs of one network are compared"
+        )
+    kinds = first.record.kind, second.record.kind
+    if kinds[0] != kinds[1]:
+        raise BadInput(f"{second.path}: kind={kinds[1]!r}; {first.path} has {kinds[0]!r}; expected one kind")
+    sums = first.record.checksum, second.record.checksum
+    if ours.get("time") == theirs.get("time") and sums[0] != sums[1]:
+        raise BadInput(
+            f"{second.path}: checksum={sums[1]}; {first.path} has {sums[0]}: one network must give the same"
+            " spikes, so one of the two programs is wrong"
+        )
+
+
+def differs(pairs: list[tuple[Run, Run]]) -> list[Differs]:
+    """Everything but the network in which records of pairs differ, by group, with the number of pairs."""
+    found = Counter()
+    for first, second in (map(_told, pair) for pair in pairs):
+        found.update(
+            Differs(group, *one)
+            for group in GROUPS
+            for one in _unequal(_flat(first[group]), _flat(second[group]))
+        )
+    return sorted((replace(one, runs=n) for one, n in found.items()), key=lambda x: GROUPS.index(x.group))
+
+
+def _told(run: Run) -> dict[str, Any]:
+    def some(of: Any, names: tuple[str, ...]) -> dict[str, Any]:
+        found = {name: getattr(of, name, None) for name in names}
+        return {n: ", ".join(map(str, x)) if isinstance(x, list) else x for n, x in found.items()}
+
+    record, launched, host = run.record, run.launched, run.record.host
+    description = {k: v for k, v in with_content(record.description).items() if k not in ("network", "seed")}
+    machine = some(host, HOST) | some(launched and launched.allocation, ALLOCATION)
+    if host.per_node:
+        machine["nodes"] = {str(i): some(node, NODE) for i, node in enumerate(host.per_node)}
+    lanes = {lane.name: {name: getattr(lane, name) for name in LANE} for lane in record.lanes}
+    return {
+        MACHINE: machine,
+        CONFIGURATION: {"ranks": record.ranks, "threads": record.threads, **description, "lanes": lanes},
+        VERSIONS: record.provenance.model_dump(exclude={"started"}),
+        BINDING: some(host, ("binding",)) | {
+            "waiting": host.waiting.model_dump() if host.waiting else None,
+            "environment": dict(launched.environment) if launched else {},
+            "launcher": launched.launcher if launched else None,
+        },
+    }  # fmt: skip
+
+
+def _flat(value: Any, where: str = "") -> dict[str, Any]:
+    """Path -> leaf of what lies nested; parts of a path are joined by dots."""
+    if isinstance(value, list) and value:
+        value = dict(enumerate(value))
+    if not isinstance(value, dict) or not value:
+        return {where: value}
+    parts = (_flat(part, f"{where}.{name}".lstrip(".")) for name, part in value.items())
+    return {path: leaf for part in parts for path, leaf in part.items()}
+
+
+def _unequal(first: dict[str, Any], second: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Field and both values, as text, wherever two values differ."""
+
+    def text(side: dict[str, Any], path: str) -> str:
+        value = side.get(path, ABSENT)
+        return "unknown" if value is None else value if isinstance(value, str) and value else shown(value)
+
+    both = ((path, text(first, path), text(second, path)) for path in dict.fromkeys((*first, *second)))
+    return [(path, one, other) for path, one, other in both if one != other]

@@ -5,6 +5,7 @@ Phases add up to the cycle, and so do causes: computing (mean over ranks), the p
 (`waiting.bootstrap`); they know nothing of what changes from run to run.
 """
 
+from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,75 +62,61 @@ class Times:
     parts: dict[str, Part]
     missing: dict[str, str]
 
-    @property
-    def cycle(self) -> Part:
-        return self.parts[CYCLE]
-
-    @property
-    def divided(self) -> bool:
-        """True if the waiting is divided into its causes."""
-        return f"{CAUSE}barrier" in self.parts
-
 
 def times(run: Run) -> Times:
     """The times of a run, in s per cycle."""
-    told, window = run.record.timing.phases, run.window
-    missing = {SHOWN.get(n, n): one.reason or NOT_TIMED for n, one in told.items() if one.mean_s is None}
-    names = [name for name, one in told.items() if one.mean_s is not None]
-    courses = None
+    phases, window, courses = run.record.timing.phases, run.window, None
+    missing = {SHOWN[n]: one.reason or NOT_TIMED for n, one in phases.items() if one.mean_s is None}
+    timed = [name for name, one in phases.items() if one.mean_s is not None]
     if run.cycles is not None and run.cycles.shape[1] // window >= FEWEST:
         courses = sum(rank.astype(np.float64) for rank in run.cycles) / run.record.ranks  # one rank in memory
 
-    def part(some: list[str]) -> Part:
-        value = sum(told[name].mean_s for name in some) / run.measured_cycles
+    def part(names: list[str]) -> Part:
+        value = sum(phases[name].mean_s for name in names) / run.measured_cycles
         if courses is None:
             return Part(value)
-        at = [run.record.phases.index(name) for name in some if name in run.record.phases]
+        at = [run.record.phases.index(name) for name in names if name in run.record.phases]
         windows = lump(courses[:, at].sum(axis=1), window) / window
         return Part(value, float(means(windows[:, None]).draws.std()))
 
-    own = {}
-    for name in names:
-        own.setdefault(SHOWN.get(name, name), []).append(name)
-    phases = {name: part(own[name]) for name in dict.fromkeys(SHOWN.values()) if name in own.keys() - missing}
-    causes = {COMPUTING: part([name for name in names if name in COMPUTE_PHASES])}
-    causes |= {name: phases[name] for name in (EXCHANGE, WAITING) if name in phases}
-    if WAITING in phases and run.cycles is not None and run.record.ranks > 1:
+    parts, own = {CYCLE: part(timed)}, defaultdict(list)
+    if courses is not None:
+        parts[MEDIAN] = Part(float(np.median(lump(np.nansum(courses, axis=1), window) / window)))
+    for name in sorted(timed, key=PHASES.index):
+        own[SHOWN[name]].append(name)
+    parts |= {PHASE + name: part(names) for name, names in own.items() if name not in missing}
+    parts[CAUSE + COMPUTING] = part([name for name in timed if name in COMPUTE_PHASES])
+    causes = {name: parts[PHASE + name] for name in (EXCHANGE, WAITING) if PHASE + name in parts}
+    if WAITING in causes and run.cycles is not None and run.record.ranks > 1:
         try:
             found = ladder(trace(run)).parts
             del causes[WAITING]
             causes |= {n: Part(q.value, q.half / student(np.inf)) for n, q in found.items() if q}
         except BadInput as reason:
             missing["causes of waiting"] = str(reason).removeprefix(f"{run.path}: ")
-    middle = {}
-    if courses is not None:
-        middle = {MEDIAN: Part(float(np.median(lump(np.nansum(courses, axis=1), window) / window)))}
-    return Times({CYCLE: part(names)} | middle | _named(phases, causes), missing)
+    return Times(parts | {CAUSE + name: one for name, one in causes.items()}, missing)
 
 
-def _named(phases: dict[str, Part], causes: dict[str, Part]) -> dict[str, Part]:
-    sides = {PHASE: phases, CAUSE: causes}
-    return {prefix + name: one for prefix, parts in sides.items() for name, one in parts.items()}
+def alike(runs: list[Times]) -> list[dict[str, Part]]:
+    """The parts that all of these runs can tell apart, [run].
 
-
-def alike(one: Times, untold: set[str], divided: bool) -> dict[str, Part]:
-    """The parts that all runs can tell apart.
-
-    `untold`: what some run did not time alone; it is joined with what it is a part of. `divided`: the waiting
-    of all runs is divided into its causes.
+    What some run did not time alone is joined with what it is a part of, and waiting has its causes only
+    where all runs have them.
     """
-    phases, causes = (
-        {name.removeprefix(prefix): part for name, part in one.parts.items() if name.startswith(prefix)}
-        for prefix in (PHASE, CAUSE)
-    )
+    untold = {name for one in runs for name in one.missing} & JOINED.keys()
+    divided = all(f"{CAUSE}barrier" in one.parts for one in runs)
+    return [_joined(dict(one.parts), untold, divided) for one in runs]
+
+
+def _joined(parts: dict[str, Part], untold: set[str], divided: bool) -> dict[str, Part]:
     if not divided:
-        causes = {name: part for name, part in causes.items() if name not in WAITING_PARTS}
-        causes |= {WAITING: phases[WAITING]} if WAITING in phases else {}
+        parts = {n: one for n, one in parts.items() if n.removeprefix(CAUSE) not in WAITING_PARTS}
+        parts |= {CAUSE + WAITING: parts[PHASE + WAITING]} if PHASE + WAITING in parts else {}
     for name, (others, into) in JOINED.items():
-        for parts in (phases, causes) if name in untold else ():
-            some = [parts.pop(n) for n in (name, *others) if n in parts]
+        for prefix in (PHASE, CAUSE) if name in untold else ():
+            some = [parts.pop(prefix + n) for n in (name, *others) if prefix + n in parts]
             errors = [part.error for part in some]  # added, as if they always erred alike
             if some:
                 error = None if None in errors else sum(errors)
-                parts[into] = Part(sum(part.value for part in some), error)
-    return {name: one.parts[name] for name in (CYCLE, MEDIAN) if name in one.parts} | _named(phases, causes)
+                parts[prefix + into] = Part(sum(part.value for part in some), error)
+    return dict(sorted(parts.items(), key=lambda one: one[0].startswith(CAUSE)))

@@ -21,35 +21,17 @@ from .plan import TIME_LIMIT_S, Count, Repetition, Seed, SimulatedOn, TimeLimit
 
 #: Fields of a run description that an experiment may set; `seed` comes from `seeds`.
 DESCRIPTION_FIELDS = (
-    "time",
-    "delay_ratio",
-    "schedule",
-    "lag",
-    "placement",
-    "exchange",
-    "wire",
-    "network",
-    "record",
-    "inject",
+    *("time", "delay_ratio", "schedule", "lag", "placement", "exchange", "wire"),
+    *("network", "record", "inject"),
 )
-
-#: Prefix of grid fields that are options of the preset.
-PRESET = "preset."
-
-#: Prefix of grid fields that change the field `machine` of the experiment.
-MACHINE = "machine."
-
-#: The grid field that names another preset.
-PRESET_NAME = f"{PRESET}name"
-
+#: Prefixes of grid fields: options of the preset, and changes of the field `machine` of the experiment.
+PRESET, MACHINE = "preset.", "machine."
+PRESET_NAME = f"{PRESET}name"  # the grid field that names another preset
 #: How ranks lie on nodes and cores: fields that may be left out, and then are no part of a run's id.
 LAYOUT = {"ranks_per_node": Count, "distribution": Distribution, "binding": Binding}
-
 #: Fields of a grid that replace those of the experiment and are not part of a run description.
 PLACES = {"ranks": Count, "threads": Count, **LAYOUT}
-
-#: Most parts of a field such as time.simulate_ms; no description is that deep.
-MAX_PARTS = 20
+MAX_PARTS = 20  # of a field such as time.simulate_ms; no description is that deep
 
 
 def as_list(value: Any) -> Any:
@@ -109,10 +91,7 @@ class Experiment(BaseModel):
             if field in PLACES:
                 self._check_values(field, as_list(value))
         if self.machine and (given := [field for field in LAYOUT if self.varies(field)]):
-            raise ValueError(
-                f"field {given[0]!r} cannot be set with the field 'machine': allowed is"
-                " 'machine.ranks_per_node'"
-            )
+            raise _unknown(given[0], "'machine.ranks_per_node' with the field 'machine'")
         for field in self.machine.compute_of if self.machine else ():
             self._check_field(field, (*DESCRIPTION_FIELDS, *(("preset",) if self.preset else ())))
         return self
@@ -128,25 +107,19 @@ class Experiment(BaseModel):
             except ValidationError as error:
                 raise invalid(error, "grid: ", field) from None
 
-    def _check_field(self, field: str, allowed: tuple[str, ...]) -> None:
+    def _check_field(self, field: str, known: tuple[str, ...]) -> None:
         first, *parts = field.split(".")
-        if first not in allowed:
-            raise ValueError(
-                f"field {shown(field)} cannot be set: allowed are {', '.join(allowed)}, with '.' for parts"
-            )
+        if first not in known:
+            raise _unknown(field, f"{', '.join(known)}, with '.' for parts")
         if len(parts) >= MAX_PARTS or "" in parts:
-            raise ValueError(
-                f"field {shown(field)} cannot be set: allowed are up to {MAX_PARTS} names with '.' between"
-            )
+            raise _unknown(field, f"up to {MAX_PARTS} names with '.' between")
         if first in PLACES and parts:
-            raise ValueError(f"field {field!r} cannot be set: {first!r} has no parts")
+            raise _unknown(field, f"{first!r}, which has no parts")
         if first == "machine" and (len(parts) != 1 or parts[0] not in SimulatedOn.model_fields):
-            raise ValueError(
-                f"field {shown(field)} cannot be set: allowed are"
-                f" {', '.join(MACHINE + name for name in SimulatedOn.model_fields)}"
-            )
+            raise _unknown(field, ", ".join(MACHINE + name for name in SimulatedOn.model_fields))
         if first == "preset" and parts in ([], ["seed"]):
-            raise ValueError(
-                f"field {field!r} cannot be set: allowed are options of the preset as in 'preset.areas';"
-                " seeds come from the field 'seeds'"
-            )
+            raise _unknown(field, "options of the preset as in 'preset.areas'; 'seeds' gives seeds")
+
+
+def _unknown(field: str, expected: str) -> ValueError:
+    return ValueError(f"field {shown(field)} cannot be set: expected {expected}")

@@ -225,10 +225,8 @@ def _swept(field: str, planned: Planned, options: dict[str, Any], description: d
         value = options.get(short)
     else:
         for step in field.split("."):
-            parts = dict(enumerate(value)) if isinstance(value, list) else value
-            value = (
-                parts.get(int(step) if isinstance(value, list) else step) if isinstance(parts, dict) else None
-            )
+            held = {str(i): x for i, x in enumerate(value)} if isinstance(value, list) else value
+            value = held.get(step) if isinstance(held, dict) else None
     return json.dumps(value, sort_keys=True) if isinstance(value, list | dict) else value
 
 

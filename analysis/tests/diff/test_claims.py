@@ -5,7 +5,7 @@ import pytest
 from compared import cycles_s, drawn
 
 from spikemark.diff.compare import between
-from spikemark.diff.estimate import ASSUMPTION, HISTORY, REPEATED, Known, Spread
+from spikemark.diff.estimate import ASSUMPTION, HISTORY, REPEATED, Spread
 from spikemark.diff.times import CYCLE
 
 TRIALS, REPETITIONS = 400, 5
@@ -75,7 +75,7 @@ def test_a_single_pair_is_not_taken_for_more_than_it_is(spread):
 def test_a_history_replaces_the_assumption():
     rng = np.random.default_rng(3)
     before = np.array(cycles_s([drawn(rng, spread=0.02) for _ in range(31)]))
-    known = Known({CYCLE: Spread(before.var(ddof=1) / before.mean() ** 2, 30)})
+    known = {CYCLE: Spread(before.var(ddof=1) / before.mean() ** 2, 30)}
     intervals, held, found = trials(spread=0.02, repetitions=1, known=known)
     assert {one.spread for one in found} == {HISTORY}
     assert 1 - held.mean() <= MOST_ALARMS

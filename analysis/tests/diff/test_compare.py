@@ -9,9 +9,9 @@ import pytest
 from compared import run, sweep
 
 from spikemark.core.errors import BadInput
-from spikemark.diff import apart, show, sides
+from spikemark.diff import show, sides
 from spikemark.diff.compare import OPEN, SLOWER, compare, verdict
-from spikemark.diff.estimate import ASSUMED_SESSIONS, REPEATED, Known, Spread
+from spikemark.diff.estimate import ASSUMED_SESSIONS, REPEATED, Spread
 from spikemark.diff.times import CYCLE, times
 from spikemark.records.record import load
 from spikemark.waiting.ladder import PARTS
@@ -49,7 +49,7 @@ def test_phases_and_causes_add_up_to_the_cycle(tmp_path, way):
     loaded = load(run(tmp_path / "a", **WAYS[way]))
     found = times(loaded)
     whole = np.nansum(loaded.cycles, axis=2).mean()
-    assert found.cycle.value == pytest.approx(whole, rel=1e-5)
+    assert found.parts[CYCLE].value == pytest.approx(whole, rel=1e-5)
     for prefix in ("phase.", "cause."):
         own = [part.value for name, part in found.parts.items() if name.startswith(prefix)]
         assert sum(own) == pytest.approx(whole, rel=1e-5)
@@ -85,15 +85,15 @@ def test_sides_that_were_measured_one_after_the_other_may_differ_by_more(tmp_pat
     (turns,), (apart,) = (compare(first, second).setups for second in (in_turns, later))
     assert apart.cycle.sessions_assumed and not turns.cycle.sessions_assumed
     assert apart.change().half > 1.2 * turns.change().half
-    assert apart.cycle.sessions_s == pytest.approx(2**0.5 * ASSUMED_SESSIONS * apart.cycle_s, rel=0.01)
-    known = Known({CYCLE: Spread(1e-4, 20, 0.0, 10)}, "")
+    assert apart.cycle.sessions_s == pytest.approx(2**0.5 * ASSUMED_SESSIONS * apart.cycle.first_s, rel=0.01)
+    known = {CYCLE: Spread(1e-4, 20, 0.0, 10)}
     assert not compare(first, later, lambda run: known).setups[0].cycle.sessions_assumed
 
 
 class TestPairs:
     def test_runs_of_one_id_are_paired_and_the_rest_is_listed(self, tmp_path):
         first, second = sweep(tmp_path / "a", repetitions=3), sweep(tmp_path / "b", repetitions=5)
-        (gone,) = [m for m in sides.read(first).members.itertuples() if m.label.endswith("repetition=2")]
+        (gone,) = [m for m in sides.read(first).members if m.label.endswith("repetition=2")]
         shutil.rmtree(gone.run.path)
         found = sides.pair(sides.read(first), sides.read(second))
         (pairs,) = found.setups.values()
@@ -105,11 +105,9 @@ class TestPairs:
         first, second = sweep(tmp_path / "a"), sweep(tmp_path / "b", set={"inject.mean_us": 5})
         made = compare(first, second)
         assert pairs_of(made) == 5
-        assert not {one.id for one in sides.read(first).members.itertuples()} & {
-            m.id for m in sides.read(second).members.itertuples()
-        }
+        assert not {one.id for one in sides.read(first).members} & {m.id for m in sides.read(second).members}
         fields = {one.field: (one.group, one.runs) for one in made.differs}
-        assert fields["inject.mean_us"] == (apart.CONFIGURATION, 5)
+        assert fields["inject.mean_us"] == (sides.CONFIGURATION, 5)
 
     def test_results_of_two_machines_are_paired(self, tmp_path):
         for name, slower in (("old/x/here", 1.0), ("new/x/there", 1.3)):
@@ -153,7 +151,7 @@ class TestDisturbed:
 
     def test_single_ones_are_left_out(self, tmp_path):
         first, second = sweep(tmp_path / "a"), sweep(tmp_path / "b")
-        worst = sides.read(second).members["run"].iloc[0].path
+        worst = sides.read(second).members[0].run.path
         change(worst, **LOAD)
         (setup,) = compare(first, second).setups
         assert setup.judged and setup.runs == (5, 4) and "1 of 10 runs" in setup.caution

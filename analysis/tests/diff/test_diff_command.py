@@ -7,7 +7,7 @@ from compared import run, sweep
 from html_page import Page
 
 from spikemark.core.errors import BadInput
-from spikemark.diff import gate
+from spikemark.diff import compare
 
 
 @pytest.fixture(scope="module")
@@ -21,11 +21,11 @@ def results(tmp_path_factory):
 
 
 DECISIONS = {
-    ("same", "5%"): (0, gate.PASS),
-    ("slower", "5%"): (1, gate.FAIL),
-    ("slower", "20%"): (0, gate.PASS),
-    ("faster", "0%"): (0, gate.PASS),
-    ("bit", "4%"): (0, gate.INCONCLUSIVE),
+    ("same", "5%"): (0, compare.PASS),
+    ("slower", "5%"): (1, compare.FAIL),
+    ("slower", "20%"): (0, compare.PASS),
+    ("faster", "0%"): (0, compare.PASS),
+    ("bit", "4%"): (0, compare.INCONCLUSIVE),
 }
 
 
@@ -43,7 +43,7 @@ def test_disturbed_runs_never_fail(spikemark, tmp_path):
     busy = {"warnings": ["foreign load: other processes kept 0.90 cores busy"]}
     first, second = sweep(tmp_path / "a"), sweep(tmp_path / "b", 2.0, overrides=busy)
     status, output, errors = spikemark("diff", first, second, "--fail-above", "5%")
-    assert status == 0 and gate.INCONCLUSIVE in output and "foreign load" in errors
+    assert status == 0 and compare.INCONCLUSIVE in output and "foreign load" in errors
 
 
 LIMITS = ["5", "0.05", "five %", "-5%", "5%%", "1e3%", ""]
@@ -52,9 +52,9 @@ LIMITS = ["5", "0.05", "five %", "-5%", "5%%", "1e3%", ""]
 @pytest.mark.parametrize("text", LIMITS)
 def test_other_limits_are_refused(text):
     with pytest.raises(BadInput, match="--fail-above="):
-        gate.limit(text)
-    assert gate.limit("5%") == gate.limit(" 5 % ") == pytest.approx(0.05)
-    assert gate.limit("2.5%") == pytest.approx(0.025)
+        compare.limit(text)
+    assert compare.limit("5%") == compare.limit(" 5 % ") == pytest.approx(0.05)
+    assert compare.limit("2.5%") == pytest.approx(0.025)
 
 
 def test_bad_input_is_one_line(refusal, tmp_path):

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from compared import run, sweep
 
 from spikemark.core.errors import BadInput
 from spikemark.diff import history as entries
-from spikemark.diff.history import FEWEST, changes, known_of, spreads
+from spikemark.diff.history import FEWEST, change, differing, known_of, levels, spreads
 from spikemark.diff.times import CYCLE
 from spikemark.records.record import load
 
@@ -78,7 +79,7 @@ class TestFiles:
     DAMAGE = (
         ("{", "line 2"),
         ('{"kind": "history"}', "format_version"),
-        (entry(0, [0.0]).model_dump_json(), "a time above 0"),
+        (entry(0, [1.0]).model_dump_json().replace("1e-6", "0.0"), "a time above 0"),
         (entry(0, [1.0]).model_dump_json().replace("1e-6", "NaN"), "line 2"),
         (entry(0, [1.0]).model_dump_json().replace("2026-01-01T", "yesterday "), "started"),
     )
@@ -101,47 +102,47 @@ class TestFiles:
 class TestChanges:
     def test_a_planted_change_is_found_with_its_date_and_versions(self):
         found = drawn(np.random.default_rng(2), 20, {12: (55.0, "b")})
-        (change,) = changes(found)
-        assert change.after.started.startswith("2026-01-13")
-        assert change.differs == {"commit": ["a" * 40, "b" * 40]}
-        assert change.change.low < 0.1 < change.change.high
+        before, after = levels(found)
+        assert after[0].started.startswith("2026-01-13")
+        assert differing(before, after) == {"commit": ["a" * 40, "b" * 40]}
+        assert change(before, after).low < 0.1 < change(before, after).high
 
     def test_changes_in_both_directions_are_found(self):
         found = drawn(np.random.default_rng(3), 30, {10: (60.0, "b"), 20: (50.0, "c")})
-        assert [round(one.change.value, 1) for one in changes(found)] == [0.2, -0.2]
+        assert [round(change(*both).value, 1) for both in pairwise(levels(found))] == [0.2, -0.2]
 
     @pytest.mark.parametrize("days", [FEWEST - 1, FEWEST, 6, 12, 40])
     def test_unchanged_histories_raise_alarms_in_at_most_five_per_cent(self, days):
         rng = np.random.default_rng(days)
-        trials = [bool(changes(drawn(rng, days))) for _ in range(200)]
+        trials = [len(levels(drawn(rng, days))) > 1 for _ in range(200)]
         assert np.mean(trials) <= 0.05
 
     def test_ten_per_cent_are_found_in_nine_of_ten_histories(self):
         rng = np.random.default_rng(1)
-        found = [changes(drawn(rng, 12, {6: (55.0, "b")})) for _ in range(100)]
-        right = [len(each) == 1 and each[0].after.versions["commit"][0] == "b" for each in found]
+        found = [levels(drawn(rng, 12, {6: (55.0, "b")})) for _ in range(100)]
+        right = [len(each) == 2 and each[1][0].versions["commit"][0] == "b" for each in found]
         assert np.mean(right) >= 0.9
 
     def test_one_disturbed_session_is_no_change(self):
         found = drawn(np.random.default_rng(5), 20)
         found[9] = entry(9, [80.0] * 5)
-        assert changes(found) == []
+        assert levels(found) == [found]
 
 
 class TestSpreads:
     def test_planted_spreads_are_found_again(self):
-        made = spreads(drawn(np.random.default_rng(1), 300, sessions=0.03, runs=0.02)).of_part(CYCLE)
+        made = spreads(drawn(np.random.default_rng(1), 300, sessions=0.03, runs=0.02))[CYCLE]
         assert made.runs**0.5 == pytest.approx(0.02, rel=0.1) and made.runs_degrees == 1200
         assert made.sessions**0.5 == pytest.approx(0.03, rel=0.15)
 
     def test_sessions_that_are_alike_have_no_spread_of_their_own(self):
         rng = np.random.default_rng(1)
-        made = [spreads(drawn(rng, 20, sessions=0.0)).of_part(CYCLE).sessions ** 0.5 for _ in range(20)]
+        made = [spreads(drawn(rng, 20, sessions=0.0))[CYCLE].sessions ** 0.5 for _ in range(20)]
         assert np.median(made) < 0.005
 
     def test_changes_are_no_spread(self):
         levels = {10: (75.0, "b")}
-        made = spreads(drawn(np.random.default_rng(1), 20, levels, sessions=0.0)).of_part(CYCLE)
+        made = spreads(drawn(np.random.default_rng(1), 20, levels, sessions=0.0))[CYCLE]
         assert made.sessions**0.5 < 0.02
 
     def test_diff_takes_the_spread_of_its_machine(self, spikemark, tmp_path):

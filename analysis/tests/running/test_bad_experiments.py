@@ -11,6 +11,10 @@ from spikemark.running.experiments import expand, load
 
 BAD = {
     "unknown field": (content(rank=1), ["rank=1", "unknown", "ranks"]),
+    "misspelt field": (
+        {"rank" if name == "ranks" else name: value for name, value in content().items()},
+        ["rank: unknown", "ranks"],
+    ),
     "unknown field of the preset": (content(preset={**SMALL, "option": {}}), ["preset.option", "options"]),
     "no grid": (content(grid=None), ["grid: missing"]),
     "empty grid": (content(grid=[]), ["grid", "[]", "at least 1"]),

@@ -64,23 +64,23 @@ class Summed(BaseModel):
         run time, the product of serialisation and transfer, which come apart only where waiting was timed.
         """
         runtime, compute = max(self.run_s), np.subtract(self.run_s, self.communicate_s)
-        most, waits = compute.max(), self.wait_s or self.communicate_s
-        ideal = runtime - float(np.mean(np.subtract(self.communicate_s, waits)))
-        ranks, timed = self.of == "ranks", self.wait_s is not None
-
-        def share(part: float, whole: float, known: bool, why: str) -> Quantity:
-            if not runtime > 0:
-                return missing("the run took no time")
-            return Quantity(float(min(part / whole, 1)), kind="measured") if known else missing(why)
-
-        means = UNTIMED if ranks else "the files have means over ranks"
-        several = ranks and len(compute) > 1 and most > 0
+        ideal = runtime - float(np.mean(np.subtract(self.communicate_s, self.wait_s or self.communicate_s)))
+        mean, most, ranks = compute.mean(), compute.max(), self.of == "ranks"
+        means = "" if ranks else "the files have means over ranks"
+        untimed = "" if self.wait_s else means or UNTIMED
+        one = "" if len(compute) > 1 and most > 0 else "there is one rank"
+        shares = {
+            "load_balance": (mean, most, means or one),
+            "serialisation": (most, ideal, untimed or means),
+            "transfer": (ideal, runtime, untimed),
+            "communication": (most, runtime, means),
+            "parallel": (mean, runtime, ""),
+        }
         return {
-            "load_balance": share(compute.mean(), most, several, "there is one rank" if ranks else means),
-            "serialisation": share(most, ideal, ranks and timed and ideal > 0, means),
-            "transfer": share(ideal, runtime, timed, means),
-            "communication": share(most, runtime, ranks, means),
-            "parallel": share(compute.mean(), runtime, True, ""),
+            name: missing(why or "the run took no time")
+            if why or not whole > 0
+            else Quantity(float(min(part / whole, 1)), kind="measured")
+            for name, (part, whole, why) in shares.items()
         }
 
 
@@ -113,10 +113,11 @@ class Sums(BaseModel):
             Column("ranks", "ranks"),
             Column("run_s", "run time (s)", "measured"),
         ]
-        names = [*self.runs[0].efficiency]
-        columns += [Column(name, name.replace("_", " "), "measured") for name in names]
-        rows = [{"run": one.name, "ranks": one.ranks, "run_s": max(one.run_s)} | one.efficiency
-                for one in self.runs]  # fmt: skip
+        columns += [Column(name, name.replace("_", " "), "measured") for name in self.runs[0].efficiency]
+        rows = [
+            {"run": one.name, "ranks": one.ranks, "run_s": max(one.run_s)} | one.efficiency
+            for one in self.runs
+        ]
         return Table(columns, rows, "Efficiencies of POP, from sums over whole runs")
 
 
@@ -159,14 +160,12 @@ def _read_bennch(files: list[Path], unit: str, called: dict[str, str]) -> Sums:
     """A line per run, with means over ranks."""
     runs = []
     for path in files:
-        for line in (
-            contents(path, partial(pd.read_csv, compression=None)).rename(columns=OLDER).to_dict("records")
-        ):
-            needed = (RUN, COMMUNICATED)
-            names = (*needed, "num_nodes", "tasks_per_node", "model_time_sim", SYNCHRONISED)
-            known = {name: stated(path, name, line.get(name)) for name in names
-                     if name in needed or not pd.isna(line.get(name))}  # fmt: skip
-            run, talk, nodes, per_node, model, wait = map(known.get, names)
+        table = contents(path, partial(pd.read_csv, compression=None)).rename(columns=OLDER)
+        for line in table.to_dict("records"):
+            names = (RUN, COMMUNICATED, "num_nodes", "tasks_per_node", "model_time_sim", SYNCHRONISED)
+            known = [name for name in names if name in names[:2] or not pd.isna(line.get(name))]
+            numbers = {name: stated(path, name, line.get(name)) for name in known}
+            run, talk, nodes, per_node, model, wait = map(numbers.get, names)
             words = [f"{nodes:g} nodes" if nodes else path.stem]
             words += [f"seed {line['rng_seed']}"] if "rng_seed" in line else []
             runs.append({
