@@ -120,10 +120,10 @@ def _binned(recording: Recording, groups: Groups, bin_ms: float) -> np.ndarray:
     """Spikes [group, bin]."""
     width = round(bin_ms / recording.resolution_ms)
     if width < 1 or abs(width * recording.resolution_ms - bin_ms) > 1e-6 * bin_ms:
-        raise BadInput(f"bin_ms={bin_ms}: allowed is a multiple of {recording.resolution_ms}, the resolution")
+        raise BadInput(f"bin_ms={bin_ms}; expected a multiple of {recording.resolution_ms}, the resolution")
     bins = recording.steps // width
     if bins < 1:
-        raise BadInput(f"bin_ms={bin_ms}: allowed is at most {1e3 * recording.seconds:g}, the time recorded")
+        raise BadInput(f"bin_ms={bin_ms}; expected at most {1e3 * recording.seconds:g}, the time recorded")
     at, group = recording.steps_since_start // width, recording.groups_of_spikes(groups)
     inside = (group >= 0) & (at < bins)
     flat = np.bincount(group[inside] * bins + at[inside], minlength=len(groups) * bins)
@@ -158,7 +158,7 @@ def spectrum(rate: Rate, parts: int = PARTS) -> Spectrum:
     length = len(rate.hz) // parts
     if length < LEAST_BINS:
         raise BadInput(
-            f"spectrum: {len(rate.hz)} bins of {rate.bin_ms:g} ms; allowed are at least {parts * LEAST_BINS}"
+            f"spectrum: {len(rate.hz)} bins of {rate.bin_ms:g} ms; expected at least {parts * LEAST_BINS}"
         )
     from scipy.signal import welch
 

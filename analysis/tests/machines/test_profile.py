@@ -256,7 +256,7 @@ class TestDerived:
     def test_power_of_the_arm_board(self):
         one_board = [p for p in simula.points(simula.ARM) if p.note.startswith("1 board")]
         cores = np.array([p.cores for p in one_board])
-        watts = np.array([p.implied_w for p in one_board])
+        watts = np.array([p.energy_j / p.time_s for p in one_board])
         profile = machines.load("jetson-tx1")
         assert profile.get("power.core").value == pytest.approx(cores @ watts / (cores @ cores), rel=2e-3)
         assert profile.get("power.idle").value == simula.parameter("baseline_embedded_2boards") / 2

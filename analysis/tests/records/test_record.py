@@ -236,7 +236,7 @@ IMPOSSIBLE = [
     ({"totals__spikes": -1}, "totals.spikes=-1"), ({"totals__spikes": 1.5}, "totals.spikes=1.5"),
     ({"totals__messages": 1}, "messages adds up to"), ({"timing__model_s": 0}, "timing.model_s=0"),
     ({"timing__simulate_s": None}, "timing.simulate_s=None"),
-    ({"timing__simulate_s": float("nan")}, "timing.simulate_s: nan"),
+    ({"timing__simulate_s": float("nan")}, "timing.simulate_s=nan"),
     ({"timing__real_time_factor": 1e6}, "real_time_factor=1000000.0: simulate_s / model_s is"),
     ({"timing__phases__update": {"mean_s": None, "max_s": None}},
      "timing.phases.update: a value of null needs a reason"),
