@@ -41,14 +41,15 @@ def predict(
     --compute-from DIR: Take compute times from this dry run (`spikemark dryrun`).
     """
     from spikemark import machines
-    from spikemark.prediction import answers, beside, question, search
+    from spikemark.prediction import answers, question, search
     from spikemark.prediction.layout import Layout, threads_of
-    from spikemark.prediction.measured import check
     from spikemark.prediction.workload import Loads
-    from spikemark.records import dry_run, imported, record
 
     asked = network_or_run
     if isinstance(asked, Path):
+        from spikemark.prediction import beside
+        from spikemark.records import dry_run, imported, record
+
         only_with("a network, not a run", None, ranks=ranks, nodes=nodes, **how)
         if dry_run.is_dry_run(asked) or (asked / imported.ABOUT).is_file():
             raise BadInput(f"{asked}: expected the folder of a run of the mini-app")
@@ -58,6 +59,9 @@ def predict(
         return answer(json, lambda: beside.beside_content(found, made), sentences, [table], lines)
     timed, made, counts = None, [], []
     if compute_from is not None:
+        from spikemark.prediction.measured import check
+        from spikemark.records import dry_run
+
         if not dry_run.is_dry_run(compute_from):
             raise BadInput.of("compute_from", str(compute_from), "a folder that `spikemark dryrun` wrote")
         timed = dry_run.load(compute_from)

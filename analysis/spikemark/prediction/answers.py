@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from spikemark.core.yaml_file import YAML
 from spikemark.machines.parts import Machine
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, integer, number
@@ -244,11 +245,21 @@ def saving(option: Option, best: Option) -> str:
     return f"A {name} would save {'at most ' * (not replayed)}{100 * low:.0f} to {100 * high:.0f} % {why}."
 
 
+#: A program that prints a YAML file as JSON, read as by `spikemark`.
+AS_JSON = (
+    "import json, pathlib, sys; from spikemark.core.yaml_file import read_yaml;"
+    " print(json.dumps(read_yaml(pathlib.Path(sys.argv[1])), indent=1))"
+)
+
+
 def command(best: Option) -> str:
     """The command that runs the mini-app in this way: of the file that was given, or of what the preset
-    writes. The mini-app reads JSON; of another file, one with the same content is named."""
-    named = best.question.named
-    file = named.with_suffix(".json") if isinstance(named, Path) else Path("run.json")
+    writes. The mini-app reads JSON; of a YAML file, the JSON is written first."""
+    file, writes = best.question.named, []
+    if isinstance(file, tuple):
+        file, writes = Path("run.json"), ["spikemark", "preset", *file]
+    elif file.suffix in YAML:
+        file, writes = file.with_name(f"{file.name}.json"), ["python3", "-c", AS_JSON, str(file)]
     words = [
         "mpirun",
         "-n",
@@ -260,7 +271,7 @@ def command(best: Option) -> str:
     for name, value in best.way.items():
         if value is not None:
             words += ["--set", f"{name}={json.dumps(value) if isinstance(value, dict) else value}"]
-    first = f"{shlex.join(['spikemark', 'preset', *named])} > {file} && " if isinstance(named, tuple) else ""
+    first = f"{shlex.join(writes)} > {shlex.quote(str(file))} && " if writes else ""
     return f"{first}OMP_NUM_THREADS={best.threads} {shlex.join(map(str, words))}"
 
 

@@ -1,6 +1,10 @@
 """The search over nodes, schedules, placements and exchanges, and the commands' answers."""
 
 import json
+import shlex
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +86,18 @@ def test_answers_are_one_screen():
     assert content["machines"][0]["ratio"]["value"] == pytest.approx(1)
     advice = answers.advised_content(found["a"])
     assert advice["ratios"][0]["value"] == 1 and "miniapp" in advice["command"]
+
+
+def test_the_command_for_a_yaml_file_writes_the_json_that_it_runs(tmp_path):
+    file, other = tmp_path / "a network.yaml", tmp_path / "a network.json"
+    file.write_text(yaml.safe_dump(NETWORK))
+    other.write_text("{}")
+    best = search.mini_app(replace(asked(), named=file), Machine(), None, 1).best
+    writes, runs = answers.command(best).split(" && ")
+    subprocess.run(writes.replace("python3", sys.executable, 1), shell=True, check=True)
+    written = next(Path(word) for word in shlex.split(runs) if word.endswith(".json"))
+    assert json.loads(written.read_text()) == NETWORK and other.read_text() == "{}"
+    assert answers.command(replace(best, question=replace(asked(), named=other))).startswith("OMP_NUM")
 
 
 def test_what_narrows_most_is_what_decides():
