@@ -12,6 +12,8 @@ from spikemark.records import record
 from spikemark.tender import acceptance, formats, measure
 from spikemark.tender.measure import Given
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def answer(honest):

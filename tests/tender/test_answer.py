@@ -14,6 +14,8 @@ from spikemark.records import record
 from spikemark.tender import answer, check, environment, formats, measure
 from spikemark.tender.measure import Given
 
+pytestmark = pytest.mark.slow
+
 AREAS = {"network": {"populations": [{"name": "a"}, {"name": "b"}]}}
 
 

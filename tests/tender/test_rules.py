@@ -11,6 +11,8 @@ from spikemark.core.errors import BadInput
 from spikemark.prediction import question
 from spikemark.tender import acceptance, formats, new, source
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_secret_is_beside_the_bundle_and_another_one_each_time(honest, tmp_path):
     secrets = [honest.folder / "bundle.secret.json"]

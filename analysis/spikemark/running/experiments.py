@@ -229,7 +229,7 @@ def _describe(experiment: Experiment, fields: dict[str, Any], seed: int) -> dict
     return description
 
 
-@functools.lru_cache(maxsize=4)  # most runs of a plan differ only in how they are run
+@functools.lru_cache(maxsize=16)  # most runs of a plan differ only in how they are run
 def _described(name: str, options: str) -> str:
     """Copies by way of JSON, which changes no preset and is faster than `copy.deepcopy`."""
     return json.dumps(_preset(name).describe(**json.loads(options)))

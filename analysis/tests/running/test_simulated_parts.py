@@ -25,6 +25,8 @@ from spikemark.running.simulation import smpirun, times
 from spikemark.running.simulation.platform import Networks, build_parts
 from spikemark.running.simulation.run import modelled_energy
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def machine(tmp_path_factory) -> machines.Machine:

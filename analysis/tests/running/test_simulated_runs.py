@@ -24,6 +24,8 @@ from spikemark.running.measure import RunFailed, measure
 from spikemark.running.simulate import simulate
 from spikemark.running.simulation.smpirun import SimulationFailed
 
+pytestmark = pytest.mark.slow
+
 OVERSUBSCRIBED = "oversubscribed: 4 ranks x 1 threads on 2 cores of a node; times are no evidence of speed"
 ON = {"fast": 3, "slow": 1}
 

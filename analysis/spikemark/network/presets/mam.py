@@ -16,6 +16,7 @@ which could not be found in public data.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -81,6 +82,7 @@ def _areas(seed: int, from_: str | None) -> Areas:
     return draw(seed) if from_ is None else mam_data.read(from_)
 
 
+@lru_cache(maxsize=8)
 def draw(seed: int) -> Areas:
     """The network of areas that `seed` gives. It has exactly the statistics above."""
     rng = np.random.default_rng(seed)
