@@ -8,6 +8,8 @@ from spikemark.diff.compare import between
 from spikemark.diff.estimate import ASSUMPTION, HISTORY, REPEATED, Spread
 from spikemark.diff.times import CYCLE
 
+pytestmark = pytest.mark.slow
+
 TRIALS, REPETITIONS = 400, 5
 MOST_ALARMS = 0.05 + 2 * (0.05 * 0.95 / TRIALS) ** 0.5
 

@@ -9,6 +9,8 @@ from html_page import Page
 from spikemark.core.errors import BadInput
 from spikemark.diff import compare
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):

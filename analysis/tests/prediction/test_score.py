@@ -11,6 +11,8 @@ from spikemark.core.errors import BadInput
 from spikemark.models.published import papers
 from spikemark.prediction import points, score
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def scores():

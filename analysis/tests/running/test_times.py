@@ -12,6 +12,8 @@ from spikemark.network.presets import mam_benchmark
 from spikemark.running.simulation import times
 from spikemark.running.simulation.run import exchanges
 
+pytestmark = pytest.mark.slow
+
 MEAN_S = np.array([[60e-6, 30e-6, 10e-6], [120e-6, 30e-6, 0.0]])
 CYCLES = 400_000
 
