@@ -31,14 +31,16 @@ METERED = energy.Wanted(True)
 OUTLYING, ROBUST = 5, 1.4826  # standard deviations; one by the median absolute deviation of normal values
 
 
-def run(layout: Layout, out: Path, neurons: int, indegree: int, ms: float) -> record.Run:
-    """Runs one area of the MAM-benchmark on each rank, one rank on a core, in the new folder `out`.
+def run(
+    layout: Layout, out: Path, neurons: int, indegree: int, ms: float, areas: int | None = None
+) -> record.Run:
+    """Runs `areas` areas of the MAM-benchmark, by default one on each rank, in the new folder `out`.
 
     Raises RunFailed without a record.
     """
     description = mam_benchmark.describe(
-        areas=layout.ranks, neurons_per_area=neurons, indegree=indegree, simulate_ms=ms,
-        schedule="conventional", placement="area",
+        areas=areas or layout.ranks, neurons_per_area=neurons, indegree=indegree, simulate_ms=ms,
+        schedule="conventional", placement="area" if areas is None else "round_robin",
     )  # fmt: skip
     out.mkdir()
     (out / "run.json").write_text(json.dumps(description))

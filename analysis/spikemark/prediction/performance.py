@@ -27,6 +27,7 @@ from spikemark.machines.values import Values
 from spikemark.models import order_statistics, recursion
 from spikemark.models.loggp import Collectives, Interconnect, Traffic
 from spikemark.network.lanes import Lane
+from spikemark.network.ring import synapse_bytes
 from spikemark.quantities.quantity import Quantity
 
 from . import draws, exchange, meeting
@@ -161,7 +162,7 @@ def counted(loads: Loads, values: Values, node: Node) -> dict[str, Counts]:
 
     `values`: medians, which say which thread of a rank is the slowest.
     """
-    delivery, advancing = _delivery(loads, values), _advancing(loads)
+    delivery, advancing = _delivery(loads, values, node), _advancing(loads, values, node)
     of_thread = _summed(delivery, advancing)
     seconds = _times(of_thread, values, node)[loads.column]
     slowest = loads.column[np.arange(loads.ranks), seconds.argmax(axis=1)]
@@ -170,12 +171,14 @@ def counted(loads: Loads, values: Values, node: Node) -> dict[str, Counts]:
         return {name: count[loads.column].mean(axis=1) for name, count in counts.items()}
 
     deliver, update = mean(delivery) | {"t_spike": loads.arriving}, mean(advancing)
-    if all(values.profile.get(f"kernels.{group}.cycle") is not None for group in _groups(node)):
+    if _known(values, "cycle", node):
         update["cycle"] = np.ones(loads.ranks)
     waited = {name: count[slowest] - count[loads.column].mean(axis=1) for name, count in of_thread.items()}
     if node.threads > 1:  # E[max] of the fluctuation of threads that do the same
         share = values.get("jitter.cv", 0.0) * order_statistics.expected_maximum(node.threads)
         waited = _summed(waited, {name: share * count for name, count in _summed(deliver, update).items()})
+        if _known(values, "meet", node):
+            waited["meet"] = np.ones(loads.ranks)
     collocate = {"collocate": loads.collocated / ROUTES}
     return {"deliver": deliver, "update": update, "thread_wait": waited, "collocate": collocate}
 
@@ -185,25 +188,51 @@ def _summed(*all_counts: Counts) -> Counts:
     return {name: sum(counts[name] for counts in all_counts if name in counts) for name in names}
 
 
-def _delivery(loads: Loads, values: Values) -> Counts:
-    """Counts of a thread, [column]: lists, synapses, and clocks more outside the caches."""
-    ring = np.maximum(loads.ring.neuron_bytes * loads.neurons.sum(axis=0), 1.0)
+def _known(values: Values, name: str, node: Node) -> bool:
+    """Whether the profile has a kernel time that only runs of the mini-app show (measuring/situ.py)."""
+    return all(values.profile.get(f"kernels.{group}.{name}") is not None for group in _groups(node))
+
+
+def _missed(size: float, used: np.ndarray) -> np.ndarray:
+    """Share of accesses that such a cache misses, where so many bytes are in use; 0 for an unknown cache."""
+    return np.maximum(0.0, 1 - size / np.maximum(used, 1.0)) if size else np.zeros_like(used)
+
+
+def _caches(values: Values, node: Node) -> tuple[float, float]:
+    """Bytes of the second cache, and of a busy core's share of the last one; 0: unknown."""
     last, sharing = values.get("node.l3", 0.0), values.get("node.l3_cores", 0.0)
-    own = last / sharing if sharing else 0.0
-
-    def missed(size: float) -> np.ndarray:  # share of accesses to the ring of input that such a cache misses
-        return np.maximum(0.0, 1 - size / ring) if size else np.zeros_like(ring)
-
-    clocks = MISS * missed(values.get("node.l2", 0.0) or own) + FAR * missed(own)
-    return {"t_first": loads.lists.sum(axis=0), "t_next": loads.events, "clock": loads.events * clocks}
+    share = last / min(sharing, node.busy) if sharing else 0.0
+    return values.get("node.l2", 0.0) or share, share
 
 
-def _advancing(loads: Loads) -> Counts:
+def _ring_bytes(loads: Loads) -> np.ndarray:
+    return loads.ring.neuron_bytes * loads.neurons.sum(axis=0)
+
+
+def _delivery(loads: Loads, values: Values, node: Node) -> Counts:
+    """Counts of a thread, [column]: lists, synapses, and clocks more outside the caches."""
+    second, last = _caches(values, node)
+    ring, lists = _ring_bytes(loads), loads.lists.sum(axis=0)
+    clocks = MISS * _missed(second, ring) + FAR * _missed(last, ring)
+    found = {"t_first": lists, "t_next": loads.events, "clock": loads.events * clocks}
+    if _known(values, "t_first_far", node):
+        table = np.zeros(len(lists))
+        table[loads.column] = (
+            loads.synapses[:, None] / loads.threads * synapse_bytes(loads.description.network)
+        )
+        found["t_first_far"] = lists * _missed(last, ring + table)
+    return found
+
+
+def _advancing(loads: Loads, values: Values, node: Node) -> Counts:
     """Counts of a thread, [column]: steps of neurons by model, and their input from outside."""
     found: Counts = {}
     for neurons, population in zip(loads.neurons, loads.description.network.populations, strict=True):
         names = [f"update.{population.neuron.model}"] + ["external"] * (population.outside_hz > 0)
         found = _summed(found, dict.fromkeys(names, loads.steps * neurons))
+    if _known(values, "update_far", node):
+        missed = _missed(_caches(values, node)[0], _ring_bytes(loads))
+        found["update_far"] = loads.steps * loads.neurons.sum(axis=0) * missed
     return found
 
 
@@ -256,8 +285,20 @@ def _exchange(
 
         return total
 
-    times = exchange.seconds, lambda there, _, traffic: exchange.barrier(there, traffic)
-    return lanes, *(draws.response(at(time), moved) for time in times)
+    moving, meeting = (
+        draws.response(at(time), moved)
+        for time in (exchange.seconds, lambda there, _, traffic: exchange.barrier(there, traffic))
+    )
+    return lanes, moving + _beside(met, values, layout), meeting
+
+
+def _beside(met: list[tuple[Lane, list[Traffic]]], values: Values, layout: Layout) -> Any:
+    """What exchanges take beside MPI in runs of the mini-app, s per cycle; 0 where no run has shown it."""
+    share = layout.shares[0]
+    of = values.of_part(share.part)
+    if not _known(of, "exchange", share.node):
+        return 0.0
+    return kernel(of, "exchange", share.node) * sum(1 / lane.period for lane, _ in met if not lane.lag)
 
 
 def meetings(loads: Loads, layout: Layout) -> list[tuple[Lane, list[Traffic]]]:
