@@ -6,7 +6,6 @@ cores as threads of one rank. The times of each phase are divided among the coun
 multiplies with kernel times (prediction/performance.py), by non-negative least squares of relative errors.
 """
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,8 @@ from spikemark.machines import filled
 from spikemark.machines.parts import Node
 from spikemark.machines.profile import Profile, Value
 from spikemark.machines.values import Values
-from spikemark.network.presets import mam_benchmark
-from spikemark.prediction import performance
 from spikemark.prediction import layout as layouts
+from spikemark.prediction import performance
 from spikemark.prediction.workload import Loads, rates_of
 from spikemark.records.record import Run
 

@@ -48,7 +48,7 @@ def test_times_that_make_the_phases_are_found(monkeypatch, tmp_path):
     monkeypatch.setattr(situ, "_spent", spent)
     site = Site(1, 2)
     known = machines.load("zen5-vm").values
-    found = situ.values([situ.one_round(site, 100.0, tmp_path)] * 3, known, site)
+    found = situ.values([situ.one_round(site, 100.0, tmp_path)], known, site)
     for name, ns in PLANTED.items():
         assert found[f"kernels.full_node.{name}"].value == pytest.approx(1.1 * ns, rel=1e-3), name
         if name not in ("meet", "exchange"):
