@@ -1,4 +1,4 @@
-"""Kernel times as they are in runs of the mini-app, where each phase finds the caches as the others leave them.
+"""Kernel times in runs of the mini-app, where each phase finds the caches as the others leave them.
 
 A bench repeats one kernel, whose data stay in the caches; in a run, a list costs two to five times as much.
 So short runs of networks of several sizes are timed, on one core, on all cores with a rank each, and with all
@@ -65,7 +65,8 @@ def values(rounds: list[Timed], known: dict[str, Value], site: Site) -> dict[str
     """Kernel times by path, of what the rounds have in common. `known`: those of benches, and the caches."""
     none = {
         f"kernels.{group}.{name}": Value(0.0, "ns", "measured", "")
-        for group in set(GROUPS.values()) for name in ("t_first_far", "update_far", "cycle", "meet", "exchange")
+        for group in set(GROUPS.values())
+        for name in ("t_first_far", "update_far", "cycle", "meet", "exchange")
     }  # fmt: skip
     profile = filled(Profile("here", "here", known).with_values(none))
     each = [_fitted(timed, profile, site) for timed in rounds]
