@@ -16,7 +16,7 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically
-from spikemark.core.npz import read_npz
+from spikemark.core.npy import read_npz
 from spikemark.core.reading import read_json
 
 KIND, VERSION = "placement", 1

@@ -12,7 +12,7 @@ import pytest
 import spikemark
 from spikemark.core import memory
 from spikemark.core.errors import BadInput
-from spikemark.core.npz import read_npz
+from spikemark.core.npy import read_npz
 from spikemark.core.reading import read_json
 from spikemark.core.yaml_file import read_yaml
 from spikemark.network import placement_file
@@ -47,7 +47,7 @@ def test_an_array_that_claims_more_than_there_is_is_refused(tmp_path):
         head = {"descr": "<f8", "fortran_order": False, "shape": (1, 10**15)}
         np.lib.format.write_array_header_1_0(stream, head)
         stream.write(bytes(80))
-    with pytest.raises(BadInput, match=r"times\.npz: not a whole \.npz file"):
+    with pytest.raises(BadInput, match=r"times\.npz: truncated or not a \.npz file"):
         imported.read([path], "s")
 
 
