@@ -185,7 +185,11 @@ class Delay(Known):
             (kind == "normal" or not sd, f"sd={sd:g}", f"0 for the {kind} distribution"),
             (low >= step * (1 - HAIR), f"min={low:g}", f"at least the resolution, {step:g} ms"),
             (low <= high, f"min={low:g}", f"at most the longest, {high:g} ms"),
-            (high / step <= MOST_DELAY_STEPS, f"max={high:g}", f"at most {MOST_DELAY_STEPS} steps of {step:g} ms"),
+            (
+                high / step <= MOST_DELAY_STEPS,
+                f"max={high:g}",
+                f"at most {MOST_DELAY_STEPS} steps of {step:g} ms",
+            ),
             (weight, f"mean={mean:g}", f"a distribution with some weight in [{low:g}, {high:g}] ms"),
         ):
             if not right:
@@ -341,6 +345,11 @@ class Network(Known):
     def numbers(self) -> dict[str, int]:
         """The number of each population, by name."""
         return {p.name: number for number, p in enumerate(self.populations)}
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """Neurons of each population, [population]."""
+        return np.array([p.size for p in self.populations], dtype=np.int64)
 
     @cached_property
     def areas(self) -> list[str]:
