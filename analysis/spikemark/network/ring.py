@@ -72,8 +72,8 @@ def of(description: Description) -> Ring:
             fullest = network.populations[sums.index(in_all)].name
             raise BadInput(
                 f"network.{one.field}={one.mean:g}: 0 or at least {LEAST_UNITS * unit:.3g} in magnitude,"
-                f" since the input of a neuron, up to {in_all:.3g} (in population {fullest}), is summed in 32-bit"
-                " fixed point"
+                f" since the input of a neuron, up to {in_all:.3g} (in population {fullest}), is summed in"
+                " 32-bit fixed point"
             )
     return Ring(unit, WIDE, slots)
 
