@@ -45,9 +45,9 @@ CALIBRATED = (
     rf"^{DRAWN}/size:({'|'.join(map(str, SIZES))})$|^update_[a-z]+_[a-z_]+/size:{BLOCK}$"
     rf"|^collocate/size:{COLLOCATED}$|^{EXTERNAL}/size:{BLOCK}$|^(clock|triad)/"
 )
-#: Writes the times of a copy to a file of its own, named after its node. (The shell stays, since tests give
-#: each program of a launcher the name of its node once.)
-COPY = 'folder=$1; shift; "$@" --benchmark_out="$folder/$(uname -n).$$.json"; exit $?'
+#: Writes the times of a copy to a file of its own, named after its node, and ends it when it is ended itself.
+#: (The shell stays, since tests give each program of a launcher the name of its node once.)
+COPY = 'folder=$1; shift; "$@" --benchmark_out="$folder/$(uname -n).$$.json" & trap "kill $!" TERM; wait $!'
 
 #: Kernel and size -> ns per item.
 Times = dict[tuple[str, int], float]
