@@ -75,7 +75,12 @@ def performance(
     record = Recorder()
     middle, values = Values(machine), Values(machine, record if drawn else None)
     if means is None:
-        parts, compute = _compute(loads, middle, values, layout)
+        counts = [counted(loads, middle.of_part(s.part), s.node) for s in layout.shares]
+        compute, parts = sum(_seconds(middle, layout, counts).values()), dict.fromkeys(COMPUTE, 0.0)
+        for share, by_part in zip(layout.shares, counts, strict=True):
+            for part, kernels in by_part.items():
+                mean = {name: count[share.slice].sum() / loads.ranks for name, count in kernels.items()}
+                parts[part] = parts[part] + _times(mean, values.of_part(share.part), share.node)
     else:
         parts, compute = dict(zip(COMPUTE, means.mean(axis=0), strict=True)), means.sum(axis=1)
     scale = np.asarray(sum(parts.values())) / max(float(compute.mean()), 1e-300)
@@ -108,27 +113,16 @@ def sampled(
 
 def compute_s(loads: Loads, machine: Any, layout: Layout) -> dict[str, np.ndarray]:
     """Median seconds per cycle of each part of COMPUTE, [rank], on the nodes of each rank."""
-    found: dict[str, list[np.ndarray]] = {part: [] for part in COMPUTE}
-    for share in layout.shares:
-        of = Values(machine).of_part(share.part)
-        for part, counts in counted(loads, of, share.node).items():
-            found[part].append(_times(counts, of, share.node)[share.slice])
-    return {part: np.concatenate(each) for part, each in found.items()}
+    values = Values(machine)
+    return _seconds(values, layout, [counted(loads, values.of_part(s.part), s.node) for s in layout.shares])
 
 
-def _compute(
-    loads: Loads, middle: Values, values: Values, layout: Layout
-) -> tuple[dict[str, Draws], np.ndarray]:
-    """Draws of each part of COMPUTE, mean over ranks, and the median of each rank, [rank]; s per cycle."""
-    parts, each = dict.fromkeys(COMPUTE, 0.0), []
-    for share in layout.shares:
-        of, own, ranks = middle.of_part(share.part), values.of_part(share.part), share.slice
-        counts = counted(loads, of, share.node)
-        for part, kernels in counts.items():
-            mean = {name: count[ranks].sum() / loads.ranks for name, count in kernels.items()}
-            parts[part] = parts[part] + _times(mean, own, share.node)
-        each.append(sum(_times(kernels, of, share.node)[ranks] for kernels in counts.values()))
-    return parts, np.concatenate(each)
+def _seconds(values: Values, layout: Layout, counts: list[dict[str, Counts]]) -> dict[str, np.ndarray]:
+    """Seconds of each part of COMPUTE, [rank], from the counts of all ranks on the nodes of each share."""
+    shares = [(s, values.of_part(s.part)) for s in layout.shares]
+    return {part: np.concatenate([_times(of[part], own, share.node)[share.slice]
+                                  for of, (share, own) in zip(counts, shares, strict=True)])
+            for part in COMPUTE}  # fmt: skip
 
 
 def _times(counts: dict[str, Any], values: Values, node: Node) -> Any:
@@ -248,16 +242,15 @@ def _exchange(
         name: value / np.median(value) for name, value in _worst(networks(values, layout)).items()
     }  # fmt: skip
 
-    def at(time: Callable[..., float]) -> Callable[[dict[str, float]], float]:
+    def draws_of(time: Callable[..., float]) -> Any:
         def total(factors: dict[str, float]) -> float:
             changed = {name: factor * getattr(net.net, name) for name, factor in factors.items()}
             there = replace(net, net=replace(net.net, **changed)) if changed else net
             return sum(time(there, lane, traffic) / lane.period for lane, traffic in met if not lane.lag)
 
-        return total
+        return draws.response(total, moved)
 
-    times = exchange.seconds, lambda there, _, traffic: exchange.barrier(there, traffic)
-    return lanes, *(draws.response(at(time), moved) for time in times)
+    return lanes, draws_of(exchange.seconds), draws_of(exchange.barrier)
 
 
 def meetings(loads: Loads, layout: Layout) -> list[tuple[Lane, list[Traffic]]]:
