@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from spikemark import launch, machines
-from spikemark.core import places
+from spikemark.core import places, sha256
 from spikemark.core.errors import BadInput
 from spikemark.launch.layout import Layout
 from spikemark.records import record
@@ -60,7 +60,7 @@ def test_the_hash_is_that_of_the_measured_program_whatever_is_there_now(honest, 
     other.chmod(other.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("SPIKEMARK_MINIAPP", str(other))
     kept = json.loads((honest.folder / "work" / measure.CHOICES).read_text())["program_sha256"]
-    assert write().program.sha256 == kept != formats.sha256(places.program("miniapp"))
+    assert write().program.sha256 == kept != sha256.of(places.program("miniapp"))
 
 
 def test_runs_of_a_program_that_was_built_anew_are_not_mixed(copy, monkeypatch):

@@ -10,32 +10,16 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
 SHOWN = 80
-
-#: Errors of the operating system that lie in the file that was named, so that naming another one mends them.
-OF_THE_FILE = {
-    errno.EACCES,
-    errno.EEXIST,
-    errno.EISDIR,
-    errno.ELOOP,
-    errno.ENAMETOOLONG,
-    errno.ENOENT,
-    errno.ENOTDIR,
-    errno.ENOTEMPTY,
-    errno.EPERM,
-    errno.EROFS,
-}
-
-
 #: What a `BadInput.code` says: what is wrong with the field, whatever the words of the line.
 CODES = ("missing", "unknown", "type", "range", "value", "conflict", "file")
-
-#: What stands before the field in a line: files, lines of files.
-_PLACE = re.compile(
-    r"(?!--)(?:[^:]*[/\\][^:]*|[^:]*\.(?:jsonl?|ya?ml|csv|tsv|np[yz]|txt|xml|html|gz|otf2|cubex|cfg|dat)"
-    r"|(?:line|row) \d+)(?:, (?:line|row) \d+)?: "
-)
-_FIELD = re.compile(
-    r"(?:the )?(?:field|key) '([^']+)'|(?:--)?([A-Za-z_](?:[\w.-]*[\w])?)(?:=|: | ['\"])|--([a-z][\w-]*)"
+#: Errors of the operating system that lie in the file that was named, so that naming another one mends them.
+OF_THE_FILE = (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
+OF_ITS_NAME = {errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTEMPTY, errno.EROFS}
+#: The field that a line names first, behind files and lines of files.
+_NAMED = re.compile(
+    r"(?:(?!--)(?:[^:]*[/\\][^:]*|[^:]*\.(?:jsonl?|ya?ml|csv|tsv|np[yz]|txt|xml|html|gz|otf2|cubex|cfg|dat)"
+    r"|(?:line|row) \d+)(?:, (?:line|row) \d+)?: )*+"
+    r"(?:(?:the )?(?:field|key) '([^']+)'|(?:--)?([A-Za-z_](?:[\w.-]*\w)?)(?:=|: | ['\"])|--([a-z][\w-]*))"
 )
 
 
@@ -45,9 +29,8 @@ class BadInput(ValueError):
     It stays one line where a name in the input holds ends of lines.
 
     `field`: the path of the field (`grid.ranks`) or the option without its dashes (`out`); None where the
-    complaint is about a whole file. `code`: one of CODES. Both may be given. Otherwise they are those of the
-    error that is being handled: a ValidationError of pydantic, or a BadInput that the line repeats. Otherwise
-    the field is what the line names first, behind files and their lines, and the code is `value`.
+    complaint is about a whole file. `code`: one of CODES. Where they are not given, they are those of the
+    BadInput that is being handled and that the line repeats, or else what the line names first, and `value`.
     """
 
     field: str | None
@@ -56,9 +39,11 @@ class BadInput(ValueError):
     def __init__(self, line: str, *, field: str | None = None, code: str | None = None):
         line = " ".join(line.splitlines())
         super().__init__(line)
-        handled_field, handled_code = _handled(sys.exception(), line)
-        self.code = code or handled_code or "value"
-        self.field = field or handled_field or (None if self.code == "file" else _named(line))
+        handled = sys.exception()
+        if isinstance(handled, BadInput) and str(handled) in line:
+            field, code = field or handled.field, code or handled.code
+        self.code = code or "value"
+        self.field = field or (None if self.code == "file" else _named(line))
         if self.code not in CODES:
             raise TypeError(f"code={self.code!r}; expected one of {', '.join(CODES)}")
 
@@ -70,44 +55,21 @@ class BadInput(ValueError):
 
 
 def _named(line: str) -> str | None:
-    """The field that a line names first."""
-    at = 0
-    while place := _PLACE.match(line, at):
-        at = place.end()
-    found = _FIELD.match(line, at)
-    return found and (found[1] or found[2] or found[3])
-
-
-def _handled(error: BaseException | None, line: str) -> tuple[str | None, str | None]:
-    """Field and code of the error that is being handled, if `line` repeats it."""
-    return (error.field, error.code) if isinstance(error, BadInput) and str(error) in line else (None, None)
-
-
-def _code(problem: dict[str, Any]) -> str:
-    """The code for an error of pydantic, or of a validator that raised BadInput."""
-    if isinstance(raised := problem.get("ctx", {}).get("error"), BadInput):
-        return raised.code
-    kind = problem["type"]
-    if kind == "missing":
-        return "missing"
-    if kind in ("extra_forbidden", "literal_error", "enum", "union_tag_invalid"):
-        return "unknown"
-    if kind.startswith(("greater_than", "less_than", "too_", "string_too_", "finite_number")):
-        return "range"
-    return "type" if kind.endswith(("_type", "_parsing", "_from_float")) else "value"
-
-
-def is_bad_input(error: OSError) -> bool:
-    """Says whether another command line would avoid `error`; a full disk, for example, stays full."""
-    return error.filename is not None and error.errno in OF_THE_FILE
+    found = _NAMED.match(line)
+    return found and found[found.lastindex or 0]
 
 
 def ending(error: BadInput | OSError) -> tuple[str, int]:
-    """The line and the exit status of a command that an error ends."""
+    """The line and the exit status of a command that an error ends.
+
+    The status is 2 where another command line would avoid the error; a full disk, for example, stays full.
+    """
     if isinstance(error, BadInput):
         return str(error), 2
-    line = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
-    return line, 2 if is_bad_input(error) else 1
+    if error.filename is None:
+        return error.strerror or str(error), 1
+    mended = isinstance(error, OF_THE_FILE) or error.errno in OF_ITS_NAME
+    return f"{error.filename}: {error.strerror}", 2 if mended else 1
 
 
 def plain(text: str) -> str:
@@ -116,15 +78,12 @@ def plain(text: str) -> str:
     Names from files may hold sequences that move the cursor, turn the direction of writing, or cannot be
     encoded.
     """
-    if text.isprintable():
-        return text
-    return "".join(map(_shown, text))
+    return text if text.isprintable() else "".join(map(_escaped, text))
 
 
-def _shown(letter: str) -> str:
-    if letter.isprintable() or letter in "\n\t" or unicodedata.category(letter) == "Zs":
-        return letter
-    return letter.encode("unicode_escape").decode()
+def _escaped(letter: str) -> str:
+    harmless = letter.isprintable() or letter in "\n\t" or unicodedata.category(letter) == "Zs"
+    return letter if harmless else letter.encode("unicode_escape").decode()
 
 
 def shown(value: Any) -> str:
@@ -144,6 +103,14 @@ _WORDS = {
     r"greater than or equal to": "at least", r"less than or equal to": "at most",
     r"greater than": "above", r"less than": "below",
 }  # fmt: skip
+#: Starts of pydantic's names of errors, and what BadInput calls them; others of a type, or else `value`.
+_KINDS = {
+    "missing": "missing",
+    "(extra_forbidden|literal_error|enum|union_tag_invalid)$": "unknown",
+    "greater_than|less_than|too_|string_too_|finite_number": "range",
+    ".*(_type|_parsing|_from_float)$": "type",
+    "": "value",
+}
 
 
 def invalid(
@@ -164,15 +131,17 @@ def invalid(
     field, problems = min(found.items(), key=lambda one: one[1][0]["type"] == "missing")
     problems = [p for p in problems if p["type"] == "value_error"] or problems  # of the kind that was meant
     said = " or ".join(dict.fromkeys(_expected(problem, kind) for problem in problems))
-    first, missing = problems[0], problems[0]["type"] == "missing"
-    name = field or ("" if first["type"] == "value_error" and _named(said) else whole)
-    said, value = said.replace(" or expected ", " or "), first["input"]
-    silent = missing or (value and isinstance(value, dict | list))
-    if name and not silent and (first["type"] != "value_error" or shown(value) not in said):
+    said, first, value = said.replace(" or expected ", " or "), problems[0], problems[0]["input"]
+    raised = first["type"] == "value_error"
+    name = field or ("" if raised and _named(said) else whole)
+    silent = first["type"] == "missing" or (value and isinstance(value, dict | list))
+    if name and not silent and not (raised and shown(value) in said):
         name += f"={shown(value)}"
     between = ("; " if "=" in name and said.startswith("expected") else ": ") if name else ""
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    return BadInput(f"{start}{name}{between}{said}{more}", field=field or None, code=_code(first))
+    code = next(code for kinds, code in _KINDS.items() if re.match(kinds, first["type"]))
+    code = getattr(first.get("ctx", {}).get("error"), "code", code)  # of a validator that raised BadInput
+    return BadInput(f"{start}{name}{between}{said}{more}", field=field or None, code=code)
 
 
 def _path(problem: dict[str, Any], given: Any) -> list[str]:

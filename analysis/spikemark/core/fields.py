@@ -1,5 +1,6 @@
 """What the fields of several files share: checks, and setting one by its path."""
 
+import re
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -40,19 +41,14 @@ def assign(content: dict[str, Any], field: str, value: Any) -> None:
     *path, last = field.split(".")
     at: Any = content
     for step in path:
-        at = at.setdefault(step, {}) if isinstance(at, dict) else _item(at, step, field)
-    if isinstance(at, dict):
-        at[last] = value
-    else:
-        _item(at, last, field)
-        at[int(last)] = value
+        at = at.setdefault(step, {}) if isinstance(at, dict) else at[_item(at, step, field)]
+    at[last if isinstance(at, dict) else _item(at, last, field)] = value
 
 
-def _item(at: Any, step: str, field: str) -> Any:
-    if not isinstance(at, list):
-        raise BadInput(f"field {field!r}: nothing can be set below {shown(at)}", field=field, code="unknown")
-    if not (step.isascii() and step.isdecimal() and len(step) < 10 and int(step) < len(at)):
-        raise BadInput(
-            f"field {field!r}: {step!r} is not an item of a list of {len(at)}", field=field, code="unknown"
-        )
-    return at[int(step)]
+def _item(at: Any, step: str, field: str) -> int:
+    why = f"nothing can be set below {shown(at)}"
+    if isinstance(at, list):
+        if re.fullmatch("[0-9]{1,9}", step) and int(step) < len(at):
+            return int(step)
+        why = f"{step!r} is not an item of a list of {len(at)}"
+    raise BadInput(f"field {field!r}: {why}", field=field, code="unknown")

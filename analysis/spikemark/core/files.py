@@ -16,6 +16,13 @@ from .errors import BadInput
 HERE, EXCHANGE = -100, 2
 
 
+def write_json(path: Path, value: Any) -> None:
+    """Writes `value` as indented JSON, whole or not at all; a file that already contains it is left alone."""
+    data = (json.dumps(value, indent=1) + "\n").encode()
+    if not path.is_file() or path.read_bytes() != data:
+        write_atomically(path, data)
+
+
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file as `write_output` does, in a folder of our own, which is made if it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -31,14 +38,16 @@ def write_output(path: Path, content: str | bytes) -> None:
     """
     data = content.encode() if isinstance(content, str) else content
     if path.exists() and not path.is_file():
-        with open(path, "wb") as stream:
-            stream.write(data)
+        path.write_bytes(data)
         return
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         with open(temporary, "wb") as stream:
-            _keep_owner(stream.fileno(), target)
+            with contextlib.suppress(FileNotFoundError, PermissionError):
+                before = target.stat()
+                os.fchmod(stream.fileno(), stat.S_IMODE(before.st_mode) & 0o777)
+                os.fchown(stream.fileno(), before.st_uid, before.st_gid)
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
@@ -47,17 +56,6 @@ def write_output(path: Path, content: str | bytes) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _keep_owner(file: int, target: Path) -> None:
-    """Gives an open file the owner, group and permissions of `target`, as far as that is there."""
-    try:
-        before = target.stat()
-    except FileNotFoundError:
-        return
-    with contextlib.suppress(PermissionError):
-        os.fchown(file, before.st_uid, before.st_gid)
-    os.fchmod(file, stat.S_IMODE(before.st_mode) & 0o777)
 
 
 @contextlib.contextmanager
@@ -86,11 +84,8 @@ def whole_folder(place: Path) -> Iterator[Path]:
 
 
 def discard(folder: Path) -> None:
-    """Removes a folder and what is in it, as far as that can be done; raises nothing where it cannot.
-
-    Python's own function raises even if asked to ignore errors, where a folder cannot be closed.
-    """
-    with contextlib.suppress(OSError):
+    """Removes a folder and what is in it, as far as that can be done; raises nothing where it cannot."""
+    with contextlib.suppress(OSError):  # rmtree raises even so where a folder cannot be closed
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -112,15 +107,9 @@ def replace_folder(new: Path, place: Path) -> None:
 
 
 def trade(a: Path, b: Path) -> bool:
-    """Let two paths trade names at once, so that neither name is ever missing.
-
-    False where the system cannot do that; then nothing has changed.
-    """
-    try:
-        swap = ctypes.CDLL(None, use_errno=True).renameat2
-    except (OSError, AttributeError):
-        return False
-    return swap(HERE, os.fsencode(a), HERE, os.fsencode(b), EXCHANGE) == 0
+    """Lets two paths trade names at once, so that neither is ever missing; False if the system cannot."""
+    swap = getattr(ctypes.CDLL(None), "renameat2", None)
+    return swap is not None and swap(HERE, os.fsencode(a), HERE, os.fsencode(b), EXCHANGE) == 0
 
 
 def replaceable(folder: Path, names: Collection[str], mark: str, what: str) -> None:
@@ -128,15 +117,14 @@ def replaceable(folder: Path, names: Collection[str], mark: str, what: str) -> N
 
     It may be missing, empty, or hold the file `mark` and other files of `names`, which in words is `what`.
     """
-    if not os.path.lexists(folder):
-        return
-    problem, present = "", set()
-    if folder.is_symlink() or not folder.is_dir():
+    problem = ""
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         problem = "is not a folder"
-    elif foreign := sorted((present := {path.name for path in folder.iterdir()}) - {*names}):
-        problem = f"contains {foreign[0]!r}"
-    elif present and mark not in present:
-        problem = f"contains {min(present)!r} without {mark}"
+    elif present := sorted(path.name for path in folder.iterdir()) if folder.exists() else []:
+        if foreign := [name for name in present if name not in names]:
+            problem = f"contains {foreign[0]!r}"
+        elif mark not in present:
+            problem = f"contains {present[0]!r} without {mark}"
     if problem:
         expected = f"a folder that is new, empty, or holds {what} and nothing else"
         raise BadInput(f"--out {folder}: {problem}; expected {expected}", field="out", code="file")
@@ -144,16 +132,7 @@ def replaceable(folder: Path, names: Collection[str], mark: str, what: str) -> N
 
 def output_file(option: str, path: Path | None) -> None:
     """Refuse, before any work, a file named by `option` that is a folder or lies in none. None: not given."""
-    if path is None:
-        return
-    if path.is_dir():
+    if path is not None and path.is_dir():
         raise BadInput(f"{option}: {path} is a folder; expected a file")
-    if not path.absolute().parent.is_dir():
+    if path is not None and not path.absolute().parent.is_dir():
         raise BadInput(f"{option}: there is no folder {path.parent}; expected a file in a folder that exists")
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Writes `value` as indented JSON, whole or not at all; a file that already contains it is left alone."""
-    data = (json.dumps(value, indent=1) + "\n").encode()
-    if not path.is_file() or path.read_bytes() != data:
-        write_atomically(path, data)

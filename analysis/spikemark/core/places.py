@@ -30,11 +30,10 @@ def root() -> Path:
 
 def checkout() -> Path:
     """The checkout around the package or the current directory. Raises BadInput if there is none."""
-    if (found := _checkout()) is None:
-        raise BadInput(
-            f"no Snakefile with workflows/ in {Path.cwd()} or above: run this inside a checkout of Spikemark"
-        )
-    return found
+    if found := _checkout():
+        return found
+    searched = f"no Snakefile with workflows/ in {Path.cwd()} or above"
+    raise BadInput(f"{searched}: run this inside a checkout of Spikemark")
 
 
 def own(folder: str) -> Path:
@@ -61,21 +60,20 @@ def program(name: str) -> Path:
     if named is None and found is None and (installed := shutil.which(name)):
         return Path(installed).resolve()
     path = Path(named).resolve() if named else (found or Path.cwd()) / place
-    if not (path.is_file() and os.access(path, os.X_OK)):
-        elsewhere = "" if found else f" in a checkout, and put it into the PATH or name it in {variable}"
-        wanted = f"{variable} must name an executable file" if named else f"build it {advice}{elsewhere}"
-        raise BadInput(f"{name}: {path} is not an executable file: {wanted}")
-    return path
+    if path.is_file() and os.access(path, os.X_OK):
+        return path
+    elsewhere = "" if found else f" in a checkout, and put it into the PATH or name it in {variable}"
+    wanted = f"{variable} must name an executable file" if named else f"build it {advice}{elsewhere}"
+    raise BadInput(f"{name}: {path} is not an executable file: {wanted}")
 
 
 def commit() -> str | None:
     """The commit of the checkout, ` with changes` if sources differ from it; None without git."""
     sources = ("status", "--porcelain", "--", "analysis", "machines", "miniapp", "workflows")
     try:
+        git = ["git", "-C", str(checkout())]
         head, changed = (
-            subprocess.run(
-                ["git", "-C", str(checkout()), *words], capture_output=True, text=True, check=True
-            ).stdout.strip()
+            subprocess.run([*git, *words], capture_output=True, text=True, check=True).stdout.strip()
             for words in (("rev-parse", "--short=7", "HEAD"), sources)
         )
     except (BadInput, OSError, subprocess.CalledProcessError):
@@ -100,8 +98,7 @@ def as_name(text: str) -> str:
 
 def check_machine(name: str) -> str:
     """Returns `name` if it can be the name of a results folder, else raises BadInput."""
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-        raise BadInput(
-            f"machine: {name!r}; expected letters, digits, '.', '_' and '-', starting with a letter or digit"
-        )
-    return name
+    if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        return name
+    expected = "letters, digits, '.', '_' and '-', starting with a letter or digit"
+    raise BadInput(f"machine: {name!r}; expected {expected}")

@@ -35,16 +35,13 @@ def read_json(path: Path, advice: str = "") -> Any:
     try:
         value = json.loads(text, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
-        raise BadInput(
-            f"{path}: truncated or not JSON at line {error.lineno}, column {error.colno}: {error.msg}",
-            code="file",
-        ) from None
+        why = f"at line {error.lineno}, column {error.colno}: {error.msg}"
+        raise BadInput(f"{path}: truncated or not JSON {why}", code="file") from None
     except ValueError as error:  # a key twice, or a number too long to be converted
         raise BadInput(f"{path}: {error}") from None
     except RecursionError:
-        raise BadInput(f"{path}: nested more than {MAX_DEPTH} deep", code="file") from None
-    if _odd_within(value):
-        check_plain(value, path)
+        raise too_deep(path) from None
+    check_plain(value, path, encoded=True)
     return value
 
 
@@ -56,51 +53,42 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _odd_within(value: Any) -> bool:
-    """True if a value is nested too deep, or holds NaN or infinity, which Python reads and JSON has not."""
-    level = [[value]]
-    for _ in range(MAX_DEPTH + 1):
-        deeper = []
-        for at in level:
-            for part in at.values() if isinstance(at, dict) else at:
-                if isinstance(part, dict | list):
-                    deeper.append(part)
-                elif isinstance(part, float) and not math.isfinite(part):
-                    return True
-        if not deeper:
-            return False
-        level = deeper
-    return True
+def too_deep(path: Path) -> BadInput:
+    """The complaint about a file that is nested too deep."""
+    return BadInput(f"{path}: nested more than {MAX_DEPTH} deep", code="file")
 
 
-def check_plain(value: Any, path: Path) -> None:
+def check_plain(value: Any, path: Path, encoded: bool = False) -> None:
     """Refuses what JSON cannot express: dates, sets, keys that are not text, infinity, …
 
-    Raises BadInput naming the field of the file `path`, also for too deep nesting.
+    `encoded`: the value comes from JSON, whose texts need no look. Raises BadInput naming the field of the
+    file `path`, also for too deep nesting.
     """
+    fine = {int, bool, type(None)} | ({str} if encoded else set())
     pending = [("", value, 0)]
     while pending:
         where, at, depth = pending.pop()
         if not isinstance(at, dict | list):
-            if expected := _expected(at):
+            if at.__class__ not in fine and (expected := _expected(at)):
                 raise BadInput.of(where or "top", at, expected, file=path)
             continue
         if depth >= MAX_DEPTH:
-            raise BadInput(f"{path}: nested more than {MAX_DEPTH} deep", code="file")
+            raise too_deep(path)
         for key, part in at.items() if isinstance(at, dict) else enumerate(at):
-            if isinstance(at, dict) and not (isinstance(key, str) and encodable(key)):
+            if isinstance(at, dict) and not (isinstance(key, str) and (encoded or encodable(key))):
                 expected = "text; quote a key that looks like anything else"
                 raise BadInput(f"{path}: {where or 'top'}: key {shown(key)}; expected {expected}")
-            pending.append((f"{where}.{key}".lstrip("."), part, depth + 1))
+            if part.__class__ not in fine:
+                pending.append((f"{where}.{key}".lstrip("."), part, depth + 1))
 
 
 def _expected(leaf: Any) -> str | None:
     """What a value should be that JSON cannot express."""
     if isinstance(leaf, float) and not math.isfinite(leaf):
         return "a finite number"
-    if isinstance(leaf, str) and not encodable(leaf):
-        return "whole characters"
-    if leaf is None or isinstance(leaf, str | int | float):
+    if isinstance(leaf, str):
+        return None if encodable(leaf) else "whole characters"
+    if leaf is None or isinstance(leaf, int | float):
         return None
     return "text, number, true, false, null, list or mapping; quote text that looks like anything else"
 

@@ -13,7 +13,6 @@ from .files import write_output
 from .reading import read_text
 
 NAME = "SHA256SUMS"
-_LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
 
 
 def of(path: Path) -> str:
@@ -38,26 +37,16 @@ def check(folder: Path, files: Iterable[Path]) -> None:
 
     Raises BadInput for a file with other bytes, one that is not listed, and a listed one that is lost.
     """
-    if not there(folder):
-        return
-    listed = _listed(folder / NAME)
-    for name in listed:
-        if not (folder / name).is_file():
-            raise BadInput(f"{folder / name}: not found; {NAME} lists it")
-    for path in files:
-        expected = listed.get(path.relative_to(folder).as_posix())
-        if expected is None:
+    listed: dict[Path, str] = {}
+    for number, line in enumerate(read_text(folder / NAME).splitlines() if there(folder) else [], 1):
+        if (match := re.fullmatch(r"([0-9a-f]{64})  (\S.*)", line)) is None:
+            expected = "64 hexadecimal digits, two spaces and a name"
+            raise BadInput(f"{folder / NAME}: line {number}: expected {expected}")
+        listed[folder / match[2]] = match[1]
+        if not (folder / match[2]).is_file():
+            raise BadInput(f"{folder / match[2]}: not found; {NAME} lists it")
+    for path in files if there(folder) else ():
+        if path not in listed:
             raise BadInput(f"{path}: not in {NAME}, which lists all files that the run left")
-        if of(path) != expected:
+        if of(path) != listed[path]:
             raise BadInput(f"{path}: its bytes have changed since the run ended, by {NAME}")
-
-
-def _listed(path: Path) -> dict[str, str]:
-    """{name: digits}. Raises BadInput for a line of another form."""
-    found = {}
-    for number, line in enumerate(read_text(path).splitlines(), 1):
-        match = _LINE.fullmatch(line)
-        if match is None:
-            raise BadInput(f"{path}: line {number}: expected 64 hexadecimal digits, two spaces and a name")
-        found[match[2]] = match[1]
-    return found

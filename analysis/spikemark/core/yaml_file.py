@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 
 from .errors import BadInput
-from .reading import MAX_DEPTH, check_plain, read_json, read_text
+from .reading import check_plain, read_json, read_text, too_deep
 
 BOOLEAN, TEXT = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:str"
 
@@ -22,11 +22,8 @@ class _Loader(yaml.SafeLoader):
     def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
         node = super().compose_mapping_node(anchor)
         seen: set[str] = set()
-        for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                continue
-            if key.tag == BOOLEAN:
-                key.tag = TEXT
+        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+            key.tag = TEXT if key.tag == BOOLEAN else key.tag
             if key.value in seen:
                 raise BadInput(f"line {key.start_mark.line + 1}: the key {key.value!r} is there twice")
             seen.add(key.value)
@@ -48,7 +45,7 @@ def parsed(text: str, path: Path) -> Any:
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
     except RecursionError:
-        raise BadInput(f"{path}: nested more than {MAX_DEPTH} deep", code="file") from None
+        raise too_deep(path) from None
     except Exception as error:  # a wrong value behind a tag such as !!bool raises nearly anything
         raise BadInput(f"{path}: not YAML: {' '.join(str(error).split())}", code="file") from None
     check_plain(value, path)
@@ -56,10 +53,5 @@ def parsed(text: str, path: Path) -> Any:
 
 
 def read_json_or_yaml(path: Path, advice: str = "") -> Any:
-    """The value in a file, YAML where its name ends in .yaml or .yml, else JSON.
-
-    Raises BadInput naming the file and what is wrong, with `advice` if the file is missing.
-    """
-    if path.suffix in YAML:
-        return read_yaml(path, advice)
-    return read_json(path, advice)
+    """The value in a file, YAML where its name ends in .yaml or .yml, else JSON. Raises BadInput as these."""
+    return (read_yaml if path.suffix in YAML else read_json)(path, advice)

@@ -52,13 +52,15 @@ def nodes_at_hand() -> Nodes:
 
 def nodes_of_file(file: Path) -> Nodes:
     """The nodes in a host file. A line is NAME slots=CORES or NAME:CORES. Raises BadInput for others."""
-    lines = [line.partition("#")[0].strip() for line in file.read_text(errors="replace").splitlines()]
-    found = {line: HOST.fullmatch(line) for line in lines if line}
-    wrong = next((line for line, match in found.items() if not match), None)
-    if wrong or not found:
-        raise BadInput(f"{file}: {shown(wrong) if wrong else 'no node'}; expected lines NAME slots=CORES")
-    names, cores = zip(*(match.groups() for match in found.values()), strict=True)
-    return Nodes(tuple(map(int, cores)), str(file), names)
+    found = {}
+    for line in file.read_text(errors="replace").splitlines():
+        if text := line.partition("#")[0].strip():
+            if (match := HOST.fullmatch(text)) is None:
+                raise BadInput(f"{file}: {shown(text)}; expected lines NAME slots=CORES")
+            found[match[1]] = int(match[2])
+    if not found:
+        raise BadInput(f"{file}: no node; expected lines NAME slots=CORES")
+    return Nodes(tuple(found.values()), str(file), tuple(found))
 
 
 def machine_name() -> str:
@@ -69,10 +71,10 @@ def machine_name() -> str:
 
 def here_name() -> str:
     """The machine that this process itself computes on: `machine_name`, but CLUSTER-HOST on a login node."""
-    cluster = slurm.cluster_name()
-    if cluster is None or "SLURMD_NODENAME" in os.environ:  # set in batch jobs and steps
-        return machine_name()
-    return f"{places.as_name(cluster)}-{places.host_name()}"
+    on_login_node = (
+        "SLURMD_NODENAME" not in os.environ and slurm.cluster_name()
+    )  # set in batch jobs and steps
+    return f"{machine_name()}-{places.host_name()}" if on_login_node else machine_name()
 
 
 def available_cores(cpus: Path = CPUS) -> int:

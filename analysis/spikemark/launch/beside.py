@@ -14,20 +14,19 @@ from . import launch, sampler
 from .layout import Launch, Layout, Nodes
 from .process import end, started
 
-READY_S = 30.0  # longest wait until every sampler has read once
-POLL_S = 0.02
-SAID = "said.log"  # what the samplers and their launcher printed: why there are no files
+READY_S, POLL_S = (
+    30.0,
+    0.02,
+)  # longest wait until every sampler has read once, and how often this is looked at
 ENDING_S = 20.0  # longest wait until samplers have seen that it is over
+SAID = "said.log"  # what the samplers and their launcher printed: why there are no files
 
 
 @contextlib.contextmanager
 def sampling(
-    folder: Path,
-    nodes: tuple[str, ...],
-    launcher: str,
-    interval_s: float = 0.1,
+    folder: Path, nodes: tuple[str, ...], launcher: str, interval_s: float = 0.1,
     sensors: tuple[str, ...] = (),
-) -> Iterator[None]:
+) -> Iterator[None]:  # fmt: skip
     """Has the meters of the nodes read into `folder`, which all of them see, while the block runs.
 
     `nodes`: by name; none: this host. The block starts when every node has read once or has said that it
@@ -35,27 +34,22 @@ def sampling(
     if a sampler fails: its files are missing then, and SAID tells why.
     """
     folder.mkdir(parents=True)
-    root = os.environ.get("SPIKEMARK_SYSFS", "/sys")
     program = [sys.executable, str(Path(sampler.__file__).resolve()), str(folder.resolve())]
-    program += ["--interval", str(interval_s), "--root", root]
-    program += [f"--sensor={name}" for name in sensors]
-    start = Launch(program)
+    program += ["--interval", str(interval_s), "--root", os.environ.get("SPIKEMARK_SYSFS", "/sys")]
+    start = Launch([*program, *(f"--sensor={name}" for name in sensors)])
     if [node.split(".")[0] for node in nodes] not in ([], [places.host().split(".")[0]]):
         one_each = Layout(len(nodes), ranks_per_node=1, binding="none")
-        start = launch(launcher, program, one_each, Nodes((1,) * len(nodes), "the run", nodes))
-    with (
-        open(folder / SAID, "w") as said,
-        started(
-            start.command, start.environment, removed=start.removed, stdout=said, stderr=said
-        ) as processes,
-    ):
-        latest = time.monotonic() + READY_S
-        while len(list(folder.glob("*.json"))) < max(1, len(nodes)) and time.monotonic() < latest:
-            if processes.poll() is not None:
-                break
-            time.sleep(POLL_S)
-        yield
-        (folder / sampler.OVER).touch()  # srun and mpirun may kill what they started when they are ended
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            processes.wait(timeout=ENDING_S)
-        end(processes)
+        start = launch(launcher, start.command, one_each, Nodes((1,) * len(nodes), "the run", nodes))
+    with open(folder / SAID, "w") as said:
+        words = {"removed": start.removed, "stdout": said, "stderr": said}
+        with started(start.command, start.environment, **words) as processes:
+            latest = time.monotonic() + READY_S
+            while len(list(folder.glob("*.json"))) < max(1, len(nodes)) and time.monotonic() < latest:
+                if processes.poll() is not None:
+                    break
+                time.sleep(POLL_S)
+            yield
+            (folder / sampler.OVER).touch()  # srun and mpirun may kill what they started when they are ended
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                processes.wait(timeout=ENDING_S)
+            end(processes)

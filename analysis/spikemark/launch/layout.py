@@ -1,9 +1,10 @@
 """How ranks and threads lie on the nodes and cores of a machine, and the command that starts them so."""
 
+import itertools
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, NoReturn, get_args
 
 from spikemark.core.errors import BadInput
 
@@ -11,7 +12,6 @@ from spikemark.core.errors import BadInput
 Distribution = Literal["block", "cyclic"]
 #: cores: every thread has a core of its own; none: the system moves threads.
 Binding = Literal["cores", "none"]
-RANKS_ON_PART = re.compile(r"\s*([^\s=,]+)=([1-9][0-9]{0,8})\s*")
 
 
 @dataclass(frozen=True)
@@ -92,34 +92,33 @@ def spread(layout: Layout, nodes: Nodes) -> Spread:
     """The nodes that a layout takes. Raises BadInput naming the field if they are too few or too small."""
     room = [cores // layout.threads for cores in nodes.cores]  # ranks that a node can take
     largest, per_node = max(nodes.cores), layout.ranks_per_node
+
+    def refuse(field: str, value: int, expected: str) -> NoReturn:
+        raise BadInput.of(field, value, f"at most {expected} of {nodes.whose}", code="range")
+
     if per_node is None:
         # The most on a node so that nodes which can take as many hold all ranks; else those of the largest.
         alike = [each for each in room if each and each * sum(r >= each for r in room) >= layout.ranks]
         per_node = min(max(alike or room), layout.ranks)
         if per_node == 0:
-            expected = f"at most {largest}, the cores of a node of {nodes.whose}"
-            raise BadInput.of("threads", layout.threads, expected, code="range")
+            refuse("threads", layout.threads, f"{largest}, the cores of a node")
     elif per_node > max(room):
-        expected = f"at most {max(room)} with threads={layout.threads}"
-        expected += f", by the cores ({largest}) of a node of {nodes.whose}"
-        raise BadInput.of("ranks_per_node", per_node, expected, code="range")
+        limit = f"{max(room)} with threads={layout.threads}"
+        refuse("ranks_per_node", per_node, f"{limit}, by the cores ({largest}) of a node")
     room = [min(per_node, each) for each in room]
     if sum(room) < layout.ranks:
-        expected = f"at most {sum(room)} with threads={layout.threads}, ranks_per_node={per_node}"
-        expected += f", by the nodes ({len(room)}) of {nodes.whose}"
-        raise BadInput.of("ranks", layout.ranks, expected, code="range")
-    taken, left = [], layout.ranks
-    for node in sorted(range(len(room)), key=lambda node: -room[node]):  # the widest first
-        if left > 0:
-            taken, left = [*taken, node], left - room[node]
-    names = tuple(nodes.names[node] for node in sorted(taken)) if nodes.names else ()
-    return Spread(layout.ranks, len(taken), per_node, layout.distribution or "block", names)
+        limit = f"{sum(room)} with threads={layout.threads}, ranks_per_node={per_node}"
+        refuse("ranks", layout.ranks, f"{limit}, by the nodes ({len(room)})")
+    widest = sorted(range(len(room)), key=lambda node: -room[node])
+    held = itertools.accumulate(room[node] for node in widest)
+    count = 1 + next(n for n, ranks in enumerate(held) if ranks >= layout.ranks)
+    names = tuple(nodes.names[node] for node in sorted(widest[:count])) if nodes.names else ()
+    return Spread(layout.ranks, count, per_node, layout.distribution or "block", names)
 
 
 def by_part(text: str) -> dict[str, int]:
     """Ranks by part of a machine, from words such as x86=4,arm=8. Raises BadInput for anything else."""
-    pairs = [RANKS_ON_PART.fullmatch(pair) for pair in text.split(",")]
-    found = {pair[1]: int(pair[2]) for pair in pairs if pair}
-    if len(found) < len(pairs):
+    pairs = re.findall(r"(?:^|,)\s*([^\s=,]+)=([1-9][0-9]{0,8})\s*(?=,|$)", text)
+    if len(dict(pairs)) <= text.count(","):
         raise BadInput("each part once with its ranks is needed, such as x86=4,arm=8")
-    return found
+    return {part: int(ranks) for part, ranks in pairs}

@@ -65,10 +65,8 @@ def _open_mpi(placed: Spread, threads: int | None) -> list[str]:
 
 def _hydra(placed: Spread) -> list[str]:
     """Hydra goes round the hosts again until all ranks have a place."""
-    if not placed.names:
-        return []
     in_turn = placed.ranks_per_node if placed.distribution == "block" else 1
-    return ["-hosts", ",".join(placed.names), "-ppn", str(in_turn)]
+    return ["-hosts", ",".join(placed.names), "-ppn", str(in_turn)] if placed.names else []
 
 
 def _daemons(nodes: Nodes) -> dict[str, str]:

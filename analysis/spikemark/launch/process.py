@@ -104,15 +104,9 @@ def started(
     leaves that did not end well, such as the ranks of mpirun, is killed.
     """
     with_parent = [SETPRIV, "--pdeathsig", signs[0].name.removeprefix("SIG"), "--"] if SETPRIV else []
-    program = subprocess.Popen(
-        [*with_parent, *command],
-        env=Launch(command, environment or {}, removed).applied(os.environ),
-        stdin=subprocess.DEVNULL,
-        start_new_session=True,
-        text=True,
-        errors="replace",
-        **streams,
-    )
+    env = Launch(command, environment or {}, removed).applied(os.environ)
+    text: dict[str, Any] = {"text": True, "errors": "replace", "stdin": subprocess.DEVNULL}
+    program = subprocess.Popen([*with_parent, *command], env=env, start_new_session=True, **text, **streams)
     with program:
         try:
             yield program
@@ -120,21 +114,19 @@ def started(
             end(program, signs, grace_s)
             raise
         finally:
-            if program.returncode:
-                for process in left_over(session=program.pid):
-                    with contextlib.suppress(OSError):
-                        os.kill(process, signal.SIGKILL)
+            for process in left_over(session=program.pid) if program.returncode else ():
+                with contextlib.suppress(OSError):
+                    os.kill(process, signal.SIGKILL)
 
 
 def left_over(naming: str = "", session: int | None = None) -> list[int]:
     """The other processes of this host whose command contains `naming`, or those of a session."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
-        process = int(path.name)
         with contextlib.suppress(OSError):
-            belongs = os.getsid(process) == session if session is not None else False
-            if belongs or (naming and naming.encode() in (path / "cmdline").read_bytes()):
-                found.append(process)
+            named = session is None and naming.encode() in (path / "cmdline").read_bytes()
+            if named or os.getsid(int(path.name)) == session:
+                found.append(int(path.name))
     return sorted({*found} - {os.getpid()})
 
 

@@ -5,15 +5,14 @@ import signal
 
 #: What the programs of this project say about an error; their warnings are not errors.
 OWN = re.compile(r"(?:miniapp|bench_\w+|spikemark): (?!warning: |interrupted: )")
-NO_COMPLAINT = re.compile(r"(?:miniapp|bench_\w+): warning: |spikemark: interrupted: ")
-#: What Open MPI says, between two rules: a reason where a program printed nothing.
-BLOCK = re.compile(r"^-{20,}$(.*?)^-{20,}$", re.MULTILINE | re.DOTALL)
-#: Blocks that name nothing but the exit status; Open MPI prints one or both of them.
-STATUS_ONLY = re.compile(r"Primary job|detected that one or more processes exited with non-zero\s+status")
-#: Lines of launchers, which surround what a program says.
-LAUNCHER = re.compile(
-    r"(?:srun|slurmstepd\S*|mpirun|mpiexec|prterun): |[-=*]{3,}|\[\S+:\d+[\]:]|\[(?:mpiexec|proxy)\S*\]"
+#: Lines that name no reason: blank ones, warnings, and those of launchers around what a program says.
+NO_REASON = re.compile(
+    r"$|(?:miniapp|bench_\w+): warning: |spikemark: interrupted: "
+    r"|(?:srun|slurmstepd\S*|mpirun|mpiexec|prterun): |[-=*]{3,}|\[\S+:\d+[\]:]|\[(?:mpiexec|proxy)\S*\]"
 )
+#: What Open MPI says, between two rules: a reason where a program printed nothing, unless it is the status.
+BLOCK = re.compile(r"^-{20,}$(.*?)^-{20,}$", re.MULTILINE | re.DOTALL)
+STATUS_ONLY = re.compile(r"Primary job|detected that one or more processes exited with non-zero\s+status")
 #: What Slurm says, and the reason.
 SLURM = {
     r"oom[-_]kill|OOM Killed|Out Of Memory": "out of memory: give more with --mem, or take more nodes",
@@ -34,8 +33,7 @@ def last_line(text: str) -> str:
 
 def own(text: str) -> str | None:
     """The first line in which a program of this project says what is wrong, without its name; else None."""
-    said = map(str.strip, text.splitlines())
-    return next((OWN.sub("", line, count=1) for line in said if OWN.match(line)), None)
+    return next((OWN.sub("", line, count=1) for line in _lines(text) if OWN.match(line)), None)
 
 
 def of_program(text: str, status: int | None) -> str:
@@ -46,25 +44,19 @@ def of_program(text: str, status: int | None) -> str:
     """
     if status is None:
         return last_line(text)
-    lines = [line.strip() for line in text.splitlines()]
-    if said := next((line for line in lines if OWN.match(line)), None):
-        return said
-    if said := next((reason for pattern, reason in SLURM.items() if re.search(pattern, text)), None):
-        return said
-    if number := _signal(text, status):
+    reasons = [line for line in _lines(text) if OWN.match(line)]
+    reasons += [reason for pattern, reason in SLURM.items() if re.search(pattern, text)]
+    number = max(0, -status) or (status - 128 if 128 < status < 128 + signal.NSIG else 0)
+    if found := SIGNAL.search(text):
+        number = NAMES[found[1]] if found[1] else int(found[2] or found[3])
+    if number:
         name = signal.Signals(number).name if number in NAMES.values() else f"signal {number}"
         hint = ", by somebody or because memory ran out" if number == signal.SIGKILL else ""
-        return f"ended by {name} ({(signal.strsignal(number) or 'unknown').lower()}{hint})"
-    outside = map(str.strip, BLOCK.sub("", text).splitlines())
-    program = [line for line in outside if line and not (LAUNCHER.match(line) or NO_COMPLAINT.match(line))]
-    blocks = [" ".join(block.split()) for block in BLOCK.findall(text) if not STATUS_ONLY.search(block)]
-    return next(iter(program[-1:] or blocks), f"exit status {status} without a message")
+        reasons.append(f"ended by {name} ({(signal.strsignal(number) or 'unknown').lower()}{hint})")
+    reasons += [line for line in _lines(BLOCK.sub("", text)) if not NO_REASON.match(line)][-1:]
+    reasons += [" ".join(block.split()) for block in BLOCK.findall(text) if not STATUS_ONLY.search(block)]
+    return next(iter(reasons), f"exit status {status} without a message")
 
 
-def _signal(text: str, status: int) -> int:
-    """The signal that ended the program, as a launcher, its shell or the system tells it; 0 for none."""
-    if found := SIGNAL.search(text):
-        return NAMES[found[1]] if found[1] else int(found[2] or found[3])
-    if 128 < status < 128 + signal.NSIG:
-        return status - 128
-    return max(0, -status)
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines()]

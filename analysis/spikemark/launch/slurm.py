@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import time
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from spikemark.core.errors import BadInput
@@ -17,8 +16,6 @@ from .layout import Nodes
 
 #: Seconds after which a command of Slurm counts as unanswered; shorter where an answer is not worth a wait.
 LIMIT_S, SHORT_S = 60, 5
-#: Where slurm.conf lies; the second place is that of nodes without one of their own.
-CONFIGURATIONS = ("/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf")
 #: Variables that Slurm takes for options of a command that is started inside a job.
 INHERITED = re.compile(r"SLURM(D|STEPD)?_|SBATCH_|SALLOC_|SRUN_")
 #: Those of them that say which job it is, and what concerns the nodes themselves.
@@ -79,26 +76,14 @@ def left_s() -> float | None:
 
 
 def cluster_name() -> str | None:
-    """The name of the cluster, ClusterName in slurm.conf; None where no controller of Slurm works.
-
-    The file itself is read where a controller exists but takes long to answer, since results must keep their
-    name.
-    """
+    """The name of the cluster, ClusterName in slurm.conf; None where no controller of Slurm works."""
     if name := os.environ.get("SLURM_CLUSTER_NAME"):
         return name
-    if shutil.which("scontrol") is None:
-        return None
-    try:  # ping answers at once, other commands try again
-        if " is UP" not in _ask("scontrol", "ping", limit_s=SHORT_S):
-            return None
-        content = _ask("scontrol", "show", "config", limit_s=SHORT_S)
-    except BadInput as failed:
-        if not isinstance(failed.__cause__, subprocess.TimeoutExpired):
-            return None
-        files = map(Path, filter(None, (os.environ.get("SLURM_CONF"), *CONFIGURATIONS)))
-        content = next((file.read_text(errors="replace") for file in files if file.is_file()), "")
-    found = re.search(r"^ClusterName\s*=\s*(\S+)", content, re.MULTILINE)
-    return found[1] if found else None
+    with contextlib.suppress(BadInput):  # ping answers at once; other commands wait for the controller
+        if shutil.which("scontrol") and " is UP" in _ask("scontrol", "ping", limit_s=SHORT_S):
+            found = re.search(r"^ClusterName\s*=\s*(\S+)", _ask("scontrol", "show", "config"), re.MULTILINE)
+            return found and found[1]
+    return None
 
 
 def inherited() -> tuple[str, ...]:
@@ -122,12 +107,12 @@ def _cpus_per_core(node: str) -> int:
 
 def _ask(*command: str, limit_s: float = LIMIT_S) -> str:
     """What a command of Slurm prints. Raises BadInput with what it said instead."""
-    with_text = {"capture_output": True, "text": True, "errors": "replace"}
+    text: dict[str, Any] = {"capture_output": True, "text": True, "errors": "replace"}
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, timeout=limit_s, **with_text)
-    except subprocess.TimeoutExpired as late:
-        raise BadInput(f"the nodes of this job are unknown: {command[0]}: no answer in {limit_s} s") from late
-    if done.returncode != 0:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, timeout=limit_s, **text)
+        if done.returncode == 0:
+            return done.stdout
         said = " ".join(done.stderr.split()) or f"exit status {done.returncode}"
-        raise BadInput(f"the nodes of this job are unknown: {command[0]}: {said}")
-    return done.stdout
+    except subprocess.TimeoutExpired:
+        said = f"no answer in {limit_s} s"
+    raise BadInput(f"the nodes of this job are unknown: {command[0]}: {said}")

@@ -6,7 +6,6 @@ own starts every rank as a world of its own.
 
 import os
 import re
-from typing import NamedTuple
 
 from spikemark.core.errors import BadInput
 
@@ -16,25 +15,16 @@ from .process import said
 
 #: The variable that names the value of --mpi in place of the choice made here.
 VARIABLE = "SPIKEMARK_SRUN_MPI"
-
-
-class Library(NamedTuple):
-    """A family of MPI libraries: files of which a program loads one, and what it understands, best first."""
-
-    name: str
-    files: str
-    understands: tuple[str, ...]
-
-
-#: The first whose files are all among what a program loads. Open MPI counts its files on from 40; those that
-#: keep the binary interface of MPICH are libmpi.so.12.
-LIBRARIES = (
-    Library("Open MPI", r"\blibmpi\.so\.[4-9]\d", ("pmix",)),
-    Library("Cray MPICH", r"\blibmpi_\w+\.so", ("cray_shasta", "pmi2")),
-    Library("MPICH with PMIx", r"(?s)^(?=.*\blibpmix\.so).*\blibmpi(ch)?\.so", ("pmix",)),
-    Library("MPICH", r"\blibmpi(ch)?\.so", ("pmi2",)),
-    Library("an unknown MPI library", "", ("pmix", "pmi2")),
-)
+#: Families of MPI libraries: files of which a program loads one, and what it understands, best first. The
+#: first counts whose files are all among what a program loads. Open MPI counts its files on from 40; those
+#: that keep the binary interface of MPICH are libmpi.so.12.
+LIBRARIES = {
+    "Open MPI": (r"\blibmpi\.so\.[4-9]\d", ("pmix",)),
+    "Cray MPICH": (r"\blibmpi_\w+\.so", ("cray_shasta", "pmi2")),
+    "MPICH with PMIx": (r"(?s)^(?=.*\blibpmix\.so).*\blibmpi(ch)?\.so", ("pmix",)),
+    "MPICH": (r"\blibmpi(ch)?\.so", ("pmi2",)),
+    "an unknown MPI library": ("", ("pmix", "pmi2")),
+}
 
 
 def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
@@ -86,18 +76,15 @@ def mpi_option(program: str) -> list[str]:
             raise BadInput.of(VARIABLE, named, expected, code="unknown")
         return [f"--mpi={named}"]
     loaded = said("ldd", program)
-    library = next(library for library in LIBRARIES if re.search(library.files, loaded))
-    found = [f"--mpi={name}" for name in library.understands if name in offered]
-    if not found and library.files:
-        understood = " or ".join(library.understands)
-        reason = f"{program} is linked with {library.name}, which understands {understood}"
+    library = next(name for name, (files, _) in LIBRARIES.items() if re.search(files, loaded))
+    files, understands = LIBRARIES[library]
+    found = [f"--mpi={name}" for name in understands if name in offered]
+    if files and not found:
+        reason = f"{program} is linked with {library}, which understands {' or '.join(understands)}"
         raise BadInput(f"--mpi: {reason}; expected {expected}: {VARIABLE} names another")
     return found[:1]
 
 
 def offers(listed: str) -> set[str]:
     """What `srun --mpi=list` offers; releases of Slurm differ in the words around it."""
-    lines = (line.strip().removeprefix("srun:").strip() for line in listed.splitlines())
-    versions = (line.removeprefix("specific pmix plugin versions available:") for line in lines)
-    words = (word.strip() for line in versions for word in line.split(","))
-    return {word for word in words if re.fullmatch(r"\w+", word)}
+    return set(re.findall(r"(?:^(?:srun:)?|[:,])\s*(\w+)\s*(?=,|$)", listed, re.MULTILINE))

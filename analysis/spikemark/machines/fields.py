@@ -1,19 +1,23 @@
-"""The fields of machine profiles: a row of fields.csv for each, with its unit, limits and meaning."""
+"""The fields of machine profiles, a row of fields.csv for each; pydantic models of the files in machines/."""
 
 import csv
 from dataclasses import dataclass
-from itertools import groupby
+from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-COUNT, POSITIVE, SHARE = "count", "positive", "share"
-NOT_NEGATIVE, AT_LEAST_ONE, TEXT, TABLE = "not negative", "at least one", "text", "table"
+from pydantic import BaseModel, Strict, ValidationInfo, create_model, field_validator
+from pydantic import Field as Of
+
+COUNT, AT_LEAST_ONE, TEXT, TABLE = "count", "at least one", "text", "table"
 #: Limits of each kind of number, in its unit.
-LIMITS = {COUNT: (1, 10**9), POSITIVE: (1e-12, 1e12), NOT_NEGATIVE: (0, 1e12), SHARE: (0, 1),
+LIMITS = {COUNT: (1, 10**9), "positive": (1e-12, 1e12), "not negative": (0, 1e12), "share": (0, 1),
           AT_LEAST_ONE: (1, 1e12)}  # fmt: skip
 KINDS = ("measured", "literature", "assumed")
-MODELS = "update"  # the part of a path below which values go by neuron model
-FABRIC = "interconnect.fabric"
+MODELS = ".update"  # the end of paths below which values go by neuron model
+FABRIC, ACCELERATOR, NETWORK = "interconnect.fabric", "accelerator.", "interconnect"
+SLOWER = "slower"  # of a part: a factor of its kernel times
 #: Tables of collectives, by how their ranks lie on nodes.
 WITHIN, BETWEEN, FULL = "tables", "tables_between", "tables_full"
 LAYOUTS = {
@@ -21,22 +25,90 @@ LAYOUTS = {
     BETWEEN: "one rank on each node",
     FULL: "a rank on every core of each node",
 }
-#: What a * in a path of fields.csv means, by what comes before it: the parts of paths, and what they mean.
-EACH = {
-    "kernels.": {"one_core": "one core at work", "full_node": "every core at work"},
-    "interconnect.": LAYOUTS,
-}
 #: Pairs of which the first must not be larger than the second.
 ORDERED = (("node.sockets", "node.cores"), ("node.l3_cores", "node.cores"),
            ("node.bandwidth_core", "node.bandwidth"), ("node.bandwidth", "node.bandwidth_peak"))  # fmt: skip
 
+Text = Annotated[str, Of(pattern=r"\S")]
+Model = Annotated[str, Of(pattern="^[a-z][a-z0-9_]*$")]  # names of neuron models, and of parts
+
+
+class Fields(BaseModel, extra="forbid"):
+    """A mapping that may have no other fields."""
+
+
+class Leaf(Fields):
+    """A value of a file says how it is known, and where it comes from."""
+
+    kind: Literal[KINDS]
+    reference: Text
+
+
+Row = tuple[
+    Annotated[int, Strict(), Of(ge=2, le=10**9)],
+    Annotated[int, Strict(), Of(ge=0, le=10**15)],
+    Annotated[float, Strict(), Of(ge=1e-12, le=1e12)],
+]
+
+
+class Rows(Leaf):
+    """A table: rows of ranks, bytes (from each rank to each other one) and microseconds."""
+
+    rows: list[Row] = Of(min_length=1)
+
+    @field_validator("rows", mode="before")
+    @classmethod
+    def _three(cls, rows: Any) -> Any:
+        for row in rows if isinstance(rows, list | tuple) else ():
+            if not isinstance(row, list | tuple) or len(row) != 3:
+                raise ValueError(f"row {row}: expected ranks, bytes and microseconds")
+        return rows
+
+    @field_validator("rows")
+    @classmethod
+    def _ascend(cls, rows: list[tuple]) -> list[tuple]:
+        for before, row in pairwise(rows):
+            if row[:2] <= before[:2]:
+                raise ValueError(f"row {row}: expected rows sorted by ranks, then bytes, each once")
+        return rows
+
+
+class Number(Leaf):
+    """A number in a unit, perhaps with the interval that holds it in 95 % of cases."""
+
+    value: Any
+    unit: str
+    interval: list[float] = []
+
+    @field_validator("interval")
+    @classmethod
+    def _around(cls, ends: list[float], info: ValidationInfo) -> list[float]:
+        if "value" in info.data and not ends[0] <= info.data["value"] <= ends[1]:
+            raise ValueError(f"expected ends around the value {info.data['value']:g}")
+        return ends
+
+
+def number(allowed: str, whole: bool = False) -> Any:
+    """The type of a number of one of LIMITS."""
+    low, high = LIMITS[allowed]
+    return Annotated[int if whole else float, Strict(), Of(ge=low, le=high)]
+
+
+@lru_cache
+def leaf(allowed: str, unit: str | None = None, choices: tuple[str, ...] = ()) -> Any:
+    """The model of a value in a file."""
+    if allowed == TABLE:
+        return Rows
+    if allowed == TEXT:
+        return create_model(TEXT, __base__=Leaf, value=Literal[choices] if choices else Text)
+    ends = Annotated[list[number(allowed)], Of(min_length=2, max_length=2)]  # type: ignore[misc]
+    own = {"value": number(allowed, allowed == COUNT), "unit": Literal[unit], "interval": (ends, [])}
+    return create_model(f"{allowed} in {unit}", __base__=Number, **own)
+
 
 @dataclass(frozen=True)
 class Field:
-    """A value at `path`. Texts have no unit; `choices` of a text, if only some are possible.
-
-    A table has rows of ranks, bytes (from each rank to each other one) and duration.
-    """
+    """A value at `path`. Texts have no unit; `choices` of a text, if only some are possible."""
 
     path: str
     unit: str | None
@@ -47,43 +119,64 @@ class Field:
     @property
     def models(self) -> bool:
         """True if the field has a value for every neuron model."""
-        return self.path.endswith(f".{MODELS}")
+        return self.path.endswith(MODELS)
 
     @property
-    def expected(self) -> str:
-        """Its possible values, for a complaint."""
-        if self.allowed == TEXT:
-            return f"one of {', '.join(self.choices)}" if self.choices else "a text"
-        low, high = LIMITS[self.allowed]
-        return f"a {'whole ' * (self.allowed == COUNT)}number from {low:g} to {high:g}"
-
-    def holds(self, value: Any, end: bool = False) -> bool:
-        """True if a value, or the `end` of its interval, is possible."""
-        if self.allowed == TEXT:
-            return isinstance(value, str) and bool(value.strip()) and value in (self.choices or (value,))
-        kinds = (int,) if self.allowed == COUNT and not end else (int, float)
-        low, high = LIMITS[self.allowed]
-        return isinstance(value, kinds) and not isinstance(value, bool) and low <= value <= high
+    def leaf(self) -> Any:
+        """The model of its value in a file."""
+        return leaf(self.allowed, self.unit, self.choices)
 
 
-def _read() -> list[Field]:
-    with Path(__file__).with_name("fields.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    found = []
-    for start, group in groupby(rows, lambda row: row["path"].partition("*")[0]):
-        block = list(group)
-        named = "*" in block[0]["path"]
-        start = start if start.endswith(".") else start.rpartition(".")[0] + "."
-        for part, where in EACH[start].items() if named else [("", "")]:
-            for row in block:
-                path = f"{start}{part}.{row['path'].rpartition('.')[2]}" if named else row["path"]
-                choices = tuple(row["expected"].split("|")) if "|" in row["expected"] else ()
-                meaning = ", ".join(filter(None, (row["meaning"], where)))
-                allowed = TEXT if choices else row["expected"]
-                found.append(Field(path, row["unit"] or None, allowed, meaning, choices))
-    return found
+def _field(path: str, unit: str, expected: str, meaning: str) -> Field:
+    choices = tuple(expected.split("|")) if "|" in expected else ()
+    return Field(path, unit or None, TEXT if choices else expected, meaning, choices)
 
 
-FIELDS = _read()
-FIELD = {field.path: field for field in FIELDS}
-PATHS = tuple(FIELD)
+with Path(__file__).with_name("fields.csv").open(newline="") as file:
+    FIELD = {row["path"]: _field(**row) for row in csv.DictReader(file)}
+FIELDS, PATHS = list(FIELD.values()), tuple(FIELD)
+
+
+class Head(Fields):
+    """What every file in machines/ begins with."""
+
+    format_version: Annotated[int, Strict()] = Of(ge=1, le=1)
+    name: str = Of(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    title: Text
+
+
+def named(of: Any, **limits: int) -> Any:
+    """The type of a mapping of neuron models or parts by name."""
+    return Annotated[dict[Model, of], Of(json_schema_extra={"additionalProperties": False}, **limits)]
+
+
+def _group(name: str, base: Any = Fields, within: str = "") -> Any:
+    """The model of a group of fields, such as `node`; or, as `base` a head, of all of them."""
+    made: dict[str, Any] = {}
+    for path, field in FIELD.items():
+        part, _, more = path.removeprefix(within).partition(".")
+        if path.startswith(within) and part not in made:
+            one = _group(part, within=f"{within}{part}.") if more else field.leaf
+            made[part] = (named(one) if field.models and not more else one,
+                          Of(None, description=None if more else field.meaning))  # fmt: skip
+    return create_model(name, __base__=base, **made)
+
+
+ProfileFile = _group("profile", Head)
+Network = _group(NETWORK, within=f"{NETWORK}.")
+
+
+class PartFile(Fields):
+    """A part of a machine: so many nodes of a profile, perhaps slower, perhaps with another network."""
+
+    profile: str
+    nodes: number(COUNT, whole=True) | leaf(COUNT, "1")  # type: ignore[valid-type]
+    slower: leaf(AT_LEAST_ONE, "1") = None  # type: ignore[valid-type]
+    interconnect: Network = None
+
+
+class MachineFile(Head):
+    """A machine of parts, with links between all of them."""
+
+    parts: named(PartFile, min_length=1)  # type: ignore[valid-type]
+    links: dict[str, Network] = {}

@@ -8,7 +8,7 @@ between nodes and the same for all ranks of a node. `spikemark calibrate` reads 
 in the same sense (calibration/jitter.py).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -45,17 +45,15 @@ class Jitter:
         Raises BadInput naming the value that is unknown, and `why` it is needed.
         """
 
-        def need(name: str) -> float:
-            return values.need(f"jitter.{name}", why)
-
-        return cls(
-            need("cv") if cv is None else cv,
-            need("correlation_time") if correlation is None else 1.0,
-            need("minor_share"),
-            need("minor_factor"),
-            need("node_spread"),
-            correlation,
-        )
+        given = {
+            "cv": cv,
+            "correlation_time": None if correlation is None else 1.0,
+            "correlation": correlation,
+        }
+        for field in fields(cls)[:-1]:
+            if given.get(field.name) is None:
+                given[field.name] = values.need(f"jitter.{field.name}", why)
+        return cls(**given)
 
     @property
     def rho(self) -> float:

@@ -7,10 +7,10 @@ from typing import Any
 
 from spikemark.core.yaml_file import read_yaml
 
-from .fields import ORDERED
+from .fields import COUNT, FIELD, ORDERED
 from .loader import folder, load
 from .parts import Machine
-from .profile import Profile, field_of
+from .profile import Profile
 
 ASSUMED = "assumed: "  # what the reference of a value from here begins with
 SYNAPSE_BYTES = 8.0  # of a synapse and its cell of the ring, which every event moves
@@ -44,62 +44,48 @@ def filled(machine: Profile | Machine) -> Profile | Machine:
     found: dict[str, tuple] = {}
     known = {path: value.value for path, value in machine.values.items()}
     for row in table()["rows"]:
-        path, scale = row["path"], _scale(row, known)
-        if path in known or scale is None:
+        path, per = row["path"], [p for p in row.get("per", "").split("/") if p]
+        fits = all(known.get(text) in among for text, among in row.get("when", {}).items())
+        if path in known or not fits or not known.keys() >= {*per}:
             continue
-        known[path] = row["value"] if scale == 1 else float(f"{row['value'] * scale:.4g}")
-        if isinstance(known[path], float | int):
-            most = min((known[b] for a, b in ORDERED if a == path and b in known), default=known[path])
+        value, limits = row["value"], row.get("interval")
+        if per:
+            scale = known[per[0]] / known[per[1]] if per[1:] else known[per[0]]
+            value, limits = float(f"{value * scale:.4g}"), limits and [scale * end for end in limits]
+        if not isinstance(value, str):
+            most = min((known[b] for a, b in ORDERED if a == path and b in known), default=value)
             least = max((known[a] for a, b in ORDERED if b == path and a in known), default=0)
-            known[path] = max(min(known[path], most), least)
-        if field_of(path).allowed == "count":
-            known[path] = max(1, round(known[path]))
-        limits = tuple(scale * end for end in row["interval"]) if "interval" in row else None
-        limits = limits and (min(limits[0], known[path]), max(limits[1], known[path]))
-        found[path] = (known[path], f"{ASSUMED}{row['reference']}", limits)
-    found |= _kernels(machine, known)
-    return machine.assume_all(found)
-
-
-def _scale(row: dict[str, Any], known: dict[str, Any]) -> float | None:
-    """What a row is multiplied by; None where it does not apply."""
-    fabric, topology = known.get("interconnect.fabric"), known.get("interconnect.topology")
-    wanted = row.get("fabric")
-    if (wanted == "ethernet" and fabric != "ethernet") or (wanted == "known" and fabric in (None, "other")):
-        return None
-    if row.get("topology") not in (None, topology):
-        return None
-    if "per" not in row:
-        return 1.0
-    over, _, under = row["per"].partition("/")
-    if over not in known or (under and under not in known):
-        return None
-    return known[over] / (known[under] if under else 1)
+            value = max(min(value, most), least)
+        if FIELD[path].allowed == COUNT:
+            value = max(1, round(value))
+        known[path] = value
+        limits = limits and (min(limits[0], value), max(limits[1], value))
+        found[path] = value, f"{ASSUMED}{row['reference']}", limits
+    return machine.assume_all(found | _kernels(machine, known))
 
 
 def _kernels(machine: Profile, known: dict[str, Any]) -> dict[str, tuple]:
     """Kernel times of the reference profile by the ratio of clocks; a synapse and a list take no less than
     their bytes do at the core's share of the bandwidth of the memory."""
-    name = table()["reference"]
+    name, found = table()["reference"], {}
     if machine.name == name or not (folder() / f"{name}.yaml").is_file():
         return {}
-    reference = _reference(folder(), name)
+    reference, (low, high) = _reference(folder(), name), table()["kernels"]["interval"]
     clock = reference.values["node.clock"].value / known["node.clock"]
-    cores, found = known.get("node.cores", 1), {}
     for path, value in reference.values.items():
         if not path.startswith("kernels.") or path in known:
             continue
-        time, busy = value.value * clock, cores if ".full_node." in path else 1
+        time, busy = value.value * clock, known.get("node.cores", 1) if ".full_node." in path else 1
         bandwidth = known["node.bandwidth" if busy > 1 else "node.bandwidth_core"]
         if path.endswith(".t_next"):
             time = max(time, SYNAPSE_BYTES * busy / bandwidth)
         if path.endswith(".t_first"):  # latency is much the same everywhere; a list takes a line of memory
             time = max(value.value, known.get("node.line", 64) * busy / bandwidth)
-        low, high = table()["kernels"]["interval"]
-        found[path] = (
-            float(f"{time:.4g}"), f"{ASSUMED}that of {name} by the ratio of clocks",
+        why, limits = (
+            f"{ASSUMED}that of {name} by the ratio of clocks",
             (low * time, high * time) if time else None,
-        )  # fmt: skip
+        )
+        found[path] = float(f"{time:.4g}"), why, limits
     return found
 
 

@@ -9,20 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from spikemark.core.errors import BadInput
-
 from . import priors
-from .parts import SLOWER
-from .profile import UnknownValue
+from .fields import SLOWER
+from .profile import UnknownValue, Value
 
 SI = {
-    "1": 1.0, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "GHz": 1e9, "GB": 1e9, "GB/s": 1e9, "KiB": 1024.0,
-    "MiB": 1024.0**2, "B": 1.0, "W": 1.0, "cycles": 1.0, "EUR/h": 1.0, "EUR": 1.0,
+    "1": 1.0, "ns": 1e-9, "us": 1e-6, "GHz": 1e9, "GB": 1e9, "GB/s": 1e9, "KiB": 1024.0, "B": 1.0,
+    "W": 1.0, "cycles": 1.0, "EUR/h": 1.0, "EUR": 1.0,
 }  # fmt: skip
 KERNELS = "kernels."
 
 
-def limits(path: str, value: Any) -> tuple[float, float]:
+def limits(path: str, value: Value) -> tuple[float, float]:
     """The 95 % interval of a stated value, in its unit."""
     if value.interval is not None:
         return value.interval
@@ -62,10 +60,10 @@ class Values:
 
     def need(self, path: str, why: str) -> Any:
         """The number at `path`. Raises UnknownValue, naming `why` it is needed, where there is none."""
-        found = self.profile.get(path)
+        found = self.get(path)
         if found is None:
             raise UnknownValue(f"{self.profile.name}: {path} is unknown, needed for {why}")
-        return self._number(path, found)
+        return found
 
     def get(self, path: str, otherwise: Any = None) -> Any:
         """The number at `path`, or `otherwise` where it is unknown."""
@@ -75,23 +73,13 @@ class Values:
     def table(self, path: str) -> np.ndarray | None:
         """The rows [ranks, bytes, seconds] of a table; None where it is unknown."""
         found = self.profile.get(path)
-        return None if found is None else np.array(found.value, dtype=float) * [1, 1, si(found.unit)]
+        return None if found is None else np.array(found.value, dtype=float) * [1, 1, SI[found.unit]]
 
-    def _number(self, path: str, value: Any) -> Any:
-        factor = 1.0
-        if self.slower is not None and path.startswith(KERNELS):
-            factor = self._number(SLOWER, self.slower)
-        low, high = limits(path, value)
-        if self.drawn is None or high <= low:
-            return value.value * si(value.unit) * factor
-        # Values of one machine have their own draws; the same value of two parts of one profile is one draw.
-        return (
-            self.drawn(f"{self.profile.name}/{path}", value.value * si(value.unit), low, high, value) * factor
-        )
-
-
-def si(unit: str) -> float:
-    """One `unit` in SI units. Raises BadInput for a unit that no profile has."""
-    if unit not in SI:
-        raise BadInput(f"unit={unit!r}: expected one of {', '.join(SI)}")
-    return SI[unit]
+    def _number(self, path: str, value: Value) -> Any:
+        """In SI units, or draws: those of a value of one profile, which all its parts share."""
+        slower = self.slower is not None and path.startswith(KERNELS)
+        factor = self._number(SLOWER, self.slower) if slower else 1.0
+        (low, high), number = limits(path, value), value.value * SI[value.unit or "1"]
+        if self.drawn is not None and high > low:
+            number = self.drawn(f"{self.profile.name}/{path}", number, low, high, value)
+        return number * factor

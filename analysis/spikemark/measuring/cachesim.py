@@ -11,10 +11,11 @@ import shutil
 import tempfile
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.dataclasses import dataclass
 from scipy import special
 
 from spikemark import launch
@@ -41,7 +42,7 @@ LINE, WAYS = 64, {"d1": 8, "ll": 16}  # as in most processors, where nothing say
 EVENTS = ("Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw")
 UNWANTED = ("cycles", "spikes", "counters", "energy")  # of a record
 LIMIT_S = BUILD_LIMIT_S = 3600.0
-Count = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=0, strict=True)]
 
 
 class CachesimFailed(RuntimeError):
@@ -51,12 +52,13 @@ class CachesimFailed(RuntimeError):
 # ---------------------------------------------------------------- caches
 
 
-class Cache(NamedTuple):
+@dataclass(frozen=True)
+class Cache:
     """`size` and `line` in bytes; `ways`: lines of a set. Sets must be a power of two for Valgrind."""
 
-    size: int
-    ways: int
-    line: int = LINE
+    size: Count
+    ways: Count
+    line: Count = LINE
 
     @property
     def option(self) -> str:
@@ -66,40 +68,40 @@ class Cache(NamedTuple):
     @property
     def possible(self) -> bool:
         """Whether Valgrind takes it."""
-        if self.ways < 1 or self.line < 16 or self.line & (self.line - 1):
+        if self.ways < 1 or self.line < 16:
             return False
         sets, rest = divmod(self.size, self.ways * self.line)
-        return rest == 0 and sets > 0 and sets & (sets - 1) == 0
+        return not rest and self.line.bit_count() == sets.bit_count() == 1
 
 
 def cache(text: str, field: str) -> Cache:
     """`SIZE,WAYS,LINE` in bytes, lines and bytes. Raises BadInput for what Valgrind would refuse."""
-    parts = text.split(",")
-    numbers = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 16]
-    if len(parts) != 3 or len(numbers) != 3 or not Cache(*numbers).possible:
-        expected = "SIZE,WAYS,LINE such as 33554432,16,64, with lines of 16 bytes or more"
-        raise BadInput(f"{field}: {text!r}; expected {expected} and SIZE / (WAYS x LINE) a power of two")
-    return Cache(*numbers)
+    if re.fullmatch(r"[0-9]{1,15}(,[0-9]{1,15}){2}", text):
+        found = Cache(*map(int, text.split(",")))
+        if found.possible:
+            return found
+    expected = "SIZE,WAYS,LINE such as 33554432,16,64, with lines of 16 bytes or more"
+    raise BadInput(f"{field}: {text!r}; expected {expected} and SIZE / (WAYS x LINE) a power of two")
 
 
-def guessed(size: int, ways: int, line: int = LINE) -> Cache:
-    """A cache of `size` bytes with `ways` lines in a set, or the next number that Valgrind accepts."""
-    return next(c for n in range(ways, size // line + 1) if (c := Cache(size, n, line)).possible)
+def guessed(size: int, name: str, line: int = LINE) -> Cache | None:
+    """A cache of `size` bytes with the usual ways, or the next number that Valgrind accepts."""
+    all_ = (Cache(size, n, line) for n in range(WAYS[name], size // max(line, 1) + 1))
+    return next((one for one in all_ if one.possible), None)
 
 
 def host_cache(name: str, cpus: Path = CPUS) -> Cache:
     """`d1` or `ll`, the last one, of this host, as the kernel tells. Raises BadInput where it does not."""
-    found = {}
+    known = {}
     for index in sorted(cpus.glob("cpu0/cache/index*")):
-        words = [
-            (index / file).read_text().strip() for file in ("level", "type", "size", "coherency_line_size")
-        ]
-        if words[1] != "Instruction" and words[2].endswith("K"):
-            found[int(words[0])] = int(words[2][:-1]) * 1024, int(words[3])
-    size, line = found.get(1 if name == "d1" else max(found, default=0), (0, LINE))
-    if not size:
-        raise BadInput(f"--{name}: this host does not report the size of its cache: give SIZE,WAYS,LINE")
-    return guessed(size, WAYS[name], line)
+        names = ("level", "type", "size", "coherency_line_size")
+        level, kind, size, line = ((index / file).read_text().strip() for file in names)
+        if kind != "Instruction" and size.endswith("K"):
+            known[int(level)] = int(size[:-1]) * 1024, name, int(line)
+    of = known.get(1 if name == "d1" else max(known, default=0))
+    if found := of and guessed(*of):
+        return found
+    raise BadInput(f"--{name}: this host does not report the size of its cache: give SIZE,WAYS,LINE")
 
 
 def machine_cache(profile: Profile, name: str) -> Cache:
@@ -108,26 +110,17 @@ def machine_cache(profile: Profile, name: str) -> Cache:
     Raises BadInput where the profile has no size, or one that Valgrind refuses.
     """
     paths = ("node.l1d",) if name == "d1" else ("node.l3", "node.l2")
-    size = next((known.value for path in paths if (known := profile.get(path))), None)
-    line = profile.get("node.line")
-    line = LINE if line is None else line.value
-    if size is None or size * 1024 % line:
-        known = "unknown" if size is None else f"{size:g} KiB, not whole lines"
-        raise BadInput(f"--{name}: {paths[0]} of {profile.name} is {known}: give SIZE,WAYS,LINE")
-    if line < 16 or line & (line - 1):
-        raise BadInput(f"--{name}: {profile.name}: node.line={line}; expected a power of two from 16")
-    return guessed(round(size * 1024), WAYS[name], line)
+    size, line = (
+        next((known.value for p in of if (known := profile.get(p))), None) for of in (paths, ["node.line"])
+    )
+    line = LINE if line is None else int(line)
+    if size is not None and (found := guessed(round(size * 1024), name, line)):
+        return found
+    known = "unknown" if size is None else f"{size:g} KiB in lines of {line} B, which Valgrind refuses"
+    raise BadInput(f"--{name}: {paths[0]} of {profile.name} is {known}: give SIZE,WAYS,LINE")
 
 
 # ---------------------------------------------------------------- the simulation
-
-
-class CacheSize(BaseModel):
-    """`size` and `line` in bytes, `ways`: lines of a set."""
-
-    size: Count
-    ways: Count
-    line: Count
 
 
 class SimulatedCaches(BaseModel):
@@ -141,8 +134,8 @@ class SimulatedCaches(BaseModel):
 
     kind: Literal["simulated caches"]
     label: str = "simulated"
-    d1: CacheSize
-    ll: CacheSize
+    d1: Cache
+    ll: Cache
     threads: Annotated[int, Field(ge=1)]
     simulate_ms: Annotated[float, Field(gt=0)]
     synaptic_events: Count
@@ -221,7 +214,7 @@ def simulate(
     predicted = [caches.prediction(delivery, last.size, last.line) for delivery in made]
     each = [{n: asdict(t) for n, t in terms.items()} for terms in predicted]
     return SimulatedCaches(
-        kind="simulated caches", d1=CacheSize(**first._asdict()), ll=CacheSize(**last._asdict()),
+        kind="simulated caches", d1=first, ll=last,
         threads=threads, simulate_ms=float(run.record.description["time"]["simulate_ms"]),
         synaptic_events=sum(int(d.events) for d in made),
         first_accesses=sum(int(d.first_accesses) for d in made),
@@ -276,30 +269,24 @@ def deliveries(run: Run) -> list[Delivery]:
     populations, projections = description.network.populations, description.network.projections
     weights = [p.weights for p in projections]  # a synapse names one of them, unless each has its own
     classes = 1 if any(w.own for w in weights) else len({level for w in weights for level in w.levels})
-    arrivals = arrivals_of(run)
-    largest = max(p.size for p in populations)
+    arrivals, steps = arrivals_of(run), time.cycles * time.cycle_steps
     local = placement.neurons(description, description.placement, record.ranks, record.threads).sum(axis=2)
-    received = {p.name: 0.0 for p in populations}
-    for projection in projections:
-        received[projection.target] += projection.synapses
-    received = np.array(list(received.values()))[:, None] * local  # synapses, [population, rank]
+    names = [p.name for p in populations]
+    received = np.zeros(len(names))
+    for p in projections:
+        received[names.index(p.target)] += p.synapses
+    synapse = round(parts["synapses"] / totals.synapses) if totals.synapses else 4
+    words, largest = synapse // lines.WORD, max(p.size for p in populations)
     found = []
     for row in run.ranks.itertuples():
-        lookups = row.lookups if "lookups" in run.ranks else None
-        filtered = lookups is not None and row.synaptic_events < lookups  # lists are mostly empty
-        synapse = round(parts["synapses"] / totals.synapses) if totals.synapses else 4
+        lookups = row.lookups if "lookups" in run.ranks else 0
+        filtered = row.synaptic_events < lookups  # lists are mostly empty
         spare = lines.spare_bits(-(-row.neurons // record.threads), len(arrivals), classes)
-        shared = lookups is not None and lines.used(
-            lookups, row.synaptic_events, synapse // lines.WORD, spare
-        )
-        beyond = 0.0
-        if shared:
-            mean = row.synaptic_events / lookups
-            beyond = lines.beyond(mean, synapse // lines.WORD, spare, filtered)
-        steps = time.cycles * time.cycle_steps
+        shared = bool(lookups) and lines.used(lookups, row.synaptic_events, words, spare)
+        beyond = lines.beyond(row.synaptic_events / lookups, words, spare, filtered) if shared else 0.0
         passed = min(row.first_accesses / steps / record.threads, CHUNK) if filtered else 0.0
-        of_synapses = row.synapses / totals.synapses if totals.synapses else 0.0
         of_neurons = row.neurons / totals.neurons if totals.neurons else 0.0
+        here = local[:, int(row.rank)]
         found.append(Delivery(
             steps=steps,
             before=time.warmup_cycles * time.cycle_steps,
@@ -308,11 +295,11 @@ def deliveries(run: Run) -> list[Delivery]:
             spikes=int(row.spikes),
             neurons=int(row.neurons),
             synapse=synapse,
-            synapses=parts["synapses"] * of_synapses,
+            synapses=parts["synapses"] * (row.synapses / totals.synapses if totals.synapses else 0.0),
             starts=parts["lists"] / record.ranks,
             ring=parts["ring"] * of_neurons,
             profile=arrivals,
-            targets=_targets(local[:, int(row.rank)], received[:, int(row.rank)]),
+            targets=_targets(here, received * here),
             routes=parts["routes"] * of_neurons,
             others=parts["neurons"] * of_neurons + 4 * min(BLOCK, largest / record.ranks),
             lines_read=int(row.first_accesses if filtered else lookups) if shared else 0,
@@ -393,9 +380,9 @@ def table(found: SimulatedCaches) -> Table:
         Column("term", ""), Column("visits", "lines visited", "counted"),
         Column("predicted", "misses", "modelled"), Column("simulated", "misses", "simulated"),
     ]  # fmt: skip
-    first, last = (Cache(**c.model_dump()).option for c in (found.d1, found.ll))
-    title = f"Delivery in simulated caches: D1 {first}, last level {last} (bytes, ways, line)"
-    return Table(columns, rows, f"{title}; {len(found.ranks)} x {found.threads}")
+    caches_ = f"D1 {found.d1.option}, last level {found.ll.option} (bytes, ways, line)"
+    layout = f"{len(found.ranks)} x {found.threads}"
+    return Table(columns, rows, f"Delivery in simulated caches: {caches_}; {layout}")
 
 
 def remarks(found: SimulatedCaches) -> list[str]:
@@ -404,7 +391,5 @@ def remarks(found: SimulatedCaches) -> list[str]:
     each = f"{found.misses / found.synaptic_events:.4f}" if found.synaptic_events else "no"
     said = [f"{each} last-level misses per synaptic event (simulated{off})"]
     if found.synaptic_events and found.predicted < FITS:
-        said.append(
-            "Everything fits into the last level: expected misses of a larger network or smaller --ll."
-        )
+        said.append("Everything fits into the last level; expected a larger network or a smaller --ll.")
     return said

@@ -75,8 +75,7 @@ class Measured(NamedTuple):
     """What one round measured."""
 
     kernels: kernels.Round
-    inside: messages.Round | None
-    between: messages.Round | None
+    messages: tuple[messages.Round | None, messages.Round | None]  # within a node, between nodes
     run: runs.Round
 
 
@@ -126,32 +125,33 @@ def _rounds(site: Site, effort: Effort, folder: Path, progress: Progress, path: 
     exchanged: list[exchanges.Tables] = []
     began, longest = time.monotonic(), 0.0
 
-    def work(what: str, of: Callable[[Path], Work]) -> Work:
-        """Carries it out in a new folder; on an allocation, FAILURES of all starts may fail."""
+    def work(what: str, of: Callable[..., Work], *given: Any) -> Work:
+        """Carries it out; on an allocation, FAILURES of all starts may fail."""
         share = max((time.monotonic() - began) / max(effort.lasts_s, 1e-3), len(rounds) / MOST)
         progress(min(0.99, share), f"round {len(rounds) + 1}: {what}")
         while True:
             try:
-                return of(Path(tempfile.mkdtemp(dir=folder)))
+                return of(*given)
             except (BenchFailed, RunFailed) as reason:
                 if not site.allocated or len(failed) == FAILURES:
                     raise
                 failed.append(f"a program failed and was started again: {reason}")
+
+    def new() -> Path:
+        return Path(tempfile.mkdtemp(dir=folder))
 
     while len(rounds) < MOST:
         n, at = len(rounds), time.monotonic() - began
         if n >= FEWEST and at + longest > effort.lasts_s:
             break
         if n % effort.exchanges_every == 0:
-            ways = effort.exchange_s, effort.bytes
-            exchanged.append(work("exchanges", lambda at, ways=ways: exchanges.one_round(site, *ways, at)))
+            exchanged.append(work("exchanges", exchanges.one_round, site, effort.exchange_s, effort.bytes))
         metered = n == 0 or (rounds[0].run.record.energy is not None and n < effort.metered)
         rounds.append(Measured(
-            work("kernels", lambda at, n=n: kernels.one_round(n, site, effort.kernel_s, at)),
-            work("messages", lambda _, n=n: messages.within(site, effort.exchange_s, n == 0)),
-            work("messages", lambda _, n=n: messages.between(site, effort.exchange_s, n == 0)),
-            work("the mini-app", lambda at, metered=metered: runs.one_round(
-                site, effort.model_ms, effort.empty_ms, at, metered)),
+            work("kernels", lambda n=n: kernels.one_round(n, site, effort.kernel_s, new())),
+            work("messages", messages.one_round, site, effort.exchange_s, n == 0),
+            work("the mini-app", lambda metered=metered: runs.one_round(
+                site, effort.model_ms, effort.empty_ms, new(), metered)),
         ))  # fmt: skip
         longest = max(longest, time.monotonic() - began - at)
     progress(1.0, f"{len(rounds)} rounds")
@@ -192,7 +192,7 @@ def _values(
         values["jitter.node_spread"] = kernels.node_spread(timed, listed(sorted(timed[0].full_node)))
     else:
         unknown["jitter.node_spread"] = messages.ONE_NODE
-    inside, between = [r.inside for r in rounds if r.inside], [r.between for r in rounds if r.between]
+    inside, between = ([m for m in each if m] for each in zip(*(r.messages for r in rounds), strict=True))
     for found, why in (
         exchanges.values(exchanged, site),
         messages.values(inside, between),
@@ -226,15 +226,15 @@ def text(name: str, title: str, reference: str, made: Outcome) -> str:
 
     tree: dict[str, Any] = {"format_version": 1, "name": name, "title": title}
     for path, of in sorted(made.values.items(), key=lambda item: place(item[0])):
-        leaf = _Leaf({} if isinstance(of.value, list) else {"value": rounded(of.value)})
-        leaf |= {"unit": of.unit} if of.unit and leaf else {}
-        leaf |= {"kind": of.kind, "reference": ": ".join(filter(None, (reference, of.reference)))}
-        if not leaf.keys() & {"value"}:
-            leaf["rows"] = [[ranks, size, rounded(us)] for ranks, size, us in of.value]
-        elif of.interval:
-            low, high = POSSIBLE.get(path, (0.0, float("inf")))
-            leaf["interval"] = [rounded(min(max(end, low), high)) for end in of.interval]
-        assign(tree, path, leaf)
+        known = {"kind": of.kind, "reference": ": ".join(filter(None, (reference, of.reference)))}
+        if isinstance(of.value, list):
+            leaf = known | {"rows": [[ranks, size, rounded(us)] for ranks, size, us in of.value]}
+        else:
+            leaf = {"value": rounded(of.value), **({"unit": of.unit} if of.unit else {}), **known}
+            if of.interval:
+                low, high = POSSIBLE.get(path, (0.0, float("inf")))
+                leaf["interval"] = [rounded(min(max(end, low), high)) for end in of.interval]
+        assign(tree, path, _Leaf(leaf))
     lines = [f"# {reference}. Intervals: where one more repetition is expected (95 %)."]
     lines += [f"# Warning: {warning}" for warning in made.warnings]
     lines += [f"# Unknown: {path}: {reason}" for path, reason in sorted(made.unknown.items())]

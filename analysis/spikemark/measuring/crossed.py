@@ -8,27 +8,12 @@ al. 2006, doi:10.1145/1128022.1128064).
 """
 
 import math
-from dataclasses import dataclass
 
 from spikemark.machines.profile import Profile
 from spikemark.quantities.words import number
 
 GROUPS = {"one_core": "bandwidth_core", "full_node": "bandwidth"}  # with the bandwidth that a core shares
-MEMORY, MISS = ("t_next",), ("t_first",)
-
-
-@dataclass(frozen=True)
-class Crossed:
-    """A kernel time in ns, measured on a machine, and predicted from that of another one."""
-
-    path: str
-    predicted: float
-    measured: float
-
-    @property
-    def factor(self) -> float:
-        """Predicted over measured."""
-        return self.predicted / self.measured
+MEMORY, MISS = "t_next", "t_first"
 
 
 def scale(path: str, source: Profile, target: Profile, sheet: bool = True) -> float:
@@ -39,21 +24,26 @@ def scale(path: str, source: Profile, target: Profile, sheet: bool = True) -> fl
 
     _, group, kernel, *_ = path.split(".")
     factor = ratio("node.clock")
-    if sheet and kernel in MEMORY:
+    if sheet and kernel == MEMORY:
         cores = ratio("node.cores") if group == "full_node" else 1.0
         factor = max(factor, ratio(f"node.{GROUPS[group]}") / cores)
-    if sheet and kernel in MISS:
+    if sheet and kernel == MISS:
         factor *= math.sqrt(ratio("node.l3") / ratio("node.l3_cores"))
     return factor
 
 
-def crossed(source: Profile, target: Profile, group: str = "full_node", sheet: bool = True) -> list[Crossed]:
-    """All kernel times of a group that both machines have, each predicted for `target`."""
-    paths = [path for path in source.values if path.startswith(f"kernels.{group}.") and target.get(path)]
-    return [
-        Crossed(path, source.get(path).value * scale(path, source, target, sheet), target.get(path).value)
-        for path in paths
-    ]
+def crossed(
+    source: Profile, target: Profile, group: str = "full_node", sheet: bool = True
+) -> dict[str, float]:
+    """Predicted over measured time for the kernels of a group that both machines have, by path."""
+    both = {
+        path: (source.get(path), target.get(path))
+        for path in source.values
+        if path.startswith(f"kernels.{group}.")
+    }
+    return {
+        path: a.value * scale(path, source, target, sheet) / b.value for path, (a, b) in both.items() if b
+    }
 
 
 def rows(one: Profile, other: Profile) -> list[str]:
@@ -63,10 +53,10 @@ def rows(one: Profile, other: Profile) -> list[str]:
     heads = ["kernel time, full node", f"{one.name} (ns)", f"{other.name} (ns)", *heads]
     lines = [f"| {' | '.join(heads)} |", "| --- |" + " ---: |" * (len(heads) - 1)]
     columns = [crossed(a, b, sheet=sheet) for a, b, sheet in ways]
-    for each in zip(*columns, strict=True):
-        cells = [f"`{each[0].path.split('.', 2)[2]}`", number(each[2].measured), number(each[0].measured)]
-        lines.append(f"| {' | '.join([*cells, *(f'× {c.factor:.2f}' for c in each)])} |")
-    off = [sorted(max(c.factor, 1 / c.factor) for c in column) for column in columns]
+    for path in columns[0]:
+        cells = [f"`{path.split('.', 2)[2]}`", *(number(each.get(path).value) for each in (one, other))]
+        lines.append(f"| {' | '.join([*cells, *(f'× {column[path]:.2f}' for column in columns)])} |")
+    off = [sorted(max(factor, 1 / factor) for factor in column.values()) for column in columns]
     for word, place in (("median", len(off[0]) // 2), ("largest", -1)):
         cells = [f"**{word} error**", "", "", *(f"factor {each[place]:.2f}" for each in off)]
         lines.append(f"| {' | '.join(cells)} |")

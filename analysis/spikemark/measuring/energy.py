@@ -5,7 +5,6 @@ Gross comes first: procurement rules (EE HPC WG) do not let idle be subtracted. 
 the sampler beside the run, from a meter outside (meter.py), or is modelled from a machine profile.
 """
 
-import csv
 import hashlib
 import math
 from dataclasses import asdict, dataclass, field, replace
@@ -19,7 +18,7 @@ from spikemark import machines
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
 from spikemark.core.files import write_atomically, write_json
-from spikemark.core.reading import read_json, read_text
+from spikemark.core.reading import read_json
 from spikemark.models import power
 from spikemark.models.power import Sampling, Trace
 from spikemark.quantities.quantity import Quantity, difference, missing
@@ -30,7 +29,8 @@ from spikemark.records.record import Run
 from spikemark.records.results import Results, beside
 from spikemark.running.energy import COLUMNS
 
-from .meter import Source, Span, Timeline, source, timeline
+from .meter import Source, Span, Timeline, source, timeline, trace
+from .meter import table as table_of
 
 ADVICE = "`spikemark run` with record.energy=true reads a meter; --power FILE.csv takes that of another"
 NOT_ASKED = "energy was not asked for (record.energy is false)"
@@ -100,7 +100,6 @@ class Reached(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The level."""
         return f"level {self.level}" if self.level else "below level 1"
 
     @property
@@ -130,8 +129,8 @@ def reached(sampling: Sampling, trace: Trace, at: Timeline, idle: bool, at_wall:
          sampling.readings >= CORE_READINGS),
         (2, "1c idle power", "measured", "measured" if idle else "missing", idle),
     )]  # fmt: skip
-    met = {n: all(c.met for c in criteria if c.level == n) for n in (1, 2)}
-    return Reached(met[1] + (met[1] and met[2]), criteria)
+    met = [all(c.met for c in criteria if c.level == n) for n in (1, 2)]
+    return Reached(met[0] + all(met), criteria)
 
 
 # ---------------------------------------------------------------- energy
@@ -181,12 +180,8 @@ class Energy:
     def values(self) -> dict[str, Quantity]:
         """All of VALUES."""
         lasts, gross, net = self.duration_s, self.gross_j, self.net_j
-        found = {
-            "gross_j": gross, "idle_w": self.idle_w, "idle_j": self.idle_w.times(lasts, "J"), "net_j": net,
-            "mean_w": gross.times(1 / lasts, "W"), "gross_delay_js": gross.times(lasts, "J s"),
-            "net_delay_js": net.times(lasts, "J s"),
-        }  # fmt: skip
-        return {name: found[name] for name in VALUES}
+        found = gross, gross.times(1 / lasts, "W"), self.idle_w, self.idle_w.times(lasts, "J"), net
+        return dict(zip(VALUES, (*found, gross.times(lasts, "J s"), net.times(lasts, "J s")), strict=True))
 
     @property
     def reason(self) -> str | None:
@@ -196,14 +191,13 @@ class Energy:
     @property
     def per_event(self) -> list[PerEvent]:
         """Energies for both definitions of an event; Simula et al. 2019 do not say which one they used."""
-        totals = self.run.record.totals
+        totals, none = self.run.record.totals, missing("no synaptic event", "µJ")
         counts = {"recurrent": totals.synaptic_events,
                   "recurrent + external": totals.synaptic_events + totals.external_events}  # fmt: skip
-
-        def each(energy: Quantity, events: int) -> Quantity:
-            return energy.times(1e6 / events, "µJ") if events else missing("no synaptic event", "µJ")
-
-        return [PerEvent(name, n, each(self.gross_j, n), each(self.net_j, n)) for name, n in counts.items()]
+        return [
+            PerEvent(name, n, *(e.times(1e6 / n, "µJ") if n else none for e in (self.gross_j, self.net_j)))
+            for name, n in counts.items()
+        ]
 
 
 def measured(run: Run, of: Source) -> Energy:
@@ -220,21 +214,19 @@ def of_run(run: Run) -> Energy:
 
     Raises BadInput for bad files.
     """
-    if (from_meter := _kept(run)) is not None:
-        return measured(run, from_meter)
-    about, found = run.record.energy, None
+    about = run.record.energy
+    if (kept := _kept(run)) is not None:
+        return measured(run, kept)
     if about is None:
         why = run.record.energy_reason or NOT_ASKED
     elif about.status != "ok":
         why = about.reason or f"the meter {about.source} was {about.status}"
-    else:
-        made = own(run)
+    elif not (made := own(run)).trace.covers(*made.timeline.measured):
         why = f"the readings of {made.name} end before the measured part does"
-        if made.trace.covers(*made.timeline.measured):
-            found = measured(run, made)
-            why = f"the meter {made.name}: {found.gross_j.reason}"
-    if found is not None and found.gross_j:
+    elif (found := measured(run, made)).gross_j:
         return found
+    else:
+        why = f"the meter {made.name}: {found.gross_j.reason}"
     return Energy(run, None, run.record.timing.simulate_s, missing(why, "J"), missing(why, "W"))
 
 
@@ -251,37 +243,13 @@ def own(run: Run) -> Source:
 
 def readings(path: Path) -> dict[tuple[str, str], Trace]:
     """The traces of a file like energy.csv, by node and channel. Raises BadInput naming the line."""
-    rows = list(csv.DictReader(read_text(path, "a run with energy in its record has it").splitlines()))
-    if not rows or not {*COLUMNS} <= {*rows[0]}:
+    rows, traces = table_of(path, "a run with energy in its record has it"), {}
+    if not len(rows) or not {*COLUMNS} <= {*rows}:
         raise BadInput(f"{path}: truncated; expected the columns {', '.join(COLUMNS)} and a line of them")
-    grouped: dict[tuple[str, str], list[tuple[int, dict]]] = {}
-    for line, row in enumerate(rows, 2):
-        grouped.setdefault((row["node"], row["channel"]), []).append((line, row))
-    return {key: _trace(own_rows, path) for key, own_rows in grouped.items()}
-
-
-def _trace(rows: list[tuple[int, dict]], path: Path) -> Trace:
-    unit = "energy_j" if rows[0][1]["energy_j"] else "power_w"
-    rises = {"time_s": ", larger than before", "energy_j": ", no less than before", "power_w": ""}
-    kept: dict[str, list[float]] = {"time_s": [], unit: []}
-    for line, row in rows:
-        for name, values in kept.items():
-            try:
-                value = float(row[name])
-            except (TypeError, ValueError):
-                value = math.nan
-            last = values[-1] if values else -math.inf
-            falls = {"time_s": value <= last, "energy_j": value < last, "power_w": False}[name]
-            if falls or not 0 <= value < math.inf:
-                expected = f"a number >= 0{rises[name]}"
-                raise BadInput.of(name, row[name], expected, file=f"{path}: line {line}")
-            values.append(value)
-    if len(rows) < 2:
-        raise BadInput(f"{path}: line {rows[0][0]}: one reading of this channel; expected two or more")
-    times, values = np.array(kept["time_s"]), np.array(kept[unit])
-    if unit == "energy_j":
-        return Trace(times, counter_j=values)
-    return Trace(times, power_w=values, step_w=power.rounding_w(values))
+    for key, own in rows.groupby(["node", "channel"], sort=False):
+        unit = "energy_j" if own["energy_j"].iloc[0] else "power_w"
+        traces[key] = trace(path, own["time_s"], own[unit], counter=unit == "energy_j")
+    return traces
 
 
 # ---------------------------------------------------------------- power of a meter, kept for a run of a sweep

@@ -5,7 +5,6 @@ miniapp/FORMAT.md states the JSON of the program. A table of times has a row per
 medians over the rounds of a repetition.
 """
 
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,14 +19,13 @@ from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically
 from spikemark.core.lock import locked
-from spikemark.launch.process import watch
 from spikemark.machines.fields import BETWEEN, FULL, LAYOUTS, WITHIN
 from spikemark.machines.profile import Value
 from spikemark.models.latency_bandwidth import FEWEST, LatencyBandwidth
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number
 
-from .kernels import BenchFailed, failed, read_output
+from .kernels import BenchFailed, read_json, run
 from .messages import ALONE, ONE_NODE
 from .site import Site, measured
 
@@ -101,22 +99,13 @@ def default_ranks(cores: int) -> list[int]:
     return sorted({2**k for k in range(cores.bit_length())} | {cores})
 
 
-def measure(layout: launch.Layout, options: dict[str, Any], near: Path | None = None,
-            launcher: str | None = None) -> tuple[pd.DataFrame, list[str]]:  # fmt: skip
-    """Times on one layout of ranks. `options`: of bench_exchange; `near`: a folder that all nodes see.
-
-    Raises BadInput for what bench_exchange or the launcher refuses, BenchFailed if it fails.
-    """
-    program = str(places.program("bench_exchange"))
-    given = [part for name, value in options.items() for part in (f"--{name}", str(value))]
-    with tempfile.TemporaryDirectory(prefix=".exchanges-", dir=near) as workspace:
-        file = Path(workspace).absolute() / "raw.json"
-        finished = watch(launch.launch(launcher, [program, *given, "--out", str(file)], layout), LIMIT_S)
-        if finished.status != 0:
-            if finished.refusal is not None:
-                raise BadInput(finished.refusal)
-            raise failed(program, finished)
-        return read_output(program, file, repetitions)
+def measure(
+    layout: launch.Layout, options: dict[str, Any], launcher: str | None = None
+) -> tuple[pd.DataFrame, list[str]]:
+    """Times on one layout of ranks. `options`: of bench_exchange. Raises as `kernels.run`."""
+    program = [str(places.program("bench_exchange"))]
+    program += [part for name, value in options.items() for part in (f"--{name}", str(value))]
+    return read_json(program[0], run(program, layout, LIMIT_S, launcher), repetitions)
 
 
 @dataclass(frozen=True)
@@ -144,7 +133,7 @@ def bench(
         for done, n in enumerate(numbers):
             progress(done, len(numbers))
             layout = launch.Layout(n, ranks_per_node=ranks_per_node)
-            found, skipped = measure(layout, options or {}, out, launcher)
+            found, skipped = measure(layout, options or {}, launcher)
             notes += [f"{counted(n, 'rank')}: {line}" for line in skipped]
             if n > cores:
                 found["oversubscribed"] = True
@@ -229,7 +218,7 @@ def shown(times: pd.DataFrame) -> Table:
 Tables = dict[str, pd.DataFrame]
 
 
-def one_round(site: Site, seconds: float, sizes: tuple[int, ...], folder: Path) -> Tables:
+def one_round(site: Site, seconds: float, sizes: tuple[int, ...]) -> Tables:
     """One repetition for a calibration; nothing on one core alone. Raises BenchFailed."""
     options = {"filter": f"^({'|'.join(CALIBRATED)})$", "bytes": ",".join(map(str, sizes)),
                "repetitions": 1, "min-time": seconds}  # fmt: skip
@@ -240,7 +229,7 @@ def one_round(site: Site, seconds: float, sizes: tuple[int, ...], folder: Path) 
     }
     found: Tables = {}
     for layout, (ranks, each) in ways.items():
-        tables = [measure(launch.Layout(n, ranks_per_node=each), options, folder)[0] for n in ranks]
+        tables = [measure(launch.Layout(n, ranks_per_node=each), options)[0] for n in ranks]
         if tables:
             found[layout] = pd.concat(tables)
     return found

@@ -4,7 +4,7 @@ Names are `KERNEL/size:N`, times are nanoseconds per item. `spikemark bench` run
 repetitions in random order; a calibration runs it in rounds, on one core and on every core of the nodes.
 """
 
-import contextlib
+import json
 import re
 import subprocess
 import tempfile
@@ -22,8 +22,7 @@ from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically
 from spikemark.core.lock import locked
-from spikemark.core.reading import read_json
-from spikemark.launch import Layout
+from spikemark.launch import Launch, Layout
 from spikemark.launch.process import Finished, started, watch
 from spikemark.machines.profile import Value
 from spikemark.models import delivery_time
@@ -46,9 +45,9 @@ CALIBRATED = (
     rf"^{DRAWN}/size:({'|'.join(map(str, SIZES))})$|^update_[a-z]+_[a-z_]+/size:{BLOCK}$"
     rf"|^collocate/size:{COLLOCATED}$|^{EXTERNAL}/size:{BLOCK}$|^(clock|triad)/"
 )
-#: Writes the times of a copy to a file of its own, named after its node. (The shell stays, since tests give
-#: each program of a launcher the name of its node once.)
-COPY = 'folder=$1; shift; "$@" --benchmark_out="$folder/$(uname -n).$$.json"; exit $?'
+#: Writes the times of a copy to a file of its own, named after its node, and ends it when it is ended itself.
+#: (The shell stays, since tests give each program of a launcher the name of its node once.)
+COPY = 'folder=$1; shift; "$@" --benchmark_out="$folder/$(uname -n).$$.json" & trap "kill $!" TERM; wait $!'
 
 #: Kernel and size -> ns per item.
 Times = dict[tuple[str, int], float]
@@ -65,13 +64,26 @@ def failed(program: str, finished: Finished) -> BenchFailed:
     return BenchFailed(f"{program}: {ended}{finished.reason}")
 
 
-def read_output(program: str, file: Path, read: Callable[[Any], Any]) -> Any:
+def read_json(program: str, text: str, read: Callable[[Any], Any]) -> Any:
     """What `read` makes of the JSON that a program wrote. Raises BenchFailed if it cannot."""
     try:
-        return read(read_json(file))
-    except (BadInput, KeyError, TypeError, ValueError) as error:
+        return read(json.loads(text))
+    except (KeyError, TypeError, ValueError) as error:  # BadInput, too
         reason = f"{type(error).__name__}: {error}"
         raise BenchFailed(f"{program}: exit status 0, but no valid JSON: {reason}") from None
+
+
+def run(program: list[str], layout: Layout, limit_s: float = LIMIT_S, launcher: str | None = None) -> str:
+    """What a bench prints, started on a layout of ranks.
+
+    Raises BadInput for what it or the launcher refuses, BenchFailed if it fails.
+    """
+    finished = watch(launch.launch(launcher, program, layout), limit_s)
+    if finished.refusal is not None:
+        raise BadInput(finished.refusal)
+    if finished.status != 0:
+        raise failed(program[0], finished)
+    return finished.output
 
 
 def repetitions(content: Any) -> tuple[pd.DataFrame, list[str]]:
@@ -84,9 +96,7 @@ def repetitions(content: Any) -> tuple[pd.DataFrame, list[str]]:
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise BadInput("benchmarks: expected a list of objects, as Google Benchmark writes it")
     rows, dropped = [], {}
-    for entry in entries:
-        if entry.get("run_type") == "aggregate":
-            continue
+    for entry in (entry for entry in entries if entry.get("run_type") != "aggregate"):
         name, rate = str(entry.get("run_name", entry.get("name"))), entry.get("items_per_second")
         parts = NAME.fullmatch(name)
         clock = "real" if parts and set(parts["options"].split("/")) & WALL_CLOCK else "cpu"
@@ -95,10 +105,10 @@ def repetitions(content: Any) -> tuple[pd.DataFrame, list[str]]:
         if entry.get("error_occurred") or entry.get("skipped") or not parts or not good:
             why = entry.get("error_message") or entry.get("skip_message") or "no name, no items or no time"
             dropped[name] = f"{name}: dropped: {why}"
-            continue
-        item = str(entry.get("label") or "item").removeprefix("per ")
-        ns = 1e9 / rate  # whatever the time_unit, which both times share
-        rows.append((parts["kernel"], int(parts["size"]), item, ns, ns * times[0] / times[1]))
+        else:
+            item, ns = str(entry.get("label") or "item").removeprefix("per "), 1e9 / rate
+            # Both times share a unit.
+            rows.append((parts["kernel"], int(parts["size"]), item, ns, ns * times[0] / times[1]))
     return pd.DataFrame(rows, columns=["kernel", "size", "item", "ns", "real_ns"]), [*dropped.values()]
 
 
@@ -121,11 +131,9 @@ class Bench:
             item=("item", "first"), repetitions=("ns", "size"), median_ns=("ns", "median"),
             q1_ns=("ns", lambda ns: ns.quantile(0.25)), q3_ns=("ns", lambda ns: ns.quantile(0.75)),
         ).reset_index()  # fmt: skip
-        first = ["deliver_bound", BOUND, DELIVER]
-        order = found["kernel"].map(lambda k: (first.index(k) if k in first else len(first), k))
-        return (
-            found.assign(order=order).sort_values(["order", "size"], ignore_index=True).drop(columns="order")
-        )
+        first = found["kernel"].map({"deliver_bound": 0, BOUND: 1, DELIVER: 2}).fillna(3)
+        order = ["first", "kernel", "size"]
+        return found.assign(first=first).sort_values(order, ignore_index=True).drop(columns="first")
 
     @property
     def ratios(self) -> pd.DataFrame:
@@ -161,7 +169,7 @@ def bench(out: Path, repetitions_: int = 5, pattern: str = "", min_time_s: float
                "enable_random_interleaving": "true", "report_aggregates_only": "false",
                "color": "false", "out_format": "json"}  # fmt: skip
     with locked(out), tempfile.TemporaryDirectory(dir=out, prefix=".bench-") as workspace:
-        options["out"] = Path(workspace) / "raw.json"
+        options["out"] = file = Path(workspace) / "raw.json"
         command = [program, *(f"--benchmark_{name}={value}" for name, value in options.items())]
         waiting = set(names)
         with tempfile.TemporaryFile("w+", errors="replace") as errors:
@@ -169,12 +177,12 @@ def bench(out: Path, repetitions_: int = 5, pattern: str = "", min_time_s: float
                 for line in process.stdout:
                     waiting.discard(line.split(maxsplit=1)[0] if line.strip() else "")
                     progress(len(names) - len(waiting), len(names))
+            errors.seek(0)
             if process.wait():
-                errors.seek(0)
                 raise failed(program, Finished(process.returncode, "", errors.read()))
-        rows, dropped = read_output(program, options["out"], repetitions)
+        rows, dropped = read_json(program, file.read_text(), repetitions)
         raw = out / f"kernels-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json"
-        write_atomically(raw, options["out"].read_text())
+        write_atomically(raw, file.read_text())
     if not len(rows):
         raise BenchFailed(f"no kernel gave a time, see {raw}: {dropped[0] if dropped else 'it is empty'}")
     return Bench(rows, raw, dropped)
@@ -182,10 +190,10 @@ def bench(out: Path, repetitions_: int = 5, pattern: str = "", min_time_s: float
 
 def _list(program: str, pattern: str) -> list[str]:
     command = [program, "--benchmark_list_tests=true", f"--benchmark_filter={pattern}"]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
-    if done.returncode:
-        raise failed(program, Finished(done.returncode, "", done.stderr))
-    return [line.strip() for line in done.stdout.splitlines() if line.strip()]
+    done = watch(Launch(command), LIMIT_S)
+    if done.status != 0:
+        raise failed(program, done)
+    return [line.strip() for line in done.output.splitlines() if line.strip()]
 
 
 def table(found: Bench) -> Table:
@@ -214,57 +222,31 @@ class Round:
 def one_round(number: int, site: Site, seconds: float, folder: Path) -> Round:
     """Round `number` of CALIBRATED, `seconds` per kernel at least; files go to `folder`. Raises BenchFailed.
 
-    First one core, on this host another one in each round; then all cores at once, with pinned copies.
+    First one core, on this host another one in each round; then all cores at once.
     """
     program = [str(places.program("bench_kernels")), f"--benchmark_filter={CALIBRATED}"]
     program += [f"--benchmark_min_time={seconds}", "--benchmark_out_format=json"]
-    if site.allocated:
-        alone = _started(program, site.one_each(), folder / "one-core")
-        every = _started(program, site.full(), folder / "full-node")
-    else:
-        cpus = launch.core_threads()
-        alone = {"": _pinned(program, [cpus[number % len(cpus)]], folder)}
-        every = {"": _pinned(program, cpus, folder)}
+    cpus = launch.core_threads()
+    pinned = [] if site.allocated else ["taskset", "-c", str(cpus[number % len(cpus)])]
+    alone = _copies([*pinned, *program], site.one_each(), folder / "one-core")
+    every = _copies(program, site.full(), folder / "full-node")
     return Round({node: times[0] for node, times in alone.items()}, every)
 
 
-def _started(program: list[str], layout: Layout, folder: Path) -> dict[str, list[Times]]:
-    """One copy for each rank of a layout, by node."""
+def _copies(program: list[str], layout: Layout, folder: Path) -> dict[str, list[Times]]:
+    """Times of one copy for each rank of a layout, by node."""
     folder.mkdir()
-    start = launch.launch(None, ["sh", "-c", COPY, "sh", str(folder), *program], layout)
-    finished = watch(start, LIMIT_S)
-    if finished.status != 0:
-        raise failed(program[0], finished)
+    run(["sh", "-c", COPY, "sh", str(folder), *program], layout)
     found: dict[str, list[Times]] = {}
     for file in sorted(folder.iterdir()):
-        found.setdefault(file.name.rsplit(".", 2)[0], []).append(_read(program[0], file))
-    copies = sum(map(len, found.values()))
-    if copies != layout.ranks:
-        raise BenchFailed(f"{program[0]}: {copies} of {layout.ranks} copies left times in {folder}")
+        rows, dropped = read_json("bench_kernels", file.read_text(), repetitions)
+        if dropped:
+            raise BenchFailed(f"bench_kernels: {dropped[0]}")
+        times = {(row.kernel, row.size): row.ns for row in rows.itertuples()}
+        found.setdefault(file.name.rsplit(".", 2)[0], []).append(times)
+    if (copies := sum(map(len, found.values()))) != layout.ranks:
+        raise BenchFailed(f"bench_kernels: {copies} of {layout.ranks} copies left times in {folder}")
     return found
-
-
-def _pinned(program: list[str], cpus: list[int], folder: Path) -> list[Times]:
-    """One copy pinned to each of `cpus` of this host, all at the same time; ends them when interrupted."""
-    files = [folder / f"kernels-{cpu}.json" for cpu in cpus]
-    with contextlib.ExitStack() as stack:
-        copies = []
-        for cpu, file in zip(cpus, files, strict=True):
-            command = ["taskset", "-c", str(cpu), *program, f"--benchmark_out={file}"]
-            streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-            copies.append(stack.enter_context(started(command, **streams)))
-        errors = [copy.communicate()[1] for copy in copies]
-    for copy, text in zip(copies, errors, strict=True):
-        if copy.returncode:
-            raise failed(program[0], Finished(copy.returncode, "", text))
-    return [_read(program[0], file) for file in files]
-
-
-def _read(program: str, file: Path) -> Times:
-    rows, dropped = read_output(program, file, repetitions)
-    if dropped:
-        raise BenchFailed(f"{program}: {dropped[0]}")
-    return {(row.kernel, row.size): row.ns for row in rows.itertuples()}
 
 
 def values(rounds: list[Round]) -> dict[str, Value]:
@@ -346,11 +328,9 @@ def node_spread(rounds: list[Round], listed: str) -> Value:
     """`jitter.node_spread`: SD of the nodes' times over their mean; for two nodes or more."""
     names, ratios = _factors(rounds)
     middle = np.median(ratios, axis=0)
-    slowest, fastest = names[int(middle.argmax())], names[int(middle.argmin())]
-    detail = (
-        f"kernel times on {listed}, all cores busy; {slowest} takes {middle.max():.3f} times the mean,"
-        f" {fastest} {middle.min():.3f}"
-    )
+    slow, fast = int(middle.argmax()), int(middle.argmin())
+    ends = f"{names[slow]} takes {middle[slow]:.3f} times the mean, {names[fast]} {middle[fast]:.3f}"
+    detail = f"kernel times on {listed}, all cores busy; {ends}"
     return repeated([float(each.std(ddof=1)) for each in ratios], "1", detail)
 
 
@@ -358,9 +338,10 @@ def slow_nodes(rounds: list[Round]) -> list[str]:
     """A line for each node that is slower than the median node in every round, typically by SLOW."""
     names, ratios = _factors(rounds)
     relative = ratios / np.median(ratios, axis=1, keepdims=True)
+    factors = zip(names, np.median(relative, axis=0), relative.min(axis=0), strict=True)
     named = [
         f"node {name} is slow: kernels take {factor:.2f} times as long as on the median node"
-        for name, factor, least in zip(names, np.median(relative, axis=0), relative.min(axis=0), strict=True)
+        for name, factor, least in factors
         if factor >= SLOW and least > 1
     ]
     more = len(named) - MOST_NAMED

@@ -4,20 +4,17 @@ Both ends of a pair are on one node, or each is the only rank of its node. Of se
 the median; the reference names the fastest and the slowest pair.
 """
 
-import json
+from collections import defaultdict
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from spikemark import launch
 from spikemark.core import places
-from spikemark.launch.process import watch
 from spikemark.machines.profile import Value
 
-from .kernels import BenchFailed, failed
+from .kernels import read_json, run
 from .site import Site, listed, measured, repeated
 
-LIMIT_S = 3600
 LARGE, LARGEST, MANY = 1 << 20, 1 << 22, 64  # bytes, bytes, messages; of bench/bench_messages_times.c
 PAIRS = 32  # of nodes, at most, between which messages are timed
 FEWEST_AT_ONCE = 2  # pairs of nodes that can disturb each other
@@ -45,45 +42,33 @@ class Round(NamedTuple):
     eager: int | None
 
 
-def within(site: Site, seconds: float, first: bool) -> Round | None:
-    """Measures between the first and the last core of a node; None on a single core. Raises BenchFailed."""
-    if site.cores < 2:
-        return None
-    return _run(site.full(1), seconds, ["--eager"] if first and site.nodes == 1 else [])
+def one_round(site: Site, seconds: float, first: bool) -> tuple[Round | None, Round | None]:
+    """Measures between the first and the last core of a node, and between nodes; None where there is one.
 
-
-def between(site: Site, seconds: float, first: bool) -> Round | None:
-    """Measures between nodes, pair by pair and half of them at once; None on one node. Raises BenchFailed."""
-    if site.nodes < 2:
-        return None
-    options = ["--pairs", str(PAIRS), *["--bisection"] * (site.nodes >= 2 * FEWEST_AT_ONCE)]
-    return _run(site.one_each(), seconds, options + ["--eager"] * first)
-
-
-def _run(layout: launch.Layout, seconds: float, options: list[str]) -> Round:
-    program = str(places.program("bench_messages"))
-    command = [program, "--repetitions", "1", "--min-time", str(seconds), *options]
-    finished = watch(launch.launch(None, command, layout), LIMIT_S)
-    if finished.status != 0:
-        raise failed(program, finished)
-    try:
-        return read(json.loads(finished.output))
-    except (ValueError, KeyError, TypeError) as error:
-        raise BenchFailed(f"{program}: exit status 0, but no valid JSON: {error}") from None
+    Between nodes, pair by pair and half of them at once. Raises BenchFailed.
+    """
+    several = ["--pairs", str(PAIRS), *["--bisection"] * (site.nodes >= 2 * FEWEST_AT_ONCE)]
+    ways = (
+        (site.cores, site.full(1), ["--eager"] * (first and site.nodes == 1)),
+        (site.nodes, site.one_each(), several + ["--eager"] * first),
+    )
+    program = [str(places.program("bench_messages")), "--repetitions", "1", "--min-time", str(seconds)]
+    return tuple(
+        read_json(program[0], run([*program, *options], layout), read) if number > 1 else None
+        for number, layout, options in ways
+    )
 
 
 def read(content: Any) -> Round:
     """Reads a repetition from the JSON of bench_messages. Raises ValueError, KeyError or TypeError."""
-    pairs: dict[Pair, Times] = {}
-    alone: dict[Pair, Times] = {}
-    crowded: dict[Pair, Times] = {}
+    pairs, alone, crowded = defaultdict(dict), defaultdict(dict), defaultdict(dict)
     for m in content["measurements"]:
         key, pair, seconds = (m["bytes"], m["messages"]), tuple(m["pair"]), float(m["round_s"])
         if m["at_once"] > 1:
-            crowded.setdefault(pair, {})[key] = seconds
+            crowded[pair][key] = seconds
         else:
-            pairs.setdefault(pair, {}).setdefault(key, seconds)
-            alone.setdefault(pair, {})[key] = seconds  # the last one, beside those at once
+            pairs[pair].setdefault(key, seconds)
+            alone[pair][key] = seconds  # the last one, beside those at once
     whole = {pair: times for pair, times in pairs.items() if (0, 1) in times}
     halves = {pair: (alone[pair], times) for pair, times in crowded.items()}
     return Round(content["nodes"], whole, halves, content["eager_bytes"])

@@ -4,6 +4,7 @@ A file is placed by the clocks, if both tell the time since the Unix epoch, or b
 the run begins, which Simula et al. 2019 found by eye (`--align knee`).
 """
 
+import contextlib
 import csv
 import math
 import re
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from spikemark.core.errors import BadInput, shown
 from spikemark.core.reading import read_text
@@ -96,9 +98,71 @@ class Source:
         return power.total(list(self.traces.values()))
 
 
+# ---------------------------------------------------------------- tables of readings
+
+MOST = 1e15  # in any unit of power or energy, and of times in s
+A_TIME = "a number or a time such as 2026-01-31T12:00:00.5+01:00, later than the one before"
+OPEN = r"\d{4}-?[\dW-]+[T ][\d:.,]+|\d{4}-[\dW-]+"  # a moment without its time zone
+
+
+def table(path: Path, advice: str = "") -> pd.DataFrame:
+    """The cells of a CSV by line, without empty lines and comments; the columns are named after their line.
+
+    Raises BadInput, with `advice` for a file that is not there.
+    """
+    reader = csv.reader(read_text(path, advice).removeprefix("\ufeff").splitlines())
+    try:
+        rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
+    except csv.Error as error:
+        raise BadInput(f"{path}: line {reader.line_num}: not CSV: {error}") from None
+    rows = [(n, row) for n, row in rows if any(row) and not row[0].startswith("#")] or [(1, [])]
+    (first, names), *rows = rows
+    if twice := [name for name in names if names.count(name) > 1]:
+        line = f"{path}: line {first}: column {twice[0]!r} occurs twice"
+        raise BadInput(f"{line}; expected a name of its own for each")
+    for line, row in rows:
+        if len(row) != len(names):
+            expected = f"expected {len(names)}, as in the first line"
+            raise BadInput(f"{path}: line {line}: {len(row)} fields; {expected}")
+    return pd.DataFrame(
+        [row for _, row in rows], [line for line, _ in rows], pd.Index(names, name=first), str
+    )
+
+
+def trace(path: Path, times: pd.Series, values: pd.Series, factors: tuple[float, float] = (1.0, 1.0),
+          counter: bool = False) -> Trace:  # fmt: skip
+    """Readings of power or, with `counter`, of energy in two columns of a table.
+
+    `factors`: s per unit of the numbers among the times, and W or J per unit of the values. Raises BadInput
+    naming the line, the value and what is expected.
+    """
+    if len(times) < 2:
+        where = "".join(f"line {line}: " for line in times.index)
+        raise BadInput(f"{path}: {where}{len(times)} readings; expected two or more")
+    time_s, found = (pd.to_numeric(of, errors="coerce").to_numpy(float) for of in (times, values))
+    time_s = time_s * factors[0]
+    for i in np.flatnonzero(np.isnan(time_s)):
+        with contextlib.suppress(ValueError, OverflowError):
+            when = datetime.fromisoformat(times.iloc[i])
+            time_s[i] = (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+    good = np.abs(time_s) <= MOST
+    good[1:] &= time_s[1:] > time_s[:-1]
+    _check(path, times, good, A_TIME)
+    good = (found >= 0) & (found <= MOST)
+    if counter:
+        good[1:] &= found[1:] >= found[:-1]
+    _check(path, values, good, f"a number from 0 to {MOST:g}" + ", not falling" * counter)
+    found = found * factors[1]
+    return Trace(time_s, found) if counter else Trace(time_s, None, found, power.rounding_w(found))
+
+
+def _check(path: Path, column: pd.Series, good: np.ndarray, expected: str) -> None:
+    for line, text in column[~good].head(1).items():
+        raise BadInput.of(column.name, text, expected, file=f"{path}: line {line}")
+
+
 # ---------------------------------------------------------------- the CSV of a meter
 
-MOST = 1e15  # in any unit of power, and of times in s
 #: Units as people write them; not MW, which is no power of anything measured here.
 WATTS = {"mW": 1e-3, "W": 1.0, "kW": 1e3, "mw": 1e-3, "w": 1.0, "kw": 1e3,
          **dict.fromkeys(("watt", "watts", "Watt", "Watts"), 1.0)}  # fmt: skip
@@ -107,7 +171,6 @@ TIMES = ("time", "timestamp", "datetime", "date_time", "date", "epoch", "epochti
 POWER = re.compile(r"power|watt", re.IGNORECASE)  # surely power, so that a missing unit is an error
 LABELS = ("node", "host", "outlet", "sensor", "channel")  # columns that tell the rows of several meters apart
 UNIT = re.compile(r"(?P<base>.*?)(?:\s*[\[(]\s*(?P<bracket>\w+)\s*[\])]|[_\s](?P<bare>\w+))?\s*")
-A_TIME = "a number, or a time such as 2026-01-31T12:00:00.5+01:00"
 
 
 class Header(NamedTuple):
@@ -126,120 +189,63 @@ def _parted(name: str) -> tuple[str, str]:
 
 def read_header(names: list[str], where: str) -> Header:
     """What the columns hold, by their names. Raises BadInput without a column of time or a unit of power."""
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise BadInput(f"{where}: column {twice[0]!r} occurs twice; expected a name of its own for each")
-    time, watts = None, {}
+    time, watts, others = None, {}, {}
     for place, name in enumerate(names):
         base, unit = _parted(name)
-        seconds = 1.0 if name.lower() in TIMES else SECONDS.get(unit) if base.lower() in TIMES else None
-        if time is None and seconds is not None:
-            time = place, seconds
+        factor = 1.0 if name.lower() in TIMES else SECONDS.get(unit) if base.lower() in TIMES else None
+        if time is None and factor is not None:
+            time = place, factor
         elif (factor := WATTS.get(unit if base and unit else name)) is not None:
             watts[place] = factor
+        else:
+            others[place] = name
     if time is None:
         expected = f"{', '.join(TIMES)}, also with a unit ({', '.join(SECONDS)}), commas between columns"
         raise BadInput(f"{where}: no column of time in {shown(', '.join(names))}; expected {expected}")
-    others = [name for place, name in enumerate(names) if place != time[0]]
-    bare = [name for name in others if names.index(name) not in watts and POWER.search(name)]
+    bare = [name for name in others.values() if POWER.search(name)]
     if bare or not watts:
-        name = (bare or others or ["power"])[0]
+        name = [*bare, *others.values(), "power"][0]
         expected = "expected mW, W or kW, as in 'power [W]'"
         raise BadInput(f"{where}: column {name!r} has no unit of power; {expected}")
     return Header(time, watts, next((at for at, name in enumerate(names) if name.lower() in LABELS), None))
 
 
-def _rows(path: Path) -> list[tuple[int, list[str]]]:
-    """Lines with their cells, without empty ones and comments, all as long as the first."""
-    reader = csv.reader(read_text(path).removeprefix("\ufeff").splitlines())
-    try:
-        rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
-    except csv.Error as error:
-        raise BadInput(f"{path}: line {reader.line_num}: not CSV: {error}") from None
-    rows = [(n, row) for n, row in rows if any(row) and not row[0].startswith("#")] or [(1, [])]
-    for line, row in rows:
-        if len(row) != len(rows[0][1]):
-            fields = f"{len(row)} fields; expected {len(rows[0][1])}, as in the first line"
-            raise BadInput(f"{path}: line {line}: {fields}")
-    return rows
-
-
 def read(
     path: Path, channels: list[str] | None = None
-) -> tuple[dict[str, Trace], dict[str, list[int]], list[str]]:
+) -> tuple[dict[str, Trace], dict[str, pd.Index], list[str]]:
     """Traces by channel, the line of the file of each reading, and notes; all channels, or only `channels`.
 
     A channel is a column of power, or what a column such as `node` says, or both. Empty lines and lines that
     begin with # are skipped. Raises BadInput naming the file, the line, the value and what is expected.
     """
-    (line, names), *rows = _rows(path)
-    header = read_header(names, f"{path}: line {line}")
-    meters: dict[str, list[tuple[int, list[str]]]] = {}
-    for line, row in rows:
-        meters.setdefault("" if header.label is None else row[header.label], []).append((line, row))
+    rows = table(path)
+    names = list(rows)
+    header = read_header(names, f"{path}: line {rows.columns.name}")
+    label = pd.Series("", rows.index) if header.label is None else rows.iloc[:, header.label]
+    meters = dict(list(rows.groupby(label, sort=False)))
     columns = {place: _parted(names[place])[0] or names[place] for place in header.power}
     if len({*columns.values()}) < len(columns):
         columns = {place: names[place] for place in columns}
-    known, ways = {}, {}
+    known = {}  # by channel: its meter, its column, and the names by which it may be chosen
     for meter in meters:
-        for place, column in columns.items():
-            name = meter if meter and len(columns) == 1 else f"{meter} {column}".strip()
-            known[name], ways[name] = (meter, place), {name, meter, names[place], column} - {""}
-    for lost in [c for c in channels or [] if not any(c in of for of in ways.values())]:
+        for place, name in columns.items():
+            channel = meter if meter and len(columns) == 1 else f"{meter} {name}".strip()
+            known[channel] = meter, place, {channel, meter, names[place], name} - {""}
+    for lost in [c for c in channels or [] if not any(c in ways for *_, ways in known.values())]:
         raise BadInput.of("channel", lost, f"one of {', '.join(known)}", file=path)
-    traces, lines, open_ = {}, {}, False
-    for name in (name for name in known if not channels or {*channels} & ways[name]):
-        meter, place = known[name]
-        if len(own := meters[meter]) < 2:
-            of = f" of {meter}" if meter else ""
-            raise BadInput(f"{path}: {len(own)} readings{of}; expected two or more")
-        times, unknown = _times(path, own, header.time)
-        open_ |= unknown
-        watts = np.array([_watts(row[place], names[place], f"{path}: line {n}") for n, row in own])
-        watts = watts * header.power[place]
-        traces[name] = Trace(times, power_w=watts, step_w=power.rounding_w(watts))
-        lines[name] = [line for line, _ in own]
+    traces, lines = {}, {}
+    for channel, (meter, place, ways) in known.items():
+        if not channels or ways & {*channels}:
+            own, factors = meters[meter], (header.time[1], header.power[place])
+            traces[channel] = trace(path, own.iloc[:, header.time[0]], own.iloc[:, place], factors)
+            lines[channel] = own.index
     if not traces:
         raise BadInput(f"{path}: 0 readings; expected two or more")
+    notes = []
+    if rows.iloc[:, header.time[0]].str.fullmatch(OPEN).any():
+        notes.append("times without a time zone are taken as UTC; --offset corrects them")
     unused = [n for i, n in enumerate(names) if i not in {header.time[0], header.label, *header.power}]
-    notes = ["times without a time zone are taken as UTC; --offset corrects them"] if open_ else []
     return traces, lines, notes + ([f"columns not used: {', '.join(unused)}"] if unused else [])
-
-
-def _times(
-    path: Path, rows: list[tuple[int, list[str]]], column: tuple[int, float]
-) -> tuple[np.ndarray, bool]:
-    """Rising times in s, and whether a text left its time zone open, which is then taken as UTC."""
-    place, factor = column
-    times, open_ = [], False
-    for line, row in rows:
-        text, value = row[place], math.nan
-        try:
-            value = float(text) * factor
-        except ValueError:
-            try:
-                when = datetime.fromisoformat(text)
-                open_ |= when.tzinfo is None
-                value = (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
-            except (ValueError, OverflowError):
-                pass
-        if not abs(value) <= MOST:  # also true for NaN
-            raise BadInput(f"{path}: line {line}: time={shown(text)}; expected {A_TIME}")
-        if times and value <= times[-1]:
-            word = "occurs twice" if value == times[-1] else "lies before that of the line above"
-            expected = "rising times, and a column such as node where meters take turns"
-            raise BadInput(f"{path}: line {line}: time={text!r} {word}; expected {expected}")
-        times.append(value)
-    return np.array(times), open_
-
-
-def _watts(text: str, name: str, where: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value <= MOST:
-        raise BadInput(f"{where}: {name}={shown(text)}; expected a number from 0 to {MOST:g}")
-    return value
 
 
 # ---------------------------------------------------------------- its place in the time of the run
@@ -269,26 +275,13 @@ def source(
         raise BadInput(f"{run.path}: expected a measured run; no meter has seen a simulated one")
     given, lines, more = read(path, channels)
     traces = {name: trace.moved(offset_s) for name, trace in given.items()}
-    whole, at, why = power.total(list(traces.values())), None, None
+    whole = power.total(list(traces.values()))
+    at, why = None, f"{run.path / 'record.json'}: timing.simulate_started_s: missing"
     try:
         at = timeline(run)
     except BadInput as reason:
         why = f"{reason}, so it cannot place the run"
-    if align == "times":
-        if at is None:
-            missing = f"{run.path / 'record.json'}: timing.simulate_started_s: missing"
-            raise BadInput(f"{why or missing}; expected --align knee")
-        _check_covered(path, whole, at, run)
-        notes = ["placed by the clocks" + (f", the file's moved by {offset_s:g} s" if offset_s else "")]
-        try:
-            late = knee(whole, at).busy[0] - at.busy[0]
-        except BadInput:
-            late = 0.0
-        if abs(late) > 2 * whole.interval_s:
-            word = "after" if late > 0 else "before"
-            notes.append(f"power steps up {abs(late):.3g} s {word} the run began by the clocks;"
-                         f" --offset {offset_s - late:.4g} would place it there")  # fmt: skip
-    else:
+    if align == "knee":
         at = at or Timeline((0.0, run.record.timing.simulate_s))
         try:
             placed = knee(whole, at)
@@ -296,6 +289,12 @@ def source(
             raise BadInput(f"{path}: {error}") from None
         shift, at = offset_s + at.busy[0] - placed.busy[0], placed
         notes = [f"placed by the step in power (± {whole.interval_s / 2:.2g} s): an offset of {shift:.3f} s"]
+    elif at is None:
+        raise BadInput(f"{why}; expected --align knee")
+    else:
+        _check_covered(path, whole, at, run)
+        notes = ["placed by the clocks" + (f", the file's moved by {offset_s:g} s" if offset_s else "")]
+        notes += _late(whole, at, offset_s)
     for name, trace in traces.items():
         apart, most_s = np.diff(trace.time_s), GAP * trace.interval_s
         during = (trace.time_s[1:] > at.known[0]) & (trace.time_s[:-1] < at.measured[1])
@@ -310,21 +309,33 @@ def source(
     return Source(path.name, traces, at, at_wall_percent, [*notes, *more])
 
 
+def _late(trace: Trace, at: Timeline, offset_s: float) -> list[str]:
+    """A note where the step in power says another time than the clocks."""
+    try:
+        late = knee(trace, at).busy[0] - at.busy[0]
+    except BadInput:
+        return []
+    if abs(late) <= 2 * trace.interval_s:
+        return []
+    word = "after" if late > 0 else "before"
+    there = f"--offset {offset_s - late:.4g} would place it there"
+    return [f"power steps up {abs(late):.3g} s {word} the run began by the clocks; {there}"]
+
+
 def _check_covered(path: Path, trace: Trace, at: Timeline, run: Run) -> None:
     if trace.covers(*at.measured):
         return
-    start, end = at.measured
-    held = max(0.0, min(end, trace.last) - max(start, trace.first))
-    if held:
-        part = f"{held:.4g} s of the measured part of {run.path}"
-        raise BadInput(f"{path}: covers {part}; expected all {end - start:.4g} s; {ADVICE}")
 
     def when(seconds: float) -> str:  # as a date if it can be one
         dated = 1e8 < seconds < 1e10
         return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}" if dated else f"{seconds:.6g} s"
 
+    start, end = at.measured
     there, wanted = (f"{when(a)} to {when(b)}" for a, b in ((trace.first, trace.last), at.measured))
-    raise BadInput(f"{path}: covers {there}; expected {wanted}, the measured part of {run.path}; {ADVICE}")
+    part = f"the measured part of {run.path}"
+    if held := max(0.0, min(end, trace.last) - max(start, trace.first)):
+        raise BadInput(f"{path}: covers {held:.4g} s of {part}; expected all {end - start:.4g} s; {ADVICE}")
+    raise BadInput(f"{path}: covers {there}; expected {wanted}, {part}; {ADVICE}")
 
 
 def knee(trace: Trace, at: Timeline) -> Timeline:

@@ -12,17 +12,18 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import comb
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from pydantic import Field, ValidationError
+from scipy.stats import quantile_test
 
 from spikemark import launch
 from spikemark.core import places
-from spikemark.core.errors import BadInput, invalid, shown
+from spikemark.core.errors import BadInput, invalid
+from spikemark.core.fields import checked
 from spikemark.core.files import discard, write_json
 from spikemark.core.lock import locked
 from spikemark.core.reading import read_json
@@ -44,7 +45,6 @@ LONGER = 10  # times as long as its peers the mini-app simulates: its runs would
 CONFIDENCE, ATTEMPTS, REFUSED = 0.9, 3, 2
 #: Mean rates may differ: of neurons described to fire at a rate, and of those that their input drives.
 RATE_TOLERANCE, EMERGING_RATE_TOLERANCE = 0.01, 0.03
-FORMAT_VERSION = 2
 #: What is compared: column, title, unit, whether more is better. Factors above 1: the mini-app is ahead.
 COMPARED = (
     ("speed", "speed", "simulated s / s", True),
@@ -80,6 +80,17 @@ class Figures(Fields):
     foreign_load: Seconds | None
 
 
+class Result(Fields):
+    """One trial as it is kept: RESULTS/runs/ID.json."""
+
+    format_version: Literal[2] = 2
+    attempts: Positive
+    wall_s: Seconds
+    foreign_load: Seconds | None
+    command: list[str]
+    figures: Figures
+
+
 @dataclass(frozen=True)
 class Program:
     """A program that is compared; `model`: NEST's neurons (nest_neurons.KINDS), None for the mini-app."""
@@ -92,24 +103,25 @@ class Program:
         """Changes whenever what would be measured does."""
         if self.model is None:
             return f"{_hash(places.program('miniapp'))} {LONGER}"
-        scripts = sorted((places.root() / "workflows" / "peers").glob("nest_*.py"))
+        scripts = sorted(_scripts().glob("nest_*.py"))
         return " ".join(
             [(_environment() / "complete").read_text().split()[0], *map(_hash, scripts), self.model]
         )
 
     def start(self, description: Path, out: Path, threads: int) -> Launch:
         """How to simulate `description` on one rank; `out`: a folder that is not there yet."""
+        ms = LONGER * read_json(description)["time"]["simulate_ms"]
+        ours = [str(places.program("miniapp")), str(description), "--out", str(out)]
+        start = launch.launch("mpirun", [*ours, "--set", f"time.simulate_ms={ms}"], launch.Layout(1, threads))
         if self.model is None:
-            ms = LONGER * json.loads(description.read_text())["time"]["simulate_ms"]
-            command = [str(places.program("miniapp")), str(description), "--out", str(out)]
-            return launch.launch(
-                "mpirun", [*command, "--set", f"time.simulate_ms={ms}"], launch.Layout(1, threads)
-            )
-        script = places.root() / "workflows" / "peers" / "nest_network.py"
-        command = [str(_environment() / "bin" / "python"), str(script), str(description)]
+            return start
+        command = [
+            str(_environment() / "bin" / "python"),
+            str(_scripts() / "nest_network.py"),
+            str(description),
+        ]
         # The binding that the mini-app gets: every thread on a core of its own where there are enough.
-        bound = launch.launch("mpirun", [], launch.Layout(1, threads)).environment
-        bound = {name: value for name, value in bound.items() if name.startswith("OMP_")}
+        bound = {name: value for name, value in start.environment.items() if name.startswith("OMP_")}
         return Launch([*command, "--model", self.model, "--threads", str(threads)], bound)
 
     def read(self, output: str, out: Path) -> Figures:
@@ -121,18 +133,19 @@ class Program:
         except (OSError, ValueError) as error:
             why = invalid(error) if isinstance(error, ValidationError) else error
             raise RunFailed(f"exit status 0, but no valid result: {' '.join(str(why).split())}") from None
-        same = {n: getattr(of.totals, n) for n in ("neurons", "synapses", "spikes", "synaptic_events")}
-        same |= {n: getattr(of.timing, n) for n in ("build_s", "simulate_s", "model_s")}
         models = {p["neuron"]["model"] for p in of.description["network"]["populations"]}
-        return Figures(
-            version=f"{of.provenance.version} {(of.provenance.commit or 'unknown')[:9]}",
-            model=", ".join(sorted(models)), threads=of.threads, ranks=of.ranks,
-            peak_bytes=of.memory.peak_bytes, foreign_load=of.host.foreign_load, **same,
-        )  # fmt: skip
+        known = {**dict(of.timing), **dict(of.totals), **dict(of.host), **dict(of.memory), **dict(of)}
+        known["version"] = f"{of.provenance.version} {(of.provenance.commit or 'unknown')[:9]}"
+        known |= {"model": ", ".join(sorted(models)), "note": None}
+        return Figures(**{name: known[name] for name in Figures.model_fields})
 
 
 def _hash(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def _scripts() -> Path:
+    return places.root() / "workflows" / "peers"
 
 
 def _environment() -> Path:
@@ -224,7 +237,7 @@ def compare(
             path = folder / "runs" / f"{trial.id}.json"
             if not path.is_file() and trial.program.name not in refused:
                 try:
-                    write_json(path, _measured(trial, experiment, folder, conditions, busy))
+                    write_json(path, _measured(trial, experiment, folder, conditions, busy).model_dump())
                 except RunFailed as reason:
                     failed.append(f"{trial.program.name}, round {trial.round}, failed: {reason}")
                     refused |= {trial.program.name} if isinstance(reason, _Refused) else set()
@@ -244,9 +257,9 @@ class _Refused(RunFailed):
     """The program says that it cannot simulate the network."""
 
 
-def _measured(trial: Trial, experiment: Experiment, folder: Path, conditions, busy) -> dict[str, Any]:
+def _measured(trial: Trial, experiment: Experiment, folder: Path, conditions, busy) -> Result:
     """The least disturbed of some attempts, the first if it was not disturbed. Raises RunFailed."""
-    best: dict[str, Any] = {}
+    best, least = None, np.inf
     network, out = (folder / "description.json").resolve(), (folder / "unchecked").resolve()
     for attempt in range(1, ATTEMPTS + 1):
         quiet.wait(conditions, busy)
@@ -264,12 +277,11 @@ def _measured(trial: Trial, experiment: Experiment, folder: Path, conditions, bu
             got = f"{figures.threads} on {figures.ranks}"
             raise RunFailed(f"expected {trial.threads} threads on 1 rank, got {got}")
         loads = [x for x in (foreign, figures.foreign_load) if x is not None]
-        content = {"format_version": FORMAT_VERSION, "attempts": attempt, "wall_s": time.monotonic() - began,
-                   "foreign_load": max(loads, default=None), "command": start.command,
-                   "figures": figures.model_dump()}  # fmt: skip
-        if not best or (content["foreign_load"] or 0.0) < best["foreign_load"]:
-            best = content
-        if (content["foreign_load"] or 0.0) <= conditions.foreign_limit:
+        if (worst := max(loads, default=0.0)) < least:
+            least, known = worst, {"foreign_load": worst if loads else None, "figures": figures}
+            wall_s = time.monotonic() - began
+            best = Result(attempts=attempt, wall_s=wall_s, command=start.command, **known)
+        if least <= conditions.foreign_limit:
             break
     return best
 
@@ -291,26 +303,16 @@ def _with_events(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def _row(trial: Trial, path: Path) -> dict[str, Any]:
-    content = read_json(path)
-    try:
-        if content["format_version"] != FORMAT_VERSION:
-            raise ValueError(f"format_version {content['format_version']!r}")
-        figures, load = Figures.model_validate(content["figures"]), content["foreign_load"]
-        if load is not None and type(load) not in (int, float):
-            raise ValueError(f"foreign_load={shown(load)}: expected a number or null")
-    except (ValueError, KeyError, TypeError) as error:
-        raise BadInput(f"{path}: {' '.join(str(error).split())}; delete it to measure again") from None
+    kept = checked(Result, read_json(path), path, "result", "; delete it to measure again")
+    figures, load = kept.figures, kept.foreign_load
     memory = figures.peak_bytes / figures.synapses if figures.peak_bytes and figures.synapses else None
-    same = ("version", "model", "note", "neurons", "synapses", "spikes", "build_s")
-    return {
+    found = {
         "program": trial.program.name, "threads": trial.threads, "round": trial.round,
-        **{name: getattr(figures, name) for name in same},
         "rate_hz": figures.spikes / figures.neurons / figures.model_s,
-        "speed": figures.model_s / figures.simulate_s,
-        "synaptic_events": figures.synaptic_events, "bytes_per_synapse": memory, "foreign_load": load,
-        "simulate_s": figures.simulate_s,
+        "speed": figures.model_s / figures.simulate_s, "bytes_per_synapse": memory, "foreign_load": load,
         "disturbed": load is not None and load > quiet.Conditions().foreign_limit,
     }  # fmt: skip
+    return figures.model_dump() | found
 
 
 def refusal(trials: pd.DataFrame, peer: str, threads: int, tolerance: float) -> str | None:
@@ -331,14 +333,14 @@ def refusal(trials: pd.DataFrame, peer: str, threads: int, tolerance: float) -> 
 
 def estimate(values: Sequence[float], unit: str = "") -> Quantity:
     """Median of values, and its interval (see the top of the module); missing values are left out."""
-    x = np.sort([value for value in np.asarray(values, dtype=float) if np.isfinite(value)])
-    n, skip = len(x), 0
-    if n == 0:
+    x = np.sort(np.asarray(values, dtype=float))
+    x = x[np.isfinite(x)]
+    if (n := len(x)) == 0:
         return missing("not measured", unit)
-    while 2 * (skip + 1) < n and 1 - 2 * sum(comb(n, k) for k in range(skip + 2)) * 0.5**n >= CONFIDENCE:
-        skip += 1
-    ends = (float(x[skip]), float(x[n - 1 - skip])) if n > 1 else (None, None)
-    return Quantity(float(np.median(x)), *ends, unit, "measured")
+    ends = quantile_test(x, q=0, p=0.5).confidence_interval(CONFIDENCE)
+    low, high = x[0] if np.isnan(ends.low) else ends.low, x[-1] if np.isnan(ends.high) else ends.high
+    limits = (float(low), float(high)) if n > 1 else (None, None)
+    return Quantity(float(np.median(x)), *limits, unit, "measured")
 
 
 def factor(trials: pd.DataFrame, peer: str, threads: int, name: str, more: bool) -> Quantity:

@@ -5,6 +5,7 @@ fixed time of a cycle is a median: one interruption outweighs hundreds of such c
 add to cycles of a usual length is in the kernel times already.
 """
 
+import contextlib
 import json
 from pathlib import Path
 from typing import NamedTuple
@@ -80,14 +81,13 @@ def one_round(site: Site, ms: float, empty_ms: float, folder: Path, metered: boo
     left no record.
     """
     out, read = folder / "run", folder / "energy"
+    meters = beside.sampling(read, site.names, launch.default_launcher())
+    with meters if metered else contextlib.nullcontext():
+        idle = energy.pause(read, METERED) if metered else None
+        full = run(site.full(), out, NEURONS, INDEGREE, ms)
     if metered:
-        with beside.sampling(read, site.names, launch.default_launcher()):
-            idle = energy.pause(read, METERED)
-            run(site.full(), out, NEURONS, INDEGREE, ms)
         energy.fill(out / "record", read, METERED, idle)
         full = record.load(out / "record")
-    else:
-        full = run(site.full(), out, NEURONS, INDEGREE, ms)
     times = full.compute()
     layouts = {"one": Layout(1), "all": site.full(1)}
     empty = [run(layout, folder / name, 1, 1, empty_ms) for name, layout in layouts.items()]
@@ -136,12 +136,11 @@ def values(rounds: list[Round], site: Site) -> tuple[dict[str, Value], dict[str,
         "jitter.minor_factor": repeated(factors, "1", detail),
         "software.launcher": measured(launch.default_launcher(), None, detail=library),
     }
-    for place, group in enumerate(("one_core", "full_node")):
-        empty, words = (
-            [1e9 * r.empty_s[place] for r in rounds],
-            "one neuron on each rank, median of the cycles",
-        )
-        found[f"kernels.{group}.cycle"] = repeated(empty, "ns", words)
+    for group, each in zip(
+        ("one_core", "full_node"), zip(*(r.empty_s for r in rounds), strict=True), strict=True
+    ):
+        words = "one neuron on each rank, median of the cycles"
+        found[f"kernels.{group}.cycle"] = repeated([1e9 * s for s in each], "ns", words)
     energies = [r.record.energy for r in rounds if r.record.energy is not None]
     drawn, unknown = power(energies, first.energy_reason, site.cores, site.nodes)
     return found | drawn, unknown

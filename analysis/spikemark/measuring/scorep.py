@@ -74,15 +74,12 @@ def found(folder: Path) -> tuple[str, ...]:
     """Which of profile and trace are there. Raises BadInput if none is, or not what Score-P was to write."""
     there = tuple(name for name in NAMES if (folder / name).is_file())
     told = read_text(folder / TOLD) if (folder / TOLD).is_file() else ""
-    lines = re.findall(r"^\s*(SCOREP_\w+)=(.*)$", told, re.MULTILINE)
-    for name in asked({name: value.strip().strip("\"'") for name, value in lines}):
-        if name not in there:
-            raise BadInput(f"{folder / name}: not found; by {TOLD}, Score-P was to write it", code="file")
+    lines = re.findall(r"^\s*(SCOREP_\w+)=[\s\"']*(.*?)[\s\"']*$", told, re.MULTILINE)
+    if lost := [name for name in asked(dict(lines)) if name not in there]:
+        raise BadInput(f"{folder / lost[0]}: not found; by {TOLD}, Score-P was to write it", code="file")
     if not there:
-        settings = "=true and ".join(NAMES.values())
-        raise BadInput(
-            f"{folder / PROFILE}: not found, nor {TRACE}; expected with {settings}=true", code="file"
-        )
+        settings = f"{'=true and '.join(NAMES.values())}=true"
+        raise BadInput(f"{folder / PROFILE}: not found, nor {TRACE}; expected with {settings}", code="file")
     return there
 
 
@@ -96,15 +93,7 @@ def read_profile(path: Path, ranks: int) -> list[Seen]:
         parser = CubexParser(str(path))
         stack.callback(lambda: getattr(parser, "_cubex_file", None) and parser._cubex_file.close())
         try:
-            cube = stack.enter_context(parser)
-            metrics = {metric.name: metric for metric in cube.all_metrics()}
-            if (kind := metrics["time"].data_type.split("(")[0].strip()) in (
-                "TAU_ATOMIC",
-                "HISTOGRAM",
-                "RATE",
-            ):
-                raise BadInput(f"{path}: time is of type {kind}; expected SCOREP_PROFILING_FORMAT=default")
-            return _of_cube(cube, metrics, path, ranks)
+            return _of_cube(stack.enter_context(parser), path, ranks)
         except BadInput:
             raise
         except Exception as error:  # pycubexr fails as it comes: AssertionError, KeyError, struct.error, …
@@ -112,18 +101,19 @@ def read_profile(path: Path, ranks: int) -> list[Seen]:
             raise BadInput(f"{path}: truncated, compressed, or no profile of Score-P: {reason}") from None
 
 
-def _of_cube(cube, metrics: dict, path: Path, ranks: int) -> list[Seen]:
+def _of_cube(cube, path: Path, ranks: int) -> list[Seen]:
+    metrics = {metric.name: metric for metric in cube.all_metrics()}
+    kind = metrics["time"].data_type.split("(")[0].strip()
+    if kind in ("TAU_ATOMIC", "HISTOGRAM", "RATE"):
+        raise BadInput(f"{path}: time is of type {kind}; expected SCOREP_PROFILING_FORMAT=default")
     (root,) = cube._anchor_result.system_tree_nodes  # get_locations() does not tell the group
-    threads = {
-        int(group.rank): sorted(
-            (x for x in group.all_locations() if x.type == "thread"), key=lambda x: int(x.rank)
-        )
-        for group in root.all_location_groups()
-    }
+    threads = {}
+    for group in root.all_location_groups():
+        own = [one for one in group.all_locations() if one.type == "thread"]
+        threads[int(group.rank)] = [one.id for one in sorted(own, key=lambda one: int(one.rank))]
     _check_ranks(path, [rank for rank, own in threads.items() if own], ranks)
-    values = {
-        name: cube.get_metric_values(metrics[name]) for name in ("time", "visits", *COUNTS) if name in metrics
-    }
+    names = [name for name in ("time", "visits", *COUNTS) if name in metrics]
+    values = {name: cube.get_metric_values(metrics[name]) for name in names}
     seen = [Seen() for _ in range(ranks)]
     for cnode in cube.all_cnodes():
         above, name = cnode, cnode.region.name
@@ -132,13 +122,14 @@ def _of_cube(cube, metrics: dict, path: Path, ranks: int) -> list[Seen]:
         if above is None:
             continue
         time = values["time"].cnode_values(cnode, convert_to_inclusive=True)
-        each = {key: values[key].cnode_values(cnode) for key in values if key != "time"}
+        visits, *counts = (values[key].cnode_values(cnode) for key in names[1:])
         for rank, one in enumerate(seen):
-            first = threads[rank][0].id
-            one.seconds[name] += float(time[first])
-            one.visits[name] += int(each["visits"][first])
-            for count in each.keys() - {"visits"}:
-                one.counts[count] += sum(int(each[count][thread.id]) for thread in threads[rank])
+            one.seconds[name] += float(time[threads[rank][0]])
+            one.visits[name] += int(visits[threads[rank][0]])
+            one.counts.update({
+                key: sum(int(each[thread]) for thread in threads[rank])
+                for key, each in zip(names[2:], counts, strict=True)
+            })  # fmt: skip
     return _checked(path, seen)
 
 
@@ -166,9 +157,9 @@ class _Reading(otf2_trace.Follower):
 
     def count(self, thread: otf2_trace.Thread, metric, values: list) -> None:
         if self.depth[thread.rank]:
-            for member, value in zip(getattr(metric, "metric_class", metric).members, values, strict=True):
-                if member.name in COUNTS:
-                    self.seen[thread.rank].counts[member.name] += value
+            members = [member.name for member in getattr(metric, "metric_class", metric).members]
+            own = {name: n for name, n in zip(members, values, strict=True) if name in COUNTS}
+            self.seen[thread.rank].counts.update(own)
 
 
 def read_trace(path: Path, ranks: int) -> list[Seen]:
@@ -192,17 +183,15 @@ def read_trace(path: Path, ranks: int) -> list[Seen]:
 
 def _check_ranks(path: Path, there: list[int], ranks: int) -> None:
     if sorted(there) != list(range(ranks)):
-        raise BadInput(
-            f"{path}: ranks {', '.join(map(str, sorted(there)))}; expected 0 to {ranks - 1}, of the run"
-        )
+        listed = ", ".join(map(str, sorted(there)))
+        raise BadInput(f"{path}: ranks {listed}; expected 0 to {ranks - 1}, of the run")
 
 
 def _checked(path: Path, seen: list[Seen]) -> list[Seen]:
     for rank, one in enumerate(seen):
         if not one.visits[MEASURED]:
-            raise BadInput(
-                f"{path}: rank {rank} has no region {MEASURED!r}; expected a build with SPIKEMARK_SCOREP"
-            )
+            why = f"no region {MEASURED!r}; expected a build with SPIKEMARK_SCOREP"
+            raise BadInput(f"{path}: rank {rank} has {why}")
         for name, seconds in one.seconds.items():
             if not 0 <= seconds <= LONGEST_S:
                 raise BadInput(f"{path}: rank {rank}: {name}: {seconds} s; expected 0 to {LONGEST_S:g}")
@@ -239,49 +228,48 @@ def check(folder: Path) -> Check:
     if run.cycles is None:
         raise BadInput(f"{run.path}: no cycles.npy; expected a run with record.cycles=true")
     ranks, there = run.record.ranks, found(folder)
-    none: list[Seen | None] = [None] * ranks
-    profiled = read_profile(folder / PROFILE, ranks) if PROFILE in there else none
-    traced = read_trace(folder / TRACE, ranks) if TRACE in there else none
+    readers = {"profile": (PROFILE, read_profile), "trace": (TRACE, read_trace)}
+    seen = {what: read(folder / file, ranks) for what, (file, read) in readers.items() if file in there}
     times, counts, barriers, complaints = [], [], [], []
-    for rank, (profile, trace) in enumerate(zip(profiled, traced, strict=True)):
-        first = profile or trace
+    said = [f"no {name}" for name in NAMES if name not in there]
+    said += [] if sha256.there(folder) else [f"no {sha256.NAME}: changed bytes may go unnoticed"]
+    for rank in range(ranks):
+        own = {what: by_rank[rank] for what, by_rank in seen.items()}
+        first, trace = next(iter(own.values())), own.get("trace")
         for name in run.record.phases:
-            row = _time(run, rank, name, profile, trace)
-            times.append({"rank": rank, "phase": name, **row})
+            times.append(row := {"rank": rank, "phase": name, **_time(run, rank, name, own)})
             if row["verdict"] == DIFFERS:
                 off = f"{number(row['off_s'])} s off the {number(row['log_s'])} s"
                 complaints.append(f"rank {rank}, {name}: Score-P is {off} of the cycle log")
-            if profile and trace and profile.visits[name] != trace.visits[name]:
-                visits = f"{profile.visits[name]} visits by the profile, {trace.visits[name]} by the trace"
-                complaints.append(f"rank {rank}, {name}: {visits}")
+            visits = {what: one.visits[name] for what, one in own.items()}
+            if len({*visits.values()}) > 1:
+                differ = f"{visits['profile']} visits by the profile, {visits['trace']} by the trace"
+                complaints.append(f"rank {rank}, {name}: {differ}")
         for name in COUNTS:
-            own = int(run.ranks[name][rank])
-            seen = {
-                "profile": profile and profile.counts.get(name),
-                "trace": trace and trace.counts.get(name),
-            }
-            counts.append({"rank": rank, "count": name, "record": own, **seen})
-            for file, value in seen.items():
-                if value not in (None, own):
-                    complaints.append(f"rank {rank}, {name}: {own} in the record, {value} in the {file}")
+            kept = int(run.ranks[name][rank])
+            by_file = {what: own[what].counts.get(name) if what in own else None for what in readers}
+            counts.append({"rank": rank, "count": name, "record": kept, **by_file})
+            complaints += [f"rank {rank}, {name}: {kept} in the record, {n} in the {what}"
+                           for what, n in by_file.items() if n not in (None, kept)]  # fmt: skip
         met = first.visits["synchronise"] == 0 or first.visits[BARRIER] > 0  # else no barrier was recorded
-        waited = trace.waited_s if trace and met else None
-        barriers.append(
-            {"rank": rank, "barrier_s": first.seconds[BARRIER] if met else None, "waited_s": waited}
+        barrier_s, waited_s = (
+            first.seconds[BARRIER] if met else None,
+            trace.waited_s if trace and met else None,
         )
-    said = [f"no {name}" for name in NAMES if name not in there]
-    said += [] if sha256.there(folder) else [f"no {sha256.NAME}: changed bytes may go unnoticed"]
-    for rank, trace in enumerate(traced):
+        barriers.append({"rank": rank, "barrier_s": barrier_s, "waited_s": waited_s})
         if trace and trace.flushes:
-            times_ = counted(trace.flushes, "time")
-            said.append(f"rank {rank}: a trace buffer was written out {times_}; raise SCOREP_TOTAL_MEMORY")
+            often = counted(trace.flushes, "time")
+            said.append(f"rank {rank}: a trace buffer was written out {often}; raise SCOREP_TOTAL_MEMORY")
     said += [f"busy host: {text}" for text in run.record.warnings if text.startswith(BUSY)]
     return Check(folder, *map(pd.DataFrame, (times, counts, barriers)), complaints, said)
 
 
-def _time(run: record.Run, rank: int, name: str, profile: Seen | None, trace: Seen | None) -> dict[str, Any]:
-    log_s, visits = float(np.sum(run.phase(name)[rank], dtype=np.float64)), (profile or trace).visits[name]
-    seconds = {"profile_s": profile and profile.seconds[name], "trace_s": trace and trace.seconds[name]}
+def _time(run: record.Run, rank: int, name: str, own: dict[str, Seen]) -> dict[str, Any]:
+    log_s, visits = (
+        float(np.sum(run.phase(name)[rank], dtype=np.float64)),
+        next(iter(own.values())).visits[name],
+    )
+    seconds = {f"{what}_s": own[what].seconds[name] if what in own else None for what in ("profile", "trace")}
     known = {"log_s": log_s, **seconds, "visits": visits, "off_s": 0.0, "reason": None}
     if name in run.record.mixed or np.isnan(log_s):
         reason = HELD if name in run.record.mixed else NOT_TIMED
@@ -296,10 +284,10 @@ def _time(run: record.Run, rank: int, name: str, profile: Seen | None, trace: Se
 
 def table(of: Check) -> Table:
     """A row per phase: the log and Score-P on the rank that differs most, and the verdict of all ranks."""
-    order, rows = [DIFFERS, AGREES, SHORT], []
+    order, rows = {DIFFERS: 0, AGREES: 1, SHORT: 2}, []
     for name, part in of.times.groupby("phase", sort=False):
-        ranked = part.assign(at=part["verdict"].map(lambda v: order.index(v) if v in order else len(order)))
-        worst = ranked.assign(off=-ranked["off_s"].abs()).sort_values(["at", "off"]).iloc[0]
+        ranked = part.assign(at=part["verdict"].map(order).fillna(len(order)), off=-part["off_s"].abs())
+        worst = ranked.sort_values(["at", "off"]).iloc[0]
         seen = worst["trace_s"] if pd.isna(worst["profile_s"]) else worst["profile_s"]
         log = missing(worst["reason"]) if pd.isna(worst["log_s"]) else float(worst["log_s"])
         row = {"phase": name, "rank": int(worst["rank"]), "verdict": worst["verdict"]}
@@ -311,9 +299,10 @@ def table(of: Check) -> Table:
 
 def sentences(of: Check) -> list[str]:
     """The answer."""
-    phases = of.times[of.times["verdict"].isin([AGREES, DIFFERS])]
-    good = int((phases["verdict"] == AGREES).sum())
-    lines = [f"Score-P agrees with the record in {good} of {len(phases)} times of phases."]
+    verdicts = list(of.times["verdict"])
+    good = verdicts.count(AGREES)
+    times = f"{good} of {good + verdicts.count(DIFFERS)} times of phases"
+    lines = [f"Score-P agrees with the record in {times}."]
     if of.ranks["waited_s"].notna().any():
         waited, barrier = of.ranks["waited_s"].mean(), of.ranks["barrier_s"].mean()
         lines.append(f"Ranks were {number(barrier)} s in barriers (mean), {number(waited)} s of it waiting.")
@@ -323,9 +312,7 @@ def sentences(of: Check) -> list[str]:
 def content(of: Check) -> dict[str, Any]:
     """The comparison for JSON; null where there is no number."""
     parts = {name: getattr(of, name) for name in ("times", "counts", "ranks")}
-    plain = {
-        name: part.astype(object).where(part.notna(), None).to_dict("records") for name, part in parts.items()
-    }
+    plain = {n: part.astype(object).where(part.notna(), None).to_dict("records") for n, part in parts.items()}
     tolerance = {"share": SHARE, "per_visit_s": PER_VISIT_S}
     return {"agrees": not of.complaints, "complaints": of.complaints, "warnings": of.warnings,
             "tolerance": tolerance, **plain}  # fmt: skip

@@ -248,21 +248,9 @@ class Collectives:
                 clock[source] = np.maximum(clock[source], there)
         return float(clock.mean())
 
-    def _down(self, node: np.ndarray, size: float) -> np.ndarray:
-        """When each member has so many bytes of the first: a binomial tree, the largest distance first."""
-        net, clock = self.net, np.zeros(len(node))
-        inside = net.latency_node_s + size / net.bandwidth_node
-        for distance in reversed(_powers(len(node))):
-            at = np.arange(distance, len(node), 2 * distance)
-            near = node[at] == node[at - distance]
-            clock[at] = clock[at - distance] + np.where(near, inside, net.latency_s + size / net.bandwidth)
-        return clock
-
     def alltoall(self, traffic: Traffic, call: str = "alltoall") -> float:
         """Everyone sends everyone as much as the busiest rank does on average; or by alltoall_init."""
-        size = traffic.mean_bytes
-        name = mpi_rules.chosen(self.net.selector, call, traffic.ranks, size)
-        return self._measured("alltoall", traffic, size, name)
+        return self._call("alltoall", traffic, traffic.mean_bytes, self._chosen(call, traffic))
 
     def alltoallv(self, traffic: Traffic, name: str | None = None) -> float:
         """Everyone sends what there is; a measured table of alltoall is a bound where all leave at once, and
@@ -270,80 +258,45 @@ class Collectives:
 
         `name`: of the algorithm, by default the one that the library chooses.
         """
-        size = traffic.mean_bytes
-        name = name or mpi_rules.chosen(self.net.selector, "alltoallv", traffic.ranks, size)
-        dense = self._measured("alltoall", traffic, size, name)
-        if name == LINEAR and traffic.card is not None:
-            return self.messages(traffic)
-        return min(dense, self.messages(traffic)) if name == LINEAR else dense
-
-    def _alltoall(self, name: str, node: np.ndarray, size: float) -> float:
-        n = len(node)
-        if name == LINEAR:
-            other = 1.0 - np.eye(n)
-            return self.messages(Traffic(size * other, other, node))
-        at = np.arange(n)
-        if name == PAIRWISE:
-            each = int(np.bincount(node).max()) if len(np.unique(node)) > 1 else 1
-            mixed = [d for d in range(1, n) if min(d, n - d) < each]  # some partners are on the same node
-            # The others take as long in any order.
-            some = np.linspace(each, n - each, 9).astype(int)
-            alike = np.mean([self._rounds(node, [(at - d, size)]) for d in some])
-            return float((n - 1 - len(mixed)) * alike + self._rounds(node, ((at - d, size) for d in mixed)))
-        return self._rounds(node, ((at - d, size * np.count_nonzero(at & d)) for d in _powers(n)))
+        name = name or self._chosen("alltoallv", traffic)
+        dense = self._call("alltoall", traffic, traffic.mean_bytes, name)
+        if name != LINEAR:
+            return dense
+        return min(self.messages(traffic), np.inf if traffic.card is not None else dense)
 
     def allgather(self, traffic: Traffic, size: float, call: str = "allgather") -> float:
         """Everyone gets `size` bytes from everyone, by MPI_Allgather, or by the `call` allgatherv."""
-        name = mpi_rules.chosen(self.net.selector, call, traffic.ranks, size)
-        return self._measured("allgather", traffic, size, name)
-
-    def _allgather(self, name: str, node: np.ndarray, size: float) -> float:
-        n = len(node)
-        at = np.arange(n)
-        if name == RING or (name == NEIGHBOR and n % 2):
-            return self._rounds(node, [(at - 1, size)] * (n - 1))
-        if name == NEIGHBOR:  # two blocks from alternating neighbours, the first time one
-            other = np.where(at % 2, at + 1, at - 1) % n, at ^ 1
-            return self._rounds(node, ((other[k % 2], min(k, 2) * size) for k in range(1, n // 2 + 1)))
-        if name == ROOT:
-            return self._root(node, size) + float(self._down(node, n * size).mean())
-        return self._rounds(node, [(at_, size * min(d, n - d)) for d, at_ in _doubling(n, name)])
+        return self._call("allgather", traffic, size, self._chosen(call, traffic, size))
 
     def barrier(self, traffic: Traffic) -> float:
         """Messages to ranks at doubling distances, or there and back to a root, or up and down a tree."""
-        name = mpi_rules.chosen(self.net.selector, "barrier", traffic.ranks, 0)
-        return self._measured("barrier", traffic, 1.0, name)
+        return self._call("barrier", traffic, 1.0, self._chosen("barrier", traffic, 0))
 
-    def _barrier(self, name: str, node: np.ndarray, _: float) -> float:
-        if name == ROOT:
-            return 2 * self._root(node, 0)
-        rounds = [(source, 0) for source in _barrier_rounds(len(node), name)]
-        return (1 + (name == TREE)) * self._rounds(node, rounds)
+    def _chosen(self, call: str, traffic: Traffic, size: float | None = None) -> str:
+        size = traffic.mean_bytes if size is None else size
+        return mpi_rules.chosen(self.net.selector, call, traffic.ranks, size)
 
-    def _root(self, node: np.ndarray, size: float) -> float:
-        """Everyone sends the first member so many bytes."""
-        sent = np.zeros((len(node), len(node)))
-        sent[0, 1:] = 1  # the same time as to everyone
-        return self.messages(Traffic(size * sent, sent, node))
-
-    def _measured(self, name: str, traffic: Traffic, size: float, algorithm: str) -> float:
+    def _call(self, call: str, traffic: Traffic, size: float, algorithm: str) -> float:
         """The time from the table of the profile for this layout of ranks, or else from the algorithm.
 
         For more ranks than the table has, it is the last value of the table times the growth of the model.
         """
-        ranks, rows = traffic.ranks, self.tables.get((self._layout(traffic), name))
+        ranks, rows = traffic.ranks, self.tables.get((self._layout(traffic), call))
 
         def model(ranks: float) -> float:
-            node = np.ascontiguousarray(_nodes(traffic, ranks), dtype=np.int64)
-            return _modelled(self.net, name, algorithm, node.tobytes(), float(size))
+            node = traffic.node
+            if ranks != traffic.ranks:  # that share nodes as these do
+                node = np.arange(round(ranks)) // max(1, int(np.bincount(node).max()))
+            node = np.ascontiguousarray(node, dtype=np.int64)
+            return _modelled(self.net, call, algorithm, node.tobytes(), float(size))
 
         if rows is None:
-            return model(float(ranks))
+            return model(ranks)
         known = np.unique(rows[:, 0])
         curves = np.array([_curve(rows[rows[:, 0] == p], size) for p in known])
         inside = float(np.clip(ranks, known[0], known[-1]))
         found = float(np.exp(np.interp(np.log(inside), np.log(known), np.log(curves))))
-        return found if inside == ranks else found * model(float(ranks)) / model(inside)
+        return found if inside == ranks else found * model(ranks) / model(inside)
 
     def _layout(self, traffic: Traffic) -> str | None:
         """The tables for the way that the ranks lie on nodes; None for a way that nobody has measured.
@@ -361,44 +314,65 @@ class Collectives:
 @lru_cache(maxsize=100_000)
 def _modelled(net: Interconnect, call: str, algorithm: str, node: bytes, size: float) -> float:
     """Seconds of an algorithm, `size` bytes for each of the ranks, whose nodes these are."""
-    calls = Collectives(net, {})
-    model = {"alltoall": calls._alltoall, "allgather": calls._allgather, "barrier": calls._barrier}[call]
-    return model(algorithm, np.frombuffer(node, dtype=np.int64), size)
+    calls, place = Collectives(net, {}), np.frombuffer(node, dtype=np.int64)
+    n, size = len(place), size * (call != "barrier")
+    if algorithm in (LINEAR, ROOT):
+        sent = 1.0 - np.eye(n)
+        if algorithm == ROOT:  # to the first rank, which takes as long as to everyone
+            sent[1:] = sent[:, 0] = 0
+        there = calls.messages(Traffic(size * sent, sent, place))
+        back = (float(_down(net, place, n * size).mean()) if call == "allgather" else there) * (
+            algorithm == ROOT
+        )
+        return there + back
+    if algorithm == PAIRWISE and call == "alltoall":
+        each = int(np.bincount(place).max()) if len(np.unique(place)) > 1 else 1
+        mixed = [d for d in range(1, n) if min(d, n - d) < each]  # some partners are on the same node
+        at, some = np.arange(n), np.linspace(each, n - each, 9).astype(int)
+        alike = np.mean([calls._rounds(place, [(at - d, size)]) for d in some])  # the others, in any order
+        return float((n - 1 - len(mixed)) * alike + calls._rounds(place, ((at - d, size) for d in mixed)))
+    return (1 + (algorithm == TREE)) * calls._rounds(place, rounds(call, algorithm, n, size))
 
 
-def _nodes(traffic: Traffic, ranks: float) -> np.ndarray:
-    """The node of each of so many ranks, that share nodes as those of `traffic` do."""
-    if ranks == traffic.ranks:
-        return traffic.node
-    return np.arange(round(ranks)) // max(1, int(np.bincount(traffic.node).max()))
+def rounds(call: str, algorithm: str, n: int, size: float) -> list[tuple[np.ndarray, float]]:
+    """The rounds of an algorithm on `n` ranks with `size` bytes each: the sender to every rank (itself:
+    nobody), and the bytes of a message.
+
+    A power of two may double with partners in pairs, so that near ones meet near ones; else it goes round.
+    Of another number, a barrier that doubles pairs the ranks below the largest power that fits. The others
+    first tell one of these that they are there, and in the end it tells them that all are
+    (ompi/mca/coll/base/coll_base_barrier.c).
+    """
+    at = np.arange(n)
+    if call == "alltoall":
+        return [(at - d, size * np.count_nonzero(at & d)) for d in _powers(n)]
+    if algorithm == RING or (algorithm == NEIGHBOR and n % 2):
+        return [(at - 1, size)] * (n - 1)
+    if algorithm == NEIGHBOR:  # two blocks from alternating neighbours, the first time one
+        other = np.where(at % 2, at + 1, at - 1) % n, at ^ 1
+        return [(other[k % 2], min(k, 2) * size) for k in range(1, n // 2 + 1)]
+    core = 2 ** int(np.log2(max(1, n)))
+    if call == "barrier" and algorithm == DOUBLING and core < n:
+        pairs = [np.where(at < core, at ^ d, at) for d in _powers(core)]
+        ends = np.where(at < n - core, at + core, at), np.where(at < core, at, at - core)
+        return [(source, size) for source in (ends[0], *pairs, ends[1])]
+    paired = algorithm != BRUCK and core == n
+    return [(at ^ d if paired else at - d, size * min(d, n - d)) for d in _powers(n)]
+
+
+def _down(net: Interconnect, node: np.ndarray, size: float) -> np.ndarray:
+    """When each member has so many bytes of the first: a binomial tree, the largest distance first."""
+    clock, inside = np.zeros(len(node)), net.latency_node_s + size / net.bandwidth_node
+    for distance in reversed(_powers(len(node))):
+        at = np.arange(distance, len(node), 2 * distance)
+        near = node[at] == node[at - distance]
+        clock[at] = clock[at - distance] + np.where(near, inside, net.latency_s + size / net.bandwidth)
+    return clock
 
 
 def _powers(ranks: int) -> list[int]:
     """1, 2, 4 … below the number of ranks."""
     return [2**k for k in range(int(np.ceil(np.log2(max(1, ranks)))))]
-
-
-def _doubling(ranks: int, name: str) -> list[tuple[int, np.ndarray]]:
-    """The distance of partners round by round, and who they are.
-
-    A power of two may double with partners in pairs, so that near ones meet near ones; else it goes round.
-    """
-    at, paired = np.arange(ranks), name != BRUCK and ranks == 2 ** round(np.log2(max(1, ranks)))
-    return [(d, at ^ d if paired else at - d) for d in _powers(ranks)]
-
-
-def _barrier_rounds(ranks: int, name: str) -> list[np.ndarray]:
-    """Who sends to each rank, round by round; itself: nobody.
-
-    Of a number that is no power of two, doubling pairs the ranks below the largest power that fits. The
-    others first tell one of these that they are there, and in the end it tells them that all are
-    (ompi/mca/coll/base/coll_base_barrier.c).
-    """
-    at, inner = np.arange(ranks), 2 ** int(np.log2(max(1, ranks)))
-    if name != DOUBLING or inner == ranks:
-        return [source for _, source in _doubling(ranks, name)]
-    pairs = [np.where(at < inner, at ^ d, at) for d in _powers(inner)]
-    return [np.where(at < ranks - inner, at + inner, at), *pairs, np.where(at < inner, at, at - inner)]
 
 
 def _curve(rows: np.ndarray, size: float) -> float:
@@ -436,33 +410,32 @@ def _direct(net: Collectives, traffic: Traffic) -> float:
 
 
 def _put_bruck(net: Collectives, traffic: Traffic) -> float:
-    ranks, own = traffic.ranks, np.arange(traffic.ranks)
-    distances = 2 ** np.arange(int(np.ceil(np.log2(ranks))))
-    return sum(_put_step(net, traffic, own, (own + m) % ranks, min(m, ranks - m)) for m in distances)
+    return _put(net, traffic, rounds("allgather", BRUCK, traffic.ranks, 1))
 
 
 def _put_doubling(net: Collectives, traffic: Traffic) -> float:
     """Pairs of ranks; those beyond the largest power of two hand their block in, and get all at the end."""
-    ranks = traffic.ranks
-    core = 2 ** int(np.log2(ranks))
-    own, beyond = np.arange(core), np.arange(core, ranks)
-    taken, seconds = np.where(own < ranks - core, 2, 1), 0.0  # blocks that a rank of the core begins with
-    if len(beyond):
-        seconds += _put_step(net, traffic, beyond, beyond - core, 1)
-    for m in 2 ** np.arange(int(np.log2(core))):
-        blocks = np.add.reduceat(taken, own[::m])[own // m]
-        seconds += _put_step(net, traffic, own, own ^ m, blocks)
-    if len(beyond):
-        seconds += _put_step(net, traffic, beyond - core, beyond, ranks)
+    n, at = traffic.ranks, np.arange(traffic.ranks)
+    core = 2 ** int(np.log2(n))
+    own = at[:core]
+    held = np.where(own < n - core, 2, 1)  # blocks that a rank of the core begins with
+    blocks: list[Any] = [np.add.reduceat(held, own[::m])[own // m] for m in _powers(core)]
+    blocks = [np.pad(pairs, (0, n - core)) for pairs in blocks]
+    ends = [1, *blocks, n] if n > core else blocks
+    sources = [source for source, _ in rounds("barrier", DOUBLING, n, 0)]
+    return _put(net, traffic, zip(sources, ends, strict=True))
+
+
+def _put(net: Collectives, traffic: Traffic, steps: Iterable[tuple[np.ndarray, Any]]) -> float:
+    """Seconds of steps, each with a fence; in each, the source of every rank, unless that is the rank itself,
+    puts so many blocks into it."""
+    seconds, at = 0.0, np.arange(traffic.ranks)
+    for source, blocks in steps:
+        sent = np.zeros((traffic.ranks, traffic.ranks))
+        sent[source, at] = source % traffic.ranks != at
+        put = _room(traffic) * np.reshape(blocks, (-1, 1)) * sent
+        seconds += net.messages(Traffic(put, sent, traffic.node)) + net.barrier(traffic)
     return seconds
-
-
-def _put_step(net: Collectives, traffic: Traffic, sources, targets, blocks) -> float:
-    """Seconds of a step in which each source puts so many blocks into its target, and of the fence."""
-    sent, put = np.zeros((2, traffic.ranks, traffic.ranks))
-    sent[sources, targets] = 1
-    put[sources, targets] = _room(traffic) * blocks
-    return net.messages(Traffic(put, sent, traffic.node)) + net.barrier(traffic)
 
 
 def _shared(net: Collectives, traffic: Traffic) -> float:

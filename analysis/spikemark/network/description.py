@@ -18,8 +18,6 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
-    ValidationInfo,
-    field_validator,
     model_validator,
 )
 
@@ -39,9 +37,9 @@ FURTHEST_SD = 6.34  # standard deviations from the mean that a weight of its own
 WORD = 2.0**32  # a draw takes 32 bits
 
 
-def number(**limits: float) -> Any:
+def number(least: float, most: float) -> Any:
     """The type of a finite number within the limits."""
-    return Annotated[float, Field(allow_inf_nan=False, **limits)]
+    return Annotated[float, Field(allow_inf_nan=False, ge=least, le=most)]
 
 
 def integer(least: int, most: int) -> Any:
@@ -49,9 +47,8 @@ def integer(least: int, most: int) -> Any:
     return Annotated[int, Field(ge=least, le=most)]
 
 
-Milliseconds = number(ge=1e-6, le=MOST_MS)
-Spread = number(ge=0, le=MOST_MS)
-Magnitude = number(ge=-MOST_WEIGHT, le=MOST_WEIGHT)
+Milliseconds, Spread, Rate = number(1e-6, MOST_MS), number(0, MOST_MS), number(0, MOST_HZ)
+Magnitude, Sd = number(-MOST_WEIGHT, MOST_WEIGHT), number(0, MOST_WEIGHT)
 Names = str | list[str]
 Wire = Literal["compact", "aer12"]
 
@@ -110,8 +107,8 @@ class Neuron(BaseModel):
     """The model of a population; of its parameters only what says how often it fires."""
 
     model: str
-    rate_hz: number(ge=0, le=MOST_HZ) = None  # None where it is not given
-    rate_cv: number(ge=0, le=1) = 0.0
+    rate_hz: Rate = None  # None where it is not given
+    rate_cv: number(0, 1) = 0.0
 
     @property
     def hz(self) -> float | None:
@@ -122,7 +119,7 @@ class Neuron(BaseModel):
 class External(Known):
     """Input from outside: `synapses` Poisson processes of `rate_hz`, whose events weigh `weight`."""
 
-    rate_hz: number(ge=0, le=MOST_HZ)
+    rate_hz: Rate
     synapses: integer(0, 10**9) = 1
     weight: Magnitude
 
@@ -133,13 +130,8 @@ class Population(Known):
     name: str
     size: integer(0, MOST)
     neuron: Neuron
-    area: str | None = Field(None, validate_default=True)  # always a string after reading
+    area: str = Field(default_factory=lambda before: before.get("name", ""))
     external: External | None = None
-
-    @field_validator("area")
-    @classmethod
-    def _of_its_own(cls, area: str | None, others: ValidationInfo) -> str:
-        return others.data.get("name", "") if area is None else area
 
     @property
     def outside_hz(self) -> float:
@@ -150,7 +142,7 @@ class Population(Known):
 class Indegree(Known):
     """A number of synapses that every neuron draws for itself."""
 
-    mean: number(ge=0, le=MOST_RANDOM)
+    mean: number(0, MOST_RANDOM)
     distribution: Literal["poisson"] = "poisson"
 
     @model_validator(mode="after")
@@ -175,19 +167,11 @@ class Delay(Known):
         Raises ValueError for limits that leave no delay.
         """
         kind, mean, sd = self.distribution, self.mean, self.sd
-        if kind != "normal" and sd > 0:
-            raise ValueError(f"sd={sd:g}: 0 for the {kind} distribution")
         low, high = self.min, self.max
         if low is None:
             low = mean if kind == "constant" else min(step, mean)
         if high is None:
             high = 5 * mean if kind == "exponential" else mean + 4 * sd
-        if low < step * (1 - HAIR):
-            raise ValueError(f"min={low:g}: at least the resolution, {step:g} ms")
-        if low > high:
-            raise ValueError(f"min={low:g}: at most the longest, {high:g} ms")
-        if high / step > MOST_DELAY_STEPS:
-            raise ValueError(f"max={high:g}: at most {MOST_DELAY_STEPS} steps of {step:g} ms")
         alone = kind != "exponential" and not sd
         if alone:
             weight = low / step - HAIR <= mean / step <= high / step + HAIR
@@ -197,8 +181,19 @@ class Delay(Known):
             first, last = sorted((abs(low - mean), abs(high - mean)))
             both = low < mean < high  # then the density at the mean lies within
             weight = both or math.erfc(first / sd / math.sqrt(2)) > math.erfc(last / sd / math.sqrt(2))
-        if not weight:
-            raise ValueError(f"mean={mean:g}: a distribution with some weight in [{low:g}, {high:g}] ms")
+        for right, field, expected in (
+            (kind == "normal" or not sd, f"sd={sd:g}", f"0 for the {kind} distribution"),
+            (low >= step * (1 - HAIR), f"min={low:g}", f"at least the resolution, {step:g} ms"),
+            (low <= high, f"min={low:g}", f"at most the longest, {high:g} ms"),
+            (
+                high / step <= MOST_DELAY_STEPS,
+                f"max={high:g}",
+                f"at most {MOST_DELAY_STEPS} steps of {step:g} ms",
+            ),
+            (weight, f"mean={mean:g}", f"a distribution with some weight in [{low:g}, {high:g}] ms"),
+        ):
+            if not right:
+                raise ValueError(f"{field}: {expected}")
         return (mean, mean) if alone else (low, high)
 
     def steps(self, step: float) -> tuple[int, int]:
@@ -211,7 +206,7 @@ class Weight(Known):
     """Weights of a projection; with `classes` 0 every synapse has one of its own."""
 
     mean: Magnitude
-    sd: number(ge=0, le=MOST_WEIGHT) = 0.0
+    sd: Sd = 0.0
     classes: integer(0, 4096) = 32
 
     @model_validator(mode="after")
@@ -305,49 +300,33 @@ class Lane(Known):
         if self.period != "D":
             return self.period
         if delay_ratio % (lag + 1):
-            below = delay_ratio // (lag + 1) * (lag + 1)
-            near = " or ".join(str(d) for d in (below, below + lag + 1) if d)
-            raise BadInput.of(
-                "delay_ratio", delay_ratio, f"a multiple of {lag + 1} with {lag=}, such as {near}"
-            )
+            raise BadInput.of("delay_ratio", delay_ratio, f"a multiple of {lag + 1} with {lag=}")
         return delay_ratio // (lag + 1)
 
 
 class Time(Known):
     """All in ms; warm-up and measured part are whole cycles, and a cycle is whole steps."""
 
-    resolution_ms: number(ge=1e-6, le=1000) = 0.1
-    cycle_ms: number(ge=1e-6, le=1000) | None = Field(None, validate_default=True)  # never None after reading
-    warmup_ms: number(ge=0, le=1e9) = 0.0
-    simulate_ms: number(ge=1e-6, le=1e9) | None = None
-
-    @field_validator("cycle_ms")
-    @classmethod
-    def _one_step(cls, cycle_ms: float | None, others: ValidationInfo) -> float:
-        return others.data.get("resolution_ms", 0.0) if cycle_ms is None else cycle_ms
+    resolution_ms: number(1e-6, 1000) = 0.1
+    cycle_ms: number(1e-6, 1000) = Field(default_factory=lambda before: before.get("resolution_ms", 0.1))
+    warmup_ms: number(0, 1e9) = 0.0
+    simulate_ms: number(1e-6, 1e9) | None = None
 
     @model_validator(mode="after")
     def _whole(self) -> "Time":
-        for name, unit_ms, unit in (
-            ("cycle_ms", self.resolution_ms, "the resolution"),
-            ("warmup_ms", self.cycle_ms, "the cycle"),
-            ("simulate_ms", self.cycle_ms, "the cycle"),
-        ):
-            given = getattr(self, name) or 0.0
-            units = given / unit_ms
-            least = 0 if name == "warmup_ms" or getattr(self, name) is None else 1
-            if abs(units - round(units)) > WHOLE or round(units) < least:
-                raise ValueError(f"{name}={given:g}: a multiple of {unit}, {unit_ms:g}")
+        for name, unit in (("cycle", "resolution"), ("warmup", "cycle"), ("simulate", "cycle")):
+            given, unit_ms = getattr(self, f"{name}_ms"), getattr(self, f"{unit}_ms")
+            units = (given or 0.0) / unit_ms
+            if abs(units - round(units)) > WHOLE or (given and name != "warmup" and round(units) < 1):
+                raise ValueError(f"{name}_ms={given:g}: a multiple of the {unit}, {unit_ms:g}")
         return self
 
     @property
     def cycle_steps(self) -> int:
-        """Steps of a cycle."""
         return round(self.cycle_ms / self.resolution_ms)
 
     @property
     def warmup_cycles(self) -> int:
-        """Cycles before the measured part."""
         return round(self.warmup_ms / self.cycle_ms)
 
     @property
@@ -368,6 +347,11 @@ class Network(Known):
         return {p.name: number for number, p in enumerate(self.populations)}
 
     @cached_property
+    def sizes(self) -> np.ndarray:
+        """Neurons of each population, [population]."""
+        return np.array([p.size for p in self.populations], dtype=np.int64)
+
+    @cached_property
     def areas(self) -> list[str]:
         """Names of the areas, in the order in which they first appear."""
         return list(dict.fromkeys(p.area for p in self.populations))
@@ -384,7 +368,6 @@ class Network(Known):
         return sum(p.synapses * self.populations[self.numbers[p.target]].size for p in self.projections)
 
     def has_synapses(self, projection: Projection) -> bool:
-        """True if the projection has any synapse."""
         return projection.most_synapses > 0 and self.populations[self.numbers[projection.target]].size > 0
 
     def pairs(self, projection: Projection) -> Iterator[tuple[int, int]]:
@@ -472,7 +455,6 @@ class Description(Known):
 
     @property
     def neurons(self) -> int:
-        """Neurons of all populations."""
         return sum(p.size for p in self.network.populations)
 
 

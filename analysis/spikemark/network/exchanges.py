@@ -20,6 +20,12 @@ DEFAULT = "alltoallv"
 MOST_LEVELS = 8
 
 
+def two_factors(number: int) -> tuple[int, int]:
+    """The pair of divisors that is closest to a square, the smaller one first."""
+    first = next(d for d in range(math.isqrt(number), 0, -1) if number % d == 0)
+    return first, number // first
+
+
 @dataclass(frozen=True)
 class Composed:
     """The fields of an exchange, as given. `parts`: the exchange of each level, the innermost first."""
@@ -49,8 +55,7 @@ class Composed:
         if self.sizes:
             return self.sizes
         if self.sizes is not None:
-            first = next(d for d in range(math.isqrt(ranks), 0, -1) if ranks % d == 0)
-            return first, ranks // first
+            return two_factors(ranks)
         group = min(self.group or round(math.sqrt(ranks)), ranks)
         return group, -(-ranks // group)
 

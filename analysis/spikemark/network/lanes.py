@@ -12,9 +12,8 @@ from spikemark.core.errors import BadInput
 from .description import MOST_DELAY_RATIO, Description
 from .description import Lane as Rule
 from .exchanges import COMPOSED, DIRECT, Composed
-from .placement import areas_on_ranks, sharing
-from .placement import spans as spans_of
-from .schedules import Schedule, find, square
+from .placement import areas_on_ranks, sharing, spans
+from .schedules import Schedule, find
 
 WORD_BYTES = {"compact": 4, "aer12": 12}  # of a spike in a message, by wire format
 
@@ -67,23 +66,24 @@ def chosen(
 def read(description: Description, ranks: int, schedule: Schedule, placement: str) -> list[Lane]:
     """The lanes of `ranks` ranks. Raises BadInput for what the mini-app would refuse: synapses without a
     lane, periods that are longer than the shortest delay, a D that is not a multiple of lag + 1."""
+    own, schedule = find(description.schedule) == schedule, schedule.of(description.lag, ranks)
     held = pairs(description, schedule, placement, ranks)
     shortest = _shortest(description, held)
     where = areas_on_ranks(description, placement, ranks)
     for field in ("exchange", "wire"):
         given = getattr(description, field)
-        if find(description.schedule) == schedule and isinstance(given, dict) and "name" not in given:
-            for lane in given:
-                if lane not in held:
-                    raise BadInput(f"{field}: no lane {lane!r}; there are {', '.join(held)}")
-    largest = _largest(description, schedule, shortest)
+        by_lane = own and isinstance(given, dict) and "name" not in given
+        for lane in (lane for lane in (given if by_lane else ()) if lane not in held):
+            raise BadInput(f"{field}: no lane {lane!r}; there are {', '.join(held)}")
+    longest = {r.name: _longest(description, shortest[r.name], r.lag) for r in schedule.lanes}
+    largest = min((longest[rule.name] for rule in schedule.lanes if rule.period == "D"), default=1)
     ratio = largest if description.delay_ratio == "auto" else description.delay_ratio
     if not ratio:
         expected = "a schedule with shorter windows: a lane has delays of less than lag + 1 cycles"
         raise BadInput.of("delay_ratio", "auto", expected)
     found = []
     for rule in schedule.lanes:
-        name, wire, lag, due = rule.name, description.wire, _lag(description, rule), shortest[rule.name]
+        name, wire, lag, due = rule.name, description.wire, rule.lag, shortest[rule.name]
         most = _cycles(description, due) // (1 if due is None else lag + 1)
         period = max(1, most) if rule.period == "auto" else rule.window(ratio, lag)
         if due is not None and period > most:  # spikes would depend on the schedule
@@ -105,46 +105,31 @@ def pairs(description: Description, schedule: Schedule, placement: str, ranks: i
     A pair is in at most one lane. Raises BadInput for groups that do not divide the ranks, and for areas that
     the network does not have.
     """
-    spans = np.array(spans_of(description, placement, ranks)).reshape(-1, 2)
+    first, n = np.array(spans(description, placement, ranks)).reshape(-1, 2).T
     names = description.network.areas
     free = np.ones((len(names), len(names)), dtype=bool)
     found = {}
-    for number, rule in enumerate(schedule.lanes):
+    for number, rule in enumerate(schedule.of(description.lag, ranks).lanes):
         ends = []
         for field, listed in zip(("from", "to"), rule.ends, strict=True):
             listed = names if listed is None else listed
             unknown = [n for i, n in enumerate(listed) if n not in names or n in listed[:i]]
             if unknown or not listed:
                 expected = f"areas of the network, none twice: {', '.join(names)}"
-                wrong = unknown[0] if unknown else []
-                raise BadInput.of(f"schedule.{number}.{field}", wrong, expected)
+                raise BadInput.of(f"schedule.{number}.{field}", unknown[0] if unknown else [], expected)
             ends.append(np.isin(names, listed))
-        found[rule.name] = free & _joined(rule, number, spans, ranks) & np.outer(*ends)
-        free &= ~found[rule.name]
+        joined = free & np.outer(*ends)
+        if rule.group == "area":
+            joined &= np.eye(len(names), dtype=bool)
+        elif rule.group != "world":
+            if ranks % rule.group:
+                raise BadInput.of(f"schedule.{number}.group", rule.group, f"a divisor of the {ranks} ranks")
+            block = first // rule.group
+            whole = block == (first + n - 1) // rule.group  # an area in several blocks belongs to none
+            joined &= (block[:, None] == block) & whole & whole[:, None]
+        found[rule.name] = joined
+        free &= ~joined
     return found
-
-
-def _joined(rule: Rule, number: int, spans: np.ndarray, ranks: int) -> np.ndarray:
-    """Pairs of areas that lie in one group of ranks of the lane, [source area, target area]."""
-    if rule.group == "area":
-        return np.eye(len(spans), dtype=bool)
-    if rule.group == "world":
-        return np.ones((len(spans), len(spans)), dtype=bool)
-    size = _block(rule, ranks)
-    if ranks % size:
-        raise BadInput.of(f"schedule.{number}.group", size, f"a divisor of the {ranks} ranks")
-    first, last = spans[:, 0] // size, (spans[:, 0] + spans[:, 1] - 1) // size
-    whole = first == last  # an area that is spread over several groups belongs to none
-    return (first[:, None] == first) & whole & whole[:, None]
-
-
-def _block(rule: Rule, ranks: int) -> int:
-    """Ranks of a block of a lane of blocks."""
-    return square(ranks) if rule.group == "square" else rule.group
-
-
-def _lag(description: Description, rule: Rule) -> int:
-    return description.lag if rule.lag is None else rule.lag
 
 
 def _shortest(description: Description, held: dict[str, np.ndarray]) -> dict[str, int | None]:
@@ -155,13 +140,11 @@ def _shortest(description: Description, held: dict[str, np.ndarray]) -> dict[str
     delays, network = description.shortest, description.network
     missed = np.isfinite(delays) & ~np.any(list(held.values()), axis=0)
     for i, projection in enumerate(network.projections if missed.any() else ()):
-        for pair in network.pairs(projection):
-            if missed[pair]:
-                source, target = (network.areas[area] for area in pair)
-                raise BadInput(
-                    f"schedule: no lane for network.projections.{i}, from area {source!r} to area {target!r};"
-                    " every synapse needs one"
-                )
+        for source, target in filter(missed.__getitem__, network.pairs(projection)):
+            raise BadInput(
+                f"schedule: no lane for network.projections.{i}, from area {network.areas[source]!r} to area"
+                f" {network.areas[target]!r}; every synapse needs one"
+            )
     found = {name: np.min(delays, where=inside, initial=np.inf) for name, inside in held.items()}
     return {name: int(delay) if np.isfinite(delay) else None for name, delay in found.items()}
 
@@ -170,7 +153,8 @@ def largest_delay_ratio(description: Description, schedule: Schedule, lanes: lis
     """The largest D that is exact in all lanes which use it; None where no lane does (`delay_ratio`)."""
     if delay_ratio(schedule, lanes) is None:
         return None
-    return _largest(description, schedule, {lane.name: lane.shortest for lane in lanes})
+    follow = (lane for rule, lane in zip(schedule.lanes, lanes, strict=True) if rule.period == "D")
+    return min(_longest(description, lane.shortest, lane.lag) for lane in follow)
 
 
 def largest_between_areas(description: Description, lag: int = 0) -> int | None:
@@ -181,12 +165,12 @@ def largest_between_areas(description: Description, lag: int = 0) -> int | None:
     between = description.shortest[~np.eye(len(description.network.areas), dtype=bool)]
     if not np.isfinite(between).any():
         return None
-    most = min(_cycles(description, int(between.min())), MOST_DELAY_RATIO)
-    if most < lag + 1:
+    found, most = (_longest(description, int(between.min()), windows) for windows in (lag, 0))
+    if not found:
         raise BadInput.of(
             "lag", lag, f"at most {most - 1}: delays between areas allow windows of {most} cycles"
         )
-    return most - most % (lag + 1)
+    return found
 
 
 def delay_ratio(schedule: Schedule, lanes: list[Lane]) -> int | None:
@@ -194,19 +178,15 @@ def delay_ratio(schedule: Schedule, lanes: list[Lane]) -> int | None:
 
     None where nothing uses D: no lane of the schedule, or only lanes without synapses that join no ranks.
     """
-    used = {lane.name: lane for lane in lanes if not (lane.alone and lane.shortest is None)}
-    windows = (used[r.name] for r in schedule.lanes if r.period == "D" and r.name in used)
-    return next((lane.period * (lane.lag + 1) for lane in windows), None)
+    follow = (lane for rule, lane in zip(schedule.lanes, lanes, strict=True) if rule.period == "D")
+    used = (lane for lane in follow if lane.shortest is not None or not lane.alone)
+    return next((lane.period * (lane.lag + 1) for lane in used), None)
 
 
-def _largest(description: Description, schedule: Schedule, shortest: dict[str, int | None]) -> int:
-    """The largest D that is exact in all lanes which use it; 0 where none is."""
-    found = []
-    for rule in schedule.lanes:
-        if rule.period == "D":
-            most = min(_cycles(description, shortest[rule.name]), MOST_DELAY_RATIO)
-            found.append(most - most % (_lag(description, rule) + 1))
-    return min(found, default=1)
+def _longest(description: Description, shortest: int | None, lag: int) -> int:
+    """The largest D that is exact in a lane with this shortest delay; 0 where none is."""
+    most = min(_cycles(description, shortest), MOST_DELAY_RATIO)
+    return most - most % (lag + 1)
 
 
 def _cycles(description: Description, shortest: int | None) -> int:
@@ -221,7 +201,7 @@ def _group(description: Description, rule: Rule, where: np.ndarray, ranks: int) 
     if rule.group == "area":
         return sharing(where, ranks)
     if rule.group != "world":
-        return np.arange(ranks) // _block(rule, ranks)
+        return np.arange(ranks) // rule.group
     if not rule.bound:
         return np.zeros(ranks, dtype=int)
     names = description.network.areas

@@ -52,7 +52,7 @@ def area_group(network: Network, ranks: int) -> Spans:
 
 def sizes_of_areas(network: Network) -> np.ndarray:
     """Neurons of each area, [area]."""
-    return np.bincount(network.area_of, [p.size for p in network.populations]).astype(np.int64)
+    return np.bincount(network.area_of, network.sizes).astype(np.int64)
 
 
 @lru_cache(maxsize=128)
@@ -195,8 +195,7 @@ def ranges(network: Network, placement: str, ranks: int) -> tuple[Placement, boo
     """
     check_name(placement)
     check_whole("ranks", ranks)
-    sizes, area_of = np.array([p.size for p in network.populations]), np.array(network.area_of)
-    end = np.cumsum(sizes)
+    sizes, area_of, end = network.sizes, np.array(network.area_of), np.cumsum(network.sizes)
     rule, weights = split(placement)
     if weights is not None and len(weights) == ranks and np.ptp(weights) == 0:
         weights = None  # as the mini-app does
@@ -223,22 +222,16 @@ def _read(path: Path, neurons: int, changed: tuple[int, int] | None) -> Placemen
     return read(path, neurons)
 
 
-def _pieces(network: Network, placement: str, ranks: int) -> tuple[Placement, bool, tuple[np.ndarray, ...]]:
-    """As `ranges`, and these cut where populations end (`Placement.cut`)."""
-    sizes = np.array([p.size for p in network.populations], dtype=np.int64)
-    made, by_rule = ranges(network, placement, ranks)
-    return made, by_rule, made.cut(np.cumsum(sizes) - sizes, sizes)
-
-
 def areas_on_ranks(description: Description, placement: str, ranks: int) -> np.ndarray:
     """Which consecutive ranks hold neurons of an area: rows (area, first rank, number of ranks), ascending.
 
     A rule gives ranks to an area without neurons, too. Raises BadInput as `neurons`.
     """
     network = description.network
-    made, by_rule, (which, unit, _, _) = _pieces(network, placement, ranks)
+    made, by_rule = ranges(network, placement, ranks)
     if by_rule:
         return np.c_[np.arange(len(network.areas)), np.array(PLACEMENTS[made.method](network, ranks))]
+    which, unit, _, _ = made.cut(np.cumsum(network.sizes) - network.sizes, network.sizes)
     return np.unique(np.c_[np.array(network.area_of)[unit], made.rank[which], made.over[which]], axis=0)
 
 
@@ -277,8 +270,10 @@ def neurons(description: Description, placement: str, ranks: int, threads: int) 
     can serve, and a file that is for other ranks or another network.
     """
     check_whole("threads", threads)
-    made, by_rule, pieces = _pieces(description.network, placement, ranks)
-    counts = np.zeros((len(description.network.populations), ranks, threads), dtype=np.int64)
+    sizes = description.network.sizes
+    made, by_rule = ranges(description.network, placement, ranks)
+    pieces = made.cut(np.cumsum(sizes) - sizes, sizes)
+    counts = np.zeros((len(sizes), ranks, threads), dtype=np.int64)
     held = np.zeros(ranks, dtype=np.int64)  # neurons on each rank so far
     for which, unit, start, count in zip(*(part.tolist() for part in pieces), strict=True):
         rank, over = int(made.rank[which]), int(made.over[which])

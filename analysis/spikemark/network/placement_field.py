@@ -28,23 +28,22 @@ ALLOWED = (
 
 def text_of(field: Any) -> Any:
     """The text for what a description says. Raises ValueError for what is not expected."""
-    if isinstance(field, str) and (field == FROM_FILE or field.endswith(FILE) or SEPARATOR in field):
-        raise ValueError(f"{shown(field)}; expected {ALLOWED}")
-    if not isinstance(field, dict):
-        return field
-    name, file, weights = (field.get(part) for part in ("name", "file", "weights"))
-    if set(field) == {"name", "weights"} and isinstance(name, str) and SEPARATOR not in name:
+    said = field if isinstance(field, dict) else {}
+    name, file, weights = (said.get(part) for part in ("name", "file", "weights"))
+    if set(said) == {"name", "weights"} and isinstance(name, str) and SEPARATOR not in name:
         numbers = isinstance(weights, list) and all(type(w) in (int, float) for w in weights)
         if not numbers or not weights or not all(abs(w) <= LARGEST for w in weights):
             raise ValueError(f"weights={shown(weights)}; expected a finite number for each rank")
         return name + SEPARATOR + _runs(map(float, weights), repr)
-    if name != FROM_FILE or not isinstance(file, str) or set(field) != {"name", "file"}:
+    if set(said) == {"name", "file"} and name == FROM_FILE and isinstance(file, str):
+        if not file.endswith(FILE):
+            expected = f"a {FILE} file as `spikemark partition --out X{FILE}` writes"
+            raise ValueError(f"file={file!r}; expected {expected}")
+        return file
+    of_text = isinstance(field, str) and (field == FROM_FILE or field.endswith(FILE) or SEPARATOR in field)
+    if of_text or isinstance(field, dict):
         raise ValueError(f"{shown(field)}; expected {ALLOWED}")
-    if not file.endswith(FILE):
-        raise ValueError(
-            f"file={file!r}; expected a {FILE} file as `spikemark partition --out X{FILE}` writes"
-        )
-    return file
+    return field
 
 
 def _runs(weights: Any, form: Callable[[float], str]) -> str:

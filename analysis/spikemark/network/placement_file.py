@@ -16,7 +16,7 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically
-from spikemark.core.npz import read_npz
+from spikemark.core.npy import read_npz
 from spikemark.core.reading import read_json
 
 KIND, VERSION = "placement", 1
@@ -148,21 +148,21 @@ def write(path: Path, placement: Placement) -> None:
 
 def read(path: Path, neurons: int) -> Placement:
     """The placement in a file. Raises BadInput for one that does not place each of the neurons once."""
-    about, columns = _content(path)
-    ranks, weights = about.get("ranks"), about.get("weights")
+    said = _content(path)
+    ranks, weights = said.get("ranks"), said.get("weights")
 
     def check(right: object, field: str, expected: str) -> None:
         if not right:
-            raise BadInput.of(field, about.get(field, columns.get(field)), expected, file=path)
+            raise BadInput.of(field, said.get(field), expected, file=path)
 
-    known = (about.get("kind"), about.get("format_version")) == (KIND, VERSION)
+    known = (said.get("kind"), said.get("format_version")) == (KIND, VERSION)
     check(known, "kind", f"{KIND!r} of format_version {VERSION}")
     check(type(ranks) is int and 1 <= ranks <= MOST_RANKS, "ranks", f"an integer from 1 to {MOST_RANKS}")
-    found = {name: _column(columns.get(name)) for name in COLUMNS}
+    found = {name: _column(said.get(name)) for name in COLUMNS}
     first = found["first"]
-    if first is not None:
-        for name, left_out in (("over", np.ones_like(first)), ("origin", first)):
-            found[name] = left_out if columns.get(name) is None else found[name]
+    for name, left_out in (("over", np.ones_like), ("origin", np.copy)):
+        if first is not None and said.get(name) is None:
+            found[name] = left_out(first)
     for name, column in found.items():
         whole = column is not None and len(column) == len(first) > 0
         check(whole, name, f"a list of integers of at most {MOST_NUMBER}, one for each range")
@@ -172,7 +172,7 @@ def read(path: Path, neurons: int) -> Placement:
             if type(weight) not in (int, float) or not 1e-12 <= weight <= 1e12:
                 raise BadInput.of(f"weights.{i}", weight, "a number from 1e-12 to 1e12", file=path)
         weights = np.array(weights, float)
-    return Placement(ranks, *found.values(), str(about.get("method", "")), weights).check(neurons, str(path))
+    return Placement(ranks, *found.values(), str(said.get("method", "")), weights).check(neurons, str(path))
 
 
 def _column(given: Any) -> np.ndarray | None:
@@ -186,14 +186,14 @@ def _column(given: Any) -> np.ndarray | None:
     return found.astype(np.int64) if small else None
 
 
-def _content(path: Path) -> tuple[dict, dict]:
+def _content(path: Path) -> dict[str, Any]:
     """What a file says about the placement, and its columns."""
     try:
-        if path.suffix == ".npz":
-            file = read_npz(path)
-            about, columns = json.loads(str(file["about"])), {name: file.get(name) for name in COLUMNS}
-        else:
-            about = columns = read_json(path, "`spikemark partition` writes one")
+        if path.suffix != ".npz":
+            found = read_json(path, "`spikemark partition` writes one")
+            return found if isinstance(found, dict) else {}
+        file = read_npz(path)
+        return json.loads(str(file["about"])) | {name: file.get(name) for name in COLUMNS}
     except BadInput:
         raise
     except FileNotFoundError:
@@ -202,4 +202,3 @@ def _content(path: Path) -> tuple[dict, dict]:
         raise BadInput(f"{path}: cannot be read: {error.strerror or error}", code="file") from None
     except Exception:  # whatever NumPy and zlib make of damaged bytes
         raise BadInput(f"{path}: not a placement written by `spikemark partition`") from None
-    return (about, columns) if isinstance(about, dict) else ({}, columns if columns is not about else {})

@@ -1,6 +1,7 @@
 """What projections mean for a neuron: how often it is drawn as a source, and how often it is missed."""
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,15 +28,13 @@ def read(network: Network) -> Pools:
 
     Sources are drawn uniformly from a projection's pool; a population named twice is in it twice.
     """
-    sizes, numbers = [p.size for p in network.populations], network.numbers
+    sizes, numbers = network.sizes.tolist(), network.numbers
     rows, columns, misses, hits = [], [], [], []
     for projection in network.projections:
         target, indegree = numbers[projection.target], projection.synapses
         if indegree * sizes[target] == 0:
             continue
-        times: dict[int, int] = {}
-        for p in (numbers[name] for name in projection.sources if sizes[numbers[name]]):
-            times[p] = times.get(p, 0) + 1
+        times = Counter(p for p in map(numbers.get, projection.sources) if sizes[p])
         pool = sum(n * sizes[p] for p, n in times.items())
         for p, n in times.items():
             rows.append(p)

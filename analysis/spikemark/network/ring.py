@@ -7,6 +7,7 @@ its halves, thirds, ... 64ths. Otherwise it uses 32 bits (miniapp/src/descriptio
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from spikemark.core.errors import BadInput
 
@@ -33,21 +34,46 @@ class Ring:
         return self.cell_bytes * self.slots
 
 
+class _Input(NamedTuple):
+    """What weighs on the neurons of a population: a projection, or input from outside."""
+
+    field: str  # of the network
+    target: int  # population
+    mean: float  # weight
+    weights: tuple[float, ...]  # all that occur
+    most: float  # that a neuron receives in a step, in magnitude
+
+
 def of(description: Description) -> Ring:
     """The ring of a network. Raises BadInput for a weight that is too small beside the input of a neuron."""
     network = description.network
     slots = max((longest for _, longest in description.delays), default=0) + 1
-    from_synapses, in_all, fullest = _largest_input(description)
-    unit = _narrow_unit(description, from_synapses, in_all)
-    if unit:
+    synapses = [
+        _Input(f"projections.{i}.weight", network.numbers[p.target], p.weights.mean, p.weights.levels,
+               (abs(p.weights.mean) + p.weights.furthest) * p.most_synapses)
+        for i, p in enumerate(network.projections) if network.has_synapses(p)
+    ]  # fmt: skip
+    outside = [
+        _Input(f"populations.{i}.external.weight", i, p.external.weight, (p.external.weight,),
+               abs(p.external.weight) * most)
+        for i, p in enumerate(network.populations) if (most := description.most_events(p))
+    ]  # fmt: skip
+    sums, largest = [0.0] * len(network.populations), []
+    for inputs in (synapses, outside):
+        for one in inputs:
+            sums[one.target] += one.most
+        largest.append(max(sums))
+    every, in_all = synapses + outside, largest[-1]
+    if synapse_bytes(network) < 8 and (unit := _narrow_unit({w for i in every for w in i.weights}, *largest)):
         return Ring(unit, NARROW, slots)
     unit = 2.0 ** (math.ceil(math.log2(in_all)) - 30)
-    for where, weight in _named_weights(description):
-        if abs(weight) > 0 and round(abs(weight) / unit) < LEAST_UNITS:
+    for one in every:
+        if abs(one.mean) > 0 and round(abs(one.mean) / unit) < LEAST_UNITS:
+            fullest = network.populations[sums.index(in_all)].name
             raise BadInput(
-                f"network.{where}={weight:g}: 0 or at least {LEAST_UNITS * unit:.3g} in magnitude, since the"
-                f" input of a neuron, up to {in_all:.3g} (in population {network.populations[fullest].name}),"
-                " is summed in 32-bit fixed point"
+                f"network.{one.field}={one.mean:g}: 0 or at least {LEAST_UNITS * unit:.3g} in magnitude,"
+                f" since the input of a neuron, up to {in_all:.3g} (in population {fullest}), is summed in"
+                " 32-bit fixed point"
             )
     return Ring(unit, WIDE, slots)
 
@@ -57,50 +83,14 @@ def synapse_bytes(network: Network) -> int:
     return 8 if any(p.weights.own and network.has_synapses(p) for p in network.projections) else 4
 
 
-def _largest_input(description: Description) -> tuple[float, float, int]:
-    """The most that a neuron receives in a step, from synapses and in all, and its population."""
-    populations, numbers = description.network.populations, description.network.numbers
-    sums = [0.0] * len(populations)
-    for p in filter(description.network.has_synapses, description.network.projections):
-        sums[numbers[p.target]] += (abs(p.weights.mean) + p.weights.furthest) * p.most_synapses
-    from_synapses = max(sums)
-    for i, population in enumerate(populations):
-        if most := description.most_events(population):
-            sums[i] += abs(population.external.weight) * most
-    in_all = max(sums)
-    return from_synapses, in_all, sums.index(in_all)
-
-
-def _narrow_unit(description: Description, from_synapses: float, in_all: float) -> float:
-    """A unit for which 16 bits suffice; 0 if there is none."""
-    network = description.network
-    if synapse_bytes(network) == 8:
-        return 0.0
+def _narrow_unit(weights: set[float], from_synapses: float, in_all: float) -> float:
+    """A unit for which 16 bits suffice, given the most that a neuron receives in a step; 0 for none."""
     if in_all == 0:
         return 1.0
-    weights = {w for p in filter(network.has_synapses, network.projections) for w in p.weights.levels}
-    weights |= {p.external.weight for p in network.populations if description.most_events(p)}
     smallest = min(abs(w) for w in weights if w)
-    for part in range(1, PARTS + 1):
-        unit = smallest / part
+    for unit in (smallest / part for part in range(1, PARTS + 1)):
         if from_synapses / unit > MOST_NARROW or in_all / unit > MOST_WIDE:
             return 0.0
         if all(abs(w / unit - round(w / unit)) <= ROUNDING for w in weights):
             return unit
     return 0.0
-
-
-def _named_weights(description: Description) -> list[tuple[str, float]]:
-    """The mean weights that can become input, each with its field."""
-    network = description.network
-    found = [
-        (f"projections.{i}.weight", p.weights.mean)
-        for i, p in enumerate(network.projections)
-        if network.has_synapses(p)
-    ]
-    found += [
-        (f"populations.{i}.external.weight", p.external.weight)
-        for i, p in enumerate(network.populations)
-        if description.most_events(p)
-    ]
-    return found

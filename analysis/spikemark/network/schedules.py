@@ -5,7 +5,7 @@ ranks, or between whose areas, its source and its target lie (miniapp/FORMAT.md,
 Everything else that the analysis needs to know about a schedule follows from its lanes.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import check_whole
@@ -29,6 +29,17 @@ class Schedule:
     label: str
     placement: str  # of a run that names none
     lanes: tuple[Lane, ...]
+
+    def of(self, lag: int, ranks: int) -> "Schedule":
+        """The same with the lag of a description, and on so many ranks, in the lanes that leave them open."""
+        lanes = (
+            lane.model_copy(update={
+                "lag": lag if lane.lag is None else lane.lag,
+                "group": square(ranks) if lane.group == "square" else lane.group,
+            })
+            for lane in self.lanes
+        )  # fmt: skip
+        return replace(self, lanes=tuple(lanes))
 
     @property
     def uses_delay_ratio(self) -> bool:
@@ -85,25 +96,20 @@ def _check_order(lanes: tuple[Lane, ...]) -> None:
 
     Lanes between given areas may stand anywhere before that.
     """
-    last = None  # group of the lane before, of those that join no given areas
+    last: str | int = "none"  # group of the lane before, of those that join no given areas
     for number, lane in enumerate(lanes):
-        group, blocks = lane.group, lane.group not in ("area", "world") and last not in (None, "area")
-        rules = [
+        group, free, final = lane.group, not lane.bound, number + 1 == len(lanes)
+        wider = isinstance(group, str) or isinstance(last, str) or (group > last and group % last == 0)
+        for right, field, expected in (
             (all(lane.name != other.name for other in lanes[:number]), "name", "a name of its own"),
-            (not lane.bound or group == "world", "group", "'world' in a lane that has from or to"),
-        ]
-        if not lane.bound:
-            final, first = number + 1 == len(lanes), last is None
-            rules += [
-                (group != "world" or final, "group", "'area' or an integer in all but the last lane"),
-                (group != "area" or first, "group", "blocks or 'world' after the first lane"),
-                (not blocks or (group > last and group % last == 0),
-                 "group", f"a larger multiple of the group before it, {last}"),
-            ]  # fmt: skip
-            last = group
-        for right, field, expected in rules:
+            (free or group == "world", "group", "'world' in a lane that has from or to"),
+            (final or not free or group != "world", "group", "'area' or an integer in all but the last lane"),
+            (last == "none" or group != "area", "group", "blocks or 'world' after the first lane"),
+            (wider, "group", f"a larger multiple of the group before it, {last}"),
+        ):
             if not right:
                 raise BadInput.of(f"schedule.{number}.{field}", getattr(lane, field), expected)
+        last = group if free else last
 
 
 def square(ranks: int) -> int:

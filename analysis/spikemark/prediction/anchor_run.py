@@ -68,33 +68,26 @@ def check(measured: Sequence[Run]) -> list[tuple[Run, anchors.Prediction]]:
 
 def answer(measured: Sequence[Run], nodes: Sequence[int]) -> tuple[list[str], Table]:
     """The first screen: runs beside their prediction from smaller ones, and what larger ones would take."""
-    rows, errors, held = [], [], 0
-    for run, made in check(measured):
-        middle, low, high = draws.interval(made.total[0])
-        errors.append(abs(middle / run.seconds - 1))
-        held += low <= run.seconds <= high
-        rows.append(_row(run, made.total[0]))
+    checks, lines = [(run, made.total[0]) for run, made in check(measured)], []
     largest = max(measured, key=lambda run: run.cores)
     further = [largest.with_nodes(n) for n in nodes]
-    lines = []
-    if further:
-        made = anchors.predict(further, own=measured)
-        rows += [_row(run, total) for run, total in zip(further, made.total, strict=True)]
-        middle, low, high = draws.interval(made.total[-1])
+    larger = [*zip(further, anchors.predict(further, own=measured).total, strict=True)] if further else []
+    if larger:
+        middle, low, high = draws.interval(larger[-1][1])
         lines.append(f"{largest.simulator} would take {middle:.3g} ({low:.3g}-{high:.3g}) times real time on"
                      f" {further[-1].nodes} nodes of {largest.machine.name}.")  # fmt: skip
-    if errors:
-        lines.append(f"From smaller runs, larger ones were predicted within {np.median(errors):.0%} (median);"
-                     f" {held} of {len(errors)} intervals hold.")  # fmt: skip
-    columns = [Column(n, n) for n in ("nodes", "ranks", "threads")]
-    columns += [Column("measured", "measured"), Column("predicted", "predicted"), Column("interval", "95 %")]
+    rows = [{"nodes": run.nodes, "ranks": run.ranks, "threads": run.threads, "measured": run.seconds,
+             "predicted": middle, "interval": (low, high)}
+            for run, total in checks + larger for middle, low, high in [draws.interval(total)]]  # fmt: skip
+    if checks:
+        done = rows[: len(checks)]
+        held = sum(row["interval"][0] <= row["measured"] <= row["interval"][1] for row in done)
+        error = np.median([abs(row["predicted"] / row["measured"] - 1) for row in done])
+        lines.append(f"From smaller runs, larger ones were predicted within {error:.0%} (median);"
+                     f" {held} of {len(done)} intervals hold.")  # fmt: skip
+    heads = {name: name for name in ("nodes", "ranks", "threads", "measured", "predicted")}
+    columns = [Column(*each) for each in (heads | {"interval": "95 %"}).items()]
     return lines, Table(columns, rows[-12:], name="runs")
-
-
-def _row(run: Run, total: draws.Draws) -> dict[str, Any]:
-    middle, low, high = draws.interval(total)
-    return {"nodes": run.nodes, "ranks": run.ranks, "threads": run.threads, "measured": run.seconds,
-            "predicted": middle, "interval": (low, high)}  # fmt: skip
 
 
 def as_predictions(made: Sequence[tuple[Run, anchors.Prediction]]) -> str:

@@ -32,12 +32,11 @@ from .points import EXTERNAL_HZ, Run, published
 
 Array = NDArray[np.float64]
 PARTS = ("kernel", "exchange")
+SPREADS = Path(__file__).with_name("spreads.yaml")
 LEAST = 0.08  #: log SD of a run of an anchor, beyond its own: what the model of growth leaves
 SCATTER = 0.05  #: smallest log SD between two runs of one configuration
-ONE_THREAD, ACROSS = (
-    0.70,
-    1.45,
-)  #: factors of the layout: two series on Piz Daint (36 cores) of 1 to 36 threads a rank
+#: Factors of the layout: two series on Piz Daint (36 cores) of 1 to 36 threads a rank.
+ONE_THREAD, ACROSS = 0.70, 1.45
 #: What time grows with, by simulator: part, name, and a first guess of its cost in s on a core of 2.25 GHz.
 COSTS = {
     "NEST": (
@@ -78,20 +77,10 @@ def terms(run: Run) -> Array:
         far = event * held * np.isinf(network.partners)  # in a grid of columns, targets lie together
         return np.array([event * slower, far * slower, cycles * (min(ranks, network.partners) - 1)])
     steps = network.neurons / cores * 1e3 / network.step_ms
-    lists = spikes * -np.expm1(-degree / cores)
-    kernel = [
-        event,
-        event * missed,
-        event * network.plastic,
-        lists,
-        steps,
-        steps * held,
-        steps * network.poisson,
-    ]
-    kernel = np.array(kernel)
-    return np.array(
-        [*(kernel * slower), cycles * np.log2(max(ranks, 1.1)), spikes * -np.expm1(-degree / ranks)]
-    )
+    kernel = np.array([event, event * missed, event * network.plastic, spikes * -np.expm1(-degree / cores),
+                       steps, steps * held, steps * network.poisson])  # fmt: skip
+    exchanged = cycles * np.log2(max(ranks, 1.1)), spikes * -np.expm1(-degree / ranks)
+    return np.array([*(kernel * slower), *exchanged])
 
 
 def costs_of(simulator: str) -> tuple[tuple[str, str, float], ...]:
@@ -171,10 +160,8 @@ class Spreads:
 
 WEIGHT = 2.0  #: a first guess of a spread counts as so many effects
 FREEDOM = 8.0  #: degrees of freedom of a spread beyond its effects; sums of several effects have thin tails
-MEASURED = (
-    "NEST",
-    "DPSNN",
-)  #: simulators with published points; of others, the scale of the kernel is unknown
+#: Simulators with published points; of others, the scale of the kernel is unknown.
+MEASURED = ("NEST", "DPSNN")
 UNKNOWN = (6.0, 1.0)
 #: First guesses of the spreads.
 GUESS = {
@@ -186,14 +173,11 @@ GUESS = {
 @cache
 def spreads() -> Spreads:
     """The spreads that `spikemark score --fit` wrote."""
-    path = Path(__file__).with_name("spreads.yaml")
-    if not path.exists():
-        return first_guess()
-    content = yaml.safe_load(path.read_text())
+    content = yaml.safe_load(SPREADS.read_text())
     rows = {(row["part"], row["aspect"], row["simulator"]): row for row in content["spreads"]}
-    costs = {name: np.log([row["s"] for row in of]) for name, of in content["costs"].items()}
+    sd, known = ({key: row[name] for key, row in rows.items()} for name in ("sd", "effects"))
     return Spreads(
-        {k: row["sd"] for k, row in rows.items()}, {k: row["effects"] for k, row in rows.items()}, costs
+        sd, known, {name: np.log([row["s"] for row in of]) for name, of in content["costs"].items()}
     )
 
 
@@ -202,31 +186,23 @@ def keep_spreads(mini_app: list[dict[str, object]] | None = None) -> Path:
 
     `mini_app`: errors of the mini-app's parts with their origin (beside.errors), in place of those kept.
     """
-    found, path = fit_spreads(published()), Path(__file__).with_name("spreads.yaml")
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=Path(__file__).parent, check=False,
+    found, names = fit_spreads(published()), ("part", "aspect", "simulator")
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=SPREADS.parent, check=False,
                             capture_output=True, text=True).stdout.strip()  # fmt: skip
     content = {
         "about": "Written by `spikemark score --fit`: log SDs, from so many effects; costs in s at 2.25 GHz.",
         "date": f"{datetime.date.today()}",
         "commit": commit or None,
-        "mini_app": mini_app or yaml.safe_load(path.read_text())["mini_app"],
-        "spreads": [{"part": part, "aspect": aspect, "simulator": simulator, "sd": round(sd, 3),
-                     "effects": round(float(found.known.get((part, aspect, simulator), 0.0)), 1)}
-                    for (part, aspect, simulator), sd in sorted(found.sd.items())],
+        "mini_app": mini_app or yaml.safe_load(SPREADS.read_text())["mini_app"],
+        "spreads": [dict(zip(names, key, strict=True)) | {"sd": round(sd, 3), "effects": round(
+            float(found.known.get(key, 0.0)), 1)} for key, sd in sorted(found.sd.items())],
         "costs": {family: [{"part": part, "cost": name, "s": float(f"{np.exp(log):.3g}")}
                            for (part, name, _), log in zip(costs_of(family), logs, strict=True)]
                   for family, logs in sorted(found.costs.items())},
     }  # fmt: skip
-    write_atomically(path, yaml.safe_dump(content, sort_keys=False, width=120, default_flow_style=None))
+    write_atomically(SPREADS, yaml.safe_dump(content, sort_keys=False, width=120, default_flow_style=None))
     spreads.cache_clear()
-    return path
-
-
-def first_guess() -> Spreads:
-    """Spreads before any series is seen."""
-    return Spreads(
-        {(part, a, "any"): sd for a, of in GUESS.items() for part, sd in zip(PARTS, of, strict=True)}
-    )
+    return SPREADS
 
 
 @dataclass(frozen=True)
@@ -239,43 +215,40 @@ class State:
     costs: Array
 
 
-def infer(anchors: Sequence[Run], spread: "Spreads", start: "State | None" = None,
-          learn: bool = False) -> State:  # fmt: skip
+def infer(anchors: Sequence[Run], spread: Spreads, start: State | None = None, learn: bool = False) -> State:
     """Effects given measured runs of one simulator: Gauss-Newton to the mode, and the Laplace approximation.
 
     `learn`: the costs are unknown too; otherwise those of `spread` hold.
     """
     family = anchors[0].simulator
-    acting = [effects(run) for run in anchors]
+    acting, listed = [effects(run) for run in anchors], costs_of(family)
     keys = sorted({key for of in acting for key in of}, key=lambda k: (ASPECTS.index(k[1]), k[2], k[0]))
-    place = {key: i for i, key in enumerate(keys)}
-    design = np.zeros((2, len(anchors), len(keys)))
-    for i, of in enumerate(acting):
-        for key in of:
-            design[PARTS.index(key[0]), i, place[key]] = 1
-    counts = np.array([terms(run) for run in anchors])
-    part = np.array([PARTS.index(cost[0]) for cost in costs_of(family)])
+    design = np.array(
+        [[[key[0] == part and key in of for key in keys] for of in acting] for part in PARTS], float
+    )
+    counts, part = np.array([terms(run) for run in anchors]), np.array([PARTS.index(c[0]) for c in listed])
     of_part = np.array([part == 0, part == 1])
     sees = np.array([[run.part in ("", name) for run in anchors] for name in PARTS])
-    guess, known = np.log([cost[2] for cost in costs_of(family)]), spread.costs.get(family)
-    costs = start.costs if start else guess if known is None else known
+    guess = np.log([cost[2] for cost in listed])
+    costs = start.costs if start else spread.costs.get(family, guess)
     y = np.log([run.seconds for run in anchors])
     weight = 1 / (LEAST**2 + np.square([run.sd for run in anchors]))
-    prior = np.array([spread.of(key, family) for key in keys]) ** -2.0
+    precision = np.array([spread.of(key, family) for key in keys]) ** -2.0
+    precision = np.append(precision, np.full(len(part) * learn, COST_SD**-2.0))
     old = dict(zip(start.keys, start.mean, strict=True)) if start else {}
     u = np.array([old.get(key, 0.0) for key in keys])
     if family not in MEASURED:  # begin with all time in the kernel
-        u[place["kernel", "simulator", family]] = np.median(y - np.log(counts @ (np.exp(costs) * of_part[0])))
+        first = keys.index(("kernel", "simulator", family))
+        u[first] = np.median(y - np.log(counts @ (np.exp(costs) * of_part[0])))
     for _ in range(60):
         each = counts * np.exp(costs)  # (runs, costs)
         factor = np.exp(design @ u) * sees  # (parts, runs)
         mine = factor * (of_part @ each.T)
         total = mine.sum(0)
-        jacobian = ((mine / total)[:, :, None] * design).sum(0)
+        jacobian, away = ((mine / total)[:, :, None] * design).sum(0), u
         if learn:
             jacobian = np.hstack([jacobian, each * factor[part].T / total[:, None]])
-        precision = np.concatenate([prior, np.full(len(part), COST_SD**-2.0)]) if learn else prior
-        away = np.concatenate([u, costs - guess]) if learn else u
+            away = np.append(u, costs - guess)
         hessian = (jacobian.T * weight) @ jacobian + np.diag(precision)
         step = np.linalg.solve(hessian, jacobian.T @ (weight * (y - np.log(total))) - precision * away)
         step *= min(1.0, 0.7 / max(abs(step).max(), 1e-9))
@@ -287,9 +260,8 @@ def infer(anchors: Sequence[Run], spread: "Spreads", start: "State | None" = Non
 
 def parts(run: Run, costs: Array) -> Array:
     """Seconds of the kernel and of the exchange per simulated second with these log costs (A = B = 1)."""
-    each = terms(run) * np.exp(costs)
-    return np.array([sum(e for e, cost in zip(each, costs_of(run.simulator), strict=True) if cost[0] == part)
-                     for part in PARTS])  # fmt: skip
+    each, of = terms(run) * np.exp(costs), [cost[0] for cost in costs_of(run.simulator)]
+    return np.array([each[np.equal(of, part)].sum() for part in PARTS])
 
 
 @dataclass(frozen=True)
@@ -302,9 +274,7 @@ class Prediction:
     noise: Array
     inputs: dict[str, draws.Draws]  #: standard normal draws by name, for draws.shares
     nearest: tuple[Run, ...]  #: of each target: the measured run that is most like it
-    differs: tuple[
-        tuple[str, ...], ...
-    ]  #: in what: simulator, version, network, variant, machine, nodes, layout
+    differs: tuple[tuple[str, ...], ...]  #: in what: aspects, nodes, layout
 
     @property
     def total(self) -> Array:
@@ -327,22 +297,27 @@ class NoAnchor(BadInput):
 
 
 def predict(
-    targets: Sequence[Run], own: Sequence[Run] = (), known: Sequence[Run] | None = None
-) -> Prediction:
+    targets: Sequence[Run], own: Sequence[Run] = (), known: Sequence[Run] | None = None,
+    more: Sequence[Run] = (),
+) -> Prediction:  # fmt: skip
     """Predict `targets` (one simulator, version, network and machine; any nodes) from measured runs.
 
-    `own`: the user's runs. `known`: other runs to anchor in, by default the published ones. Raises NoAnchor
-    if no run of the simulator exists, or if neither the network nor the machine was ever measured with it.
+    `own`: the user's runs. `known`: other runs to anchor in, by default the published ones. `more`: runs of
+    the targets' version on their machine that are taken as made, with the times expected. Raises NoAnchor if
+    no run of the simulator exists, or if neither the network nor the machine was ever measured with it.
     """
-    family, target = targets[0].simulator, targets[0]
+    target, family = targets[0], targets[0].simulator
     anchors = [run for run in (*(published() if known is None else known), *own) if run.simulator == family]
     if not any(shared(target, run) for run in anchors):
         where = f"{target.network.model} and never on {target.machine.name}"
-        raise NoAnchor(
-            f"simulator={family}: never measured with {where}; expected a run of it", full_node(target)
-        )
+        line = f"simulator={family}: never measured with {where}; expected a run of it"
+        raise NoAnchor(line, target.with_nodes(1))
     version = target.version or (own[0].version if own else newest(anchors))
-    return predicted([replace(run, version=version) for run in targets], anchors, spreads())
+    targets, more = ([replace(run, version=version) for run in of] for of in (targets, more))
+    if more:
+        expected = np.median(predicted(more, anchors, spreads()).total, axis=1).tolist()
+        anchors += [replace(r, seconds=s, series="to make") for r, s in zip(more, expected, strict=True)]
+    return predicted(targets, anchors, spreads())
 
 
 def newest(runs: Iterable[Run]) -> str:
@@ -353,21 +328,18 @@ def newest(runs: Iterable[Run]) -> str:
 
 def predicted(targets: Sequence[Run], anchors: Sequence[Run], spread: Spreads) -> Prediction:
     """`predict` from exactly these anchors, without refusal."""
-    target, state = targets[0], infer(anchors, spread)
-    inputs: dict[str, draws.Draws] = {}
+    target, state, record = targets[0], infer(anchors, spread), draws.Recorder()
 
     def normal(*name: str) -> draws.Draws:
-        return inputs.setdefault("/".join(("error", *name)), draws.normal("/".join(("error", *name))))
+        return record.normal("/".join(("error", *name)))
 
     # Effects that the anchors share with the target are drawn together, as their errors depend on each other.
     # Their order is that of the anchors' effects, so that other targets have the same draws.
-    at = {key: i for i, key in enumerate(state.keys)}
-    picks = np.zeros((2, len(at)))
-    log = np.zeros((2, draws.N))
+    picks, log = np.zeros((2, len(state.keys))), np.zeros((2, draws.N))
     for key in effects(target):
         part = PARTS.index(key[0])
-        if key in at:
-            picks[part, at[key]] = 1
+        if key in state.keys:
+            picks[part, state.keys.index(key)] = 1
         else:
             log[part] += spread.of(key, target.simulator, wide=True) * normal(*key)
     loads = picks @ np.linalg.cholesky(state.covariance)
@@ -375,25 +347,22 @@ def predicted(targets: Sequence[Run], anchors: Sequence[Run], spread: Spreads) -
     for i in np.flatnonzero(abs(loads).max(0) > 1e-3):
         log += loads[:, i, None] * normal(*state.keys[i])
     log += RATE[:, None] * target.network.rate_sd * normal("total", "rate", target.network.name)
-    nearest = [closest(run, anchors) for run in targets]
-    growth_sd = GROWTH if target.simulator in MEASURED else STRANGE
+    nearest = tuple(closest(run, anchors) for run in targets)
+    growths = GROWTH if target.simulator in MEASURED else STRANGE
     found, noise = [], []
     for run, near in zip(targets, nearest, strict=True):
         like = [a for a in anchors if a.series == near.series or a.network.model == near.network.model
                 or a.machine.name == run.machine.name]  # fmt: skip
-        cores = np.log([a.cores for a in like])
-        away = max(cores.min() - np.log(run.cores), np.log(run.cores) - cores.max(), 0.0)
-        mine = log.copy()
-        if away > 0:
-            for row, part, growth in zip(mine, PARTS, growth_sd, strict=True):
-                row += away * growth * normal(part, "growth", run.network.model)
+        cores, mine = np.log([a.cores for a in like]), log.copy()
+        away = max(cores.min() - np.log(run.cores), np.log(run.cores) - cores.max())
+        for row, part, growth in zip(mine, PARTS, growths, strict=True) if away > 0 else ():
+            row += away * growth * normal(part, "growth", run.network.model)
         found.append(parts(run, state.costs)[:, None] * np.exp(mine))
-        noise.append(
-            np.exp(np.hypot(SCATTER, run.sd) * normal("total", "scatter", f"{run.machine.name} {run.nodes}"))
-        )
+        scatter = normal("total", "scatter", f"{run.machine.name} {run.nodes}")
+        noise.append(np.exp(np.hypot(SCATTER, run.sd) * scatter))
     kernel, exchange = np.swapaxes(found, 0, 1)
     differs = tuple(differences(a, b) for a, b in zip(targets, nearest, strict=True))
-    return Prediction(tuple(targets), kernel, exchange, np.array(noise), inputs, tuple(nearest), differs)
+    return Prediction(tuple(targets), kernel, exchange, np.array(noise), record.inputs, nearest, differs)
 
 
 FAR = {"machine": 4, "platform": 4, "network": 4, "variant": 2, "version": 1, "simulator": 9}
@@ -415,29 +384,12 @@ def shared(target: Run, run: Run) -> set[str]:
 def differences(target: Run, run: Run) -> tuple[str, ...]:
     """In what a measured run differs from the target."""
     apart = {key[1] for key in set(effects(target)) - set(effects(run))} - {"platform"}
-    found = [
-        aspect for aspect in ASPECTS if aspect in apart and not (aspect == "variant" and "network" in apart)
-    ]
+    found = [a for a in ASPECTS if a in apart and not (a == "variant" and "network" in apart)]
     if run.nodes != target.nodes:
         found.append("nodes")
     if (run.ranks / run.nodes, run.threads) != (target.ranks / target.nodes, target.threads):
         found.append("layout")
     return tuple(found)
-
-
-def full_node(target: Run) -> Run:
-    """The run to ask for first: the target's layout on one node."""
-    return target.with_nodes(1)
-
-
-def after(targets: Sequence[Run], more: Sequence[Run], own: Sequence[Run] = ()) -> Prediction:
-    """`predict`, were the runs `more` (on the target's machine) made as well, with the times expected."""
-    anchors = [run for run in (*published(), *own) if run.simulator == more[0].simulator]
-    version = more[0].version or (own[0].version if own else newest(anchors))
-    more = [replace(run, version=version) for run in more]
-    expected = np.median(predicted(more, anchors, spreads()).total, axis=1)
-    made = [replace(r, seconds=float(s), series="to make") for r, s in zip(more, expected, strict=True)]
-    return predict(targets, [*own, *made])
 
 
 BY_SIMULATOR = ("version", "network", "variant", "simulator")  #: spreads of the others are pooled
@@ -446,16 +398,14 @@ EM_STEPS = 25
 
 def fit_spreads(runs: Sequence[Run]) -> Spreads:
     """Costs and spreads from runs, by expectation maximisation; a guess counts as WEIGHT effects."""
-    groups = {
-        family: connected([r for r in runs if r.simulator == family])
-        for family in {r.simulator for r in runs}
-    }
-    sd = {(part, a, f): sd for f in (*sorted(groups), "any") for a in GUESS if f == "any" or a in BY_SIMULATOR
+    families = sorted({run.simulator for run in runs})
+    groups = {family: connected([r for r in runs if r.simulator == family]) for family in families}
+    sd = {(part, a, f): sd for f in (*families, "any") for a in GUESS if f == "any" or a in BY_SIMULATOR
           for part, sd in zip(PARTS, GUESS[a], strict=True)}  # fmt: skip
     found, states = Spreads(sd), {}
     for _ in range(EM_STEPS):
         moments: dict[Key, list[tuple[float, float]]] = {}
-        for family, group in sorted(groups.items()):
+        for family, group in groups.items():
             state = states[family] = infer(group, found, start=states.get(family), learn=True)
             for key, mean, variance in zip(state.keys, state.mean, np.diag(state.covariance), strict=True):
                 if key[1] != "simulator":

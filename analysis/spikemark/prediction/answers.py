@@ -118,7 +118,7 @@ def next_step(sides: Sides, result: Draws, inputs: dict[str, Draws]) -> list[str
         for option, power in sides:
             for nodes in dict.fromkeys((1, max(1, option.nodes // 4))):
                 run = option.run.with_nodes(nodes)
-                made = anchors.after([option.run], [run], option.own).total[0]
+                made = anchors.predict([option.run], option.own, more=[run]).total[0]
                 what = f"ten minutes of {run.simulator} on {counted(nodes, 'node')} of {option.machine.name}"
                 known = result * (made / option.rtf) ** power
                 tried.append(((1.0 if nodes == 1 else WORTH) * width(known), what, known))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+from scipy import special, stats
 
 N = 2048  #: draws of every uncertain input
 Z95 = 1.959963984540054  #: standard normal quantile of 97.5 %
@@ -29,22 +29,18 @@ def log_normal(name: str, value: float, low: float, high: float) -> Draws:
     return value * np.exp(normal(name) * np.log(high / low) / (2 * Z95))
 
 
-def interval(draws: Draws, level: float = 0.95) -> tuple[float, float, float]:
-    """Median and the two ends of the central interval."""
-    tail = (1 - level) / 2
-    low, middle, high = np.quantile(draws, [tail, 0.5, 1 - tail])
-    return float(middle), float(low), float(high)
+def interval(draws: Draws) -> tuple[float, float, float]:
+    """Median and the two ends of the central 95 % interval."""
+    low, middle, high = np.quantile(draws, [0.025, 0.5, 0.975]).tolist()
+    return middle, low, high
 
 
 def shares(result: Draws, inputs: dict[str, Draws]) -> dict[str, float]:
     """Share of the variance that each input explains alone (squared rank correlation), largest first."""
-    ranks = np.argsort(np.argsort(result))
-    found = {
-        name: float(np.corrcoef(ranks, np.argsort(np.argsort(draws)))[0, 1] ** 2)
-        for name, draws in inputs.items()
-        if np.ptp(draws) > 0
-    }
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+    known = [name for name, draws in inputs.items() if np.ptp(draws) > 0]
+    ranks = stats.rankdata([result, *(inputs[name] for name in known)], method="ordinal", axis=1)
+    found = np.atleast_2d(np.corrcoef(ranks))[0, 1:] ** 2
+    return dict(sorted(zip(known, found.tolist(), strict=True), key=lambda item: -item[1]))
 
 
 def response(at: Callable[[dict[str, float]], float], moved: dict[str, Draws]) -> float | Draws:
@@ -59,12 +55,11 @@ def response(at: Callable[[dict[str, float]], float], moved: dict[str, Draws]) -
     found = np.log(base)
     for which, factor in moved.items():
         logs = np.log(factor)
-        sd = float(np.std(logs))
-        if sd == 0:
+        if (sd := float(np.std(logs))) == 0:
             continue
-        ends = [np.log(max(at({which: float(np.exp(end))}), 1e-9 * base)) - np.log(base) for end in (-sd, sd)]
-        near = np.clip(logs, -2 * sd, 2 * sd)
-        found = found + (ends[1] - ends[0]) / (2 * sd) * near + sum(ends) / (2 * sd**2) * near**2
+        low, high = (np.log(max(at({which: float(np.exp(end))}) / base, 1e-9)) for end in (-sd, sd))
+        near = np.clip(logs / sd, -2, 2)
+        found = found + (high - low) / 2 * near + (low + high) / 2 * near**2
     return np.exp(found)
 
 

@@ -1,6 +1,6 @@
 """What the ranks of each lane send each other in a window, and how long that takes (models/loggp.py)."""
 
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 
@@ -23,27 +23,22 @@ def groups(loads: Loads, number: int, layout: Layout) -> list[Traffic]:
     Of groups that send the same within one node each, only the first on equal nodes is there: they take
     equally long.
     """
-    lane, words = loads.lanes[number], loads.words[number]
-    found, known = [], set()
+    lane, found = loads.lanes[number], {}
     for group in np.unique(lane.group):
         members = np.flatnonzero(lane.group == group)
         if len(members) == 1:
             continue
-        sent = lane.period * words[np.ix_(members, members)]
+        sent = lane.period * loads.words[number][np.ix_(members, members)]
         np.fill_diagonal(sent, 0.0)
         node = layout.node_of[members]
-        if node[0] == node[-1]:
-            same = layout.share_of[node[0]], sent.tobytes()
-            if same in known:
-                continue
-            known.add(same)
-        onto = partial(_onto, loads, number, members)
-        found.append(Traffic(sent * lane.word_bytes, -np.expm1(-sent), node, onto, lane.word_bytes))
-    return found
+        key = (layout.share_of[node[0]], sent.tobytes()) if node[0] == node[-1] else group
 
+        def onto(sets: np.ndarray, members: np.ndarray = members) -> np.ndarray:
+            return lane.period * loads.onto(number, members, sets)
 
-def _onto(loads: Loads, number: int, members: np.ndarray, sets: np.ndarray) -> np.ndarray:
-    return loads.lanes[number].period * loads.onto(number, members, sets)
+        traffic = Traffic(sent * lane.word_bytes, -np.expm1(-sent), node, onto, lane.word_bytes)
+        found.setdefault(key, traffic)
+    return [*found.values()]
 
 
 def check(lane: Lane) -> None:
@@ -64,6 +59,6 @@ def seconds(net: Collectives, lane: Lane, traffic: list[Traffic]) -> float:
     return max((EXCHANGES[lane.exchange](net, t) for t in traffic), default=0.0)
 
 
-def barrier(net: Collectives, traffic: list[Traffic]) -> float:
+def barrier(net: Collectives, lane: Lane, traffic: list[Traffic]) -> float:
     """Seconds of the barrier before an exchange, of the slowest group."""
     return max((net.barrier(t) for t in traffic), default=0.0)

@@ -1,5 +1,7 @@
 """Compute times of all ranks as a dry run measured them, in place of those that kernel times predict."""
 
+from operator import attrgetter
+
 from spikemark.core.errors import BadInput, shown
 from spikemark.network import lanes
 from spikemark.network.description import Description, read
@@ -15,8 +17,8 @@ SAME = ("network", "seed", "inject", "delay_ratio", "lag", "time.resolution_ms",
 
 def check(run: DryRun, loads: Loads) -> None:
     """Raises BadInput unless a dry run is one of these ranks, threads and this network, run in this way."""
-    _alike(run, "ranks", loads.ranks, run.ranks)
-    _alike(run, "threads", loads.threads, run.about.threads)
+    for name, asked, own in ("ranks", loads.ranks, run.ranks), ("threads", loads.threads, run.about.threads):
+        _alike(run, name, asked, own, asked == own)
     check_description(run, loads.description, loads.schedule, loads.placement)
 
 
@@ -29,21 +31,16 @@ def check_description(
     """
     ran, wanted = read(run.about.description), read(asked)
     own, other = lanes.chosen(ran, None, None), lanes.chosen(wanted, schedule, placement)
-    if own[0] != other[0]:
-        _alike(run, "schedule", other[0].name, own[0].name, False)
+    _alike(run, "schedule", other[0].name, own[0].name, own[0] == other[0])
     _alike(run, "placement", other[1], own[1], same(own[1], other[1]))
-    for path in SAME:
-        first, second = ran, wanted
-        for name in path.split("."):
-            first, second = getattr(first, name), getattr(second, name)
-        _alike(run, path, second, first)
+    for path, of in ((path, attrgetter(path)) for path in SAME):
+        _alike(run, path, of(wanted), of(ran), of(wanted) == of(ran))
 
 
-def _alike(run: DryRun, name: str, asked: object, own: object, equal: bool | None = None) -> None:
-    """Raises BadInput for a value of a field that is not `equal` [==] to that of the dry run."""
-    if not (asked == own if equal is None else equal):
+def _alike(run: DryRun, name: str, asked: object, own: object, equal: bool) -> None:
+    if not equal:
         both = shown(asked), shown(own)
-        what = f"{name}={both[0]}" if len("".join(both)) < 80 else f"{name}: another value"
-        there = f" has {both[1]}" if len("".join(both)) < 80 else ""
+        what, there = (f"{name}={both[0]}", f" has {both[1]}") if len("".join(both)) < 80 else (
+            f"{name}: another value", "")  # fmt: skip
         raise BadInput(f"{what}; expected that of the dry run in {run.path},{there} or another dry run",
                        field=name)  # fmt: skip

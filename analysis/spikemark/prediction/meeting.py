@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+from scipy import special, stats
 
 from spikemark.machines.jitter import Jitter
 from spikemark.models import recursion
 from spikemark.models.recursion import Lane
 
 POINTS, LEVELS, BEYOND = 1000, 31, 8.0  # of the quadrature over time and over nodes; standard deviations
+FINE = 20_000  # entries of the table of a distribution function
 MOST = 400_000  # drawn compute times, rank x cycle
 SETTLED, SPANS, SEED = 0.3, 10, 1  # share of the cycles that is left out; windows that must fit
 
@@ -31,95 +32,70 @@ class Group:
     jitter: Jitter
     ranks_per_node: int = 1
 
+    def ends(self, sd: float) -> np.ndarray:
+        """Shortest and longest mean cycle of a window over the mean of the rank, `BEYOND` of sd `sd` off."""
+        jitter, away = self.jitter, BEYOND * sd
+        longest = (1 + away) * max(1.0, jitter.minor_factor / jitter.mean)
+        return np.array([max(0.0, 1 - away) / jitter.mean, longest])
+
 
 def waiting(groups: Sequence[Group], lanes: list[Lane], quick: bool = False) -> float:
     """Mean waiting per cycle in s over all ranks; with a lag it includes waiting for a late exchange.
 
     `quick`: as if all ranks met once in the longest window, for a search.
     """
-    ranks = sum(len(group.mean_s) for group in groups)
-    if ranks == 1 or not lanes:
+    means = np.concatenate([group.mean_s for group in groups])
+    if len(means) == 1 or not lanes:
         return 0.0
-    if quick or (len(lanes) == 1 and not lanes[0].lag and len(set(lanes[0].group or ())) <= 1):
-        slowest = lockstep(groups, max(lane.period * (lane.lag + 1) for lane in lanes))
-        return max(0.0, slowest - float(np.concatenate([group.mean_s for group in groups]).mean()))
-    return _through_lanes(groups, lanes)
-
-
-def lockstep(groups: Sequence[Group], window: int) -> float:
-    """Expected time per cycle in s of the slowest of all ranks, if they meet every `window` cycles."""
-    most = max(g.mean_s.max() * (1 + BEYOND * np.hypot(_sd(g, window), g.jitter.node_spread)) *
-               max(1.0, g.jitter.minor_factor / g.jitter.mean) for g in groups)  # fmt: skip
-    least = max(g.mean_s.max() * max(0.0, 1 - BEYOND * np.hypot(_sd(g, window), g.jitter.node_spread)) /
-                g.jitter.mean for g in groups)  # fmt: skip
-    grid = np.linspace(least, most, POINTS)
-    below = np.ones(POINTS)
-    for group in groups:
-        weight, centre = _long_cycles(group.jitter, window)
-        level, share = _node_levels(group)
-        sd = _sd(group, window) if len(level) > 1 else np.hypot(_sd(group, window), group.jitter.node_spread)
-        each = group.ranks_per_node
-        nodes = Counter(
-            tuple(group.mean_s[at : at + each].tolist()) for at in range(0, len(group.mean_s), each)
-        )
-        known: dict[float, np.ndarray] = {}
-        for own, count in nodes.items():
-            of_node = np.ones((len(level), POINTS))
-            for mean, ranks in Counter(own).items():
-                if mean not in known:
-                    x = grid / (mean * level[:, None])
-                    known[mean] = _below(x, centre, weight, sd)
-                of_node *= known[mean] ** ranks
-            below *= (share @ of_node) ** count
-    return float(grid[-1] - np.trapezoid(below, grid))
-
-
-def _sd(group: Group, window: int) -> float:
-    return group.jitter.lumped(window) / group.jitter.mean
-
-
-def _long_cycles(jitter: Jitter, window: int) -> tuple[np.ndarray, np.ndarray]:
-    """How probable so many long cycles in a window are, and the mean cycle of such a window over the mean."""
-    count = np.arange(window + 1)
-    combinations = (
-        special.gammaln(window + 1) - special.gammaln(count + 1) - special.gammaln(window - count + 1)
-    )
-    share = jitter.minor_share
-    weight = np.exp(combinations + special.xlogy(count, share) + special.xlog1py(window - count, -share))
-    kept = weight > 1e-10
-    centre = (1 + count[kept] * (jitter.minor_factor - 1) / window) / jitter.mean
-    return weight[kept] / weight[kept].sum(), centre
-
-
-def _node_levels(group: Group) -> tuple[np.ndarray, np.ndarray]:
-    """Mean times of nodes over the mean of all nodes, and their probabilities; one for a rank per node."""
-    if group.ranks_per_node == 1 or group.jitter.node_spread == 0:
-        return np.ones(1), np.ones(1)
-    normal = np.linspace(-BEYOND / 2, BEYOND / 2, LEVELS)
-    density = np.exp(-(normal**2) / 2)
-    return group.jitter.level(normal), density / density.sum()
-
-
-def _below(x: np.ndarray, centre: np.ndarray, weight: np.ndarray, sd: float) -> np.ndarray:
-    """Probability that the mean cycle of a window takes less than x times the mean of the rank."""
-    found = np.zeros_like(x)
-    for one, share in zip(centre, weight, strict=True):
-        found += share * (special.ndtr((x - one) / sd) if sd else (x >= one))
-    return found
-
-
-def _through_lanes(groups: Sequence[Group], lanes: list[Lane]) -> float:
     longest = max(lane.period * (lane.lag + 1) for lane in lanes)
+    if quick or (len(lanes) == 1 and not lanes[0].lag and len(set(lanes[0].group or ())) <= 1):
+        return max(0.0, lockstep(groups, longest) - float(means.mean()))
     period = max(lane.period for lane in lanes)
-    ranks = sum(len(group.mean_s) for group in groups)
-    cycles = -(-max(SPANS * longest, min(4000, MOST // ranks)) // period) * period
+    cycles = -(-max(SPANS * longest, min(4000, MOST // len(means))) // period) * period
     random = np.random.default_rng(SEED)
     times = []
     for group in groups:
-        nodes = -(-len(group.mean_s) // group.ranks_per_node)
-        level = group.jitter.level(random.standard_normal((nodes, 1)))
         node = np.arange(len(group.mean_s)) // group.ranks_per_node
+        level = group.jitter.level(random.standard_normal((node[-1] + 1, 1)))
         drawn = group.jitter.truth().draw(random, len(group.mean_s), cycles, 1)[0]
         times.append(level[node] * drawn * group.mean_s[:, None])
     course = recursion.evaluate(np.concatenate(times), lanes)
     return float(course.waiting_s[:, int(SETTLED * cycles) : cycles - longest].mean())
+
+
+def lockstep(groups: Sequence[Group], window: int) -> float:
+    """Expected time per cycle in s of the slowest of all ranks, if they meet every `window` cycles."""
+    own = [group.jitter.lumped(window) / group.jitter.mean for group in groups]
+    whole = [np.hypot(sd, group.jitter.node_spread) for group, sd in zip(groups, own, strict=True)]
+    ends = [g.mean_s.max() * g.ends(sd) for g, sd in zip(groups, whole, strict=True)]
+    grid = np.linspace(*np.max(ends, axis=0), POINTS)
+    below = np.ones(POINTS)
+    for group, alone, both in zip(groups, own, whole, strict=True):
+        jitter, each, level, share = group.jitter, group.ranks_per_node, np.ones(1), np.ones(1)
+        if each > 1 and jitter.node_spread:  # quadrature over the mean times of nodes
+            normal = np.linspace(-BEYOND / 2, BEYOND / 2, LEVELS)
+            level, share = jitter.level(normal), stats.norm.pdf(normal)
+            share /= share.sum()
+        x, table = _distribution(group, window, alone if len(level) > 1 else both)
+        starts = range(0, len(group.mean_s), each)
+        nodes = Counter(tuple(group.mean_s[at : at + each].tolist()) for at in starts)
+        known = {
+            mean: np.interp(grid / (mean * level[:, None]), x, table, 0.0, 1.0)
+            for mean in {mean for node in nodes for mean in node}
+        }
+        for node, count in nodes.items():
+            of_node = np.prod([known[mean] ** ranks for mean, ranks in Counter(node).items()], axis=0)
+            below *= (share @ of_node) ** count
+    return float(grid[-1] - np.trapezoid(below, grid))
+
+
+def _distribution(group: Group, window: int, sd: float) -> tuple[np.ndarray, np.ndarray]:
+    """Probability that the mean cycle of a window takes less than x times the mean of the rank, over x."""
+    jitter, count = group.jitter, np.arange(window + 1)
+    weight = stats.binom.pmf(count, window, jitter.minor_share)  # of so many long cycles in a window
+    count, weight = count[weight > 1e-10], weight[weight > 1e-10]
+    centre = (1 + count * (jitter.minor_factor - 1) / window) / jitter.mean
+    low, high = group.ends(sd)
+    x = np.linspace(low - 1e-9, high + 1e-9, FINE)
+    away = x[:, None] - centre
+    return x, (special.ndtr(away / sd) if sd else away >= 0) @ (weight / weight.sum())

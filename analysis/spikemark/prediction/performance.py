@@ -76,7 +76,12 @@ def performance(
     record = Recorder()
     middle, values = Values(machine), Values(machine, record if drawn else None)
     if means is None:
-        parts, compute = _compute(loads, middle, values, layout)
+        counts = [counted(loads, middle.of_part(s.part), s.node) for s in layout.shares]
+        compute, parts = sum(_seconds(middle, layout, counts).values()), dict.fromkeys(COMPUTE, 0.0)
+        for share, by_part in zip(layout.shares, counts, strict=True):
+            for part, kernels in by_part.items():
+                mean = {name: count[share.slice].sum() / loads.ranks for name, count in kernels.items()}
+                parts[part] = parts[part] + _times(mean, values.of_part(share.part), share.node)
     else:
         parts, compute = dict(zip(COMPUTE, means.mean(axis=0), strict=True)), means.sum(axis=1)
     scale = np.asarray(sum(parts.values())) / max(float(compute.mean()), 1e-300)
@@ -109,27 +114,16 @@ def sampled(
 
 def compute_s(loads: Loads, machine: Any, layout: Layout) -> dict[str, np.ndarray]:
     """Median seconds per cycle of each part of COMPUTE, [rank], on the nodes of each rank."""
-    found: dict[str, list[np.ndarray]] = {part: [] for part in COMPUTE}
-    for share in layout.shares:
-        of = Values(machine).of_part(share.part)
-        for part, counts in counted(loads, of, share.node).items():
-            found[part].append(_times(counts, of, share.node)[share.slice])
-    return {part: np.concatenate(each) for part, each in found.items()}
+    values = Values(machine)
+    return _seconds(values, layout, [counted(loads, values.of_part(s.part), s.node) for s in layout.shares])
 
 
-def _compute(
-    loads: Loads, middle: Values, values: Values, layout: Layout
-) -> tuple[dict[str, Draws], np.ndarray]:
-    """Draws of each part of COMPUTE, mean over ranks, and the median of each rank, [rank]; s per cycle."""
-    parts, each = dict.fromkeys(COMPUTE, 0.0), []
-    for share in layout.shares:
-        of, own, ranks = middle.of_part(share.part), values.of_part(share.part), share.slice
-        counts = counted(loads, of, share.node)
-        for part, kernels in counts.items():
-            mean = {name: count[ranks].sum() / loads.ranks for name, count in kernels.items()}
-            parts[part] = parts[part] + _times(mean, own, share.node)
-        each.append(sum(_times(kernels, of, share.node)[ranks] for kernels in counts.values()))
-    return parts, np.concatenate(each)
+def _seconds(values: Values, layout: Layout, counts: list[dict[str, Counts]]) -> dict[str, np.ndarray]:
+    """Seconds of each part of COMPUTE, [rank], from the counts of all ranks on the nodes of each share."""
+    shares = [(s, values.of_part(s.part)) for s in layout.shares]
+    return {part: np.concatenate([_times(of[part], own, share.node)[share.slice]
+                                  for of, (share, own) in zip(counts, shares, strict=True)])
+            for part in COMPUTE}  # fmt: skip
 
 
 def _times(counts: dict[str, Any], values: Values, node: Node) -> Any:
@@ -141,6 +135,8 @@ def kernel(values: Values, name: str, node: Node) -> Any:
     """Seconds of a kernel by the busy cores of a node. Raises UnknownValue where the profile lacks it."""
     if name == "clock":
         return 1 / values.get("node.clock", CLOCK_HZ)
+    if name == "meet":
+        return values.get("kernels.full_node.meet", 0.0)
     one, full = (
         values.need(f"kernels.{group}.{name}", f"{node.busy} of {node.cores} busy cores")
         if group in _groups(node) else None
@@ -177,8 +173,7 @@ def counted(loads: Loads, values: Values, node: Node) -> dict[str, Counts]:
     if node.threads > 1:  # E[max] of the fluctuation of threads that do the same
         share = values.get("jitter.cv", 0.0) * order_statistics.expected_maximum(node.threads)
         waited = _summed(waited, {name: share * count for name, count in _summed(deliver, update).items()})
-        if _known(values, "meet", node):
-            waited["meet"] = np.ones(loads.ranks)
+        waited["meet"] = np.ones(loads.ranks)
     collocate = {"collocate": loads.collocated / ROUTES}
     return {"deliver": deliver, "update": update, "thread_wait": waited, "collocate": collocate}
 
@@ -277,28 +272,17 @@ def _exchange(
         name: value / np.median(value) for name, value in _worst(networks(values, layout)).items()
     }  # fmt: skip
 
-    def at(time: Callable[..., float]) -> Callable[[dict[str, float]], float]:
+    def draws_of(time: Callable[..., float]) -> Any:
         def total(factors: dict[str, float]) -> float:
             changed = {name: factor * getattr(net.net, name) for name, factor in factors.items()}
             there = replace(net, net=replace(net.net, **changed)) if changed else net
             return sum(time(there, lane, traffic) / lane.period for lane, traffic in met if not lane.lag)
 
-        return total
+        return draws.response(total, moved)
 
-    moving, meeting = (
-        draws.response(at(time), moved)
-        for time in (exchange.seconds, lambda there, _, traffic: exchange.barrier(there, traffic))
-    )
-    return lanes, moving + _beside(met, values, layout), meeting
-
-
-def _beside(met: list[tuple[Lane, list[Traffic]]], values: Values, layout: Layout) -> Any:
-    """What exchanges take beside MPI in runs of the mini-app, s per cycle; 0 where no run has shown it."""
-    share = layout.shares[0]
-    of = values.of_part(share.part)
-    if not _known(of, "exchange", share.node):
-        return 0.0
-    return kernel(of, "exchange", share.node) * sum(1 / lane.period for lane, _ in met if not lane.lag)
+    beside = values.of_part(layout.shares[0].part).get("kernels.full_node.exchange", 0.0)
+    beside = beside * sum(1 / lane.period for lane, _ in met if not lane.lag)  # what MPI alone does not take
+    return lanes, draws_of(exchange.seconds) + beside, draws_of(exchange.barrier)
 
 
 def meetings(loads: Loads, layout: Layout) -> list[tuple[Lane, list[Traffic]]]:

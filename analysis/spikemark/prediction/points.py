@@ -11,8 +11,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, Field, PositiveInt
 
 from spikemark.core.errors import BadInput
+from spikemark.core.fields import checked
 from spikemark.models.published import papers
 
 EXTERNAL_HZ = 1200.0  #: DPSNN: 400 external synapses of 3 Hz for each neuron
@@ -117,52 +121,45 @@ def machine_named(system: str) -> Machine:
     )
 
 
+#: Words of the name of a network, its model and variant, and what differs from a typical one; the first that
+#: fits counts.
+NETWORKS = (
+    ("multi-area.*metastable", "multi-area model", "metastable", {"delay_ms": 20.0, "rate_sd": 0.15}),
+    ("multi-area", "multi-area model", "ground state", {"delay_ms": 20.0}),
+    ("microcircuit.*poisson|poisson.*microcircuit", "microcircuit", "Poisson input", {}),
+    ("microcircuit", "microcircuit", "constant input", {"poisson": False}),
+    ("hpc.*static", "hpc_benchmark", "static", {"delay_ms": 1.5}),
+    ("hpc.*delays", "hpc_benchmark", "delays", {"delay_ms": 50.0, "plastic": True}),
+    ("hpc", "hpc_benchmark", "plastic", {"delay_ms": 1.5, "plastic": True}),
+    ("mam-benchmark", "MAM-benchmark", "", {"delay_ms": 2.0, "spread_ms": 2.0, "poisson": False}),
+)
+
+
 def network_named(text: str, simulator: str, row: dict[str, str]) -> Network:
     """The network of a row of points: its kind follows from words of its name."""
-    size = {k: float(row[k]) for k in ("neurons", "synapses", "rate_hz")}
-    cycle = float(row.get("cycle_ms") or 0.1)
-    low = text.lower()
-    step = 1.0 if "h 1 ms" in low else 0.1
+    size, low = {name: float(row[name]) for name in ("neurons", "synapses", "rate_hz")}, text.lower()
+    size["cycle_ms"], step = float(row.get("cycle_ms") or 0.1), 1.0 if "h 1 ms" in low else 0.1
     if simulator == "DPSNN" or "grid" in low or "dpsnn" in low:
-        size_name = f"{size['neurons']:.4g} neurons"
-        state = "slow waves" if "sw" in low.replace(",", " ").split() or "slow" in low else "awake"
-        model = "grid of columns" if "grid" in low else "homogeneous network"
-        rest = {"step_ms": step, "delay_ms": 40.0, "partners": 32.0 if "grid" in low else float("inf")}
-        return Network(model, f"{state}, {size_name}", **size, cycle_ms=cycle, **rest)
-    if "multi-area" in low:
-        meta = "metastable" in low
-        return Network("multi-area model", "metastable" if meta else "ground state", **size, cycle_ms=cycle,
-                       delay_ms=20.0, rate_sd=0.15 if meta else 0.03)  # fmt: skip
-    if "microcircuit" in low:
-        poisson = "poisson" in low
-        return Network("microcircuit", "Poisson input" if poisson else "constant input", **size,
-                       cycle_ms=cycle, poisson=poisson)  # fmt: skip
-    if "hpc" in low:
-        kind = "static" if "static" in low else "delays" if "delays" in low else "plastic"
-        delay = 50.0 if kind == "delays" else 1.5
-        return Network(
-            "hpc_benchmark", kind, **size, cycle_ms=cycle, delay_ms=delay, plastic=kind != "static"
-        )
-    if "mam-benchmark" in low:
-        return Network(
-            "MAM-benchmark", "", **size, cycle_ms=cycle, delay_ms=2.0, spread_ms=2.0, poisson=False
-        )
-    return Network(text.split("(")[0].strip(), "", **size, cycle_ms=cycle, step_ms=step)
+        state = "slow waves" if re.search(r"\bsw\b|slow", low) else "awake"
+        grid = "grid" in low
+        return Network("grid of columns" if grid else "homogeneous network",
+                       f"{state}, {size['neurons']:.4g} neurons", **size, step_ms=step, delay_ms=40.0,
+                       partners=32.0 if grid else float("inf"))  # fmt: skip
+    for words, model, variant, more in NETWORKS:
+        if re.search(words, low):
+            return Network(model, variant, **size, **more)
+    return Network(text.split("(")[0].strip(), "", **size, step_ms=step)
 
 
 def run_of(row: dict[str, str]) -> Run | None:
     """The run of a row with the columns of points.csv; None if it is no total time, or has no rate."""
-    value, what = row["value"], row["quantity"]
-    if (
-        what not in (*TOTALS, "communicate")
-        or not row["rate_hz"]
-        or "two processes on one core" in row["notes"]
-    ):
+    what = row["quantity"]
+    two = "two processes on one core" in row["notes"]
+    if what not in (*TOTALS, "communicate") or not row["rate_hz"] or two:
         return None
     simulator, _, version = row["simulator"].partition(" ")
-    network = network_named(row["network"], simulator, row)
+    network, seconds = network_named(row["network"], simulator, row), float(row["value"])
     machine = machine_named(row["system"])
-    seconds = float(value)
     if what.startswith("equivalent"):  # all synaptic events, those from outside too
         seconds = (network.synapses * network.rate_hz + EXTERNAL_HZ * network.neurons) / seconds
     ranks, threads = int(row["ranks"]), int(row["threads"] or 1)
@@ -201,6 +198,15 @@ def by_series(runs: Iterable[Run]) -> dict[str, list[Run]]:
 
 #: Columns of a table of own runs; `communicate`, seconds per simulated second of exchanges, may be missing.
 OWN = ("nodes", "ranks", "threads", "real_time_factor")
+_Seconds = Annotated[float, Field(gt=0, lt=1e9)]
+
+
+class _OwnRun(BaseModel):
+    nodes: PositiveInt
+    ranks: PositiveInt
+    threads: PositiveInt
+    real_time_factor: _Seconds
+    communicate: _Seconds | None = None
 
 
 def own_runs(path: Path, like: Run) -> list[Run]:
@@ -208,36 +214,19 @@ def own_runs(path: Path, like: Run) -> list[Run]:
 
     Times of communication become runs of their own, of the part "exchange".
     """
+    found = []
     with path.open(newline="") as file:
-        reader = csv.DictReader(file)
-        for name in OWN:
-            if name not in (reader.fieldnames or ()):
-                raise BadInput.of(
-                    "columns", reader.fieldnames, f"{', '.join(OWN)}", file=path, code="missing"
-                )
-        found = []
-        for number, row in enumerate(reader, 2):
-            where = f"{path}, line {number}"
-            nodes, ranks, threads = (int(_positive(row, name, where, whole=True)) for name in OWN[:3])
-            run = replace(
-                like, nodes=nodes, ranks=ranks, threads=threads, sd=0.0, series=str(path), source=str(path)
-            )
-            found.append(replace(run, seconds=_positive(row, OWN[3], where)))
-            if row.get("communicate"):
-                found.append(replace(run, seconds=_positive(row, "communicate", where), part="exchange"))
+        for number, row in enumerate(csv.DictReader(file), 2):
+            given = {name: value for name, value in row.items() if value and name}
+            own = checked(_OwnRun, given, f"{path}, line {number}", "run")
+            run = replace(like, nodes=own.nodes, ranks=own.ranks, threads=own.threads, sd=0.0,
+                          series=str(path), source=str(path))  # fmt: skip
+            found.append(replace(run, seconds=own.real_time_factor))
+            if own.communicate:
+                found.append(replace(run, seconds=own.communicate, part="exchange"))
     if not found:
-        raise BadInput.of("runs", 0, "at least one run", file=path)
+        raise BadInput.of("runs", 0, f"at least one run, with {', '.join(OWN)}", file=path)
     return found
-
-
-def _positive(row: dict[str, str], name: str, where: str, whole: bool = False) -> float:
-    try:
-        value = float(row[name])
-    except (TypeError, ValueError):
-        value = 0.0
-    if not 0 < value < 1e9 or (whole and value % 1):
-        raise BadInput.of(name, row[name], f"a {'whole ' if whole else ''}number above 0", file=where)
-    return value
 
 
 def digest(*paths: Path) -> str:

@@ -169,6 +169,7 @@ class Search:
         self.description = free | {"delay_ratio": "auto"} | question.fixed
         self.counting = Counting(self.description, question.rates.hz)
         self.values = Values(machine)
+        self.synapse_bytes = synapse_bytes(self.counting.description.network)
         self.tried: dict[tuple[Schedule, int], Tried | None] = {}
 
     def schedules(self) -> list[Schedule]:
@@ -203,7 +204,7 @@ class Search:
             layout = Layout.of(self.machine, nodes * each, threads, each)
             held = np.bincount(layout.node_of, loads.synapses).max()
             room = _stated(self.machine, "node.memory")
-            if room is None or 1e-9 * held * synapse_bytes(loads.description.network) <= room:
+            if room is None or 1e-9 * held * self.synapse_bytes <= room:
                 made = performance(loads, self.machine, layout, drawn=False)
                 return Tried(float(made.real_time_factor[0]), placement, each, way, loads, layout)
         return None

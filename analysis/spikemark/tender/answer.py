@@ -1,5 +1,6 @@
 """`spikemark tender answer`: collects measured runs, projections and commitments in one folder."""
 
+import contextlib
 import math
 import shutil
 from collections.abc import Sequence
@@ -56,10 +57,8 @@ def write(
         if made["nodes"] > offer["nodes"]:
             needed = f"at least {made['nodes']}, which {made['run']} takes"
             raise BadInput.of("nodes", offer["nodes"], needed, code="range")
-    loaded = {
-        name: [record.load(work / path) for path in run["records"]]
-        for name, run in done.items() if "records" in run
-    }  # fmt: skip
+    measured_runs = {name: run["records"] for name, run in done.items() if "records" in run}
+    loaded = {name: [record.load(work / path) for path in paths] for name, paths in measured_runs.items()}
     used = [run for runs in loaded.values() for run in runs]
     with whole_folder(out) as made:
         runs = [_collected(made, name, done[name], runs, meter) for name, runs in loaded.items()]
@@ -150,9 +149,6 @@ def _environment(work: Path, runs: list[Run]) -> dict[str, Any]:
     return {"kind": "tender_environment", "format_version": 1, "software": fields, "nodes": nodes}
 
 
-# ---------------------------------------------------------------- projections and promises
-
-
 def project(
     bundle: Bundle, rule: Rule, machine: Any, layout: tuple[int, int, int | None], changed: dict[str, Any]
 ) -> list[dict[str, Any]]:
@@ -182,7 +178,7 @@ def project(
 
 def stated(text: str, nodes: int, method: str | None) -> dict[str, Any]:
     """A projection such as target.real_time_factor=0.9:0.7:1.2. Raises BadInput for anything else."""
-    (run, figure), (value, low, high) = _split(text, "projected", 3, (*FIGURES, POWER))
+    (run, figure), (value, low, high) = _split(text, "projected", "VALUE:LOW:HIGH", (*FIGURES, POWER))
     if not low <= value <= high > low:
         raise BadInput.of("projected", text, "a value within its interval, VALUE:LOW:HIGH")
     if not method:
@@ -193,27 +189,24 @@ def stated(text: str, nodes: int, method: str | None) -> dict[str, Any]:
 
 def promised(texts: list[str]) -> Promised:
     """Promises such as target.real_time_factor=0.9. Raises BadInput for anything else."""
-    return {key: value for key, [value] in (_split(text, "promise", 1, tuple(FIGURES)) for text in texts)}
+    return {key: value for key, [value] in (_split(text, "promise", "VALUE", (*FIGURES,)) for text in texts)}
 
 
 def _split(
-    text: str, option: str, count: int, figures: tuple[str, ...]
+    text: str, option: str, form: str, figures: tuple[str, ...]
 ) -> tuple[tuple[str, str], list[float]]:
     key, _, values = text.partition("=")
     run, _, figure = key.rpartition(".")
-    try:
-        numbers = [float(value) for value in values.split(":")]
-    except ValueError:
-        numbers = []
-    if (
-        len(numbers) != count
-        or not all(0 < n < math.inf for n in numbers)
-        or not run
-        or figure not in figures
-    ):
-        form = "VALUE" if count == 1 else "VALUE:LOW:HIGH"
-        raise BadInput.of(option, text, f"RUN.FIGURE={form}, the figure one of {', '.join(figures)}")
-    return (run, figure), numbers
+    with contextlib.suppress(ValueError):
+        numbers = [float(value) for value in values.split(":", form.count(":"))]
+        if (
+            len(numbers) > form.count(":")
+            and all(0 < n < math.inf for n in numbers)
+            and run
+            and figure in figures
+        ):
+            return (run, figure), numbers
+    raise BadInput.of(option, text, f"RUN.FIGURE={form}, the figure one of {', '.join(figures)}")
 
 
 def promises(bundle: Bundle, answer: Answer, given: Promised) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from spikemark.core import sha256
 from spikemark.core.errors import BadInput
 from spikemark.measuring.energy import readings
 from spikemark.network import lanes
@@ -115,7 +116,7 @@ def check(folder: Path, bundle: Bundle) -> tuple[Report, Answer | None]:
                 report.at(name).say("complete" if what == "missing" else "manifest", what)
     known: dict[str, Path] = {}
     for path in sorted(folder.glob("runs/*/*/cycles.npy")):
-        if path.is_file() and known.setdefault(formats.sha256(path), path) != path:
+        if path.is_file() and known.setdefault(sha256.of(path), path) != path:
             report.at(str(path.relative_to(folder))).say("manifest", "the same times as another repetition")
     with report.reported("form"):
         answer = formats.read_answer(folder) if there[ANSWER] else None

@@ -28,39 +28,32 @@ BOOT = (
     r"|intel_idle\.\S*|processor\.\S*|idle|cpuidle\.\S*|transparent_hugepage|(?:default_)?hugepages\w*"
     r"|numa_balancing|iommu\w*|tsc|clocksource|skew_tick|nmi_watchdog|nowatchdog|audit|preempt)(?:=\S*)?(?!\S)"
 )
-CPU, WHOLE = "sys/devices/system/cpu", r"\A\s*(.*?)\s*\Z"
-#: Fields: the files that say it, and what of their text, every match of a pattern.
+DMI, CPU, EACH = "sys/class/dmi/id", "sys/devices/system/cpu", "cpu[0-9]*/cpufreq"
+#: Fields: the files whose whole text says it, or the files and what of their text, every match of a pattern.
 FIELDS = {
-    "firmware_vendor": ("sys/class/dmi/id/bios_vendor", WHOLE),
-    "firmware_version": ("sys/class/dmi/id/bios_version", WHOLE),
-    "firmware_date": ("sys/class/dmi/id/bios_date", WHOLE),
-    "product": ("sys/class/dmi/id/product_name", WHOLE),
-    "processors_online": (f"{CPU}/online", WHOLE),
-    "processor_share": ("sys/fs/cgroup/cpu.max", WHOLE),
-    "hardware_threads": (f"{CPU}/smt/control", WHOLE),
-    "boost": (f"{CPU}/cpufreq/boost", WHOLE),
-    "no_turbo": (f"{CPU}/intel_pstate/no_turbo", WHOLE),
-    "numa_balancing": ("proc/sys/kernel/numa_balancing", WHOLE),
-    "clock_source": ("sys/devices/system/clocksource/clocksource0/current_clocksource", WHOLE),
-    "transparent_huge_pages": ("sys/kernel/mm/transparent_hugepage/enabled", WHOLE),
+    "firmware_vendor": f"{DMI}/bios_vendor", "firmware_version": f"{DMI}/bios_version",
+    "firmware_date": f"{DMI}/bios_date", "product": f"{DMI}/product_name",
+    "processors_online": f"{CPU}/online", "processor_share": "sys/fs/cgroup/cpu.max",
+    "hardware_threads": f"{CPU}/smt/control", "boost": f"{CPU}/cpufreq/boost",
+    "no_turbo": f"{CPU}/intel_pstate/no_turbo", "numa_balancing": "proc/sys/kernel/numa_balancing",
+    "clock_source": "sys/devices/system/clocksource/clocksource0/current_clocksource",
+    "transparent_huge_pages": "sys/kernel/mm/transparent_hugepage/enabled",
     "processor": ("proc/cpuinfo", r"^model name\s*:\s*(.*)$"),
     "microcode": ("proc/cpuinfo", r"^microcode\s*:\s*(.*)$"),
     "hypervisor": ("proc/cpuinfo", r"^flags\s*:.*\b(hypervisor)\b"),
     "kernel_options": ("proc/cmdline", BOOT),
     "operating_system": ("etc/os-release", r'^PRETTY_NAME="?(.*?)"?$'),
-    "memory": ("proc/meminfo", r"^MemTotal:\s*(.*)$"),
-    "swap": ("proc/meminfo", r"^SwapTotal:\s*(.*)$"),
+    "memory": ("proc/meminfo", r"^MemTotal:\s*(.*)$"), "swap": ("proc/meminfo", r"^SwapTotal:\s*(.*)$"),
     "huge_pages": ("proc/meminfo", r"^HugePages_Total:\s*(.*)$"),
     "huge_page_size": ("proc/meminfo", r"^Hugepagesize:\s*(.*)$"),
-    "governor": (f"{CPU}/cpu[0-9]*/cpufreq/scaling_governor", WHOLE),
-    "frequency_driver": (f"{CPU}/cpu[0-9]*/cpufreq/scaling_driver", WHOLE),
-    "frequency_min_khz": (f"{CPU}/cpu[0-9]*/cpufreq/scaling_min_freq", WHOLE),
-    "frequency_max_khz": (f"{CPU}/cpu[0-9]*/cpufreq/scaling_max_freq", WHOLE),
-    "frequency_hardware_max_khz": (f"{CPU}/cpu[0-9]*/cpufreq/cpuinfo_max_freq", WHOLE),
-    "energy_preference": (f"{CPU}/cpu[0-9]*/cpufreq/energy_performance_preference", WHOLE),
-    "power_limits_uw": ("sys/class/powercap/*/constraint_*_power_limit_uw", WHOLE),
-    "mitigations": (f"{CPU}/vulnerabilities/*", WHOLE),
-}
+    "governor": f"{CPU}/{EACH}/scaling_governor", "frequency_driver": f"{CPU}/{EACH}/scaling_driver",
+    "frequency_min_khz": f"{CPU}/{EACH}/scaling_min_freq",
+    "frequency_max_khz": f"{CPU}/{EACH}/scaling_max_freq",
+    "frequency_hardware_max_khz": f"{CPU}/{EACH}/cpuinfo_max_freq",
+    "energy_preference": f"{CPU}/{EACH}/energy_performance_preference",
+    "power_limits_uw": "sys/class/powercap/*/constraint_*_power_limit_uw",
+    "mitigations": f"{CPU}/vulnerabilities/*",
+}  # fmt: skip
 
 
 def known(value: Any, reason: str = "") -> dict[str, Any]:
@@ -76,7 +69,8 @@ def read_node(root: Path = Path("/"), variables: Mapping[str, str] = os.environ)
         "processors_allowed": known(sorted(os.sched_getaffinity(0))),
         "variables": known(kept(variables)),
     }
-    for name, (pattern, words) in FIELDS.items():
+    for name, said in FIELDS.items():
+        pattern, words = (said, r"\A\s*(.*?)\s*\Z") if isinstance(said, str) else said
         try:
             texts = {p.name: p.read_text("utf-8", "replace") for p in sorted(root.glob(pattern))}
         except OSError as error:

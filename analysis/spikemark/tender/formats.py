@@ -3,7 +3,6 @@
 A value of None was not stated or not measured.
 """
 
-import hashlib
 import re
 import typing
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from spikemark.core import sha256
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import assign, checked
 from spikemark.core.files import write_json
@@ -40,15 +40,9 @@ SCALARS: dict[str, Any] = {
     "currency": Annotated[str, Field(pattern="^[A-Z]{3}$")],
     "folder": Annotated[str, Field(pattern=rf"^runs/{NAME}/[1-9][0-9]{{0,3}}$")],
     "readings": Annotated[str, Field(pattern=rf"^(runs|power)/{NAME}(/{NAME})*\.csv$")],
-    "figure": Literal["real_time_factor", "joules_per_synaptic_event"],
-    "projected": Literal["real_time_factor", "joules_per_synaptic_event", "power_w"],
-    "basis": Literal["measured", "projected"], "size": Literal["small", "medium", "large", "target"],
-    "median": Literal["median"], "version_1": Literal[1], "version_2": Literal[2],
-    "tender": Literal["tender"], "answer": Literal["tender_answer"], "secret": Literal["tender_secret"],
-    "manifest": Literal["tender_manifest"], "environment": Literal["tender_environment"],
 }  # fmt: skip
 #: Parts of the files, `field:type` each. `?`: may be null; `=`: may be left out; `[x]`: a list of x; `+`: not
-#: an empty one; `{x}`: an object whose values are x.
+#: an empty one; `{x}`: an object whose values are x; `'x|y'`: one of these words; a digit: that number.
 TABLE = """
 # counts of a measured part of model_ms; null where neurons have no rates of their own
 Counts: model_ms:above_0 spikes:count? synaptic_events:count?
@@ -56,15 +50,15 @@ Counts: model_ms:above_0 spikes:count? synaptic_events:count?
 Expected: neurons:count synapses:count tolerance:share times:[Counts]+ rates_hz:{real} rates_source:str \
   events_per_s:above_0
 # measured: its figures must be measured; nodes: null leaves the number to the bidder
-Rule: name:name size:size scaling:str measured:bool repetitions:often statistic:median \
-  minimum_seconds:above_0 nodes:positive? expected:Expected
+Rule: name:name size:'small|medium|large|target' scaling:str measured:bool repetitions:often \
+  statistic:'median' minimum_seconds:above_0 nodes:positive? expected:Expected
 Target: network:str real_time_factor:above_0? joules_per_synaptic_event:above_0?
 # fields of the description that a bidder may set, and patterns of allowed compiler flags
 Category: changes:[str] flags:[str]
 PowerRule: required:bool idle_seconds:from_0
 # relative, of the checker
 Tolerances: phase_sum:above_0 clock:above_0 energy:above_0
-Tender: kind:tender format_version:version_2 name:name quick:bool created:str spikemark_version:str \
+Tender: kind:'tender' format_version:2 name:name quick:bool created:str spikemark_version:str \
   commit:str source_sha256:hash reference_memory_gb:above_0 target:Target runs:[Rule]+ \
   categories:{Category} power:PowerRule tolerances:Tolerances
 # median, smallest and largest value of the repetitions
@@ -76,25 +70,26 @@ Placed: ranks:positive threads:positive nodes:positive
 Answered: name:name layout:Placed set:{any} model_ms:above_0 repetitions:[Repetition]+ figures:{Range?} \
   reason:str?
 # a figure, or the power in W of all nodes, that was not measured; low to high is an interval of 95 %
-Projection: run:name figure:projected value:above_0 low:above_0 high:above_0 nodes:positive method:str \
-  assumes:[str]
+Projection: run:name figure:'real_time_factor|joules_per_synaptic_event|power_w' value:above_0 \
+  low:above_0 high:above_0 nodes:positive method:str assumes:[str]
 # what the acceptance run is held against, and by which share it is better than its evidence
-Promise: run:name figure:figure value:above_0 basis:basis better_than_evidence:share
+Promise: run:name figure:'real_time_factor|joules_per_synaptic_event' value:above_0 \
+  basis:'measured|projected' better_than_evidence:share
 Offer: machine:str nodes:positive price:above_0? currency:currency node_limit_w:above_0? node_idle_w:from_0?
 # hash of the file that was started, and how it was built
 Program: sha256:hash compiler:str flags:str mpi_library:str version:str
-Answer: kind:answer format_version:version_2 bundle_sha256:hash tender:str quick:bool bidder:bidder \
+Answer: kind:'tender_answer' format_version:2 bundle_sha256:hash tender:str quick:bool bidder:bidder \
   category:str created:str program:Program offer:Offer runs:[Answered] projected:[Projection] \
   committed:[Promise]
 # the result that a run with the secret seed must have, and NAME.secret.json
 Prepared: run:str model_ms:above_0 checksum:checksum totals:{count}
-Secret: kind:secret format_version:version_2 bundle_sha256:hash seed:seed prepared:Prepared?=
+Secret: kind:'tender_secret' format_version:2 bundle_sha256:hash seed:seed prepared:Prepared?=
 # of a bundle or an answer
 File: sha256:hash bytes:count
-Manifest: kind:manifest format_version:version_1 files:{File}
+Manifest: kind:'tender_manifest' format_version:1 files:{File}
 # of the nodes; a value of null has a reason
 Known: value:any reason:str?=
-Environment: kind:environment format_version:version_1 software:{Known} nodes:[{Known}]
+Environment: kind:'tender_environment' format_version:1 software:{Known} nodes:[{Known}]
 """
 TOLERANCES = {"phase_sum": 0.001, "clock": 0.01, "energy": 0.05}
 
@@ -112,20 +107,20 @@ class _Rule(Whole):
         return [one.model_ms for one in self.expected.times]
 
 
-class _Runs(Whole):
+class _Tender(Whole):
     def run(self, name: str) -> Any:
         """The rule, or the measured run, of that name; None where there is none."""
         return next((run for run in self.runs if run.name == name), None)
 
-
-class _Tender(_Runs):
     @property
     def target_rule(self) -> Any:
         """The run of the target."""
         return next((rule for rule in self.runs if rule.size == "target"), self.runs[-1])
 
 
-class _Answer(_Runs):
+class _Answer(Whole):
+    run = _Tender.run
+
     def evidence(self, run: str, figure: str) -> tuple[Any, str]:
         """The measured figure (Range), or else the projected one, or None; and which of both it is."""
         found = self.run(run)
@@ -149,8 +144,11 @@ def _parts() -> dict[str, Any]:
             return kind(words[:-1]) | None
         if words[-1] == "+":
             return Annotated[kind(words[:-1]), Field(min_length=1)]
-        inner = kind(words[1:-1]) if words[0] in "[{" else known[words]
-        return list[inner] if words[0] == "[" else dict[str, inner] if words[0] == "{" else inner
+        if words[0] in "[{":
+            return list[kind(words[1:-1])] if words[0] == "[" else dict[str, kind(words[1:-1])]
+        if words[0] == "'":
+            return Literal[*words[1:-1].split("|")]
+        return Literal[int(words)] if words.isdigit() else known[words]
 
     for name, fields in re.findall(r"^(\w+): (.*)$", TABLE, re.MULTILINE):
         each = (one.split(":") for one in fields.split())
@@ -168,9 +166,8 @@ Manifest, Environment = _PARTS["Manifest"], _PARTS["Environment"]
 def read(kind: type, path: Path, command: str) -> Any:
     """A file of a tender, which `spikemark tender COMMAND` writes. Raises BadInput for any other file."""
     if not path.is_file():
-        raise BadInput(
-            f"{path.parent}: no {path.name}; expected a folder that `spikemark tender {command}` wrote"
-        )
+        expected = f"a folder that `spikemark tender {command}` wrote"
+        raise BadInput(f"{path.parent}: no {path.name}; expected {expected}")
     content, fields = read_json(path), kind.model_fields
     version = content.get("format_version") if isinstance(content, dict) else None
     wanted = typing.get_args(fields["format_version"].annotation)
@@ -228,15 +225,9 @@ def read_bundle(path: Path) -> Bundle:
     if (path / TENDER).is_file() and (wrong := compare_manifest(path)):
         raise BadInput(f"{path / wrong[0][0]}: {wrong[0][1]}; expected the bundle as it was published")
     tender = read(Tender, path / TENDER, "new")
-    if sha256(path / SOURCE) != tender.source_sha256:
+    if sha256.of(path / SOURCE) != tender.source_sha256:
         raise BadInput(f"{path / SOURCE}: sha256 is not the source_sha256 of {TENDER}")
-    return Bundle(path.resolve(), tender, sha256(path / MANIFEST))
-
-
-def sha256(path: Path) -> str:
-    """The hash of a file, in hex digits."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return Bundle(path.resolve(), tender, sha256.of(path / MANIFEST))
 
 
 def _files(folder: Path) -> dict[str, dict[str, Any] | None]:
@@ -245,7 +236,7 @@ def _files(folder: Path) -> dict[str, dict[str, Any] | None]:
     for path in sorted(folder.rglob("*")):
         plain, name = path.is_file() and not path.is_symlink(), path.relative_to(folder).as_posix()
         if name not in (MANIFEST, SIGNATURE) and (plain or not path.is_dir() or path.is_symlink()):
-            found[name] = {"sha256": sha256(path), "bytes": path.stat().st_size} if plain else None
+            found[name] = {"sha256": sha256.of(path), "bytes": path.stat().st_size} if plain else None
     return found
 
 
@@ -262,12 +253,10 @@ def compare_manifest(folder: Path) -> list[tuple[str, str]]:
     Raises BadInput where there is no manifest.
     """
     listed = read(Manifest, folder / MANIFEST, "new").model_dump()["files"]
-    there, found = _files(folder), []
-    for name in sorted(there.keys() | listed.keys()):
-        if name not in there:
-            found.append((name, "missing"))
-        elif name not in listed:
-            found.append((name, "not in the manifest"))
-        elif there[name] != listed[name]:
-            found.append((name, "differs from the manifest" if there[name] else "not a regular file"))
-    return found
+    there = _files(folder)
+    found = dict.fromkeys(listed.keys() - there.keys(), "missing")
+    found |= dict.fromkeys(there.keys() - listed.keys(), "not in the manifest")
+    for name in there.keys() & listed.keys():
+        if there[name] != listed[name]:
+            found[name] = "differs from the manifest" if there[name] else "not a regular file"
+    return sorted(found.items())

@@ -4,6 +4,7 @@ One repetition with the shortest model time shows how fast the machine is. That 
 the shortest that lasts long enough.
 """
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spikemark import launch
-from spikemark.core import places
+from spikemark.core import places, sha256
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
 from spikemark.core.reading import read_json
@@ -90,11 +91,9 @@ def measure(
     than the bundle's, and for a program that was built anew since; NotMeasured where runs failed.
     """
     if changed := source.differing(bundle.path / formats.SOURCE, places.checkout()):
-        raise BadInput(
-            f"source: {counted(len(changed), 'file')} differ from {formats.SOURCE}, first {changed[0]};"
-            " expected the spikemark of the unpacked archive"
-        )
-    program, runs, chosen = formats.sha256(places.program("miniapp")), {}, {}
+        differ = f"{counted(len(changed), 'file')} differ from {formats.SOURCE}, first {changed[0]}"
+        raise BadInput(f"source: {differ}; expected the spikemark of the unpacked archive")
+    program, runs, chosen = sha256.of(places.program("miniapp")), {}, {}
     content = dict(zip(SAME, (bundle.sha256, category, program), strict=True)) | {"runs": runs}
     if (work / CHOICES).is_file():
         kept = read_choices(work)
@@ -112,12 +111,10 @@ def measure(
     write_json(work / CHOICES, content)
     for rule in bundle.rules(names):
         model_ms, measured = take(bundle, rule, chosen[rule.name], work, say)
-        if formats.sha256(places.program("miniapp")) != program:
+        if sha256.of(places.program("miniapp")) != program:
             raise NotMeasured(f"{rule.name}: the mini-app was built anew while it was measured")
-        runs[rule.name] |= {
-            "model_ms": model_ms,
-            "records": [os.path.relpath(r.path, work) for r in measured],
-        }
+        paths = [os.path.relpath(run.path, work) for run in measured]
+        runs[rule.name] |= {"model_ms": model_ms, "records": paths}
         write_json(work / CHOICES, content)
         _read_nodes(work, measured)
     return [rule.name for rule in bundle.rules(None) if "records" not in runs.get(rule.name, {})]
@@ -199,8 +196,6 @@ def _read_nodes(work: Path, runs: list[Run]) -> None:
         environment.write_node(folder)
         return
     reader = [sys.executable, "-m", "spikemark", "tender", "environment", "--out", str(folder)]
-    try:
+    with contextlib.suppress(BadInput):
         nodes = launch.nodes_at_hand().only(names)
         watch(launch.launch(None, reader, Layout(len(names), ranks_per_node=1), nodes), READ_LIMIT_S)
-    except BadInput:
-        return

@@ -15,6 +15,7 @@ import jinja2
 import numpy as np
 
 from spikemark import __version__
+from spikemark.core import sha256
 from spikemark.core.errors import BadInput
 from spikemark.core.files import whole_folder, write_atomically, write_json
 from spikemark.network.presets import PRESETS
@@ -141,7 +142,7 @@ def _write(folder: Path, secret: Path, wanted: Wanted, root: Path, commit: str |
         for name, description in descriptions.items():
             write_json(place / "runs" / f"{name}.json", description)
         formats.write_manifest(place)
-        of = formats.sha256(place / formats.MANIFEST)
+        of = sha256.of(place / formats.MANIFEST)
         secret.touch(0o600)  # which the next line keeps
         write_json(secret, {"kind": "tender_secret", "format_version": 2, "bundle_sha256": of, "seed": seed})
 

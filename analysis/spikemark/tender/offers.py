@@ -47,9 +47,14 @@ class Bid:
         return "price" if self.answer.offer.price is None else "power" if self.cost is None else ""
 
     @property
-    def judged(self) -> bool:
-        """May it be chosen? Neither INVALID answers nor those to a quick bundle are."""
-        return self.verdict != INVALID and not self.answer.quick
+    def barred(self) -> str:
+        """Why it may not be chosen: INVALID, or a try; empty if it may."""
+        return "a try with a quick bundle" if self.answer.quick else INVALID * (self.verdict == INVALID)
+
+    @property
+    def promised(self) -> float | None:
+        """The committed real-time factor of the target."""
+        return self.answer.promised("target", RTF)
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,7 @@ def compare(
         raise BadInput.of("currency", ", ".join(sorted(currencies)), "one currency in all answers")
     names = [bid.name for bid in bids]
     bids = [b if names.count(b.name) == 1 else replace(b, name=f"{b.name} ({b.path.name})") for b in bids]
-    ranked, best = [bid for bid in bids if bid.judged and not bid.lacks], {}
+    ranked, best = [bid for bid in bids if not bid.barred and not bid.lacks], {}
     if ranked:
         costs = np.array([np.where(bid.rtf <= reach, bid.cost, np.inf) for bid in ranked])
         cheapest, some = costs.argmin(axis=0), np.isfinite(costs).any(axis=0)
@@ -146,12 +151,11 @@ def sentence(of: Compared) -> str:
 
 def lines(of: Compared) -> list[str]:
     """Offers that were left out, and what decides."""
-    lacking = [b for b in of.bids if b.judged and b.lacks]
+    lacking = [b for b in of.bids if not b.barred and b.lacks]
     left = [f"{b.name} is left out: its {b.lacks} is unknown." for b in lacking]
     if any(b.lacks == "power" for b in lacking):
         left.append("Bidders state it with `answer --node-power`; without --price-kwh, power does not count.")
-    for b in (b for b in of.bids if not b.judged):
-        left.append(f"{b.name} is left out: {'a try with a quick bundle' if b.answer.quick else b.verdict}.")
+    left += [f"{b.name} is left out: {b.barred}." for b in of.bids if b.barred]
     if of.best and max(of.best.values()) < SURE:
         bid = next(b for b in of.bids if b.name == max(of.best, key=of.best.get))
         if bid.reached < SURE:
@@ -165,17 +169,13 @@ def table(of: Compared) -> Table:
     """A row for each offer."""
     money = next((b.answer.offer.currency for b in of.bids if b.answer.offer.price is not None), "EUR")
 
-    def promised(bid: Bid) -> str:
-        found = bid.answer.promised("target", RTF)
-        return "none" if found is None else number(found)
-
     columns = {
         Column("offer", "offer"): lambda b: b.name,
         Column("checked", "checked"): lambda b: b.verdict,
         Column("nodes", "nodes"): lambda b: str(b.answer.offer.nodes),
         Column("rtf", "real-time factor"): lambda b: shown(b.rtf),
         Column("basis", "basis"): lambda b: b.basis or "unknown",
-        Column("committed", "committed"): promised,
+        Column("committed", "committed"): lambda b: number(b.promised) if b.promised else "none",
         Column("reached", "target reached"): lambda b: "unknown" if b.rtf is None else chance(b.reached),
         Column("power", "power (kW)"): lambda b: shown(None if b.power_w is None else 1e-3 * b.power_w),
         Column("cost", f"cost ({money})"): lambda b: shown(b.cost, 3),
@@ -188,18 +188,15 @@ def content(of: Compared) -> dict[str, Any]:
     """The content for JSON; intervals are 95 %."""
 
     def ends(found: Draws | None) -> dict[str, float] | None:
-        return (
-            found
-            if found is None
-            else dict(zip(("value", "low", "high"), draws.interval(found), strict=True))
-        )
+        names = ("value", "low", "high")
+        return None if found is None else dict(zip(names, draws.interval(found), strict=True))
 
     rows = [
         {"offer": b.name, "verdict": b.verdict, "nodes": b.answer.offer.nodes, "basis": b.basis,
-         "committed": b.answer.promised("target", RTF), "reached": b.reached,
+         "committed": b.promised, "reached": b.reached,
          "cheapest": of.best.get(b.name), "lacks": b.lacks or None,
          RTF: ends(b.rtf), POWER: ends(b.power_w), "cost": ends(b.cost)}
         for b in of.bids
     ]  # fmt: skip
-    reach = of.reach if np.isfinite(of.reach) else None
-    return {"sentence": sentence(of), "target": reach, "offers": rows, "lines": lines(of)}
+    target = of.reach if np.isfinite(of.reach) else None
+    return {"sentence": sentence(of), "target": target, "offers": rows, "lines": lines(of)}

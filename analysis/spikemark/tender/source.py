@@ -22,10 +22,8 @@ def commit_of(root: Path, wanted: str | None) -> str:
     """
     changed = _git(root, "status", "--porcelain", "--untracked-files=no").decode(errors="replace").split("\n")
     if wanted is None and changed[:-1]:
-        raise BadInput(
-            f"commit: {changed[0][3:]} is changed and not committed; expected a checkout without changes,"
-            " or --commit NAME"
-        )
+        expected = "a checkout without changes, or --commit NAME"
+        raise BadInput(f"commit: {changed[0][3:]} is changed and not committed; expected {expected}")
     name = f"{'HEAD' if wanted is None else wanted}^{{commit}}"
     return _git(root, "rev-parse", "--verify", "--quiet", name).decode().strip()
 

@@ -65,12 +65,8 @@ class Spread:
         """Limits of 95 % by chi-square; None where the spread was given."""
         if math.isinf(self.degrees):
             return None
-        return [
-            self.value * math.sqrt(self.degrees / special.chdtri(self.degrees, p)) for p in (0.025, 0.975)
-        ]
-
-
-# ---------------------------------------------------------------- probabilities
+        ends = special.chdtri(self.degrees, [0.025, 0.975])
+        return (self.value * np.sqrt(self.degrees / ends)).tolist()
 
 
 def exceeds(z: np.ndarray | float, runs: int, rule: str) -> np.ndarray:
@@ -133,15 +129,12 @@ def _quantile(spread: Spread, runs: int, rule: str, probability: float) -> float
     """Where `_above`, which falls in z, has this value."""
     if spread.value == 0:
         return 0.0
-    low, high = -FAR, FAR
-    while not _above(spread, low, runs, rule) > probability > _above(spread, high, runs, rule):
-        low, high = 2 * low, 2 * high
-        if high > 1e6:
+    far = FAR
+    while not _above(spread, -far, runs, rule) > probability > _above(spread, far, runs, rule):
+        far *= 2
+        if far > 1e6:
             return math.inf if probability < 0.5 else -math.inf
-    return optimize.brentq(lambda z: _above(spread, z, runs, rule) - probability, low, high, xtol=1e-12)
-
-
-# ---------------------------------------------------------------- measured spreads
+    return optimize.brentq(lambda z: _above(spread, z, runs, rule) - probability, -far, far, xtol=1e-12)
 
 
 def pooled(groups: list[list[float]]) -> Spread:
@@ -154,7 +147,7 @@ def pooled(groups: list[list[float]]) -> Spread:
     many = [np.asarray(group) for group in groups if len(group) > 1]
     if not many:
         raise BadInput("runs: no two repetitions of one run; expected at least two, or --spread")
-    degrees = sum(len(group) - 1 for group in many)
+    degrees = sum(map(len, many)) - len(many)
     squares = sum(((group / group.mean() - 1) ** 2).sum() for group in many)
     return Spread(min(math.sqrt(squares / degrees), 0.999), degrees)
 
@@ -189,21 +182,16 @@ def measured(paths: list[Path], figure: str) -> tuple[Spread, list[str]]:
     return pooled(known), [CROWDED] * crowded
 
 
-# ---------------------------------------------------------------- for people and programs
-
-
 def sentences(spread: Spread, rule: str, shortfall: float) -> list[str]:
     """What to agree on, or that nothing keeps both risks small; and where the spread comes from."""
-    found, risks = remedy(spread, rule, shortfall), f"both risks at {percent(RISK)}."
-    first = f"With a spread of {percent(spread.value, 1)}, "
-    if found is None:
-        first += f"no {rule} of up to {MOST} runs keeps {risks}"
-    else:
+    found, keeps = remedy(spread, rule, shortfall), f"no {rule} of up to {MOST} runs keeps"
+    if found is not None:
         runs = "one run" if found.runs == 1 else f"the {rule} of {counted(found.runs, 'run')}"
         ends = " to ".join(dict.fromkeys((percent(found.least, 1), percent(found.most, 1))))
-        first += f"{runs} and a tolerance of {ends} keep {risks}"
+        keeps = f"{runs} and a tolerance of {ends} keep"
     bad = f"one that falls short by {_share(shortfall)} passes"
-    lines = [first, f"The risks are that a machine that just meets its promise fails, and that {bad}."]
+    lines = [f"With a spread of {percent(spread.value, 1)}, {keeps} both risks at {percent(RISK)}.",
+             f"The risks are that a machine that just meets its promise fails, and that {bad}."]  # fmt: skip
     if spread.interval:
         ends = " to ".join(percent(end, 1) for end in spread.interval)
         degrees = counted(int(spread.degrees), "degree")
@@ -231,9 +219,8 @@ def table(spread: Spread, rule: str, shortfall: float) -> Table:
         return percent(share) if share >= 0.005 else percent(0) if share < 5e-5 else percent(share, 1)
 
     rows: dict[int, dict[str, Any]] = {n: {"runs": n} for n in RUNS}
-    for cell in cells(spread, rule, shortfall):
-        both = f"{risk(cell['good_fails'])} / {risk(cell['bad_passes'])}"
-        rows[cell["runs"]][f"{cell['tolerance']}"] = both
+    for n, tolerance, *risks in (cell.values() for cell in cells(spread, rule, shortfall)):
+        rows[n][f"{tolerance}"] = " / ".join(map(risk, risks))
     columns = [Column(f"{t}", f"tolerance {_share(t)}", "modelled") for t in TOLERANCES]
     title = f"Probability that a good machine fails / a bad one passes, {rule} of the runs"
     return Table([Column("runs", "runs"), *columns], list(rows.values()), title)
@@ -241,10 +228,10 @@ def table(spread: Spread, rule: str, shortfall: float) -> Table:
 
 def content(spread: Spread, shortfall: float) -> dict[str, Any]:
     """The content for JSON, of all rules."""
-    given, found = math.isinf(spread.degrees), {rule: remedy(spread, rule, shortfall) for rule in RULES}
+    found = {rule: remedy(spread, rule, shortfall) for rule in RULES}
+    kind, degrees = ("given", None) if math.isinf(spread.degrees) else ("measured", spread.degrees)
     return {
-        "spread": {"value": spread.value, "interval": spread.interval,
-                   "kind": "given" if given else "measured", "degrees": None if given else spread.degrees},
+        "spread": {"value": spread.value, "interval": spread.interval, "kind": kind, "degrees": degrees},
         "shortfall": shortfall, "risk": RISK,
         "risks": {rule: cells(spread, rule, shortfall) for rule in RULES},
         "remedies": {n: r and {"runs": r.runs, "tolerance": [r.least, r.most]} for n, r in found.items()},

@@ -1,7 +1,6 @@
 """Short files that stand for very much, and files that would run something: they are refused before that."""
 
 import gzip
-import json
 import re
 import zipfile
 from pathlib import Path
@@ -12,8 +11,7 @@ import pytest
 import spikemark
 from spikemark.core import memory
 from spikemark.core.errors import BadInput
-from spikemark.core.npz import read_npz
-from spikemark.core.reading import read_json
+from spikemark.core.npy import read_npz
 from spikemark.core.yaml_file import read_yaml
 from spikemark.network import placement_file
 from spikemark.records import imported
@@ -31,14 +29,13 @@ def test_a_zip_bomb_is_refused(tmp_path, little_memory):
     path = tmp_path / "times.npz"
     np.savez_compressed(path, compute=np.ones((1, ROOM)), communicate=np.ones((1, ROOM)))
     assert path.stat().st_size < ROOM / 10
-    readers = {
-        "read_npz": lambda: read_npz(path),
-        "import": lambda: imported.read([path], "s"),
-        "placement": lambda: placement_file.read(path, 10),
-    }
-    for read in readers.values():
+    for read in (
+        read_npz,
+        lambda path: imported.read([path], "s"),
+        lambda path: placement_file.read(path, 10),
+    ):
         with pytest.raises(BadInput, match=r"times\.npz: what it holds needs 0\.016 GB of memory; 0\.001 GB"):
-            read()
+            read(path)
 
 
 def test_an_array_that_claims_more_than_there_is_is_refused(tmp_path):
@@ -47,7 +44,7 @@ def test_an_array_that_claims_more_than_there_is_is_refused(tmp_path):
         head = {"descr": "<f8", "fortran_order": False, "shape": (1, 10**15)}
         np.lib.format.write_array_header_1_0(stream, head)
         stream.write(bytes(80))
-    with pytest.raises(BadInput, match=r"times\.npz: not a whole \.npz file"):
+    with pytest.raises(BadInput, match=r"times\.npz: truncated or not a \.npz file"):
         imported.read([path], "s")
 
 
@@ -90,18 +87,6 @@ def test_tags_of_yaml_make_nothing(tmp_path, tag):
     with pytest.raises(BadInput, match=r"x\.yaml: not YAML: could not determine a constructor"):
         read_yaml(path)
     assert not (tmp_path / "harmed").exists()
-
-
-@pytest.mark.parametrize("opened", ["[", '{"a":'])
-def test_deep_json_is_refused(tmp_path, opened):
-    path = tmp_path / "x.json"
-    closed = {"[": "]", '{"a":': "}"}[opened]
-    for depth in (101, 100_000):
-        path.write_text(opened * depth + "1" + closed * depth)
-        with pytest.raises(BadInput, match=r"x\.json: nested more than 100 deep"):
-            read_json(path)
-    path.write_text(json.dumps([[[1]]]))
-    assert read_json(path) == [[[1]]]
 
 
 #: What the package may not contain, and why.

@@ -36,19 +36,17 @@ def test_a_fifo_is_written_to(tmp_path, write):
     assert "through" in read[0] and stat.S_ISFIFO(fifo.stat().st_mode)
 
 
-@pytest.mark.parametrize("linked", [False, True])
-def test_a_device_stays_a_device(tmp_path, write, linked):
-    device = tmp_path / "null"
-    if linked:
-        device.symlink_to(os.devnull)
-    else:
-        try:
-            os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
-            device.write_text("")
-        except PermissionError:  # of an ordinary user, who cannot replace /dev/null either
-            device = type(device)(os.devnull)
-    write(device, "nothing")
-    assert stat.S_ISCHR(device.stat().st_mode)
+def test_a_device_stays_a_device(tmp_path, write):
+    link, device = tmp_path / "link", tmp_path / "null"
+    link.symlink_to(os.devnull)
+    try:
+        os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        device.write_text("")
+    except PermissionError:  # of an ordinary user, who cannot replace /dev/null either
+        device = link
+    for path in (link, device):
+        write(path, "nothing")
+        assert stat.S_ISCHR(path.stat().st_mode)
 
 
 @pytest.mark.parametrize(("name", "allowed"), [(".", "a file"), ("missing/page.html", "folder that exists")])
@@ -87,31 +85,28 @@ def test_a_file_keeps_its_permissions_owner_and_group(tmp_path, write, mode):
     assert new.stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
-def _folder(path, text):
-    path.mkdir(parents=True)
-    (path / "times.npy").write_text(text)
-    return path
-
-
 @pytest.mark.parametrize("trades", [True, False])
 @pytest.mark.parametrize("there", [None, "empty", "full"])
 def test_a_folder_is_replaced_as_a_whole(tmp_path, monkeypatch, trades, there):
     if not trades:
         monkeypatch.setattr(files, "trade", lambda *_: False)
     place = tmp_path / "deep" / "out"
+    before = {"times.npy": "before"} if there == "full" else {}
     if there:
-        _folder(place, "before")
-    if there == "empty":
-        (place / "times.npy").unlink()
-    before = {path.name: path.read_text() for path in place.rglob("*")} if there else None
+        place.mkdir(parents=True)
+    for name, text in before.items():
+        (place / name).write_text(text)
+
+    def content():
+        return {path.name: path.read_text() for path in place.rglob("*")}
+
     with pytest.raises(OSError, match="out/more") as failed, whole_folder(place) as folder:
         (folder / "times.npy").write_text("half")
         raise OSError(28, "No space left on device", str(folder / "more"))
     assert failed.value.filename == str(place / "more")
-    assert before == ({path.name: path.read_text() for path in place.rglob("*")} if place.exists() else None)
+    assert content() == before and place.exists() == bool(there)
     with whole_folder(place) as folder:
         (folder / "times.npy").write_text("after")
-        if there == "full":
-            assert (place / "times.npy").read_text() == "before"
-    assert {path.name: path.read_text() for path in place.rglob("*")} == {"times.npy": "after"}
+        assert content() == before
+    assert content() == {"times.npy": "after"}
     assert [path.name for path in place.parent.iterdir()] == ["out"]

@@ -7,20 +7,23 @@ import pytest
 from spikemark.core import memory
 from spikemark.core.errors import BadInput
 
-
-def test_what_the_kernel_says(tmp_path, monkeypatch):
-    file = tmp_path / "meminfo"
-    file.write_text("MemTotal:       100 kB\nMemAvailable:    7 kB\n")
-    monkeypatch.setattr(memory, "MEMINFO", file)
-    assert memory.available() == 7 * 1024
-    memory.check(7 * 1024, "this")
-    with pytest.raises(BadInput, match=r"^ranks=3: this needs 1 GB of memory; 7.17e-06 GB are available$"):
-        memory.check(1e9, "ranks=3: this")
+EVERYTHING = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def test_where_the_kernel_does_not_say(tmp_path, monkeypatch):
-    everything = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    for file in (tmp_path / "none", tmp_path / "other"):
-        monkeypatch.setattr(memory, "MEMINFO", file)
-        assert memory.available() == everything
-        (tmp_path / "other").write_text("MemTotal: 100 kB\n")
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("MemTotal:  100 kB\nMemAvailable:    7 kB\n", 7 * 1024),
+        ("MemTotal: 1 kB", EVERYTHING),
+        (None, EVERYTHING),
+    ],
+)
+def test_what_the_kernel_says_or_else_all_memory(tmp_path, monkeypatch, text, found):
+    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
+    if text:
+        memory.MEMINFO.write_text(text)
+    assert memory.available() == found
+    memory.check(found, "this")
+    with pytest.raises(BadInput) as error:
+        memory.check(2 * found, "ranks=3: this")
+    assert error.value.field == "ranks"

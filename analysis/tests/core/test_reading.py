@@ -45,29 +45,12 @@ BAD_JSON = {
     "key twice": ('{"b": {"a": 1, "a": 2}}', "'a' is there twice"),
     "endless": ("[" * 100_000, "nested more than 100"),
     "deep": ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), "nested more than 100"),
+    "deep objects": ('{"a":' * (MAX_DEPTH + 1) + "1" + "}" * (MAX_DEPTH + 1), "nested more than 100"),
     "long number": ("1" * 5000, "4300"),
     "not a number": ('{"a": [1, NaN]}', "a.1=nan; expected a finite number"),
     "infinite": ('{"a": {"b": -Infinity}}', "a.b=-inf; expected"),
     "too large": ("1e400", "top=inf; expected"),
 }
-
-
-@pytest.mark.parametrize("case", BAD_JSON)
-def test_bad_json(tmp_path, case):
-    text, reason = BAD_JSON[case]
-    assert reason in refusal(read_json, tmp_path / "bad.json", text)
-
-
-def test_json_as_deep_as_allowed(tmp_path):
-    (tmp_path / "deep.json").write_text("[" * MAX_DEPTH + "]" * MAX_DEPTH)
-    assert read_json(tmp_path / "deep.json")
-
-
-def test_what_is_no_file(tmp_path):
-    with pytest.raises(BadInput, match=r"none\.json: not found; look elsewhere"):
-        read_json(tmp_path / "none.json", "look elsewhere")
-    with pytest.raises(BadInput, match="cannot be read: Is a directory"):
-        read_json(tmp_path)
 
 
 BAD_YAML = {
@@ -96,10 +79,21 @@ BAD_YAML = {
 }
 
 
-@pytest.mark.parametrize("case", BAD_YAML)
-def test_bad_yaml(tmp_path, case):
-    text, reason = BAD_YAML[case]
-    assert reason in refusal(read_yaml, tmp_path / "bad.yaml", text)
+@pytest.mark.parametrize(
+    ("read", "case"), [(read_json, case) for case in BAD_JSON] + [(read_yaml, case) for case in BAD_YAML]
+)
+def test_a_bad_file_is_refused_in_one_line(tmp_path, read, case):
+    text, reason = (BAD_JSON if read is read_json else BAD_YAML)[case]
+    assert reason in refusal(read, tmp_path / "bad", text)
+
+
+@pytest.mark.parametrize("read", [read_json, read_yaml])
+def test_nesting_as_deep_as_allowed_and_what_is_no_file(tmp_path, read):
+    (tmp_path / "deep").write_text("[" * MAX_DEPTH + "]" * MAX_DEPTH)
+    assert read(tmp_path / "deep")
+    for path, why in ((tmp_path / "none", "not found; look elsewhere"), (tmp_path, "cannot be read")):
+        with pytest.raises(BadInput, match=why):
+            read(path, "look elsewhere")
 
 
 @pytest.mark.parametrize("value", [object(), {"a": {1}}, {"a": [math.inf]}, {1: 2}, b"x", (1,)])

@@ -46,9 +46,9 @@ def test_values_by_path(bath):
     ):
         made.need("parts.arm.interconnect.gap", "a test")
     for path in ("node.cores", "parts.gpu.node.cores", "links.arm-x86.interconnect.gap", "parts", ""):
-        with pytest.raises(BadInput, match=r"parts\.x86, parts\.arm, links\.x86-arm"):
+        with pytest.raises(BadInput, match=f"bath: path '{path}'; expected one such as [pl]"):
             made.get(path)
-    with pytest.raises(BadInput, match=r"path 'node\.cors'"):
+    with pytest.raises(BadInput, match=r"such as parts\.arm\.node\.cores"):
         made.get("parts.arm.node.cors")
 
 

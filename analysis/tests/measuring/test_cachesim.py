@@ -36,24 +36,22 @@ def test_counts_with_the_zeros_that_it_leaves_out_and_no_other_file(tmp_path):
 BAD = ["", "32768", "32768,8", "32k,8,64", "-1,8,64", "49152,8,64", "32768,0,64", "32768,8,8", "32768,8,48"]
 
 
-def test_caches_that_can_be_given():
-    assert cachesim.cache("33554432,16,64", "--ll") == Cache(33554432, 16, 64)
-    assert cachesim.cache("49152,12,64", "--d1").option == "49152,12,64"
+def test_caches_that_can_be_given_and_ways_where_only_the_size_is_known():
+    for size, ways in (32768, 8), (49152, 12), (1310720, 10), (31457280, 30), (33554432, 16):
+        found = cachesim.guessed(size, "d1" if size < 1 << 21 else "ll")
+        assert found == Cache(size, ways) == cachesim.cache(found.option, "--ll")
     for text in BAD:
         with pytest.raises(BadInput) as error:
             cachesim.cache(text, "--ll")
         assert error.value.field == "ll"
 
 
-def test_ways_of_a_cache_of_which_only_the_size_is_known(tmp_path):
-    for size, ways in (32768, 8), (49152, 12), (1310720, 10), (31457280, 30), (33554432, 16):
-        found = cachesim.guessed(size, 8 if size < 1 << 21 else 16)
-        assert found == Cache(size, ways) == cachesim.cache(found.option, "--ll")
-    with pytest.raises(BadInput):
+def test_caches_of_the_host(tmp_path):
+    with pytest.raises(BadInput) as error:
         cachesim.host_cache("ll", tmp_path)
-    for n, words in enumerate(
-        (("1", "Data", "48K"), ("1", "Instruction", "32K"), ("3", "Unified", "32768K"))
-    ):
+    assert error.value.field == "ll"
+    told = ("1", "Data", "48K"), ("1", "Instruction", "32K"), ("3", "Unified", "32768K")
+    for n, words in enumerate(told):
         index = tmp_path / "cpu0" / "cache" / f"index{n}"
         index.mkdir(parents=True)
         for name, word in zip(("level", "type", "size", "coherency_line_size"), (*words, "64"), strict=True):
@@ -75,9 +73,6 @@ def test_caches_of_a_machine():
     for name in machines.names():
         found = cachesim.machine_cache(machines.load(name), "ll")
         assert cachesim.cache(found.option, "--ll") == found
-
-
-def test_caches_a_machine_does_not_have():
     for name, sizes in (("d1", {"l2": 1024}), ("ll", {"l3": 0.1}), ("d1", {"l1d": 48, "line": 48})):
         with pytest.raises(BadInput) as error:
             cachesim.machine_cache(profile(**sizes), name)
@@ -86,28 +81,17 @@ def test_caches_a_machine_does_not_have():
 
 def test_the_command_takes_the_caches_of_a_machine(monkeypatch, spikemark, refusal):
     taken = []
-    monkeypatch.setattr(cachesim, "simulate", lambda *arguments: taken.append(arguments) or Done())
-    assert spikemark("cachesim", "run.json", "--machine", "jureca-dc", "--json")[0] == 0
-    assert (
-        spikemark("cachesim", "run.json", "--machine", "jureca-dc", "--d1", "49152,12,64", "--json")[0] == 0
-    )
-    assert [a[3:5] for a in taken] == [
-        (Cache(32 << 10, 8), Cache(16 << 20, 16)), (Cache(48 << 10, 12), Cache(16 << 20, 16)),
-    ]  # fmt: skip
-    line = refusal("cachesim", "run.json", "--machine", "epyc-9654")
-    assert "--d1: node.l1d of epyc-9654 is unknown" in line
-
-
-class Done:
-    def model_dump(self) -> dict:
-        return {}
-
-
-COMMANDS = 4
+    done = SimpleNamespace(model_dump=dict)
+    monkeypatch.setattr(cachesim, "simulate", lambda *arguments: taken.append(arguments[3:5]) or done)
+    for more in ([], ["--d1", "49152,12,64"]):
+        assert spikemark("cachesim", "run.json", "--machine", "jureca-dc", *more, "--json")[0] == 0
+    last = Cache(16 << 20, 16)
+    assert taken == [(Cache(32 << 10, 8), last), (Cache(48 << 10, 12), last)]
+    assert refusal("cachesim", "run.json", "--machine", "epyc-9654").startswith("--d1: node.l1d of epyc-9654")
 
 
 def test_commands_at_once_build_one_after_the_other(tmp_path, monkeypatch):
-    working, most = [], []
+    working, most, at_once = [], [], 4
 
     def watched(step, limit_s):
         working.append(step)
@@ -118,10 +102,8 @@ def test_commands_at_once_build_one_after_the_other(tmp_path, monkeypatch):
 
     monkeypatch.setattr(cachesim.places, "checkout", lambda: tmp_path)
     monkeypatch.setattr(cachesim, "watch", watched)
-    commands = [threading.Thread(target=cachesim.build) for _ in range(COMMANDS)]
-    for command in commands:
-        command.start()
-    for command in commands:
-        command.join()
-    assert len(most) == 2 * COMMANDS  # configure and build: nothing here writes build.ninja
-    assert max(most) == 1
+    commands = [threading.Thread(target=cachesim.build) for _ in range(at_once)]
+    for work in (threading.Thread.start, threading.Thread.join):
+        for command in commands:
+            work(command)
+    assert most == [1] * 2 * at_once  # configure and build: nothing here writes build.ninja

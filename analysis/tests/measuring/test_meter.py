@@ -75,7 +75,7 @@ class TestGoodFiles:
         path.write_text("\ufeff# a meter\n\ntime,power [W],voltage [V]\n0,5,230\n\n1,6,231\n2,7,229\n")
         traces, lines, notes = read(path)
         assert traces["power"].power_w.tolist() == [5, 6, 7]
-        assert lines == {"power": [4, 6, 7]}
+        assert [*lines["power"]] == [4, 6, 7]
         assert len(notes) == 1 and "voltage [V]" in notes[0]
 
     def test_channels_are_chosen(self, tmp_path):
@@ -123,7 +123,7 @@ BAD = {  # text: the line and the words that must be named
     "time,power [W]\n0,1\n1,2,3\n": "line 3: 3 fields",
     "time,power [W]\n0,1\n": "1 readings",
     "time,node,power [W]\n0,a,1\n0,b,1\n1,a,2\n1,a,3\n": "line 5: time='1'",
-    "time,node,power [W]\n0,a,1\n0,b,1\n1,a,2\n": "1 readings of b",
+    "time,node,power [W]\n0,a,1\n0,b,1\n1,a,2\n": "line 3: 1 readings",
     "time,node,power [W]\n": "0 readings",
     "": "line 1: ",
 }

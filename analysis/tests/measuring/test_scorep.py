@@ -2,15 +2,19 @@
 
 import json
 import os
+import random
 import shutil
 
 import fake_scorep
 import numpy as np
+import otf2
 import pytest
 from edited_record import edit
 from synthetic import write_run
 
-from spikemark.measuring.scorep import DIFFERS, check
+from spikemark.core import sha256
+from spikemark.core.errors import BadInput
+from spikemark.measuring.scorep import DIFFERS, check, files
 from spikemark.records import record
 
 
@@ -19,51 +23,52 @@ def run(tmp_path_factory):
     return record.load(write_run(tmp_path_factory.mktemp("run"), ranks=2, cycles=100, rank_sd=0.3))
 
 
-@pytest.fixture(scope="module")
-def measured(run, tmp_path_factory):
-    return _measured(run, tmp_path_factory.mktemp("scorep"))
-
-
-def _measured(run, folder, **faults):
+def made(run, folder, sums=False, **faults):
     """A folder as the workflow leaves it."""
     shutil.copytree(run.path, folder / "record")
-    return fake_scorep.write(run, folder, **faults)
+    fake_scorep.write(run, folder, **faults)
+    if sums:
+        sha256.write(folder, files(folder))
+    return folder
 
 
-def test_region_times_are_those_of_the_log(run, measured):
+@pytest.fixture(scope="module")
+def measured(run, tmp_path_factory):
+    return made(run, tmp_path_factory.mktemp("scorep"))
+
+
+def test_times_counts_and_waits_are_those_of_the_log(run, measured):
+    """The last rank of a barrier waits no time; it leaves with the others."""
     found = check(measured)
     assert found.complaints == []
     for time in found.times.itertuples():
         expected = run.phase(time.phase)[time.rank].sum(dtype=float)
-        assert time.log_s == pytest.approx(expected)
-        assert time.profile_s == pytest.approx(expected)
+        assert time.log_s == pytest.approx(expected) == time.profile_s
         assert time.trace_s == pytest.approx(expected, rel=1e-3)  # whole nanoseconds
         assert time.visits == (0 if time.phase == "thread_wait" else 100 + (time.phase == "deliver"))
     for one in found.counts.itertuples():
         assert one.record == one.profile == one.trace == run.ranks[one.count][one.rank] > 0
-
-
-def test_waiting_at_barriers_lasts_until_the_last_rank_comes(run, measured):
-    """The last rank of a barrier waits no time; it leaves with the others."""
     in_barrier = fake_scorep.IN_BARRIER * np.array(run.phase("synchronise"), dtype=float)
-    expected = (in_barrier - in_barrier.min(axis=0)).sum(axis=1)
-    for one in check(measured).ranks.itertuples():
-        assert one.barrier_s == pytest.approx(in_barrier[one.rank].sum())
-        assert one.waited_s == pytest.approx(expected[one.rank], rel=1e-2)
+    waits = (in_barrier - in_barrier.min(axis=0)).sum(axis=1)
+    assert list(found.ranks["barrier_s"]) == pytest.approx(in_barrier.sum(axis=1))
+    assert list(found.ranks["waited_s"]) == pytest.approx(waits, rel=1e-2)
 
 
-def test_times_that_differ_are_named(run, tmp_path, spikemark):
-    assert check(_measured(run, tmp_path / "little", slower=1.04)).complaints == []
-    status, output, errors = spikemark("scorep", _measured(run, tmp_path / "much", slower=1.2))
-    assert status == 1
-    assert DIFFERS in output
-    assert [line for line in errors.splitlines() if line.startswith("rank 0, deliver: ")]
+@pytest.mark.parametrize(("fault", "named"), [({"slower": 1.2}, "deliver"), ({"lost": 1}, "spikes")])
+def test_what_differs_is_named(run, tmp_path, spikemark, fault, named):
+    status, output, errors = spikemark("scorep", made(run, tmp_path, **fault))
+    assert status == 1 and (DIFFERS in output) == ("slower" in fault)
+    assert [line for line in errors.splitlines() if line.startswith(f"rank 0, {named}: ")]
 
 
-def test_counts_that_differ_are_named(run, tmp_path, spikemark):
-    status, output, errors = spikemark("scorep", _measured(run, tmp_path / "lost", lost=1))
-    assert status == 1 and output
-    assert [line for line in errors.splitlines() if line.startswith("rank 0, spikes: ")]
+def test_little_more_is_no_difference_but_a_microsecond_a_visit_is(run, tmp_path):
+    """In cycles of 4 us, delivery that takes 0.9 us longer is no instrument's error."""
+    assert check(made(run, tmp_path / "little", slower=1.04)).complaints == []
+    short = record.load(write_run(tmp_path / "run", ranks=2, cycles=100, mean_s=4e-6))
+    slower = 1 + 0.9e-6 * 100 / float(short.phase("deliver")[0].sum())
+    found = check(made(short, tmp_path / "scorep", slower=slower))
+    assert len(found.complaints) == 1
+    assert found.times.set_index(["rank", "phase"])["verdict"][0, "deliver"] == DIFFERS
 
 
 FILES = ["profile.cubex", "traces.otf2", "traces.def", "traces/0.evt", "traces/1.def"]
@@ -81,49 +86,73 @@ def test_missing_and_truncated_files_get_one_line(measured, tmp_path, refusal, n
         os.truncate(path, int(left * path.stat().st_size))
     line = refusal("scorep", folder)
     inside = left is None and (path.parent != folder or path.name == "traces.def")  # otf2 misses them
-    named = folder / "traces.otf2" if inside else path
-    assert line.startswith(f"{named}: ")
+    assert line.startswith(f"{folder / 'traces.otf2' if inside else path}: ")
     assert (": truncated" if inside or left is not None else ": not found") in line
 
 
-def test_a_difference_of_a_microsecond_a_visit_is_found(tmp_path):
-    """In cycles of 4 us, delivery that takes 0.9 us longer is no instrument's error."""
-    run = record.load(write_run(tmp_path / "run", ranks=2, cycles=100, mean_s=4e-6))
-    slower = 1 + 0.9e-6 * 100 / float(run.phase("deliver")[0].sum())
-    found = check(_measured(run, tmp_path / "scorep", slower=slower))
-    assert len(found.complaints) == 1
-    assert found.times.set_index(["rank", "phase"])["verdict"][0, "deliver"] == DIFFERS
-
-
 def test_a_busy_host_is_warned_of(run, tmp_path):
-    folder = _measured(run, tmp_path / "scorep")
-    assert not [text for text in check(folder).warnings if "foreign" in text]
+    folder = made(run, tmp_path / "scorep")
     edit(folder / "record", lambda r: r["warnings"].append("foreign load: others kept 1.2 cores busy"))
     assert [text for text in check(folder).warnings if "foreign" in text]
 
 
-@pytest.mark.parametrize("missing", ["profile.cubex", "traces.otf2"])
-def test_one_of_profile_and_trace_is_enough(run, tmp_path, spikemark, missing):
-    folder = _measured(run, tmp_path / "scorep")
-    (folder / missing).unlink()
-    (folder / "scorep.cfg").unlink()
+@pytest.mark.parametrize("lost", ["profile.cubex", "traces.otf2"])
+def test_one_of_profile_and_trace_is_enough_unless_score_p_was_to_write_both(
+    run, tmp_path, spikemark, refusal, lost
+):
+    folder = made(run, tmp_path)
+    (folder / lost).unlink()
+    assert refusal("scorep", folder).startswith(f"{folder / lost}: not found")
+    asks = {name: str(name != lost).lower() for name in ("profile.cubex", "traces.otf2")}
+    told = "SCOREP_ENABLE_PROFILING={profile.cubex}\nSCOREP_ENABLE_TRACING='{traces.otf2}'\n"
+    for name, value in asks.items():
+        told = told.replace(f"{{{name}}}", value)
+    (folder / "scorep.cfg").write_text(told)
     found = check(folder)
-    assert found.complaints == [] and f"no {missing}" in found.warnings
-    assert found.ranks["waited_s"].isna().all() == (missing == "traces.otf2")
+    assert found.complaints == [] and f"no {lost}" in found.warnings
+    assert found.ranks["waited_s"].isna().all() == (lost == "traces.otf2")
     assert json.loads(spikemark("scorep", folder, "--json")[1])["agrees"] is True
-
-
-def test_a_file_that_score_p_was_to_write_must_be_there(run, tmp_path, refusal):
-    folder = _measured(run, tmp_path / "scorep")
-    (folder / "traces.otf2").unlink()
-    assert refusal("scorep", folder).startswith(f"{folder / 'traces.otf2'}: not found")
-    (folder / "scorep.cfg").write_text("SCOREP_ENABLE_PROFILING=true\nSCOREP_ENABLE_TRACING=false\n")
-    assert "no traces.otf2" in check(folder).warnings
-    (folder / "profile.cubex").unlink()
-    (folder / "scorep.cfg").unlink()
+    for name in ("profile.cubex", "traces.otf2", "scorep.cfg"):
+        (folder / name).unlink(missing_ok=True)
     assert refusal("scorep", folder).startswith(f"{folder / 'profile.cubex'}: not found")
 
 
 def test_a_profile_of_tuples_is_refused(run, tmp_path, refusal):
-    folder = _measured(run, tmp_path / "tuple", kind="TAU_ATOMIC")
-    assert "TAU_ATOMIC" in refusal("scorep", folder)
+    assert "TAU_ATOMIC" in refusal("scorep", made(run, tmp_path, kind="TAU_ATOMIC"))
+
+
+def test_no_changed_byte_and_no_lost_or_new_file_is_accepted(run, tmp_path, refusal):
+    """Most of such changes give other times, visits or counts, and some of them hardly other ones."""
+    folder = made(run, tmp_path / "scorep", sums=True)
+    assert check(folder).warnings == []
+    rng, parts = random.Random(20), files(folder)
+    names = {path.name for path in parts}
+    assert {"profile.cubex", "scorep.cfg", "traces.otf2", "traces.def", "0.evt", "1.def"} <= names
+    for number in range(40 * len(parts)):
+        path = parts[number % len(parts)]
+        whole = path.read_bytes()
+        changed = bytearray(whole)
+        changed[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
+        path.write_bytes(changed)
+        with pytest.raises(BadInput) as refused:
+            check(folder)
+        assert str(refused.value) == f"{path}: its bytes have changed since the run ended, by SHA256SUMS"
+        path.write_bytes(whole)
+    for path in parts:
+        path.rename(tmp_path / "away")
+        assert refusal("scorep", folder) == f"{path}: not found; SHA256SUMS lists it"
+        (tmp_path / "away").rename(path)
+    shutil.copy(folder / "traces" / "1.evt", folder / "traces" / "9.evt")
+    assert refusal("scorep", folder).startswith(f"{folder / 'traces' / '9.evt'}: not in SHA256SUMS")
+
+
+def test_a_clock_that_runs_backwards_is_refused(run, tmp_path, refusal):
+    """As after a change of one byte of a time, in a trace without check sums."""
+    folder = made(run, tmp_path)
+    with otf2.reader.open(str(folder / "traces.otf2")) as trace:
+        times = [event.time for location, event in trace.events if location.group.name == "MPI Rank 0"]
+    path, later = folder / "traces" / "0.evt", times[len(times) // 2]
+    old, new = (time.to_bytes(8, "little") for time in (later, later + (1 << 40)))
+    assert path.read_bytes().count(old) == 1
+    path.write_bytes(path.read_bytes().replace(old, new))
+    assert f": the clock of rank 0 runs backwards, from {later + (1 << 40)} to " in refusal("scorep", folder)

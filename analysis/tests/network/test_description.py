@@ -10,7 +10,6 @@ from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import assign
 from spikemark.network import description
-from spikemark.network.description import read
 
 
 def documented() -> list[dict[str, set[str]]]:
@@ -27,41 +26,47 @@ def documented() -> list[dict[str, set[str]]]:
     return found
 
 
-def known(kind) -> set[str]:
-    return {about.alias or name for name, about in kind.model_fields.items()}
-
-
 def test_all_fields_of_the_format_are_known():
     tables = documented()
     run, lane, projection, population = (
         next(table for table in tables if name in table[""])
         for name in ("format_version", "period", "indegree", "size")
     )
-    assert known(description.Description) == run[""] | {group for group in run if group}
-    assert known(description.Time) == run["time"] and known(description.Network) == run["network"]
-    assert known(description.Lane) == lane[""]
-    assert known(description.Projection) == projection[""] | {"delay"}
-    assert known(description.Delay) == projection["delay"]
-    assert known(description.Population) == population[""] | {"neuron"}
+    for kind, fields in {
+        "Description": run[""] | {group for group in run if group}, "Time": run["time"],
+        "Network": run["network"], "Lane": lane[""], "Projection": projection[""] | {"delay"},
+        "Delay": projection["delay"], "Population": population[""] | {"neuron"},
+    }.items():  # fmt: skip
+        known = getattr(description, kind).model_fields
+        assert {about.alias or name for name, about in known.items()} == fields, kind
 
 
 @pytest.mark.parametrize(
-    ("place", "complaint"),
+    ("place", "others"),
     [
-        ("", "wieght: unknown field; expected format_version, seed, time"),
-        ("time", "time: wieght: unknown field; expected resolution_ms, cycle_ms, warmup_ms"),
-        ("network.populations.0", "network.populations.0: wieght: unknown field; expected name, size"),
-        ("network.projections.0", "network.projections.0: wieght: unknown field; expected source"),
-        ("network.projections.0.delay", "delay: wieght: unknown field; expected distribution"),
-        ("network.projections.0.weight", "wieght: unknown field; expected mean, sd, classes"),
+        ("", "format_version, seed, time"),
+        ("time", "resolution_ms, cycle_ms, warmup_ms"),
+        ("network.populations.0", "name, size"),
+        ("network.projections.0", "source"),
+        ("network.projections.0.delay", "distribution"),
+        ("network.projections.0.weight", "mean, sd, classes"),
     ],
 )
-def test_a_misspelt_field_is_named(place, complaint):
+def test_a_misspelt_field_is_named(place, others):
     asked = describe(areas=1)
     for projection in asked["network"]["projections"]:
         projection["weight"] = {"mean": 2.0}
-    read(asked)
+    description.read(asked)
     assign(asked, f"{place}.wieght".lstrip("."), 3)
+    with pytest.raises(BadInput, match=f"wieght: unknown field; expected {others}") as error:
+        description.read(asked)
+    assert error.value.field == (place or "wieght") and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("field", ["time.cycle_ms", "network.populations.0.area"])
+def test_null_is_no_value_as_in_the_mini_app(field):
+    asked = describe()
+    assign(asked, field, None)
     with pytest.raises(BadInput) as error:
-        read(asked)
-    assert complaint in str(error.value) and "\n" not in str(error.value)
+        description.read(asked)
+    assert error.value.field == field

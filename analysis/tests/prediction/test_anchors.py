@@ -97,8 +97,8 @@ def test_nearest_run_and_what_differs():
 def test_one_more_run_narrows_and_two_narrow_more():
     asked = [run(32, OTHER)]
     now = anchors.predict(asked).width[0]
-    one = anchors.after(asked, [anchors.full_node(asked[0])]).width[0]
-    two = anchors.after(asked, [asked[0].with_nodes(4), asked[0].with_nodes(16)]).width[0]
+    one = anchors.predict(asked, more=[asked[0].with_nodes(1)]).width[0]
+    two = anchors.predict(asked, more=[asked[0].with_nodes(4), asked[0].with_nodes(16)]).width[0]
     assert now > one > two > 1
 
 
@@ -154,7 +154,7 @@ def test_spreads_of_planted_effects_are_found():
 @pytest.mark.parametrize(
     ("text", "field"),
     [
-        ("nodes,ranks,threads\n1,2,3\n", "columns"),
+        ("nodes,ranks,threads\n1,2,3\n", "real_time_factor"),
         ("nodes,ranks,threads,real_time_factor\n", "runs"),
         ("nodes,ranks,threads,real_time_factor\n1,2,x,3\n", "threads"),
         ("nodes,ranks,threads,real_time_factor\n1,2,1.5,3\n", "threads"),

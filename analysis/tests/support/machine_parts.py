@@ -19,4 +19,4 @@ def machine(link=STATED, **parts) -> Machine:
     made = {name: Part(name, profile, nodes, slower) for name, (nodes, profile, slower) in parts.items()}
     names = list(made)
     links = [f"{one}-{two}" for at, one in enumerate(names) for two in names[at + 1 :]]
-    return Machine("unequal", "A machine of unequal nodes", made, {n: Link(n, link) for n in links}, {})
+    return Machine("unequal", "A machine of unequal nodes", made, {n: Link(n, link) for n in links})

@@ -16,20 +16,21 @@ are too noisy for clear states.
 On the grid (section 2.2, equation 1) the probability of a synapse falls with the distance d of the columns
 as exp(-d / reach); inhibition stays in the column. The published numbers are whole shares: 1000 times the
 kernel, rounded, over a sum that leaves 0.9 synapses per pair of a neuron and one of its pool in all.
-Columns at the edge of the grid receive fewer synapses. The Gaussian kernel, exp(-d^2 / (2 reach^2)),
+Columns at the edge of the grid receive fewer synapses. Areas are columns; published are 24x24, 48x48, 96x96
+and 192x192, which a description cannot hold. The Gaussian kernel, exp(-d^2 / (2 reach^2)),
 follows the same rule; what was published with it are columns of another kind.
 """
 
 import math
 import re
 from collections import defaultdict
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
 from spikemark.network.description import Wire
 
-from .options import ALL, PublishedRates, RunOptions, choose, option
+from .options import ALL, PublishedRates, RunOptions, option
 
 SUMMARY = "adaptive neurons in the awake or the slow-wave state, homogeneous or a grid of columns (DPSNN)"
 
@@ -41,7 +42,6 @@ RATES = PublishedRates(
     hold_for={"state": "aw", "columns": None},
 )
 NEURONS, NEURONS_PER_COLUMN = 20_480, 1250
-FULL = {"scale": 1.0, "simulate_ms": 10_000.0}
 IN_COLUMNS = {"schedule": "placement_only", "placement": "area_group", "exchange": "neighbor"}
 MOST_NEURONS, MOST_COLUMNS = 1_000_000_000, 10_000  # a description names every pool of columns
 STIMULATION = {"aw": 1.0, "sw": 1.08}
@@ -87,7 +87,10 @@ Offset = tuple[int, int]
 
 
 class Options(RunOptions):
-    """What `describe` accepts; the defaults suit a laptop."""
+    """What `describe` accepts; the defaults suit a laptop.
+
+    `full` runs the published number of neurons, 20 480 or 1250 in each column, for the published 10 s.
+    """
 
     state: Literal["aw", "sw"] = option("aw", "asynchronous awake (aw) or slow waves (sw)")
     neurons: int | None = option(
@@ -113,9 +116,17 @@ class Options(RunOptions):
     warmup_ms: float = option(3000.0, "simulated time before the measurement, ms", ge=0)
     wire: Wire = option("aer12", "how a spike is written in a message")
 
+    published: ClassVar = {"scale": 1.0, "simulate_ms": 10_000.0}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _beside_neighbours(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Neighbouring columns share a rank, so that ranks communicate only with neighbours."""
+        return (IN_COLUMNS if "columns" in given else {}) | given
+
     @model_validator(mode="after")
     def _possible(self) -> "Options":
-        every, steps = self.grid[0] * self.grid[1] * self.size, 1 / self.resolution_ms
+        every, steps = len(self.areas) * self.size, 1 / self.resolution_ms
         in_columns = self.columns is not None
         self.expect(
             (in_columns or self.neurons_per_column is None, "neurons_per_column", "columns, too"),
@@ -135,39 +146,24 @@ class Options(RunOptions):
         return round(self.scale * (self.neurons_per_column or NEURONS_PER_COLUMN))
 
     @property
-    def grid(self) -> tuple[int, int]:
-        """Width and height in columns; 1 x 1 for the homogeneous network."""
-        found = re.fullmatch(r"([1-9]\d{0,4})x([1-9]\d{0,4})", self.columns or "1x1")
+    def areas(self) -> dict[Offset, str]:
+        """The areas by their columns (x, y); one for the homogeneous network."""
+        if self.columns is None:
+            return {(0, 0): "network"}
+        found = re.fullmatch(r"([1-9]\d{0,4})x([1-9]\d{0,4})", self.columns)
         expected = f"width x height, such as 24x24, of at most {MOST_COLUMNS} columns"
         self.expect((found and int(found[1]) * int(found[2]) <= MOST_COLUMNS, "columns", expected))
-        return int(found[1]), int(found[2])
+        return {(x, y): f"x{x}y{y}" for y in range(int(found[2])) for x in range(int(found[1]))}
+
+    def description(self) -> dict:
+        areas = self.areas
+        shares = {(0, 0): RESOLUTION} if self.columns is None else stencil(self.kernel, self.reach)
+        populations = [population for area in areas.values() for population in _populations(area, self)]
+        projections = [projection for place in areas for projection in _onto(self, areas, place, shares)]
+        return self.run(populations, projections, self.resolution_ms, 1.0) | {"wire": self.wire}
 
 
-def describe(full: bool = False, **options) -> dict:
-    """The run description (miniapp/FORMAT.md) for `options`, see Options; None is the default.
-
-    `full` runs the published number of neurons for the published 10 s: 20 480, or, with `columns`, 1250 in
-    each (published: 24x24, 48x48, 96x96; a description cannot hold 192x192). Areas are columns. Neighbouring
-    columns share a rank, so that ranks communicate only with neighbours. Raises BadInput naming the option,
-    its value and what is expected.
-    """
-    if options.get("columns") is not None:
-        options = IN_COLUMNS | {name: value for name, value in options.items() if value is not None}
-    chosen = choose(Options, options, full, FULL)
-    width, height = chosen.grid
-    columns = [(x, y) for y in range(height) for x in range(width)]
-    if chosen.columns is None:
-        areas, pairs = ["network"], ((to, source) for to in POPULATIONS for source in POPULATIONS)
-        found = [_projection(chosen, [f"network-{s}"], s, f"network-{to}", INDEGREES[s]) for to, s in pairs]
-    else:
-        areas, shares = map(_area, columns), stencil(chosen.kernel, chosen.reach)
-        found = [p for column in columns for p in _onto(chosen, column, shares)]
-    populations = [population for area in areas for population in _populations(area, chosen)]
-    return chosen.run(populations, found, None, chosen.resolution_ms, 1.0) | {"wire": chosen.wire}
-
-
-def _area(column: Offset) -> str:
-    return "x{}y{}".format(*column)
+describe = Options.describe
 
 
 def _populations(area: str, options: Options) -> list[dict]:
@@ -211,24 +207,25 @@ def stencil(kernel: Kernel, reach: float) -> dict[Offset, int]:
     return {offset: share for offset, share in shares.items() if share > 0}
 
 
-def _onto(options: Options, target: Offset, shares: dict[Offset, int]) -> list[dict]:
-    """Projections onto a column of the grid. Columns at offsets of equal share are one pool."""
-    (width, height), pools, found = options.grid, defaultdict(list), []
+def _onto(
+    options: Options, areas: dict[Offset, str], target: Offset, shares: dict[Offset, int]
+) -> list[dict]:
+    """Projections onto an area. Columns at offsets of equal share are one pool."""
+    pools, found, (x, y) = defaultdict(list), [], target
     for (dx, dy), share in shares.items():
-        column = x, y = target[0] + dx, target[1] + dy
-        if 0 <= x < width and 0 <= y < height:
-            pools[share].append(_area(column))
-    whole, ordered = sum(shares.values()), sorted(pools, reverse=True)
+        if (x + dx, y + dy) in areas:
+            pools[share].append(areas[x + dx, y + dy])
+    whole, ordered, together = sum(shares.values()), sorted(pools, reverse=True), options.columns is not None
     for to in POPULATIONS:
-        name = f"{_area(target)}-{to}"
-        for kinds in ("FB",) if to == "I" else ("F", "B"):  # F and B weigh the same on I
+        name = f"{areas[target]}-{to}"
+        for kinds in ("FB",) if to == "I" and together else ("F", "B"):  # F and B weigh the same on I
             wanted = sum(INDEGREES[kind] for kind in kinds)
             indegrees = _split(wanted, [share * len(pools[share]) / whole for share in ordered])
             for share, indegree in zip(ordered, indegrees, strict=True):
                 pool = [f"{area}-{kind}" for area in pools[share] for kind in kinds]
                 if indegree:
                     found.append(_projection(options, pool, kinds[0], name, indegree))
-        found.append(_projection(options, [f"{_area(target)}-I"], "I", name, INDEGREES["I"]))
+        found.append(_projection(options, [f"{areas[target]}-I"], "I", name, INDEGREES["I"]))
     return found
 
 

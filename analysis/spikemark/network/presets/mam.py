@@ -24,7 +24,7 @@ import numpy as np
 from . import cortex, mam_data
 from .cortex import Areas
 from .mam_data import BACKGROUND_HZ
-from .options import ALL, SCALE, PublishedRates, ScaledOptions, choose, option
+from .options import ALL, SCALE, PublishedRates, ScaledOptions, option
 
 SUMMARY = "multi-area model of macaque visual cortex, ground state, 32 areas of eight populations"
 DELAY_RATIO = 10
@@ -50,7 +50,12 @@ RATES = PublishedRates(
 
 
 class Options(ScaledOptions):
-    """What `describe` accepts; the defaults suit a laptop."""
+    """What `describe` accepts; the defaults suit a laptop.
+
+    Scaling is that of the microcircuit, at the expected rates; the ground state holds from a scale of 0.005.
+    A scaled copy of the original's data fires faster than the original (5.4 spikes/s at 0.01): its inhibitory
+    weights, -11 times the excitatory ones, grow too large.
+    """
 
     schedule: str = option("structure_aware", "a schedule of the mini-app")
     scale: float = option(0.01, f"{SCALE}4.13 million", ge=0.001, le=1)
@@ -58,24 +63,18 @@ class Options(ScaledOptions):
         None, "folder with a copy of the original model's data, read instead of drawing areas"
     )
 
+    def description(self) -> dict:
+        network = _areas(self.seed, self.from_).network(self.scale, self.of_synapses(POWER), WEIGHT_CLASSES)
+        return self.run(*network, delay_ratio=DELAY_RATIO)
 
-def describe(full: bool = False, **options) -> dict:
-    """The run description (miniapp/FORMAT.md) for `options`, see Options; None is the default.
 
-    `full` means the scale 1 if none is given. Scaling is that of the microcircuit, at the expected rates; the
-    ground state holds from a scale of 0.005. A scaled copy of the original's data fires faster than the
-    original (5.4 spikes/s at 0.01): its inhibitory weights, -11 times the excitatory ones, grow too large.
-    Raises BadInput naming the option or the file, the value and what is expected.
-    """
-    chosen = choose(Options, options, full, {"scale": 1.0})
-    areas = _areas(chosen.seed, chosen.from_)
-    return chosen.run(*areas.network(chosen.scale, chosen.of_synapses(POWER), WEIGHT_CLASSES), DELAY_RATIO)
+describe = Options.describe
 
 
 def rates_hz(seed: int, from_: str | None = None) -> dict[str, float]:
     """Expected rate of each population, which differs between areas and within them, in Hz."""
     areas = _areas(seed, from_)
-    return dict(zip(areas.populations, map(float, areas.rates_hz), strict=True))
+    return dict(zip(areas.populations, areas.rates_hz.tolist(), strict=True))
 
 
 def _areas(seed: int, from_: str | None) -> Areas:

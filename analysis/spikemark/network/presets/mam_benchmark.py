@@ -6,17 +6,14 @@ until positive. The published code draws the same number of synapses between are
 here they come from the pool of all other areas.
 """
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from .options import RunOptions, choose, option
+from .options import RunOptions, option
 
 SUMMARY = "areas of ignore-and-fire neurons, half of the synapses within and half between areas"
-# Lober et al. 2026, 2.4 and 4.2; 2921 synapses of each kind, one area per process on 32 processes
-FULL = {"areas": 32, "neurons_per_area": 129_068, "indegree": 2 * 2921, "rate": 2.5}
-
 # The mini-app's own limits. Areas are limited because a description names every pair of them.
 MOST_NEURONS, MOST_SYNAPSES, MOST_AREAS = 4_000_000_000, 4_000_000_000, 4096
 
@@ -46,6 +43,9 @@ class Options(RunOptions):
     cycle_ms: float | None = option(None, "cycle d_min, ms; default: one step, the resolution", gt=0)
     resolution_ms: float = option(0.1, "step h, ms", gt=0)
 
+    # Lober et al. 2026, 2.4 and 4.2; 2921 synapses of each kind, one area per process on 32 processes
+    published: ClassVar = {"areas": 32, "neurons_per_area": 129_068, "indegree": 2 * 2921, "rate": 2.5}
+
     @model_validator(mode="after")
     def _possible(self) -> "Options":
         redrawn = f"more than indegree={self.indegree} with size_cv > 0, because smaller areas are redrawn"
@@ -63,54 +63,48 @@ class Options(RunOptions):
         far = self.delay_inter_min
         return near, round(self.delay_ratio * near, 9) if far is None else far
 
+    @property
+    def sizes(self) -> list[int]:
+        """Neurons of each area: normal, with `size_cv`, redrawn while not above the in-degree."""
+        if self.size_cv == 0:
+            return [self.neurons_per_area] * self.areas
+        rng, sizes = np.random.default_rng(self.seed), []
+        while len(sizes) < self.areas:
+            size = round(rng.normal(self.neurons_per_area, self.size_cv * self.neurons_per_area))
+            sizes += [size] if size > self.indegree else []
+        return sizes
 
-def describe(full: bool = False, **options) -> dict:
-    """The run description (miniapp/FORMAT.md) for `options`, see Options; None is the default.
+    @property
+    def rates(self) -> list[float]:
+        """Mean rate of each area in spikes/s: relative spread `area_rate_cv`, normal, redrawn until positive.
 
-    `full` uses the published sizes, in-degree and rate if they are not given. Raises BadInput naming the
-    option, its value and what is expected.
-    """
-    chosen = choose(Options, options, full, FULL)
-    sizes = _sizes(chosen)
-    expected = f"at most {MOST_NEURONS} neurons in all areas together"
-    chosen.expect((sum(sizes) <= MOST_NEURONS, "neurons_per_area", expected))
-    names = [f"area{number}" for number in range(chosen.areas)]
-    fires = [{"model": "ignore_and_fire", "rate_hz": hz, "rate_cv": chosen.rate_cv} for hz in _rates(chosen)]
-    populations = [
-        {"name": name, "area": name, "size": size, "neuron": neuron}
-        for name, size, neuron in zip(names, sizes, fires, strict=True)
-    ]
-    between = chosen.indegree // 2 if chosen.areas > 1 else 0
-    indegrees, delays = (chosen.indegree - between, between), (chosen.delay_intra, chosen.delay_inter)
-    projections = []
-    for name in names:
-        pools = name, [other for other in names if other != name]
-        for pool, indegree, (mean, sd), low in zip(pools, indegrees, delays, chosen.shortest, strict=True):
-            delay = {"distribution": "normal", "mean": mean, "sd": sd, "min": low, "max": chosen.delay_max}
-            if indegree or pool == name:
-                projections.append({"source": pool, "target": name, "indegree": indegree, "delay": delay})
-    step, cycle = chosen.resolution_ms, chosen.shortest[0]
-    return chosen.run(populations, projections, chosen.delay_ratio, step, cycle)
+        Then all are scaled alike, so that the mean over areas is `rate`, however much they differ.
+        """
+        rng, factors = np.random.default_rng([self.seed, 1]), []
+        while len(factors) < self.areas:
+            factor = 1 + self.area_rate_cv * rng.standard_normal()
+            factors += [factor] if factor > 0 else []
+        return [float(self.rate * factor / np.mean(factors)) for factor in factors]
 
-
-def _sizes(options: Options) -> list[int]:
-    """Neurons of each area: normal with relative spread `size_cv`, redrawn while not above the in-degree."""
-    if options.size_cv == 0:
-        return [options.neurons_per_area] * options.areas
-    rng, sizes = np.random.default_rng(options.seed), []
-    while len(sizes) < options.areas:
-        size = round(rng.normal(options.neurons_per_area, options.size_cv * options.neurons_per_area))
-        sizes += [size] if size > options.indegree else []
-    return sizes
+    def description(self) -> dict:
+        sizes, names = self.sizes, [f"area{number}" for number in range(self.areas)]
+        expected = f"at most {MOST_NEURONS} neurons in all areas together"
+        self.expect((sum(sizes) <= MOST_NEURONS, "neurons_per_area", expected))
+        populations = [
+            {"name": name, "area": name, "size": size,
+             "neuron": {"model": "ignore_and_fire", "rate_hz": hz, "rate_cv": self.rate_cv}}
+            for name, size, hz in zip(names, sizes, self.rates, strict=True)
+        ]  # fmt: skip
+        between = self.indegree // 2 if self.areas > 1 else 0
+        indegrees, delays = (self.indegree - between, between), (self.delay_intra, self.delay_inter)
+        projections = []
+        for name in names:
+            pools = name, [other for other in names if other != name]
+            for pool, indegree, (mean, sd), low in zip(pools, indegrees, delays, self.shortest, strict=True):
+                delay = {"distribution": "normal", "mean": mean, "sd": sd, "min": low, "max": self.delay_max}
+                if indegree or pool == name:
+                    projections.append({"source": pool, "target": name, "indegree": indegree, "delay": delay})
+        return self.run(populations, projections, self.resolution_ms, self.shortest[0])
 
 
-def _rates(options: Options) -> list[float]:
-    """Mean rate of each area in spikes/s: relative spread `area_rate_cv`, normal, redrawn until positive.
-
-    Then all are scaled alike, so that the mean over areas is `rate`, however much they differ.
-    """
-    rng, factors = np.random.default_rng([options.seed, 1]), []
-    while len(factors) < options.areas:
-        factor = 1 + options.area_rate_cv * rng.standard_normal()
-        factors += [factor] if factor > 0 else []
-    return [float(options.rate * factor / np.mean(factors)) for factor in factors]
+describe = Options.describe

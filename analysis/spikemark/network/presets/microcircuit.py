@@ -7,7 +7,7 @@ whereas the reference deals a fixed number of synapses to all neurons of a popul
 import numpy as np
 
 from . import cortex
-from .options import SCALE, PublishedRates, ScaledOptions, choose, option
+from .options import SCALE, PublishedRates, ScaledOptions, option
 
 SUMMARY = "cortical microcircuit of Potjans & Diesmann, four layers, 77 169 neurons at full scale"
 # Fewer synapses weigh more, which lowers the rates; more synapses among fewer neurons correlate them, which
@@ -25,27 +25,26 @@ RATES = PublishedRates(
 
 
 class Options(ScaledOptions):
-    """What `describe` accepts; the defaults suit a laptop."""
+    """What `describe` accepts; the defaults suit a laptop.
+
+    Below the scale 1, the input keeps its variance, and its mean at the published rates.
+    """
 
     scale: float = option(0.1, f"{SCALE}77 169", ge=0.001, le=1)
 
+    def description(self) -> dict:
+        column = cortex.Areas(
+            names=["column"],
+            area=np.zeros(8, dtype=int),
+            kind=np.arange(8),
+            neurons=cortex.NEURONS,
+            indegrees=np.c_[cortex.indegrees(), cortex.EXTERNAL_INDEGREES],
+            weights_pA=np.c_[cortex.weights(), np.full(8, cortex.current_pA(cortex.PSP_MV))],
+            rates_hz=np.array(list(cortex.RATES_HZ.values())),
+            background_hz=BACKGROUND_HZ,
+            distances_mm=np.zeros((1, 1)),
+        )
+        return self.run(*column.network(self.scale, self.of_synapses(POWER), WEIGHT_CLASSES))
 
-def describe(full: bool = False, **options) -> dict:
-    """The run description (miniapp/FORMAT.md) for `options`, see Options; None is the default.
 
-    `full` means the scale 1 if none is given. Below that, the input keeps its variance, and its mean at the
-    published rates. Raises BadInput naming the option, its value and what is expected.
-    """
-    chosen = choose(Options, options, full, {"scale": 1.0})
-    column = cortex.Areas(
-        names=["column"],
-        area=np.zeros(8, dtype=int),
-        kind=np.arange(8),
-        neurons=cortex.NEURONS,
-        indegrees=np.c_[cortex.indegrees(), cortex.EXTERNAL_INDEGREES],
-        weights_pA=np.c_[cortex.weights(), np.full(8, cortex.current_pA(cortex.PSP_MV))],
-        rates_hz=np.array(list(cortex.RATES_HZ.values())),
-        background_hz=BACKGROUND_HZ,
-        distances_mm=np.zeros((1, 1)),
-    )
-    return chosen.run(*column.network(chosen.scale, chosen.of_synapses(POWER), WEIGHT_CLASSES))
+describe = Options.describe

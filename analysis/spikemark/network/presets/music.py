@@ -23,13 +23,13 @@ applications are parts of one program and advance together.
 
 import math
 import re
-from dataclasses import dataclass
-from functools import cached_property
+from itertools import product
 from typing import Literal
 
 from spikemark.core.errors import BadInput, shown
+from spikemark.network.exchanges import two_factors
 
-from .options import Strict, choose, option
+from .options import Strict, option
 
 SUMMARY = "applications of cells on a torus, joined all to all, by neighbours or one to one (MUSIC)"
 #: Cells of an application and connections of a cell, by the name of the configuration (2.4.1).
@@ -40,10 +40,11 @@ COMMUNICATION = {"collective": "allgatherv", "point-to-point": "p2p"}  # -> exch
 MOST_NEURONS, MOST_PAIRS, MOST_LANES = 4_000_000_000, 2**21, 32
 _LABEL = r"[A-Za-z_]\w*"
 _CHAIN = re.compile(rf"{_LABEL}(?:\s*<?->\s*{_LABEL})+", re.ASCII)
+Place = tuple[int, int]  # row and column of a tile
 
 
 class Options(Strict):
-    """What `describe` accepts; the defaults suit a laptop."""
+    """What `describe` accepts; the defaults suit a laptop. `full` is the published number of cells."""
 
     cells: Literal["1k", "10k"] = option(
         "1k", "published configuration: cells of an application, and their connections"
@@ -66,98 +67,81 @@ class Options(Strict):
     warmup_ms: float = option(20.0, "simulated time before the measurement, ms", ge=0)
     resolution_ms: float = option(0.1, "step h, ms", gt=0)
 
+    def description(self) -> dict:
+        """Neighbouring areas are on neighbouring ranks, so applications stay apart."""
+        (share, indegree), connections, g = (
+            CELLS[self.cells],
+            _connections(self.applications),
+            self.granularity,
+        )
+        cells, columns, far = int(share * self.scale), two_factors(self.np)[1], reach(self.structure, g)
+        names = list(dict.fromkeys(name for pair in connections for name in pair))
+        pairs = len(connections) * (g * min(2 * far + 1, g)) ** 2
+        self.expect(
+            (
+                len(connections) <= MOST_LANES,
+                "applications",
+                f"at most {MOST_LANES} connections, each a lane",
+            ),
+            (columns <= g, "granularity", f"at least {columns} tiles along a side for np={self.np}"),
+            (g**2 <= cells, "granularity", f"at most {math.isqrt(cells)} along a side for {cells} cells"),
+            (
+                cells * len(names) <= MOST_NEURONS,
+                "scale",
+                f"at most {MOST_NEURONS} cells in all applications",
+            ),
+            (
+                pairs <= MOST_PAIRS,
+                "granularity",
+                f"at most {MOST_PAIRS} connected pairs of tiles, not {pairs}",
+            ),
+        )
+        owners = owners_of(self.np, g)
+        tiles = {name: {p: f"{name}/{owner}/{p[0]},{p[1]}" for p, owner in owners.items()} for name in names}
+        areas = {name: [f"{name}/{process}" for process in range(self.np)] for name in names}
+        neuron = {"model": "ignore_and_fire", "rate_hz": self.rate}
+        whole, rest = divmod(cells, g**2)  # with a remainder the first tiles have one more
+        populations = [
+            {"name": tiles[name][row, column], "area": areas[name][owner],
+             "size": whole + (row * g + column < rest), "neuron": neuron}
+            for name in names for (row, column), owner in owners.items()
+        ]  # fmt: skip
+        indegree = indegree if self.connections is None else self.connections
+        delay = {"distribution": "constant", "mean": self.delay}
+        projections = [
+            {"source": [tiles[source][p] for p in window(place, far, g)], "target": tiles[target][place],
+             "indegree": indegree, "delay": delay}
+            for source, target in connections for place in owners
+        ]  # fmt: skip
+        lanes = [{"name": f"{a}-{b}", "from": areas[a], "to": areas[b]} for a, b in connections]
+        exchange = {lane["name"]: COMMUNICATION[self.communication] for lane in lanes}
+        run = {"schedule": lanes, "placement": "area_group", "exchange": exchange}
+        return self.run(populations, projections, self.resolution_ms, self.delay, **run)
 
-@dataclass(frozen=True)
-class Lattice:
-    """The torus of one application: `cells` in `granularity`^2 tiles, owned by `processes`."""
 
-    name: str
-    cells: int
-    processes: int
-    granularity: int
+describe = Options.describe
 
-    @cached_property
-    def grid(self) -> tuple[int, int]:
-        """Rows and columns of patches: the pair of divisors of the processes that is closest to a square."""
-        rows = next(r for r in range(math.isqrt(self.processes), 0, -1) if self.processes % r == 0)
-        return rows, self.processes // rows
 
-    @property
-    def areas(self) -> list[str]:
-        """The area of each process."""
-        return [f"{self.name}/{process}" for process in range(self.processes)]
+def owners_of(processes: int, granularity: int) -> dict[Place, int]:
+    """The process that owns each tile, process by process, in patches as square as their number allows."""
+    rows, columns = two_factors(processes)
+    owners = {
+        (row, column): row * rows // granularity * columns + column * columns // granularity
+        for row in range(granularity)
+        for column in range(granularity)
+    }
+    return dict(sorted(owners.items(), key=lambda tile: tile[1]))
 
-    def process(self, row: int, column: int) -> int:
-        """The process that owns the tile."""
-        rows, columns = self.grid
-        return row * rows // self.granularity * columns + column * columns // self.granularity
 
-    def tile(self, row: int, column: int) -> str:
-        """The name of the population that a tile makes."""
-        return f"{self.name}/{self.process(row, column)}/{row},{column}"
-
-    def tiles(self) -> list[tuple[int, int]]:
-        """Rows and columns of all tiles, process by process."""
-        every = [(row, column) for row in range(self.granularity) for column in range(self.granularity)]
-        return sorted(every, key=lambda place: (self.process(*place), place))
-
-    def size(self, row: int, column: int) -> int:
-        """Cells of the tile; with a remainder the first tiles have one more."""
-        whole, rest = divmod(self.cells, self.granularity**2)
-        return whole + (row * self.granularity + column < rest)
-
-    def window(self, row: int, column: int, structure: float) -> list[str]:
-        """The tiles of this torus that the cells at a place receive from, here or in another application."""
-        far, g = reach(structure, self.granularity), self.granularity
-        near = [[x for x in range(g) if min((x - at) % g, (at - x) % g) <= far] for at in (row, column)]
-        return [self.tile(r, c) for r in near[0] for c in near[1]]
+def window(place: Place, far: int, granularity: int) -> list[Place]:
+    """The tiles that the cells at a place receive from, `far` tiles to each side, here or elsewhere."""
+    g = granularity
+    return list(product(*([x for x in range(g) if min((x - at) % g, (at - x) % g) <= far] for at in place)))
 
 
 def reach(structure: float, granularity: int) -> int:
     """Tiles that the window extends to each side of its own: (1 - s) g / 2, rounded down."""
     return math.floor((1 - structure) * granularity / 2 + 1e-9)
-
-
-def describe(full: bool = False, **options) -> dict:
-    """The run description (miniapp/FORMAT.md) for `options`, see Options; None is the default.
-
-    `full` uses the published number of cells if no scale is given. Neighbouring areas are on neighbouring
-    ranks, so applications stay apart. Raises BadInput naming the option, its value and what is expected.
-    """
-    chosen = choose(Options, options, full, {"scale": 1.0})
-    share, published = CELLS[chosen.cells]
-    connections, cells = _connections(chosen.applications), int(share * chosen.scale)
-    names = dict.fromkeys(name for pair in connections for name in pair)
-    lattices = {name: Lattice(name, cells, chosen.np, chosen.granularity) for name in names}
-    _check(chosen, cells, lattices, len(connections))
-    indegree = published if chosen.connections is None else chosen.connections
-    delay = {"distribution": "constant", "mean": chosen.delay}
-    populations = [
-        {
-            "name": lattice.tile(*place),
-            "area": lattice.areas[lattice.process(*place)],
-            "size": lattice.size(*place),
-            "neuron": {"model": "ignore_and_fire", "rate_hz": chosen.rate},
-        }
-        for lattice in lattices.values()
-        for place in lattice.tiles()
-    ]
-    projections = [
-        {
-            "source": lattices[source].window(*place, chosen.structure),
-            "target": lattices[target].tile(*place),
-            "indegree": indegree,
-            "delay": delay,
-        }
-        for source, target in connections
-        for place in lattices[target].tiles()
-    ]
-    joined = {f"{a}-{b}": (lattices[a].areas, lattices[b].areas) for a, b in connections}
-    return chosen.described(
-        populations, projections, chosen.resolution_ms, chosen.delay,
-        schedule=[{"name": name, "from": source, "to": target} for name, (source, target) in joined.items()],
-        placement="area_group", exchange=dict.fromkeys(joined, COMMUNICATION[chosen.communication]),
-    )  # fmt: skip
 
 
 def _connections(text: str) -> list[tuple[str, str]]:
@@ -174,17 +158,3 @@ def _connections(text: str) -> list[tuple[str, str]]:
     if len(set(found)) < len(found):
         raise BadInput.of("applications", text, "one connection from one application to another")
     return found
-
-
-def _check(chosen: Options, cells: int, lattices: dict[str, Lattice], connections: int) -> None:
-    """Raises BadInput for what a description or the mini-app cannot hold."""
-    g, columns = chosen.granularity, next(iter(lattices.values())).grid[1]
-    pairs = connections * (g * min(2 * reach(chosen.structure, g) + 1, g)) ** 2
-    every = cells * len(lattices)
-    chosen.expect(
-        (connections <= MOST_LANES, "applications", f"at most {MOST_LANES} connections, each of them a lane"),
-        (columns <= g, "granularity", f"at least {columns} tiles along a side for np={chosen.np}"),
-        (g**2 <= cells, "granularity", f"at most {math.isqrt(cells)} along a side for {cells} cells"),
-        (every <= MOST_NEURONS, "scale", f"at most {MOST_NEURONS} cells in all applications"),
-        (pairs <= MOST_PAIRS, "granularity", f"at most {MOST_PAIRS} connected pairs of tiles, not {pairs}"),
-    )

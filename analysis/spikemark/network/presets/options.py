@@ -1,7 +1,7 @@
 """What presets share: how options are read, how a network is run, and what was published about it."""
 
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
@@ -25,6 +25,19 @@ class Strict(BaseModel):
     """Options that are known and finite, and numbers where numbers are required."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    published: ClassVar[dict[str, Any]] = {"scale": 1.0}  #: what `full` means for options that are not given
+
+    @classmethod
+    def describe(cls, full: bool = False, **options) -> dict:
+        """The run description (miniapp/FORMAT.md) for `options`; None is the default.
+
+        Raises BadInput naming the option, its value and what is expected.
+        """
+        return choose(cls, options, full, cls.published).description()
+
+    def description(self) -> dict:
+        """The run description for these options. Raises BadInput for what it cannot hold."""
+        raise NotImplementedError
 
     @field_validator("*", mode="before")
     @classmethod
@@ -39,18 +52,19 @@ class Strict(BaseModel):
             if not right:
                 raise BadInput.of(name, getattr(self, name), expected)
 
-    def described(
-        self, populations: list[dict], projections: list[dict], step_ms: float, cycle_ms: float, **fields: Any
-    ) -> dict:
-        """The run description (miniapp/FORMAT.md) of that network, with `fields` that are not None.
+    def run(self, populations: list, projections: list, step_ms=0.1, cycle_ms=0.1, **fields: Any) -> dict:
+        """The description of a run of that network, with `fields`, by default as the options say.
 
         Raises BadInput for times that the mini-app does not take.
         """
         times = {"resolution_ms": step_ms, "cycle_ms": cycle_ms}
         times |= {"warmup_ms": self.warmup_ms, "simulate_ms": self.simulate_ms}
-        fields = {name: value for name, value in fields.items() if value is not None}
+        names = ("delay_ratio", "schedule", "placement", "exchange")
+        said = {name: fields.get(name, getattr(self, name, None)) for name in names}
+        said["placement"] = said["placement"] and field_of(said["placement"])
+        said = {name: value for name, value in said.items() if value is not None}
         network = {"populations": populations, "projections": projections}
-        found = {"format_version": 1, "seed": self.seed, "time": times, **fields, "network": network}
+        found = {"format_version": 1, "seed": self.seed, "time": times, **said, "network": network}
         read_time(found)
         return found
 
@@ -76,20 +90,6 @@ class RunOptions(Strict):
         elif name is not None and name not in known:
             raise BadInput.of(about.field_name, name, ", ".join(known))
         return name
-
-    def run(
-        self,
-        populations: list[dict],
-        projections: list[dict],
-        delay_ratio: int | None = None,
-        step_ms: float = 0.1,
-        cycle_ms: float = 0.1,
-    ) -> dict:
-        """As `described`, with the schedule, placement and exchange of the options."""
-        return self.described(
-            populations, projections, step_ms, cycle_ms, delay_ratio=delay_ratio, schedule=self.schedule,
-            placement=self.placement and field_of(self.placement), exchange=self.exchange,
-        )  # fmt: skip
 
 
 class ScaledOptions(RunOptions):

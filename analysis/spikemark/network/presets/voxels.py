@@ -16,13 +16,13 @@ A small brain is a run description. A large one is a coarse graph: the file hold
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import model_validator
 from scipy import sparse
 
-from .options import RunOptions, choose, option
+from .options import RunOptions, option
 
 SUMMARY = "voxels in regions with uneven, local connectivity, as a network to run or as a coarse graph"
 KIND = "voxel graph"
@@ -50,7 +50,9 @@ class Voxels:
 
 
 class Options(RunOptions):
-    """What `describe` accepts; the defaults suit a laptop."""
+    """What `describe` accepts; the defaults suit a laptop. `full` is the brain of Du et al. as a graph."""
+
+    published: ClassVar = FULL
 
     form: Literal["run", "graph"] = option(
         "run", "run: a run description; graph: a coarse graph for partition"
@@ -78,6 +80,30 @@ class Options(RunOptions):
             (not run or pairs <= MOST_PAIRS, "voxels", few),
         )
         return self
+
+    def description(self) -> dict:
+        """The run description, or the coarse graph (docs/placement.md)."""
+        if self.form == "graph":
+            return {"kind": KIND, "format_version": 1, "options": self.model_dump(exclude_none=True)}
+        voxels, (from_e, from_i) = self.drawn(), self.local
+        near, far = ({"distribution": "constant", "mean": mean} for mean in (1.0, self.delay_ms))
+        neuron = {"model": "ignore_and_fire", "rate_hz": self.rate}
+        populations, projections = [], []
+        for number in range(self.voxels):
+            name, row = f"voxel{number}", voxels.sources[[number]]
+            means = row.data.astype(float) * (self.indegree - from_e - from_i)
+            for kind, size in (("E", voxels.excitatory[number]), ("I", voxels.inhibitory[number])):
+                target = name + kind
+                populations.append({"name": target, "area": name, "size": int(size), "neuron": neuron})
+                projections += [
+                    {"source": f"{name}E", "target": target, "indegree": from_e, "delay": near},
+                    {"source": f"{name}I", "target": target, "indegree": from_i, "weight": -4, "delay": near},
+                ]
+                for v, mean in sorted(zip(row.indices, map(float, means), strict=True)):
+                    indegree = {"mean": round(mean, 9), "distribution": "poisson"}
+                    others = {"source": f"voxel{v}E", "target": target, "indegree": indegree, "delay": far}
+                    projections += [others] * (mean >= LEAST_MEAN)
+        return self.run(populations, projections)
 
     @property
     def local(self) -> tuple[int, int]:
@@ -170,31 +196,4 @@ def _distances(of: np.ndarray, to: np.ndarray, wraps: bool) -> np.ndarray:
     return np.sqrt(np.maximum(squares, 0))
 
 
-def describe(full: bool = False, **options) -> dict:
-    """The run description (miniapp/FORMAT.md), or the coarse graph (docs/placement.md), for `options`.
-
-    `full` is the brain of Du et al. as a graph. Raises BadInput: option, its value and what is expected.
-    """
-    chosen = choose(Options, options, full, FULL)
-    if chosen.form == "graph":
-        return {"kind": KIND, "format_version": 1, "options": chosen.model_dump(exclude_none=True)}
-    voxels = chosen.drawn()
-    from_e, from_i = chosen.local
-    near, far = ({"distribution": "constant", "mean": mean} for mean in (1.0, chosen.delay_ms))
-    neuron = {"model": "ignore_and_fire", "rate_hz": chosen.rate}
-    populations, projections = [], []
-    for number in range(chosen.voxels):
-        name, row = f"voxel{number}", voxels.sources[[number]]
-        means = row.data.astype(float) * (chosen.indegree - from_e - from_i)
-        for kind, size in (("E", voxels.excitatory[number]), ("I", voxels.inhibitory[number])):
-            target = name + kind
-            populations.append({"name": target, "area": name, "size": int(size), "neuron": neuron})
-            projections += [
-                {"source": f"{name}E", "target": target, "indegree": from_e, "delay": near},
-                {"source": f"{name}I", "target": target, "indegree": from_i, "weight": -4, "delay": near},
-            ]
-            for v, mean in sorted(zip(row.indices, map(float, means), strict=True)):
-                indegree = {"mean": round(mean, 9), "distribution": "poisson"}
-                others = {"source": f"voxel{v}E", "target": target, "indegree": indegree, "delay": far}
-                projections += [others] * (mean >= LEAST_MEAN)
-    return chosen.run(populations, projections)
+describe = Options.describe

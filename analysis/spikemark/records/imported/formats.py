@@ -28,8 +28,7 @@ from pyarrow import parquet
 
 from spikemark.core import memory
 from spikemark.core.errors import BadInput, shown
-from spikemark.core.npy import read_npy
-from spikemark.core.npz import read_npz
+from spikemark.core.npy import read_npy, read_npz
 from spikemark.records import otf2_trace
 
 COMPUTE, COMMUNICATE, WAIT, SPIKES = "compute", "communicate", "wait", "spikes"

@@ -5,7 +5,6 @@ from collections import defaultdict
 import pytest
 
 from spikemark.network.presets import music
-from spikemark.network.presets.music import Lattice, reach
 
 WIRINGS = {
     "A<->B": ["A-B", "B-A"],
@@ -47,21 +46,19 @@ def test_each_connection_is_a_lane_with_its_exchange(applications, communication
 @pytest.mark.parametrize(("processes", "granularity"), [(1, 3), (4, 8), (6, 12), (7, 9), (64, 24)])
 def test_patches_and_windows(processes, granularity, structure):
     """Patches cover the torus; a window that reaches one patch on each side meets nine at most."""
-    lattice = Lattice("A", granularity**2 + 5, processes, granularity)
-    owned = defaultdict(list)
-    for place in lattice.tiles():
-        owned[lattice.process(*place)].append(place)
-    assert sorted(owned) == list(range(processes))
-    assert sum(lattice.size(*place) for place in lattice.tiles()) == lattice.cells
+    owners, owned = music.owners_of(processes, granularity), defaultdict(list)
+    for place, owner in owners.items():
+        owned[owner].append(place)
+    assert list(owned) == list(range(processes)) and len(owners) == granularity**2
     sides = [len({p[k] for p in places}) for places in owned.values() for k in (0, 1)]
     assert all(len(p) == len({r for r, _ in p}) * len({c for _, c in p}) for p in owned.values())  # oblong
-    far = reach(structure, granularity)
+    far = music.reach(structure, granularity)
     for places in list(owned.values())[:3]:
-        met = {name.split("/")[1] for place in places for name in lattice.window(*place, structure)}
+        met = {owners[source] for place in places for source in music.window(place, far, granularity)}
         assert len(met) <= (9 if far <= min(sides) else processes)
         assert len(met) == 1 or far > 0
         assert len(met) == processes or 2 * far + 1 < granularity
-    window = lattice.window(0, 0, structure)
+    window = music.window((0, 0), far, granularity)
     assert len(window) == len(set(window)) == min(2 * far + 1, granularity) ** 2
 
 
@@ -72,6 +69,7 @@ def test_patches_and_windows(processes, granularity, structure):
         ({"full": True, "cells": "10k"}, 524_288, 10_000),
         ({"full": True, "cells": "10k", "applications": "A<->B,C<->D"}, 1_048_576, 10_000),
         ({"full": True, "scale": 0.25}, 1_048_576, 1000),
+        ({"granularity": 9, "scale": 0.001}, 2 * 2097, 1000),  # 81 tiles: some have a cell more
         ({}, 4096, 1000),
     ],
 )
