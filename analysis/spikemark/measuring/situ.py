@@ -63,11 +63,11 @@ def one_round(site: Site, longest_ms: float, folder: Path) -> Timed:
 
 def values(rounds: list[Timed], known: dict[str, Value], site: Site) -> dict[str, Value]:
     """Kernel times by path, of what the rounds have in common. `known`: those of benches, and the caches."""
-    none = {
-        f"kernels.{group}.{name}": Value(0.0, "ns", "measured", "")
-        for group in set(GROUPS.values())
-        for name in ("t_first_far", "update_far", "cycle", "meet", "exchange")
-    }  # fmt: skip
+    paths = [
+        f"{group}.{name}" for group in set(GROUPS.values()) for name in ("t_first_far", "update_far", "cycle")
+    ]
+    paths += ["full_node.meet", "full_node.exchange"]
+    none = {f"kernels.{path}": Value(0.0, "ns", "measured", "") for path in paths}
     profile = filled(Profile("here", "here", known).with_values(none))
     each = [_fitted(timed, profile, site) for timed in rounds]
     detail = f"{len(NETWORKS)} networks of {NETWORKS[0][0]} to {NETWORKS[-1][0]} neurons per core"
