@@ -19,7 +19,7 @@ from spikemark.models import recursion
 from spikemark.models.recursion import Lane
 
 POINTS, LEVELS, BEYOND = 1000, 31, 8.0  # of the quadrature over time and over nodes; standard deviations
-FINE = 20_000  # entries of the table of a distribution function
+FINE, MOST_FINE = 100, 20_000  # entries of the table of a distribution function, per SD and in all
 MOST = 400_000  # drawn compute times, rank x cycle
 SETTLED, SPANS, SEED = 0.3, 10, 1  # share of the cycles that is left out; windows that must fit
 
@@ -96,6 +96,7 @@ def _distribution(group: Group, window: int, sd: float) -> tuple[np.ndarray, np.
     count, weight = count[weight > 1e-10], weight[weight > 1e-10]
     centre = (1 + count * (jitter.minor_factor - 1) / window) / jitter.mean
     low, high = group.ends(sd)
-    x = np.linspace(low - 1e-9, high + 1e-9, FINE)
+    entries = min(MOST_FINE, int(FINE * (high - low) / sd)) if sd else MOST_FINE
+    x = np.linspace(low - 1e-9, high + 1e-9, entries)
     away = x[:, None] - centre
     return x, (special.ndtr(away / sd) if sd else away >= 0) @ (weight / weight.sum())
