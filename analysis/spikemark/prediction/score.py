@@ -268,8 +268,11 @@ def read(path: Path) -> tuple[list[dict[str, str]], list[Run]]:
         rows = list(csv.DictReader(file))
     try:
         runs = [run for run in map(points.run_of, rows) if run and not run.part]
-    except (KeyError, ValueError) as missing:
-        raise BadInput(f"{path}: {missing}; expected the columns of the published points") from None
+    except KeyError as name:
+        line = f"{path}: {name.args[0]}: missing; expected the columns of the published points"
+        raise BadInput(line, code="missing") from None
+    except ValueError as reason:
+        raise BadInput(f"{path}: {reason}; expected numbers as in the published points") from None
     if not runs:
         raise BadInput(f"{path}: no row is a total time with a rate, expected quantity: real-time factor")
     return rows, runs
