@@ -1,5 +1,6 @@
 """Predictions from measured runs: planted truth, shared errors, what is refused, what one more run brings."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -173,10 +174,11 @@ def test_the_command_writes_a_folder_and_reads_its_runs(tmp_path, spikemark):
     asked = ["anchor", "mam-benchmark", "--option", "areas=2", "--machine", "epyc-vm", "--threads", "1"]
     assert spikemark(*asked, "--ranks", 1, "--out", tmp_path / "new")[0] == 0
     table, kept = tmp_path / "new/runs.csv", tmp_path / "predictions.json"
-    table.write_text(table.read_text() + "1,1,1,6.8,\n1,1,2,3.3,\n")
+    table.write_text(table.read_text() + "1,1,1,6.8,\n1,1,2,3.3,0.2\n")
     status, output, _ = spikemark(*asked, "--runs", table, "--keep", kept, "--nodes", "2,4", "--json")
     assert status == 0 and output.count("predicted") >= 3
-    assert spikemark("score", table, kept)[0] == 0
+    status, output, _ = spikemark("score", table, kept, "--json")
+    assert status == 0 and json.loads(output)["predictions"][0]["measured"] == pytest.approx(3.3)
 
 
 @pytest.mark.parametrize(
