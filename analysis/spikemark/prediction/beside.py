@@ -39,14 +39,11 @@ def beside(run: Run, made: Option) -> Screen:
     """A run beside its prediction."""
     took, parts, whole = measured(run), made.parts | {"real_time_factor": made.rtf}, "real-time factor"
     rows = [
-        {
-            "part": whole if name == "real_time_factor" else HEADS.get(name, name),
-            "run": "not timed" if seconds is None else number(seconds),
-            "predicted": interval(parts[name]),
-            "ratio": interval(seconds / parts[name]) if seconds and (parts[name] > 0).all() else "",
-        }
+        {"part": whole if name == "real_time_factor" else HEADS.get(name, name),
+         "run": "not timed" if seconds is None else number(seconds), "predicted": interval(parts[name]),
+         "ratio": interval(seconds / parts[name]) if seconds and (parts[name] > 0).all() else ""}
         for name, seconds in took.items()
-    ]
+    ]  # fmt: skip
     _, low, high = draws.interval(made.rtf)
     inside = "within" if low <= took["real_time_factor"] <= high else "outside"
     sentence = f"The run took {number(took['real_time_factor'])} times real time, {inside} the predicted"
