@@ -1,6 +1,7 @@
 """`spikemark energy`: from own readings, from a file, modelled, or missing with the reason."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -66,6 +67,10 @@ BAD_OWN = {
     "nothing": (lambda text: "", "truncated"),
     "no column": (lambda text: text.replace("time_s", "when"), "time_s"),
     "not a number": (lambda text: text.replace("package-0,17", "package-0,x17", 1), "line 2: time_s='x17"),
+    "less": (
+        lambda text: re.sub(r"^((?:.*\n){5}(?:[^,]*,){4})[^,]*", r"\g<1>0.0", text),
+        "line 6: energy_j='0.0'",
+    ),
     "falling": (lambda text: text + text.splitlines(keepends=True)[1], "time_s="),
 }
 
