@@ -63,9 +63,11 @@ class LatencyBandwidth:
     ) -> "LatencyBandwidth":
         """Fit `times_s` [repetition, size] in seconds at `sizes` [size] in bytes.
 
-        Raises BadInput for fewer than 3 sizes, sizes that do not ascend, and times that are not above 0.
+        Sizes ascend, three or more. Raises BadInput for times that are not above 0.
         """
-        sizes, times = _checked(sizes, times_s)
+        sizes, times = np.asarray(sizes, dtype=np.float64), np.asarray(times_s, dtype=np.float64)
+        if not ((times > 0) & np.isfinite(times)).all():
+            raise BadInput("times: seconds above 0")
         times = _drawn_in(times)
         starts, lines, error = _best(sizes, times)
         repetitions, generator = len(times), np.random.default_rng(seed)
@@ -171,16 +173,3 @@ def _drawn_in(times: np.ndarray) -> np.ndarray:
     median = np.median(times, axis=0)
     limit = OUTLYING * 1.4826 * np.median(abs(times / median - 1)) + RESOLUTION
     return np.clip(times, median * max(1 - limit, RESOLUTION), median * (1 + limit))
-
-
-def _checked(sizes: np.ndarray, times_s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    sizes, times = np.asarray(sizes, dtype=np.float64), np.asarray(times_s, dtype=np.float64)
-    if sizes.ndim != 1 or len(sizes) < FEWEST:
-        raise BadInput(f"sizes of shape {list(sizes.shape)}: at least {FEWEST} sizes are needed for a fit")
-    if not (sizes[0] > 0 and (np.diff(sizes) > 0).all() and np.isfinite(sizes[-1])):
-        raise BadInput("sizes: bytes above 0, ascending")
-    if times.ndim != 2 or times.shape[1] != len(sizes) or not len(times):
-        raise BadInput(f"times of shape {list(times.shape)}: expected [repetition, {len(sizes)} sizes]")
-    if not ((times > 0) & np.isfinite(times)).all():
-        raise BadInput("times: seconds above 0")
-    return sizes, times
