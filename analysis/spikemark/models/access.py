@@ -58,7 +58,6 @@ class Access:
     """Expected irregular access of a network on its ranks, as means over all networks that may be drawn."""
 
     ratio: float | None  # first accesses per synaptic event; None if no spike meets a synapse
-    ratio_by_lane: dict[str, float]  # the lanes' parts of it, over the events of all lanes
     lists: float  # lists that hold at least one synapse, whole network
     possible_lists: int  # lists that would, were in-degrees unlimited
     out_degree: np.ndarray  # [population], synapses one neuron's spike visits
@@ -104,16 +103,15 @@ def expected(
             f" {populations[misses.row[lost][0]].name!r} to {populations[misses.col[lost][0]].name!r};"
             " every one needs a lane"
         )
-    by_lane, possible = {}, 0
-    for name, held in pairs.items():
+    lists, possible = np.zeros(len(local)), 0
+    for held in pairs.values():
         inside = held[areas[misses.row], areas[misses.col]]
         entries = misses.data[inside], (misses.row[inside], misses.col[inside])
-        by_lane[name], reached = _lists(sparse.coo_array(entries, misses.shape).tocsr(), local)
+        found, reached = _lists(sparse.coo_array(entries, misses.shape).tocsr(), local)
+        lists += found
         possible += int(sizes @ reached)
-    lists = sum(by_lane.values())
     return Access(
         ratio=float(weights @ lists) / events if events else None,
-        ratio_by_lane={name: float(weights @ part) / events for name, part in by_lane.items() if events},
         lists=float(sizes @ lists),
         possible_lists=possible,
         out_degree=out_degree,

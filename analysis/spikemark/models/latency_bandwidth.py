@@ -53,7 +53,6 @@ class LatencyBandwidth:
 
     sizes: np.ndarray  # [size], bytes, ascending
     pieces: list[Piece]
-    relative_error: float  # root mean square over sizes and repetitions, without outliers
     repetitions: int
     resampled: list[list[tuple[int, float, float]]]  # per resample, per piece: place of its first size, line
 
@@ -69,12 +68,12 @@ class LatencyBandwidth:
         if not ((times > 0) & np.isfinite(times)).all():
             raise BadInput("times: seconds above 0")
         times = _drawn_in(times)
-        starts, lines, error = _best(sizes, times)
+        starts, lines = _best(sizes, times)
         repetitions, generator = len(times), np.random.default_rng(seed)
         free, fixed = [], []
         for _ in range(resamples if repetitions > 1 else 0):
             drawn = times[generator.integers(repetitions, size=repetitions)]
-            theirs, found, _ = _best(sizes, drawn)
+            theirs, found = _best(sizes, drawn)
             free.append([(start, *line) for start, line in zip(theirs, found, strict=True)])
             fixed.append(_Segments(sizes, drawn).lines(starts))
         half = _widening(repetitions) * np.std(fixed, axis=0) if fixed else np.full_like(lines, None)
@@ -83,7 +82,7 @@ class LatencyBandwidth:
             parts = zip(line.tolist(), h.tolist() if fixed else (None, None), ("s", "s/B"), strict=True)
             parts = [with_half(value, part, unit, "modelled") for value, part, unit in parts]
             pieces.append(Piece(int(sizes[first]), int(sizes[last]), *parts))
-        return cls(sizes, pieces, error, repetitions, free)
+        return cls(sizes, pieces, repetitions, free)
 
     def predict(self, size: float) -> Quantity:
         """Time in s of an exchange of `size` bytes; between two pieces, that of the nearer one by log(size).
@@ -149,18 +148,18 @@ def _partitions(count: int) -> list[tuple[np.ndarray, np.ndarray]]:
     return found
 
 
-def _best(sizes: np.ndarray, times: np.ndarray) -> tuple[list[int], np.ndarray, float]:
-    """Places of the pieces' first sizes, their lines [piece, alpha or beta], and the relative error."""
+def _best(sizes: np.ndarray, times: np.ndarray) -> tuple[list[int], np.ndarray]:
+    """Places of the pieces' first sizes, and their lines [piece, alpha or beta]."""
     segments, number = _Segments(sizes, times), times.size
-    best = np.inf, [], 0.0
+    best = np.inf, []
     for firsts, lasts in _partitions(len(sizes)):
         squares = segments.squares[firsts, lasts].sum(axis=1)
         way = int(squares.argmin())
         parameters = 3 * firsts.shape[1] - 1
         criterion = number * np.log(squares[way] / number + RESOLUTION**2) + parameters * np.log(number)
         if criterion < best[0]:
-            best = criterion, firsts[way].tolist(), float(np.sqrt(squares[way] / number))
-    return best[1], segments.lines(best[1]), best[2]
+            best = criterion, firsts[way].tolist()
+    return best[1], segments.lines(best[1])
 
 
 def _widening(repetitions: int) -> float:

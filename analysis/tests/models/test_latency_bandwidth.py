@@ -36,7 +36,6 @@ def test_planted_pieces_are_found_exactly_without_noise(planted):
     for piece, (_, alpha, beta) in zip(fitted.pieces, planted, strict=True):
         assert piece.latency_s.value == pytest.approx(alpha, rel=1e-6)
         assert piece.seconds_per_byte.value == pytest.approx(beta, rel=1e-6)
-    assert fitted.relative_error < 1e-6
 
 
 @pytest.mark.parametrize("planted", [JUMP[:1], JUMP, THREE])
