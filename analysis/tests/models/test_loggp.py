@@ -5,7 +5,7 @@ import pytest
 
 from spikemark.models import mpi_rules
 from spikemark.models.loggp import EXCHANGES, FULL, WITHIN, Collectives, Interconnect, Traffic, rounds
-from spikemark.models.mpi_rules import BRUCK, DOUBLING, LINEAR, NEIGHBOR, RING, TREE
+from spikemark.models.mpi_rules import BRUCK, DOUBLING, LINEAR, NEIGHBOR, PAIRWISE, RING, TREE
 
 NET = Interconnect(2e-6, 0.5e-6, 10e9, 5e9, 0.3e-6, 8192.0, "star", 1, "ompi")
 CALLS = [("barrier", name) for name in (BRUCK, DOUBLING, TREE)]
@@ -38,6 +38,9 @@ def test_two_ranks(node, latency, bandwidth):
     assert net.alltoallv(small) == pytest.approx(latency + 8 / bandwidth)
     asked = (latency - NET.gap_s) * (node == (0, 1))  # the receiver on another node is asked first
     assert net.messages(large) == pytest.approx(latency + asked + 1e6 / bandwidth)
+    asked = latency - min(latency, NET.gap_s)  # in rounds, on its own node, too
+    assert net.alltoallv(large, PAIRWISE) == pytest.approx(latency + asked + 1e6 / bandwidth)
+    assert net._call("barrier", small, 1.0, TREE) == pytest.approx(2 * latency)
 
 
 def test_messages_of_a_node_share_its_card():
