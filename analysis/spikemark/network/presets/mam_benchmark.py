@@ -13,7 +13,8 @@ from pydantic import Field, model_validator
 
 from .options import RunOptions, option
 
-SUMMARY = "areas of ignore-and-fire neurons, half of the synapses within and half between areas"  # Lober et al. 2026, 2.4 and 4.2; 2921 synapses of each kind, one area per process on 32 processes
+SUMMARY = "areas of ignore-and-fire neurons, half of the synapses within and half between areas"
+# Lober et al. 2026, 2.4 and 4.2; 2921 synapses of each kind, one area per process on 32 processes
 FULL = {"areas": 32, "neurons_per_area": 129_068, "indegree": 2 * 2921, "rate": 2.5}
 
 # The mini-app's own limits. Areas are limited because a description names every pair of them.
