@@ -29,6 +29,14 @@ def test_automatic_delay_ratio_is_exact_in_all_lanes_that_use_it():
     assert periods(description) == {"near": 1, "back": 5, "far": 5}
 
 
+def test_the_lag_of_a_description_counts_and_areas_beyond_a_block_are_in_no_block():
+    auto = describe(delay_ratio=10) | {"schedule": "overlapped", "lag": 2, "delay_ratio": "auto"}
+    assert periods(auto) == {"near": 1, "far": 3}
+    blocks = find([{"name": "block", "group": 2}, {"name": "all"}])
+    for placement, inside in (("round_robin", False), ("area_group", True)):
+        assert lanes.pairs(read(describe(areas=4)), blocks, placement, 4)["block"].any() == inside
+
+
 def test_projections_without_synapses_have_no_say():
     description = describe(delay_ratio=10) | {"schedule": "structure_aware"}
     description["network"]["projections"].append(

@@ -137,5 +137,6 @@ def test_full_is_the_published_run():
     homogeneous, grid = dpsnn.describe(full=True), dpsnn.describe(full=True, columns="24x24")
     assert sum(p["size"] for p in homogeneous["network"]["populations"]) == 20_480
     assert sum(p["size"] for p in grid["network"]["populations"]) == 720_000
+    assert (grid["placement"], grid["exchange"]) == ("area_group", "neighbor")
     assert synapses(grid) == pytest.approx(0.8e9, rel=0.02)  # Pastorelli et al. 2019, table 2
     assert homogeneous["time"]["simulate_ms"] == grid["time"]["simulate_ms"] == 10_000
