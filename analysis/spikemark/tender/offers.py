@@ -105,7 +105,7 @@ def compare(
 def _bid(path: Path, bundle: Bundle, each_watt: float | None, reach: float) -> Bid:
     report, answer = check(path, bundle)
     if answer is None:
-        raise BadInput(f"{path}: {report.findings[0][2]}")
+        raise BadInput(f"{path}: {report.findings[-1][2]}")
     name = " ".join(answer.bidder.split())[:40]
     factor, basis = answer.evidence(bundle.tender.target_rule.name, RTF)
     rtf = factor and log_normal(f"{name}/{RTF}", factor.value, factor.low, factor.high)
