@@ -128,6 +128,7 @@ CHEATS = {
     "sets a field in the category base": (stated("runs.0", set={"delay_ratio": 5}), "set"),
     "compiles one repetition in another way": (record("provenance", "1", flags="-O3"), "program"),
     "counts spikes that the network has not": (more_spikes, "spikes"),
+    "finds other spikes in one repetition": (record(runs="2", spike_checksum="1" * 16), "spikes"),
     "makes up a checksum": (record(checksum="0" * 16), "sums"),
     "states a shorter time than that of the phases": (faster, "times"),
     "halves all times of a repetition": (short_cycles, "times"),

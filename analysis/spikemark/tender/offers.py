@@ -89,9 +89,9 @@ def compare(
     reach = reach or bundle.tender.target.real_time_factor or np.inf
     each_watt = None if price_kwh is None else 1e-3 * years * hours_per_year * price_kwh
     bids = [_bid(path, bundle, each_watt, reach) for path in found(paths)]
-    currencies = {bid.answer.offer.currency for bid in bids if bid.answer.offer.price is not None}
+    currencies = sorted({bid.answer.offer.currency for bid in bids if bid.answer.offer.price is not None})
     if len(currencies) > 1:
-        raise BadInput.of("currency", ", ".join(sorted(currencies)), "one currency in all answers")
+        raise BadInput.of("currency", ", ".join(currencies), "one currency in all answers")
     names = [bid.name for bid in bids]
     bids = [b if names.count(b.name) == 1 else replace(b, name=f"{b.name} ({b.path.name})") for b in bids]
     ranked, best = [bid for bid in bids if not bid.barred and not bid.lacks], {}
