@@ -198,15 +198,6 @@ def test_settable_fields_are_those_of_the_format():
     assert fields == {"format_version", "seed", *experiment_fields.DESCRIPTION_FIELDS}
 
 
-def test_as_many_runs_as_allowed():
-    most = experiment(grid=[{}], ranks=list(range(1, 101)), seeds=1, repetitions=1000)
-    assert experiments._number(most) == experiments.MOST_RUNS
-    more = experiment(grid=[{}, {"delay_ratio": 2}], ranks=list(range(1, 101)), seeds=1, repetitions=1000)
-    assert experiments._number(more) == 2 * experiments.MOST_RUNS
-    few = experiment(threads=[1, 3], repetitions=2)
-    assert experiments._number(few) == len(expand(few))
-
-
 def test_a_placement_file_is_part_of_the_run_by_its_content(tmp_path):
     """Runs are told apart by what the file says, wherever it lies; the results folder keeps a copy."""
     files = {"one": [0, 1], "two": [1, 0]}

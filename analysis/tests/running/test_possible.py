@@ -86,8 +86,8 @@ def test_a_grid_without_any_possible_point_is_refused_whatever_the_experiment_sa
 
 def test_large_grids_are_checked_once_for_each_point(monkeypatch):
     asked = []
-    refusal = possible.refusal
-    monkeypatch.setattr(possible, "refusal", lambda *run: asked.append(run) or refusal(*run))
+    refusal = possible._refusal
+    monkeypatch.setattr(possible, "_refusal", lambda *run: asked.append(run) or refusal(*run))
     found = sift({"record.cycles": [True, False]}, ranks=[1, 2], seeds=list(range(20)), repetitions=5)
     assert len(found.runs) == 2 * 2 * 20 * 5
     assert len(asked) == 2  # seeds, repetitions and what is recorded do not matter
