@@ -151,7 +151,7 @@ def expand(experiment: Experiment) -> list[RunSpec]:
 
 
 class _Descriptions:
-    """The descriptions of an experiment. A network may take megabytes: it is made and written as text once."""
+    """The descriptions of an experiment. Each network, of megabytes perhaps, is made and written once."""
 
     def __init__(self, experiment: Experiment):
         self.experiment = experiment
