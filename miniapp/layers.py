@@ -1,14 +1,6 @@
 #!/usr/bin/env python3
 """Checks the layers of src and variants: includes point downwards; MPI, OpenMP, clocks stay in their files.
 
-    0 base
-    1 description
-    2 neuron, synapse, transport, measurement (none includes another)
-    3 schedule     which lanes a run has, and whether they are exact
-    4 run          the network in memory, the cycle loop, and what is read while it turns
-    5 record       what all ranks measured, gathered and written
-    6 app          the command line: a run from its description to its record, --explain, --list
-
 Prints one line per breach and exits with 1 if there is one.
 """
 
@@ -16,18 +8,17 @@ import re
 import sys
 from pathlib import Path
 
-LAYER = {
-    "base": 0,
-    "description": 1,
-    "neuron": 2,
-    "synapse": 2,
-    "transport": 2,
-    "measurement": 2,
-    "schedule": 3,
-    "run": 4,
-    "record": 5,
-    "app": 6,
-}
+#: From below; those of one layer do not include each other.
+LAYERS = (
+    "base",
+    "description",
+    "neuron synapse transport measurement",
+    "schedule",  # which lanes a run has, and whether they are exact
+    "run",  # the network in memory, the cycle loop, and what is read while it turns
+    "record",  # what all ranks measured, gathered and written
+    "app",  # the command line: a run from its description to its record, --explain, --list
+)
+LAYER = {name: number for number, names in enumerate(LAYERS) for name in names.split()}
 # What is called or written, and the only files that may.
 MAY_USE = {
     r"\bMPI_[A-Z][a-z]\w*\(": r"(transport|run|record|app)/.*|base/alloc\.c|measurement/clock\.[ch]",

@@ -12,7 +12,7 @@ from spikemark.network.presets import mam, mam_benchmark
 from spikemark.prediction import memory
 from spikemark.prediction.workload import Loads, rates_of
 from spikemark.records import record as records
-from spikemark.records.rates import rates_hz
+from spikemark.records.recording import of_populations
 
 pytestmark = pytest.mark.slow
 
@@ -108,6 +108,6 @@ def test_expectation_of_the_multi_area_model(tmp_path):
     totals = program.record_of(tmp_path / "out", description=described, ranks=2, threads=THREADS)["totals"]
     run = records.load(tmp_path / "out")
     assert totals["synapses"] >= 1_000_000 and totals["spikes"] > 5000
-    expected = access.expected(run.record.description, 2, THREADS, rates_hz=rates_hz(run))
+    expected = access.expected(run.record.description, 2, THREADS, rates_hz=of_populations(run))
     assert 0.3 < expected.lists / expected.possible_lists < 0.97
     assert totals["first_accesses"] / totals["synaptic_events"] == pytest.approx(expected.ratio, rel=WITHIN)

@@ -33,20 +33,16 @@ def start(*arguments, ranks=None, threads=1, program=MINIAPP, cwd=None, launch=(
     """
     mpirun = [*([] if ranks is None else ["mpirun", "--quiet", "-n", str(ranks)]), *launch]
     variables = {**os.environ, **ENVIRONMENT, "OMP_NUM_THREADS": str(threads), **environment}
-    return subprocess.run(
-        [*mpirun, str(program), *map(str, arguments)],
-        env={name: value for name, value in variables.items() if value is not None},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        stdin=subprocess.DEVNULL,
-        cwd=cwd,
-    )
+    environment = {name: value for name, value in variables.items() if value is not None}
+    streams = {"capture_output": True, "text": True, "stdin": subprocess.DEVNULL}
+    command = map(str, (*mpirun, program, *arguments))
+    return subprocess.run([*command], env=environment, timeout=600, cwd=cwd, **streams)
 
 
 def sets(**fields):
-    """--set arguments; `__` stands for the dot."""
-    return [a for name, value in fields.items() for a in ("--set", f"{name.replace('__', '.')}={value}")]
+    """--set arguments; `__` stands for the dot. What is no text is written as JSON."""
+    said = {n.replace("__", "."): v if isinstance(v, str) else json.dumps(v) for n, v in fields.items()}
+    return [word for name, value in said.items() for word in ("--set", f"{name}={value}")]
 
 
 def record_of(out, *arguments, description=EXAMPLE, **how):
@@ -97,10 +93,8 @@ def checked(out, *arguments, **how):
 
 def registered():
     """{section: {name: member}} of miniapp --list."""
-    listed = {title: found for title, found in json.loads(start("--list").stdout).items() if found}
-    return {
-        title: {one["name"]: one for one in found} for title, found in listed.items() if title in SECTIONS
-    }
+    listed = json.loads(start("--list").stdout)
+    return {title: {one["name"]: one for one in listed[title]} for title in SECTIONS if listed.get(title)}
 
 
 def rows(out):

@@ -7,12 +7,9 @@ import numpy as np
 import program
 import pytest
 from faults.interposed import Fault
+from program import sets
 
 pytestmark = pytest.mark.slow
-
-
-def fields(**values):
-    return program.sets(**{name: v if isinstance(v, str) else json.dumps(v) for name, v in values.items()})
 
 
 def alone(rank, of=2):
@@ -20,13 +17,13 @@ def alone(rank, of=2):
 
 
 def placed(file):
-    return fields(placement={"name": "from_file", "file": file})
+    return sets(placement={"name": "from_file", "file": file})
 
 
 def grid(**files):
     """Four ranks in a grid of which files say how it is gone through."""
     exchange = {"name": "multi_level", "dimensions": [2, 2], **files}
-    return [*fields(schedule="conventional", placement="round_robin", exchange=exchange), *alone(0, 4)]
+    return [*sets(schedule="conventional", placement="round_robin", exchange=exchange), *alone(0, 4)]
 
 
 ORDER = {"kind": "rank_order", "format_version": 1, "order": [0, 1, 2, 3]}
@@ -49,47 +46,47 @@ FILES = {
     for number, content in enumerate(contents)
 } | {"cut.json": program.EXAMPLE.read_text()[:300], "twice.json": '{"seed": 1, "seed": 2}'}  # fmt: skip
 
-UNKNOWN = fields(network__populations__0__neuron={"model": "lif_exp"})
+UNKNOWN = sets(network__populations__0__neuron={"model": "lif_exp"})
 #: The field that the line begins with, and the arguments after `run.json --out run`.
 BAD = [
-    ("tiem", fields(tiem__h=1)),
-    ("seed", fields(seed="one")),
-    ("schedule", fields(schedule="eager")),
-    ("schedule.0.from", fields(schedule=[{"name": "one", "from": "nowhere"}, {"name": "all"}])),
-    ("placement", fields(placement="far")),
-    ("placement.file", fields(placement={"name": "from_file"})),
+    ("tiem", sets(tiem__h=1)),
+    ("seed", sets(seed="one")),
+    ("schedule", sets(schedule="eager")),
+    ("schedule.0.from", sets(schedule=[{"name": "one", "from": "nowhere"}, {"name": "all"}])),
+    ("placement", sets(placement="far")),
+    ("placement.file", sets(placement={"name": "from_file"})),
     ("placement.file", placed("absent.json")),
-    ("placement.ranks", fields(placement={"name": "from_file", "file": "x.json", "ranks": 2})),
+    ("placement.ranks", sets(placement={"name": "from_file", "file": "x.json", "ranks": 2})),
     *(("placement.file", placed(f"placed{number}.json")) for number in range(len(PLACEMENTS))),
-    ("exchange", fields(exchange="pigeon")),
+    ("exchange", sets(exchange="pigeon")),
     ("exchange.order", grid(order="absent.json")),
     *(("exchange.world.order", grid(order=f"order{number}.json")) for number in range(len(ORDERS))),
     *(("exchange.world.table", grid(table=f"table{number}.json")) for number in range(len(TABLES))),
-    ("exchange.far.dimensions", fields(exchange__far={"name": "multi_level", "dimensions": [3, 2]})),
-    ("exchange.far.group", fields(schedule="structure_aware", exchange={"far": {"name": "p2p", "group": 2}})),
-    ("delay_ratio", fields(delay_ratio=20)),
-    ("delay_ratio", fields(schedule="overlapped", delay_ratio=7)),
-    ("time.cycle_ms", fields(time__cycle_ms=0.5)),
-    ("network.populations.0.neuron.model", fields(network__populations__0__neuron__model="lf")),
-    ("network.populations.0.neuron.rate_hz", fields(network__populations__0__neuron__rate_hz=-1)),
-    ("network.populations.1.size", fields(network__populations__1__size=-3)),
-    ("--set", fields(network__populations__7__size=1)),
-    ("network.projections.0.indegree", fields(network__populations__0__size=0)),
-    ("network.projections.0.weight.sd", fields(network__projections__0__weight={"mean": 1, "sd": 9})),
-    ("network.projections.1.delay.min", fields(network__projections__1__delay__min=0.001)),
+    ("exchange.far.dimensions", sets(exchange__far={"name": "multi_level", "dimensions": [3, 2]})),
+    ("exchange.far.group", sets(schedule="structure_aware", exchange={"far": {"name": "p2p", "group": 2}})),
+    ("delay_ratio", sets(delay_ratio=20)),
+    ("delay_ratio", sets(schedule="overlapped", delay_ratio=7)),
+    ("time.cycle_ms", sets(time__cycle_ms=0.5)),
+    ("network.populations.0.neuron.model", sets(network__populations__0__neuron__model="lf")),
+    ("network.populations.0.neuron.rate_hz", sets(network__populations__0__neuron__rate_hz=-1)),
+    ("network.populations.1.size", sets(network__populations__1__size=-3)),
+    ("--set", sets(network__populations__7__size=1)),
+    ("network.projections.0.indegree", sets(network__populations__0__size=0)),
+    ("network.projections.0.weight.sd", sets(network__projections__0__weight={"mean": 1, "sd": 9})),
+    ("network.projections.1.delay.min", sets(network__projections__1__delay__min=0.001)),
     (
         "network.projections.1.weight",
-        fields(network__projections__0__weight=1e9, network__projections__1__weight=0.5),
+        sets(network__projections__0__weight=1e9, network__projections__1__weight=0.5),
     ),
-    ("network", fields(network__populations__0__size=2_000_000_000)),
-    ("network", fields(network__populations__0__size=3000, network__projections__0__delay__max=99999)),
-    ("record.counters.1", fields(record__counters=["cycles", "joy"])),
-    ("record.counters", fields(record__counters=["cycles", "cycles"])),
-    ("record.counters", fields(record__counters=[])),
-    ("record.energy_sensors", fields(record__energy_sensors=["a", "a"])),
-    ("record.energy_interval_s", fields(record__energy_interval_s=31)),
-    ("record.idle_pause_s", fields(record__idle_pause_s=-1)),
-    ("record.kernel", fields(record__kernel=3)),
+    ("network", sets(network__populations__0__size=2_000_000_000)),
+    ("network", sets(network__populations__0__size=3000, network__projections__0__delay__max=99999)),
+    ("record.counters.1", sets(record__counters=["cycles", "joy"])),
+    ("record.counters", sets(record__counters=["cycles", "cycles"])),
+    ("record.counters", sets(record__counters=[])),
+    ("record.energy_sensors", sets(record__energy_sensors=["a", "a"])),
+    ("record.energy_interval_s", sets(record__energy_interval_s=31)),
+    ("record.idle_pause_s", sets(record__idle_pause_s=-1)),
+    ("record.kernel", sets(record__kernel=3)),
     ("--require-counters", ["--require-counters"]),
     ("--set", ["--set"]),
     ("--set", ["--set", "=5"]),
@@ -136,9 +133,7 @@ def refused(place):
         done = start(*arguments, cwd=place, **how)
         assert (done.returncode, done.stdout) == (2, ""), done.stderr
         lines = done.stderr.splitlines()
-        (line,) = [
-            line for line in lines if line.startswith("miniapp: ") or "threads" not in how
-        ]  # libgomp's
+        (line,) = [one for one in lines if one.startswith("miniapp: ") or "threads" not in how]  # libgomp's
         assert line.startswith(f"miniapp: {field}"), line
         assert tree(place) == before
 
@@ -165,7 +160,7 @@ def test_words_that_are_lacking(refused):
 
 
 def test_several_ranks_say_it_once(refused):
-    refused("seed", *RUN, *fields(seed=-1), ranks=2)
+    refused("seed", *RUN, *sets(seed=-1), ranks=2)
     refused("placement", *RUN, ranks=3)
     refused("--as-rank", *RUN, *alone(0), ranks=2)
 
@@ -194,16 +189,15 @@ REPORT = """Direct leak of 8 byte(s) in 1 object(s) allocated from:
 """
 
 
-def test_a_loss_would_be_noticed():
-    assert [
-        len(program.leaks(REPORT.format(f"lib/{name}"))) for name in ("libjansson.so", "libmpi.so.40")
-    ] == [1, 0]
+@pytest.mark.parametrize(("library", "lost"), [("libjansson.so", 1), ("libmpi.so.40", 0)])
+def test_a_loss_would_be_noticed(library, lost):
+    assert len(program.leaks(REPORT.format(f"lib/{library}"))) == lost
 
 
 def test_a_refused_run_leaves_the_earlier_record(tmp_path):
     program.record_of(tmp_path / "run")
     before = tree(tmp_path)
-    done = program.start(program.EXAMPLE, "--out", tmp_path / "run", *fields(schedule="eager"))
+    done = program.start(program.EXAMPLE, "--out", tmp_path / "run", *sets(schedule="eager"))
     assert done.returncode == 2 and tree(tmp_path) == before
 
 

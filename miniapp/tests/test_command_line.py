@@ -9,10 +9,10 @@ import pytest
 pytestmark = pytest.mark.slow
 
 OUTSIDE = program.sets(
-    network__populations__0__external='{"rate_hz": 3, "synapses": 400, "weight": 0.5}',
-    network__projections__0__indegree='{"mean": 40.5}',
+    network__populations__0__external={"rate_hz": 3, "synapses": 400, "weight": 0.5},
+    network__projections__0__indegree={"mean": 40.5},
 )
-FINE = program.sets(network__projections__0__weight=1.2345678, network__projections__1__weight="-0.1")
+FINE = program.sets(network__projections__0__weight=1.2345678, network__projections__1__weight=-0.1)
 
 
 def printed(*arguments, **how):
@@ -50,7 +50,7 @@ def test_a_record_with_any_listed_file_is_replaced_and_nothing_else(listed, tmp_
     record = program.record_of(f"{out}/", *short, *program.sets(seed=2))
     assert record["description"]["seed"] == 2
     assert {path.name for path in out.iterdir()} == {"cycles.npy", "ranks.csv", "record.json", "spikes.npy"}
-    program.record_of(out, *short, *program.sets(record__cycles="false", record__spikes="false"))
+    program.record_of(out, *short, *program.sets(record__cycles=False, record__spikes=False))
     assert {path.name for path in out.iterdir()} == {"ranks.csv", "record.json"}
     assert {path.name for path in (tmp_path / "deep").iterdir()} == {"run", "run.partial"}
 

@@ -23,7 +23,7 @@ def alone(rank):
 
 def test_ranks_by_a_placement_file_have_their_part_and_what_needs_others_is_null(tmp_path):
     (tmp_path / "placed.json").write_text(json.dumps(PLACED))
-    placed = program.sets(placement=json.dumps({"name": "from_file", "file": str(tmp_path / "placed.json")}))
+    placed = program.sets(placement={"name": "from_file", "file": str(tmp_path / "placed.json")})
     out, spikes, dry = tmp_path / "run", [], []
     record = program.record_of(out, *placed, ranks=RANKS, threads=2)
     assert json.loads((out / "placement.json").read_text()) == PLACED
@@ -54,7 +54,7 @@ def test_ranks_by_a_placement_file_have_their_part_and_what_needs_others_is_null
 
 
 def test_the_rate_decides_how_many_words_arrive(tmp_path):
-    neurons = {f"network__populations__{i}__neuron": '{"model": "lif_exp"}' for i in (0, 1)}
+    neurons = {f"network__populations__{i}__neuron": {"model": "lif_exp"} for i in (0, 1)}
     own, words = program.sets(schedule="conventional", **neurons), []
     for rate in (0, 100):
         record = program.record_of(tmp_path / str(rate), *alone(0), "--rate", rate, *own)

@@ -56,7 +56,7 @@ def direct(folder):
 @pytest.mark.parametrize("name", GRIDS)
 def test_spikes_are_those_of_a_direct_exchange_and_levels_add_up(name, folder, direct):
     grid, shares = GRIDS[name]
-    arguments = [*SHORT, *program.sets(exchange=json.dumps(grid))]
+    arguments = [*SHORT, *program.sets(exchange=grid)]
     record = program.record_of(folder / name, *arguments, description=folder / "run.json", ranks=RANKS)
     assert record["checksum"] == direct["checksum"]
     assert [record["totals"][n] for n in SAME] == [direct["totals"][n] for n in SAME]
@@ -81,6 +81,6 @@ def test_spikes_are_those_of_a_direct_exchange_and_levels_add_up(name, folder, d
 
 
 def test_the_checks_of_the_sanitizers_find_nothing(tmp_path):
-    grid = json.dumps(SQUARE | {"dimensions": [2, 1, 2], "merge": True})
+    grid = SQUARE | {"dimensions": [2, 1, 2], "merge": True}
     short = program.sets(schedule="conventional", exchange=grid, time__warmup_ms=1, time__simulate_ms=20)
     assert program.checked(tmp_path / "run", *short, ranks=RANKS)["status"] == "complete"

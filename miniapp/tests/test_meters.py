@@ -15,11 +15,8 @@ def runs(tmp_path_factory):
     """The folder of a run with counters, and the records of that run and of a plain one."""
     folder, how = tmp_path_factory.mktemp("meters"), {"ranks": 2, "threads": 2}
     plain = program.record_of(folder / "plain", **how)
-    return (
-        folder / "run",
-        program.record_of(folder / "run", *program.sets(record__counters="true"), **how),
-        plain,
-    )
+    counters = program.record_of(folder / "run", *program.sets(record__counters=True), **how)
+    return folder / "run", counters, plain
 
 
 def test_what_needs_no_privilege_is_always_there(runs):
@@ -56,7 +53,7 @@ def test_every_wanted_counter_is_there_or_says_why_and_those_of_threads_add_up(r
 
 @pytest.mark.nightly
 def test_the_build_with_checks_finds_nothing(tmp_path):
-    more = program.sets(record__counters="true", time__simulate_ms=20)
+    more = program.sets(record__counters=True, time__simulate_ms=20)
     program.checked(tmp_path / "run", *more, ranks=2, threads=2)
 
 

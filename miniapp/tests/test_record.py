@@ -93,7 +93,7 @@ def test_totals_are_the_sums_over_ranks_and_lanes(run):
 
 
 def test_without_a_barrier_the_waiting_is_null_with_a_reason(tmp_path):
-    record = program.record_of(tmp_path / "run", *program.sets(record__barrier="false"), ranks=2)
+    record = program.record_of(tmp_path / "run", *program.sets(record__barrier=False), ranks=2)
     waiting = record["timing"]["phases"]["synchronise"]
     assert waiting["mean_s"] is waiting["max_s"] is None and waiting["reason"]
     cycles, column = np.load(tmp_path / "run" / "cycles.npy"), record["phases"].index("synchronise")
@@ -119,13 +119,10 @@ def test_the_build_with_checks_gives_the_same_spikes_in_any_exchange(tmp_path):
 @pytest.mark.parametrize("classes", [0, pytest.param(4, marks=pytest.mark.nightly)])
 def test_every_model_gives_the_same_spikes_without_optimisation(classes, tmp_path):
     for model in program.registered()["neuron_models"]:
-        weight = json.dumps({"mean": 20, "sd": 5, "classes": classes})
-        fields = {"time__simulate_ms": 20, "network__projections__0__weight": weight}
-        for i in (0, 1):
-            fields[f"network__populations__{i}__neuron"] = json.dumps({"model": model})
-            external = {"rate_hz": 8, "synapses": 1000, "weight": 120}
-            fields[f"network__populations__{i}__external"] = json.dumps(external)
-        arguments = program.sets(**fields)
+        about = {"neuron": {"model": model}, "external": {"rate_hz": 8, "synapses": 1000, "weight": 120}}
+        fields = {f"network__populations__{i}__{name}": about[name] for i in (0, 1) for name in about}
+        fields["network__projections__0__weight"] = {"mean": 20, "sd": 5, "classes": classes}
+        arguments = program.sets(time__simulate_ms=20, **fields)
         record = program.record_of(tmp_path / model, *arguments, threads=2)
         found = program.checked(tmp_path / f"{model}-checked", *arguments, ranks=2)
         assert record["totals"]["spikes"] > 0
@@ -141,10 +138,7 @@ def test_every_model_gives_the_same_spikes_without_optimisation(classes, tmp_pat
     ("asked", "has"), [(20000, 10000), (10000, None), (7000, 10000), (4000, 5000), (0, None)]
 )
 def test_rates_that_cannot_be_reached_are_warned_of(tmp_path, asked, has):
-    rates = {
-        "network__populations__0__neuron__rate_hz": 10,
-        "network__populations__1__neuron__rate_hz": asked,
-    }
+    rates = {f"network__populations__{i}__neuron__rate_hz": rate for i, rate in enumerate((10, asked))}
     record = program.record_of(tmp_path / "run", *program.sets(time__simulate_ms=60, **rates))
     assert sum(w.startswith("rate_hz") for w in warnings(record)) == (has is not None)
     per_neuron = record["totals"]["spikes"] / record["totals"]["neurons"] / 0.06

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 NEURONS, INDEGREE, CYCLES = 4000, 100, 20
 NS = (20000.0, 40000.0)  # for each neuron, of the two ranks: cycles so long that others disturb little
-SLOW = program.sets(**{"inject.per_neuron_ns": json.dumps(NS), "inject.wait": "sleep"})
+SLOW = program.sets(inject__per_neuron_ns=NS, inject__wait="sleep")
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def of(record, cycles, name):
 
 def test_waits_follow_the_work_of_a_rank(described, tmp_path):
     """The least wait of a cycle is what the description asks for; sleeping may only take longer."""
-    ns = program.sets(**{"inject.per_synapse_ns": "3000"})
+    ns = program.sets(inject__per_synapse_ns=3000)
     record, cycles = ran(described, tmp_path / "out", *ns)
     waits = of(record, cycles, "inject")
     events = record["totals"]["synaptic_events"] / 2 / CYCLES
@@ -58,7 +58,7 @@ def test_weights_restore_the_balance(described, tmp_path):
     words = [described, "--ranks", 2, "--method", "round_robin", "--weights-from", tmp_path / "even"]
     command = [sys.executable, "-m", "spikemark", "partition", *words, "--out", placed]
     subprocess.run([*map(str, command)], check=True, capture_output=True)
-    field = json.dumps({"name": "from_file", "file": os.path.relpath(placed, described.parent)})
+    field = {"name": "from_file", "file": os.path.relpath(placed, described.parent)}
     level, cycles = ran(described, tmp_path / "level", *program.sets(placement=field))
     after = of(level, cycles, "synchronise").mean()
     assert level["checksum"] == even["checksum"]

@@ -28,7 +28,8 @@ def interval(mean, sd, ranks, level):
 
 
 def cv(mean, sd, period):
-    return waiting_iid.IidWaiting(float(mean), float(sd), 2, 100).cv(int(period))
+    mean, sd = waiting_iid.window(float(mean), float(sd), int(period))
+    return sd / mean
 
 
 def ratio(period):
@@ -36,7 +37,7 @@ def ratio(period):
 
 
 def iid(mean, sd, ranks, cycles, period):
-    return waiting_iid.IidWaiting(float(mean), float(sd), int(ranks), int(cycles)).predict(int(period))
+    return waiting_iid.predict(float(mean), float(sd), int(ranks), int(cycles), int(period))
 
 
 def access(what, *given):

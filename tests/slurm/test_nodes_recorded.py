@@ -18,7 +18,7 @@ def run(slurm, tmp_path):
 
     def run(*options):
         out = tmp_path / "run"
-        changes = program.sets(**FIELDS, record__cycles="false")
+        changes = program.sets(**FIELDS, record__cycles=False)
         command = [program.MINIAPP, program.EXAMPLE, "--out", out, *changes]
         done = slurm.run("srun", "--mpi=pmix", *options, *command, OMP_NUM_THREADS="1")
         assert done.returncode == 0, done.stderr

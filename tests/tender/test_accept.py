@@ -38,10 +38,7 @@ def test_the_machine_is_run_as_the_bidder_ran_it(honest, answer, monkeypatch):
     alone = acceptance.chosen(honest.bundle, rule, None, Given())
     assert alone.layout == measure.layout_of(honest.bundle.description(rule), Given())
     assert alone.layout.threads == 8
-    for given, layout in {
-        Given(threads=7): Layout(2, 7, 2),
-        Given(ranks_per_node=1): Layout(2, 16, 1),
-    }.items():
+    for given, layout in ((Given(threads=7), Layout(2, 7, 2)), (Given(ranks_per_node=1), Layout(2, 16, 1))):
         assert acceptance.chosen(honest.bundle, rule, bid, given).layout == layout
         one = acceptance.chosen(honest.bundle, rule, None, given).layout
         assert (given.threads or 16, given.ranks_per_node) == (one.threads, one.ranks_per_node)
@@ -87,10 +84,9 @@ def test_an_honest_machine_is_accepted_and_a_promise_is_held(delivered, answer):
 @pytest.mark.parametrize("field", ["checksum", "spikes"])
 def test_other_spikes_are_not_accepted(delivered, field):
     content = json.loads(delivered.secret.read_text())
-    if field == "checksum":
-        content["prepared"]["checksum"] = "0" * 16
-    else:
-        content["prepared"]["totals"][field] += 1
+    prepared = content["prepared"]
+    prepared["checksum"] = "0" * 16 if field == "checksum" else prepared["checksum"]
+    prepared["totals"]["spikes"] += field == "spikes"
     delivered.secret.write_text(json.dumps(content))
     found = delivered.accept()
     assert not found["accepted"] and len(found["reasons"]) == found["repetitions"]

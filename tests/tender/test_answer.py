@@ -9,6 +9,7 @@ import pytest
 from spikemark import launch, machines
 from spikemark.core import places, sha256
 from spikemark.core.errors import BadInput
+from spikemark.core.files import write_atomically
 from spikemark.launch.layout import Layout
 from spikemark.records import record
 from spikemark.tender import answer, check, environment, formats, measure
@@ -128,11 +129,10 @@ def test_readings_of_an_external_meter_go_into_the_answer(honest, write, tmp_pat
         for one, two in zip(run.repetitions, other.repetitions, strict=True):
             assert one.joules_per_synaptic_event == pytest.approx(2 * two.joules_per_synaptic_event, rel=0.02)
             assert one.readings.startswith("power/")
-            span = record.load(tmp_path / "answer" / one.folder).record.timing
-            read = check.integral(
-                tmp_path / "answer" / one.readings, (span.simulate_started_s, span.simulate_ended_s)
-            )
-            assert read == pytest.approx(300 * (span.simulate_ended_s - span.simulate_started_s), rel=1e-3)
+            timing = record.load(tmp_path / "answer" / one.folder).record.timing
+            span = timing.simulate_started_s, timing.simulate_ended_s
+            read = check.integral(tmp_path / "answer" / one.readings, span)
+            assert read == pytest.approx(300 * (span[1] - span[0]), rel=1e-3)
 
 
 TIMES = [800.0, 400.0, 200.0, 100.0]
@@ -162,13 +162,11 @@ def test_the_shortest_model_time_that_is_long_enough_is_taken(monkeypatch, facto
 
 
 def test_nodes_are_described_without_secrets_and_with_reasons(tmp_path):
-    limits = tmp_path / "sys/devices/system/cpu/cpu0/cpufreq"
-    limits.mkdir(parents=True)
-    (limits / "scaling_governor").write_text("performance\n")
-    (tmp_path / "proc").mkdir()
-    (tmp_path / "proc/cpuinfo").write_text(
-        "model name : A\nmodel name : A\nmicrocode : 0x1\nflags : hypervisor\n"
-    )
+    for file, text in {
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance\n",
+        "proc/cpuinfo": "model name : A\nmodel name : A\nmicrocode : 0x1\nflags : hypervisor\n",
+    }.items():
+        write_atomically(tmp_path / file, text)
     variables = {"OMP_NUM_THREADS": "2", "OMPI_MCA_token": "x", "HOME": "/root"}
     found = environment.read_node(tmp_path, variables)
     assert found["variables"]["value"] == {"OMP_NUM_THREADS": "2"}

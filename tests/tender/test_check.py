@@ -1,6 +1,7 @@
 """The checker: an honest answer is valid, and every check catches a cheat."""
 
 import json
+import os
 import shutil
 
 import numpy as np
@@ -25,54 +26,21 @@ def test_an_honest_answer_is_valid_although_its_projection_takes_fewer_nodes_tha
     assert power.value / answer.offer.nodes < 2 * answer.offer.node_idle_w
 
 
-def record(change, runs="*"):
-    """A cheat that changes records."""
+def stated(path="", file=formats.ANSWER, **fields):
+    """A cheat that changes fields of answer.json, or of other files, at a path such as `runs.0.layout`."""
 
     def do(made):
-        for path in sorted(made.path.glob(f"runs/bench-small/{runs}/record.json")):
-            with made.edit(path) as content:
-                change(content)
+        for found in sorted(made.path.glob(file)):
+            with made.edit(found) as content:
+                for step in path.split(".") if path else ():
+                    content = content[int(step) if step.isdecimal() else step]
+                content.update(fields)
 
     return do
 
 
-def described(**fields):
-    """A cheat that changes the description of records: `part__field` or a field."""
-
-    def change(content):
-        for name, value in fields.items():
-            *path, last = name.split("__")
-            at = content["description"]
-            for step in path:
-                at = at[step]
-            at[last] = value
-
-    return record(change)
-
-
-def stated(change):
-    """A cheat that changes answer.json."""
-
-    def do(made):
-        with made.edit() as content:
-            change(content)
-
-    return do
-
-
-def offer(**fields):
-    return stated(lambda content: content["offer"].update(fields))
-
-
-def projected(figure, **fields):
-    def change(content):
-        next(p for p in content["projected"] if p["figure"] == figure).update(fields)
-
-    return stated(change)
-
-
-def small(**fields):
-    return stated(lambda content: content["runs"][0].update(fields))
+def record(path="", runs="*", **fields):
+    return stated(path, f"runs/bench-small/{runs}/record.json", **fields)
 
 
 def extra(made):
@@ -80,8 +48,7 @@ def extra(made):
 
 
 def copied(made):
-    for name in ("record.json", "cycles.npy", "ranks.csv", "energy.csv"):
-        shutil.copyfile(made.run(1) / name, made.run(2) / name)
+    shutil.copytree(made.run(1), made.run(2), dirs_exist_ok=True)
     with made.edit() as content:
         one, other = content["runs"][0]["repetitions"]
         other |= {name: one[name] for name in formats.FIGURES}
@@ -102,11 +69,6 @@ def slowest_left_out(made):
     made.state()
 
 
-def truncated(made):
-    content = (made.run() / "cycles.npy").read_bytes()
-    (made.run() / "cycles.npy").write_bytes(content[:-4])
-
-
 def ranks(made, k, name, change):
     """Changes a column of ranks.csv."""
     table = pd.read_csv(made.run(k) / "ranks.csv", dtype=str)
@@ -118,14 +80,15 @@ def more_spikes(made):
     """Counts that fit each other, in both repetitions, and not the network."""
     for k in (1, 2):
         ranks(made, k, "spikes", lambda of: [str(int(of[0]) + 1), *of[1:]])
-    record(lambda r: r["totals"].update(spikes=r["totals"]["spikes"] + 1))(made)
+        with made.edit(made.run(k) / "record.json") as content:
+            content["totals"]["spikes"] += 1
 
 
 def retimed(made, seconds, cycles=None):
     """Other times of the ranks in the first repetition, and of the phases where cycles are given."""
     ranks(made, 1, "simulate_s", lambda of: [repr(float(s)) for s in seconds])
 
-    def change(content):
+    with made.edit(made.run() / "record.json") as content:
         timing = content["timing"]
         timing["simulate_s"] = float(max(seconds))
         timing["real_time_factor"] = timing["simulate_s"] / timing["model_s"]
@@ -133,7 +96,6 @@ def retimed(made, seconds, cycles=None):
             own = cycles[:, :, n].sum(axis=1, dtype=float)
             timing["phases"][name] |= {"mean_s": own.mean(), "max_s": own.max()}
 
-    record(change, "1")(made)
     made.state()
 
 
@@ -149,48 +111,34 @@ def short_cycles(made):
     retimed(made, times.sum(axis=(1, 2), dtype=float), times)
 
 
-def best_counts(content):
-    figure = content["runs"][0]["figures"]["real_time_factor"]
-    figure["value"] = figure["low"]
-
-
-def bold(content):
-    content["committed"][0]["value"] *= 0.5
-
-
-def another_build(content):
-    content["provenance"]["flags"] = "-O3 -march=native"
-
-
 #: A cheat, the check that catches it, and no other.
 CHEATS = {
     "a file that nobody asked for": (extra, "manifest"),
     "one repetition handed in twice": (copied, "manifest"),
-    "answers another bundle": (stated(lambda c: c.update(bundle_sha256="0" * 64)), "manifest"),
+    "answers another bundle": (stated(bundle_sha256="0" * 64), "manifest"),
     "leaves out the slowest repetition": (slowest_left_out, "complete"),
-    "cuts the times": (truncated, "form"),
-    "runs with another seed": (described(seed=2), "description"),
-    "runs without the barrier": (described(record__barrier=False), "description"),
-    "injects other delays": (described(inject__mean_us=1.0), "description"),
-    "runs half of the neurons": (
-        record(lambda r: r["description"]["network"]["populations"][0].update(size=50)), "description",
-    ),
+    "cuts the times": (lambda made: os.truncate(made.run() / "cycles.npy", 5000), "form"),
+    "runs with another seed": (record("description", seed=2), "description"),
+    "runs without the barrier": (record("description.record", barrier=False), "description"),
+    "injects other delays": (record("description.inject", mean_us=1.0), "description"),
+    "runs half of the neurons": (record("description.network.populations.0", size=50), "description"),
     "runs another schedule in silence": (
-        described(schedule="structure_aware", placement="area"), "description",
+        record("description", schedule="structure_aware", placement="area"), "description",
     ),
-    "sets a field in the category base": (small(set={"delay_ratio": 5}), "set"),
-    "compiles one repetition in another way": (record(another_build, "1"), "program"),
+    "sets a field in the category base": (stated("runs.0", set={"delay_ratio": 5}), "set"),
+    "compiles one repetition in another way": (record("provenance", "1", flags="-O3"), "program"),
     "counts spikes that the network has not": (more_spikes, "spikes"),
-    "makes up a checksum": (record(lambda r: r.update(checksum="0" * 16)), "sums"),
+    "finds other spikes in one repetition": (record(runs="2", spike_checksum="1" * 16), "spikes"),
+    "makes up a checksum": (record(checksum="0" * 16), "sums"),
     "states a shorter time than that of the phases": (faster, "times"),
     "halves all times of a repetition": (short_cycles, "times"),
-    "lets the best repetition count": (stated(best_counts), "statistic"),
+    "lets the best repetition count": (stated("runs.0.figures.real_time_factor", value=1e-9), "statistic"),
     "states less energy than was read": (lambda made: made.state(joules=0.5), "energy"),
-    "states a limit that the readings exceed": (offer(node_limit_w=100.0), "power"),
-    "projects more power than its nodes take": (projected("power_w", value=1500.0, high=1600.0), "power"),
-    "claims another layout": (small(layout={"ranks": 2, "threads": 4, "nodes": 1}), "nodes"),
-    "projects on more nodes than it offers": (projected("real_time_factor", nodes=9), "promise"),
-    "promises without saying how much better that is": (stated(bold), "promise"),
+    "states a limit that the readings exceed": (stated("offer", node_limit_w=100.0), "power"),
+    "projects more power than its nodes take": (stated("projected.1", value=1500.0, high=1600.0), "power"),
+    "claims another layout": (stated("runs.0.layout", threads=4), "nodes"),
+    "projects on more nodes than it offers": (stated("projected.0", nodes=9), "promise"),
+    "promises without saying how much better that is": (stated("committed.0", value=1e-9), "promise"),
 }  # fmt: skip
 
 

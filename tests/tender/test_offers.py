@@ -20,14 +20,9 @@ def compare(honest, monkeypatch):
 
     def run(*bids, reach=1.0, **life):
         for number, given in enumerate(bids):
-            bid = {
-                "bidder": f"bidder {number}",
-                "rtf": (0.8, 0.76, 0.84),
-                "power": (600, 590, 610, 2),
-            } | given
-            report, rtf, power = Report(), bid.pop("rtf"), bid.pop("power")
-            if bid.pop("wrong", False):
-                report.say("sums", "y")
+            usual = {"rtf": (0.8, 0.76, 0.84), "power": (600, 590, 610, 2)}
+            bid = {"bidder": f"bidder {number}", **usual, **given}
+            report, rtf, power = Report(bid.pop("wrong", [])), bid.pop("rtf"), bid.pop("power")
             ends = {formats.RTF: rtf and (*rtf, 2), formats.POWER: power}
             made = [
                 base.projected[0].model_copy(
@@ -78,9 +73,8 @@ def test_power_follows_from_energy_or_else_from_the_limit(compare, honest):
     [bid] = compare({"price": 1.0, "nodes": 4, "power": None, "node_limit_w": 500.0}).bids
     assert set(bid.power_w) == {2000.0}
     rule, rtf = honest.bundle.tender.target_rule, np.full(draws.N, 2.0)
-    joules = bid.answer.projected[0].model_copy(
-        update={"figure": formats.JOULES, "value": 1e-6, "low": 0.9e-6, "high": 1.1e-6}
-    )
+    ends = {"value": 1e-6, "low": 0.9e-6, "high": 1.1e-6}
+    joules = bid.answer.projected[0].model_copy(update={"figure": formats.JOULES, **ends})
     answer = bid.answer.model_copy(update={"projected": [joules]})
     found = offers.power("x", answer, honest.bundle, rtf)
     assert np.median(found) == pytest.approx(1e-6 * rule.expected.events_per_s / 2.0 * 4 / 2, rel=1e-2)
@@ -92,7 +86,7 @@ def test_energy_can_turn_the_order(compare):
     assert compare(*bids, price_kwh=0.3).best["bidder 1"] == 1.0
 
 
-@pytest.mark.parametrize("bad", [{"wrong": True}, {"quick": True}])
+@pytest.mark.parametrize("bad", [{"wrong": [("sums", "x", "y")]}, {"quick": True}])
 def test_invalid_answers_and_tries_are_never_chosen(compare, bad):
     of = compare({"price": 1.0, **bad}, {"price": 1e6})
     assert of.best == {"bidder 1": 1.0} and "bidder 0" in offers.lines(of)[0]

@@ -17,7 +17,7 @@ rule plan:
         config=json.dumps(config),
     # A script or `run` of Snakemake does not start where the path of Python has a blank.
     shell:
-        '"$PYTHON" -m spikemark.running.write_plan {input:q} {params.config:q} {output:q} 2> {log:q}'
+        '"$PYTHON" -m spikemark.running.sweeps {input:q} {params.config:q} {output:q} 2> {log:q}'
 
 
 if EXPERIMENT.machine is None:

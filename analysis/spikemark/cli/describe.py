@@ -53,15 +53,7 @@ def machine(
 class Presets(Groups):
     """Makes its commands when they are asked for: the registry of presets loads NumPy."""
 
-    def list_commands(self, ctx) -> list[str]:
-        """The names of all presets."""
-        self.commands.update(_commands())
-        return list(self.commands)
-
-    def get_command(self, ctx, cmd_name):
-        """The command of that preset; None where there is none."""
-        self.commands.update(_commands())
-        return super().get_command(ctx, cmd_name)
+    commands = property(lambda self: _commands(), lambda self, none: None)
 
 
 presets = typer.Typer(

@@ -1,5 +1,6 @@
 """Types of options and arguments; None where they are not given. Shells complete names from registries."""
 
+import functools
 import importlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -17,14 +18,19 @@ def chosen(names: Callable[[], Iterable[str]], kind: Any = str | None, parameter
     return Annotated[kind, parameter(autocompletion=matching)]
 
 
-def registry(module: str, name: str) -> Any:
+def registry(module: str, name: str, parameter: Any = typer.Option) -> Any:
     """A name in a registry of a module of the package, which is loaded when its names are asked for."""
-    return chosen(lambda: getattr(importlib.import_module(f"spikemark.{module}"), name))
+    return chosen(lambda: getattr(importlib.import_module(f"spikemark.{module}"), name), parameter=parameter)
 
 
 def number(low: float, high: float | None = None, kind: Any = int | None) -> Any:
     """A number within limits."""
     return Annotated[kind, typer.Option(min=low, max=high)]
+
+
+def _underscored(name: str | None) -> str | None:
+    """Names of schedules as files have them; pages print them with hyphens."""
+    return name and name.replace("-", "_")
 
 
 def _machines() -> Iterable[str]:
@@ -59,5 +65,5 @@ Profiles, ProfileName = (
 )
 Experiment = chosen(_experiments, str, typer.Argument)
 Preset = registry("network.presets", "PRESETS")
-Schedule = registry("network.schedules", "SCHEDULES")
+Schedule = registry("network.schedules", "SCHEDULES", functools.partial(typer.Option, callback=_underscored))
 Placement = registry("network.placement", "PLACEMENTS")

@@ -6,7 +6,7 @@ from typing import Literal
 
 from spikemark.core.errors import BadInput
 
-from .kinds import Experiment, File, Number, Profile, Text, Texts, number
+from .kinds import Count, Experiment, File, Number, Profile, Text, Texts, number
 from .options import machine_profile, only_with, verb, whole_numbers
 from .output import answer, bar, complain, ending, list_lines, say, short
 
@@ -123,7 +123,7 @@ def _curves(found) -> dict:
 
 @verb
 def peers(
-    experiment: Experiment = "peers", *, threads: Text, repetitions: int | None = None,
+    experiment: Experiment = "peers", *, threads: Text, repetitions: Count,
     json, out: File, patience: float = 30.0,
 ) -> None:  # fmt: skip
     """Measure the mini-app beside NEST.
@@ -144,10 +144,7 @@ def peers(
 
     if not patience >= 0:
         raise BadInput.of("patience", patience, "0 or more seconds", code="range")
-    if repetitions is not None and repetitions < 1:
-        raise BadInput.of("repetitions", repetitions, "a whole number from 1", code="range")
-    changes = {"threads": None if threads is None else whole_numbers(threads, "threads")}
-    changes["repetitions"] = repetitions
+    changes = {"threads": threads and whole_numbers(threads, "threads"), "repetitions": repetitions}
     chosen = load(experiment).model_copy(update={n: v for n, v in changes.items() if v is not None})
     folder = (out or sweeps.folder(chosen, launch.here_name(), None).path).resolve()
     with ending(), bar() as progress:

@@ -117,10 +117,3 @@ def bar_of_cycles(words: str) -> Iterator[Callable[[int, int], None]]:
     """The same while cycles are simulated; the function takes those done and all of them, 0 at the start."""
     with bar(f"starting {words}") as progress:
         yield lambda done, cycles: progress(done / cycles, words) if done and cycles else None
-
-
-@contextmanager
-def waiting_for(what: str) -> Iterator[None]:
-    """Say on a terminal what takes long, while it does."""
-    with bar(what):
-        yield

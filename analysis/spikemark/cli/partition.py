@@ -11,7 +11,7 @@ from spikemark.core.errors import BadInput
 from .kinds import Count, File, Placement, Positive, Profile, Text, number, registry
 from .options import machine_profile, one_of, only_with, ranks_by_part, verb
 from .output import answer as show
-from .output import short, waiting_for
+from .output import bar, short
 
 Method = registry("prediction.partition.methods", "METHODS")
 
@@ -81,7 +81,7 @@ def partition(
     elif weights_from is not None:
         share = of_run(record.load(weights_from), ranks)
     compared = placement is None and method is None
-    with waiting_for("placing neurons"):
+    with bar("placing neurons"):
         if compared:
             said["methods"], traffic = answer.compared(graph, ranks, seed, share)
         elif placement is not None:

@@ -8,7 +8,7 @@ from spikemark.core.errors import BadInput
 
 from .kinds import Count, File, Files, NeededProfile, OutputFile, Profile, Profiles, Text
 from .options import GROUPS, machine_profile, needed, network, only_with, ranks_by_part, verb, whole_numbers
-from .output import answer, print_lines, waiting_for
+from .output import answer, bar, print_lines
 
 
 def _network_or_run(networks, *, run, preset, full, option, rate):
@@ -117,7 +117,7 @@ def advise(
     if machine is None:
         raise BadInput(f"machine: missing; expected one of {', '.join(machines.names())}, or a path")
     asked, profile = needed(asked).way(**how), machine_profile(machine)
-    with waiting_for("trying what is exact"):
+    with bar("trying what is exact"):
         found = search.found(asked, profile, simulator, target_rtf, nodes, anchor)
     every = found.options
     if found.best.run is not None:
@@ -147,7 +147,7 @@ def compare(
     if not 0 < target_rtf < float("inf"):
         raise BadInput.of("target_rtf", target_rtf, "a number above 0", code="range")
     asked, found = needed(named).way(**how), {}
-    with waiting_for("trying what is exact"):
+    with bar("trying what is exact"):
         for name in machines:
             machine = machine_profile(name)
             if machine.name in found:

@@ -1,7 +1,9 @@
 """`spikemark tender`: rules for bidders, their answers and commitments, and how a buyer checks these."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import typer
 
@@ -11,7 +13,7 @@ from .groups import Groups
 from .kinds import Count, File, Files, Number, Positive, Preset, Profile, Text, Texts, number
 from .options import is_file, machine_profile, only_with, settings, verb
 from .output import answer as show
-from .output import ending, fail, print_lines, say, short, waiting_for
+from .output import bar, ending, fail, print_lines, say, short
 
 AGAIN = "{}; the same command tries again"
 
@@ -23,8 +25,12 @@ app = typer.Typer(
 )
 
 
-@app.command()
-@verb
+def command(function: Callable, **how: Any) -> Callable:
+    """Makes a function a command of the group."""
+    return app.command(**how)(verb(function))
+
+
+@command
 def new(
     name: Path, *, target: Preset, full, option, rate, target_rtf, target_energy: Number,
     node_memory: Number, areas: Count, repetitions: number(1, 1000),
@@ -49,10 +55,8 @@ def new(
     from spikemark.prediction import question
     from spikemark.tender import new
 
-    given = {
-        "node_memory_gb": node_memory, "areas": areas, "repetitions": repetitions, "minimum_s": minimum,
-        "real_time_factor": target_rtf, "joules_per_synaptic_event": target_energy,
-    }  # fmt: skip
+    given = {"node_memory_gb": node_memory, "areas": areas, "repetitions": repetitions, "minimum_s": minimum,
+             "real_time_factor": target_rtf, "joules_per_synaptic_event": target_energy}  # fmt: skip
     values = (new.QUICK if quick else new.USUAL) | {k: v for k, v in given.items() if v is not None}
     if target is not None and is_file(target):
         only_with("a preset", None, full=full, option=option)
@@ -68,8 +72,7 @@ def new(
     ])  # fmt: skip
 
 
-@app.command()
-@verb
+@command
 def run(
     bundle: Path, *, work: Path = Path("tender-work"), category: Literal["base", "optimised"] = "base",
     run: Texts, ranks: Count, threads, ranks_per_node, set,
@@ -96,8 +99,7 @@ def run(
     print_lines([f"next: spikemark tender answer {short(bundle)} --work {short(work)} --help"])
 
 
-@app.command()
-@verb
+@command
 def answer(
     bundle: Path, *, bidder: str, system: str, nodes: Positive,
     work: Path = Path("tender-work"), out: Path = Path("answer"), price: Number, currency: str = "EUR",
@@ -142,10 +144,8 @@ def answer(
             threads = max(1, cores // (ranks_per_node or 1))
         how = ranks, threads, ranks_per_node
         made += answer.project(rules, rules.tender.target_rule, profile, how, settings(set))
-    offer = {
-        "machine": system, "nodes": nodes, "price": price, "currency": currency,
-        "node_limit_w": node_power, "node_idle_w": node_idle,
-    }  # fmt: skip
+    offer = {"machine": system, "nodes": nodes, "price": price, "currency": currency,
+             "node_limit_w": node_power, "node_idle_w": node_idle}  # fmt: skip
     meter = None if power is None else {"path": power, "at_wall_percent": at_wall}
     given = {"promised": answer.promised(promise or []), "projected": made, "meter": meter}
     found = answer.write(rules, work, out, bidder, offer, **given)
@@ -157,8 +157,7 @@ def answer(
     ])  # fmt: skip
 
 
-@app.command()
-@verb
+@command
 def check(answer: Path, *, bundle: Path, json) -> None:
     """Check whether an answer follows the rules and agrees with itself. Exit status: 0 VALID, 1 not.
 
@@ -178,8 +177,7 @@ def check(answer: Path, *, bundle: Path, json) -> None:
     raise typer.Exit(0 if report.verdict == VALID else 1)
 
 
-@app.command()
-@verb
+@command
 def offers(answers: list[Path], *, bundle: Path, target_rtf, years, hours_per_year, price_kwh, json) -> None:
     """Check answers and compare them: how often each reaches the target at the least cost over its life.
 
@@ -193,13 +191,12 @@ def offers(answers: list[Path], *, bundle: Path, target_rtf, years, hours_per_ye
     from spikemark.tender import offers
     from spikemark.tender.formats import read_bundle
 
-    with waiting_for("checking answers"):
+    with bar("checking answers"):
         of = offers.compare(answers, read_bundle(bundle), target_rtf, years, hours_per_year, price_kwh)
     show(json, lambda: offers.content(of), [offers.sentence(of)], [offers.table(of)], offers.lines(of))
 
 
-@app.command()
-@verb
+@command
 def accept(
     bundle: Path, secret: Path, *, prepare: bool = False, answer: File,
     tolerance: number(0, 10, float) = 0.05, run: Text, ranks: Count, threads,
@@ -234,17 +231,13 @@ def accept(
         held = None if answer is None else read_answer(answer)
         found = acceptance.accept(rules, secret, held, given, work, tolerance, say)
     figure, promised = found["figure"], found["promised"]
-    print_lines([
-        f"{'ACCEPTED' if found['accepted'] else 'NOT ACCEPTED'}: {found['run']}, real-time factor"
-        f" {figure['value']:.4g} ({figure['low']:.4g} to {figure['high']:.4g})"
-        + ("" if promised is None else f", promised {promised:.4g}"),
-        *found["reasons"],
-    ])  # fmt: skip
+    verdict = f"{'ACCEPTED' if found['accepted'] else 'NOT ACCEPTED'}: {found['run']}, real-time factor"
+    ends = f"{figure['value']:.4g} ({figure['low']:.4g} to {figure['high']:.4g})"
+    print_lines([f"{verdict} {ends}{f', promised {promised:.4g}' if promised else ''}", *found["reasons"]])
     raise typer.Exit(0 if found["accepted"] else 1)
 
 
-@app.command(hidden=True)
-@verb
+@partial(command, hidden=True)
 def environment(*, out: Path) -> None:
     """Write a description of this node. `tender run` starts this on every node.
 
@@ -255,8 +248,7 @@ def environment(*, out: Path) -> None:
     say(str(write_node(out)))
 
 
-@app.command()
-@verb
+@command
 def statistics(
     runs: Files, *, spread: Number, shortfall: float = 0.05, figure: str = "real_time_factor",
     rule: Literal["median", "best", "mean", "worst"] = "median", json,

@@ -7,7 +7,7 @@ from typer.core import TyperCommand
 
 from spikemark.core.errors import BadInput
 
-from .kinds import Count, Number, Text, Texts, number, registry
+from .kinds import Count, Number, Schedule, Text, Texts, number, registry
 from .options import only_with, pairs, verb
 from .output import answer
 
@@ -17,7 +17,7 @@ Change, Format = registry("waiting.changes", "CHANGES"), registry("records.impor
 
 @verb
 def waiting(
-    source: list[Path], *, schedule: Text, delay_ratio: Count, lag: Count, group_period: Count,
+    source: list[Path], *, schedule: Schedule, delay_ratio: Count, lag: Count, group_period: Count,
     ranks: number(2), change: Change, unit: Text, column: Texts, details, json,
 ) -> None:  # fmt: skip
     """Say why the ranks of a run waited for each other, and what would help.

@@ -2,10 +2,11 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from spikemark.core.errors import BadInput, shown
 from spikemark.network.named_files import with_content
@@ -87,16 +88,14 @@ def read(path: Path) -> Side:
         return Side(path, RUN, [Member(run, run.record.description.get("seed", 0))])
     alone = Results(path).plan.is_file()
     plans = [plan for pattern in ("*/plan.json", "*/*/plan.json") for plan in sorted(path.glob(pattern))]
-    folders, members, left_out = [path] if alone else [plan.parent for plan in plans], [], []
-    for folder in folders:
-        sweep = load_folder(folder)
-        left_out += [f"{id}: {why}" for id, why in sweep.unreadable.items()]
-        members += [
-            Member(sweep.records[row.id], int(row.seed), sweep.name, folder.name, row.id, row.label)
-            for row in sweep.runs.itertuples()
-        ]
+    sweeps = [load_folder(folder) for folder in ([path] if alone else [plan.parent for plan in plans])]
+    members = [
+        Member(sweep.records[row.id], int(row.seed), sweep.name, sweep.path.name, row.id, row.label)
+        for sweep in sweeps for row in sweep.runs.itertuples()
+    ]  # fmt: skip
     if not members:
-        raise BadInput(f"{path}: {'no run is complete; expected complete runs' if folders else EXPECTED}")
+        raise BadInput(f"{path}: {'no run is complete; expected complete runs' if sweeps else EXPECTED}")
+    left_out = [f"{id}: {why}" for sweep in sweeps for id, why in sweep.unreadable.items()]
     return Side(path, SWEEP if alone else RESULTS, members, left_out)
 
 
@@ -115,38 +114,24 @@ def pair(first: Side, second: Side) -> Pairs:
         raise BadInput(f"{second.path}: given twice; expected two results")
     if first.kind == RUN:
         return Pairs({"": [(first.members[0], second.members[0])]})
-    several = [_of_several_machines(side.members) for side in (first, second)]
-    experiments = [list(dict.fromkeys(one.experiment for one in side.members)) for side in (first, second)]
-    found, rest = defaultdict(list), [first.members, second.members]
+    rest = [pd.DataFrame(list(map(vars, side.members))).reset_index(names="at") for side in (first, second)]
+    several = [bool((side.groupby("experiment")["machine"].nunique() > 1).any()) for side in rest]
+    experiments = [list(side["experiment"].unique()) for side in rest]
+    found, own = defaultdict(list), ["experiment", "machine"] if any(several) else ["experiment"]
     for name in ("id", "label"):
-
-        def key(one: Member, name: str = name) -> tuple[str, str, str]:
-            return one.experiment, one.machine * any(several), getattr(one, name)
-
-        ours, theirs = (_once(side, key) for side in rest)
-        both = [at for at in ours if at in theirs]
-        for one, other in ((ours[at], theirs[at]) for at in both):
+        once = [side.drop_duplicates([*own, name], keep=False) for side in rest]
+        both = once[0].merge(once[1], on=[*own, name], suffixes=("", "_b"))
+        for at, at_b in zip(both["at"], both["at_b"], strict=True):
+            one, other = first.members[at], second.members[at_b]
             words = [one.experiment] * (len(experiments[0]) > 1) + [one.machine] * several[0]
             found[": ".join([*words, one.setup])].append((one, other))
-        rest = [[one for one in side if key(one) not in both] for side in rest]
+        rest = [side[~side["at"].isin(both[at])] for side, at in zip(rest, ("at", "at_b"), strict=True)]
     if not found:
         raise BadInput(
             f"{second.path}: no run has a partner in {first.path}; {first.path} has {listed(experiments[0])},"
             f" {second.path} has {listed(experiments[1])}"
         )
-    return Pairs(dict(found), *([f"{one.experiment}: {one.label}" for one in side] for side in rest))
-
-
-def _once(members: list[Member], key: Callable) -> dict[tuple, Member]:
-    """Members by their key, but for keys that several have."""
-    count = Counter(map(key, members))
-    return {key(one): one for one in members if count[key(one)] == 1}
-
-
-def _of_several_machines(members: list[Member]) -> bool:
-    """True if some experiment has results of several machines."""
-    places = {(one.experiment, one.machine) for one in members}
-    return len(places) > len({experiment for experiment, _ in places})
+    return Pairs(dict(found), *((side["experiment"] + ": " + side["label"]).tolist() for side in rest))
 
 
 def check_networks(first: Run, second: Run) -> None:

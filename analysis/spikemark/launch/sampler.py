@@ -5,16 +5,7 @@
 Writes FOLDER/HOST.csv, a line per reading and channel, and FOLDER/HOST.json: which meters were tried and why
 they cannot be read, the channels of the first that can, and `ahead_s`, which turns the times into seconds
 since the Unix epoch. SIGTERM ends it, too. Uses nothing but Python's own library, since it starts on every
-node.
-
-Meters, in this order; the first that can be read is taken:
-
-- powercap: energy of the processor packages (RAPL) in uJ. Zones within a package, the platform (psys), and
-  packages that are offered again through MMIO are left out, so nothing counts twice.
-- pm_counters: energy of the node on Cray systems in whole J.
-- hwmon: energy, else power, of a sensor of the board in uJ or uW. Sensors may overlap, so several are added
-  only if they are named, or if they are the sockets of amd_energy.
-- slurm: `CurrentWatts` of the node, by scontrol. Slurm refreshes it as AcctGatherNodeFreq says.
+node. METERS has the meters, best first; the first that can be read is taken.
 
 A counter of packages that falls has wrapped around at `max_energy_range_uj`; the others have no known range,
 so one that falls is lost. A reading that fails is left out; after MOST_FAILED in a row a package's counter
@@ -30,6 +21,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,8 +30,8 @@ COLUMNS = ("channel", "time_s", "energy_j", "power_w")
 MOST_FAILED = 3
 SLURM_INTERVAL_S = 1.0  # shortest time between two calls of scontrol
 SCONTROL_S = 10.0  # longest wait for it
-#: Files of hwmon: prefix, suffix, unit; best first.
-HWMON = (("energy", "_input", "J"), ("power", "_input", "W"), ("power", "_average", "W"))
+#: Files of hwmon and their unit, best first.
+HWMON = ((r"energy\d+_input", "J"), (r"power\d+_input", "W"), (r"power\d+_average", "W"))
 
 
 class Unread(Exception):
@@ -50,37 +42,38 @@ class Unread(Exception):
         self.status = status
 
 
+@dataclass
 class Channel:
-    """One counter or sensor, after its first reading. Raises Unread if that fails.
+    """One counter (J) or sensor (W), after its first reading. Raises Unread if that fails.
 
     `raw` reads it in units of `scale` J or W; `range` is where a counter wraps around. `failed` readings so
     far, the `reason` of the last, and whether it is `lost` for good.
     """
 
-    def __init__(
-        self,
-        name: str,
-        event: str,
-        unit: str,
-        raw: Callable[[], int],
-        scale: float = 1e-6,
-        range: int | None = None,
-    ):
-        self.name, self.event, self.unit = name, event, unit
-        self.failed, self.reason, self.lost = 0, None, False
-        self._raw, self._scale, self._range = raw, scale, range
-        self._counted, self._in_a_row = 0, 0
-        self._last = 0
-        self._last = self._reading()
+    name: str
+    event: str
+    unit: str
+    raw: Callable[[], int]
+    scale: float = 1e-6
+    range: int | None = None
+    failed: int = 0
+    reason: str | None = None
+    lost: bool = False
+    in_a_row: int = 0
+    counted: int = 0
+    last: int = 0
+
+    def __post_init__(self) -> None:
+        self.last = self._reading()
 
     def _reading(self) -> int:
-        now = self._raw()
-        if self._range is not None and now > self._range:
+        now = self.raw()
+        if self.range is not None and now > self.range:
             self.lost = True
-            raise Unread(f"{self.event}: {now} is above its max_energy_range_uj of {self._range}")
-        if self._range is None and self.unit == "J" and now < self._last:
+            raise Unread(f"{self.event}: {now} is above its max_energy_range_uj of {self.range}")
+        if self.range is None and self.unit == "J" and now < self.last:
             self.lost = True
-            raise Unread(f"{self.event}: fell from {self._last} to {now}")
+            raise Unread(f"{self.event}: fell from {self.last} to {now}")
         return now
 
     def read(self) -> float | None:
@@ -90,15 +83,15 @@ class Channel:
         try:
             now = self._reading()
         except Unread as why:
-            self.failed, self._in_a_row, self.reason = self.failed + 1, self._in_a_row + 1, str(why)
-            self.lost |= self._range is not None and self._in_a_row > MOST_FAILED
+            self.failed, self.in_a_row, self.reason = self.failed + 1, self.in_a_row + 1, str(why)
+            self.lost |= self.range is not None and self.in_a_row > MOST_FAILED
             return None
-        self._in_a_row = 0
+        self.in_a_row = 0
         if self.unit == "W":
-            return self._scale * now
-        self._counted += now - self._last + (self._range if now < self._last else 0)
-        self._last = now
-        return self._scale * self._counted
+            return self.scale * now
+        self.counted += now - self.last + (self.range if now < self.last else 0)
+        self.last = now
+        return self.scale * self.counted
 
 
 def _from(path: Path, read: Callable[[Path], object]) -> object:
@@ -135,7 +128,7 @@ def listed(folder: Path, pattern: str) -> list[Path]:
 
 
 def powercap(root: Path, sensors: list[str]) -> list[Channel]:
-    """A channel per processor package."""
+    """Energy of the processor packages (RAPL): no zone within one, no platform, no copy offered by MMIO."""
     folder, found = root / "class/powercap", {}
     zones = listed(folder, ".*:.*")
     for zone in sorted(zones, key=lambda zone: ("mmio" in zone.name, zone.name)):
@@ -149,7 +142,7 @@ def powercap(root: Path, sensors: list[str]) -> list[Channel]:
 
 
 def pm_counters(root: Path, sensors: list[str]) -> list[Channel]:
-    """The energy of the node on Cray systems."""
+    """The energy of the node on Cray systems, in whole J."""
     file = root / "cray/pm_counters/energy"
     return [Channel("node", str(file), "J", lambda: number(file, "J"), scale=1.0)]
 
@@ -164,30 +157,28 @@ class Sensor(NamedTuple):
 
 
 def hwmon(root: Path, sensors: list[str]) -> list[Channel]:
-    """The sensors that are named, or those that surely do not overlap."""
+    """Sensors of the board that do not overlap: those named, or the only one, or sockets of amd_energy."""
     folder, found = root / "class/hwmon", []
-    for kind, (prefix, suffix, unit) in enumerate(HWMON):
-        for chip in listed(folder, "hwmon.*"):
-            for file in listed(chip, rf"{prefix}\d+{suffix}"):
-                own = file.name.removesuffix(suffix)
-                label = _word(file.with_name(f"{own}_label"), own)
-                if not label.startswith("Ecore"):
-                    found.append(Sensor(f"{_word(chip / 'name', chip.name)}/{label}", file, unit, kind))
+    for kind, (pattern, unit) in enumerate(HWMON):
+        for file in (file for chip in listed(folder, "hwmon.*") for file in listed(chip, pattern)):
+            chip, own = file.parent, file.name.rpartition("_")[0]
+            label = _word(chip / f"{own}_label", own)
+            if not label.startswith("Ecore"):
+                found.append(Sensor(f"{_word(chip / 'name', chip.name)}/{label}", file, unit, kind))
     if not found:
         raise Unread(f"{folder}: no chip has energy*_input, power*_input or power*_average")
-    there = f"there are: {', '.join(dict.fromkeys(one.name for one in found))}"
+    wrong = None
     if sensors:
         best = {one.name: one.kind for one in reversed(found)}  # energy and power of one are not two
-        if unknown := [name for name in sensors if name not in best]:
-            raise Unread(f"no sensor {unknown[0]}; {there}")
         chosen = [one for one in found if one.name in sensors and best[one.name] == one.kind]
+        wrong = next((f"no sensor {name}" for name in sensors if name not in best), None)
     else:
         alike = [one for one in found if one.kind == found[0].kind]
-        sockets = [one for one in alike if "/Esocket" in one.name]
-        chosen = sockets or alike
-        if len(chosen) > 1 and not sockets:
-            words = "record.energy_sensors says which to add up"
-            raise Unread(f"{len(alike)} sensors, which may overlap: {words}; {there}")
+        chosen = [one for one in alike if "/Esocket" in one.name] or alike
+        if len(chosen) > 1 and "/Esocket" not in chosen[0].name:
+            wrong = f"{len(alike)} sensors, which may overlap: record.energy_sensors says which to add up"
+    if wrong:
+        raise Unread(f"{wrong}; there are: {', '.join(dict.fromkeys(one.name for one in found))}")
     return [Channel(name, str(file), unit, lambda file=file: number(file)) for name, file, unit, _ in chosen]
 
 
@@ -200,7 +191,7 @@ def _word(file: Path, otherwise: str) -> str:
 
 
 def slurm(root: Path, sensors: list[str]) -> list[Channel]:
-    """The power of the node as Slurm's accounting knows it."""
+    """`CurrentWatts` of the node by scontrol, which Slurm refreshes as AcctGatherNodeFreq says."""
     node = os.environ.get("SLURMD_NODENAME") or os.uname().nodename.split(".")[0]
     command = ["scontrol", "--oneliner", "show", "node", node]
 

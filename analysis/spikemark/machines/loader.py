@@ -1,6 +1,5 @@
 """Finds and reads profiles and machines of parts: machines/NAME.yaml of the project, or any file."""
 
-import os
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -27,13 +26,9 @@ def folder() -> Path:
 def names(*kinds: str) -> list[str]:
     """Names of files in machines/ of these kinds of ALL, in their order, sorted within each [profiles of CPU
     nodes]."""
-    try:
-        with os.scandir(folder()) as found:
-            files = sorted(f.path for f in found if f.name.endswith(".yaml") and f.is_file())
-    except FileNotFoundError:
-        return []
-    held = [(Path(file).stem, _kind(Path(file))) for file in files]
-    return [name for kind in kinds or (PROFILE,) for name, is_kind in sorted(held) if is_kind == kind]
+    files = sorted(folder().glob("*.yaml"), key=lambda file: file.stem)
+    held = [(file.stem, _kind(file)) for file in files if file.is_file()]
+    return [name for kind in kinds or (PROFILE,) for name, is_kind in held if is_kind == kind]
 
 
 def _kind(path: Path) -> str:

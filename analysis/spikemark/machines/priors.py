@@ -8,7 +8,7 @@ from typing import Any
 from spikemark.core.yaml_file import read_yaml
 
 from .fields import COUNT, FIELD, ORDERED
-from .loader import folder, load
+from .loader import load, names
 from .parts import Machine
 from .profile import Profile
 
@@ -68,9 +68,9 @@ def _kernels(machine: Profile, known: dict[str, Any]) -> dict[str, tuple]:
     """Kernel times of the reference profile by the ratio of clocks; a synapse and a list take no less than
     their bytes do at the core's share of the bandwidth of the memory."""
     name, found = table()["reference"], {}
-    if machine.name == name or not (folder() / f"{name}.yaml").is_file():
+    if machine.name == name or name not in names():
         return {}
-    reference, (low, high) = _reference(folder(), name), table()["kernels"]["interval"]
+    reference, (low, high) = load(name), table()["kernels"]["interval"]
     clock = reference.values["node.clock"].value / known["node.clock"]
     for path, value in reference.values.items():
         if not path.startswith("kernels.") or path in known:
@@ -87,8 +87,3 @@ def _kernels(machine: Profile, known: dict[str, Any]) -> dict[str, tuple]:
         )
         found[path] = float(f"{time:.4g}"), why, limits
     return found
-
-
-@lru_cache(maxsize=4)
-def _reference(where: Path, name: str) -> Profile:
-    return load(where / f"{name}.yaml")

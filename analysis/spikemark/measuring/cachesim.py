@@ -62,12 +62,10 @@ class Cache:
 
     @property
     def option(self) -> str:
-        """As Valgrind takes it."""
         return f"{self.size},{self.ways},{self.line}"
 
     @property
     def possible(self) -> bool:
-        """Whether Valgrind takes it."""
         if self.ways < 1 or self.line < 16:
             return False
         sets, rest = divmod(self.size, self.ways * self.line)
@@ -145,12 +143,10 @@ class SimulatedCaches(BaseModel):
     ranks: Annotated[list[dict], Field(min_length=1)]
 
     def term(self, name: str) -> caches.Term:
-        """A predicted term, of all ranks."""
         terms = [rank["predicted"][name] for rank in self.ranks]
         return caches.Term(sum(t["visits"] for t in terms), sum(t["misses"] for t in terms))
 
     def event(self, name: str) -> int:
-        """A simulated event, of all ranks."""
         return sum(rank["simulated"][name] for rank in self.ranks)
 
 

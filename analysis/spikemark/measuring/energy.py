@@ -173,19 +173,16 @@ class Energy:
 
     @property
     def net_j(self) -> Quantity:
-        """Gross minus idle."""
         return difference(self.gross_j, self.idle_w.times(self.duration_s, "J"))
 
     @property
     def values(self) -> dict[str, Quantity]:
-        """All of VALUES."""
         lasts, gross, net = self.duration_s, self.gross_j, self.net_j
         found = gross, gross.times(1 / lasts, "W"), self.idle_w, self.idle_w.times(lasts, "J"), net
         return dict(zip(VALUES, (*found, gross.times(lasts, "J s"), net.times(lasts, "J s")), strict=True))
 
     @property
     def reason(self) -> str | None:
-        """Why there is no energy."""
         return self.gross_j.reason
 
     @property
@@ -315,14 +312,13 @@ def on_machine(run: Run, profile: "machines.Profile", nodes: int | None = None) 
             if not isinstance(value, int) or value < 1:
                 raise BadInput.of(name, value, "a whole number from 1", file=run.path / run_files.SIMULATION)
         nodes = nodes or math.ceil(ranks / each)
-    busy = ranks * threads
+    busy, filled = ranks * threads, machines.filled(profile)
     least = math.ceil(busy / int(profile.need("node.cores", "modelled energy").value))
     nodes = nodes or least
     if nodes < least:
         needed = f"{least} or more nodes of {profile.name} for {ranks} ranks x {threads} threads"
         raise BadInput.of("nodes", nodes, needed)
-    filled, cards = machines.filled(profile), nodes if nodes > 1 else 0
-    counts = {"idle_w": nodes, "core_w": busy} | ({"card_w": cards} if cards else {})
+    counts = {"idle_w": nodes, "core_w": busy} | ({"card_w": nodes} if nodes > 1 else {})
     watts, sources = {}, {}
     for name in counts:
         path = f"power.{name.removesuffix('_w')}"
@@ -355,9 +351,9 @@ def sentences(found: Energy) -> list[str]:
 
 def table(found: Energy) -> Table:
     """A row per value with its unit, gross energy first."""
-    rows = [(VALUES[name], value) for name, value in found.values.items()]
-    events = [(f"gross energy per event, {e.definition}", e.gross_uj) for e in found.per_event]
-    events += [(f"net energy per event, {e.definition}", e.net_uj) for e in found.per_event]
+    rows, per = [(VALUES[name], value) for name, value in found.values.items()], "energy per event"
+    events = [(f"gross {per}, {e.definition}", e.gross_uj) for e in found.per_event]
+    events += [(f"net {per}, {e.definition}", e.net_uj) for e in found.per_event]
     columns = {
         Column("what", ""): lambda row: row[0],
         Column("value", "value, and interval of 95 %", found.kind or "", digits=4): lambda row: row[1],
@@ -375,14 +371,10 @@ def details(found: Energy) -> list[str]:
         s = found.sampling
         apart = f"{number(1 / s.interval_s)} Hz, at most {number(s.longest_s)} s apart"
         lines.append(f"sampling: {s.readings} readings, {apart}, cover {percent(s.coverage, 1)}")
-        lines += [
-            f"level {c.level} requires {c.aspect}: {c.needed}; here: {c.found}" for c in found.level.lacking
-        ]
+        for c in found.level.lacking:
+            lines.append(f"level {c.level} requires {c.aspect}: {c.needed}; here: {c.found}")
     if found.model:
-        lines += [
-            f"power of: {found.model['name']}",
-            *(f"  {one}" for one in found.model["sources"].values()),
-        ]
+        lines += [f"power of: {found.model['name']}", *map("  {}".format, found.model["sources"].values())]
     reasons = (value.reason for value in found.values.values())
     return [*lines, *(f"missing: {reason}" for reason in dict.fromkeys(filter(None, reasons)))]
 

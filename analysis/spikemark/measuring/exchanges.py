@@ -76,10 +76,8 @@ def checked(table: pd.DataFrame) -> pd.DataFrame:
         raise BadInput(f"exchanges: {error}") from None
     for name in found.columns[found.isna().any()]:
         raise BadInput(f"{name}: expected a value in every row")
-    times = found[["exchange_s", "barrier_s"]]
-    if not (np.isfinite(times) & (times > 0)).all(axis=None) or (found[["ranks", "nodes", "bytes"]] < 1).any(
-        axis=None
-    ):
+    times, counts = found[["exchange_s", "barrier_s"]], found[["ranks", "nodes", "bytes"]]
+    if not (np.isfinite(times) & (times > 0)).all(axis=None) or (counts < 1).any(axis=None):
         raise BadInput("exchange_s: expected times above 0, of at least one rank, node and byte")
     return found.sort_values([*CURVE, "bytes", "repetition"], ignore_index=True)
 
@@ -170,7 +168,6 @@ class Curve:
 
     @property
     def medians_s(self) -> np.ndarray:
-        """[size]."""
         return np.median(self.times_s, axis=0)
 
     @cached_property

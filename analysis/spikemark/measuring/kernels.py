@@ -4,6 +4,7 @@ Names are `KERNEL/size:N`, times are nanoseconds per item. `spikemark bench` run
 repetitions in random order; a calibration runs it in rounds, on one core and on every core of the nodes.
 """
 
+import contextlib
 import json
 import re
 import subprocess
@@ -22,6 +23,7 @@ from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically
 from spikemark.core.lock import locked
+from spikemark.core.reading import read_text
 from spikemark.launch import Launch, Layout
 from spikemark.launch.process import Finished, started, watch
 from spikemark.machines.profile import Value
@@ -45,9 +47,9 @@ CALIBRATED = (
     rf"^{DRAWN}/size:({'|'.join(map(str, SIZES))})$|^update_[a-z]+_[a-z_]+/size:{BLOCK}$"
     rf"|^collocate/size:{COLLOCATED}$|^{EXTERNAL}/size:{BLOCK}$|^(clock|triad)/"
 )
-#: Writes the times of a copy to a file of its own, named after its node, and ends it when it is ended itself.
-#: (The shell stays, since tests give each program of a launcher the name of its node once.)
-COPY = 'folder=$1; shift; "$@" --benchmark_out="$folder/$(uname -n).$$.json" & trap "kill $!" TERM; wait $!'
+#: Writes the times of a copy to a file of its own, named after its node. (The shell stays, since tests give
+#: each program of a launcher the name of its node once.)
+COPY = 'folder=$1; shift; "$@" --benchmark_out="$folder/$(uname -n).$$.json"; exit $?'
 
 #: Kernel and size -> ns per item.
 Times = dict[tuple[str, int], float]
@@ -64,10 +66,10 @@ def failed(program: str, finished: Finished) -> BenchFailed:
     return BenchFailed(f"{program}: {ended}{finished.reason}")
 
 
-def read_json(program: str, text: str, read: Callable[[Any], Any]) -> Any:
-    """What `read` makes of the JSON that a program wrote. Raises BenchFailed if it cannot."""
+def read_json(program: str, source: str | Path, read: Callable[[Any], Any]) -> Any:
+    """What `read` makes of the JSON that a program printed or wrote. Raises BenchFailed if it cannot."""
     try:
-        return read(json.loads(text))
+        return read(json.loads(source if isinstance(source, str) else read_text(source)))
     except (KeyError, TypeError, ValueError) as error:  # BadInput, too
         reason = f"{type(error).__name__}: {error}"
         raise BenchFailed(f"{program}: exit status 0, but no valid JSON: {reason}") from None
@@ -180,7 +182,7 @@ def bench(out: Path, repetitions_: int = 5, pattern: str = "", min_time_s: float
             errors.seek(0)
             if process.wait():
                 raise failed(program, Finished(process.returncode, "", errors.read()))
-        rows, dropped = read_json(program, file.read_text(), repetitions)
+        rows, dropped = read_json(program, file, repetitions)
         raw = out / f"kernels-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json"
         write_atomically(raw, file.read_text())
     if not len(rows):
@@ -222,31 +224,53 @@ class Round:
 def one_round(number: int, site: Site, seconds: float, folder: Path) -> Round:
     """Round `number` of CALIBRATED, `seconds` per kernel at least; files go to `folder`. Raises BenchFailed.
 
-    First one core, on this host another one in each round; then all cores at once.
+    First one core, on this host another one in each round; then all cores at once, with pinned copies.
     """
     program = [str(places.program("bench_kernels")), f"--benchmark_filter={CALIBRATED}"]
     program += [f"--benchmark_min_time={seconds}", "--benchmark_out_format=json"]
-    cpus = launch.core_threads()
-    pinned = [] if site.allocated else ["taskset", "-c", str(cpus[number % len(cpus)])]
-    alone = _copies([*pinned, *program], site.one_each(), folder / "one-core")
-    every = _copies(program, site.full(), folder / "full-node")
+    if site.allocated:
+        alone = _started(program, site.one_each(), folder / "one-core")
+        every = _started(program, site.full(), folder / "full-node")
+    else:
+        cpus = launch.core_threads()
+        alone = {"": _pinned(program, [cpus[number % len(cpus)]], folder)}
+        every = {"": _pinned(program, cpus, folder)}
     return Round({node: times[0] for node, times in alone.items()}, every)
 
 
-def _copies(program: list[str], layout: Layout, folder: Path) -> dict[str, list[Times]]:
-    """Times of one copy for each rank of a layout, by node."""
+def _started(program: list[str], layout: Layout, folder: Path) -> dict[str, list[Times]]:
+    """One copy for each rank of a layout, by node."""
     folder.mkdir()
     run(["sh", "-c", COPY, "sh", str(folder), *program], layout)
     found: dict[str, list[Times]] = {}
     for file in sorted(folder.iterdir()):
-        rows, dropped = read_json("bench_kernels", file.read_text(), repetitions)
-        if dropped:
-            raise BenchFailed(f"bench_kernels: {dropped[0]}")
-        times = {(row.kernel, row.size): row.ns for row in rows.itertuples()}
-        found.setdefault(file.name.rsplit(".", 2)[0], []).append(times)
+        found.setdefault(file.name.rsplit(".", 2)[0], []).append(_times(file))
     if (copies := sum(map(len, found.values()))) != layout.ranks:
         raise BenchFailed(f"bench_kernels: {copies} of {layout.ranks} copies left times in {folder}")
     return found
+
+
+def _pinned(program: list[str], cpus: list[int], folder: Path) -> list[Times]:
+    """One copy pinned to each of `cpus` of this host, all at the same time; ends them when interrupted."""
+    files = [folder / f"kernels-{cpu}.json" for cpu in cpus]
+    with contextlib.ExitStack() as stack:
+        copies = []
+        for cpu, file in zip(cpus, files, strict=True):
+            command = ["taskset", "-c", str(cpu), *program, f"--benchmark_out={file}"]
+            streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+            copies.append(stack.enter_context(started(command, **streams)))
+        errors = [copy.communicate()[1] for copy in copies]
+    for copy, text in zip(copies, errors, strict=True):
+        if copy.returncode:
+            raise failed(program[0], Finished(copy.returncode, "", text))
+    return [_times(file) for file in files]
+
+
+def _times(file: Path) -> Times:
+    rows, dropped = read_json("bench_kernels", file, repetitions)
+    if dropped:
+        raise BenchFailed(f"bench_kernels: {dropped[0]}")
+    return {(row.kernel, row.size): row.ns for row in rows.itertuples()}
 
 
 def values(rounds: list[Round]) -> dict[str, Value]:

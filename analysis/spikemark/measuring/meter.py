@@ -40,7 +40,6 @@ class Timeline(NamedTuple):
 
     @property
     def duration_s(self) -> float:
-        """Of the measured part."""
         return self.measured[1] - self.measured[0]
 
     @property
@@ -54,7 +53,6 @@ class Timeline(NamedTuple):
         return (self.idle_before or self.measured)[0], self.measured[1]
 
     def moved(self, seconds: float) -> "Timeline":
-        """The timeline moved to so many seconds later."""
         return Timeline(*(span and (span[0] + seconds, span[1] + seconds) for span in self))
 
 
@@ -94,7 +92,6 @@ class Source:
 
     @cached_property
     def trace(self) -> Trace:
-        """All channels together."""
         return power.total(list(self.traces.values()))
 
 

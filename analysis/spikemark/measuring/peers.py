@@ -209,7 +209,6 @@ class Comparison:
 
     @property
     def complaints(self) -> list[str]:
-        """A line for each failure and refusal."""
         words = (f"{name}, {counted(n, 'thread')}: {why}" for (name, n), why in self.refused.items())
         return [*self.failed, *words]
 
@@ -231,16 +230,14 @@ def compare(
     with locked(folder):
         write_json(folder / "description.json", description)
         for done, trial in enumerate(trials):
-            progress(
-                done / len(trials), f"{trial.program.name}, {trial.threads} threads, round {trial.round}"
-            )
-            path = folder / "runs" / f"{trial.id}.json"
-            if not path.is_file() and trial.program.name not in refused:
+            name, path = trial.program.name, folder / "runs" / f"{trial.id}.json"
+            progress(done / len(trials), f"{name}, {trial.threads} threads, round {trial.round}")
+            if not path.is_file() and name not in refused:
                 try:
                     write_json(path, _measured(trial, experiment, folder, conditions, busy).model_dump())
                 except RunFailed as reason:
-                    failed.append(f"{trial.program.name}, round {trial.round}, failed: {reason}")
-                    refused |= {trial.program.name} if isinstance(reason, _Refused) else set()
+                    failed.append(f"{name}, round {trial.round}, failed: {reason}")
+                    refused |= {name} if isinstance(reason, _Refused) else set()
             if path.is_file():
                 rows.append(_row(trial, path))
         table = _with_events(pd.DataFrame(rows, columns=COLUMNS))

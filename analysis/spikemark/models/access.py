@@ -22,20 +22,17 @@ BLOCK = 1 << 22  # most numbers in memory while adding up over virtual processes
 
 def p(sources: float, synapses: float) -> float:
     """Probability that a source has one of `synapses` drawn uniformly from `sources` neurons (eq 13)."""
-    if sources < 1 or synapses < 0:
-        raise BadInput(f"sources={sources}, synapses={synapses}: at least 1 source and 0 synapses")
-    return -math.expm1(synapses * _log_miss(sources))
+    missed = math.log1p(-1 / sources) if sources > 1 else pools.CERTAIN  # ln(1 - 1/N), by one draw
+    return -math.expm1(synapses * missed)
 
 
 def f_conventional(neurons_per_rank: float, indegree: float, ranks: int, threads: int) -> float:
     """Share of irregular accesses with round-robin placement, M T p / K (eqs 13-14).
 
-    `neurons_per_rank` N_M, `indegree` K of all synapses, `ranks` M, `threads` T of one rank. Raises BadInput
-    for values the network cannot have.
+    `neurons_per_rank` N_M, `indegree` K of all synapses, `ranks` M, `threads` T of one rank.
     """
-    _check(neurons_per_rank, ranks, threads, indegree)
-    n_thread = neurons_per_rank / threads
-    return ranks * threads * p(neurons_per_rank * ranks, indegree * n_thread) / indegree
+    lists = ranks * threads * p(neurons_per_rank * ranks, indegree * neurons_per_rank / threads)
+    return lists / indegree
 
 
 def f_structure_aware(
@@ -43,29 +40,17 @@ def f_structure_aware(
 ) -> float:
     """Share of irregular accesses with one area per rank, (T p_intra + T (M - 1) p_inter) / K (eqs 15-17).
 
-    With one rank there are no other areas, and `indegree_inter` must be 0. Raises BadInput as f_conventional.
+    With one rank there are no other areas, and `indegree_inter` does not count.
     """
-    indegree = indegree_intra + indegree_inter
-    _check(neurons_per_rank, ranks, threads, indegree)
-    if min(indegree_intra, indegree_inter) < 0 or (ranks == 1 and indegree_inter):
-        raise BadInput(
-            f"indegree_inter={indegree_inter}, ranks={ranks}: needs a second rank, and is not negative"
-        )
-    n_thread = neurons_per_rank / threads
-    near = threads * p(neurons_per_rank, indegree_intra * n_thread)
-    others = (ranks - 1) * neurons_per_rank
-    far = threads * (ranks - 1) * p(others, indegree_inter * n_thread) if ranks > 1 else 0.0
-    return (near + far) / indegree
+    n_thread, others = neurons_per_rank / threads, max(1, (ranks - 1) * neurons_per_rank)
+    near, far = p(neurons_per_rank, indegree_intra * n_thread), p(others, indegree_inter * n_thread)
+    return threads * (near + (ranks - 1) * far) / (indegree_intra + indegree_inter)
 
 
-def reduction(
-    neurons_per_rank: float, indegree_intra: float, indegree_inter: float, ranks: int, threads: int
-) -> float:
+def reduction(neurons_per_rank: float, intra: float, inter: float, ranks: int, threads: int) -> float:
     """1 - f_struct / f_conv: the share of irregular accesses that the structure-aware schedule saves."""
-    conventional = f_conventional(neurons_per_rank, indegree_intra + indegree_inter, ranks, threads)
-    return (
-        1 - f_structure_aware(neurons_per_rank, indegree_intra, indegree_inter, ranks, threads) / conventional
-    )
+    conventional = f_conventional(neurons_per_rank, intra + inter, ranks, threads)
+    return 1 - f_structure_aware(neurons_per_rank, intra, inter, ranks, threads) / conventional
 
 
 @dataclass(frozen=True)
@@ -73,7 +58,6 @@ class Access:
     """Expected irregular access of a network on its ranks, as means over all networks that may be drawn."""
 
     ratio: float | None  # first accesses per synaptic event; None if no spike meets a synapse
-    ratio_by_lane: dict[str, float]  # the lanes' parts of it, over the events of all lanes
     lists: float  # lists that hold at least one synapse, whole network
     possible_lists: int  # lists that would, were in-degrees unlimited
     out_degree: np.ndarray  # [population], synapses one neuron's spike visits
@@ -119,16 +103,15 @@ def expected(
             f" {populations[misses.row[lost][0]].name!r} to {populations[misses.col[lost][0]].name!r};"
             " every one needs a lane"
         )
-    by_lane, possible = {}, 0
-    for name, held in pairs.items():
+    lists, possible = np.zeros(len(local)), 0
+    for held in pairs.values():
         inside = held[areas[misses.row], areas[misses.col]]
         entries = misses.data[inside], (misses.row[inside], misses.col[inside])
-        by_lane[name], reached = _lists(sparse.coo_array(entries, misses.shape).tocsr(), local)
+        found, reached = _lists(sparse.coo_array(entries, misses.shape).tocsr(), local)
+        lists += found
         possible += int(sizes @ reached)
-    lists = sum(by_lane.values())
     return Access(
         ratio=float(weights @ lists) / events if events else None,
-        ratio_by_lane={name: float(weights @ part) / events for name, part in by_lane.items() if events},
         lists=float(sizes @ lists),
         possible_lists=possible,
         out_degree=out_degree,
@@ -147,17 +130,3 @@ def _lists(misses: sparse.csr_array, local: np.ndarray) -> tuple[np.ndarray, np.
         found -= np.expm1(miss).sum(axis=1)
         reached += (miss < 0).sum(axis=1)
     return found, reached
-
-
-def _log_miss(sources: float) -> float:
-    """ln(1 - 1/N): log probability that one draw from N neurons misses a given one."""
-    return math.log1p(-1 / sources) if sources > 1 else pools.CERTAIN
-
-
-def _check(neurons_per_rank: float, ranks: int, threads: int, indegree: float) -> None:
-    least = {"neurons_per_rank": neurons_per_rank, "ranks": ranks, "threads": threads}
-    for name, value in least.items():
-        if value < 1:
-            raise BadInput.of(name, value, "at least 1")
-    if indegree <= 0:
-        raise BadInput.of("indegree", indegree, "above 0")

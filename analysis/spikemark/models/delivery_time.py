@@ -29,11 +29,6 @@ class Times:
         """Time in s for `counts` [point, (n_first, n_synapses, n_spikes)]."""
         return np.asarray(counts, dtype=float) @ [self.first, self.next, self.spike or 0.0]
 
-    @property
-    def enter(self) -> float:
-        """Time of a spike that enters a list, t_first + t_spike."""
-        return self.first + (self.spike or 0.0)
-
 
 def fit(counts: np.ndarray, seconds: np.ndarray) -> Times:
     """The times that fit points best: `counts` [point, (n_first, n_synapses, n_spikes)], `seconds` [point].

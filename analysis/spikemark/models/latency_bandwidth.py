@@ -53,7 +53,6 @@ class LatencyBandwidth:
 
     sizes: np.ndarray  # [size], bytes, ascending
     pieces: list[Piece]
-    relative_error: float  # root mean square over sizes and repetitions, without outliers
     repetitions: int
     resampled: list[list[tuple[int, float, float]]]  # per resample, per piece: place of its first size, line
 
@@ -63,16 +62,18 @@ class LatencyBandwidth:
     ) -> "LatencyBandwidth":
         """Fit `times_s` [repetition, size] in seconds at `sizes` [size] in bytes.
 
-        Raises BadInput for fewer than 3 sizes, sizes that do not ascend, and times that are not above 0.
+        Sizes ascend, three or more. Raises BadInput for times that are not above 0.
         """
-        sizes, times = _checked(sizes, times_s)
+        sizes, times = np.asarray(sizes, dtype=np.float64), np.asarray(times_s, dtype=np.float64)
+        if not ((times > 0) & np.isfinite(times)).all():
+            raise BadInput("times: seconds above 0")
         times = _drawn_in(times)
-        starts, lines, error = _best(sizes, times)
+        starts, lines = _best(sizes, times)
         repetitions, generator = len(times), np.random.default_rng(seed)
         free, fixed = [], []
         for _ in range(resamples if repetitions > 1 else 0):
             drawn = times[generator.integers(repetitions, size=repetitions)]
-            theirs, found, _ = _best(sizes, drawn)
+            theirs, found = _best(sizes, drawn)
             free.append([(start, *line) for start, line in zip(theirs, found, strict=True)])
             fixed.append(_Segments(sizes, drawn).lines(starts))
         half = _widening(repetitions) * np.std(fixed, axis=0) if fixed else np.full_like(lines, None)
@@ -81,7 +82,7 @@ class LatencyBandwidth:
             parts = zip(line.tolist(), h.tolist() if fixed else (None, None), ("s", "s/B"), strict=True)
             parts = [with_half(value, part, unit, "modelled") for value, part, unit in parts]
             pieces.append(Piece(int(sizes[first]), int(sizes[last]), *parts))
-        return cls(sizes, pieces, error, repetitions, free)
+        return cls(sizes, pieces, repetitions, free)
 
     def predict(self, size: float) -> Quantity:
         """Time in s of an exchange of `size` bytes; between two pieces, that of the nearer one by log(size).
@@ -147,18 +148,18 @@ def _partitions(count: int) -> list[tuple[np.ndarray, np.ndarray]]:
     return found
 
 
-def _best(sizes: np.ndarray, times: np.ndarray) -> tuple[list[int], np.ndarray, float]:
-    """Places of the pieces' first sizes, their lines [piece, alpha or beta], and the relative error."""
+def _best(sizes: np.ndarray, times: np.ndarray) -> tuple[list[int], np.ndarray]:
+    """Places of the pieces' first sizes, and their lines [piece, alpha or beta]."""
     segments, number = _Segments(sizes, times), times.size
-    best = np.inf, [], 0.0
+    best = np.inf, []
     for firsts, lasts in _partitions(len(sizes)):
         squares = segments.squares[firsts, lasts].sum(axis=1)
         way = int(squares.argmin())
         parameters = 3 * firsts.shape[1] - 1
         criterion = number * np.log(squares[way] / number + RESOLUTION**2) + parameters * np.log(number)
         if criterion < best[0]:
-            best = criterion, firsts[way].tolist(), float(np.sqrt(squares[way] / number))
-    return best[1], segments.lines(best[1]), best[2]
+            best = criterion, firsts[way].tolist()
+    return best[1], segments.lines(best[1])
 
 
 def _widening(repetitions: int) -> float:
@@ -171,16 +172,3 @@ def _drawn_in(times: np.ndarray) -> np.ndarray:
     median = np.median(times, axis=0)
     limit = OUTLYING * 1.4826 * np.median(abs(times / median - 1)) + RESOLUTION
     return np.clip(times, median * max(1 - limit, RESOLUTION), median * (1 + limit))
-
-
-def _checked(sizes: np.ndarray, times_s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    sizes, times = np.asarray(sizes, dtype=np.float64), np.asarray(times_s, dtype=np.float64)
-    if sizes.ndim != 1 or len(sizes) < FEWEST:
-        raise BadInput(f"sizes of shape {list(sizes.shape)}: at least {FEWEST} sizes are needed for a fit")
-    if not (sizes[0] > 0 and (np.diff(sizes) > 0).all() and np.isfinite(sizes[-1])):
-        raise BadInput("sizes: bytes above 0, ascending")
-    if times.ndim != 2 or times.shape[1] != len(sizes) or not len(times):
-        raise BadInput(f"times of shape {list(times.shape)}: expected [repetition, {len(sizes)} sizes]")
-    if not ((times > 0) & np.isfinite(times)).all():
-        raise BadInput("times: seconds above 0")
-    return sizes, times

@@ -8,11 +8,8 @@ would be late together. Every phase is scaled by what the two ranks have to do i
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import chdtri
 
 from spikemark.quantities.quantity import student
-
-from .order_statistics import expected_maximum
 
 
 @dataclass(frozen=True)
@@ -58,25 +55,6 @@ def _over(work: np.ndarray, own: np.ndarray) -> np.ndarray:
     return np.divide(work, own, out=np.ones_like(own), where=own > 0)
 
 
-def _scaled(mean_s: np.ndarray, timed: np.ndarray, work: np.ndarray) -> np.ndarray:
-    """Mean times of the timed ranks, [row], if they had the mean work of all ranks."""
-    return (mean_s * _over(work.mean(axis=0), work[timed])).sum(axis=1)
-
-
-def slower(mean_s: np.ndarray, timed: np.ndarray, work: np.ndarray) -> float:
-    """How much slower than the slowest timed rank the slowest of all may be, as a share of the mean time.
-
-    Of few ranks that were timed, the slowest is seldom the slowest of all, and resampling never exceeds it.
-    The spread of the scaled times has an upper limit (97.5 %, chi-square of normal times); so many ranks of
-    that spread have the expected maximum. 0 where all ranks were timed, or only one of several.
-    """
-    rows, ranks, total = len(timed), len(work), _scaled(mean_s, timed, work)
-    if rows in (1, ranks) or not total.any():
-        return 0.0
-    limit = total.std(ddof=1) * np.sqrt((rows - 1) / chdtri(rows - 1, 0.975))
-    return float(max(limit * expected_maximum(ranks) - (total.max() - total.mean()), 0.0) / total.mean())
-
-
 def doubt(mean_s: np.ndarray, timed: np.ndarray, work: np.ndarray) -> float | None:
     """Half of the 95 % interval of the mean over all ranks that comes from timing only some, over that mean.
 
@@ -84,7 +62,8 @@ def doubt(mean_s: np.ndarray, timed: np.ndarray, work: np.ndarray) -> float | No
     is left of their spread is the error of a row as a whole. None where one of several ranks was timed, since
     it does not show how ranks differ; 0 where all were.
     """
-    rows, ranks, total = len(timed), len(work), _scaled(mean_s, timed, work)
+    rows, ranks = len(timed), len(work)
+    total = (mean_s * _over(work.mean(axis=0), work[timed])).sum(axis=1)  # with the mean work of all ranks
     if rows == 1 < ranks:
         return None
     if rows == ranks or not total.any():  # a phase that there is none of

@@ -1,12 +1,10 @@
 """Serial correlation of cycle times: why lumping D cycles gains less than 1 / sqrt(D).
 
-Lags are in cycles, autocorrelations without unit. Functions that take `compute` [rank, cycle] in s raise
-BadInput for another shape; a rank whose times do not vary has no autocorrelation, the result is NaN.
+Lags are in cycles, autocorrelations without unit, `compute` [rank, cycle] in s. A rank whose times do not
+vary has no autocorrelation, the result is NaN.
 """
 
 import numpy as np
-
-from spikemark.core.errors import BadInput
 
 from . import statistics
 
@@ -19,8 +17,6 @@ def pooled_autocorrelation(compute: np.ndarray, max_lag: int | None = None) -> n
     array = statistics.times(compute)
     n = array.shape[-1]
     max_lag = n - 1 if max_lag is None else max_lag
-    if not 0 <= max_lag < n:
-        raise BadInput.of("max_lag", max_lag, f"0 to {n - 1}, one less than the cycles")
     deviation = array - array.mean(axis=-1, keepdims=True)
     size = 1 << (n + max_lag - 1).bit_length()  # padding against wrap-around
     spectrum = (np.abs(np.fft.rfft(deviation, size)) ** 2).mean(axis=0)
@@ -37,8 +33,6 @@ def integrated_time(rho: np.ndarray, c: float = 5.0) -> float:
     last lag. Never below a hundredth of a cycle, so that a sample size can be divided by it.
     """
     rho = np.asarray(rho, dtype=np.float64)
-    if rho.ndim != 1 or rho.size == 0:
-        raise BadInput(f"autocorrelation of shape {list(rho.shape)}: expected [lag], starting at lag 0")
     if np.isnan(rho).any():
         return float("nan")
     tau = 2 * np.cumsum(rho) - 1
@@ -52,9 +46,6 @@ def lumped_cv_ratio(rho: np.ndarray, window: int) -> float:
 
     sqrt((1 + 2 sum_{k<D} (1 - k/D) rho_k) / D): L26 eq 7, 1 / sqrt(D), where all rho_k vanish for k > 0.
     """
-    rho = np.asarray(rho, dtype=np.float64)
-    if not 1 <= window <= rho.size:
-        raise BadInput.of("window", window, f"1 to {rho.size}, the number of lags known")
     k = np.arange(1, window)
-    variance = 1 + 2 * np.sum((1 - k / window) * rho[1:window])
+    variance = 1 + 2 * np.sum((1 - k / window) * np.asarray(rho, dtype=np.float64)[1:window])
     return float(np.sqrt(max(variance, 0.0) / window))

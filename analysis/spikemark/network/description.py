@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -47,8 +48,19 @@ def integer(least: int, most: int) -> Any:
     return Annotated[int, Field(ge=least, le=most)]
 
 
+def not_tiny(least: float) -> AfterValidator:
+    """Refuses numbers of a smaller magnitude that are not 0."""
+
+    def check(number: float) -> float:
+        if 0 < abs(number) < least:
+            raise ValueError(f"expected 0, or at least {least:g} in magnitude")
+        return number
+
+    return AfterValidator(check)
+
+
 Milliseconds, Spread, Rate = number(1e-6, MOST_MS), number(0, MOST_MS), number(0, MOST_HZ)
-Magnitude, Sd = number(-MOST_WEIGHT, MOST_WEIGHT), number(0, MOST_WEIGHT)
+Magnitude = Annotated[number(-MOST_WEIGHT, MOST_WEIGHT), not_tiny(LEAST_WEIGHT)]
 Names = str | list[str]
 Wire = Literal["compact", "aer12"]
 
@@ -142,14 +154,8 @@ class Population(Known):
 class Indegree(Known):
     """A number of synapses that every neuron draws for itself."""
 
-    mean: number(0, MOST_RANDOM)
+    mean: Annotated[number(0, MOST_RANDOM), not_tiny(LEAST_RANDOM)]
     distribution: Literal["poisson"] = "poisson"
-
-    @model_validator(mode="after")
-    def _not_tiny(self) -> "Indegree":
-        if 0 < self.mean < LEAST_RANDOM:
-            raise ValueError(f"mean={self.mean:g}: 0, or a number from {LEAST_RANDOM:g} to {MOST_RANDOM:g}")
-        return self
 
 
 class Delay(Known):
@@ -206,13 +212,11 @@ class Weight(Known):
     """Weights of a projection; with `classes` 0 every synapse has one of its own."""
 
     mean: Magnitude
-    sd: Sd = 0.0
-    classes: integer(0, 4096) = 32
+    sd: number(0, MOST_WEIGHT) = 0.0
+    classes: Literal[0] | integer(2, 4096) = 32
 
     @model_validator(mode="after")
     def _of_one_sign(self) -> "Weight":
-        if self.classes == 1:
-            raise ValueError("classes=1: 0, or an integer from 2 to 4096")
         if self.own and self.sd > abs(self.mean) / 3:
             raise ValueError(f"sd={self.sd:g}: at most {abs(self.mean) / 3:g}, a third of the mean")
         if self.furthest > abs(self.mean):
@@ -387,13 +391,10 @@ class Network(Known):
         if not any(p.size for p in self.populations):
             yield "network.populations: no neurons"
         for i, population in enumerate(self.populations):
-            events, external = 1e-3 * population.outside_hz * step, population.external
-            at = f"network.populations.{i}.external"
+            events = 1e-3 * population.outside_hz * step
             if events and not LEAST_EVENTS <= events <= MOST_EVENTS:
-                allowed = f"0, or {LEAST_EVENTS:g} to {MOST_EVENTS} events per neuron and step"
-                yield f"{at}.rate_hz={external.rate_hz:g}: {allowed}"
-            if external and 0 < abs(external.weight) < LEAST_WEIGHT:
-                yield f"{at}.weight={external.weight:g}: 0, or at least {LEAST_WEIGHT:g} in magnitude"
+                at = f"network.populations.{i}.external.rate_hz={population.external.rate_hz:g}"
+                yield f"{at}: 0, or {LEAST_EVENTS:g} to {MOST_EVENTS} events per neuron and step"
         for i, p in enumerate(self.projections):
             at = f"network.projections.{i}"
             for name in (*p.sources, p.target):
@@ -402,8 +403,6 @@ class Network(Known):
                     return
             if p.most_synapses and not any(self.populations[self.numbers[n]].size for n in p.sources):
                 yield f"{at}: indegree={p.synapses:g}; expected 0, its sources are empty"
-            if 0 < abs(p.weights.mean) < LEAST_WEIGHT:
-                yield f"{at}.weight={p.weights.mean:g}: 0, or at least {LEAST_WEIGHT:g} in magnitude"
             try:
                 p.delay.steps(step)
             except ValueError as wrong:

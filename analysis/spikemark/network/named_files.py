@@ -65,12 +65,12 @@ def with_content(description: dict[str, Any]) -> dict[str, Any]:
 
     Raises BadInput where a file cannot be read.
     """
-    return _changed(description, lambda field, file: digest(Path(file)) if _is_known(field, file) else file)
 
+    def said(field: str, file: str) -> str:
+        # records from before copies of the files of exchanges have names that lead nowhere
+        return digest(Path(file)) if field == PLACEMENT or Path(file).is_absolute() else file
 
-def _is_known(field: str, file: str) -> bool:
-    """Records from before copies of the files of exchanges have names that lead nowhere."""
-    return field == PLACEMENT or Path(file).is_absolute()
+    return _changed(description, said)
 
 
 def digest(path: Path) -> str:
@@ -105,19 +105,17 @@ def _changed(description: Any, change: Change) -> Any:
     """The description with other paths of its files; itself where it names none."""
     if not isinstance(description, dict):
         return description
-    found = dict(description)
-    placement, exchange = description.get(PLACEMENT), description.get("exchange")
-    if isinstance(placement, dict) and isinstance(placement.get("file"), str):
-        found[PLACEMENT] = placement | {"file": change(PLACEMENT, placement["file"])}
+
+    def of(part: Any, *fields: str) -> Any:
+        if not isinstance(part, dict):
+            return part
+        named = {f: part[f] for f in fields if isinstance(part.get(f), str)}
+        return part | {f: change(PLACEMENT if f == "file" else f, file) for f, file in named.items()}
+
+    exchange, found = description.get("exchange"), dict(description)
+    if PLACEMENT in description:
+        found[PLACEMENT] = of(description[PLACEMENT], "file")
     if isinstance(exchange, dict):
-        found["exchange"] = {lane: _choice(choice, change) for lane, choice in exchange.items()}
-        if "name" in exchange:
-            found["exchange"] = _choice(exchange, change)
+        by_lane = {lane: of(choice, *OF_EXCHANGES) for lane, choice in exchange.items()}
+        found["exchange"] = of(exchange, *OF_EXCHANGES) if "name" in exchange else by_lane
     return description if found == description else found
-
-
-def _choice(choice: Any, change: Change) -> Any:
-    """The choice of an exchange with other paths of its files."""
-    if not isinstance(choice, dict):
-        return choice
-    return choice | {f: change(f, choice[f]) for f in OF_EXCHANGES if isinstance(choice.get(f), str)}

@@ -268,7 +268,6 @@ def parts(run: Run, costs: Array) -> Array:
 class Prediction:
     """Draws of seconds per simulated second, each (targets, N); `noise`, a run's own scatter, is a factor."""
 
-    targets: tuple[Run, ...]
     kernel: Array
     exchange: Array
     noise: Array
@@ -362,7 +361,7 @@ def predicted(targets: Sequence[Run], anchors: Sequence[Run], spread: Spreads) -
         noise.append(np.exp(np.hypot(SCATTER, run.sd) * scatter))
     kernel, exchange = np.swapaxes(found, 0, 1)
     differs = tuple(differences(a, b) for a, b in zip(targets, nearest, strict=True))
-    return Prediction(tuple(targets), kernel, exchange, np.array(noise), record.inputs, nearest, differs)
+    return Prediction(kernel, exchange, np.array(noise), record.inputs, nearest, differs)
 
 
 FAR = {"machine": 4, "platform": 4, "network": 4, "variant": 2, "version": 1, "simulator": 9}

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from spikemark.core.yaml_file import YAML
-from spikemark.machines.parts import Machine
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, integer, number
 
 from . import anchors, draws
 from .draws import Draws
-from .search import SURE, Found, Option
+from .search import SURE, Found, Option, stated
 
 Sides = Sequence[tuple[Option, int]]
 Screen = tuple[list[str], Table, list[str]]  # sentences, a table, and lines below it
@@ -58,22 +57,14 @@ def interval(values: Draws | float | None, digits: int = 2) -> str:
     """Median and 95 % interval, such as `10 (5.0-20)`; one number where nothing is uncertain."""
     if values is None:
         return "unknown"
-    middle = short(float(np.median(values)), digits)
-    sure = np.ndim(values) == 0 or np.ptp(values) <= 1e-9 * abs(np.median(values))
-    return middle if sure else f"{middle} ({span(values, digits)})"
+    middle = float(np.median(values))
+    sure = np.ndim(values) == 0 or np.ptp(values) <= 1e-9 * abs(middle)
+    return short(middle, digits) + f" ({span(values, digits)})" * (not sure)
 
 
 def chance(share: float) -> str:
     """A share of draws as per cent, without more than they show."""
     return "under 1 %" if 0 < share < 0.01 else "over 99 %" if 0.99 < share < 1 else f"{100 * share:.0f} %"
-
-
-def quantity(values: Draws | float | None, unit: str) -> dict[str, Any] | None:
-    """The same for JSON."""
-    if values is None:
-        return None
-    middle, low, high = draws.interval(np.broadcast_to(values, draws.N))
-    return {"value": middle, "interval": [low, high], "unit": unit, "kind": "modelled"}
 
 
 def decides(result: Draws, inputs: dict[str, Draws], most: int = 2) -> list[tuple[str, float]]:
@@ -110,8 +101,7 @@ def next_step(sides: Sides, result: Draws, inputs: dict[str, Draws]) -> list[str
 
     `sides`: the options in the result, and the power (1 or -1 of a ratio) of their times.
     """
-    top = decides(result, inputs, 1)
-    if not top:
+    if not (top := decides(result, inputs, 1)):
         return []
     name, tried = top[0][0], []
     if name.startswith("error/"):
@@ -126,7 +116,7 @@ def next_step(sides: Sides, result: Draws, inputs: dict[str, Draws]) -> list[str
         command = "spikemark anchor --help"
     else:
         machine, _, path = name.partition("/")
-        start, command = next((text, cmd) for key, text, cmd in ADVICE if path.startswith(key) or not key)
+        start, command = next((text, cmd) for key, text, cmd in ADVICE if path.startswith(key))
         what = start.format(sides[0][0].machine.name if name.startswith("model/") else machine)
         known = without(result, inputs[name])
     narrows = width(known) <= LITTLE * width(result)
@@ -135,9 +125,9 @@ def next_step(sides: Sides, result: Draws, inputs: dict[str, Draws]) -> list[str
 
 def anchor_line(option: Option) -> str:
     """What the times rest on."""
-    near, machine = option.near, option.machine
+    near = option.near
     if near is None:
-        kinds = [v.kind for path, v in machine.values.items() if "kernels.full_node.t_next" in path]
+        kinds = [v.kind for path, v in option.machine.values.items() if "kernels.full_node.t_next" in path]
         origin = "measured there" if kinds[:1] == ["measured"] else "assumed from a calibrated machine"
         return f"Times are the mini-app's, modelled; kernel times are {origin}."
     whose = "your run" if near in option.own else "published"
@@ -148,13 +138,13 @@ def anchor_line(option: Option) -> str:
 
 def about(sides: Sides, result: Draws, inputs: dict[str, Draws]) -> list[str]:
     """Lines behind the table: anchor, what decides, next, and where a network does not fit into a node."""
-    nearest = min((option for option, _ in sides), key=lambda option: len(option.differs))
     shares: dict[str, float] = {}
     for name, share in decides(result, inputs, 8):
         shares[words_of(name)] = shares.get(words_of(name), 0.0) + share
     top = sorted(shares.items(), key=lambda one: -one[1])[:2]
-    decided = [f"Decides: {', '.join(f'{name} ({chance(share)})' for name, share in top)}."] if top else []
-    lines = [anchor_line(nearest), *decided, *next_step(sides, result, inputs)]
+    lines = [anchor_line(min((option for option, _ in sides), key=lambda option: len(option.differs)))]
+    lines += [f"Decides: {', '.join(f'{name} ({chance(share)})' for name, share in top)}."] if top else []
+    lines += next_step(sides, result, inputs)
     if len(sides) == 1 and sides[0][0].fits is False:
         lines.append(f"A node needs {number(sides[0][0].node_gb)} GB, more than it has.")
     return lines
@@ -163,6 +153,16 @@ def about(sides: Sides, result: Draws, inputs: dict[str, Draws]) -> list[str]:
 def goal(target: float) -> str:
     """A target in words."""
     return "real time" if target == 1 else f"real-time factor {short(target)}"
+
+
+def simulator(option: Option) -> str:
+    """Whose times these are."""
+    return "the mini-app" if option.run is None else option.run.simulator
+
+
+def capital(text: str) -> str:
+    """The start of a sentence."""
+    return text[:1].upper() + text[1:]
 
 
 def rows(cells: dict[str, Callable[[Any], str]], options: dict[str, Any]) -> list[dict[str, str]]:
@@ -176,10 +176,9 @@ def rows(cells: dict[str, Callable[[Any], str]], options: dict[str, Any]) -> lis
 def predicted(options: Sequence[Option]) -> Screen:
     """Sentence, table and lines of one cell, or of several numbers of ranks or nodes."""
     first = options[0]
-    who = "The mini-app" if first.run is None else first.run.simulator
     sentence = (
-        f"{who} would take {interval(first.rtf)} times real time for {first.question.title} on"
-        f" {counted(first.nodes, 'node')} of {first.machine.name}."
+        f"{capital(simulator(first))} would take {interval(first.rtf)} times real time for"
+        f" {first.question.title} on {counted(first.nodes, 'node')} of {first.machine.name}."
     )
     cells = {HEADS.get(name, name): lambda o, name=name: interval(o.parts[name]) for name in first.parts}
     cells |= {
@@ -220,10 +219,8 @@ def advised(found: Found, target: float | None) -> Screen:
             lines = ["Cycle times tell what a schedule would save: --times DIR (spikemark import --help)"]
     if target is not None:
         sure = "no number of nodes" if found.sure is None else counted(found.sure.nodes, "node")
-        sentences.append(
-            f"It reaches {goal(target)} in {chance(best.reaches(target))} of the draws;"
-            f" {sure} would in {chance(SURE)}."
-        )
+        reached = f"It reaches {goal(target)} in {chance(best.reaches(target))} of the draws"
+        sentences.append(f"{reached}; {sure} would in {chance(SURE)}.")
     cells = {
         "schedule": lambda o: f"{o.way['schedule']}{' (bound)' * (o.way.get('from') == 'bound')}",
         "placement": lambda o: o.way.get("placement", ""), "D": lambda o: str(o.way.get("delay_ratio") or ""),
@@ -231,8 +228,10 @@ def advised(found: Found, target: float | None) -> Screen:
         "real-time factor": lambda o: interval(o.rtf), "over the first": lambda o: interval(o.rtf / best.rtf),
         "µJ per event": lambda o: interval(o.energy_uj),
     }  # fmt: skip
-    columns = [Column(head, head) for head in cells if best.run is None or head != "placement"]
-    table = Table(columns, [{head: text(one) for head, text in cells.items()} for one in found.options])
+    columns = {
+        Column(name, name): cell for name, cell in cells.items() if best.run is None or name != "placement"
+    }
+    table = Table.of(columns, found.options)
     return sentences, table, about([(best, 1)], best.rtf, best.inputs) + lines
 
 
@@ -260,13 +259,8 @@ def command(best: Option) -> str:
         file, writes = Path("run.json"), ["spikemark", "preset", *file]
     elif file.suffix in YAML:
         file, writes = file.with_name(f"{file.name}.json"), ["python3", "-c", AS_JSON, str(file)]
-    words = [
-        "mpirun",
-        "-n",
-        best.ranks,
-        "--map-by",
-        f"ppr:{-(-best.ranks // best.nodes)}:node:PE={best.threads}",
-    ]
+    each = -(-best.ranks // best.nodes)
+    words = ["mpirun", "-n", best.ranks, "--map-by", f"ppr:{each}:node:PE={best.threads}"]
     words += ["miniapp", file, "--out", "out/advice"]
     for name, value in best.way.items():
         if value is not None:
@@ -303,21 +297,23 @@ def compared(
         apart = "" if max(faster, 1 - faster) >= TOLD else ": not told apart"
         table.append({"what": f"{name} over {first}", name: f"{interval(ratio)}{apart}"})
     if any(one.reaches(target) >= LEAST for one in best.values()):
+        sure = {name: found.sure and str(found.sure.nodes) for name, found in by_machine.items()}
         table += rows({f"{goal(target)}, of the draws": lambda o: chance(o.reaches(target))}, best)
-        table += rows({f"nodes for {chance(SURE)} of them":
-                       lambda f: "none" if f.sure is None else str(f.sure.nodes)}, by_machine)  # fmt: skip
-    cells: dict[str, Callable[[Option], str]] = {
-        PER_EVENT: lambda o: interval(o.energy_uj),
-        "power (kW)": lambda o: (
-            interval(None if o.power_w is None else 1e-3 * o.power_w)
-            + ", as offered" * (o.power_w is not None and _offered(o, "watts") is not None)
-        ),
-    }
-    if any(_price(one) for one in best.values()):
-        cells["price (EUR)"] = lambda o: "unknown" if _price(o) is None else integer(_price(o))
+        table += rows({f"nodes for {chance(SURE)} of them": lambda nodes: nodes or "none"}, sure)
+
+    def kilowatt(option: Option) -> Draws | None:
+        return None if option.power_w is None else 1e-3 * option.power_w
+
+    def power(option: Option) -> str:
+        offered = option.power_w is not None and stated(option.machine, "offer.watts") is not None
+        return interval(kilowatt(option)) + ", as offered" * offered
+
+    cells = {PER_EVENT: lambda o: interval(o.energy_uj), "power (kW)": power}
+    if any(price(one) for one in best.values()):
+        cells["price (EUR)"] = lambda o: "unknown" if price(o) is None else integer(price(o))
     if price_kwh is not None:
         cells[f"energy, {years:g} years of {hours:g} h (EUR)"] = lambda o: interval(
-            None if o.power_w is None else 1e-3 * o.power_w * years * hours * price_kwh, 3
+            None if o.power_w is None else kilowatt(o) * years * hours * price_kwh, 3
         )
     columns = [Column("what", ""), *(Column(n, f"{n} ({counted(o.nodes, 'node')})") for n, o in best.items())]
     inputs = {name: z for option in best.values() for name, z in option.inputs.items()}
@@ -330,29 +326,20 @@ def compared(
 def reached(best: dict[str, Option], target: float) -> str:
     """Which machines reach a target, as far as is known."""
     shares = {name: one.reaches(target) for name, one in best.items()}
-    often = [name for name, share in shares.items() if share >= 0.5]
-    if often:
+    if often := [name for name, share in shares.items() if share >= 0.5]:
         nodes = ", ".join(f"{name} with {counted(best[name].nodes, 'node')}" for name in often)
         return f"At least half of the draws reach {goal(target)} on {nodes}."
-    names = [*best]
-    none = {1: f"{names[0]} does not reach", 2: "Neither machine reaches"}
+    first, *others = (f"{short(one.median)}{{}} on {name}" for name, one in best.items())
+    none = {1: f"{next(iter(best))} does not reach", 2: "neither machine reaches"}
+    missed = capital(f"{none.get(len(best), 'no machine reaches')} {goal(target)}")
     known = ", as far as is known" if max(shares.values()) < LEAST else ""
-    who = best[names[0]].run
-    took, *others = (f"{short(float(np.median(one.rtf)))}" for one in best.values())
-    on = " and ".join(f"{other} on {name}" for name, other in zip(names[1:], others, strict=True))
-    times = f"{took} times real time on {names[0]}{' and ' * bool(on)}{on}"
-    missed = f"{none.get(len(best), 'No machine reaches')} {goal(target)}{known}"
-    simulator = "the mini-app" if who is None else who.simulator
-    return f"{missed[0].upper()}{missed[1:]}: {simulator} would take about {times}."
+    took = " and ".join([first.format(" times real time"), *(other.format("") for other in others)])
+    return f"{missed}{known}: {simulator(next(iter(best.values())))} would take about {took}."
 
 
-def _offered(option: Option, name: str) -> float | None:
-    found = None if isinstance(option.machine, Machine) else option.machine.get(f"offer.{name}")
-    return None if found is None else found.value
-
-
-def _price(option: Option) -> float | None:
-    each = _offered(option, "price")
+def price(option: Option) -> float | None:
+    """Of all nodes, as offered, in EUR."""
+    each = stated(option.machine, "offer.price")
     return None if each is None else option.nodes * each
 
 
@@ -365,7 +352,7 @@ def compared_content(by_machine: dict[str, Found], target: float) -> dict[str, A
             {"name": name, "likely": f.best.nodes if f.best.reaches(target) >= 0.5 else None,
              "sure": f.sure and f.sure.nodes, "reached": f.best.reaches(target),
              "ratio": quantity(f.best.rtf / first.rtf, "1"), "faster": float((f.best.rtf < first.rtf).mean()),
-             "price_eur": _price(f.best), "best": content(f.best),
+             "price_eur": price(f.best), "best": content(f.best),
              "by_nodes": [{"nodes": o.nodes, "real_time_factor": quantity(o.rtf, "1")} for o in f.options]}
             for name, f in by_machine.items()
         ],
@@ -373,6 +360,14 @@ def compared_content(by_machine: dict[str, Found], target: float) -> dict[str, A
 
 
 # -- JSON
+
+
+def quantity(values: Draws | float | None, unit: str) -> dict[str, Any] | None:
+    """Median and 95 % interval for JSON."""
+    if values is None:
+        return None
+    middle, low, high = draws.interval(np.broadcast_to(values, draws.N))
+    return {"value": middle, "interval": [low, high], "unit": unit, "kind": "modelled"}
 
 
 def content(option: Option) -> dict[str, Any]:

@@ -6,8 +6,8 @@ import numpy as np
 
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import number
-from spikemark.records.rates import rates_hz
 from spikemark.records.record import Run
+from spikemark.records.recording import of_populations
 
 from . import draws, question
 from .answers import HEADS, Screen, about, content, interval
@@ -22,7 +22,7 @@ GUESS = 2  #: runs that what was known of an error before counts as
 def of_run(run: Run, machine: Any) -> Option:
     """The prediction for the network, ranks, threads and schedule of a record, on a machine."""
     record = run.record
-    asked = question.of_description(run.path.name, record.description, rates_hz(run))
+    asked = question.of_description(run.path.name, record.description, of_populations(run))
     loads = Loads.of(record.description, record.ranks, record.threads, asked.rates.hz)
     each = -(-record.ranks // record.host.nodes)
     return option(asked, machine, loads, Layout.of(machine, record.ranks, record.threads, each))
@@ -39,14 +39,11 @@ def beside(run: Run, made: Option) -> Screen:
     """A run beside its prediction."""
     took, parts, whole = measured(run), made.parts | {"real_time_factor": made.rtf}, "real-time factor"
     rows = [
-        {
-            "part": whole if name == "real_time_factor" else HEADS.get(name, name),
-            "run": "not timed" if seconds is None else number(seconds),
-            "predicted": interval(parts[name]),
-            "ratio": interval(seconds / parts[name]) if seconds and (parts[name] > 0).all() else "",
-        }
+        {"part": whole if name == "real_time_factor" else HEADS.get(name, name),
+         "run": "not timed" if seconds is None else number(seconds), "predicted": interval(parts[name]),
+         "ratio": interval(seconds / parts[name]) if seconds and (parts[name] > 0).all() else ""}
         for name, seconds in took.items()
-    ]
+    ]  # fmt: skip
     _, low, high = draws.interval(made.rtf)
     inside = "within" if low <= took["real_time_factor"] <= high else "outside"
     sentence = f"The run took {number(took['real_time_factor'])} times real time, {inside} the predicted"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 N = 2048  #: draws of every uncertain input
 Z95 = 1.959963984540054  #: standard normal quantile of 97.5 %
@@ -38,7 +38,7 @@ def interval(draws: Draws) -> tuple[float, float, float]:
 def shares(result: Draws, inputs: dict[str, Draws]) -> dict[str, float]:
     """Share of the variance that each input explains alone (squared rank correlation), largest first."""
     known = [name for name, draws in inputs.items() if np.ptp(draws) > 0]
-    ranks = stats.rankdata([result, *(inputs[name] for name in known)], method="ordinal", axis=1)
+    ranks = np.argsort(np.argsort([result, *(inputs[name] for name in known)]))
     found = np.atleast_2d(np.corrcoef(ranks))[0, 1:] ** 2
     return dict(sorted(zip(known, found.tolist(), strict=True), key=lambda item: -item[1]))
 

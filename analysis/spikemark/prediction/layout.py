@@ -50,11 +50,9 @@ class Layout:
     @cached_property
     def node_of(self) -> np.ndarray:
         """The node of each rank, [rank]."""
-        first, found = 0, []
-        for share in self.shares:
-            found.append(first + np.arange(share.ranks) // share.node.ranks)
-            first += share.node.nodes
-        return np.concatenate(found)
+        first = np.cumsum([0, *(share.node.nodes for share in self.shares)]).tolist()
+        of = (at + np.arange(s.ranks) // s.node.ranks for s, at in zip(self.shares, first, strict=False))
+        return np.concatenate([*of])
 
     @cached_property
     def share_of(self) -> np.ndarray:

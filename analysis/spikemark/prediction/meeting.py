@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from spikemark.machines.jitter import Jitter
 from spikemark.models import recursion
 from spikemark.models.recursion import Lane
 
 POINTS, LEVELS, BEYOND = 1000, 31, 8.0  # of the quadrature over time and over nodes; standard deviations
-FINE = 20_000  # entries of the table of a distribution function
+FINE, MOST_FINE = 100, 20_000  # entries of the table of a distribution function, per SD and in all
 MOST = 400_000  # drawn compute times, rank x cycle
 SETTLED, SPANS, SEED = 0.3, 10, 1  # share of the cycles that is left out; windows that must fit
 
@@ -74,8 +74,7 @@ def lockstep(groups: Sequence[Group], window: int) -> float:
         jitter, each, level, share = group.jitter, group.ranks_per_node, np.ones(1), np.ones(1)
         if each > 1 and jitter.node_spread:  # quadrature over the mean times of nodes
             normal = np.linspace(-BEYOND / 2, BEYOND / 2, LEVELS)
-            level, share = jitter.level(normal), stats.norm.pdf(normal)
-            share /= share.sum()
+            level, share = jitter.level(normal), special.softmax(-(normal**2) / 2)
         x, table = _distribution(group, window, alone if len(level) > 1 else both)
         starts = range(0, len(group.mean_s), each)
         nodes = Counter(tuple(group.mean_s[at : at + each].tolist()) for at in starts)
@@ -92,10 +91,11 @@ def lockstep(groups: Sequence[Group], window: int) -> float:
 def _distribution(group: Group, window: int, sd: float) -> tuple[np.ndarray, np.ndarray]:
     """Probability that the mean cycle of a window takes less than x times the mean of the rank, over x."""
     jitter, count = group.jitter, np.arange(window + 1)
-    weight = stats.binom.pmf(count, window, jitter.minor_share)  # of so many long cycles in a window
+    weight = np.diff(special.bdtr(count, window, jitter.minor_share), prepend=0.0)  # of so many long cycles
     count, weight = count[weight > 1e-10], weight[weight > 1e-10]
     centre = (1 + count * (jitter.minor_factor - 1) / window) / jitter.mean
     low, high = group.ends(sd)
-    x = np.linspace(low - 1e-9, high + 1e-9, FINE)
+    entries = min(MOST_FINE, int(FINE * (high - low) / sd)) if sd else MOST_FINE
+    x = np.linspace(low - 1e-9, high + 1e-9, entries)
     away = x[:, None] - centre
     return x, (special.ndtr(away / sd) if sd else away >= 0) @ (weight / weight.sum())

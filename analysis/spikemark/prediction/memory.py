@@ -45,11 +45,11 @@ def of_run(description: dict[str, Any], ranks: int, threads: int) -> Memory:
     """The memory of a run. Raises BadInput for what the mini-app refuses, and where it is not built."""
     if isinstance(description.get("placement"), str):
         description = description | {"placement": field_of(description["placement"])}
-    return _asked(json.dumps(description), ranks, threads)
+    return _explained(json.dumps(description), ranks, threads)
 
 
 @lru_cache(maxsize=64)
-def _asked(description: str, ranks: int, threads: int) -> Memory:
+def _explained(description: str, ranks: int, threads: int) -> Memory:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.json"
         path.write_text(description)

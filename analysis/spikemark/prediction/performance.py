@@ -101,15 +101,11 @@ def sampled(
 ) -> dict[str, Quantity]:
     """Figures that `evaluate` makes of the values of a profile, with intervals from some of the draws."""
     record, middle = Recorder(), evaluate(Values(profile))
-    made = [
-        evaluate(Values(profile, lambda *given, at=at: float(record(*given)[at])))
-        for at in range(0, draws.N, draws.N // count)
-    ]
-    found = {}
-    for name, value in middle.items():
-        low, high = np.quantile([one[name] for one in made], [0.025, 0.975])
-        found[name] = Quantity(value, min(value, float(low)), max(value, float(high)), kind="modelled")
-    return found
+    made = [evaluate(Values(profile, lambda *given, at=at: float(record(*given)[at])))
+            for at in range(0, draws.N, draws.N // count)]  # fmt: skip
+    ends = {name: np.quantile([one[name] for one in made], [0.025, 0.975]).tolist() for name in middle}
+    return {name: Quantity(value, min(value, ends[name][0]), max(value, ends[name][1]), kind="modelled")
+            for name, value in middle.items()}  # fmt: skip
 
 
 def compute_s(loads: Loads, machine: Any, layout: Layout) -> dict[str, np.ndarray]:
@@ -221,10 +217,11 @@ def _delivery(loads: Loads, values: Values, node: Node) -> Counts:
 
 def _advancing(loads: Loads, values: Values, node: Node) -> Counts:
     """Counts of a thread, [column]: steps of neurons by model, and their input from outside."""
-    found: Counts = {}
-    for neurons, population in zip(loads.neurons, loads.description.network.populations, strict=True):
-        names = [f"update.{population.neuron.model}"] + ["external"] * (population.outside_hz > 0)
-        found = _summed(found, dict.fromkeys(names, loads.steps * neurons))
+    rows: dict[str, list[int]] = {}
+    for number, population in enumerate(loads.description.network.populations):
+        for name in [f"update.{population.neuron.model}"] + ["external"] * (population.outside_hz > 0):
+            rows.setdefault(name, []).append(number)
+    found = {name: loads.steps * loads.neurons[of].sum(axis=0) for name, of in rows.items()}
     if _known(values, "update_far", node):
         missed = _missed(_caches(values, node)[0], _ring_bytes(loads))
         found["update_far"] = loads.steps * loads.neurons.sum(axis=0) * missed

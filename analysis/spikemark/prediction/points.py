@@ -77,7 +77,6 @@ class Run:
     sd: float = 0.0
     series: str = ""
     source: str = ""
-    notes: str = ""
     part: str = ""  #: "exchange" or "kernel" where `seconds` are of this part alone
 
     @property
@@ -166,7 +165,7 @@ def run_of(row: dict[str, str]) -> Run | None:
     nodes = int(row["nodes"] or -(-ranks * threads // machine.cores))
     sd, part = float(row["sd_rel"] or 0), "exchange" if what == "communicate" else ""
     return Run(simulator, version, network, machine, nodes, ranks, threads, seconds, sd, series_of(row),
-               row["source"], row["notes"], part)  # fmt: skip
+               row["source"], part)  # fmt: skip
 
 
 TOTALS = ("real-time factor", "wall-clock time", "equivalent synaptic events per wall-clock s")

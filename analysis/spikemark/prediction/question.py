@@ -56,6 +56,12 @@ class Question:
         """Counts the loads of this network in many ways of running it."""
         return Counting(self.known, self.rates.hz)
 
+    @cached_property
+    def free(self) -> "Question":
+        """The same where only what was given is fixed, for a search: D is the largest exact one."""
+        left = {n: value for n, value in self.description.items() if n not in ("placement", "lag")}
+        return replace(self, description=left | {"delay_ratio": AUTO} | self.fixed)
+
     def way(self, **given: Any) -> "Question":
         """The same, run as given; None: as the description states. D is the largest exact one by default.
 
@@ -132,10 +138,8 @@ def of_preset(
     for option in options or []:
         key, sign, value = option.partition("=")
         key = key.replace("-", "_")
-        if not (key and sign):
-            raise BadInput(f"option={option!r}: expected NAME=VALUE")
-        if key in given:
-            raise BadInput(f"option={option!r}: {key} is given twice")
+        if not (key and sign) or key in given:
+            raise BadInput(f"option={option!r}: expected NAME=VALUE, each name once")
         given[key] = _plain(value)
     description = PRESETS[name].describe(**({"full": True} if full else {}), **given)
     title = " ".join([name, *(["full size"] if full else []), *(options or [])])

@@ -15,17 +15,19 @@ times sqrt(1 + 1/k) for k series; or a fixed factor of 2. Interval score: Gneiti
 """
 
 import csv
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from pydantic import BaseModel, PositiveFloat, model_validator
 from scipy import optimize
 
 from spikemark.core.errors import BadInput
+from spikemark.core.fields import checked
+from spikemark.core.reading import read_json
 from spikemark.models.published import papers
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import percent
@@ -55,7 +57,6 @@ class Test:
 
     @property
     def series(self) -> str:
-        """Series of the targets."""
         return self.targets[0].series
 
     @property
@@ -66,12 +67,30 @@ class Test:
     @property
     def machines(self) -> set[str]:
         """Machines of the targets, if the test is about another machine; their runs may not be used."""
-        there = {run.machine.name for run in self.targets}
-        return there if self.kind in ("machine", "platform") else set()
+        return {run.machine.name for run in self.targets if self.kind in ("machine", "platform")}
 
     def allowed(self, runs: Sequence[Run]) -> list[Run]:
         """Runs that may inform the spreads of the test."""
         return [r for r in runs if r.series != self.series and r.machine.name not in self.machines]
+
+    @property
+    def stated(self) -> tuple[Run, ...]:
+        """The targets as the test states them: only the named aspects differ from the anchor, and they do."""
+        anchor, found = self.anchor[0], []
+        for run in self.targets:
+            if "machine" not in self.aspects and "platform" not in self.aspects:
+                run = replace(run, machine=anchor.machine)
+            elif run.machine.name == anchor.machine.name:
+                run = replace(run, machine=replace(run.machine, name=f"another {run.machine.name}"))
+            if "version" not in self.aspects:
+                run = replace(run, version=anchor.version)
+            elif run.version == anchor.version:
+                run = replace(run, version=f"another {run.version}")
+            if "network" not in self.aspects and self.kind != "nodes":
+                same = {"model": anchor.network.model, "variant": anchor.network.variant}
+                run = replace(run, network=replace(run.network, **same))
+            found.append(run)
+        return tuple(found)
 
 
 def tests(runs: Sequence[Run], known: Sequence[Run], transfers: Sequence[dict[str, str]]) -> list[Test]:
@@ -83,19 +102,15 @@ def tests(runs: Sequence[Run], known: Sequence[Run], transfers: Sequence[dict[st
         if len({run.ranks * run.threads for run in series}) >= 3:
             found.append(Test("nodes", tuple(ordered[:2]), tuple(ordered[2:]), "nodes"))
     for row in transfers:
-        anchor = data.get(row["anchor"]) or others.get(row["anchor"])
-        if row["target"] in data and anchor:
-            kind = row["aspects"].split("+")[0]
-            found.append(Test(kind, tuple(anchor), tuple(data[row["target"]]), row["aspects"]))
+        anchor, targets = data.get(row["anchor"]) or others.get(row["anchor"]), data.get(row["target"])
+        if targets and anchor:
+            found.append(Test(row["aspects"].split("+")[0], tuple(anchor), tuple(targets), row["aspects"]))
     return found
 
 
 def published_tests() -> list[Test]:
     """Those of the published points: nodes, and the transfers of anchor, target and aspects that differ."""
     return tests(points.published(), points.published(), papers.rows("transfers"))
-
-
-# -- baselines
 
 
 def work(run: Run) -> float:
@@ -135,12 +150,12 @@ def with_spread(
     """
     pool = {id(test): (test, method(test)) for test in (*tested, *others)}
     rms = [(test, np.mean((middle - test.true) ** 2)) for test, middle in pool.values()]
-    of_kind = {kind: kind.replace("platform", "machine") for kind in KINDS}
     found = []
     for test in tested:
         kin = [
             (error, other.targets[0].simulator) for other, error in rms
-            if of_kind[other.kind] == of_kind[test.kind] and other.series != test.series
+            if other.kind.replace("platform", "machine") == test.kind.replace("platform", "machine")
+            and other.series != test.series
             and not test.machines & {other.anchor[0].machine.name, other.targets[0].machine.name}
         ]  # fmt: skip
         same = [k for k in kin if k[1] == test.targets[0].simulator]
@@ -151,47 +166,21 @@ def with_spread(
     return found
 
 
-# -- the model
-
-
-def stated(test: Test) -> tuple[Run, ...]:
-    """The targets as the test states them: only the named aspects differ from the anchor, and they do."""
-    anchor, found = test.anchor[0], []
-    for run in test.targets:
-        if "machine" not in test.aspects and "platform" not in test.aspects:
-            run = replace(run, machine=anchor.machine)
-        elif run.machine.name == anchor.machine.name:
-            run = replace(run, machine=replace(run.machine, name=f"another {run.machine.name}"))
-        if "version" not in test.aspects:
-            run = replace(run, version=anchor.version)
-        elif run.version == anchor.version:
-            run = replace(run, version=f"another {run.version}")
-        if "network" not in test.aspects and test.kind != "nodes":
-            same = {"model": anchor.network.model, "variant": anchor.network.variant}
-            run = replace(run, network=replace(run.network, **same))
-        found.append(run)
-    return tuple(found)
-
-
 def answers(
     tested: Sequence[Test], runs: Sequence[Run], others: Sequence[Test] = ()
 ) -> dict[str, list[Ends]]:
     """Answers of all methods by test; `runs` may inform the model, and `others` the baselines' intervals."""
-    plain, straight = (with_spread(tested, method, others) for method in (work_over_cores, line))
+    columns = [of for method in (work_over_cores, line)
+               for of in zip(*with_spread(tested, method, others), strict=True)]  # fmt: skip
     spreads: dict[tuple[str, ...], anchors.Spreads] = {}
     mine = []
     for test in tested:
-        may = test.allowed(runs)
-        key = tuple(dict.fromkeys(run.series for run in may))
+        key = tuple(by_series(may := test.allowed(runs)))
         if key not in spreads:
             spreads[key] = anchors.fit_spreads(may)
-        made = anchors.predicted(stated(test), test.anchor, spreads[key])
+        made = anchors.predicted(test.stated, test.anchor, spreads[key])
         mine.append(np.log(np.quantile(made.total, [0.025, 0.5, 0.975], axis=1)))
-    columns = [*zip(*plain, strict=True), *zip(*straight, strict=True), mine]
-    return dict(zip(METHODS, map(list, columns), strict=True))
-
-
-# -- scores
+    return dict(zip(METHODS, map(list, (*columns, mine)), strict=True))
 
 
 def interval_score(low: Array, high: Array, true: Array) -> Array:
@@ -211,7 +200,7 @@ class Scores:
     @classmethod
     def of(cls, tested: Sequence[Test], made: dict[str, list[Ends]], digest: str) -> "Scores":
         """Scores of answers to tests."""
-        rows = [
+        frame = pd.DataFrame([
             {"method": method, "test": number, "kind": test.kind, "series": test.series,
              "anchor": test.anchor[0].series, "aspects": test.aspects, "nodes": run.nodes,
              "ranks": run.ranks, "threads": run.threads, "low": low, "middle": middle, "high": high,
@@ -219,25 +208,21 @@ class Scores:
             for method, ends in made.items()
             for number, (test, each) in enumerate(zip(tested, ends, strict=True))
             for run, (low, middle, high) in zip(test.targets, each.T, strict=True)
-        ]  # fmt: skip
-        frame = pd.DataFrame(rows)
-        frame["error"] = np.abs(np.expm1(frame["middle"] - frame["true"]))
-        frame["width"] = frame["high"] - frame["low"]
-        frame["score"] = interval_score(frame["low"], frame["high"], frame["true"])
-        frame["inside"] = (frame["low"] <= frame["true"]) & (frame["true"] <= frame["high"])
-        return cls(frame, digest, tuple(made))
+        ])  # fmt: skip
+        low, high, true = frame["low"], frame["high"], frame["true"]
+        error = np.abs(np.expm1(frame["middle"] - true))
+        score, inside = interval_score(low, high, true), (low <= true) & (true <= high)
+        return cls(frame.assign(error=error, width=high - low, score=score, inside=inside), digest, (*made,))
 
     def by(self, *groups: str) -> pd.DataFrame:
         """Scores of each method and group: medians over series of median error and width, means over points
         of score and inside, the worst error, and the numbers of series and points."""
         keys = ["method", *groups]
         medians = self.frame.groupby([*dict.fromkeys([*keys, "test"])])[["error", "width"]].median()
-        whole = self.frame.groupby(keys)
-        found = medians.groupby(keys).median()
-        found["width"] = np.exp(found["width"])
-        return found.assign(
-            series=medians.groupby(keys).size(), points=whole.size(), worst=whole["error"].max(),
-            score=whole["score"].mean(), inside=whole["inside"].mean(),
+        found, whole = medians.groupby(keys), self.frame.groupby(keys)
+        return found.median().assign(
+            width=np.exp(found["width"].median()), series=found.size(), points=whole.size(),
+            worst=whole["error"].max(), score=whole["score"].mean(), inside=whole["inside"].mean(),
         )  # fmt: skip
 
     @property
@@ -269,32 +254,28 @@ def score(path: Path | None = None) -> Scores:
     anchor. Only published points inform costs and spreads. Raises BadInput for a file without such points.
     """
     known, others = points.published(), published_tests()
-    tested = others
-    if path is not None:
-        rows = read(path)
-        runs = [run for run in map(points.run_of, rows) if run and not run.part]
-        if not runs:
-            raise BadInput(f"{path}: no row is a total time with a rate, expected quantity: real-time factor")
-        tested = tests(runs, known, [*papers.rows("transfers"), *transfers_of(rows, runs, known)])
-    return Scores.of(tested, answers(tested, known, others if path else ()), digest())
+    if path is None:
+        return Scores.of(others, answers(others, known), digest())
+    rows, runs = read(path)
+    tested = tests(runs, known, [*papers.rows("transfers"), *transfers_of(rows, runs, known)])
+    return Scores.of(tested, answers(tested, known, others), digest())
 
 
-NEEDED = (
-    "series", "system", "simulator", "network", "neurons", "synapses", "rate_hz", "ranks", "threads", "nodes",
-    "quantity", "value", "sd_rel", "notes", "source",
-)  # fmt: skip
-
-
-def read(path: Path) -> list[dict[str, str]]:
-    """Rows of a file of points; raises BadInput where a column is missing."""
+def read(path: Path) -> tuple[list[dict[str, str]], list[Run]]:
+    """Rows of a file of points, and their total times; raises BadInput where a column or a number is missing
+    and where no row is a total time."""
     with path.open(newline="") as file:
-        reader = csv.DictReader(file)
-        for name in NEEDED:
-            if name not in (reader.fieldnames or ()):
-                raise BadInput(
-                    f"{path}: column {name} is missing, expected the columns of the published points"
-                )
-        return list(reader)
+        rows = list(csv.DictReader(file))
+    try:
+        runs = [run for run in map(points.run_of, rows) if run and not run.part]
+    except KeyError as name:
+        line = f"{path}: {name.args[0]}: missing; expected the columns of the published points"
+        raise BadInput(line, code="missing") from None
+    except ValueError as reason:
+        raise BadInput(f"{path}: {reason}; expected numbers as in the published points") from None
+    if not runs:
+        raise BadInput(f"{path}: no row is a total time with a rate, expected quantity: real-time factor")
+    return rows, runs
 
 
 def transfers_of(
@@ -304,22 +285,39 @@ def transfers_of(
     named = {
         (points.series_of(r), r["anchor"], r["aspects"].replace(" ", "+")) for r in rows if r.get("anchor")
     }
-    found = [
-        {"target": target, "anchor": anchor, "aspects": aspects} for target, anchor, aspects in sorted(named)
-    ]
-    done = {row["target"] for row in found} | by_series(known).keys()
-    for name, series in by_series(runs).items():
-        kin = [run for run in known if run.simulator == series[0].simulator and not run.part]
-        if name in done or not kin:
-            continue
-        near = anchors.closest(series[0], kin)
-        apart = {"network" if aspect == "variant" else aspect
-                 for aspect in anchors.differences(series[0], near)}  # fmt: skip
-        if series[0].machine.platform != near.machine.platform:
-            apart = (apart - {"machine"}) | {"platform"}
-        order = [aspect for aspect in ("platform", "machine", "network", "version") if aspect in apart]
-        found.append({"target": name, "anchor": near.series, "aspects": "+".join(order) or "version"})
-    return found
+    done = {target for target, *_ in named} | by_series(known).keys()
+    for name, (first, *_) in by_series(runs).items():
+        kin = [run for run in known if run.simulator == first.simulator and not run.part]
+        if name not in done and kin:
+            near = anchors.closest(first, kin)
+            apart = {*anchors.differences(first, near)}
+            apart |= {"network"} if "variant" in apart else set()
+            if first.machine.platform != near.machine.platform:
+                apart = (apart - {"machine"}) | {"platform"}
+            order = [aspect for aspect in ("platform", "machine", "network", "version") if aspect in apart]
+            named.add((name, near.series, "+".join(order) or "version"))
+    return [dict(zip(("target", "anchor", "aspects"), one, strict=True)) for one in sorted(named)]
+
+
+class _Stored(BaseModel):
+    low: PositiveFloat
+    median: PositiveFloat
+    high: PositiveFloat
+    series: str | None = None
+    nodes: int | None = None
+    ranks: int | None = None
+    threads: int | None = None
+    kind: str = "nodes"
+
+    @model_validator(mode="after")
+    def _ascend(self) -> "_Stored":
+        if not self.low <= self.median <= self.high:
+            raise ValueError("expected 0 < low <= median <= high")
+        return self
+
+
+class _StoredFile(BaseModel):
+    predictions: list[_Stored]
 
 
 def stored(path: Path, measured: Path) -> Scores:
@@ -328,64 +326,38 @@ def stored(path: Path, measured: Path) -> Scores:
     `predictions` is a list of {nodes, ranks, threads, low, median, high}, and series and kind where known.
     Raises BadInput for what is missing, and where no prediction has a measured run.
     """
+    given = checked(_StoredFile, read_json(path), path, "file").predictions
     with measured.open(newline="") as file:
         own = "real_time_factor" in next(csv.reader(file), [])
-    if own:
-        nothing = Run("", "", points.Network("", "", 1, 1, 1), points.Machine(""), 1, 1)
-        runs = points.own_runs(measured, nothing)
-    else:
-        runs = [run for run in map(points.run_of, read(measured)) if run and not run.part]
-    found = {(None if own else r.series, r.nodes, r.ranks, r.threads): r for r in runs}
-    tested, given = [], []
-    for entry in entries(path):
-        at = tuple(entry.get(k) for k in ("nodes", "ranks", "threads"))
-        run = found.get((entry.get("series"), *at)) or found.get((None, *at))
-        if run:
-            kind = entry.get("kind", "nodes")
-            tested.append(Test(kind, (run,), (run,), kind))
-            given.append(np.log([[entry[k]] for k in ("low", "median", "high")]))
-    if not tested:
-        raise BadInput(
-            f"{path}: no prediction has the series, nodes, ranks and threads of a run in {measured}"
-        )
-    return Scores.of(tested, {path.name: given}, points.digest(path))
-
-
-def entries(path: Path) -> Iterator[dict[str, Any]]:
-    """Predictions of a JSON file, each with positive low <= median <= high."""
-    try:
-        listed = json.loads(path.read_text())["predictions"]
-        for i, entry in enumerate(listed):
-            if not 0 < entry["low"] <= entry["median"] <= entry["high"]:
-                raise BadInput(f"{path}: predictions[{i}]: expected 0 < low <= median <= high")
-            yield entry
-    except (ValueError, KeyError, TypeError, UnicodeDecodeError) as error:
-        if isinstance(error, BadInput):
-            raise
-        raise BadInput(f"{path}: {error!r}; expected predictions with low, median and high") from None
-
-
-def factor(value: float) -> str:
-    """A relative error or a width: up to 10 in full, beyond it a whole number."""
-    return f"{value:.2g}" if value < 10 else f"{value:.0f}"
+    nothing = Run("", "", points.Network("", "", 1, 1, 1), points.Machine(""), 1, 1)
+    runs = points.own_runs(measured, nothing) if own else read(measured)[1]
+    found = {(None if own else r.series, r.nodes, r.ranks, r.threads): r for r in runs if not r.part}
+    pairs = []
+    for one in given:
+        at = one.nodes, one.ranks, one.threads
+        if run := found.get((one.series, *at)) or found.get((None, *at)):
+            ends = np.log([[one.low], [one.median], [one.high]])
+            pairs.append((Test(one.kind, (run,), (run,), one.kind), ends))
+    if not pairs:
+        raise BadInput(f"{path}: no prediction has series, nodes, ranks and threads of a run in {measured}")
+    tested, ends = zip(*pairs, strict=True)
+    return Scores.of(tested, {path.name: list(ends)}, points.digest(path))
 
 
 def table(scores: Scores, by: str = "kind") -> Table:
     """One row for each kind of test, or for each series."""
+
+    def factor(value: float) -> str:
+        return f"{value:.2g}" if value < 10 else f"{value:.0f}"
+
     *others, mine = scores.names
-    keys = ["kind"] if by == "kind" else ["test", "kind", "series", "anchor"]
-    found = scores.by(*keys)
-    found = found.drop(columns="series") if by != "kind" else found
-    own = found.loc[mine].reset_index()
-    for name in others:
-        own[name] = found.loc[name]["score"].to_numpy()
-    if by == "kind":
-        own = own.set_index("kind").loc[scores.kinds].reset_index()
+    found = scores.by(*(["kind"] if by == "kind" else ["test", "kind", "series", "anchor"]))
+    own = found.loc[mine].assign(**{name: found.loc[name]["score"] for name in others})
+    own = own.loc[scores.kinds].reset_index() if by == "kind" else own.drop(columns="series").reset_index()
     columns = [Column("kind", "kind of test"), Column("anchor", "from"), Column("series", "series"),
                Column("points", "points"), Column("error", "median error", words=percent),
                Column("width", "interval, a factor", words=factor), Column("inside", "inside", words=percent),
-               Column("score", "score", words="{:.2f}".format),
-               *(Column(name, name, words="{:.2f}".format) for name in others)]  # fmt: skip
+               *(Column(name, name, words="{:.2f}".format) for name in ("score", *others))]  # fmt: skip
     columns = [column for column in columns if column.name in own]
     rows = own[[column.name for column in columns]].astype(object).to_dict("records")
     return Table(columns, rows, name=f"by_{by}")
@@ -395,8 +367,7 @@ def markdown() -> str:
     """The table by kind as Markdown, for docs/trust.md."""
     made = table(score())
     heads = [column.head for column in made.columns]
-    lines = [heads, ["---"] * len(heads), *made.cells]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in (heads, ["---"] * len(heads), *made.cells))
 
 
 def as_json(scores: Scores) -> dict[str, Any]:

@@ -27,10 +27,11 @@ from .layout import Layout, threads_of
 from .memory import Memory
 from .performance import Performance, calls, performance, powered
 from .question import Question, machine_of
-from .workload import Counting, Loads
+from .workload import Loads
 
 MOST_NODES = 256
 NODES = sorted({*(2**k for k in range(9)), *(3 * 2**k for k in range(7))})
+COARSE = (1, 4, 16, 64)  # numbers of nodes to begin with
 PRODUCTION = {"nest": "NEST", "dpsnn": "DPSNN"}
 MINI_APP = ("mini-app", "mini_app")
 MOST_RANKS = 512  # of several on a node
@@ -44,9 +45,9 @@ class Option:
     """A way to run a network on a machine.
 
     `rtf`: draws of the real-time factor; `parts`: of seconds per simulated second by part; `inputs`: of what
-    is uncertain; `events`: synaptic events per simulated second. `detail`: of the mini-app. Of a production
-    simulator: the `run` that is predicted, the measured one that is most like it, `near`, and in what these
-    differ; `own` are the user's runs among the anchors.
+    is uncertain; `events`: synaptic events per simulated second. `changed`: fields of the description, and
+    `detail`, of the mini-app. Of a production simulator: the `run` that is predicted, the measured one that
+    is most like it, `near`, and in what these differ; `own` are the user's runs among the anchors.
     """
 
     machine: Any
@@ -60,12 +61,17 @@ class Option:
     power_w: Draws | float | None
     events: float
     way: dict[str, Any]
-    changed: dict[str, Any] = field(default_factory=dict)  #: fields of the description of the mini-app
+    changed: dict[str, Any] = field(default_factory=dict)
     detail: Performance | None = None
     run: points.Run | None = None
     near: points.Run | None = None
     differs: tuple[str, ...] = ()
     own: tuple[points.Run, ...] = ()
+
+    @property
+    def median(self) -> float:
+        """Of the real-time factor."""
+        return float(np.median(self.rtf))
 
     @cached_property
     def needed(self) -> tuple[Memory | None, str]:
@@ -80,9 +86,8 @@ class Option:
     @property
     def energy_uj(self) -> Draws | None:
         """Energy per synaptic event in microjoule; None where the power is unknown or nothing happens."""
-        if self.power_w is None or not self.events:
-            return None
-        return 1e6 * self.power_w * self.rtf / self.events
+        known = self.power_w is not None and self.events
+        return 1e6 * self.power_w * self.rtf / self.events if known else None
 
     @property
     def node_gb(self) -> float | None:
@@ -93,7 +98,7 @@ class Option:
     @property
     def fits(self) -> bool | None:
         """Whether that is in a node; None where one of both is not known."""
-        room = _stated(self.machine, "node.memory")
+        room = stated(self.machine, "node.memory")
         return None if room is None or self.node_gb is None else self.node_gb <= room
 
     def reaches(self, target: float) -> float:
@@ -115,7 +120,7 @@ class Found:
     options: list[Option]
 
 
-def _stated(machine: Any, path: str) -> float | None:
+def stated(machine: Any, path: str) -> float | None:
     """A value of a machine of equal nodes; None where it is not stated."""
     found = None if isinstance(machine, Machine) else machine.get(path)
     return None if found is None else found.value
@@ -123,15 +128,12 @@ def _stated(machine: Any, path: str) -> float | None:
 
 def counts(machine: Any, nodes: int | None) -> list[int]:
     """Numbers of nodes to try: exactly `nodes`, or all up to what is offered (MOST_NODES if not stated)."""
-    most = round(_stated(machine, "offer.nodes") or MOST_NODES)
+    most = round(stated(machine, "offer.nodes") or MOST_NODES)
     if nodes is None:
         return sorted({*(n for n in NODES if n <= most), most})
     if nodes > most:
         raise BadInput(f"nodes={nodes}: expected up to {most}, which {machine.name} has")
     return [nodes]
-
-
-# -- the mini-app
 
 
 def option(
@@ -140,12 +142,14 @@ def option(
 ) -> Option:  # fmt: skip
     """One way of the mini-app with all draws."""
     found = performance(loads, machine, layout, means=means)
-    names = {lane.name: lane.exchange for lane in loads.lanes if not lane.alone}
-    shown = {"schedule": loads.schedule.name, "placement": loads.placement, "delay_ratio": loads.delay_ratio}
-    shown |= {"lag": loads.description.lag if loads.schedule.lagged else None, "exchange": names or None}
+    way = {
+        "schedule": loads.schedule.name, "placement": loads.placement, "delay_ratio": loads.delay_ratio,
+        "lag": loads.description.lag if loads.schedule.lagged else None,
+        "exchange": {lane.name: lane.exchange for lane in loads.lanes if not lane.alone} or None,
+    }  # fmt: skip
     return Option(
         machine, question, layout.nodes, loads.ranks, loads.threads, found.real_time_factor, found.parts,
-        found.inputs, found.power_w, loads.events_per_s, shown, changed or {}, found,
+        found.inputs, found.power_w, loads.events_per_s, way, changed or {}, found,
     )  # fmt: skip
 
 
@@ -164,37 +168,30 @@ class Search:
     """What is tried for a question on a machine of equal nodes, by medians."""
 
     def __init__(self, question: Question, machine: Any) -> None:
-        self.question, self.machine = question, machine
-        free = {n: value for n, value in question.description.items() if n not in ("placement", "lag")}
-        self.description = free | {"delay_ratio": "auto"} | question.fixed
-        self.counting = Counting(self.description, question.rates.hz)
-        self.values = Values(machine)
+        self.question, self.machine, self.values = question.free, machine, Values(machine)
+        self.counting = self.question.counting
         self.synapse_bytes = synapse_bytes(self.counting.description.network)
         self.tried: dict[tuple[Schedule, int], Tried | None] = {}
 
     def schedules(self) -> list[Schedule]:
         """Those to try: the given one, or all."""
-        given = self.question.fixed.get("schedule")
-        if given is not None:
-            return [find(given)]
-        own = self.question.description.get("schedule")
-        return [*SCHEDULES.values(), *([find(own)] if isinstance(own, list) else [])]
+        given, own = self.question.fixed.get("schedule"), self.question.description.get("schedule")
+        every = [*SCHEDULES.values(), *([find(own)] if isinstance(own, list) else [])]
+        return every if given is None else [find(given)]
 
-    def placements(self, schedule: Schedule) -> list[str]:
-        """Placements to try with a schedule; of schedules with the same lanes, each placement has one."""
+    def places(self, schedule: Schedule) -> list[tuple[str, int]]:
+        """Placements to try with a schedule, and ranks on a node: one, one per socket, and about one for
+        every part of its memory. Of schedules with the same lanes, each placement has one."""
+        names = list(PLACEMENTS)
         if "placement" in self.question.fixed:
-            return [self.counting.description.placement]
-        if "schedule" in self.question.fixed:
-            return list(PLACEMENTS)
-        same = [s for s in SCHEDULES.values() if s.lanes == schedule.lanes] or [schedule]
-        owner = {n: next((s for s in same if s.placement == n), same[-1]) for n in PLACEMENTS}
-        return [name for name in PLACEMENTS if owner[name] == schedule]
-
-    def layouts(self) -> list[int]:
-        """Ranks on a node: one, one per socket, and about one for every part of its memory."""
+            names = [self.counting.description.placement]
+        elif "schedule" not in self.question.fixed:
+            same = [s for s in SCHEDULES.values() if s.lanes == schedule.lanes] or [schedule]
+            owner = {n: next((s for s in same if s.placement == n), same[-1]) for n in PLACEMENTS}
+            names = [name for name in names if owner[name] == schedule]
         cores = round(self.values.need("node.cores", "placing ranks"))
         sockets = round(self.values.get("node.sockets", 1))
-        return sorted({n for n in (1, sockets, square(cores)) if n <= cores})
+        return [(name, n) for name in names for n in {1, sockets, square(cores)} if n <= cores]
 
     def median(self, schedule: Schedule, nodes: int, placement: str, each: int, way: dict) -> Tried | None:
         """A way by its medians; None for what is not exact or does not fit into the memory."""
@@ -203,7 +200,7 @@ class Search:
             loads = self.counting.loads(nodes * each, threads, schedule, placement, **way)
             layout = Layout.of(self.machine, nodes * each, threads, each)
             held = np.bincount(layout.node_of, loads.synapses).max()
-            room = _stated(self.machine, "node.memory")
+            room = stated(self.machine, "node.memory")
             if room is None or 1e-9 * held * self.synapse_bytes <= room:
                 made = performance(loads, self.machine, layout, drawn=False)
                 return Tried(float(made.real_time_factor[0]), placement, each, way, loads, layout)
@@ -214,16 +211,14 @@ class Search:
         fastest exchange of each lane, and with a longer lag or a shorter window where that helps. Between two
         numbers of nodes that were tried, only the placements and layouts that are the fastest there."""
         if (schedule, nodes) not in self.tried:
-            known = {n: one for (of, n), one in self.tried.items() if of == schedule and one}
-            ends = [known[n] for n in (max((n for n in known if n < nodes), default=0),
-                                       min((n for n in known if n > nodes), default=0)) if n]  # fmt: skip
-            places = {(one.placement, one.each) for one in ends} if len(ends) == 2 else {
-                (placement, each) for placement in self.placements(schedule) for each in self.layouts()
-            }  # fmt: skip
+            known = {n: (one.placement, one.each) for (of, n), one in self.tried.items()
+                     if of == schedule and one}  # fmt: skip
+            below, above = (n for n in known if n < nodes), (n for n in known if n > nodes)
+            ends = max(below, default=None), min(above, default=None)
+            places = self.places(schedule) if None in ends else {known[n] for n in ends}
             every = [self.median(schedule, nodes, *place, {})
                      for place in sorted(places) if place[1] * nodes <= MOST_RANKS]  # fmt: skip
-            every = [one for one in every if one]
-            if every:
+            if every := [one for one in every if one]:
                 least = min(every, key=lambda one: one.seconds)
                 ways = self._others(schedule, least)
                 every += filter(None, (self.median(schedule, nodes, *least[1:3], way) for way in ways))
@@ -246,8 +241,7 @@ class Search:
         loads, layout, found = least.loads, least.layout, {}
         net = calls(self.values, layout) if loads.ranks > 1 else None
         for number, lane in enumerate(loads.lanes):
-            traffic = exchange.groups(loads, number, layout)
-            times = {}
+            traffic, times = exchange.groups(loads, number, layout), {}
             for name in EXCHANGES if traffic else ():
                 if not lane.lag or name in OVERLAPPING:
                     with suppress(BadInput):
@@ -262,26 +256,27 @@ class Search:
 
         Of ways that are as fast, the one with the fewest nodes. None where nothing is exact.
         """
+        aim = 0.0 if target is None else target
 
         def of(count: int) -> float:
             found = self.fastest(schedule, count)
             return float("inf") if found is None else found.seconds
 
         seen: list[int] = []
-        for count in [n for n in nodes if n in (1, 4, 16, 64) or n == nodes[-1]]:
+        for count in [n for n in nodes if n in COARSE or n == nodes[-1]]:
             seen.append(count)
-            if (target is not None and of(count) <= target) or min(map(of, seen)) < 0.8 * of(count) < np.inf:
+            if of(count) <= aim or min(map(of, seen)) < 0.8 * of(count) < np.inf:
                 break
         while exact := [n for n in seen if of(n) < np.inf]:
             # then between the best and its neighbours, until there is nothing between
-            reached = [n for n in exact if target is not None and of(n) <= target]
+            reached = [n for n in exact if of(n) <= aim]
             at = min(reached, default=min(exact, key=of))
             place = sorted(seen).index(at)
             low = sorted(seen)[max(0, place - 1)]
             high = at if reached else sorted(seen)[min(len(seen) - 1, place + 1)]
             between = [n for n in nodes if low < n < high and n not in seen]
             if not between:
-                limit = target if reached else of(at) * TIE
+                limit = aim if reached else of(at) * TIE
                 return self.option(schedule, min(n for n in exact if of(n) <= limit))
             seen.append(min(between, key=lambda n: abs(np.log(n / np.sqrt(low * high)))))
         return None
@@ -291,7 +286,7 @@ class Search:
 
         None where more nodes no longer help before.
         """
-        schedule, middle = best.detail.loads.schedule, float(np.median(best.rtf))
+        schedule, middle = best.detail.loads.schedule, best.median
         spread = float(np.quantile(best.rtf, SURE)) / middle
         for count in [n for n in nodes if n >= best.nodes]:
             found = self.fastest(schedule, count)
@@ -309,8 +304,27 @@ class Search:
         _, placement, _, way, loads, layout = self.fastest(schedule, nodes)
         changed = {} if schedule.name == LANES else {"schedule": schedule.name}
         changed |= {"placement": placement, "delay_ratio": loads.delay_ratio or 1, **way}
-        asked = replace(self.question, description=self.description)
-        return option(asked, self.machine, loads, layout, changed)
+        return option(self.question, self.machine, loads, layout, changed)
+
+
+def ordered(options: list[Option], target: float | None, tie: float = TIE) -> list[Option]:
+    """The best first: the fewest nodes that reach the target in half of the draws, else the fastest, within a
+    factor `tie`; of ties, the fewest nodes."""
+    fastest = min((one.median for one in options), default=0.0)
+    limit = target if target is not None and fastest <= target else tie * fastest
+    return sorted(
+        options, key=lambda one: (one.median > limit, one.nodes * (one.median <= limit), one.median)
+    )
+
+
+def found(
+    question: Question, machine: Any, simulator: str, target: float | None = None, nodes: int | None = None,
+    own: Any = None,
+) -> Found:  # fmt: skip
+    """The answer for the mini-app or a production simulator, from `mini_app` or `anchored`."""
+    if simulator in MINI_APP:
+        return mini_app(question, machine, target, nodes)
+    return anchored(question, machine, simulator, target, nodes, own)
 
 
 def mini_app(
@@ -318,29 +332,12 @@ def mini_app(
 ) -> Found:
     """The best way of every schedule on a machine, the best first. Raises BadInput where nothing is exact."""
     search, tried = Search(question, machine), counts(machine, nodes)
-    found = [search.best(schedule, tried, target) for schedule in search.schedules()]
-    options = ordered([one for one in found if one is not None], target)
+    each = [search.best(schedule, tried, target) for schedule in search.schedules()]
+    options = ordered([one for one in each if one is not None], target)
     if not options:
         raise BadInput(f"nodes: no schedule of {question.title} is exact and fits on {machine.name}")
     sure = None if target is None else search.surely(options[0], tried, target)
     return Found(options[0], sure, options)
-
-
-def ordered(options: list[Option], target: float | None, tie: float = TIE) -> list[Option]:
-    """The best first: the fewest nodes that reach the target in half of the draws, else the fastest, within a
-    factor `tie`; of ties, the fewest nodes."""
-    middle = {id(one): float(np.median(one.rtf)) for one in options}
-    fastest = min(middle.values(), default=0.0)
-    limit = target if target is not None and fastest <= target else tie * fastest
-
-    def key(one: Option) -> tuple[bool, int, float]:
-        time = middle[id(one)]
-        return time > limit, one.nodes * (time <= limit), time
-
-    return sorted(options, key=key)
-
-
-# -- a production simulator
 
 
 def anchored(
@@ -356,28 +353,18 @@ def anchored(
     runs = [run.with_nodes(count) for count in counts(machine, nodes)]
     mine = () if own is None else tuple(points.own_runs(own, like=run))
     made, record, options = anchors.predict(runs, own=mine), Recorder(), []
-    values, events = Values(machine, record), question.counting.loads(1, 1, "conventional", "round_robin")
+    values, loads = Values(machine, record), question.counting.loads(1, 1, "conventional", "round_robin")
     for at, one in enumerate(runs):
         power = powered(values, Layout.of(machine, one.ranks, one.threads, one.ranks // one.nodes))
         parts = {"kernel": made.kernel[at] * made.noise[at], "exchange": made.exchange[at] * made.noise[at]}
         options.append(Option(
             machine, question, one.nodes, one.ranks, one.threads, made.total[at], parts,
-            made.inputs | record.inputs, power, events.events_per_s, {"schedule": "conventional"}, run=one,
+            made.inputs | record.inputs, power, loads.events_per_s, {"schedule": "conventional"}, run=one,
             near=made.nearest[at], differs=made.differs[at], own=mine,
         ))  # fmt: skip
     options = ordered(options, target, TIED)
     reached = [one for one in options if target is not None and one.reaches(target) >= SURE]
     return Found(options[0], min(reached, key=lambda one: one.nodes, default=None), options)
-
-
-def found(
-    question: Question, machine: Any, simulator: str, target: float | None = None, nodes: int | None = None,
-    own: Any = None,
-) -> Found:  # fmt: skip
-    """The answer for the mini-app or a production simulator, from `mini_app` or `anchored`."""
-    if simulator in MINI_APP:
-        return mini_app(question, machine, target, nodes)
-    return anchored(question, machine, simulator, target, nodes, own)
 
 
 def largest_window(question: Question) -> int | None:
@@ -393,18 +380,16 @@ def by_schedule(asked: Found, changes: dict[str, Quantity] | None = None) -> Fou
     them, a bound: if its cycles were independent, waiting and exchange would take 1 / sqrt(D) of what they
     take now (Lober et al. 2026, eq. 11). `way["from"]` says which.
     """
-    best, largest = asked.best, largest_window(asked.best.question)
-    made = {}
+    best, largest, options = asked.best, largest_window(asked.best.question), [asked.best]
+
+    def add(name: str, parts: dict[str, Draws], origin: str) -> None:
+        way = {"schedule": name, "delay_ratio": largest, "from": origin}
+        options.append(replace(best, rtf=sum(parts.values()), parts=parts, way=way))
+
     if changes is None and largest is not None:
-        bound = best.parts | {"exchange": best.parts["exchange"] / largest**0.5}
-        made["structure_aware"] = bound, "bound"
+        add("structure_aware", best.parts | {"exchange": best.parts["exchange"] / largest**0.5}, "bound")
     for name, change in (changes or {}).items():
-        factor = draws.log_normal(f"replay/{name}", change.value, *((change.low, change.high) if change.low
-                                                                     else (1, 1)))  # fmt: skip
-        made[name] = {part: factor * values for part, values in best.parts.items()}, "replay"
-    options = [
-        replace(best, rtf=sum(parts.values()), parts=parts,
-                way={"schedule": name, "delay_ratio": largest, "from": origin})
-        for name, (parts, origin) in made.items()
-    ]  # fmt: skip
-    return replace(asked, options=[best, *options])
+        ends = (change.low, change.high) if change.low else (1, 1)
+        factor = draws.log_normal(f"replay/{name}", change.value, *ends)
+        add(name, {part: factor * values for part, values in best.parts.items()}, "replay")
+    return replace(asked, options=options)

@@ -7,6 +7,7 @@ processes with as many neurons of every population are one column. All counts ar
 
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +15,7 @@ from scipy import sparse
 from spikemark.core.errors import BadInput
 from spikemark.models.loggp import BROADCASTS
 from spikemark.network import lanes, pools, ring
-from spikemark.network.description import Description, Population, read
+from spikemark.network.description import Description, read
 from spikemark.network.lanes import Lane
 from spikemark.network.placement import neurons as neurons_of
 from spikemark.network.presets import published_rates
@@ -48,14 +49,9 @@ class Loads:
 
     @classmethod
     def of(
-        cls,
-        description: dict | Description,
-        ranks: int,
-        threads: int,
-        hz: np.ndarray,
-        schedule: str | list | Schedule | None = None,
-        placement: str | None = None,
-    ) -> "Loads":
+        cls, description: dict | Description, ranks: int, threads: int, hz: np.ndarray,
+        schedule: str | list | Schedule | None = None, placement: str | None = None,
+    ) -> "Loads":  # fmt: skip
         """Loads of a network that fires with `hz` [population].
 
         Raises BadInput for a network that cannot be run.
@@ -147,13 +143,9 @@ class Counting:
         self.placed, self.counted = lru_cache(maxsize=None)(self._placed), {}
 
     def loads(
-        self,
-        ranks: int,
-        threads: int,
-        schedule: str | list | Schedule | None = None,
-        placement: str | None = None,
-        **changed,
-    ) -> Loads:
+        self, ranks: int, threads: int, schedule: str | list | Schedule | None = None,
+        placement: str | None = None, **changed: Any,
+    ) -> Loads:  # fmt: skip
         """The loads of so many ranks; `changed`: fields of the description besides its network and time.
 
         Raises BadInput for what the mini-app would refuse.
@@ -211,11 +203,9 @@ class Rates:
 
 
 def rates_of(
-    description: dict | Description,
-    given: float | dict[str, float] | None = None,
-    preset: str | None = None,
-    options: dict | None = None,
-) -> Rates:
+    description: dict | Description, given: float | dict[str, float] | None = None,
+    preset: str | None = None, options: dict | None = None,
+) -> Rates:  # fmt: skip
     """Rates of all populations.
 
     `given` rates, in Hz, for all or by name, take precedence over the description's own, and these over those
@@ -224,30 +214,21 @@ def rates_of(
     known = read(description)
     populations = known.network.populations
     if isinstance(given, dict):
-        rates = pools.rates(populations, given)
-        source = "given by population"
+        rates, source = pools.rates(populations, given), "given by population"
     elif given is not None:
         rates, source = np.full(len(populations), float(given)), f"given: {given:g} Hz"
     elif all(p.neuron.model == "ignore_and_fire" for p in populations):
         rates, source = pools.rates(populations, None), "of the description"
+    elif found := published_rates(preset, options):
+        rates = np.array([found.hz.get(p.name, found.mean_hz) for p in populations], dtype=float)
+        source = found.source
     else:
-        rates, source = _published(populations, preset, options)
-    most = 1000 / known.time.resolution_ms
-    wrong = rates[~(np.isfinite(rates) & (rates >= 0) & (rates <= most))]
-    if len(wrong):
-        raise BadInput.of("rate", float(wrong[0]), f"0 to {most:g} Hz, a spike in every step")
-    return Rates(rates, source)
-
-
-def _published(
-    populations: list[Population], preset: str | None, options: dict | None
-) -> tuple[np.ndarray, str]:
-    found = published_rates(preset, options)
-    if found is None:
         silent = next(p.name for p in populations if p.neuron.model != "ignore_and_fire")
         raise BadInput(
             f"rate: missing; population {silent!r} has none, nor was one published for this network;"
             " expected a mean rate in Hz, as in --rate 5"
         )
-    mean = found.mean_hz
-    return np.array([found.hz.get(p.name, mean) for p in populations], dtype=float), found.source
+    most = 1000 / known.time.resolution_ms
+    for wrong in rates[~(np.isfinite(rates) & (rates >= 0) & (rates <= most))][:1]:
+        raise BadInput.of("rate", float(wrong), f"0 to {most:g} Hz, a spike in every step")
+    return Rates(rates, source)

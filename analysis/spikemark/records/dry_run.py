@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from spikemark.core import memory
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
 from spikemark.core.files import write_atomically, write_json
@@ -42,7 +43,6 @@ WORK_OF = {
 }  # fmt: skip
 ALONE = "each rank ran alone, so nobody waited for it and no message was sent"
 LEAST_BESIDE = 0.8  # share of the time with all neighbours below which a rank is warned of
-MOST_TIMES = 200_000_000  # of ranks and cycles, of three phases of four bytes
 
 
 @dataclass(frozen=True)
@@ -174,11 +174,7 @@ class DryRun:
         than fit into memory.
         """
         rows = self.rows[:, :cycles]
-        if self.ranks * rows.shape[1] > MOST_TIMES:
-            raise BadInput(
-                f"{self.path}: {self.ranks} ranks x {rows.shape[1]} cycles; expected at most {MOST_TIMES}"
-                " compute times in all: make a shorter dry run"
-            )
+        memory.check(self.ranks * rows[0].nbytes, f"{self.path}: the times of {self.ranks} ranks")
         return resampling.resampled(rows, self.timed, self.work, self._donors(seed, pool, rows.shape[1]))
 
     def means(self) -> np.ndarray:

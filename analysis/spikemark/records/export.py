@@ -53,16 +53,17 @@ def extra_p(frames: Frames, only: tuple[str, ...] = ()) -> tuple[str, list[str]]
     own = [name for name in numeric if name in NUMBERS or not follows(name)]
     numbers = table[[name for name in own if table[name].nunique() > 1] or ["ranks"]]
     words = table[[n for n in table if n not in numeric and table[n].nunique(dropna=False) > 1]]
-    lines = pd.DataFrame([
-        {"params": params, "callpath": "->".join([*(f"{name}={word[name]}" for name in words), path]),
+    rows = [
+        {"params": params, "callpath": "->".join([*(f"{name}={word}" for name, word in said), path]),
          "metric": metric, "value": value}
-        for id, params, word in zip(frames.runs["id"], numbers.to_dict("records"),
-                                    words.to_dict("records") or [{}] * len(numbers), strict=True)
+        for id, params, said in zip(frames.runs["id"], numbers.to_dict("records"),
+                                    map(dict.items, words.to_dict("index").values()), strict=True)
         for path, metric, value in _values(frames, id)
-    ])  # fmt: skip
-    points = lines.assign(point=[tuple(params.values()) for params in lines["params"]])
-    points = points.groupby(["callpath", "metric"], sort=False)["point"].agg(set)
-    every = set().union(*points)
+    ]  # fmt: skip
+    points: dict[tuple[str, str], set] = {}
+    for row in rows:
+        points.setdefault((row["callpath"], row["metric"]), set()).add(tuple(row["params"].values()))
+    every = set().union(*points.values())
     whole = {path: own for (path, _), own in points.items() if path.endswith(ROOT)}
     if any(own != every for own in whole.values()):
         said = ", ".join(f"{path.removesuffix(f'->{ROOT}')} at {len(own)}" for path, own in whole.items())
@@ -72,8 +73,7 @@ def extra_p(frames: Frames, only: tuple[str, ...] = ()) -> tuple[str, list[str]]
         )
     partly = {key for key, own in points.items() if own != every}
     complaints += [f"{path}, {metric}: not measured at every point; left out" for path, metric in partly]
-    rows = lines.to_dict("records")
-    kept = [json.dumps(one) for one in rows if (one["callpath"], one["metric"]) not in partly]
+    kept = [json.dumps(row) for row in rows if (row["callpath"], row["metric"]) not in partly]
     return "\n".join([*kept, ""]), complaints
 
 

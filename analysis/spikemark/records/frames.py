@@ -8,13 +8,14 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from spikemark.core.errors import BadInput
+from spikemark.network.description import Description, read
 from spikemark.network.schedules import SCHEDULES
 
 from .experiment_fields import LAYOUT, MACHINE, PRESET
@@ -174,7 +175,8 @@ def _at(value: Any, path: str) -> Any:
 def _row(run: Run, planned: Planned, plan: Plan, fields: Iterable[str]) -> dict[str, Any]:
     """The row of `runs`; `fields`: of the grid. Raises BadInput for an impossible description."""
     record, description, model_s = run.record, run.record.description, run.record.timing.model_s
-    known, described = SCHEDULES.get(run.schedule), record.described
+    known = SCHEDULES.get(run.schedule)
+    described = _described(json.dumps(description | {"seed": 0}, sort_keys=True))
     network = [description.get(key) for key in ("seed", "network", "time")]
     measured = record.kind == "measured"
     load_cores = record.host.foreign_load if measured else None
@@ -207,26 +209,35 @@ def _row(run: Run, planned: Planned, plan: Plan, fields: Iterable[str]) -> dict[
     }
 
 
+@lru_cache(256)
+def _described(text: str) -> Description:
+    """A description as an object; most runs of a sweep differ in the seed alone."""
+    return read(json.loads(text))
+
+
+def _short(field: str) -> str:
+    """A field of the grid without its prefix."""
+    return field.removeprefix(PRESET).removeprefix(MACHINE)
+
+
 def column_of(field: str) -> str:
     """The column of `runs` that holds a field of the grid."""
-    short = field.removeprefix(PRESET).removeprefix(MACHINE)
-    return short if short in RUNS else SWEPT + short
+    return _short(field) if _short(field) in RUNS else SWEPT + _short(field)
 
 
 def _swept(field: str, planned: Planned, options: dict[str, Any], description: dict[str, Any]) -> Any:
     """The value of a field of the grid in a run, even where its own entry lacks it; lists as text."""
-    short = field.removeprefix(PRESET).removeprefix(MACHINE)
     value: Any = description
     if field in planned.fields or field in LAYOUT:
         value = planned.fields.get(field)
     elif field.startswith(MACHINE):
-        value = getattr(planned.machine, short, None)
+        value = getattr(planned.machine, _short(field), None)
     elif field.startswith(PRESET):
-        value = options.get(short)
+        value = options.get(_short(field))
     else:
         for step in field.split("."):
-            held = {str(i): x for i, x in enumerate(value)} if isinstance(value, list) else value
-            value = held.get(step) if isinstance(held, dict) else None
+            value = dict(enumerate(value)) if isinstance(value, list) else value
+            value = value.get(int(step) if step.isdecimal() else step) if isinstance(value, dict) else None
     return json.dumps(value, sort_keys=True) if isinstance(value, list | dict) else value
 
 
@@ -248,8 +259,4 @@ def preset_of(plan: Plan, planned: Planned) -> tuple[str | None, dict[str, Any]]
 
 def _typed(rows: list[dict[str, Any]], dtypes: dict[str, str]) -> pd.DataFrame:
     frame = pd.DataFrame(rows)
-    for name in dtypes:
-        if name not in frame:
-            frame[name] = pd.NA
-    further = [name for name in frame if name not in dtypes]
-    return frame[[*dtypes, *further]].astype(dtypes)
+    return frame.reindex(columns=[*dtypes, *frame.columns.difference(dtypes, sort=False)]).astype(dtypes)

@@ -8,7 +8,6 @@ the clock of a rank, so that clocks need not agree.
 
 import contextlib
 import io
-import multiprocessing
 import os
 import re
 import sys
@@ -16,6 +15,9 @@ import tempfile
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -77,49 +79,35 @@ def follow(path: Path, follower: Follower) -> float:
     if not path.is_file():
         raise BadInput(f"{path}: not found; Score-P writes it with SCOREP_ENABLE_TRACING=true")
     sha256.check(path.parent, parts(path))
-    _check_ends(path)
-    ours, theirs = multiprocessing.Pipe(duplex=False)
-    with warnings.catch_warnings():
+    for file in (file for file in parts(path) if file.suffix in (".def", ".evt")):
+        with file.open("rb") as opened:  # without its end, otf2 would read on in foreign memory
+            opened.seek(-min(len(END_MARKS), file.stat().st_size), os.SEEK_END)
+            if opened.read() != END_MARKS:
+                raise BadInput(f"{file}: truncated: it does not end with the marks of OTF2")
+    with warnings.catch_warnings(), ProcessPoolExecutor(1, get_context("fork")) as pool:
         warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
-        process = multiprocessing.get_context("fork").Process(target=_read, args=(path, follower, theirs))
-        process.start()
-    theirs.close()
-    try:
-        tick_s, said, state = ours.recv()
-    except EOFError:  # the library ended the process
-        tick_s, said, state = None, [_DAMAGED.format(path, "OTF2 fails on it")], {}
-    process.join()
-    if said:
-        raise BadInput(said[0])
+        try:
+            tick_s, state = pool.submit(_read, path, follower).result()
+        except BrokenProcessPool:  # the C library aborts on some damaged files
+            raise BadInput(_DAMAGED.format(path, "OTF2 fails on it")) from None
     vars(follower).update(state)
     return tick_s
 
 
-def _read(path: Path, follower: Follower, answer) -> None:
-    """Sends (length of a tick, complaints, state of the follower); in a process of its own, since the C
-    library may abort on changed files."""
-    said: list[str] = []
-    tick_s = None
+def _read(path: Path, follower: Follower) -> tuple[float, dict]:
+    """The length of a tick and the state of the follower after all events; runs in a process of its own."""
+    said: list = []
     try:
         with _complaints(said), otf2.reader.open(str(path)) as trace:
-            threads = _threads(path, trace, follower)
-            _hand_over(path, trace, threads, follower)
+            _hand_over(path, trace, _threads(path, trace, follower), follower)
             tick_s = 1 / trace.timer_resolution
-        said = [_DAMAGED.format(path, one) for one in said]
-    except BadInput as error:
-        said = [str(error)]
+    except BadInput:
+        raise
     except Exception as error:  # those of otf2 share no class
-        said = [_DAMAGED.format(path, one) for one in (*said, error)]
-    answer.send((tick_s, said, {} if said else vars(follower)))
-
-
-def _check_ends(path: Path) -> None:
-    """Raises BadInput for a file without its end, where otf2 would read on in foreign memory."""
-    for file in (file for file in parts(path) if file.suffix in (".def", ".evt")):
-        with file.open("rb") as opened:
-            opened.seek(-min(len(END_MARKS), file.stat().st_size), os.SEEK_END)
-            if opened.read() != END_MARKS:
-                raise BadInput(f"{file}: truncated: it does not end with the marks of OTF2")
+        said.append(error)
+    if said:
+        raise BadInput(_DAMAGED.format(path, said[0]))
+    return tick_s, vars(follower)
 
 
 def _threads(path: Path, trace, follower: Follower) -> dict:

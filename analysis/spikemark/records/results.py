@@ -16,6 +16,7 @@ from .plan import PLAN_VERSION, Plan, Planned
 from .record import Run, load
 
 DIGITS = 1e-14  # the mini-app writes numbers with 15 digits
+MISSING = object()  # where a field is not found
 
 
 @dataclass(frozen=True)
@@ -72,18 +73,14 @@ def load_planned(results: Results, planned: Planned, verified: bool = False) -> 
     if description.get("delay_ratio") == "auto":  # the record has the number it stood for
         del description["delay_ratio"]
     kind = "measured" if planned.machine is None else "simulated"
-    wanted = {
-        "kind": kind,
-        "ranks": planned.ranks,
-        "threads": planned.threads,
-    }  # a page never mixes the kinds
+    wanted = {"kind": kind, "ranks": planned.ranks, "threads": planned.threads}
     try:
         run = load(results.run(planned.id), verified)
-        record = run.record
-        pairs = [(value, getattr(record, name), name) for name, value in wanted.items()]
-        pairs.append((with_content(description), with_content(record.description), "description"))
-        if complaint := next(filter(None, (difference(*pair) for pair in pairs)), None):
-            raise BadInput(f"{run.path}: {complaint}")
+        has = {name: getattr(run.record, name) for name in wanted}
+        has["description"] = with_content(run.record.description)
+        for name, value in {**wanted, "description": with_content(description)}.items():
+            if complaint := difference(value, has[name], name):
+                raise BadInput(f"{run.path}: {complaint}")
     except BadInput as error:
         raise BadInput(f"{error}; delete the folder of the run to measure it again") from None
     return run
@@ -94,23 +91,23 @@ def difference(planned: Any, found: Any, where: str) -> str | None:
 
     Further fields do not matter.
     """
-    if isinstance(planned, dict) and isinstance(found, dict):
-        for name, value in planned.items():
-            if name not in found:
-                return f"{where}.{name} is missing; the plan says {shown(value)}"
-            if complaint := difference(value, found[name], f"{where}.{name}"):
-                return complaint
+    if repr(planned) == repr(found):  # most parts of most descriptions
         return None
-    if isinstance(planned, list) and isinstance(found, list) and len(planned) == len(found):
-        parts = enumerate(zip(planned, found, strict=True))
-        return next((text for i, (p, f) in parts if (text := difference(p, f, f"{where}.{i}"))), None)
-    return None if _equal(planned, found) else f"{where}={shown(found)}; the plan says {shown(planned)}"
+    if found is MISSING:
+        return f"{where} is missing; the plan says {shown(planned)}"
+    if isinstance(planned, dict) and isinstance(found, dict):
+        parts = [(name, part, found.get(name, MISSING)) for name, part in planned.items()]
+    elif isinstance(planned, list) and isinstance(found, list) and len(planned) == len(found):
+        parts = list(zip(range(len(planned)), planned, found, strict=True))
+    elif {type(planned), type(found)} in ({float}, {int, float}) and _close(planned, found):
+        return None
+    else:
+        return f"{where}={shown(found)}; the plan says {shown(planned)}"
+    complaints = (difference(wanted, part, f"{where}.{name}") for name, wanted, part in parts)
+    return next(filter(None, complaints), None)
 
 
-def _equal(planned: Any, found: Any) -> bool:
-    numbers = [isinstance(value, int | float) and not isinstance(value, bool) for value in (planned, found)]
-    if not all(numbers) or (isinstance(planned, int) and isinstance(found, int)):
-        return type(planned) is type(found) and planned == found
+def _close(planned: float, found: float) -> bool:
     try:
         return math.isclose(planned, found, rel_tol=DIGITS)
     except OverflowError:  # an integer beyond all floating-point numbers

@@ -101,9 +101,22 @@ class Answer:
         if len(self.runs) and self.runs["oversubscribed"].any():
             return "More threads than cores: the times are no evidence of speed."
         if len(self.runs) and self.runs["disturbed"].any():
-            busy = counted(int(self.runs["disturbed"].sum()), "run")
+            busy = f"{int(self.runs['disturbed'].sum())} of these {counted(len(self.runs), 'run')}"
             return f"The machine was busy: other programs used up to {number(load, 2)} cores during {busy}."
         return ""
+
+    @property
+    def elsewhere(self) -> str:
+        """Where the same network took less time, on another number of ranks; empty if nowhere."""
+        if self.verdict in ("broken", "none"):
+            return ""
+        means = compared(self).groupby(["ranks", "configuration"])["real_time_factor"].mean()
+        means = means.groupby("ranks").min()
+        ranks = int(means.idxmin())
+        if ranks == self.ranks:
+            return ""
+        factors = f"{number(means[ranks])} times real time instead of {number(means[self.ranks])}"
+        return f"On {counted(ranks, 'rank')}, it took less: {factors}."
 
 
 def answer(frames: Frames) -> Answer:

@@ -17,4 +17,4 @@ def conclude(outcome: Outcome) -> None:
     if frames.runs.empty:
         outcome.complaints.append("no run is complete")
     found = sweep_page.write(frames, outcome.results.report, outcome.edited)
-    outcome.headline = " ".join(filter(None, [found.sentence, found.caution]))
+    outcome.headline = " ".join(filter(None, [found.sentence, found.elsewhere, found.caution]))

@@ -26,7 +26,7 @@ def page(found: Answer, edited: str = "") -> Page:
     return Page(
         what=f"experiment {frames.name} on {frames.machine}",
         title=frames.title or frames.name,
-        sentence=found.sentence,
+        sentence=" ".join(filter(None, [found.sentence, found.elsewhere])),
         care=found.caution,
         picture=picture(found),
         table=table(found),

@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -160,24 +159,28 @@ def carry_out(wanted: Plan, out: Path, told: Told | None = None) -> DryRun:
     if a rank fails, with what it said in FAILED. What has run stays, so that the same call goes on.
     """
     program, out = places.program("miniapp"), Path(out).absolute()
-    new = not out.exists()
-    _claim(out, wanted)
+    new, each = not out.exists(), out / dry_run.EACH
+    description = _claim(out, wanted)
     with locked(out):
         try:
             for left in out.glob(f"{WORKSPACE}*"):  # of a call that was killed
                 discard(left)
             for name in (dry_run.ABOUT, dry_run.FAILED):
                 (out / name).unlink(missing_ok=True)
+            each.mkdir(exist_ok=True)
             ranks = _all(program, out, wanted, told)
-            return dry_run.save(out, _about(out, wanted, ranks), ranks, wanted.counts)
+            return dry_run.save(out, _about(description, wanted, ranks), ranks, wanted.counts)
         except BadInput:
-            if new and not any((out / dry_run.EACH).glob("*")):
+            if new and not any(each.glob("*")):
                 shutil.rmtree(out)
             raise
 
 
-def _claim(out: Path, wanted: Plan) -> None:
-    """Makes the folder for this dry run. Raises BadInput for one that holds anything else."""
+def _claim(out: Path, wanted: Plan) -> dict[str, Any]:
+    """Makes the folder for this dry run. Raises BadInput for one that holds anything else.
+
+    Returns the description as it stands in the folder, where a copy of its placement file is.
+    """
     ours = (LOCK, *(path.name for path in out.glob(f"{WORKSPACE}*")))
     replaceable(out, (*dry_run.FILES, *ours), dry_run.RUN, "the same dry run")
     given = out / dry_run.RUN
@@ -186,13 +189,10 @@ def _claim(out: Path, wanted: Plan) -> None:
     for path in sorted((out / dry_run.EACH).glob("*")):
         _ran(out, path.name, wanted)
     out.mkdir(parents=True, exist_ok=True)
-    write_json(given, _kept(out, wanted))
-
-
-def _kept(out: Path, wanted: Plan) -> dict[str, Any]:
-    """The description as it stands in the folder, where a copy of its placement file is."""
     copies = {PLACEMENT: out / run_files.PLACEMENT}
-    return stored(wanted.description, lambda field, file: copies.get(field), out)
+    description = stored(wanted.description, lambda field, file: copies.get(field), out)
+    write_json(given, description)
+    return description
 
 
 def _ran(out: Path, rank: int | str, wanted: Plan) -> DryRank | None:
@@ -231,10 +231,9 @@ def _all(program: Path, out: Path, wanted: Plan, told: Told | None) -> list[DryR
     for group in (missing[first : first + n] for first in range(0, len(missing), n)):
         _run(program, out, wanted, group, tell)
         for rank in group:
-            found = _ran(out, rank, wanted)
+            found = done[rank] = _ran(out, rank, wanted)
             if found is None:
                 raise RunFailed(f"rank {rank}: the mini-app left no record")
-            done[rank] = found
             build_s, compute_s = found.record.timing.build_s, found.record.dry_run.compute_s
             words = f"[{len(done)}/{len(numbers)}] rank {rank} of {wanted.ranks}, {wanted.why[rank]}"
             tell(0, f"{words}: built in {build_s:.3g} s, computed for {compute_s:.3g} s")
@@ -248,7 +247,6 @@ def _all(program: Path, out: Path, wanted: Plan, told: Told | None) -> list[DryR
 
 def _run(program: Path, out: Path, wanted: Plan, group: list[int], advance: Callable[[int], None]) -> None:
     """Runs a group of ranks to its end; their records appear together, once all have ended well."""
-    (out / dry_run.EACH).mkdir(exist_ok=True)
     place = Path(tempfile.mkdtemp(prefix=WORKSPACE, dir=out))
     try:
         starts = [command(program, out, place, wanted, rank, slot) for slot, rank in enumerate(group)]
@@ -258,9 +256,8 @@ def _run(program: Path, out: Path, wanted: Plan, group: list[int], advance: Call
             if end.status != 0:
                 write_atomically(out / dry_run.FAILED, log_text(one, end))
                 raise RunFailed(f"rank {rank}: {end.reason}; see {out / dry_run.FAILED}")
-        for rank, one in zip(group, starts, strict=True):
-            said = {"command": one.command, "environment": one.environment}
-            write_json(place / str(rank) / run_files.LAUNCH, {**said, "ranks_here": wanted.side_by_side})
+            about = {"command": one.command, "environment": one.environment}
+            write_json(place / str(rank) / run_files.LAUNCH, {**about, "ranks_here": wanted.side_by_side})
         for rank in group:
             replace_folder(place / str(rank), out / dry_run.EACH / str(rank))
     finally:
@@ -295,17 +292,17 @@ def watched(
             out, err = (stack.enter_context(open(file, "w")) for file in files)
             start = started(one.command, one.environment, stdout=out, stderr=err)
             programs.append(stack.enter_context(start))
-        while any(one.poll() is None for one in programs) and not any(one.returncode for one in programs):
+        while None in (statuses := [one.poll() for one in programs]) and not any(statuses):
             advance(sum(_cycles_done(place / f"{rank}.progress") for rank in group))
             time.sleep(LOOK_S)
-        failed = [one for one in programs if one.returncode]
         for one in programs:
             if one.returncode is None:
                 one.terminate()
                 one.wait()
-    statuses = [0 if failed and one not in failed else one.returncode for one in programs]
-    texts = [[file.read_text(errors="replace") for file in files] for files in said]
-    return [Finished(status, *both) for status, both in zip(statuses, texts, strict=True)]
+    return [
+        Finished(status or 0, *(file.read_text(errors="replace") for file in files))
+        for status, files in zip(statuses, said, strict=True)
+    ]
 
 
 def _cycles_done(file: Path) -> int:
@@ -321,28 +318,23 @@ def beside(ranks: list[DryRank], side_by_side: int) -> list[float | None]:
 
     None where it ran by itself, or the records do not say when.
     """
-    spans = [rank.span for rank in ranks]
-    if side_by_side == 1 or None in spans:
+    if side_by_side == 1 or any(rank.span is None for rank in ranks):
         return [None] * len(ranks)
-    found: list[float | None] = []
-    for i, (begin, end) in enumerate(spans):
-        others = [span for j, span in enumerate(spans) if j != i]
-        edges = sorted({begin, end, *(x for span in others for x in span if begin < x < end)})
-        full = 0.0
-        for a, b in pairwise(edges):
-            at_work = sum(first <= (a + b) / 2 <= last for first, last in others)
-            full += (b - a) * (at_work >= side_by_side - 1)
-        found.append(min(1.0, full / (end - begin)) if end > begin else 0.0)
-    return found
+    began, ended = np.array([rank.span for rank in ranks], dtype=float).T[:, :, None]
+    edges = np.unique([began, ended])
+    middle, lasts = (
+        (edges[1:] + edges[:-1]) / 2,
+        np.diff(edges),
+    )  # of pieces in which the same ranks are at work
+    at_work = (began <= middle) & (middle <= ended)
+    full = (at_work & (at_work.sum(axis=0) >= side_by_side)) @ lasts
+    whole = (ended - began)[:, 0]
+    return np.divide(full, whole, out=np.zeros_like(full), where=whole > 0).clip(max=1.0).tolist()
 
 
-def _about(out: Path, wanted: Plan, ranks: list[DryRank]) -> dict[str, Any]:
-    first, shares = ranks[0].record, beside(ranks, wanted.side_by_side)
-    sampled = [
-        {"rank": rank.rank, "why": wanted.why[rank.rank], "beside": share}
-        for rank, share in zip(ranks, shares, strict=True)
-    ]
-    said = list(wanted.warnings)
+def _about(description: dict[str, Any], wanted: Plan, ranks: list[DryRank]) -> dict[str, Any]:
+    """The content of dryrun.json."""
+    first, shares, said = ranks[0].record, beside(ranks, wanted.side_by_side), list(wanted.warnings)
     for part, name in ALIKE:  # since a folder may be gone on with elsewhere
         values = dict.fromkeys(str(getattr(getattr(rank.record, part), name)) for rank in ranks)
         if len(values) > 1:
@@ -352,10 +344,14 @@ def _about(out: Path, wanted: Plan, ranks: list[DryRank]) -> dict[str, Any]:
     foreign = None if None in loads else max(0.0, max(loads) - (wanted.side_by_side - 1) * wanted.threads)
     return {
         "ranks": wanted.ranks, "threads": wanted.threads, "ranks_here": wanted.side_by_side,
-        "cores": wanted.cores, "bound": wanted.bound, "sampled": sampled, "seed": wanted.seed,
-        "alike": alike(wanted.counts), "spikes": first.dry_run.spikes, "routes": first.dry_run.routes,
-        "rates": wanted.rates.source, "rate_hz": wanted.rate_hz, "cycles": first.timing.cycles,
-        "phases": first.phases, "description": _kept(out, wanted),
+        "cores": wanted.cores, "bound": wanted.bound,
+        "sampled": [
+            {"rank": rank.rank, "why": wanted.why[rank.rank], "beside": share}
+            for rank, share in zip(ranks, shares, strict=True)
+        ],
+        "seed": wanted.seed, "alike": alike(wanted.counts), "spikes": first.dry_run.spikes,
+        "routes": first.dry_run.routes, "rates": wanted.rates.source, "rate_hz": wanted.rate_hz,
+        "cycles": first.timing.cycles, "phases": first.phases, "description": description,
         "host": {name: getattr(first.host, name) for name in ("name", "cpu", "cores", "virtual_machine")},
         "provenance": first.provenance.model_dump(), "kinds": KINDS, "null": NULL,
         "warnings": [*dict.fromkeys(said)], "foreign_load": foreign,

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -21,27 +20,20 @@ def edited(experiment: Experiment, plan: Plan) -> str:
     `experiment`: as its file says now. Fields that the plan lacks, since it is older, count as their
     defaults. Raises BadInput as `expand` for an experiment that cannot be expanded.
     """
-    planned = plan.experiment.model_dump(mode="json")
+    planned, now = plan.experiment.model_dump(mode="json"), experiment.model_dump(mode="json")
     with contextlib.suppress(ValidationError):  # the plan of another version
         planned = Experiment.model_validate(planned).model_dump(mode="json")
-    now = experiment.model_dump(mode="json")
-    changes = [
-        name + _values(planned.get(name), now.get(name))
-        for name in dict.fromkeys([*now, *planned])
-        if planned.get(name) != now.get(name)
-    ]
+    changes = []
+    for name in dict.fromkeys([*now, *planned]):
+        before, after = json.dumps(planned.get(name)), json.dumps(now.get(name))
+        if before != after:
+            short = max(len(before), len(after)) <= LONGEST
+            changes.append(f"{name} (planned {before}, now {after})" if short else name)
     old, new = {run.id for run in plan.runs}, {run.id for run in expand(experiment)}
     if old == new and not changes:
         return ""
-    what = ", ".join(changes) or "what its preset or description gives"
-    found = f"the experiment's file is no longer as it was planned: {what}"
+    found = f"the experiment's file is no longer as it was planned: {', '.join(changes) or 'its description'}"
     if old != new:
         came, gone = counted(len(new - old), "run"), counted(len(old - new), "run")
         found += f"; {came} of the file not in this report, {gone} of this report not in the file"
     return f"{found}. This report shows what was planned; `spikemark sweep` plans it again"
-
-
-def _values(planned: Any, now: Any) -> str:
-    """Names both values if they are short."""
-    before, after = json.dumps(planned), json.dumps(now)
-    return f" (planned {before}, now {after})" if max(len(before), len(after)) <= LONGEST else ""

@@ -33,6 +33,8 @@ ENDING_S = 10.0  # after Slurm ended a step, the signal for the rest of the job 
 #: What Slurm says when a job is over.
 JOB_ENDS = r"CANCELLED AT |Slurm job \d+ has expired|Job/step already completing"
 LAYOUT = ("ranks", "threads", "ranks_per_node", "distribution", "binding")
+#: What reading a file raises that is missing, is no JSON or CSV, or holds something else than expected.
+UNREADABLE = OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError
 
 
 class RunFailed(RuntimeError):
@@ -76,13 +78,25 @@ def find(results: Folder, run: str) -> Due:
         raise NotWhole(f"{results.plan}: {wrong}; expected a whole plan, as a sweep writes it") from None
 
 
-def check_place(results: Folder, run: str) -> None:
-    """Raises BadInput if the run exists already, or other files are in its place."""
-    place = results.run(run)
+def claim(results: Folder, run: str, simulated: bool) -> Due:
+    """Run id `run` of the plan, which may start.
+
+    Raises BadInput as `find`, if the run exists already, other files are in its place, its description is
+    missing, or if it is planned to be simulated and not measured, or vice versa.
+    """
+    due, place = find(results, run), results.run(run)
     if run_files.whole(place):
         raise BadInput(f"{place}: measured already; move or delete the folder to measure again")
     if foreign := run_files.foreign(place):
         raise BadInput(f"{place}: contains {foreign[0]!r}, which belongs to no record; move it away first")
+    if due.simulated != simulated:
+        where = (
+            f"the simulated machine {due.entry['machine']['profile']}" if due.simulated else "this machine"
+        )
+        raise BadInput(f"run {run!r} is planned on {where}")
+    if not results.description(run).is_file():
+        raise BadInput(f"{results.description(run)}: not found; a sweep rewrites it")
+    return due
 
 
 def carry_out(
@@ -110,9 +124,10 @@ def carry_out(
         except (BadInput, OSError):
             raise
         except Exception as fault:
-            bug = not isinstance(fault, RunFailed)
-            reason = " ".join(f"{type(fault).__name__}: {fault}".split()) if bug else str(fault)
-            rest = f"\n{traceback.format_exc()}" if bug else fault.log
+            reason, rest = str(fault), getattr(fault, "log", "")
+            if not isinstance(fault, RunFailed):
+                reason = " ".join(f"{type(fault).__name__}: {fault}".split())
+                rest = f"\n{traceback.format_exc()}"
             write_atomically(failure, f"{reason}\n\nrun: {run.label}\nid: {run.id}\n{rest}")
             raise
         write_json(unchecked / run_files.LAUNCH, {**launched, "wall_s": time.monotonic() - began})
@@ -133,17 +148,16 @@ def check_record(directory: Path, layout: Layout, spread: Spread | None = None) 
     """
     try:
         found = json.loads((directory / run_files.RECORD).read_text())
-        if found["status"] != "complete":
-            raise RunFailed("exit status 0, but the record is not complete")
-        for what in ("ranks", "threads"):
-            planned, got = getattr(layout, what), found[what]
-            if planned != got:
-                why = ": the launcher and the MPI library of the mini-app do not belong together"
-                why = why if what == "ranks" else ""
-                raise RunFailed(f"planned {what}={planned}, the record has {got}{why}")
+        whole, got = found["status"] == "complete", {name: found[name] for name in ("ranks", "threads")}
         host = found.get("host")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise RunFailed(f"exit status 0, but no valid record: {error}") from None
+    if not whole:
+        raise RunFailed("exit status 0, but the record is not complete")
+    mixed = {"ranks": ": the launcher and the MPI library of the mini-app do not belong together"}
+    for name, value in got.items():
+        if value != (planned := getattr(layout, name)):
+            raise RunFailed(f"planned {name}={planned}, the record has {value}{mixed.get(name, '')}")
     if spread is not None and isinstance(host, dict):
         _check_places(directory / run_files.RANKS, host, layout, spread)
 
@@ -157,7 +171,7 @@ def _check_places(table: Path, host: dict[str, Any], layout: Layout, spread: Spr
     try:
         with open(table, newline="") as file:
             rows = sorted((int(row["rank"]), row["node"]) for row in csv.DictReader(file))
-    except (OSError, ValueError, KeyError, TypeError):
+    except UNREADABLE:
         return
     where: dict[int, str] = {}
     taken: dict[tuple[str, int], int] = {}
@@ -179,33 +193,25 @@ def _check_places(table: Path, host: dict[str, Any], layout: Layout, spread: Spr
 
 def real_time_factor(place: Path) -> str:
     """The real-time factor of a record, in words; empty if unreadable."""
-    try:
+    with contextlib.suppress(*UNREADABLE):
         factor = json.loads((place / run_files.RECORD).read_text())["timing"]["real_time_factor"]
         return f"real-time factor {factor:.3g}"
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return ""
+    return ""
 
 
 def measure(results: Folder, run: str, launcher: str | None = None, lock: int | None = None) -> Path:
     """Carry out run id `run` of the plan and return the directory of its record.
 
     The launcher inherits the descriptor `lock`. A failure leaves `failed/ID.log` behind, whose first line is
-    the reason, and raises RunFailed. Raises BadInput, before anything is changed, for what `find` and
-    `check_place` refuse, a run that is planned on a simulated machine, an unknown launcher, and if the
-    mini-app is missing.
+    the reason, and raises RunFailed. Raises BadInput, before anything is changed, for what `claim` refuses,
+    an unknown launcher, and if the mini-app is missing.
     """
-    due = find(results, run)
-    check_place(results, run)
-    if due.simulated:
-        raise BadInput(f"run {run!r} is planned on the simulated machine {due.entry['machine']['profile']}")
-    out, description = results.unchecked(run), results.description(run)
-    if not description.is_file():
-        raise BadInput(f"{description}: not found; a sweep rewrites it")
+    due, out, description = claim(results, run, False), results.unchecked(run), results.description(run)
     launcher = launcher or default_launcher()
     start = launch(launcher, program("miniapp", description, out), due.layout)
 
     def work() -> dict[str, Any]:
-        allocation, wanted, readings = _allocation(), energy.wanted(description), out.parent / "energy"
+        allocation, wanted, readings = slurm.allocation(), energy.wanted(description), out.parent / "energy"
         nodes, meters = start.spread.names if start.spread else (), contextlib.nullcontext()
         if wanted.energy:
             meters = beside.sampling(readings, nodes, launcher, wanted.interval_s, wanted.sensors)
@@ -214,17 +220,12 @@ def measure(results: Folder, run: str, launcher: str | None = None, lock: int | 
             run_to_record(start, due, out, () if lock is None else (lock,))
         if wanted.energy or idle:
             energy.fill(out, readings, wanted, idle)
+        if allocation is not None:
+            allocation["modules"] = list(filter(None, os.environ.get("LOADEDMODULES", "").split(":")))
         begun = {"launcher": launcher, "command": start.command, "environment": start.environment}
         return {**begun, "began_s": began_s, "allocation": allocation}
 
     return carry_out(due, out, results.run(run), results.failure(run), work)
-
-
-def _allocation() -> dict[str, Any] | None:
-    """Facts to keep about the allocation of this process, with the modules that are loaded."""
-    found = slurm.allocation()
-    modules = list(filter(None, os.environ.get("LOADEDMODULES", "").split(":")))
-    return None if found is None else {**found, "modules": modules}
 
 
 def program(name: str, description: Path, out: Path) -> list[str]:

@@ -15,11 +15,12 @@ from spikemark.core.errors import BadInput
 from spikemark.network import lanes, ring
 from spikemark.network.description import Description, read
 from spikemark.prediction import exchange
+from spikemark.prediction.workload import rates_of
 from spikemark.quantities.words import counted
 from spikemark.records.experiment_fields import Experiment
 
-from . import simulate
-from .experiments import RunSpec, digest
+from .experiments import BY_POPULATION, RunSpec, digest, filled
+from .simulation.times import layout_of
 
 #: Fields of a description that do not decide whether it can be run, as far as the analysis can tell.
 IRRELEVANT = "seed", "record", "inject"
@@ -49,44 +50,38 @@ def sift(experiment: Experiment, runs: list[RunSpec]) -> Sifted:
     Raises BadInput naming the first such point unless the experiment says `skip_impossible: true`, and
     if no point is possible.
     """
-    known: dict[Any, str | None] = {}
-    networks: dict[str, Any] = {}
-    load = functools.cache(simulate.filled)
-    points: dict[str, None] = {}
+    load, networks, known = functools.cache(filled), {}, {}
     possible, refused = [], {}
     for run in runs:
-        relevant = {name: value for name, value in run.description.items() if name not in IRRELEVANT}
-        network = digest(relevant.pop("network", None))
-        machine = None if run.machine is None else run.machine.model_dump_json()
-        key = network, digest(relevant), run.ranks, run.threads, machine
+        network = id(run.description.get("network"))  # runs share them; a large one takes a second to read
+        rest = {n: v for n, v in run.description.items() if n not in ("network", *IRRELEVANT)}
+        key = network, digest(rest), run.ranks, run.threads
         if key not in known:
-            known[key] = _refusal_of(run, networks, network, load)
-        point = _point(run)
-        points[point] = None
-        if known[key] is None:
+            part = {"network": networks[network]} if network in networks else {}
+            known[key] = _refusal({**run.description, **part}, run.ranks, run.threads)
+            if known[key][1] is not None:
+                networks[network] = known[key][1].network
+        reason = known[key][0] or _refusal_of_machine(run, known[key][1], load)
+        if reason is None:
             possible.append(run)
         else:
-            refused[point] = known[key]
+            refused[run.point] = reason
     if refused and not (experiment.skip_impossible and possible):
-        point, reason = next(iter(refused.items()))
+        points, (point, reason) = {run.point for run in runs}, next(iter(refused.items()))
         of = f" ({len(refused)} of {counted(len(points), 'point')} cannot be run)" if len(points) > 1 else ""
         advice = "; 'skip_impossible: true' leaves such points out" if possible else ""
         raise BadInput(f"{experiment.name}: {point}: {reason}{of}{advice}")
     return Sifted(possible, refused)
 
 
-def _refusal_of(run: RunSpec, networks: dict[str, Any], network: str, load: Callable) -> str | None:
-    """Like `refusal`, but reads a network only once, which takes a second for a large one."""
-    try:
-        given = read({**run.description, **({"network": networks[network]} if network in networks else {})})
-    except BadInput as why:
-        return str(why)
-    networks[network] = given.network
-    return refusal(given, run.ranks, run.threads) or simulate.refusal(run, given, load)
-
-
-def refusal(description: dict[str, Any] | Description, ranks: int, threads: int) -> str | None:
+def refusal(description: dict[str, Any], ranks: int, threads: int) -> str | None:
     """Why a description cannot be run on so many ranks with so many threads; None if it can."""
+    return _refusal(description, ranks, threads)[0]
+
+
+def _refusal(description: dict[str, Any], ranks: int, threads: int) -> tuple[str | None, Description | None]:
+    """The same, and the description as it was read, where it could be."""
+    given = None
     try:
         given = read(description)
         for i, population in enumerate(given.network.populations):
@@ -98,15 +93,29 @@ def refusal(description: dict[str, Any] | Description, ranks: int, threads: int)
         if ranks * threads > MOST_PLACES:
             raise BadInput(f"ranks x threads: {ranks} x {threads}; expected at most {MOST_PLACES}")
         ring.of(given)
-        schedule, placement = lanes.chosen(given, None, None)
-        for lane in lanes.read(given, ranks, schedule, placement):
+        for lane in lanes.read(given, ranks, *lanes.chosen(given, None, None)):
             exchange.check(lane)
     except BadInput as why:
-        return str(why)
+        return str(why), given
+    return None, given
+
+
+def _refusal_of_machine(run: RunSpec, given: Description, load: Callable[[str], Any]) -> str | None:
+    """Why a run cannot be simulated as asked: its ranks do not fit, or a rate is unknown; None if it can."""
+    asked = run.machine
+    if asked is None:
+        return None
+    if run.threads != 1:
+        return f"threads={run.threads}: expected 1 with the field 'machine'; machine.threads says more"
+    if asked.compute != "model":
+        return f"machine.compute={asked.compute!r}: expected 'model'"
+    try:
+        layout_of(load(asked.profile), run.ranks, "model", asked.ranks_per_node, asked.threads, asked.on)
+    except BadInput as why:
+        return f"machine: {why}"
+    try:
+        if not asked.compute_of and asked.rate_hz != BY_POPULATION:
+            rates_of(given, asked.rate_hz)
+    except BadInput as why:
+        return f"machine.rate_hz={asked.rate_hz}: {str(why).partition(': ')[2]}"
     return None
-
-
-def _point(run: RunSpec) -> str:
-    """The label of a run without seed and repetition."""
-    words = run.label.split()
-    return " ".join(word for word in words if not word.startswith(("seed=", "repetition=")))

@@ -1,117 +1,43 @@
-"""Runs of a plan on a simulated machine: what identifies it, which ranks fit on it, and one run."""
+"""One run of a plan on a simulated machine; `measure` is the other way to carry out a run."""
 
 import contextlib
 import json
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from spikemark import machines
-from spikemark.core import places
 from spikemark.core.errors import BadInput
-from spikemark.machines.parts import Machine
-from spikemark.machines.profile import Profile
-from spikemark.network.description import Description
 from spikemark.network.presets import mam
-from spikemark.prediction.workload import rates_of
-from spikemark.records.experiment_fields import MACHINE, Experiment, as_list
 from spikemark.records.frames import preset_of
-from spikemark.records.plan import Planned, SimulatedOn
 from spikemark.records.results import Results
 
 from . import simulation
-from .measure import RunFailed, carry_out, check_place, check_record, find
-from .simulation.times import layout_of
-
-#: `rate_hz` of neurons that fire as the preset expects of each population.
-BY_POPULATION = "by population"
-#: The results folder of an experiment that compares several profiles.
-SEVERAL = "simulated"
-
-
-def folder_name(experiment: Experiment) -> str:
-    """The profile's name, or `simulated` where the grid has several; `experiment` has a field `machine`."""
-    names = {experiment.machine.name}
-    for entry in experiment.grid:
-        names.update(SimulatedOn(profile=p).name for p in as_list(entry.get(f"{MACHINE}profile", [])))
-    return SEVERAL if len(names) > 1 else names.pop()
-
-
-def filled(profile: str) -> Profile | Machine:
-    """A profile or machine of parts with assumed values. Raises BadInput if it is missing or invalid."""
-    return machines.filled(machines.load_any(profile))
-
-
-def refusal(
-    run: Planned, given: Description, load: Callable[[str], Profile | Machine] = filled
-) -> str | None:
-    """Why a run cannot be simulated as asked: its ranks do not fit, or a rate is unknown; None if it can."""
-    asked = run.machine
-    if asked is None:
-        return None
-    if run.threads != 1:
-        return f"threads={run.threads}: expected 1 with the field 'machine'; machine.threads says more"
-    if asked.compute != "model":
-        return f"machine.compute={asked.compute!r}: expected 'model'"
-    try:
-        layout_of(load(asked.profile), run.ranks, **_layout(asked))
-    except BadInput as why:
-        return f"machine: {why}"
-    if asked.compute_of or asked.rate_hz == BY_POPULATION:
-        return None
-    try:
-        rates_of(given, asked.rate_hz)
-    except BadInput as why:
-        return f"machine.rate_hz={asked.rate_hz}: {str(why).partition(': ')[2]}"
-    return None
-
-
-def check_rates(asked: SimulatedOn, preset: str | None) -> None:
-    """Raises BadInput for rates by population that the preset does not have."""
-    if asked.rate_hz == BY_POPULATION and preset != "mam":
-        raise BadInput(f"machine.rate_hz={BY_POPULATION!r}: expected with the preset mam, not {preset}")
-
-
-def _layout(asked: SimulatedOn) -> dict[str, Any]:
-    """How ranks are to lie on the machine, as arguments of `simulation.simulate`."""
-    return {"ranks_per_node": asked.ranks_per_node, "threads": asked.threads, "on": asked.on}
-
-
-def check() -> None:
-    """Raises BadInput if SimGrid, or the mini-app built for it, is missing."""
-    simulation.smpirun.version()
-    places.program("miniapp_smpi")
+from .experiments import BY_POPULATION
+from .measure import RunFailed, carry_out, check_record, claim
 
 
 def simulate(results: Results, run: str) -> Path:
     """Simulate run id `run` of the plan and return the directory of its record.
 
     A failure leaves `failed/ID.log` behind, whose first line is the reason, and raises RunFailed. Raises
-    BadInput, before anything is changed, for what `find` and `check_place` refuse and a run
-    without a machine.
+    BadInput, before anything is changed, for what `claim` refuses.
     """
-    due = find(results, run)
-    check_place(results, run)
+    due, out, compute_of = (
+        claim(results, run, simulated=True),
+        results.unchecked(run),
+        results.compute_of(run),
+    )
     description, (plan, planned) = results.read_description(run), results.planned(run)
-    asked = planned.machine
-    if asked is None:
-        raise BadInput(f"run {run!r} is planned on this machine, not on a simulated one")
-    preset, options = preset_of(plan, planned)
-    check_rates(asked, preset)
-    hz = asked.rate_hz
+    asked, hz = planned.machine, planned.machine.rate_hz
     if hz == BY_POPULATION:
-        hz = mam.rates_hz(planned.seed, options.get("from_"))
-    out, compute_of = results.unchecked(run), results.compute_of(run)
+        hz = mam.rates_hz(planned.seed, preset_of(plan, planned)[1].get("from_"))
     arguments = {
-        "ranks": planned.ranks,
-        "compute": asked.compute,
-        **_layout(asked),
-        "seed": 1000 * planned.seed + planned.repetition,
-        "correlation": asked.correlation,
-        "cv": asked.cv,
-        "hz": hz,
-    }
+        "ranks": planned.ranks, "compute": asked.compute, "ranks_per_node": asked.ranks_per_node,
+        "threads": asked.threads, "on": asked.on, "seed": 1000 * planned.seed + planned.repetition,
+        "correlation": asked.correlation, "cv": asked.cv, "hz": hz,
+    }  # fmt: skip
 
     def work() -> dict[str, Any]:
         of = json.loads(compute_of.read_text()) if compute_of.is_file() else None

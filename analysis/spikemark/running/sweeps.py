@@ -1,5 +1,10 @@
-"""A sweep plans an experiment and has Snakemake measure its missing runs."""
+"""A sweep plans an experiment and has Snakemake measure its missing runs.
 
+python -m spikemark.running.sweeps EXPERIMENT.yaml CONFIG RESULTS/plan.json: writes the plan and the
+descriptions of the runs, for the rule `plan`; CONFIG: Snakemake's, as JSON
+"""
+
+import json
 import os
 import signal
 import sys
@@ -14,21 +19,29 @@ from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
 from spikemark.launch import reasons, slurm
 from spikemark.launch.process import started
+from spikemark.network.description import read
 from spikemark.network.named_files import digest as content_of
 from spikemark.network.named_files import stored
 from spikemark.quantities.words import counted
+from spikemark.records.experiment_fields import MACHINE, Experiment, as_list
 from spikemark.records.frames import DISTURBED_CORES, OVERSUBSCRIBED, Frames
-from spikemark.records.plan import PLAN_VERSION
+from spikemark.records.plan import PLAN_VERSION, SimulatedOn
 from spikemark.records.record import load
 from spikemark.records.results import Results
 
-from . import simulate
-from .durations import Durations, minutes
-from .experiments import Experiment, RunSpec, digest
-from .guess import guess_s
+from . import possible
+from .durations import START_S, Durations, minutes
+from .experiments import RunSpec, expand, of_config
 from .progress import Progress
+from .simulation import smpirun
 
 PATIENCE_S = 15.0  # for the end of what Snakemake has started
+#: The results folder of an experiment that compares several profiles.
+SEVERAL = "simulated"
+#: Assumed for a guess, in s: per synapse, synaptic event, update of a neuron, event from
+#: outside and cycle. Runs on a virtual EPYC machine took 0.5 to 2 times as long (2026-11-22).
+SYNAPSE_S, EVENT_S, UPDATE_S, OUTSIDE_S, CYCLE_S = 3e-8, 3e-9, 5e-10, 1e-9, 5e-6
+RATE_HZ = 10.0  # assumed of neurons whose description has no rate
 
 
 @dataclass
@@ -56,18 +69,29 @@ class Outcome:
 def folder(experiment: Experiment, machine: str | None, root: Path | None) -> Results:
     """The results folder of an experiment: `results/NAME/MACHINE` unless another one is given.
 
-    MACHINE is the name of the profile where runs are simulated.
+    Where runs are simulated, MACHINE is the name of the profile, or SEVERAL.
     """
     if machine is None and experiment.machine is not None:
-        machine = simulate.folder_name(experiment)
+        names = {experiment.machine.name}
+        for entry in experiment.grid:
+            names |= {SimulatedOn(profile=p).name for p in as_list(entry.get(f"{MACHINE}profile", []))}
+        machine = SEVERAL if len(names) > 1 else names.pop()
     name = places.check_machine(machine) if machine is not None else launch.machine_name()
     return Results((root or places.own("results")).resolve() / experiment.name / name)
 
 
 def plan(experiment: Experiment, runs: list[RunSpec], results: Results) -> None:
-    """Writes plan.json and the run descriptions; files that already hold the right content stay untouched."""
+    """Writes plan.json and the run descriptions; files that already hold the right content stay untouched.
+
+    Files that a description names are copied into the results folder.
+    """
+
+    def copy(field: str, file: Path) -> Path:
+        return results.placement(f"{file.stem}-{content_of(file)}.json")
+
     for run in runs:
-        write_json(results.description(run.id), _kept(run.description, results, results.description(run.id)))
+        path = results.description(run.id)
+        write_json(path, stored(run.description, copy, path.parent))
         if run.compute_of is not None:
             write_json(results.compute_of(run.id), run.compute_of)
     content = {
@@ -75,59 +99,73 @@ def plan(experiment: Experiment, runs: list[RunSpec], results: Results) -> None:
         "experiment": experiment.model_dump(mode="json"),
         "machine": results.path.name,
         "shuffle_seed": experiment.shuffle_seed,
-        "runs": [run.without_description() for run in with_guesses(runs)],
+        "runs": entries_of(runs),
     }
     write_json(results.plan, content)
 
 
-def _kept(description: dict[str, Any], results: Results, path: Path) -> dict[str, Any]:
-    """The description for the file `path`, with copies of its files in the results folder."""
-
-    def copy(field: str, file: Path) -> Path:
-        return results.placement(f"{file.stem}-{content_of(file)}.json")
-
-    return stored(description, copy, path.parent)
-
-
-def with_guesses(runs: list[RunSpec]) -> list[RunSpec]:
-    """The runs with a guess of how long each of them takes."""
-    known: dict[tuple[str, int, int], float] = {}
+def entries_of(runs: list[RunSpec]) -> list[dict[str, Any]]:
+    """The runs as in plan.json, with a guess of how long each of them takes."""
+    known: dict[tuple, float] = {}
     found = []
     for run in runs:
-        parts = {name: run.description.get(name) for name in ("network", "time", "inject")}
-        key = digest(parts), run.ranks, run.threads
+        rest = json.dumps([run.description.get(name) for name in ("time", "inject")])
+        key = id(run.description.get("network")), rest, run.ranks, run.threads  # runs share networks
         if key not in known:
             known[key] = guess_s(run.description, run.ranks, run.threads)
-        found.append(run.model_copy(update={"guess_s": known[key]}))
+        found.append(run.model_copy(update={"guess_s": known[key]}).without_description())
     return found
 
 
-def dry_run(runs: list[RunSpec], results: Results) -> str:
-    """The plan as text: what the missing runs will take, then all runs in the order of measuring.
+def guess_s(description: dict[str, Any], ranks: int, threads: int) -> float:
+    """A guess of the time that a run takes from start to end, in s, from its counts.
 
-    Writes nothing.
+    A description that the mini-app will refuse takes START_S.
     """
-    check(results)
-    done = {run.id for run in runs if results.measured(run.id)}
-    entries = [run.without_description() for run in with_guesses(runs)]
-    cost = f"{_cost(runs, entries, done, Durations(entries, results))}: {results.path}"
-    lines = [f"{'done   ' if run.id in done else 'missing'}  {run.id}  {run.label}" for run in runs]
-    return "\n".join([cost, *lines])
+    try:
+        given = read(description)
+    except BadInput:
+        return START_S
+    cycles = given.time.warmup_cycles + given.time.cycles
+    populations, simulated_s = given.network.populations, 1e-3 * given.time.cycle_ms * cycles
+    hz = [RATE_HZ if p.neuron.hz is None else p.neuron.hz for p in populations]
+    spikes = sum(p.size * rate for p, rate in zip(populations, hz, strict=True)) * simulated_s
+    events = given.network.synapses / max(given.neurons, 1) * spikes
+    outside = sum(p.size * p.outside_hz for p in populations) * simulated_s
+    updates = given.neurons * cycles * given.time.cycle_steps
+    work = given.network.synapses * SYNAPSE_S + events * EVENT_S + updates * UPDATE_S + outside * OUTSIDE_S
+    injected = cycles * _injected_s(given.inject, "mean_us", 1e-6)
+    for name, count in (("per_neuron_ns", given.neurons * cycles), ("per_synapse_ns", events)):
+        injected += count / (ranks * threads) * _injected_s(given.inject, name, 1e-9)
+    return START_S + work / (ranks * threads) + cycles * CYCLE_S + injected
 
 
-def _cost(runs: list[RunSpec], entries: list[dict[str, Any]], done: set[str], expected: Durations) -> str:
-    """Runs, minutes, nodes and node-hours of what is missing, in words."""
-    missing = [run for run in runs if run.id not in done]
-    words = [counted(len(runs), "run"), f"{len(done)} done", f"{len(missing)} missing"]
-    if not missing:
+def _injected_s(inject: Any, field: str, unit_s: float) -> float:
+    """A wait that a description adds, that of the rank that waits longest; the mini-app checks the field."""
+    values = as_list(inject.get(field)) if isinstance(inject, dict) else []
+    return unit_s * max((v for v in values if isinstance(v, int | float) and v > 0), default=0.0)
+
+
+class _Missing:
+    """What a sweep still has to measure: `entries` are all runs, `done` the ids of those that are there."""
+
+    def __init__(self, runs: list[RunSpec], results: Results):
+        self.runs, self.entries = runs, entries_of(runs)
+        self.done = {run.id for run in runs if results.measured(run.id)}
+        self.expected = Durations(self.entries, results)
+
+    def __str__(self) -> str:
+        """Runs, minutes, nodes and node-hours."""
+        missing, finished = [run for run in self.runs if run.id not in self.done], self.expected.finished
+        words = [counted(len(self.runs), "run"), f"{len(self.done)} done", f"{len(missing)} missing"]
+        if missing:
+            lasts_s = self.expected.total(entry for entry in self.entries if entry["id"] not in self.done)
+            basis = f"from {counted(finished, 'finished run')}" if finished else "assumed"
+            words.append(f"about {minutes(lasts_s)} ({basis})")
+        if missing and missing[0].machine is None:
+            nodes = max(map(nodes_of, missing))
+            words += [counted(nodes, "node"), f"{nodes * lasts_s / 3600:.2g} node-hours"]
         return ", ".join(words)
-    lasts_s = expected.total(entry for entry in entries if entry["id"] not in done)
-    basis = f"from {counted(expected.finished, 'finished run')}" if expected.finished else "assumed"
-    words.append(f"about {minutes(lasts_s)} ({basis})")
-    if missing[0].machine is None:
-        nodes = max(map(nodes_of, missing))
-        words += [counted(nodes, "node"), f"{nodes * lasts_s / 3600:.2g} node-hours"]
-    return ", ".join(words)
 
 
 def nodes_of(run: RunSpec) -> int:
@@ -136,6 +174,18 @@ def nodes_of(run: RunSpec) -> int:
     if run.ranks_per_node is None and slurm.cluster_name():
         each = max(1, max(launch.nodes_at_hand().cores) // run.threads)
     return -(-run.ranks // each)
+
+
+def dry_run(runs: list[RunSpec], results: Results) -> str:
+    """The plan as text: what the missing runs will take, then all runs in the order of measuring.
+
+    Writes nothing.
+    """
+    check(results)
+    missing = _Missing(runs, results)
+    states = {True: "done   ", False: "missing"}
+    lines = [f"{states[run.id in missing.done]}  {run.id}  {run.label}" for run in runs]
+    return "\n".join([f"{missing}: {results.path}", *lines])
 
 
 def sweep(
@@ -159,14 +209,14 @@ def sweep(
     if experiment.machine is None:
         places.program("miniapp")
     elif not all(results.measured(run.id) for run in runs):
-        simulate.check()
+        smpirun.version()
+        places.program("miniapp_smpi")
     write_json(results.experiment, experiment.model_dump(mode="json", exclude_unset=True))
     outcome = _measure(experiment, runs, results, stream)
     while not (outcome.failed or outcome.complaints) and (spoiled := disturbed(results, runs, again)):
         aside = {id: results.set_aside(id) for id in spoiled}
         of = f"{counted(len(spoiled), 'run')} (at most {again} in all)"
-        line = f"measuring {of} again, which other programs disturbed"
-        print(line, file=stream, flush=True)
+        print(f"measuring {of} again, which other programs disturbed", file=stream, flush=True)
         try:
             outcome = _measure(experiment, runs, results, stream)
         finally:  # a record stays if there is no other
@@ -179,12 +229,9 @@ def sweep(
 
 def _measure(experiment: Experiment, runs: list[RunSpec], results: Results, stream: TextIO | None) -> Outcome:
     """Has Snakemake measure what is missing."""
-    entries = [run.without_description() for run in with_guesses(runs)]
-    done = {run.id for run in runs if results.measured(run.id)}
-    expected = Durations(entries, results)
-    complaints = []
-    with Progress(entries, done, expected, stream) as progress:
-        progress.say(f"{experiment.name}: {_cost(runs, entries, done, expected)}")
+    missing, complaints = _Missing(runs, results), []
+    with Progress(missing.entries, missing.done, missing.expected, stream) as progress:
+        progress.say(f"{experiment.name}: {missing}")
         status = _snakemake(results, progress)
         for id in [id for id in progress.pending if results.measured(id)]:  # by another command
             progress.finish(id, "done")
@@ -202,18 +249,16 @@ def disturbed(results: Results, runs: list[RunSpec], again: int) -> list[str]:
     At most `again`, less those that were set aside before. A run on more threads than cores is no evidence
     of speed anyway, and stays.
     """
-    left = again - results.aside()
-    loads = {}
-    for run in runs if left > 0 else ():
+    left, loads = max(0, again - results.aside()), {}
+    for run in runs if left else ():
         try:
             record = load(results.run(run.id), verified=True).record
         except BadInput:
             continue
-        load_cores = record.host.foreign_load
         warned = any(text.startswith(OVERSUBSCRIBED) for text in record.warnings)
-        if load_cores is not None and load_cores >= DISTURBED_CORES and not warned:
-            loads[run.id] = load_cores
-    return sorted(loads, key=loads.get, reverse=True)[: max(left, 0)]
+        if (record.host.foreign_load or 0.0) >= DISTURBED_CORES and not warned:
+            loads[run.id] = record.host.foreign_load
+    return sorted(loads, key=loads.get, reverse=True)[:left]
 
 
 def _snakemake(results: Results, progress: Progress) -> int:
@@ -227,17 +272,10 @@ def _snakemake(results: Results, progress: Progress) -> int:
     package = str(Path(__file__).resolve().parents[2])  # found by this very path, installed or not
     paths = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
     signs = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+    how = {"signs": signs, "grace_s": PATIENCE_S, "removed": ("SNAKEMAKE_PROFILE",)}
     with (
         open(results.workflow_log, "w") as log,
-        started(
-            command,
-            {"PYTHONPATH": paths},
-            signs=signs,
-            grace_s=PATIENCE_S,
-            removed=("SNAKEMAKE_PROFILE",),
-            stdout=-1,
-            stderr=log,
-        ) as program,
+        started(command, {"PYTHONPATH": paths}, **how, stdout=-1, stderr=log) as program,
     ):
         for line in program.stdout:
             progress.take(line)
@@ -249,3 +287,9 @@ def check(results: Results) -> None:
     place = next(path for path in (results.path, *results.path.parents) if path.exists())
     if not (place.is_dir() and os.access(place, os.W_OK | os.X_OK)):
         raise BadInput(f"results: {place} is not a folder that can be written")
+
+
+if __name__ == "__main__":
+    file, config, planned = sys.argv[1:]
+    given = of_config(json.loads(config), Path(file))
+    plan(given, possible.sift(given, expand(given)).runs, Results(Path(planned).resolve().parent))

@@ -12,7 +12,7 @@ from spikemark.machines.values import Values
 from spikemark.models import access, mpi_rules, order_statistics, statistics, waiting_iid
 from spikemark.models.loggp import Collectives, Traffic
 from spikemark.models.published import papers
-from spikemark.network.presets import mam, mam_benchmark
+from spikemark.network.presets import cortex, mam, mam_benchmark
 from spikemark.prediction import anchors, performance, points
 from spikemark.prediction.layout import Layout
 from spikemark.prediction.workload import Loads
@@ -463,7 +463,7 @@ def short_delays(runs: Runs) -> Answer:
     each = areas.neurons[:, None] * areas.indegrees[:, :-1]
     np.add.at(synapses, (areas.area[:, None], areas.area), each)
     np.fill_diagonal(synapses, 0)
-    mean_ms = areas.distances_mm / mam.SPEED_MM_PER_MS + np.eye(mam.AREAS)
+    mean_ms = areas.distances_mm / cortex.SPEED_MM_PER_MS + np.eye(mam.AREAS)
     below: Callable = lambda ms: stats.norm.cdf(ms, mean_ms, 0.5 * mean_ms)  # noqa: E731
     share = (below(1.0) - below(0.1)) / (1 - below(0.1))
     return Answer(_modelled(100 * (share * synapses).sum() / synapses.sum(), "%"))

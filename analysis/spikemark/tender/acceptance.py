@@ -17,7 +17,7 @@ from spikemark.launch.layout import Layout
 from spikemark.records.record import Run
 
 from . import measure
-from .check import COUNTS, Report, check_sums, check_times
+from .check import COUNTS, Repeated, same, sums, times
 from .formats import RTF, Answer, Bundle, Prepared, Rule, Secret
 from .measure import Chosen, Given
 
@@ -84,15 +84,12 @@ def accept(
         raise BadInput(f"answer: committed: no {RTF} of {rule.name}; expected a promise")
     say(f"{rule.name} on {how.layout.ranks} ranks x {how.layout.threads} threads")
     runs = _runs(bundle, rule, secret.seed, how, wanted.model_ms, rule.repetitions, out)
-    report = Report()
-    for number, run in enumerate(runs, 1):
-        at = report.at(f"repetition {number}")
-        at.expect("spikes", "checksum", run.record.checksum, wanted.checksum)
+    reasons = []
+    for one in (Repeated(bundle, f"repetition {number}", run) for number, run in enumerate(runs, 1)):
+        said = [*same("checksum", one.run.record.checksum, wanted.checksum)]
         for name, value in wanted.totals.items():
-            at.expect("spikes", f"totals.{name}", getattr(run.record.totals, name, None), value)
-        check_sums(run, at)
-        check_times(run, bundle.tender.tolerances, at)
-    reasons = [f"{place}: {text}" for _, place, text in report.findings]
+            said += same(f"totals.{name}", getattr(one.run.record.totals, name, None), value)
+        reasons += [f"{one.place}: {text}" for text in (*said, *sums(one), *times(one))]
     factors = [run.record.timing.real_time_factor for run in runs]
     found = median(factors)
     if promised is not None and found > (1 + tolerance) * promised:

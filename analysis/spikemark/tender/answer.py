@@ -50,15 +50,15 @@ def write(
     choices = measure.read_choices(work)
     if choices["bundle_sha256"] != bundle.sha256:
         raise BadInput(f"{work}: bundle_sha256: measured for another bundle than {bundle.path}")
-    done = {rule.name: choices["runs"].get(rule.name, {}) for rule in bundle.tender.runs}
-    if missing := [rule.name for rule in bundle.rules(None) if "records" not in done[rule.name]]:
+    chosen = ((rule.name, choices["runs"].get(rule.name, {})) for rule in bundle.tender.runs)
+    done = {name: run for name, run in chosen if "records" in run}
+    if missing := [rule.name for rule in bundle.rules(None) if rule.name not in done]:
         raise BadInput(f"run: {', '.join(missing)} not measured; expected `spikemark tender run` to complete")
     for made in projected:
         if made["nodes"] > offer["nodes"]:
             needed = f"at least {made['nodes']}, which {made['run']} takes"
             raise BadInput.of("nodes", offer["nodes"], needed, code="range")
-    measured_runs = {name: run["records"] for name, run in done.items() if "records" in run}
-    loaded = {name: [record.load(work / path) for path in paths] for name, paths in measured_runs.items()}
+    loaded = {name: [record.load(work / path) for path in run["records"]] for name, run in done.items()}
     used = [run for runs in loaded.values() for run in runs]
     with whole_folder(out) as made:
         runs = [_collected(made, name, done[name], runs, meter) for name, runs in loaded.items()]

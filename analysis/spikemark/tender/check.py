@@ -1,17 +1,20 @@
-"""`spikemark tender check`: does an answer follow the rules, and does it agree with itself?"""
+"""`spikemark tender check`: does an answer follow the rules, and does it agree with itself?
 
-import contextlib
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+CHECKS are functions of an answer or of each repetition; their docstrings say what they expect.
+"""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from spikemark.core import sha256
-from spikemark.core.errors import BadInput
+from spikemark.core.errors import BadInput, shown
 from spikemark.measuring.energy import readings
 from spikemark.network import lanes
 from spikemark.network.description import read
@@ -20,26 +23,9 @@ from spikemark.records.record import Run
 
 from . import formats
 from .answer import of_repetitions, program
-from .formats import ANSWER, ENVIRONMENT, FIGURES, MANIFEST, RTF, Answer, Answered, Bundle, Rule
+from .formats import ANSWER, ENVIRONMENT, FIGURES, JOULES, MANIFEST, POWER, RTF, Answer, Bundle
 
 VALID, INVALID, INCOMPLETE = "VALID", "INVALID", "INCOMPLETE"
-#: What is checked, in order. Only a finding of `complete` leaves an answer INCOMPLETE instead of INVALID.
-CHECKS = {
-    "manifest": "files are those of the manifest, and the answer is to this bundle",
-    "complete": "every run, repetition and file is there, and long enough",
-    "form": "every file has its form",
-    "description": "what was run is what the tender describes",
-    "set": "only what the category allows was set",
-    "program": "one program was measured, with the version and flags of the tender",
-    "spikes": "checksums and counts are those of the network",
-    "sums": "phases, ranks and totals add up",
-    "times": "phases, wall clock and system clock agree",
-    "statistic": "the stated figures are those of the records",
-    "energy": "stated energy is what the readings add up to",
-    "power": "power lies within what the nodes take",
-    "nodes": "layout, nodes and their description agree",
-    "promise": "projections and promises agree with their evidence",
-}
 ROUNDING, CLOCK_SLACK_S = 1e-6, 0.02
 WIDEST_GAP = 0.3  # between readings of power, as a share of the measured part
 NODE_W = (0.5, 50_000.0)  # W of a node where the bidder states no limits
@@ -47,185 +33,167 @@ DELAYS = ("mean_us", "sd_us", "correlation", "rank_sd_us", "per_neuron_ns", "per
 COUNTS = ("neurons", "synapses", "spikes", "synaptic_events")
 FILES = ("record.json", "ranks.csv", "cycles.npy")  # of a repetition
 
+Said = str | tuple[str, str]  # a text, or its place and the text
+
 
 @dataclass(frozen=True)
 class Report:
-    """Findings as (check, place, text), of all places together; `place`: the one that is checked now."""
+    """Findings as (check, place, text), in the order of CHECKS."""
 
-    findings: list[tuple[str, str, str]] = field(default_factory=list)
-    place: str = ""
-
-    def at(self, place: str) -> "Report":
-        """The same findings, for another place."""
-        return Report(self.findings, place)
-
-    def say(self, check: str, text: str) -> None:
-        """Adds a finding."""
-        self.findings.append((check, self.place, text))
-
-    def expect(self, check: str, name: str, found: Any, wanted: Any) -> None:
-        """Adds a finding unless both are equal."""
-        if found != wanted:
-            one, other = _short(found), _short(wanted)
-            self.say(check, f"{name}={one}; expected {'another value' if one == other else other}")
-
-    def close(
-        self, check: str, name: str, found: float, wanted: float, share: float, slack: float = 0.0
-    ) -> None:
-        """Adds a finding unless both are equal within a share of the second, or within `slack`."""
-        if not abs(found - wanted) <= max(share * abs(wanted), slack):
-            self.say(check, f"{name}={found:.6g}; expected {wanted:.6g}")
-
-    @contextlib.contextmanager
-    def reported(self, check: str) -> Iterator[None]:
-        """Makes a finding of what the block cannot read."""
-        try:
-            yield
-        except (BadInput, OSError) as error:
-            self.say(check, str(error) if isinstance(error, BadInput) else _short(error))
+    findings: list[tuple[str, str, str]]
 
     @property
     def verdict(self) -> str:
-        """VALID, INCOMPLETE or INVALID."""
+        """VALID, INCOMPLETE where only parts are missing, else INVALID."""
         found = {check for check, _, _ in self.findings}
         return VALID if not found else INCOMPLETE if found == {"complete"} else INVALID
 
     def content(self) -> dict[str, Any]:
         """The content for JSON."""
-        ordered = sorted(self.findings, key=lambda one: list(CHECKS).index(one[0]))
-        lines = [dict(zip(("check", "place", "text"), one, strict=True)) for one in ordered]
+        lines = [dict(zip(("check", "place", "text"), one, strict=True)) for one in self.findings]
         return {"verdict": self.verdict, "findings": lines}
 
 
-def _short(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"
+class Repeated(NamedTuple):
+    """A repetition that could be read, and the rule and the statements that are for it."""
+
+    seen: "Seen"
+    place: str
+    run: Run
+    rule: Any = None
+    answered: Any = None
+    stated: Any = None
+
+    @property
+    def readings(self) -> Path | None:
+        """The file with the readings of power; None where it is not there."""
+        path = self.stated.readings and self.seen.folder / self.stated.readings
+        return path if path and path.is_file() else None
+
+    @property
+    def joules(self) -> float | None:
+        """The stated energy; None where no readings at known times show it."""
+        per_event, known = getattr(self.stated, JOULES), self.readings and None not in span(self.run)
+        return per_event * self.run.record.totals.synaptic_events if per_event and known else None
 
 
-def check(folder: Path, bundle: Bundle) -> tuple[Report, Answer | None]:
-    """All checks of an answer; None where answer.json cannot be read. Raises BadInput for no folder."""
-    if not folder.is_dir():
-        raise BadInput.of("answer", str(folder), "a folder")
-    report, answer, nodes = Report(place=ANSWER), None, []
-    there = {name: (folder / name).is_file() for name in (MANIFEST, ANSWER, ENVIRONMENT)}
-    for name in (name for name, found in there.items() if not found):
-        report.at(name).say("complete", "missing")
-    if there[MANIFEST]:
-        with report.at(MANIFEST).reported("manifest"):
-            for name, what in formats.compare_manifest(folder):
-                report.at(name).say("complete" if what == "missing" else "manifest", what)
+class Seen:
+    """An answer as far as it can be read; `answer` is None where answer.json cannot be.
+
+    `missing`: files that are not there; `unread`: findings on others; `differs`: on what is not as the
+    manifest says.
+    """
+
+    def __init__(self, folder: Path, bundle: Bundle):
+        self.folder, self.bundle, self.tender = folder, bundle, bundle.tender
+        self.missing: list[str] = []
+        self.unread: list[tuple[str, str]] = []
+        self.differs = self.read(MANIFEST, formats.compare_manifest, folder) or []
+        self.answer = self.read(ANSWER, formats.read_answer, folder)
+        about = self.read(ENVIRONMENT, formats.read, formats.Environment, folder / ENVIRONMENT, "answer")
+        self.nodes = about.nodes if about else []
+        self.repetitions: list[Repeated] = []
+        for answered in self.answer.runs if self.answer else ():
+            for stated in answered.repetitions if (rule := self.tender.run(answered.name)) else ():
+                if run := self.read(stated.folder, _load, folder / stated.folder, files=FILES):
+                    self.repetitions.append(Repeated(self, stated.folder, run, rule, answered, stated))
+
+    def read(self, place: str, work: Callable, *words: Any, files: Iterable[str] = ("",)) -> Any:
+        """What `work` makes of a file, or of files of a folder; None where it cannot."""
+        if missing := [path for name in files if not (self.folder / (path := Path(place, name))).is_file()]:
+            self.missing.append(missing[0].as_posix())
+            return None
+        try:
+            return work(*words)
+        except (BadInput, OSError) as error:
+            self.unread.append((place, str(error)))
+            return None
+
+
+def _load(folder: Path) -> Run:
+    run = record.load(folder)
+    if run.record.kind not in (None, "measured") or run.cycles is None:
+        raise BadInput(f"kind={run.record.kind}; expected a measured run with cycles")
+    run.ranks  # noqa: B018 - reads and checks it
+    return run
+
+
+def span(run: Run) -> tuple[float, float]:
+    """When a run was measured, in s since the Unix epoch; None where that is not recorded."""
+    return run.record.timing.simulate_started_s, run.record.timing.simulate_ended_s
+
+
+def same(name: str, found: Any, wanted: Any) -> Iterator[str]:
+    """A text unless both are equal."""
+    if found != wanted:
+        one, other = shown(found), shown(wanted)
+        yield f"{name}={one}; expected {'another value' if one == other else other}"
+
+
+def close(name: str, found: float, wanted: float, share: float, slack: float = 0.0) -> Iterator[str]:
+    """A text unless both are equal within a share of the second, or within `slack`."""
+    if not abs(found - wanted) <= max(share * abs(wanted), slack):
+        yield f"{name}={found:.6g}; expected {wanted:.6g}"
+
+
+def manifest(seen: Seen) -> Iterator[Said]:
+    """Files are those of the manifest, none twice, and the answer is to this bundle."""
+    yield from ((name, what) for name, what in seen.differs if what != "missing")
     known: dict[str, Path] = {}
-    for path in sorted(folder.glob("runs/*/*/cycles.npy")):
+    for path in sorted(seen.folder.glob("runs/*/*/cycles.npy")):
         if path.is_file() and known.setdefault(sha256.of(path), path) != path:
-            report.at(str(path.relative_to(folder))).say("manifest", "the same times as another repetition")
-    with report.reported("form"):
-        answer = formats.read_answer(folder) if there[ANSWER] else None
-    if answer is None:
-        return report, None
-    report.expect("manifest", "bundle_sha256", answer.bundle_sha256, bundle.sha256)
-    _check_runs(answer, bundle, folder, report)
-    if there[ENVIRONMENT]:
-        with report.at(ENVIRONMENT).reported("form"):
-            nodes = formats.read(formats.Environment, folder / ENVIRONMENT, "answer").nodes
-    for answered in answer.runs:
-        if (rule := bundle.tender.run(answered.name)) is None:
-            report.say("form", f"runs: {answered.name} is no run of the tender")
-            continue
-        loaded = [(one, _loaded(folder, one.folder, report)) for one in answered.repetitions]
-        found = [(repetition, run) for repetition, run in loaded if run is not None]
-        for repetition, run in found:
-            at = report.at(repetition.folder)
-            _check_run(run, bundle, rule, answer, answered, at)
-            _check_nodes(run, rule, answered, nodes, at)
-            _check_energy(folder, run, repetition, bundle, answer, at)
-            at.close(
-                "statistic", RTF, repetition.real_time_factor, run.record.timing.real_time_factor, ROUNDING
-            )
-            for name in ("checksum", "spike_checksum"):
-                at.expect("spikes", name, *(getattr(r.record, name) for r in (run, found[0][1])))
-        for name in FIGURES:
-            wanted = of_repetitions([getattr(one, name) for one in answered.repetitions])
-            stated = answered.figures.get(name)
-            report.at(answered.name).expect("statistic", name, stated and stated.model_dump(), wanted)
-    _check_promises(answer, bundle, report)
-    return report, answer
+            yield path.relative_to(seen.folder).as_posix(), "the same times as another repetition"
+    if seen.answer:
+        yield from same("bundle_sha256", seen.answer.bundle_sha256, seen.bundle.sha256)
 
 
-def _check_runs(answer: Answer, bundle: Bundle, folder: Path, report: Report) -> None:
-    """Every run once, with all repetitions, projected where it is not measured."""
-    names, stated = [run.name for run in answer.runs], set()
-    for rule in bundle.tender.runs:
-        if names.count(rule.name) > 1:
-            report.say("form", f"runs: {rule.name} appears twice")
-        if rule.name not in names and rule.measured:
-            report.say("complete", f"runs: {rule.name} is not measured")
-        elif answer.evidence(rule.name, RTF)[0] is None:
-            report.say("complete", f"{rule.name}: {RTF} is neither measured nor projected")
-    for run in answer.runs:
-        folders, number = [r.folder for r in run.repetitions], len(run.repetitions)
-        wanted = [f"runs/{run.name}/{n}" for n in range(1, number + 1)]
-        report.expect("complete", f"{run.name}.folders", folders, wanted)
-        if (rule := bundle.tender.run(run.name)) and number < rule.repetitions:
-            report.say("complete", f"{run.name}: {number} of {rule.repetitions} repetitions")
-        stated |= {*folders}
-    for path in sorted(folder.glob("runs/*/*/record.json")):
-        if (name := path.parent.relative_to(folder).as_posix()) not in stated:
-            report.at(name).say("statistic", "a repetition that answer.json does not name")
-    if answer.category not in bundle.tender.categories:
-        report.say("form", f"category={answer.category}")
+def complete(seen: Seen) -> Iterator[Said]:
+    """Every run, repetition and file is there, and long enough."""
+    yield from ((name, "missing") for name in seen.missing)
+    yield from ((name, what) for name, what in seen.differs if what == "missing")
+    for rule in seen.tender.runs if seen.answer else ():
+        if (run := seen.answer.run(rule.name)) is None and rule.measured:
+            yield f"runs: {rule.name} is not measured"
+        elif seen.answer.evidence(rule.name, RTF)[0] is None:
+            yield f"{rule.name}: {RTF} is neither measured nor projected"
+        folders = [one.folder for one in run.repetitions] if run else []
+        if run and len(folders) < rule.repetitions:
+            yield f"{rule.name}: {len(folders)} of {rule.repetitions} repetitions"
+        numbered = [f"runs/{rule.name}/{n}" for n in range(1, len(folders) + 1)]
+        yield from same(f"{rule.name}.folders", folders, numbered)
+    for one in seen.repetitions:
+        spent, least = one.run.record.timing.simulate_s, one.rule.minimum_seconds
+        if spent < least and one.answered.model_ms < max(one.rule.model_ms):
+            yield one.place, f"simulate_s={spent:.4g}; expected at least {least:g}"
+        if getattr(one.stated, JOULES) is None and seen.tender.power.required:
+            yield one.place, f"{JOULES} is not measured"
+        if getattr(one.stated, JOULES) is not None and one.readings is None:
+            yield one.stated.readings or one.place, "readings of power are missing"
 
 
-def _loaded(folder: Path, name: str, report: Report) -> Run | None:
-    """A repetition; None, with a finding, where it lacks a file or its form."""
-    if missing := [file for file in FILES if not (folder / name / file).is_file()]:
-        return report.at(f"{name}/{missing[0]}").say("complete", "missing")
-    with report.at(name).reported("form"):
-        run = record.load(folder / name)
-        if run.record.kind not in (None, "measured") or run.cycles is None:
-            raise BadInput(f"{name}: kind={run.record.kind}; expected a measured run with cycles")
-        run.ranks  # noqa: B018 - reads and checks it
-        return run
-    return None
+def form(seen: Seen) -> Iterator[Said]:
+    """Every file has its form, every name is one of the tender, and what is null has a reason."""
+    yield from seen.unread
+    names = [run.name for run in seen.answer.runs] if seen.answer else []
+    yield from (f"runs: {name} is no run of the tender" for name in names if not seen.tender.run(name))
+    yield from (f"runs: {name} appears twice" for name in names if names.count(name) > 1)
+    if seen.answer and seen.answer.category not in seen.tender.categories:
+        yield f"category={seen.answer.category}"
+    for name, said in (one for node in seen.nodes for one in node.items()):
+        if said.value is None and not said.reason:
+            yield ENVIRONMENT, f"{name} is null without a reason"
 
 
-def _check_run(
-    run: Run, bundle: Bundle, rule: Rule, answer: Answer, answered: Answered, report: Report
-) -> None:
-    """Description, program, spikes, sums and times of one repetition."""
-    spent, provenance, tender = run.record.timing.simulate_s, run.record.provenance, bundle.tender
-    with report.reported("set"):
-        bundle.check_set(answer.category, answered.set)
-    with report.reported("description"):
-        fields = {"time.simulate_ms": answered.model_ms, **answered.set}
-        check_description(run, bundle.description(rule, fields), report)
-    if answered.model_ms not in rule.model_ms:
-        report.say("description", f"model_ms={answered.model_ms:g}; expected one of {rule.model_ms}")
-    if spent < rule.minimum_seconds and answered.model_ms < max(rule.model_ms):
-        report.say("complete", f"simulate_s={spent:.4g}; expected at least {rule.minimum_seconds:g}")
-    for name, value in program(run).items():
-        report.expect("program", f"provenance.{name}", value, getattr(answer.program, name))
-    report.expect("program", "provenance.version", provenance.version, tender.spikemark_version)
-    if category := tender.categories.get(answer.category):
-        for flag in provenance.flags.split():
-            if not any(fnmatchcase(flag, pattern) for pattern in category.flags):
-                report.say("program", f"provenance.flags: {flag} is not allowed in {answer.category}")
-    expected = rule.expected
-    counts = next((one for one in expected.times if one.model_ms == answered.model_ms), None)
-    for name in COUNTS:
-        value = getattr(expected if hasattr(expected, name) else counts, name, None)
-        if value is not None:
-            share = 0.0 if name == "neurons" else expected.tolerance
-            report.close("spikes", f"totals.{name}", getattr(run.record.totals, name), value, share)
-    check_sums(run, report)
-    check_times(run, tender.tolerances, report)
-
-
-def check_description(run: Run, wanted: dict[str, Any], report: Report) -> None:
-    """What a record describes against a description. Raises BadInput for an impossible one."""
-    found, right = (_told(one, run.record.ranks) for one in (run.record.description, wanted))
-    found["lanes"] = [(x.name, x.period, x.lag, x.exchange) for x in run.record.lanes]
-    for name, value in found.items():
-        report.expect("description", f"description.{name}", value, right[name])
+def description(one: Repeated) -> Iterator[str]:
+    """What was run is what the tender describes."""
+    of, allowed = one.run.record, one.rule.model_ms
+    if one.answered.model_ms not in allowed:
+        yield f"model_ms={one.answered.model_ms:g}; expected one of {allowed}"
+    wanted = {"time.simulate_ms": one.answered.model_ms, **one.answered.set}
+    found = _told(of.description, of.ranks)
+    found["lanes"] = [(x.name, x.period, x.lag, x.exchange) for x in of.lanes]
+    for name, value in _told(one.seen.bundle.description(one.rule, wanted), of.ranks).items():
+        yield from same(f"description.{name}", found[name], value)
 
 
 def _told(given: dict[str, Any], ranks: int) -> dict[str, Any]:
@@ -244,130 +212,183 @@ def _told(given: dict[str, Any], ranks: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def check_sums(run: Run, report: Report) -> None:
-    """Totals and checksum over ranks and lanes."""
+def only_allowed(one: Repeated) -> tuple[()]:
+    """Only what the category allows was set."""
+    one.seen.bundle.check_set(one.seen.answer.category, one.answered.set)
+    return ()
+
+
+def one_program(one: Repeated) -> Iterator[str]:
+    """One program was measured, with the version and flags of the tender."""
+    answer, tender, provenance = one.seen.answer, one.seen.tender, one.run.record.provenance
+    for name, value in program(one.run).items():
+        yield from same(f"provenance.{name}", value, getattr(answer.program, name))
+    yield from same("provenance.version", provenance.version, tender.spikemark_version)
+    allowed = tender.categories[answer.category].flags if answer.category in tender.categories else ["*"]
+    for flag in provenance.flags.split():
+        if not any(fnmatchcase(flag, pattern) for pattern in allowed):
+            yield f"provenance.flags: {flag} is not allowed in {answer.category}"
+
+
+def spikes(one: Repeated) -> Iterator[str]:
+    """Checksums and counts are those of the network."""
+    of, expected = one.run.record, one.rule.expected
+    counts = [c for c in expected.times if c.model_ms == one.answered.model_ms]
+    for name, value in {k: v for x in (*counts[:1], expected) for k, v in x if k in COUNTS}.items():
+        if value is not None:
+            share = 0.0 if name == "neurons" else expected.tolerance
+            yield from close(f"totals.{name}", getattr(of.totals, name), value, share)
+    first = next(other.run.record for other in one.seen.repetitions if other.answered is one.answered)
+    for name in ("checksum", "spike_checksum"):
+        yield from same(name, getattr(of, name), getattr(first, name))
+
+
+def sums(one: Repeated) -> Iterator[str]:
+    """Ranks, lanes and totals add up."""
+    run = one.run
     totals, table = run.record.totals, pd.read_csv(run.path / "ranks.csv", dtype=str)
     for name in (*COUNTS, "messages", "bytes_sent"):
-        report.expect("sums", f"totals.{name}", getattr(totals, name), sum(map(int, table[name])))
+        yield from same(f"totals.{name}", getattr(totals, name), sum(map(int, table[name])))
     total = sum(int(text, 16) for text in table["checksum"]) % 2**64
-    report.expect("sums", "checksum", run.record.checksum, f"{total:016x}")
+    yield from same("checksum", run.record.checksum, f"{total:016x}")
     for name in ("synapses", "messages", "bytes_sent"):
         summed = sum(getattr(lane, name) for lane in run.record.lanes)
-        report.expect("sums", f"lanes.{name}", summed, getattr(totals, name))
+        yield from same(f"lanes.{name}", summed, getattr(totals, name))
 
 
-def check_times(run: Run, tolerances: formats.Tolerances, report: Report) -> None:
-    """Phases add up to the time of each rank, the slowest of which is the wall clock of the run."""
+def times(one: Repeated) -> Iterator[str]:
+    """Phases add up to the time of each rank, the slowest one to the wall clock; so does another clock."""
+    run, tolerances = one.run, one.seen.tender.tolerances
     timing, time = run.record.timing, read(run.record.description).time
     of_ranks = run.cycles.sum(axis=1, dtype=float)  # [rank, phase]
     spent, ranks = of_ranks.sum(axis=1), run.ranks["simulate_s"].to_numpy(dtype=float)
     slack = tolerances.phase_sum * timing.simulate_s
     for rank in np.flatnonzero(np.abs(spent - ranks) > slack)[:1]:
-        found = f"phases of rank {rank} add up to {spent[rank]:.6g} s; expected {ranks[rank]:.6g}"
-        report.say("times", found)
+        yield f"phases of rank {rank} add up to {spent[rank]:.6g} s; expected {ranks[rank]:.6g}"
     for name, own in zip(run.record.phases, of_ranks.T, strict=True):
         for what, value in (("mean_s", own.mean()), ("max_s", own.max())):
             if (stated := getattr(timing.phases[name], what)) is not None:
-                report.close("times", f"timing.phases.{name}.{what}", stated, value, ROUNDING, slack)
+                yield from close(f"timing.phases.{name}.{what}", stated, value, ROUNDING, slack)
     for name, wanted in {
         "simulate_s": ranks.max(), "model_s": 1e-3 * time.simulate_ms,
         "cycles": time.simulate_ms / time.cycle_ms, RTF: timing.simulate_s / timing.model_s,
     }.items():  # fmt: skip
-        report.close("times", f"timing.{name}", getattr(timing, name), wanted, ROUNDING)
-    if (span := _span(run)) is None:
-        return report.say("times", "timing.simulate_started_s is null")
-    slack = CLOCK_SLACK_S + abs(timing.clock_step_s or 0.0)
-    return report.close(
-        "times", "system clock", span[1] - span[0], timing.simulate_s, tolerances.clock, slack
-    )
+        yield from close(f"timing.{name}", getattr(timing, name), wanted, ROUNDING)
+    if None in (ends := span(run)):
+        yield "timing.simulate_started_s is null"
+    else:
+        slack = CLOCK_SLACK_S + abs(timing.clock_step_s or 0.0)
+        yield from close("system clock", ends[1] - ends[0], timing.simulate_s, tolerances.clock, slack)
 
 
-def _span(run: Run) -> tuple[float, float] | None:
-    found = run.record.timing.simulate_started_s, run.record.timing.simulate_ended_s
-    return None if None in found else found
+def statistic(seen: Seen) -> Iterator[Said]:
+    """The stated figures are those of all records."""
+    stated = {one.folder for run in seen.answer.runs for one in run.repetitions}
+    for path in sorted(seen.folder.glob("runs/*/*/record.json")):
+        if (name := path.parent.relative_to(seen.folder).as_posix()) not in stated:
+            yield name, "a repetition that answer.json does not name"
+    for one in seen.repetitions:
+        factor = one.run.record.timing.real_time_factor
+        yield from ((one.place, text) for text in close(RTF, one.stated.real_time_factor, factor, ROUNDING))
+    for run, name in itertools.product(seen.answer.runs, FIGURES):
+        wanted = of_repetitions([getattr(one, name) for one in run.repetitions])
+        own = run.figures[name].model_dump() if run.figures.get(name) else None
+        yield from ((run.name, text) for text in same(name, own, wanted))
 
 
-def _check_nodes(run: Run, rule: Rule, answered: Answered, disclosed: list[dict], report: Report) -> None:
-    """Layout and nodes of a run against answer.json, the tender and environment.json."""
-    host, about = run.record.host, report.at(ENVIRONMENT)
-    found = {"ranks": run.record.ranks, "threads": run.record.threads, "nodes": host.nodes}
-    report.expect("nodes", "layout", found, answered.layout.model_dump())
-    report.expect("nodes", "host.nodes", host.nodes, rule.nodes or host.nodes)
-    if "node" in run.ranks:
-        report.expect("nodes", "nodes in ranks.csv", run.ranks["node"].nunique(), host.nodes)
-    values = [{name: one.value for name, one in node.items()} for node in disclosed]
-    by_name = {str(node.get("host")).split(".")[0]: node for node in values}
-    for node in host.per_node or []:
-        if (described := by_name.get(node.name.split(".")[0])) is None:
-            about.say("nodes", f"{node.name} is not described")
-        elif isinstance(processor := described.get("processor"), str) and node.cpu:
-            report.expect("nodes", f"{node.name}: cpu", node.cpu.strip(), processor.strip())
-    for name in {name for node in disclosed for name, f in node.items() if f.value is None and not f.reason}:
-        about.say("nodes", f"{name} is null without a reason")
+def energy(one: Repeated) -> Iterator[str]:
+    """Stated energy is what the readings add up to."""
+    if one.joules:
+        wanted = integral(one.readings, span(one.run))
+        yield from close("energy (J)", one.joules, wanted, one.seen.tender.tolerances.energy)
 
 
-def _check_energy(
-    folder: Path, run: Run, repetition: formats.Repetition, bundle: Bundle, answer: Answer, report: Report
-) -> None:
-    """Stated energy against the integral of the readings, and mean power against the limits of the nodes."""
-    stated, span = repetition.joules_per_synaptic_event, _span(run)
-    if stated is None:
-        if bundle.tender.power.required:
-            report.say("complete", f"{formats.JOULES} is not measured")
-        return
-    report = report.at(repetition.readings or repetition.folder)
-    if repetition.readings is None or not (folder / repetition.readings).is_file():
-        report.say("complete", "readings of power are missing")
-    elif span is not None:
-        joules = stated * run.record.totals.synaptic_events
-        with report.reported("energy"):
-            wanted = integral(folder / repetition.readings, span)
-            report.close("energy", "energy (J)", joules, wanted, bundle.tender.tolerances.energy)
-        _check_power(joules / (span[1] - span[0]), run.record.host.nodes, answer, report)
-
-
-def integral(path: Path, span: tuple[float, float]) -> float:
+def integral(path: Path, ends: tuple[float, float]) -> float:
     """J between two times over all channels of a file of readings.
 
     Raises BadInput where the readings are no such table, do not cover the time, or have wide gaps.
     """
     traces = readings(path)
     for (_, channel), trace in traces.items():
-        if not trace.covers(*span):
+        if not trace.covers(*ends):
             raise BadInput(f"{channel}: time_s: expected readings that cover the measured part")
-        inside = (trace.time_s[1:] > span[0]) & (trace.time_s[:-1] < span[1])
-        if np.diff(trace.time_s)[inside].max() > WIDEST_GAP * (span[1] - span[0]):
+        inside = (trace.time_s[1:] > ends[0]) & (trace.time_s[:-1] < ends[1])
+        if np.diff(trace.time_s)[inside].max() > WIDEST_GAP * (ends[1] - ends[0]):
             raise BadInput(f"{channel}: time_s: expected no gap above {WIDEST_GAP:.0%} of the measured part")
-    return sum(trace.energy_j(*span) for trace in traces.values())
+    return sum(trace.energy_j(*ends) for trace in traces.values())
 
 
-def _check_power(watts: float, nodes: int, answer: Answer, report: Report) -> None:
-    """Power of so many nodes against what the bidder states of one."""
-    offer = answer.offer
-    low = nodes * (NODE_W[0] if offer.node_idle_w is None else offer.node_idle_w)
-    high = nodes * (offer.node_limit_w or NODE_W[1])
-    if not 0.95 * low <= watts <= 1.05 * high:
-        report.say("power", f"{watts:.4g} W on {nodes} nodes; expected {low:.4g} to {high:.4g}")
+def power(seen: Seen) -> Iterator[Said]:
+    """Measured and projected power lie within what the nodes of the run take."""
+    offer, metered = seen.answer.offer, [one for one in seen.repetitions if one.joules]
+    found = [(one.place, one.joules / np.ptp(span(one.run)), one.run.record.host.nodes) for one in metered]
+    found += [(ANSWER, made.value, made.nodes) for made in seen.answer.projected if made.figure == POWER]
+    for place, watts, number in found:
+        low = number * (NODE_W[0] if offer.node_idle_w is None else offer.node_idle_w)
+        high = number * (offer.node_limit_w or NODE_W[1])
+        if not 0.95 * low <= watts <= 1.05 * high:
+            yield place, f"{watts:.4g} W on {number} nodes; expected {low:.4g} to {high:.4g}"
 
 
-def _check_promises(answer: Answer, bundle: Bundle, report: Report) -> None:
-    """Projections and promises. Projected power is that of the nodes of the projected run."""
+def nodes(one: Repeated) -> Iterator[str]:
+    """Layout, nodes and their description agree."""
+    host, ranks = one.run.record.host, one.run.ranks
+    found = {"ranks": one.run.record.ranks, "threads": one.run.record.threads, "nodes": host.nodes}
+    yield from same("layout", found, one.answered.layout.model_dump())
+    yield from same("host.nodes", host.nodes, one.rule.nodes or host.nodes)
+    if "node" in ranks:
+        yield from same("nodes in ranks.csv", ranks["node"].nunique(), host.nodes)
+    values = [{name: said.value for name, said in node.items()} for node in one.seen.nodes]
+    by_name = {str(node.get("host")).split(".")[0]: node for node in values}
+    for node in host.per_node or []:
+        if (described := by_name.get(node.name.split(".")[0])) is None:
+            yield f"{node.name} is not described in {ENVIRONMENT}"
+        elif isinstance(processor := described.get("processor"), str) and node.cpu:
+            yield from same(f"{node.name}: cpu", node.cpu.strip(), processor.strip())
+
+
+def promise(seen: Seen) -> Iterator[Said]:
+    """Projections and promises agree with their evidence."""
+    answer, most = seen.answer, seen.answer.offer.nodes
     for name in ("projected", "committed"):
         entries = [(p.run, p.figure) for p in getattr(answer, name)]
         if len(set(entries)) < len(entries):
-            report.say("promise", f"{name}: a figure appears twice")
+            yield f"{name}: a figure appears twice"
     for made in answer.projected:
-        name, most = f"projected {made.run}.{made.figure}", answer.offer.nodes
-        if bundle.tender.run(made.run) is None or not made.low <= made.value <= made.high > made.low:
-            ends = f"{made.value:g} ({made.low:g} to {made.high:g})"
-            report.say("promise", f"{name}: {ends} is no projection of a run")
+        name = f"projected {made.run}.{made.figure}"
+        if seen.tender.run(made.run) is None or not made.low <= made.value <= made.high > made.low:
+            yield f"{name}: {made.value:g} ({made.low:g} to {made.high:g}) is no projection of a run"
         if made.nodes > most:
-            report.say("promise", f"{name}: nodes={made.nodes}; expected at most the {most} offered")
-        if made.figure == formats.POWER:
-            _check_power(made.value, made.nodes, answer, report)
-    for promise in answer.committed:
-        best, basis = answer.evidence(promise.run, promise.figure)
-        better = max(0.0, 1 - promise.value / best.value) if best else -1.0
-        if basis != promise.basis or abs(better - promise.better_than_evidence) > ROUNDING:
-            name = f"committed {promise.run}.{promise.figure}"
-            report.say("promise", f"{name}: basis or better_than_evidence is wrong")
+            yield f"{name}: nodes={made.nodes}; expected at most the {most} offered"
+    for one in answer.committed:
+        best, basis = answer.evidence(one.run, one.figure)
+        better = max(0.0, 1 - one.value / best.value) if best else -1.0
+        if basis != one.basis or abs(better - one.better_than_evidence) > ROUNDING:
+            yield f"committed {one.run}.{one.figure}: basis or better_than_evidence is wrong"
+
+
+#: By name, in order: functions of an answer, or of a repetition. The first three need no answer.json.
+CHECKS: dict[str, tuple[type, Callable[[Any], Iterable[Said]]]] = {
+    "manifest": (Seen, manifest), "complete": (Seen, complete), "form": (Seen, form),
+    "description": (Repeated, description), "set": (Repeated, only_allowed),
+    "program": (Repeated, one_program), "spikes": (Repeated, spikes), "sums": (Repeated, sums),
+    "times": (Repeated, times), "statistic": (Seen, statistic), "energy": (Repeated, energy),
+    "power": (Seen, power), "nodes": (Repeated, nodes), "promise": (Seen, promise),
+}  # fmt: skip
+
+
+def check(folder: Path, bundle: Bundle) -> tuple[Report, Answer | None]:
+    """All checks of an answer; None where answer.json cannot be read. Raises BadInput for no folder."""
+    if not folder.is_dir():
+        raise BadInput.of("answer", str(folder), "a folder")
+    seen, found = Seen(folder, bundle), []
+    for name in list(CHECKS)[: None if seen.answer else 3]:
+        kind, function = CHECKS[name]
+        for one in [seen] if kind is Seen else seen.repetitions:
+            place = getattr(one, "place", ANSWER)
+            try:
+                for said in function(one):
+                    found.append((name, place, said) if isinstance(said, str) else (name, *said))
+            except (BadInput, OSError) as error:
+                found.append((name, place, str(error)))
+    return Report([*dict.fromkeys(found)]), seen.answer

@@ -152,19 +152,17 @@ def take(
     What was measured before is not measured again. Raises BadInput for what the mini-app refuses, and
     NotMeasured where a run failed.
     """
-    shortest, *longer = rule.model_ms[::-1]
+    longest, shortest = rule.model_ms[0], rule.model_ms[-1]
     [probe] = sweep(experiment(bundle, rule, chosen, shortest, probe=True), work)
-    factor, enough = probe.record.timing.real_time_factor, RESERVE * rule.minimum_seconds
-    while longer and 1e-3 * shortest * factor < enough:
-        shortest, *longer = longer
-    while True:
-        say(f"{rule.name}: model time {shortest:g} ms")
-        runs = sweep(experiment(bundle, rule, chosen, shortest), work)
+    enough_ms = 1e3 * RESERVE * rule.minimum_seconds / probe.record.timing.real_time_factor
+    for ms in [ms for ms in rule.model_ms[::-1] if ms >= enough_ms] or [longest]:
+        say(f"{rule.name}: model time {ms:g} ms")
+        runs = sweep(experiment(bundle, rule, chosen, ms), work)
         took = min(run.record.timing.simulate_s for run in runs)
-        if took >= rule.minimum_seconds or not longer:
-            return shortest, runs
+        if took >= rule.minimum_seconds or ms == longest:
+            break
         say(f"{rule.name}: a repetition took {took:.3g} s, less than {rule.minimum_seconds:g} s")
-        shortest, *longer = longer
+    return ms, runs
 
 
 def sweep(wanted: Experiment, work: Path) -> list[Run]:

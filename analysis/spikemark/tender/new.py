@@ -152,27 +152,24 @@ def _runs(wanted: Wanted) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any
     network, given, gb = wanted.target, wanted.target.known, wanted.node_memory_gb
     indegree = round(given.network.synapses / given.neurons)
     rate = float(network.rates.hz @ [p.size for p in given.network.populations]) / given.neurons
-    networks, words = {}, {}
+    networks, rules, descriptions = [], [], {}
     for size, share in SHARES.items():
-        networks[size] = bench(wanted.areas, indegree, rate, 1e9 * gb * share)
-        neurons = networks[size].description["network"]["populations"][0]["size"]
-        words[size] = (
-            f"{wanted.areas} areas of {neurons} neurons, {indegree} synapses per neuron, {rate:.3g} Hz:"
-            f" at most {share:g} of {gb:g} GB."
-        )
-    networks["target"], source_of = network, network.rates.source
-    words["target"] = f"The network that the machine is bought for: {network.title}. Rates: {source_of}."
-    rules, descriptions = [], {}
-    for size, one in networks.items():
+        made = bench(wanted.areas, indegree, rate, 1e9 * gb * share)
+        neurons = made.known.network.populations[0].size
+        each = f"{neurons} neurons, {indegree} synapses per neuron, {rate:.3g} Hz"
+        networks.append((size, made, f"{wanted.areas} areas of {each}: at most {share:g} of {gb:g} GB."))
+    bought_for = f"The network that the machine is bought for: {network.title}."
+    networks.append(("target", network, f"{bought_for} Rates: {network.rates.source}."))
+    idle = {"idle_pause_s": IDLE_S} if wanted.power else {}
+    for size, one, words in networks:
         known, of_node = expected(one, wanted.minimum_s), size != "target"
         name = f"bench-{size}" if of_node else size
-        idle = {"idle_pause_s": IDLE_S} if wanted.power else {}
         descriptions[name] = {"seed": 1} | one.description | {
             "record": {"cycles": True, "barrier": True, "energy": True} | idle,
             "time": one.description["time"] | {"simulate_ms": known["times"][0]["model_ms"]},
         }  # fmt: skip
         rules.append({
-            "name": name, "size": size, "scaling": words[size], "measured": of_node,
+            "name": name, "size": size, "scaling": words, "measured": of_node,
             "repetitions": wanted.repetitions, "statistic": "median", "minimum_seconds": wanted.minimum_s,
             "nodes": 1 if of_node else None, "expected": known,
         })  # fmt: skip
@@ -197,13 +194,9 @@ def bench(areas: int, indegree: int, rate_hz: float, limit_bytes: float) -> Ques
     def needed(steps: int) -> float:
         return needed_bytes(described(steps), areas)
 
-    most = 2
-    while most < MOST and needed(most) <= limit_bytes:
-        most *= 2
-    if (steps := bisect_right(range(1, most), limit_bytes, key=needed)) == 0:
-        raise BadInput.of(
-            "node_memory", f"{limit_bytes / 1e9:.3g} GB for the network", f"{needed(1) / 1e9:.3g} GB"
-        )
+    if (steps := bisect_right(range(1, MOST), limit_bytes, key=needed)) == 0:
+        given = f"{limit_bytes / 1e9:.3g} GB for the network"
+        raise BadInput.of("node_memory", given, f"{needed(1) / 1e9:.3g} GB")
     return described(steps)
 
 
@@ -227,11 +220,9 @@ def expected(network: Question, minimum_s: float) -> dict[str, Any]:
     shortest = unit * max(1, math.ceil(1e3 * minimum_s / FASTEST / unit / 2**HALVINGS))
     times = []
     for ms in (round(shortest * 2**halving, 9) for halving in range(HALVINGS, -1, -1)):
-        counts: tuple[int | None, int | None] = (None, None)
+        counts = [round(1e-3 * ms * each) if own else None for each in (spikes, events)]
         if exact:
-            counts = neurons * round(ms / step / period), synapses * round(ms / step / period)
-        elif own:
-            counts = round(1e-3 * ms * spikes), round(1e-3 * ms * events)
+            counts = [each * round(ms / step / period) for each in (neurons, synapses)]
         times.append({"model_ms": ms, "spikes": counts[0], "synaptic_events": counts[1]})
     return {
         "neurons": neurons, "synapses": synapses, "tolerance": 0.0 if exact else TOLERANCE, "times": times,

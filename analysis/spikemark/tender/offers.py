@@ -89,9 +89,9 @@ def compare(
     reach = reach or bundle.tender.target.real_time_factor or np.inf
     each_watt = None if price_kwh is None else 1e-3 * years * hours_per_year * price_kwh
     bids = [_bid(path, bundle, each_watt, reach) for path in found(paths)]
-    currencies = {bid.answer.offer.currency for bid in bids if bid.answer.offer.price is not None}
+    currencies = sorted({bid.answer.offer.currency for bid in bids if bid.answer.offer.price is not None})
     if len(currencies) > 1:
-        raise BadInput.of("currency", ", ".join(sorted(currencies)), "one currency in all answers")
+        raise BadInput.of("currency", ", ".join(currencies), "one currency in all answers")
     names = [bid.name for bid in bids]
     bids = [b if names.count(b.name) == 1 else replace(b, name=f"{b.name} ({b.path.name})") for b in bids]
     ranked, best = [bid for bid in bids if not bid.barred and not bid.lacks], {}
@@ -105,7 +105,7 @@ def compare(
 def _bid(path: Path, bundle: Bundle, each_watt: float | None, reach: float) -> Bid:
     report, answer = check(path, bundle)
     if answer is None:
-        raise BadInput(f"{path}: {report.findings[0][2]}")
+        raise BadInput(f"{path}: {report.findings[-1][2]}")
     name = " ".join(answer.bidder.split())[:40]
     factor, basis = answer.evidence(bundle.tender.target_rule.name, RTF)
     rtf = factor and log_normal(f"{name}/{RTF}", factor.value, factor.low, factor.high)

@@ -58,7 +58,8 @@ def answer(
         delay_ratio = run.largest(how.get("lag", 1) if schedule == "overlapped" else 0)
         if delay_ratio is None:
             raise BadInput("delay_ratio: missing; expected --delay-ratio, as nothing says what delays allow")
-    parts, asked, iid, rarely = ladder(run, None if schedule else delay_ratio), None, None, None
+    separates = not schedule or (schedule == "structure_aware" and run.period == 1 and delay_ratio > 1)
+    parts, asked, iid, rarely = ladder(run, delay_ratio if separates else None), None, None, None
     if schedule is not None:
         wanted = Setting.of(run, schedule, delay_ratio or 1, **how)
         asked, iid = predict(run, wanted), theory.iid(run, wanted.plan)
@@ -122,7 +123,11 @@ def lines(made: Answer) -> list[str]:
     """The screen, line by line, without the commands that lead on."""
     run, parts, slow = made.run, made.ladder, made.ladder.slowest
     cycle = sum(q.value for q in (parts.computing, parts.waiting, parts.exchange) if q) or 1.0
-    found = [f"Disturbed: {run.disturbed}. Do not use these times for speed."] if run.disturbed else []
+    found = (
+        [f"Disturbed: {run.disturbed}. Run again on a quiet machine; these times say nothing of speed."]
+        if run.disturbed
+        else []
+    )
     found.append(
         f"{counted(run.ranks, 'rank')}, {integer(run.cycles)} cycles of {number(MICRO * cycle)}\u202fµs:"
         f" ranks waited {_us(parts.waiting)}\u202fµs per cycle ({percent(parts.waiting.value / cycle)})"

@@ -64,18 +64,25 @@ CHANGES: dict[str, Callable[[Setting, int], Setting]] = {
 
 def slow_rank(now: Setting, given: str) -> Setting:
     """One rank takes so many times as long in every cycle, as on a slower node: slow-rank=3:1.2."""
-    compute, (number, _, factor) = np.array(now.compute), given.partition(":")
+    compute = np.array(now.compute)
     if now.plan.ranks != len(compute):
         raise BadInput(f"ranks={now.plan.ranks}: expected the {len(compute)} measured ranks")
+    rank, times = _slow(given, len(compute))
+    compute[rank] *= times
+    return replace(now, compute=compute)
+
+
+def _slow(given: str, ranks: int) -> tuple[int, float]:
+    """A rank and its factor, from RANK:FACTOR. Raises BadInput for another text."""
+    number, _, factor = given.partition(":")
     try:
         rank, times = int(number), float(factor)
     except ValueError:
         rank, times = -1, 0.0
-    if not (0 <= rank < len(compute) and 1 <= times <= MOST_SLOW):
-        needed = f"RANK:FACTOR, a rank from 0 to {len(compute) - 1} and a factor from 1 to {MOST_SLOW:g}"
-        raise BadInput(f"change={SLOW_RANK}={given}: expected {needed}, such as 3:1.2")
-    compute[rank] *= times
-    return replace(now, compute=compute)
+    if not (0 <= rank < ranks and 1 <= times <= MOST_SLOW):
+        needed = f"RANK:FACTOR, a rank from 0 to {ranks - 1} and a factor from 1 to {MOST_SLOW:g}"
+        raise BadInput(f"change={SLOW_RANK}={given}: expected {needed}, such as 3:1.2", field="change")
+    return rank, times
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,9 @@ def outcomes(run: Trace, names, schedule: str = "conventional", delay_ratio: int
     Raises BadInput for unknown names; a change that the run cannot answer is refused with the reason.
     """
     for one in (one for name in names for one in name.split("+")):
-        if one not in CHANGES and not one.startswith(f"{SLOW_RANK}="):
+        if one.startswith(f"{SLOW_RANK}="):
+            _slow(one.partition("=")[2], run.ranks)
+        elif one not in CHANGES:
             known = ", ".join([*CHANGES, f"{SLOW_RANK}=RANK:FACTOR"])
             raise BadInput(f"change={one!r}: expected one of {known}, or several joined by +")
     base = Setting.of(run, schedule, delay_ratio, **how)

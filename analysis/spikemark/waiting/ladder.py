@@ -24,7 +24,7 @@ from .trace import Trace
 
 #: The parts of the waiting, and what each is, given D.
 MEANS = {
-    "imbalance": "always the same rank is late",
+    "imbalance": "the same ranks are always late",
     "drift": "left when ranks meet every {d} cycles",
     "jitter": "averages out over {d} cycles",
     "barrier": "beyond what computing explains",

@@ -98,9 +98,10 @@ class Trace:
     def check(self, window: int, what: str) -> None:
         """Raises BadInput for fewer than 20 windows of so many cycles."""
         if self.cycles < FEWEST * window:
+            swapped = ", so the array may be transposed" if self.ranks > self.cycles else ""
             raise BadInput(
                 f"{self.path or 'cycle times'}: cycles={self.cycles}: {what} expected at least"
-                f" {FEWEST * window}, {FEWEST} windows"
+                f" {FEWEST * window}, {FEWEST} windows of [rank, cycle]; it has {self.ranks} ranks{swapped}"
             )
 
 

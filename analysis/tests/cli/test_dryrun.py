@@ -11,17 +11,9 @@ from spikemark.records import dry_run
 def test_the_table_says_what_is_measured_and_that_waiting_is_null(spikemark, files):
     words = ("dryrun", files["run"], "--of", 8, "--sample", 3, "--out", files["out"])
     status, output, errors = spikemark(*words)
-    assert status == 0 and "[3/3] rank 7 of 8" in errors
-    for text in (
-        "Dry run of 3 of 8 ranks",
-        "delivery (µs per cycle) (measured)",
-        "synapses (counted)",
-        "null",
-    ):
+    assert status == 0 and "[3/3] rank 7 of 8" in errors and str(files["out"]) in output
+    for text in ("delivery (µs per cycle) (measured)", "synapses (counted)", "Not known (null): waiting"):
         assert text in output
-    assert output.startswith("Mean computing over all 8 ranks: ")
-    assert "Not known (null): waiting, exchange and the real-time factor, since each rank ran alone" in output
-    assert "measured on 3; the other ranks take whole rows" in output and str(files["out"]) in output
     content = json.loads(spikemark(*words, "--json")[1])
     assert content["waiting_us"] is None is content["ranks"][0]["exchange_us"]
     assert content["null"]["waiting"] and content["kinds"]["deliver"] == "measured"
@@ -59,18 +51,18 @@ def test_the_started_program_gets_rank_of_rate_and_cores(spikemark, tmp_path, mo
         population["neuron"] = {"model": "lif_delta"}
     file, out = tmp_path / "run.json", tmp_path / "out"
     file.write_text(json.dumps(run))
-    status, output, errors = spikemark(
-        "dryrun", file, "--of", 8, "--rate", 2.5, "--ranks-here", 2, "--out", out
-    )
+    words = ("dryrun", file, "--of", 8, "--rate", 2.5, "--out")
+    status, output, errors = spikemark(*words, out, "--ranks-here", 2)
     assert status == 0, errors
     assert "The spikes that arrive were drawn; rates: given: 2.5 Hz." in output
     found = dry_run.load(out)
     assert found.about.rate_hz == 2.5 and len(found.timed) == 2
     assert "the spikes of other ranks were drawn" in spikemark("waiting", out)[2]
-    monkeypatch.setenv("SPIKEMARK_MINIAPP", str(program(tmp_path / "refusing", refuse=0)))
-    status, _, errors = spikemark("dryrun", file, "--of", 8, "--rate", 2.5, "--out", tmp_path / "no")
-    assert status == 2 and "a word cannot name so many lists; allowed: D up to 5" in errors
-    assert not (tmp_path / "no").exists()
-    monkeypatch.setenv("SPIKEMARK_MINIAPP", str(program(tmp_path / "failing", fail=0)))
-    status, _, errors = spikemark("dryrun", file, "--of", 8, "--rate", 2.5, "--out", tmp_path / "no")
-    assert status == 1 and "dry run failed: rank 0: miniapp: the disk is full" in errors
+    for how, wanted, why in (
+        ({"refuse": 0}, 2, "a word cannot name so many lists; allowed: D up to 5"),
+        ({"fail": 0}, 1, "dry run failed: rank 0: miniapp: the disk is full"),
+    ):
+        assert not (tmp_path / "no").exists()
+        monkeypatch.setenv("SPIKEMARK_MINIAPP", str(program(tmp_path / f"ends-{wanted}", **how)))
+        status, _, errors = spikemark(*words, tmp_path / "no")
+        assert status == wanted and why in errors

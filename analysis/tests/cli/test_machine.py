@@ -30,10 +30,8 @@ def test_all_profiles_are_listed(spikemark):
 
 def test_a_bad_machine_of_parts_gets_one_line(refusal, tmp_path):
     path = tmp_path / "bad.yaml"
-    path.write_text(
-        "{format_version: 1, name: bad, title: b, parts: {a: {profile: grace, nodes: 2}, b: {profile: grace,"
-        " nodes: 1}}}"
-    )
+    parts = "a: {profile: grace, nodes: 2}, b: {profile: grace, nodes: 1}"
+    path.write_text(f"{{format_version: 1, name: bad, title: b, parts: {{{parts}}}}}")
     assert refusal("machine", path).startswith(f"{path}: links.a-b: ")
 
 

@@ -1,12 +1,12 @@
 """Two results side by side: pairs, phases and causes that add up, what differs, and what is refused."""
 
-import json
 import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from compared import run, sweep
+from synthetic import edit
 
 from spikemark.core.errors import BadInput
 from spikemark.diff import show, sides
@@ -19,20 +19,6 @@ from spikemark.waiting.ladder import PARTS
 
 def pairs_of(made) -> int:
     return sum(len(setup.pairs) for setup in made.setups)
-
-
-def change(folder, **fields):
-    """Changes fields of a record; `__` separates levels."""
-    path = folder / "record.json"
-    record = json.loads(path.read_text())
-    for name, value in fields.items():
-        *levels, last = name.split("__")
-        at = record
-        for level in levels:
-            at = at[int(level)] if isinstance(at, list) else at[level]
-        at[last] = value
-    path.write_text(json.dumps(record))
-    return folder
 
 
 WAYS = {
@@ -152,7 +138,7 @@ class TestDisturbed:
     def test_single_ones_are_left_out(self, tmp_path):
         first, second = sweep(tmp_path / "a"), sweep(tmp_path / "b")
         worst = sides.read(second).members[0].run.path
-        change(worst, **LOAD)
+        edit(worst, **LOAD)
         (setup,) = compare(first, second).setups
         assert setup.judged and setup.runs == (5, 4) and "1 of 10 runs" in setup.caution
 

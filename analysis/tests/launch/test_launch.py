@@ -61,8 +61,9 @@ def test_every_launcher_asks_for_ranks_and_threads(name, ranks, threads, job):
     assert (start.spread.ranks, start.spread.nodes) == (ranks, -(-ranks * threads // 2))
 
 
-@pytest.mark.parametrize("distribution", [None, "block", "cyclic"])
-@pytest.mark.parametrize("binding", [None, "cores", "none"])
+@pytest.mark.parametrize(
+    ("distribution", "binding"), [(None, None), ("block", "cores"), ("cyclic", "none"), ("cyclic", None)]
+)
 def test_a_step_has_every_option(distribution, binding, job):
     command = launch.launch("srun", PROGRAM, Layout(4, 1, 1, distribution, binding)).command
     how = [f"--distribution={distribution or 'block'}:block", f"--cpu-bind={binding or 'cores'}"]
@@ -126,9 +127,9 @@ def test_where_the_last_node_gets_fewer_slurm_takes_no_number_per_node(layout, o
     assert {part for part in command if part.startswith(("--ntasks-per", "--distribution"))} == options
 
 
-def test_the_node_of_a_rank_follows_from_the_distribution():
-    assert [Spread(5, 3, 2).node(rank) for rank in range(5)] == [0, 0, 1, 1, 2]
-    assert [Spread(5, 3, 2, "cyclic").node(rank) for rank in range(5)] == [0, 1, 2, 0, 1]
+@pytest.mark.parametrize(("how", "nodes"), [("block", [0, 0, 1, 1, 2]), ("cyclic", [0, 1, 2, 0, 1])])
+def test_the_node_of_a_rank_follows_from_the_distribution(how, nodes):
+    assert [Spread(5, 3, 2, how).node(rank) for rank in range(5)] == nodes
 
 
 IMPOSSIBLE = [  # (launcher, arguments of Layout, nodes, field, what is expected)

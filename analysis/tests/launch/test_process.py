@@ -62,26 +62,6 @@ def test_an_exception_ends_the_whole_group_and_passes_on():
     assert not running("sleep 47.32")
 
 
-KILLED = """
-import sys
-from spikemark.launch.process import started
-with started(["sh", "-c", sys.argv[1]]) as program:
-    program.wait()
-"""
-
-
-def test_a_program_is_told_when_the_process_that_started_it_is_killed(tmp_path):
-    """It can end what it has started itself, as mpirun does with its ranks."""
-    told, ready = tmp_path / "told", tmp_path / "ready"
-    script = f"trap 'touch {told}; kill $!; exit' TERM; sleep 47.33 & touch {ready}; wait"
-    process = subprocess.Popen([sys.executable, "-c", KILLED, script])
-    until(ready.exists)
-    process.kill()
-    process.wait()
-    until(told.exists)
-    until(lambda: not running("sleep 47.33"))
-
-
 INTERRUPTED = """
 import sys
 from spikemark.launch.process import interruptible, started
@@ -91,12 +71,23 @@ with started(["sh", "-c", sys.argv[1]], grace_s=0.5) as program:
 """
 
 
+def test_a_program_is_told_when_the_process_that_started_it_is_killed(tmp_path):
+    """It can end what it has started itself, as mpirun does with its ranks."""
+    told, ready = tmp_path / "told", tmp_path / "ready"
+    script = f"trap 'touch {told}; kill $!; exit' TERM; sleep 47.33 & touch {ready}; wait"
+    process = subprocess.Popen([sys.executable, "-c", INTERRUPTED, script])
+    until(ready.exists)
+    process.kill()
+    process.wait()
+    until(told.exists)
+    until(lambda: not running("sleep 47.33"))
+
+
 def test_a_second_signal_does_not_cut_short_the_ending(tmp_path):
     """As a killed Snakemake sends one for each of its threads."""
     ready = tmp_path / "ready"
-    process = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, f"trap '' TERM; touch {ready}; sleep 47.35"]
-    )
+    script = f"trap '' TERM; touch {ready}; sleep 47.35"
+    process = subprocess.Popen([sys.executable, "-c", INTERRUPTED, script])
     until(ready.exists)
     for _ in range(2):
         process.terminate()

@@ -112,6 +112,19 @@ def test_every_part_and_link_is_filled(bath):
     assert {*bath().values} < {*made.values} and made.parts.keys() == bath().parts.keys()
 
 
+def test_what_is_assumed_of_a_network_depends_on_its_fabric_and_topology():
+    profile = machines.checked({"format_version": 1, "name": "x", "title": "x"}, "x")
+    found = {}
+    for fabric, topology in (("ethernet", "star"), ("infiniband", "fat_tree"), ("other", "fat_tree")):
+        made = profile.assume("interconnect.fabric", fabric, None, "a test")
+        made = machines.filled(made.assume("interconnect.topology", topology, None, "a test"))
+        latency, congestion = (made.get(f"interconnect.{name}") for name in ("latency", "congestion"))
+        found[fabric] = latency.value, latency.interval, congestion.value
+    assert found == {
+        "ethernet": (35, (5, 70), 1), "infiniband": (1.79, (1.3, 3), 1.74), "other": (1.79, (0.9, 35), 1.74),
+    }  # fmt: skip
+
+
 def test_kernels_of_a_slower_part_take_longer(bath):
     made = bath()
     inputs = Values(made)
@@ -128,5 +141,6 @@ def test_the_digest_changes_with_everything_that_answers_depend_on(bath):
         bath((("arm", 4), ("x86", 2))), bath((("x86", 3), ("arm", 4))), bath(slower=1.6), bath(latency=36),
         replace(bath(), parts={name: replace(p, slower=None) for name, p in bath().parts.items()}),
     ]  # fmt: skip
-    others.append(bath().parts["arm"].profile)
+    others.append(profile := bath().parts["arm"].profile)
+    assert machines.digest(profile.assume("power.tdp", 200, "W", "a test")) == machines.digest(profile)
     assert len({first, *map(machines.digest, others)}) == 1 + len(others)

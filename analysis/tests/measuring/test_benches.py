@@ -21,14 +21,9 @@ ENTRIES = [
     fake_bench.entry("triad", 64, 0.5, options="/real_time"),
 ]
 PROGRAMS = {
-    "kernels": (
-        "BENCH_KERNELS", [],
-        lambda folder, act: fake_bench.write_program(folder, *ENTRIES, action=act),
-    ),
-    "exchanges": (
-        "BENCH_EXCHANGE", ["--exchange"],
-        lambda folder, act: fake_exchanges.write_program(folder, fake_exchanges.content(), action=act),
-    ),
+    "kernels": ("BENCH_KERNELS", [], lambda at, act: fake_bench.write_program(at, *ENTRIES, action=act)),
+    "exchanges": ("BENCH_EXCHANGE", ["--exchange"],
+                  lambda at, act: fake_exchanges.write_program(at, fake_exchanges.content(), action=act)),
 }  # fmt: skip
 
 
@@ -123,7 +118,13 @@ def test_bad_input_is_one_line_that_names_the_field(run, tmp_path, which, argume
 
 @pytest.mark.parametrize(
     "spoil",
-    [lambda t: t.drop(columns="bytes"), lambda t: t.assign(exchange_s=-1.0), lambda t: t.assign(ranks="x")],
+    [
+        lambda t: t.drop(columns="bytes"),
+        lambda t: t.assign(exchange_s=-1.0),
+        lambda t: t.assign(ranks="x"),
+        lambda t: t.assign(exchange=None),
+        lambda t: t.assign(mpi_library=[None, *t["mpi_library"][1:]]),
+    ],
 )
 def test_a_spoiled_table_is_refused_and_replaced_by_the_next_bench(run, tmp_path, spoil):
     path = tmp_path / "out" / exchanges.FILE
@@ -145,16 +146,3 @@ def test_the_real_programs_speak_this_language(tmp_path):
     listed = kernels._list("build/bench_kernels", kernels.CALIBRATED)
     names = {name.split("/")[0] for name in listed}
     assert {kernels.DRAWN, "collocate", kernels.EXTERNAL, "clock", "triad", "update_lif_exp"} <= names
-
-
-def test_a_cell_of_a_table_of_exchanges_is_never_empty():
-    row = dict.fromkeys(exchanges.DTYPES, 1) | {
-        "exchange": "p2p",
-        "mpi_library": "x",
-        "oversubscribed": False,
-    }
-    assert len(exchanges.checked(pd.DataFrame([row]))) == 1
-    for name in ("exchange", "mpi_library"):
-        with pytest.raises(BadInput) as caught:
-            exchanges.checked(pd.DataFrame([row, row | {name: None}]))
-        assert caught.value.field == name

@@ -1,6 +1,7 @@
 """`spikemark energy`: from own readings, from a file, modelled, or missing with the reason."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -49,26 +50,28 @@ def test_own_readings_of_all_nodes(tmp_path, unit):
         assert found.gross_j.low <= 2 * PLANTED.gross_j <= found.gross_j.high
 
 
-def test_events_of_both_definitions(own):
+def test_events_of_both_definitions_and_one_screen(own, spikemark):
     run = record.load(own)
     totals = run.record.totals.model_copy(update={"external_events": 5000})
-    run = record.Run(run.path, run.record.model_copy(update={"totals": totals}), None, None)
-    recurrent, every = energy.of_run(run).per_event
+    found = energy.of_run(record.Run(run.path, run.record.model_copy(update={"totals": totals}), None, None))
+    recurrent, every = found.per_event
     assert (recurrent.definition, every.definition) == ("recurrent", "recurrent + external")
     assert recurrent.events == totals.synaptic_events > 0 and every.events == recurrent.events + 5000
-    gross = energy.of_run(run).gross_j.value
-    assert recurrent.gross_uj.value == pytest.approx(1e6 * gross / recurrent.events)
-    assert every.net_uj.value == pytest.approx(1e6 * energy.of_run(run).net_j.value / every.events)
+    assert recurrent.gross_uj.value == pytest.approx(1e6 * found.gross_j.value / recurrent.events)
+    assert every.net_uj.value == pytest.approx(1e6 * found.net_j.value / every.events)
+    status, output, _ = spikemark("energy", own)
+    assert status == 0 and len(output.splitlines()) <= 24 and "gross" in output.splitlines()[0]
 
 
 BAD_OWN = {
     "nothing": (lambda text: "", "truncated"),
     "no column": (lambda text: text.replace("time_s", "when"), "time_s"),
     "not a number": (lambda text: text.replace("package-0,17", "package-0,x17", 1), "line 2: time_s='x17"),
-    "falling": (
-        lambda text: text + text.splitlines(keepends=True)[1],
-        "time_s=",
+    "less": (
+        lambda text: re.sub(r"^((?:.*\n){5}(?:[^,]*,){4})[^,]*", r"\g<1>0.0", text),
+        "line 6: energy_j='0.0'",
     ),
+    "falling": (lambda text: text + text.splitlines(keepends=True)[1], "time_s="),
 }
 
 
@@ -100,31 +103,27 @@ class TestLevels:
     TRACE = Trace(np.arange(80.0, 220.0), power_w=np.ones(140))
     GOOD = Sampling(readings=100, interval_s=1.0, longest_s=1.0, coverage=1.0)
 
-    def of(self, accuracy=1.0, idle=True, sampling=GOOD, timeline=LONG, trace=TRACE):
-        return energy.reached(sampling, trace, timeline, idle, accuracy)
-
-    def test_a_meter_at_the_wall_reaches_two(self):
-        found = self.of()
-        assert (found.level, found.words, found.lacking) == (2, "level 2", [])
-
     @pytest.mark.parametrize(
         ("change", "level", "lacking"),
         [
+            ({}, 2, None),
             ({"accuracy": 4.0}, 1, "4b accuracy"),
             ({"accuracy": 6.0}, 0, "4b accuracy"),
             ({"accuracy": None}, 0, "2, 3, 4a what is measured"),
             ({"idle": False}, 1, "1c idle power"),
             ({"sampling": Sampling(50, 2.0, 2.0, 1.0)}, 0, "1a granularity"),
             ({"sampling": Sampling(90, 1.0, 1.0, 0.9)}, 0, "1b timing"),
-            ({"timeline": Timeline((100.0, 150.0))}, 0, "1b timing"),
+            ({"at": Timeline((100.0, 150.0))}, 0, "1b timing"),
             ({"sampling": Sampling(9, 1.0, 1.0, 1.0)}, 1, "1c readings"),
             ({"trace": Trace(np.arange(99.0, 202.0), power_w=np.ones(103))}, 1, "1b timing"),
         ],
     )
-    def test_what_is_lacking_is_named(self, change, level, lacking):
-        found = self.of(**change)
-        assert found.level == level
-        assert lacking in [c.aspect for c in found.lacking]
+    def test_what_is_lacking_of_level_two_is_named(self, change, level, lacking):
+        given = {"accuracy": 1.0, "idle": True, "sampling": self.GOOD, "at": self.LONG, "trace": self.TRACE}
+        given |= change
+        accuracy = given.pop("accuracy")
+        found = energy.reached(**given, at_wall=accuracy)
+        assert found.level == level and (lacking in [c.aspect for c in found.lacking] or not lacking)
 
     def test_own_readings_never_reach_one(self, own):
         assert energy.of_run(record.load(own)).level.level == 0
@@ -159,11 +158,6 @@ class TestModel:
 )
 def test_options_that_do_not_fit_get_one_line(bare, refusal, options):
     assert options[0].strip("-") in refusal("energy", bare, *options)
-
-
-def test_the_screen_is_one_screen(own, spikemark):
-    status, output, _ = spikemark("energy", own)
-    assert status == 0 and len(output.splitlines()) <= 24 and "gross" in output.splitlines()[0]
 
 
 def test_kept_power_comes_before_own_readings(tmp_path, spikemark):

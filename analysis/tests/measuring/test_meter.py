@@ -48,18 +48,13 @@ class TestGoodFiles:
         assert header.time == (0, 1e-3 if "ms" in names[0] else 1)
         assert [*header.power.values()] == [unit]
 
-    @given(st.sampled_from(["mW", "W", "kW"]), st.integers(1, 4), st.integers(0, 2**31))
-    @settings(max_examples=20)
-    def test_the_unit_and_the_channels_do_not_change_the_power(self, unit, channels, seed):
-        import tempfile
-        from pathlib import Path
-
-        rng = np.random.default_rng(seed)
-        times, watts = np.arange(5.0), rng.uniform(0, 500, 5)
-        shares = rng.dirichlet(np.ones(channels))
+    @pytest.mark.parametrize("unit", ["mW", "W", "kW"])
+    @pytest.mark.parametrize("channels", [1, 4])
+    def test_the_unit_and_the_channels_do_not_change_the_power(self, tmp_path, unit, channels):
+        rng = np.random.default_rng(channels)
+        watts, shares = rng.uniform(0, 500, 5), rng.dirichlet(np.ones(channels))
         columns = {f"n{i} [{unit}]": watts * s / WATTS[unit] for i, s in enumerate(shares)}
-        with tempfile.TemporaryDirectory() as folder:
-            traces, _, _ = read(write_csv(Path(folder) / "p.csv", times, columns))
+        traces, _, _ = read(write_csv(tmp_path / "p.csv", np.arange(5.0), columns))
         assert sum(trace.power_w for trace in traces.values()) == pytest.approx(watts)
 
     @pytest.mark.parametrize("zone", ["+00:00", "Z", "", "+05:30"])
@@ -78,28 +73,32 @@ class TestGoodFiles:
         assert [*lines["power"]] == [4, 6, 7]
         assert len(notes) == 1 and "voltage [V]" in notes[0]
 
-    def test_channels_are_chosen(self, tmp_path):
-        path = write_csv(
-            tmp_path / "p.csv", range(3), {"a [W]": [1, 1, 1], "b [W]": [2, 2, 2], "c_kW": [3] * 3}
-        )
-        assert list(read(path)[0]) == ["a", "b", "c"]
-        assert list(read(path, ["b", "c_kW"])[0]) == ["b", "c"]
+    @pytest.mark.parametrize(
+        ("text", "chosen", "expected"),
+        [
+            ("time,a [W],b [W],c_kW\n0,1,2,3\n1,1,2,3\n", None, ["a", "b", "c"]),
+            ("time,a [W],b [W],c_kW\n0,1,2,3\n1,1,2,3\n", ["b", "c_kW"], ["b", "c"]),
+            (
+                "time,node,a [W],b [W]\n0,x,1,5\n0,y,2,5\n1,x,1,5\n1,y,2,5\n",
+                None,
+                ["x a", "x b", "y a", "y b"],
+            ),
+            ("time,node,a [W],b [W]\n0,x,1,5\n0,y,2,5\n1,x,1,5\n1,y,2,5\n", ["y"], ["y a", "y b"]),
+            ("time,node,a [W]\n0,x,1\n0,y,2\n1,x,1\n1,y,2\n", None, ["x", "y"]),
+        ],
+    )
+    def test_channels_are_chosen(self, tmp_path, text, chosen, expected):
+        path = tmp_path / "p.csv"
+        path.write_text(text)
+        assert list(read(path, chosen)[0]) == expected
         with pytest.raises(BadInput) as error:
             read(path, ["d"])
         assert error.value.field == "channel"
-        path.write_text("time,node,a [W],b [W]\n0,x,1,5\n0,y,2,5\n1,x,1,5\n1,y,2,5\n")
-        assert list(read(path)[0]) == ["x a", "x b", "y a", "y b"]
-        assert list(read(path, ["y"])[0]) == ["y a", "y b"]
-        path.write_text("time,node,a [W]\n0,x,1\n0,y,2\n1,x,1\n1,y,2\n")
-        assert list(read(path)[0]) == ["x", "y"]
 
 
-def refused(path, *arguments, run=None, **options) -> str:
+def refused(path, run=None, **options) -> str:
     with pytest.raises(BadInput) as error:
-        if run is None:
-            read(path, *arguments, **options)
-        else:
-            source(run, path, *arguments, **options)
+        source(run, path, **options) if run else read(path)
     line = str(error.value)
     assert "\n" not in line and str(path) in line
     return line
@@ -171,15 +170,11 @@ class TestAlignment:
         (found,) = (re.match(r"power steps up (\S+) s after", note) for note in made.notes[1:])
         assert float(found[1]) == pytest.approx(3, abs=0.25)
 
-    def test_part_of_a_run_is_not_enough(self, tmp_path, run):
-        end = PLANTED.edges[4] + 5
-        line = refused(file(tmp_path, keep=lambda t: t < end), run=run)
-        assert re.search(r"covers 4\.5 s of the measured part", line)
-
-    def test_a_gap_during_the_run_is_refused_and_elsewhere_not(self, tmp_path, run):
-        edges = PLANTED.edges
-        inside = file(tmp_path, keep=lambda t: (t < edges[4] + 5) | (t > edges[4] + 8))
-        line = refused(inside, run=run)
+    def test_part_of_a_run_and_a_gap_during_it_are_refused_and_a_gap_before_is_not(self, tmp_path, run):
+        at = PLANTED.edges[4]
+        line = refused(file(tmp_path, keep=lambda t: t < at + 5), run=run)
+        assert "covers 4.5 s of the measured part" in line
+        line = refused(file(tmp_path, keep=lambda t: (t < at + 5) | (t > at + 8)), run=run)
         assert re.search(r"line 76: 4 s after .* 1\.5 s", line)
         source(run, file(tmp_path, keep=lambda t: (t < 2) | (t > 8)))
 
@@ -205,35 +200,27 @@ class TestAlignment:
             placed = source(run, path, align="knee")
             assert placed.timeline.measured[0] - T0 == pytest.approx(PLANTED.edges[3], abs=0.3)
         assert source(PLANTED.run(tmp_path / "run", timing__clock_step_s=1e-6), path)
-
-    @pytest.mark.parametrize("step_s", [3600.0, 1.0, -1.0])
-    def test_a_span_that_is_not_the_time_it_took_is_refused(self, tmp_path, step_s):
-        """A record from before the clock was watched."""
-        ended = PLANTED.timing()["timing__simulate_ended_s"] + step_s
-        run = PLANTED.run(tmp_path / "run", timing__simulate_ended_s=ended)
-        with pytest.raises(BadInput, match="simulate_started_s"):
-            timeline(run)
-        with pytest.raises(BadInput, match="cannot place the run"):
-            source(run, file(tmp_path))
+        for step_s in (3600.0, 1.0, -1.0):  # a record from before the clock was watched: not the time it took
+            ended = PLANTED.timing()["timing__simulate_ended_s"] + step_s
+            run = PLANTED.run(tmp_path / "run", timing__simulate_ended_s=ended)
+            for work in (timeline, lambda run: source(run, path)):
+                with pytest.raises(BadInput, match="simulate_started_s"):
+                    work(run)
 
     def test_a_watched_clock_places_a_run_on_a_busy_host(self, tmp_path):
         """The first rank left the barrier before the measured part later than the slowest did."""
         began = PLANTED.timing()["timing__simulate_started_s"] + 1.0
         run = PLANTED.run(tmp_path / "run", timing__simulate_started_s=began, timing__clock_step_s=1e-6)
         assert timeline(run).measured[0] == source(run, file(tmp_path)).timeline.measured[0] == began
-        hour = PLANTED.run(
-            tmp_path / "hour", timing__simulate_started_s=began - 3600, timing__clock_step_s=0.0
-        )
+        early = {"timing__simulate_started_s": began - 3600, "timing__clock_step_s": 0.0}
         with pytest.raises(BadInput, match="simulate_started_s"):
-            timeline(hour)
+            timeline(PLANTED.run(tmp_path / "hour", **early))
 
     def test_a_record_without_times(self, tmp_path):
-        old = {f"timing__{n}": None for n in ("simulate_started_s", "simulate_ended_s", "idle_before_s",
-                                              "idle_after_s")}  # fmt: skip
-        run = PLANTED.run(tmp_path / "run", **old)
-        path = file(tmp_path)
+        names = ("simulate_started_s", "simulate_ended_s", "idle_before_s", "idle_after_s")
+        old, path = {f"timing__{name}": None for name in names}, file(tmp_path)
         with pytest.raises(BadInput, match=r"simulate_started_s: missing.*--align knee"):
-            source(run, path)
-        placed = source(PLANTED.run(tmp_path / "again", **old, timing__simulate_s=24.0,
-                                            timing__real_time_factor=2400.0), path, align="knee")  # fmt: skip
+            source(PLANTED.run(tmp_path / "run", **old), path)
+        whole = {"timing__simulate_s": 24.0, "timing__real_time_factor": 2400.0}  # with the warm-up
+        placed = source(PLANTED.run(tmp_path / "again", **old, **whole), path, align="knee")
         assert placed.timeline.measured[0] - T0 == pytest.approx(PLANTED.edges[3], abs=0.3)

@@ -9,15 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import special
-from small_network import describe
 from statsmodels.tsa.stattools import acf
-from synthetic import compute_times, waiting_s, write_run
+from synthetic import compute_times
 
 from spikemark.core.errors import BadInput
 from spikemark.models import order_statistics, serial, statistics
 from spikemark.models.injected import Truth
 from spikemark.models.order_statistics import expected_maximum, interval_of_maxima
-from spikemark.records import record
 
 COMPUTE = np.array([[1.0, 2.0, 3.0, 4.0, 9.0], [2.0, 2.0, 1.0, 1.0, 9.0]])
 
@@ -106,20 +104,6 @@ def test_autocorrelation_is_bounded_and_starts_at_one(compute):
         assert np.isnan(rho).all() and np.isnan(serial.integrated_time(rho))
 
 
-@pytest.mark.parametrize("schedule", ["conventional", "structure_aware"])
-def test_measured_waiting_is_the_waiting_the_compute_times_imply(tmp_path, schedule):
-    run = record.load(write_run(tmp_path, schedule=schedule, ranks=3, ar1=0.5, rank_sd=0.1))
-    implied = waiting_s(run.compute(), run.window)
-    np.testing.assert_allclose(run.waiting().sum(axis=1), implied, rtol=1e-4)
-
-
-def test_waiting_without_a_barrier_is_unknown_not_zero(tmp_path):
-    description = describe()
-    description["record"]["barrier"] = False
-    run = record.load(write_run(tmp_path, description=description))
-    assert run.waiting() is None and run.spent_s("waiting") is None
-
-
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_lumping_keeps_leading_axes_and_the_precision(kind):
     runs = np.arange(24, dtype=kind).reshape(2, 3, 4)
@@ -155,12 +139,7 @@ def test_what_a_description_injects():
     ("call", "named"),
     [
         *((lambda m=m: order_statistics.expected_maximum(m), f"m={m}") for m in (0, -1, 1.5)),
-        (lambda: interval_of_maxima(0, 1, 2, 1), "level=1"),
-        (lambda: interval_of_maxima(0, -1, 2), "sd=-1"),
-        (lambda: serial.pooled_autocorrelation(np.ones((2, 10)), 10), "max_lag=10; expected 0 to 9"),
         (lambda: serial.pooled_autocorrelation(np.ones(10)), "shape"),
-        (lambda: serial.lumped_cv_ratio(np.ones(3), 0), "window=0"),
-        (lambda: serial.integrated_time(np.ones((2, 2))), "shape"),
         *((lambda shape=s: statistics.times(np.zeros(shape)), "shape") for s in ((3,), (0, 5), (2, 0))),
         *((lambda w=w: statistics.lump(COMPUTE, w), f"window={w}; expected 1 to 5") for w in (0, 6, -1)),
     ],

@@ -24,7 +24,6 @@ def test_planted_times():
     counts, seconds = sweep(np.random.default_rng(1))
     found = model.fit(counts, seconds)
     assert [found.first, found.next, found.spike] == pytest.approx([20e-9, 1.5e-9, 6e-9], rel=1e-6)
-    assert found.enter == pytest.approx(26e-9)
 
 
 def test_short_deliveries_count_as_much_as_long_ones():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small_network import describe
 from synthetic import compute_times, write_run
 
 from spikemark.core.errors import BadInput
@@ -127,6 +128,13 @@ def test_lanes_of_a_run(tmp_path):
     assert [(lane.period, lane.lag) for lane in lanes] == [(1, 0), (10, 0)]
     measured = run.waiting().mean()
     assert evaluate(run.compute(), lanes).waiting_per_cycle_s == pytest.approx(measured, rel=1e-4)
+
+
+def test_waiting_without_a_barrier_is_unknown_not_zero(tmp_path):
+    description = describe()
+    description["record"]["barrier"] = False
+    run = record.load(write_run(tmp_path, description=description))
+    assert run.waiting() is None and run.spent_s("waiting") is None
 
 
 def test_lanes_between_some_of_the_ranks_are_refused(tmp_path):

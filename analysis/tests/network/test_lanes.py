@@ -29,6 +29,14 @@ def test_automatic_delay_ratio_is_exact_in_all_lanes_that_use_it():
     assert periods(description) == {"near": 1, "back": 5, "far": 5}
 
 
+def test_the_lag_of_a_description_counts_and_areas_beyond_a_block_are_in_no_block():
+    auto = describe(delay_ratio=10) | {"schedule": "overlapped", "lag": 2, "delay_ratio": "auto"}
+    assert periods(auto) == {"near": 1, "far": 3}
+    blocks = find([{"name": "block", "group": 2}, {"name": "all"}])
+    for placement, inside in (("round_robin", False), ("area_group", True)):
+        assert lanes.pairs(read(describe(areas=4)), blocks, placement, 4)["block"].any() == inside
+
+
 def test_projections_without_synapses_have_no_say():
     description = describe(delay_ratio=10) | {"schedule": "structure_aware"}
     description["network"]["projections"].append(
@@ -54,13 +62,13 @@ def test_what_the_mini_app_refuses(field, value, named):
 
 
 def test_properties_follow_from_the_lanes():
-    def having(what):
-        return [name for name, schedule in SCHEDULES.items() if what(schedule)]
-
-    assert having(lambda s: s.uses_delay_ratio) == ["structure_aware", "overlapped", "hierarchical"]
-    assert having(lambda s: s.lagged) == ["overlapped"]
-    assert having(lambda s: s.blocks) == ["hierarchical"]
-    assert having(lambda s: s.placement == "round_robin") == ["conventional"]
+    for what, names in {
+        "uses_delay_ratio": ["structure_aware", "overlapped", "hierarchical"],
+        "lagged": ["overlapped"],
+        "blocks": ["hierarchical"],
+    }.items():
+        assert [name for name, schedule in SCHEDULES.items() if getattr(schedule, what)] == names
+    assert [n for n, schedule in SCHEDULES.items() if schedule.placement == "round_robin"] == ["conventional"]
     assert all(schedule.lanes[-1].group == "world" for schedule in SCHEDULES.values())
 
 

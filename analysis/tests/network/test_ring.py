@@ -40,6 +40,7 @@ def test_input_from_outside_counts():
 def test_sixteen_bits_hold_the_most_synapses_of_a_neuron():
     assert of(1, indegree=32767).cell_bytes == 2
     assert of(1, indegree=32768).cell_bytes == 4
+    assert of({"mean": 1, "sd": 0.1, "classes": 0}).cell_bytes == 4  # every synapse has its own weight
     assert of(1, indegree={"mean": 32000}).cell_bytes == 4  # some neuron may draw more than 32767
 
 

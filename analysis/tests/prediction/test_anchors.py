@@ -1,11 +1,11 @@
 """Predictions from measured runs: planted truth, shared errors, what is refused, what one more run brings."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from spikemark.cli.main import main
 from spikemark.core.errors import BadInput
 from spikemark.prediction import anchor_run, anchors, draws, points
 from spikemark.prediction.points import Machine, Network, Run
@@ -58,32 +58,19 @@ def test_time_grows_with_work_and_falls_with_cores(family):
     assert more[0] < base
 
 
-def test_what_differs_widens_the_interval():
-    known = planted([4, 8, 16])
-    asked = [run(8)]
-    same, version = alone(asked, known), alone([replace(run(8), version="9.9")], known)
-    machine = alone([run(8, OTHER)], known)
-    board = alone([run(8, replace(OTHER, platform=True))], known)
+def test_what_differs_widens_the_interval_and_what_is_shared_narrows_it():
+    known = planted([4, 8, 16], machine=replace(SERVER, processor="X"))
+    version, board = replace(run(8, known[0].machine), version="9.9"), replace(OTHER, platform=True)
+    asked = [run(8, known[0].machine), version, run(8, OTHER), run(8, board)]
+    same, version, machine, board = (alone([one], known) for one in asked)
     widths = [made.width[0] for made in (same, version, machine, board)]
     assert widths == sorted(widths) and widths[0] < 1.6 and widths[3] > 2 * widths[2]
-
-
-def test_machines_of_one_processor_share_the_kernel():
-    known = planted([4, 8, 16], machine=replace(SERVER, processor="X"))
     twin = alone([run(8, replace(OTHER, processor="X"))], known)
-    stranger = alone([run(8, OTHER)], known)
-    assert np.log(twin.kernel[0]).std() < 0.7 * np.log(stranger.kernel[0]).std()
-
-
-def test_a_ratio_is_more_certain_than_its_parts():
-    known = planted([4, 8, 16])
-    few, many = alone([run(8, OTHER)], known), alone([run(16, OTHER)], known)
-    ratio = np.log(few.total[0] / many.total[0])
-    apart = np.log(few.total[0]).std() * np.sqrt(2)
-    assert ratio.std() < 0.4 * apart
-    assert few.inputs.keys() & many.inputs.keys()
-    shared = draws.shares(few.total[0], few.inputs)
-    assert max(shared, key=shared.get) == "error/kernel/machine/other"
+    assert np.log(twin.kernel[0]).std() < 0.7 * np.log(machine.kernel[0]).std()
+    many = alone([run(16, OTHER)], known)  # a ratio is more certain than its parts
+    ratio, apart = np.log(machine.total[0] / many.total[0]), np.log(machine.total[0]).std() * np.sqrt(2)
+    assert ratio.std() < 0.4 * apart and machine.inputs.keys() & many.inputs.keys()
+    assert next(iter(draws.shares(machine.total[0], machine.inputs))) == "error/kernel/machine/other"
 
 
 def test_nearest_run_and_what_differs():
@@ -94,20 +81,14 @@ def test_nearest_run_and_what_differs():
     assert set(other.differs[0]) == {"machine", "nodes"}
 
 
-def test_one_more_run_narrows_and_two_narrow_more():
+def test_more_runs_narrow():
     asked = [run(32, OTHER)]
-    now = anchors.predict(asked).width[0]
-    one = anchors.predict(asked, more=[asked[0].with_nodes(1)]).width[0]
-    two = anchors.predict(asked, more=[asked[0].with_nodes(4), asked[0].with_nodes(16)]).width[0]
+    made = [(), [asked[0].with_nodes(1)], [asked[0].with_nodes(4), asked[0].with_nodes(16)]]
+    now, one, two = (anchors.predict(asked, more=more).width[0] for more in made)
     assert now > one > two > 1
-
-
-def test_several_anchors_are_better_than_one():
-    here = planted([4], machine=OTHER)
-    elsewhere = planted([8, 16])
-    both = alone([run(16, OTHER)], [*here, *elsewhere]).width[0]
-    assert both < alone([run(16, OTHER)], here).width[0]
-    assert both < alone([run(16, OTHER)], elsewhere).width[0]
+    here, elsewhere = planted([4], machine=OTHER), planted([8, 16])
+    both, *single = (alone([run(16, OTHER)], of).width[0] for of in ([*here, *elsewhere], here, elsewhere))
+    assert both < min(single)
 
 
 def test_runs_of_another_network_on_the_machine_show_how_it_grows():
@@ -142,45 +123,34 @@ def test_spreads_of_planted_effects_are_found():
     rng = np.random.default_rng(3)
     known = []
     for i in range(12):
-        scale = np.exp(0.5 * rng.standard_normal())
-        machine = replace(SERVER, name=f"machine {i}")
-        for one in planted([2, 8, 32], scale, machine=machine):
-            known.append(replace(one, series=machine.name))
+        machine, scale = replace(SERVER, name=f"machine {i}"), np.exp(0.5 * rng.standard_normal())
+        known += [replace(r, series=machine.name) for r in planted([2, 8, 32], scale, machine=machine)]
     found = anchors.fit_spreads(known).sd
     assert 0.3 < found["kernel", "machine", "any"] < 0.75
     assert found["kernel", "version", "NEST"] < 0.25
 
 
 @pytest.mark.parametrize(
-    ("text", "field"),
-    [
-        ("nodes,ranks,threads\n1,2,3\n", "real_time_factor"),
-        ("nodes,ranks,threads,real_time_factor\n", "runs"),
-        ("nodes,ranks,threads,real_time_factor\n1,2,x,3\n", "threads"),
-        ("nodes,ranks,threads,real_time_factor\n1,2,1.5,3\n", "threads"),
-        ("nodes,ranks,threads,real_time_factor\n1,2,3,nan\n", "real_time_factor"),
-        ("nodes,ranks,threads,real_time_factor,communicate\n1,2,3,4,-1\n", "communicate"),
-    ],
-)
-def test_tables_of_runs_are_checked(tmp_path, text, field):
-    (tmp_path / "runs.csv").write_text(text)
+    ("columns", "rows", "field"),
+    [("", "1,2,3", "real_time_factor"), (",real_time_factor", "", "runs"),
+     (",real_time_factor", "1,2,x,3", "threads"), (",real_time_factor", "1,2,1.5,3", "threads"),
+     (",real_time_factor", "1,2,3,nan", "real_time_factor"),
+     (",real_time_factor,communicate", "1,2,3,4,-1", "communicate")],
+)  # fmt: skip
+def test_tables_of_runs_are_checked(tmp_path, columns, rows, field):
+    (tmp_path / "runs.csv").write_text(f"nodes,ranks,threads{columns}\n{rows}\n")
     with pytest.raises(BadInput) as error:
         points.own_runs(tmp_path / "runs.csv", run(1))
     assert error.value.field == field
 
 
 def test_runs_are_read_with_their_communication(tmp_path):
-    (tmp_path / "runs.csv").write_text(
-        "nodes,ranks,threads,real_time_factor,communicate\n2,4,64,9.5,1.5\n1,2,64,20,\n"
-    )
+    head = "nodes,ranks,threads,real_time_factor,communicate"
+    (tmp_path / "runs.csv").write_text(f"{head}\n2,4,64,9.5,1.5\n1,2,64,20,\n")
     found = points.own_runs(tmp_path / "runs.csv", run(1, OTHER))
-    assert [(one.nodes, one.seconds, one.part) for one in found] == [
-        (2, 9.5, ""),
-        (2, 1.5, "exchange"),
-        (1, 20, ""),
-    ]
-    checked = anchor_run.check(found)
-    assert [one.nodes for one, _ in checked] == [2]
+    read = [(one.nodes, one.seconds, one.part) for one in found]
+    assert read == [(2, 9.5, ""), (2, 1.5, "exchange"), (1, 20, "")]
+    assert [one.nodes for one, _ in anchor_run.check(found)] == [2]
 
 
 def test_the_folder_for_a_machine_is_complete(tmp_path):
@@ -200,20 +170,15 @@ def test_the_folder_for_a_machine_is_complete(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
-def test_the_command_writes_a_folder_and_reads_its_runs(tmp_path, capsys):
+def test_the_command_writes_a_folder_and_reads_its_runs(tmp_path, spikemark):
     asked = ["anchor", "mam-benchmark", "--option", "areas=2", "--machine", "epyc-vm", "--threads", "1"]
-    with pytest.raises(SystemExit) as ended:
-        main([*asked, "--ranks", "1", "--out", str(tmp_path / "new")])
-    assert not ended.value.code
-    table = tmp_path / "new/runs.csv"
-    table.write_text(table.read_text() + "1,1,1,6.8,\n1,1,2,3.3,\n")
-    kept = tmp_path / "predictions.json"
-    with pytest.raises(SystemExit):
-        main([*asked, "--runs", str(table), "--keep", str(kept), "--nodes", "2,4", "--json"])
-    assert capsys.readouterr().out.count("predicted") >= 3
-    with pytest.raises(SystemExit) as ended:
-        main(["score", str(table), str(kept)])
-    assert not ended.value.code
+    assert spikemark(*asked, "--ranks", 1, "--out", tmp_path / "new")[0] == 0
+    table, kept = tmp_path / "new/runs.csv", tmp_path / "predictions.json"
+    table.write_text(table.read_text() + "1,1,1,6.8,\n1,1,2,3.3,0.2\n")
+    status, output, _ = spikemark(*asked, "--runs", table, "--keep", kept, "--nodes", "2,4", "--json")
+    assert status == 0 and output.count("predicted") >= 3
+    status, output, _ = spikemark("score", table, kept, "--json")
+    assert status == 0 and json.loads(output)["predictions"][0]["measured"] == pytest.approx(3.3)
 
 
 @pytest.mark.parametrize(
@@ -221,9 +186,7 @@ def test_the_command_writes_a_folder_and_reads_its_runs(tmp_path, capsys):
     [["anchor", "mam-benchmark", "--machine", "epyc-vm"], ["score", "missing.csv"],
      ["anchor", "mam-benchmark", "--machine", "nowhere", "--out", "new"]],
 )  # fmt: skip
-def test_bad_commands_end_with_status_2(words, tmp_path, monkeypatch, capsys):
+def test_bad_commands_end_with_status_2(words, tmp_path, monkeypatch, spikemark):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as ended:
-        main(words)
-    assert ended.value.code == 2 and len(capsys.readouterr().err.splitlines()) == 1
-    assert not list(tmp_path.iterdir())
+    status, _, error = spikemark(*words)
+    assert status == 2 and error.count("\n") == 1 and not list(tmp_path.iterdir())

@@ -95,18 +95,14 @@ def test_a_file_of_points_is_scored_against_the_published_ones(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "{}", '{"predictions": [{"low": 2, "median": 1, "high": 3}]}', '{"predictions": [{"low": 1}]}',
-     '{"predictions": []}', '{"predictions": [{"low": 1, "median": 1, "high": 3, "nodes": 9, "ranks": 9}]}'],
+    ("points", "stored"),
+    [("a,b\n1,2", None), *((None, text) for text in (
+        "", "{}", '{"predictions": [{"low": 2, "median": 1, "high": 3}]}', '{"predictions": [{"low": 1}]}',
+        '{"predictions": []}', '{"predictions": [{"low": 1, "median": 1, "high": 3, "nodes": 9}]}'))],
 )  # fmt: skip
-def test_stored_predictions_are_checked(tmp_path, text):
-    (tmp_path / "p.json").write_text(text)
-    (tmp_path / "runs.csv").write_text("nodes,ranks,threads,real_time_factor\n1,2,64,3.5\n")
+def test_files_are_checked(tmp_path, points, stored):
+    measured = tmp_path / "runs.csv"
+    measured.write_text(points or "nodes,ranks,threads,real_time_factor\n1,2,64,3.5\n")
+    (tmp_path / "p.json").write_text(stored or "")
     with pytest.raises(BadInput):
-        score.stored(tmp_path / "p.json", tmp_path / "runs.csv")
-
-
-def test_a_file_without_the_columns_is_refused(tmp_path):
-    (tmp_path / "points.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(BadInput):
-        score.score(tmp_path / "points.csv")
+        score.score(measured) if points else score.stored(tmp_path / "p.json", measured)

@@ -6,6 +6,7 @@ import shutil
 import dry_folder
 import numpy as np
 import pytest
+from synthetic import edit
 
 from spikemark.core.errors import BadInput
 from spikemark.records import dry_run
@@ -42,66 +43,49 @@ def test_as_cycle_times_it_is_one_of_all_ranks_that_says_what_it_is(folder):
     assert "the other 5 ranks take whole rows" in said
 
 
-def edit(path, **changes):
-    content = json.loads(path.read_text())
-    path.write_text(json.dumps(content | changes))
+def about(folder, **changes):
+    path = folder / dry_run.ABOUT
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
 
-DAMAGES = {
-    "no about": (lambda f: (f / dry_run.ABOUT).unlink(), "dryrun.json: not found"),
-    "ranks of another order": (
-        lambda f: edit(f / dry_run.ABOUT, sampled=[{"rank": 3, "why": "x", "beside": None}] * 3),
-        r"sampled=\[3, 3, 3\]",
-    ),
-    "fewer ranks than were sampled": (lambda f: edit(f / dry_run.ABOUT, ranks=2), "sampled="),
-    "other cycles": (lambda f: edit(f / dry_run.ABOUT, cycles=7), "asks for float32"),
-    "no cycles": (lambda f: (f / "cycles.npy").unlink(), "cycles.npy: not found"),
-    "truncated work": (
-        lambda f: (f / dry_run.WORK).write_text("rank,synaptic_events,neurons,spikes_sent\n0,1,2,3\n"),
-        "work.csv: 1 lines",
-    ),
-    "work of nothing": (
-        lambda f: (f / dry_run.WORK).write_text("rank\n0\n"),
-        "missing column synaptic_events",
-    ),
-    "a time that is none": (
-        lambda f: np.save(f / "cycles.npy", np.full((3, dry_folder.CYCLES, 6), np.nan, np.float32)),
-        "a compute time is missing or negative",
-    ),
-    "other ranks in the table": (
-        lambda f: (f / "ranks.csv").write_text("rank\n0\n1\n2\n"),
-        r"rank=\[0, 1, 2\]",
-    ),
-    "a kind": (lambda f: edit(f / dry_run.ABOUT, kind="measured"), "kind='measured'"),
-}
+COLUMNS = ("rank", *dict.fromkeys(dry_run.WORK_OF.values()))
+THRICE = [{"rank": 3, "why": "x", "beside": None}] * 3
+NO_TIMES = np.full((3, dry_folder.CYCLES, 6), np.nan, np.float32)
+#: What is done to a folder, and the complaint.
+DAMAGES = [
+    (lambda f: (f / dry_run.ABOUT).unlink(), "dryrun.json: not found"),
+    (lambda f: about(f, sampled=THRICE), r"sampled=\[3, 3, 3\]"),
+    (lambda f: about(f, ranks=2), "sampled="),
+    (lambda f: about(f, cycles=7), "asks for float32"),
+    (lambda f: about(f, kind="measured"), "kind='measured'"),
+    (lambda f: (f / "cycles.npy").unlink(), "cycles.npy: not found"),
+    (lambda f: np.save(f / "cycles.npy", NO_TIMES), "a compute time is missing or negative"),
+    (lambda f: (f / "ranks.csv").write_text("rank\n0\n1\n2\n"), r"rank=\[0, 1, 2\]"),
+    (lambda f: (f / dry_run.WORK).write_text("rank\n0\n"), "missing column synaptic_events"),
+    (lambda f: (f / dry_run.WORK).write_text(",".join(COLUMNS) + "\n0,1,2,3\n"), "work.csv: 1 lines"),
+]
 
 
-@pytest.mark.parametrize("name", DAMAGES)
-def test_damaged_folders_are_refused(folder, tmp_path, name):
-    copy = tmp_path / "copy"
-    shutil.copytree(folder, copy)
-    damage, complaint = DAMAGES[name]
+@pytest.mark.parametrize(("damage", "complaint"), DAMAGES)
+def test_damaged_folders_are_refused(folder, tmp_path, damage, complaint):
+    copy = shutil.copytree(folder, tmp_path / "copy")
     damage(copy)
     with pytest.raises(BadInput, match=complaint):
         _ = dry_run.load(copy).rows
 
 
-@pytest.mark.parametrize(
-    ("changes", "complaint"),
-    [
-        ({"kind": "measured"}, "kind='measured'"),
-        ({"status": "running"}, "status='running'"),
-        ({"ranks": 9}, "dry_run.of=8"),
-        ({"format_version": 4}, "format_version=4"),
-        ({"dry_run": None}, "dry_run"),
-    ],
-)
-def test_damaged_ranks_are_refused(tmp_path, changes, complaint):
+def test_damaged_ranks_are_refused(tmp_path):
     path = dry_folder.write_rank(tmp_path / "rank", dry_folder.description(), 2, 8)
     assert dry_run.load_rank(path).rank == 2
-    edit(path / "record.json", **changes)
-    with pytest.raises(BadInput, match=complaint):
-        dry_run.load_rank(path)
+    whole = (path / "record.json").read_text()
+    for name, value, complaint in (
+        ("kind", "measured", "kind='measured'"), ("status", "running", "status='running'"),
+        ("ranks", 9, "dry_run.of=8"), ("format_version", 4, "format_version=4"), ("dry_run", None, "dry_run"),
+    ):  # fmt: skip
+        edit(path, **{name: value})
+        with pytest.raises(BadInput, match=complaint):
+            dry_run.load_rank(path)
+        (path / "record.json").write_text(whole)
 
 
 def test_times_of_a_rank_that_are_not_those_of_its_record_are_refused(tmp_path):

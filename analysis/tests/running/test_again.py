@@ -2,43 +2,49 @@
 
 import json
 
+import pytest
 import swept
 
 from spikemark.running import sweeps
 
 
-def loaded(results, runs, loads):
-    """Records of all runs, of which some ran beside other programs."""
-    for run in runs:
-        swept.write(results, run, host__foreign_load=loads.get(run.seed, 0.0))
-
-
-def test_the_worst_are_measured_again_until_the_limit(tmp_path, monkeypatch):
+@pytest.fixture
+def sweep(tmp_path, monkeypatch):
+    """Four runs, of which some ran beside other programs, and a sweep whose measuring is replaced."""
     results, runs = swept.planned(tmp_path, seeds=[1, 2, 3, 4])
-    loaded(results, runs, {1: 0.5, 2: 0.9, 4: 0.7})
-    by_seed = {run.seed: run.id for run in runs}
-    kept = {id: json.loads((results.run(id) / "record.json").read_text()) for id in by_seed.values()}
-    measured = []
-
-    def measure(experiment, runs, results, stream):
-        for run in runs:
-            if not results.measured(run.id):
-                measured.append(run.id)
-                swept.write(results, run, host__foreign_load=0.8 if run.seed == 2 else 0.6)
-        return sweeps.Outcome(results, len(runs))
-
-    monkeypatch.setattr(sweeps, "_measure", measure)
+    for run in runs:
+        swept.write(results, run, host__foreign_load={1: 0.5, 2: 0.9, 4: 0.7}.get(run.seed, 0.0))
     monkeypatch.setattr(sweeps.places, "program", lambda _: None)
     experiment = swept.Experiment.model_validate(swept.PLAIN | {"seeds": [1, 2, 3, 4]})
-    for again, expected in ((0, []), (2, [2, 4]), (2, []), (3, [2])):
-        measured.clear()
-        sweeps.sweep(experiment, runs, results, lambda _: None, again=again)
-        assert set(measured) == {by_seed[seed] for seed in expected} or (again == 3 and len(measured) == 1)
-        assert results.aside() <= again or again == 0
-    aside = sorted(path.name for path in (results.path / "runs-disturbed").iterdir())
-    assert len(aside) == 3 and f"{by_seed[2]}-1" in aside and f"{by_seed[4]}-1" in aside
-    calm = results.run(by_seed[3]) / "record.json"
-    assert json.loads(calm.read_text()) == kept[by_seed[3]]
+
+    def again(most: int, measure) -> sweeps.Outcome:
+        def stand_in(experiment, runs, results, stream):
+            return sweeps.Outcome(results, len(runs), measure() or {})
+
+        monkeypatch.setattr(sweeps, "_measure", stand_in)
+        return sweeps.sweep(experiment, runs, results, lambda _: None, again=most)
+
+    return results, runs, again
+
+
+def test_the_worst_are_measured_again_until_the_limit(sweep):
+    results, runs, again = sweep
+    calm = results.run(next(run.id for run in runs if run.seed == 3)) / "record.json"
+    kept = json.loads(calm.read_text())
+    for most, expected in ((0, []), (2, [2, 4]), (2, []), (3, [2])):
+        measured = []
+
+        def measure(measured=measured):
+            for run in runs:
+                if not results.measured(run.id):
+                    measured.append(run.seed)
+                    swept.write(results, run, host__foreign_load=0.8 if run.seed == 2 else 0.6)
+
+        again(most, measure)
+        assert sorted(measured) == expected
+    aside = {path.name for path in (results.path / "runs-disturbed").iterdir()}
+    assert aside == {f"{run.id}-{n}" for run in runs for n in {2: (1, 2), 4: (1,)}.get(run.seed, ())}
+    assert json.loads(calm.read_text()) == kept
 
 
 def test_more_threads_than_cores_are_not_measured_again(tmp_path):
@@ -47,12 +53,8 @@ def test_more_threads_than_cores_are_not_measured_again(tmp_path):
     assert sweeps.disturbed(results, runs, 5) == []
 
 
-def test_a_record_stays_where_measuring_again_fails(tmp_path, monkeypatch):
-    results, runs = swept.planned(tmp_path, seeds=[1])
-    loaded(results, runs, {1: 0.5})
-    monkeypatch.setattr(sweeps.places, "program", lambda _: None)
-    outcomes = [sweeps.Outcome(results, 1), sweeps.Outcome(results, 1, {"x": "killed"})]
-    monkeypatch.setattr(sweeps, "_measure", lambda *_: outcomes.pop(0))
-    experiment = swept.Experiment.model_validate(swept.PLAIN | {"seeds": [1]})
-    assert sweeps.sweep(experiment, runs, results, lambda _: None, again=2).status == 1
-    assert results.measured(runs[0].id) and outcomes == []
+def test_a_record_stays_where_measuring_again_fails(sweep):
+    results, runs, again = sweep
+    reasons = [{}, {"x": "killed"}]
+    assert again(4, lambda: reasons.pop(0)).status == 1 and reasons == []
+    assert all(results.measured(run.id) for run in runs)

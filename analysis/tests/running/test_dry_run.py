@@ -24,10 +24,11 @@ def counts(*events: float) -> np.ndarray:
 
 def test_the_sample_has_the_largest_the_smallest_and_others_at_random():
     found = choose(counts(3, 9, 5, 1, 4, 6), 4, seed=1)
-    assert [found[1], found[3]] == [LARGEST, SMALLEST]
+    assert [found[1], found[3]] == [LARGEST, SMALLEST] and list(found) == sorted(found)
     assert sorted(found.values()) == sorted([LARGEST, SMALLEST, RANDOM, RANDOM])
-    assert list(found) == sorted(found)
     assert choose(counts(3, 9, 5, 1, 4, 6), 1, seed=1) == {1: LARGEST}
+    alike = choose(counts(4, 4, 4, 4), 3, seed=1)
+    assert alike[0] == alike[3] == EQUAL and sorted(alike.values())[2] == RANDOM
 
 
 def test_a_larger_sample_contains_the_smaller_one_and_the_seed_decides():
@@ -36,11 +37,6 @@ def test_a_larger_sample_contains_the_smaller_one_and_the_seed_decides():
     assert few < more
     assert choose(all_counts, 9, 1) == choose(all_counts, 9, 1) != choose(all_counts, 9, 2)
     assert set(choose(all_counts, 20, 1)) == set(range(20))
-
-
-def test_ranks_that_are_alike_are_not_called_largest():
-    found = choose(counts(4, 4, 4, 4), 3, seed=1)
-    assert found[0] == found[3] == EQUAL and sorted(found.values())[2] == RANDOM
 
 
 def test_the_last_group_is_filled_up_so_that_every_rank_has_neighbours():
@@ -65,21 +61,19 @@ def test_ranks_of_unequal_areas_differ_in_work():
         ({"side_by_side": 9}, "ranks_here=9; expected 1 to 8"),
         ({"rate_hz": 3.0}, "rate=3.0; "),
         ({"description": {"record": {"cycles": False}}}, "record.cycles=False"),
+        ({"neuron": {"model": "lif_delta"}}, r"^rate: "),
     ],
 )
 def test_what_cannot_be_planned_is_refused(changes, complaint):
-    description = dry_folder.description(**changes.pop("description", {}))
+    description, neuron = (
+        dry_folder.description(**changes.pop("description", {})),
+        changes.pop("neuron", None),
+    )
+    for population in description["network"]["populations"] if neuron else ():
+        population["neuron"] = neuron
     with pytest.raises(BadInput, match=complaint):
         plan(description, RANKS, 1, **changes)
-
-
-def test_unknown_rates_are_asked_for():
-    run = dry_folder.description()
-    for population in run["network"]["populations"]:
-        population["neuron"] = {"model": "lif_delta"}
-    with pytest.raises(BadInput, match=r"^rate: "):
-        plan(run, RANKS, 1)
-    assert plan(run, RANKS, 1, rate_hz=4.0).rate_hz == 4.0
+    assert neuron is None or plan(description, RANKS, 1, rate_hz=4.0).rate_hz == 4.0
 
 
 def test_a_group_that_does_not_fit_into_memory_is_refused_with_what_would(tmp_path, monkeypatch):
@@ -143,15 +137,6 @@ def test_a_folder_is_gone_on_with_as_many_ranks_side_by_side(interrupted, tmp_pa
     assert ran == {path: path.read_bytes() for path in (out / "ranks").rglob("*") if path.is_file()}
 
 
-def test_a_rank_that_lost_its_record_is_run_again(tmp_path, monkeypatch):
-    dry_folder.in_process(monkeypatch)
-    wanted, out = plan(dry_folder.description(), RANKS, 1, sample=3), tmp_path / "out"
-    first = carry_out(wanted, out)
-    (out / "ranks" / str(first.timed[1]) / "record.json").unlink()
-    again = carry_out(wanted, out)
-    assert again.timed.tolist() == first.timed.tolist()
-
-
 def test_what_the_mini_app_refuses_is_bad_input_and_leaves_nothing(tmp_path, monkeypatch):
     dry_folder.in_process(monkeypatch, refuse=0)
     with pytest.raises(BadInput, match="--of: too many"):
@@ -210,16 +195,21 @@ def test_the_share_with_all_neighbours_at_work():
     assert beside(three, 1) == [None] * 3
 
 
-def test_ranks_that_ran_on_another_machine_or_program_are_told(tmp_path, monkeypatch):
+def test_a_rank_without_a_record_runs_again_and_one_of_another_machine_or_program_is_told(
+    tmp_path, monkeypatch
+):
     dry_folder.in_process(monkeypatch)
     wanted, out = plan(dry_folder.description(), RANKS, 1, sample=3), tmp_path / "out"
     first = carry_out(wanted, out)
     assert not any("not all ranks" in line for line in first.warnings)
-    path = out / "ranks" / str(first.timed[1]) / "record.json"
+    lost, path = (out / "ranks" / str(rank) / "record.json" for rank in first.timed[:2])
+    lost.unlink()
     record = json.loads(path.read_text())
     record["host"]["cpu"], record["provenance"]["commit"] = "another processor", "0123456"
     path.write_text(json.dumps(record))
-    told = [line for line in carry_out(wanted, out).warnings if line.startswith("not all ranks")]
+    again = carry_out(wanted, out)
+    assert lost.is_file() and again.timed.tolist() == first.timed.tolist()
+    told = [line for line in again.warnings if line.startswith("not all ranks")]
     assert len(told) == 2 and "host.cpu" in told[0] and "another processor" in told[0]
     assert "provenance.commit" in told[1] and "0123456" in told[1]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from spikemark.running.experiments import expand, load
-from spikemark.running.guess import guess_s
+from spikemark.running.sweeps import guess_s
 
 #: Medians of whole runs on a virtual machine with two EPYC cores, s, by experiment and ranks (2026-11-22).
 TOOK_S = {("smoke", 1): 0.8, ("smoke", 2): 0.9, ("demo", 1): 1.3, ("demo", 2): 0.95}

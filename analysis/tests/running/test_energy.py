@@ -88,49 +88,46 @@ def test_a_pause_of_the_launcher_is_in_the_record(run, tmp_path):
         ({"keep": lambda t: t < PLANTED.edges[4] + 5}, "enclose"),
         ({"interval_s": 30.0}, "readings within"),
         ({"keep": lambda t: t > PLANTED.edges[4] + 5}, "enclose"),
+        ({"still": True}, "did not move"),
     ],
 )
 def test_readings_that_do_not_tell_leave_null_and_a_reason(run, tmp_path, change, reason):
-    found = filled(run, readings(tmp_path / "read", **change)).energy
+    still = change.pop("still", False)
+    read = readings(tmp_path / "read", **change)
+    for file in read.glob("*.csv") if still else ():
+        lines = [line.split(",") for line in file.read_text().splitlines()]
+        file.write_text("\n".join(",".join([a, b, c if c == "energy_j" else "5", d]) for a, b, c, d in lines))
+    found = filled(run, read).energy
     assert (found.gross_j, found.net_j, found.status) == (None, None, "unavailable")
     assert reason in found.reason
 
 
+DENIED = {"source": None, "tried": [{"source": "powercap", "status": "denied", "reason": "energy_uj"}]}
+
+
 @pytest.mark.parametrize(
-    ("hosts", "told", "reason"),
+    ("told", "reason"),
     [
-        (["n0"], {}, energy.NO_SAMPLER),
-        ([], {}, energy.NO_SAMPLER),
-        (
-            ["n0", "n1"],
-            {"source": None, "tried": [{"source": "powercap", "status": "denied", "reason": "energy_uj"}]},
-            "node n0: powercap denied: energy_uj",
-        ),
+        ({"n0": {}}, energy.NO_SAMPLER),
+        ({}, energy.NO_SAMPLER),
+        ({"n0": DENIED, "n1": DENIED}, "node n0: powercap denied: energy_uj"),
+        ({"n0": {}, "n1": {"source": "hwmon"}}, "nodes have different meters: hwmon, powercap"),
     ],
 )
-def test_no_meter_leaves_the_reason(run, tmp_path, hosts, told, reason):
+def test_no_meter_of_all_nodes_leaves_the_reason(run, tmp_path, told, reason):
     (tmp_path / "read").mkdir()
-    found = filled(run, readings(tmp_path / "read", hosts=hosts, **told))
+    for host, about in told.items():
+        readings(tmp_path / "read", hosts=[host], **about)
+    found = filled(run, tmp_path / "read")
     assert found.energy is None and found.energy_reason == reason
     assert not (run / "energy.csv").exists()
     assert all(m.value is None and m.reason for m in found.meters if m.name == "energy")
 
 
-def test_different_meters_are_not_added_up(run, tmp_path):
-    read = readings(tmp_path / "read", hosts=["n0"])
-    found = filled(run, readings(read, hosts=["n1"], source="hwmon"))
-    assert found.energy is None and "hwmon, powercap" in found.energy_reason
-
-
-def test_gaps_cost_coverage_and_a_still_counter_is_no_meter(run, tmp_path):
+def test_gaps_cost_coverage(run, tmp_path):
     at = PLANTED.edges[4]
     found = filled(run, readings(tmp_path / "read", keep=lambda t: (t < at + 4) | (t > at + 9))).energy
     assert found.coverage == pytest.approx(0.75, abs=0.01)
-    still = tmp_path / "still"
-    for file in readings(still).glob("*.csv"):
-        lines = [line.split(",") for line in file.read_text().splitlines()]
-        file.write_text("\n".join(",".join([a, b, c if c == "energy_j" else "5", d]) for a, b, c, d in lines))
-    assert filled(run, still).energy.gross_j is None
 
 
 @pytest.mark.parametrize("asked", [True, False])

@@ -1,5 +1,6 @@
 """One run of a plan, with stand-ins for the mini-app that fail in every way."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -10,10 +11,12 @@ from pathlib import Path
 
 import pytest
 import swept
+from planned import LINE
 
 from spikemark.core.errors import BadInput
+from spikemark.launch.layout import Layout, Spread
 from spikemark.records import run_files
-from spikemark.running.measure import RunFailed, measure
+from spikemark.running.measure import Due, RunFailed, carry_out, check_record, measure
 
 SLEEP = f"sleep 600.{os.getpid()}"  # of this process: other checkouts may be tested at the same time
 WRITE = """
@@ -91,16 +94,21 @@ def running(command: str) -> bytes:
     return subprocess.run(["pgrep", "-f", command], capture_output=True).stdout
 
 
-def test_success_keeps_the_record_and_removes_an_old_failure(planned, miniapp):
+@pytest.mark.parametrize("left", [None, *sorted(run_files.FILES.keys() - {"record.json"})])
+def test_success_keeps_the_record_and_removes_an_old_failure(left, planned, miniapp):
+    """Also where a file of an old record is left, which stays until there is something better."""
     results, run = planned
+    results.run(run).mkdir(parents=True)  # as Snakemake does before a job
+    if left:
+        (results.run(run) / left).write_text("old")
     miniapp("exit 3")
     with pytest.raises(RunFailed):
         measure(results, run)
-    results.run(run).mkdir(parents=True)  # as Snakemake does before a job
+    assert left is None or (results.run(run) / left).is_file()
     miniapp(WRITE.format(status="complete", ranks=2))
     assert measure(results, run) == results.run(run)
-    assert results.measured(run)
-    assert not results.failure(run).exists()
+    assert results.measured(run) and not results.failure(run).exists()
+    assert {path.name for path in results.run(run).iterdir()} == {"record.json", "launch.json"}
     start = json.loads((results.run(run) / "launch.json").read_text())
     assert start["command"][0] == "mpirun"
     assert start["environment"]["OMP_NUM_THREADS"] == "1"
@@ -124,11 +132,6 @@ def test_interruption_ends_all_ranks(planned, miniapp, tmp_path):
     assert not results.failure(run).exists()
 
 
-def test_unknown_run(planned):
-    with pytest.raises(BadInput, match=r"'none' is not in .*plan\.json"):
-        measure(planned[0], "none")
-
-
 def put(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
@@ -146,6 +149,7 @@ REFUSALS = {
         "measured already; move or delete",
     ),
     "launcher": (lambda results, run: None, "launcher='bogus'; expected one of mpirun, srun"),
+    "no such run": (lambda results, run: None, r"'none' is not in .*plan\.json"),
 }
 
 
@@ -158,7 +162,9 @@ def test_what_cannot_start_changes_nothing(fault, planned, miniapp):
     plant(results, run)
     before = tree(results)
     with pytest.raises(BadInput, match=complaint) as refusal:
-        measure(results, run, "bogus" if fault == "launcher" else "mpirun")
+        measure(
+            results, "none" if fault == "no such run" else run, "bogus" if fault == "launcher" else "mpirun"
+        )
     assert "\n" not in str(refusal.value)
     assert tree(results) == before
 
@@ -166,29 +172,6 @@ def test_what_cannot_start_changes_nothing(fault, planned, miniapp):
 def tree(results):
     """Every file and folder of the results, with what it holds."""
     return {path: path.is_file() and path.read_bytes() for path in results.path.rglob("*")}
-
-
-def test_rest_of_a_record_is_replaced(planned, miniapp):
-    results, run = planned
-    results.run(run).mkdir(parents=True)
-    (results.run(run) / "ranks.csv").write_text("old")
-    miniapp("exit 3")
-    with pytest.raises(RunFailed):
-        measure(results, run)
-    assert (results.run(run) / "ranks.csv").is_file()  # until there is something better
-    miniapp(WRITE.format(status="complete", ranks=2))
-    measure(results, run)
-    assert {path.name for path in results.run(run).iterdir()} == {"record.json", "launch.json"}
-
-
-@pytest.mark.parametrize("left", sorted(run_files.FILES.keys() - {"record.json"}))
-def test_a_run_of_which_only_the_record_was_deleted_is_measured_again(left, planned, miniapp):
-    results, run = planned
-    results.run(run).mkdir(parents=True)
-    (results.run(run) / left).write_text("old")
-    miniapp(WRITE.format(status="complete", ranks=2))
-    measure(results, run)
-    assert {path.name for path in results.run(run).iterdir()} == {"record.json", "launch.json"}
 
 
 def test_a_fault_of_the_program_keeps_its_trace(planned, miniapp, monkeypatch):
@@ -222,3 +205,82 @@ def test_a_run_imports_nothing_heavy():
     script = f"import sys; import spikemark.cli.run; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_run_whose_ranks_are_left_is_refused(tmp_path, linked):
+    """Its command and mpirun were killed; mpirun had closed the lock for the ranks."""
+    planned = Due(LINE["id"], LINE["label"], Layout(1), False, 60, LINE, [LINE])
+    (tmp_path / "results").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "results")
+    place = tmp_path / ("link" if linked else "results")
+    unchecked = place / "unchecked" / planned.id / "record"
+    paths = unchecked, place / "runs" / planned.id, place / "failed" / planned.id
+    command = [sys.executable, "-c", "import time; time.sleep(60)", "--out", str(unchecked.resolve())]
+    left = subprocess.Popen(command)
+    line = Path(f"/proc/{left.pid}/cmdline")
+    while not line.read_bytes():  # it has no arguments yet when Popen returns
+        time.sleep(0.01)
+    try:
+        with pytest.raises(BadInput) as refusal:
+            carry_out(planned, *paths, lambda: pytest.fail("it has begun"))
+    finally:
+        left.kill()
+        left.wait()
+    assert f"`kill {left.pid}`" in str(refusal.value)
+    assert not paths[2].exists() and not (place / "unchecked").exists()
+
+    def work() -> dict:
+        unchecked.mkdir()
+        (unchecked / "record.json").write_text("{}")
+        return {}
+
+    assert carry_out(planned, *paths, work) == paths[1]
+
+
+# --- where ranks ran
+
+TWO = {"nodes": 2, "node_names": ["a", "b"]}
+#: What the record says of its nodes, the node of each rank, and the complaint.
+PLACED = [
+    (TWO, "0101", None),
+    ({}, "", None),  # an old record
+    ({"nodes": 1}, "", "nodes=2, .*nodes=1"),
+    (TWO, "0011", "distribution=cyclic, ranks_per_node=2, .* rank 1 on a"),
+    ({"nodes": 2}, "0111", "rank 2 on 1"),
+]
+#: Hardware threads of each rank.
+BOUND = [
+    ([[0], [1], [0], [1]], None),
+    ([[0, 4], [1, 5], [0, 4], [1, 5]], None),
+    (None, None),
+    ([[0], None, [0], [1]], None),
+    ([[0], [1], [0], [0]], "ranks 2 and 3 .*, 0 of a node"),
+    ([[], [1], [0], [1]], r"rank 0 on only \[\]"),
+]
+
+
+def check(
+    folder, host: dict, nodes: str, layout: Layout, spread: Spread | None, complaint: str | None
+) -> None:
+    content = {"status": "complete", "ranks": 4, "threads": 1, "host": host}
+    put(folder / "record.json", json.dumps(content))
+    table = "".join(f"{rank},{node}\n" for rank, node in enumerate(nodes))
+    put(folder / "ranks.csv", f"rank,node\n{table}" if nodes else "rank\n0\n1\n2\n3\n")
+    refused = pytest.raises(RunFailed, match=complaint) if complaint else contextlib.nullcontext()
+    with refused:
+        check_record(folder, layout, spread)
+
+
+@pytest.mark.parametrize(("host", "nodes", "complaint"), PLACED)
+def test_ranks_must_be_where_they_were_asked_for(host, nodes, complaint, tmp_path):
+    check(tmp_path, host, nodes, Layout(4), None, None)  # where nothing is known about the nodes
+    check(tmp_path, host, nodes, Layout(4), Spread(4, 2, 2, "cyclic", ("a", "b")), complaint)
+
+
+@pytest.mark.parametrize("binding", [None, "cores", "none"])
+@pytest.mark.parametrize(("bound", "complaint"), BOUND)
+def test_ranks_must_be_bound_if_that_was_asked_for(bound, complaint, binding, tmp_path):
+    expected = complaint and f"binding=cores, .*{complaint}" if binding == "cores" else None
+    host, layout = {"nodes": 2, "binding": bound}, Layout(4, binding=binding)
+    check(tmp_path, host, "0011", layout, Spread(4, 2, 2), expected)

@@ -143,36 +143,29 @@ def command(files, *more) -> list[str]:
     return [str(word) for word in ("simulate", files["run"], *sum(given.items(), ()), *more)]
 
 
-def test_the_command_says_what_was_simulated_and_assumed(spikemark, files):
+def test_the_command_says_what_was_simulated_and_assumed(spikemark, files, monkeypatch):
+    """Without a folder, the run is named by what was asked; a second one takes its place."""
     machine_file.write(files["machine"], jitter__node_spread=None, interconnect__gap=None)
-    lanes = ["--set", "schedule=overlapped", "--set", 'exchange={"near": "alltoall"}']
-    for more in (
-        lanes,
-        ["--set", "time.simulate_ms=30", "--set", "schedule=conventional"],
-    ):  # the second replaces
-        status, output, errors = spikemark(*command(files, *more))
+    monkeypatch.chdir(files["out"].parent)
+    place = files["out"] / f"run-made-up-{RANKS}"
+    for lanes in True, False:
+        more = ("schedule=overlapped", 'exchange={"near": "alltoall"}') if lanes else ("time.simulate_ms=30",)
+        words = command(files, *(word for one in more for word in ("--set", one)))
+        words[(at := words.index("--out")) : at + 2] = []
+        status, output, errors = spikemark(*words)
         assert status == 0, errors
         assert "simulated: real-time factor" in output and "longest path of 2 links" in output
-        found = record.load(files["out"])
+        assert output.splitlines()[-1] == f"out/{place.name}"
+        found = record.load(place)
         assumed = found.simulation["assumptions"]
         for path in "jitter.node_spread", "interconnect.gap":
             assert any(line.startswith(f"{path} = ") for line in assumed) and f"assumed: {path} = " in errors
-        if more is lanes:
+        if lanes:
             assert {lane.name: lane.exchange for lane in found.record.lanes}["far"] == "direct"
             assert assumed[0].startswith("exchange = 'direct'") and f"assumed: {assumed[0]}" in errors
-    assert found.record.timing.cycles == 300 and len(list(files["out"].parent.iterdir())) == 3
-    status, output, errors = spikemark("waiting", files["out"], "--json")
+    assert found.record.timing.cycles == 300 and list(files["out"].iterdir()) == [place]
+    status, output, errors = spikemark("waiting", place, "--json")
     assert status == 0 and json.loads(output)["kind"] == "simulated", errors
-
-
-def test_without_a_folder_the_run_is_named_by_what_was_asked(spikemark, files, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    words = command(files)
-    at = words.index("--out")
-    status, output, errors = spikemark(*words[:at], *words[at + 2 :])
-    assert status == 0, errors
-    assert output.splitlines()[-1] == "out/run-made-up-4"
-    assert record.load(tmp_path / "out" / "run-made-up-4").record.ranks == 4
 
 
 @pytest.mark.parametrize(
@@ -185,32 +178,24 @@ def test_without_a_folder_the_run_is_named_by_what_was_asked(spikemark, files, m
         ("--set time.simulate_ms=0", "time.simulate_ms=0"),
         ("--set nothing", "set='nothing'"),
         ("--set time.simulate_ms=1e8", "200000000 compute times"),
-        ("--set wire=thin", "wire='thin'"),
         ("--set network=[]", "network=[]"),
         ("--ranks 1000000000", "ranks=1000000000"),
         (f"--seed {2**64}", f"seed={2**64}"),
         ("--cv inf", "--cv='inf'"),
+        ("--compute RUN --cv 0.1", "cv: "),
+        ("--compute RUN --threads 2", "threads=2; "),
+        ("--compute RUN --rate-hz 1", "hz: "),
+        ("--compute-of EMPTY", "compute_of: "),
+        ("--on fast=4", "part 'fast': made-up has equal nodes"),
     ],
 )
 def test_bad_input_is_one_line_and_nothing_is_left(refusal, files, more, complaint):
+    synthetic.write_run(files["out"].with_name("RUN"), ranks=4)
+    files["out"].with_name("EMPTY").write_text("{}")
     before = set(files["out"].parent.iterdir())
-    assert complaint in refusal(*command(files, *more.split()))
+    words = [str(files["out"].with_name(word)) if word.isupper() else word for word in more.split()]
+    assert complaint in refusal(*command(files, *words))
     assert set(files["out"].parent.iterdir()) == before
-
-
-def test_what_is_replayed_takes_no_options_of_the_model(refusal, files, tmp_path):
-    run = synthetic.write_run(tmp_path / "run", ranks=4)
-    for more, field in (("--cv", 0.1), "cv"), (("--threads", 2), "threads"), (("--rate-hz", 1), "hz"):
-        assert refusal(*command(files, "--compute", run, *more)).startswith(field)
-    assert not files["out"].exists()
-
-
-@pytest.mark.parametrize("content", ["{}", '{"time": {}}', '{"time": {"simulate_ms": 1}}'])
-def test_a_network_to_take_times_of_that_is_none(refusal, files, tmp_path, content):
-    full = tmp_path / "full.json"
-    full.write_text(content)
-    assert refusal(*command(files, "--compute-of", full)).startswith("compute_of: ")
-    assert not files["out"].exists()
 
 
 @pytest.mark.parametrize("name", ["letter.txt", "record.json"])

@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import machine_file
 import numpy as np
@@ -48,8 +47,15 @@ def equal(tmp_path_factory) -> machines.Profile:
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_spikes_are_those_of_the_machine_of_equal_nodes(tmp_path, apart, equal, schedule):
     expected = simulate(tmp_path / "equal", equal, schedule).record.checksum
-    for on in ON, {"fast": 2, "slow": 2}:
-        assert simulate(tmp_path / "out", apart, schedule, on).record.checksum == expected
+    for on in {"fast": 2, "slow": 2}, ON:
+        found = simulate(tmp_path / "out", apart, schedule, on)
+        assert found.record.checksum == expected
+    about, alone = found.simulation, {"ranks_per_node": 1}
+    assert about["parts"] == {part: {"ranks": n, "nodes": n, **alone} for part, n in ON.items()}
+    assert set(about["interconnect"]) == {"fast", "slow", "fast-slow"}
+    assert about["machine"] == "parts" and "fast to slow: 40 µs" in about["facts"]
+    again = simulation.simulate(describe(schedule), apart, 4, tmp_path / "again", found.path, on=ON, **alone)
+    assert record.load(again).compute() == pytest.approx(found.compute(), rel=1e-3, abs=1e-7)  # replayed
 
 
 @pytest.mark.parametrize("name", machines.names("parts"))
@@ -129,40 +135,26 @@ def test_one_slow_node_of_eight_costs_what_is_predicted(tmp_path, schedule):
     assert waited == pytest.approx(expected, rel=0.05)
 
 
-def test_measured_times_are_replayed_on_parts(tmp_path, apart):
-    first = simulate(tmp_path / "first", apart, on=ON, compute_of=full(describe()))
-    where = {"on": {"fast": 2, "slow": 2}, "ranks_per_node": 1}
-    out = simulation.simulate(describe("conventional"), apart, 4, tmp_path / "out", first.path, **where)
-    assert record.load(out).compute() == pytest.approx(first.compute(), rel=1e-3, abs=1e-7)
-
-
-def test_the_record_says_what_is_on_which_part(tmp_path, apart):
-    about = simulate(tmp_path / "out", apart, on=ON).simulation
-    assert about["parts"] == {
-        "fast": {"ranks": 3, "nodes": 3, "ranks_per_node": 1},
-        "slow": {"ranks": 1, "nodes": 1, "ranks_per_node": 1},
-    }
-    assert set(about["interconnect"]) == {"fast", "slow", "fast-slow"}
-    assert about["machine"] == "parts" and "fast to slow: 40 µs" in about["facts"]
-
-
 @pytest.fixture
-def files(tmp_path) -> dict[str, Path]:
-    run = tmp_path / "run.json"
-    run.write_text(json.dumps(describe()))
+def command(tmp_path):
+    """A function that gives the words of a command with more of them."""
+    (tmp_path / "run.json").write_text(json.dumps(describe()))
     load(tmp_path)
-    return {"run": run, "machine": tmp_path / "parts.yaml", "out": tmp_path / "out"}
+    words = [
+        "simulate",
+        tmp_path / "run.json",
+        "--machine",
+        tmp_path / "parts.yaml",
+        "--out",
+        tmp_path / "out",
+    ]
+    return lambda more: [*words, *f"--ranks 4 {more}".split()]
 
 
-def command(files, *more) -> list[str]:
-    given = {"--machine": files["machine"], "--ranks": 4, "--out": files["out"]}
-    return [str(word) for word in ("simulate", files["run"], *sum(given.items(), ()), *more)]
-
-
-def test_the_command_says_the_energy_of_each_part(spikemark, files):
-    status, output, errors = spikemark(*command(files, "--on", "fast=3,slow=1", "--ranks-per-node", 1))
+def test_the_command_says_the_energy_of_each_part(spikemark, command, tmp_path):
+    status, output, errors = spikemark(*command("--on fast=3,slow=1 --ranks-per-node 1"))
     assert status == 0, errors
-    energy = record.load(files["out"]).simulation["energy"]
+    energy = record.load(tmp_path / "out").simulation["energy"]
     for part in "fast", "slow":
         line = next(line for line in output.splitlines() if line.startswith(f"  {part}: "))
         assert f"{energy['parts'][part]['power_w']:.4g} W" in line and "µJ per synaptic event" in line
@@ -178,33 +170,21 @@ def test_the_command_says_the_energy_of_each_part(spikemark, files):
         ("--on fast=2,fast=2", "on='fast=2,fast=2'"),
         ("--on fast=-1,slow=5", "on='fast=-1,slow=5'"),
         ("--threads 17", "threads=17; "),
+        ("--ranks-per-node 1 --ranks 11", "ranks=11; "),
     ],
-)  # fmt: skip
-def test_bad_input_is_one_line_and_nothing_is_left(refusal, files, more, complaint):
-    before = set(files["out"].parent.iterdir())
-    assert complaint in refusal(*command(files, *more.split()))
-    assert set(files["out"].parent.iterdir()) == before
-
-
-def test_more_ranks_than_all_parts_take(refusal, files):
-    words = command(files, "--ranks-per-node", 1)
-    words[words.index("--ranks") + 1] = "11"
-    assert "ranks=11; " in refusal(*words)
-
-
-def test_ranks_by_part_of_a_machine_of_equal_nodes(refusal, files):
-    words = command(files, "--on", "fast=4")
-    words[words.index("--machine") + 1] = str(files["machine"].with_name("fast.yaml"))
-    complaint = refusal(*words)
-    assert "fast" in complaint and "equal" in complaint
+)
+def test_bad_input_is_one_line_and_nothing_is_left(refusal, command, tmp_path, more, complaint):
+    words, before = command(more), set(tmp_path.iterdir())
+    assert complaint in refusal(*words)
+    assert set(tmp_path.iterdir()) == before
 
 
 def test_a_part_whose_network_lacks_a_value_is_named(tmp_path, machine):
     profile = machine.parts["slow"].profile  # not filled
     lacking = {**profile.values}
     del lacking["interconnect.topology"]
-    parts = {**machine.parts, "slow": machine.parts["slow"]}
-    parts["slow"] = replace(parts["slow"], profile=replace(profile, values=lacking))
+    slow = replace(machine.parts["slow"], profile=replace(profile, values=lacking))
+    parts = machine.parts | {"slow": slow}
     layout = Layout.of(machine, 4, 4, 1, ON)
     with pytest.raises(BadInput, match=r"part slow: .*interconnect\.topology is unknown, needed for the sim"):
         Networks.of(replace(machine, parts=parts), layout)
@@ -213,16 +193,18 @@ def test_a_part_whose_network_lacks_a_value_is_named(tmp_path, machine):
 # --- energy
 
 
-def test_energy_is_that_of_each_part(tmp_path):
+def test_energy_is_that_of_each_part_and_what_is_assumed_is_said(tmp_path):
     parts = {
-        "fast": {"nodes": 8},
+        "fast": {"nodes": 8, "power__card": None},
         "slow": {"nodes": 2, "power__idle": 20, "power__core": 1, "power__card": 2},
     }
     two = machines.load_any(machine_file.write_parts(tmp_path / "parts.yaml", **parts))
     found = simulate(tmp_path / "out", two, on=ON)
     energy, seconds = found.simulation["energy"], found.record.timing.simulate_s
+    assumed = machines.filled(two).parts["fast"].profile.need("power.card", "a test").value
+    assert any("fast" in line and "power.card" in line for line in found.simulation["assumptions"])
     events = found.ranks["synaptic_events"] + found.ranks["external_events"]
-    watts = {"fast": 3 * (100 + 4 * 10 + 5), "slow": 20 + 4 * 1 + 2}
+    watts = {"fast": 3 * (100 + 4 * 10 + assumed), "slow": 20 + 4 * 1 + 2}
     own = {"fast": events[:3].sum(), "slow": events[3]}
     assert energy["kind"] == "modelled" and energy["power_w"] == pytest.approx(sum(watts.values()))
     assert energy["energy_per_event_uj"] == pytest.approx(1e6 * sum(watts.values()) * seconds / events.sum())
@@ -230,14 +212,6 @@ def test_energy_is_that_of_each_part(tmp_path):
         assert part["power_w"] == pytest.approx(watts[name])
         assert part["energy_j"] == pytest.approx(watts[name] * seconds)
         assert part["energy_per_event_uj"] == pytest.approx(1e6 * watts[name] * seconds / own[name])
-
-
-def test_power_of_a_part_that_states_none_is_assumed_and_said(tmp_path):
-    parts = {"fast": {"nodes": 8}, "slow": {"nodes": 2, "power__idle": None}}
-    two = machines.load_any(machine_file.write_parts(tmp_path / "parts.yaml", **parts))
-    found = simulate(tmp_path / "out", two, on=ON).simulation
-    assert all(part["energy_j"] > 0 for part in found["energy"]["parts"].values())
-    assert any("slow" in line and "power.idle" in line for line in found["assumptions"])
 
 
 @pytest.mark.parametrize("busily", [True, False])

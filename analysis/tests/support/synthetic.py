@@ -234,12 +234,16 @@ def job(number: int, began_s: float = 0.0, cluster: str = "toy", wall_s: float =
     return started | {"began_s": began_s, "wall_s": wall_s, "allocation": allocation}
 
 
-def edit(directory: Path, change) -> None:
-    """Lets `change` edit the content of record.json."""
+def edit(directory: Path, change=None, **fields) -> Path:
+    """Edits record.json: by `change` of its content, and fields, in which `__` separates levels."""
     path = Path(directory) / "record.json"
     content = json.loads(path.read_text())
-    change(content)
+    if change is not None:
+        change(content)
+    for name, value in fields.items():
+        assign(content, name.replace("__", "."), value)
     path.write_text(json.dumps(content))
+    return Path(directory)
 
 
 def overlap(directory: Path) -> None:

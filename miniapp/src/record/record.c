@@ -251,8 +251,9 @@ static void summary_print(const struct results *results, const struct run_direct
         printf("%d x %d, real-time factor %.3g (%.3g s for %.3g s), ", model->ranks, model->threads,
                simulate_s / model_s, simulate_s, model_s);
     printf(
-        "%llu spikes, %llu synaptic events, checksum %016llx\n",
+        "%llu spikes (%.3g per neuron and second), %llu synaptic events, checksum %016llx\n",
         (unsigned long long)RESULTS_SUM(results, counts.spikes),
+        (double)RESULTS_SUM(results, counts.spikes) / (double)RESULTS_SUM(results, neurons) / model_s,
         (unsigned long long)RESULTS_SUM(results, counts.synaptic_events),
         (unsigned long long)(RESULTS_SUM(results, counts.checksum) + RESULTS_SUM(results, state_checksum)));
     if (results->counters->by_phase)

@@ -1,4 +1,4 @@
-"""Known networks as run descriptions. A new preset is a module with SUMMARY, Options and describe."""
+"""Known networks as run descriptions. A new preset is a module with SUMMARY and Options."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

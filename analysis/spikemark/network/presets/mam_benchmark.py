@@ -14,6 +14,9 @@ from pydantic import Field, model_validator
 from .options import RunOptions, option
 
 SUMMARY = "areas of ignore-and-fire neurons, half of the synapses within and half between areas"
+# Lober et al. 2026, 2.4 and 4.2; 2921 synapses of each kind, one area per process on 32 processes
+FULL = {"areas": 32, "neurons_per_area": 129_068, "indegree": 2 * 2921, "rate": 2.5}
+
 # The mini-app's own limits. Areas are limited because a description names every pair of them.
 MOST_NEURONS, MOST_SYNAPSES, MOST_AREAS = 4_000_000_000, 4_000_000_000, 4096
 
@@ -43,8 +46,7 @@ class Options(RunOptions):
     cycle_ms: float | None = option(None, "cycle d_min, ms; default: one step, the resolution", gt=0)
     resolution_ms: float = option(0.1, "step h, ms", gt=0)
 
-    # Lober et al. 2026, 2.4 and 4.2; 2921 synapses of each kind, one area per process on 32 processes
-    published: ClassVar = {"areas": 32, "neurons_per_area": 129_068, "indegree": 2 * 2921, "rate": 2.5}
+    published: ClassVar = FULL
 
     @model_validator(mode="after")
     def _possible(self) -> "Options":

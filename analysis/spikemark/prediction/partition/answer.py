@@ -61,12 +61,11 @@ def screen(rows: dict[str, dict[str, Any]], ranks: int) -> tuple[list[str], Tabl
         change = number(100 * (1 - best["peak"] / dealt))
         said.append(f"That is {change} % less than with neurons dealt one by one, on {ranks} ranks.")
     columns = [
-        Column("method", "method"),
-        Column("peak", "peak traffic (routes)", "modelled", 4),
+        Column("method", "method"), Column("peak", "peak traffic (routes)", "modelled", 4),
         Column("max_over_mean", "peak / mean", "modelled"),
         Column("neurons_max_over_mean", "neurons, largest / share", "counted"),
         Column("connections", "ranks sent to (mean)", "modelled"),
-    ]
+    ]  # fmt: skip
     absent = ", ".join(f"{n} (pip install {m.library})" for n, m in METHODS.items() if not m.here)
     notes = [ROUTE, f"Best: the lowest peak among those with at most {EVEN:g} times the share on a rank."]
     notes += [f"Not installed: {absent}"] if absent else []
@@ -77,14 +76,11 @@ def loads_table(
     rows: list[dict[str, Any]], placement: Placement, graph: Graph, cycles: int, how: str
 ) -> Table:
     """One row for each load of one placement."""
-    columns = [
-        Column("head", "load of a rank"),
-        Column("peak", "peak", "modelled", 4),
-        Column("mean", "mean", "modelled", 4),
-        Column("max_over_mean", "peak / mean", "modelled", 4),
-        Column("words", "peak, words per window", "modelled"),
-        Column("bytes", "bytes per window", "modelled"),
-    ]
+    columns = [Column("head", "load of a rank")]
+    columns += [Column(name, name, "modelled", 4) for name in ("peak", "mean")]
+    columns += [Column("max_over_mean", "peak / mean", "modelled", 4),
+                Column("words", "peak, words per window", "modelled"),
+                Column("bytes", "bytes per window", "modelled")]  # fmt: skip
     window = "a cycle" if cycles == 1 else f"{cycles} cycles"
     notes = [ROUTE, f"A window is {window}; a word has {WORD} bytes."]
     notes += [f"Words and bytes rest on assumed {line}." for line in graph.assumed]

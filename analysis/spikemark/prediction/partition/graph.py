@@ -128,7 +128,7 @@ def of_description(described: Description) -> Graph:
     for unit in np.flatnonzero(np.diff(area) < 0)[:1] + 1:
         name = network.populations[unit].area
         raise BadInput(
-            f"network.populations: area {name!r}: its populations must stand side by side in the list"
+            f"network.populations: area {name!r}; expected its populations side by side in the list"
         )
     pairs = sum(len(p.sources) for p in network.projections)
     memory.check(BYTES_PER_PAIR * pairs, f"network.projections: a graph of {pairs:.3g} pairs")

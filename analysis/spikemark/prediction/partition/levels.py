@@ -134,9 +134,9 @@ class _Grid:
         position = np.arange(ranks) if files.position is None else files.position
         self.at = np.argsort(position)  # the rank at each position
         self.order = list(range(len(sizes)))[:: 1 if side == "sender" else -1]
-        strides = np.cumprod([1, *sizes[:-1]])
-        self.coordinate = [position // stride % g for stride, g in zip(strides, sizes, strict=True)]
-        self.part = [stride * c for stride, c in zip(strides, self.coordinate, strict=True)]
+        strides = np.cumprod([1, *sizes[:-1]])[:, None]
+        self.coordinate = position // strides % np.array(sizes)[:, None]  # [level, rank]
+        self.part = strides * self.coordinate
 
     def hop(self, hop: int, source: np.ndarray, target: np.ndarray, load: np.ndarray) -> Hop:
         """The loads of a hop from these entries of all ranks."""
@@ -158,9 +158,7 @@ class _Grid:
         if hop == 1 and ragged(self.sizes, self.ranks):
             first = source - source % group
             return first + target % group % np.minimum(group, self.ranks - first)
-        nowhere = np.zeros(self.ranks, np.int64)
-        done = sum((self.part[d] for d in self.order[:hop]), nowhere)
-        kept = sum((self.part[d] for d in self.order[hop:]), nowhere)
+        done, kept = (self.part[levels].sum(axis=0) for levels in (self.order[:hop], self.order[hop:]))
         return self.at[kept[source] + done[target]]
 
     def sets(self, hop: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -193,18 +191,15 @@ def balanced(
     group, blocks = sizes
     own = (pairs if side == "sender" else pairs.T).reshape(blocks, group, ranks)
     table = np.tile(np.arange(ranks) % group, (blocks, 1))
-    for block in range(blocks):
-        whole = own[block].sum(axis=0)
-        load, taken = np.zeros(group), np.zeros(group, np.int64)
+    for block, sent in enumerate(own):
+        whole, load, taken = sent.sum(axis=0), np.zeros(group), np.zeros(group, np.int64)
         for rank in np.argsort(-whole, kind="stable"):
-            if rank // group == block:
-                continue
-            full = taken >= (blocks - 1 if cap is None else cap)
-            after = np.where(full, np.inf, load + whole[rank] - own[block][:, rank])
-            member = int(after.argmin())
-            load[member] = after[member]
-            taken[member] += 1
-            table[block, rank] = member
+            if rank // group != block:
+                full = taken >= (blocks - 1 if cap is None else cap)
+                after = np.where(full, np.inf, load + whole[rank] - sent[:, rank])
+                member = table[block, rank] = int(after.argmin())
+                load[member] = after[member]
+                taken[member] += 1
     return table
 
 
@@ -222,10 +217,11 @@ def grouped(placement: Placement, pairs: np.ndarray, group: int) -> Placement:
     another. `pairs` is T. Raises BadInput for a group that does not divide the ranks, for ranks with weights,
     and for neurons that are dealt.
     """
-    if placement.ranks % group:
-        raise BadInput(f"--group={group}; expected a divisor of {placement.ranks}, the number of ranks")
-    if placement.weights is not None or (placement.over > 1).any():
-        raise BadInput(f"--group={group}; expected equal ranks and neurons that are not dealt one by one")
+    dealt = placement.weights is not None or (placement.over > 1).any()
+    if placement.ranks % group or dealt:
+        expected = "equal ranks and neurons that are not dealt one by one"
+        expected = expected if dealt else f"a divisor of {placement.ranks}, the number of ranks"
+        raise BadInput(f"--group={group}; expected {expected}")
     both = pairs + pairs.T
     busy = both.sum(axis=1)
     left, number, pull = np.ones(len(both), bool), np.empty(len(both), np.int64), busy
@@ -243,27 +239,27 @@ def read_files(composed: Composed, ranks: int, where: str = "") -> Forwarding:
     Raises BadInput for a file that is not there, and for one that does not fit the grid.
     """
     found, sizes = {}, list(composed.dimensions(ranks))
+    full = len(sizes) == 2 and math.prod(sizes) == ranks
     for field, file in composed.files:
         subject = f"exchange: {field}={file!r}{where}"
         given = content(file) if isinstance(file, str) else None
-        about = (given.get("kind"), given.get("format_version")) if isinstance(given, dict) else None
-        if about != (KINDS[field], 1):
+        given = given if isinstance(given, dict) else {}
+        if (given.get("kind"), given.get("format_version")) != (KINDS[field], 1):
             raise BadInput(f"{subject}; expected a JSON file of kind {KINDS[field]!r}, format_version 1")
-        order, rows = given.get("order"), given.get("bridge")
+        order, rows, side, most = given.get("order"), given.get("bridge"), composed.side, sizes[0] - 1
         if field == "order":
             fits = _whole(order, ranks - 1) and sorted(order) == list(range(ranks))
-            wrong = None if fits else ("order", f"every integer from 0 to {ranks - 1} once")
-        elif len(sizes) != 2 or math.prod(sizes) != ranks or given.get("dimensions") != sizes:
-            wrong = "dimensions", f"two levels, {sizes} as the exchange"
-        elif given.get("side", composed.side) != composed.side:
-            wrong = "side", f"{composed.side!r}, as the exchange"
+            rules = [("order", fits, f"every integer from 0 to {ranks - 1} once")]
         else:
-            fits = isinstance(rows, list) and len(rows) == sizes[1]
-            fits = fits and all(_whole(row, sizes[0] - 1) and len(row) == ranks for row in rows)
-            expected = f"{sizes[1]} lists of {ranks} integers from 0 to {sizes[0] - 1}"
-            wrong = None if fits else ("bridge", expected)
-        if wrong:
-            raise BadInput(f"{subject}: {wrong[0]}={shown(given.get(wrong[0]))}; expected {wrong[1]}")
+            same = full and given.get("dimensions") == sizes
+            fits = same and isinstance(rows, list) and len(rows) == sizes[1]
+            fits = fits and all(_whole(row, most) and len(row) == ranks for row in rows)
+            rules = [("dimensions", same, f"two levels, {sizes} as the exchange"),
+                     ("side", given.get("side", side) == side, f"{side!r}, as the exchange"),
+                     ("bridge", fits, f"{sizes[-1]} lists of {ranks} integers from 0 to {most}")]  # fmt: skip
+        for name, fits, expected in rules:
+            if not fits:
+                raise BadInput(f"{subject}: {name}={shown(given.get(name))}; expected {expected}")
         found["position" if field == "order" else "bridge"] = np.array(order if field == "order" else rows)
     return Forwarding(**found)
 

@@ -127,11 +127,9 @@ def round_robin(p: Problem) -> Placement:
 
 def area_group(p: Problem) -> Placement:
     """Areas on as many ranks as their sizes need, small ones together, as the mini-app's placement."""
-    sizes = p.graph.atom_sizes
-    equal = p.given is None
+    sizes, equal = p.graph.atom_sizes, p.given is None
     spans = grouped(tuple(sizes.tolist()), p.ranks) if equal else weighted_group(sizes, p.capacity)
-    of_unit = np.array(spans)[p.graph.atom]
-    return spread(p.graph.sizes, of_unit, p.capacity, "area_group").sharing(p.given)
+    return spread(p.graph.sizes, np.array(spans)[p.graph.atom], p.capacity, "area_group").sharing(p.given)
 
 
 def random(p: Problem) -> np.ndarray:
@@ -176,10 +174,7 @@ def greedy_swap(p: Problem) -> np.ndarray:
         if full is None or fullness.max() <= THRESHOLD:
             break
         change = _swap(p, rank, sums, full, order[::-1][:EXTREMES])
-        if not change:
-            stuck.add(full)
-            continue
-        stuck.clear()
+        stuck = set() if change else stuck | {full}
         for piece, target in change:
             sums[rank[piece]] -= loads[piece]
             sums[target] += loads[piece]

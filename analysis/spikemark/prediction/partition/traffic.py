@@ -90,8 +90,7 @@ class Traffic:
     def between(self, weight: np.ndarray | None = None) -> np.ndarray:
         """T [ranks, ranks] with zeros on the diagonal; `weight` as above."""
         found = self._sums(self.miss, weight)
-        if found.shape[1] < self.ranks:
-            found = np.repeat(found, self.ranks, axis=1)
+        found = np.broadcast_to(found, (self.ranks, self.ranks)).copy()
         np.fill_diagonal(found, 0)
         return found
 
@@ -100,7 +99,7 @@ class Traffic:
         hits.data = -np.expm1(-hits.data)
         there = self.there if weight is None else sparse.diags_array(weight) @ self.there
         found = (there.T.tocsr() @ hits).toarray()
-        return found if len(found) == self.ranks else np.repeat(found, self.ranks, axis=0)
+        return np.broadcast_to(found, (self.ranks, found.shape[1])).copy()
 
     @cached_property
     def pairs(self) -> np.ndarray:

@@ -99,14 +99,12 @@ def numbers(path: Path, held: dict, called: dict[str, str], dimensions: tuple[in
     Raises BadInput for what holds no numbers, with the first value that is none.
     """
     found: Columns = {}
-    for name, theirs in called.items():
-        if theirs not in held:
-            continue
+    for name, theirs in ((name, theirs) for name, theirs in called.items() if theirs in held):
         values = np.asarray(held[theirs])
         if values.dtype.kind not in "fiu":
-            wrong = [value for value in values.reshape(-1)[:1000].tolist() if not _is_number(value)]
-            value = shown(wrong[0]) if wrong else values.dtype
-            raise BadInput(f"{path}: {theirs}={value}: expected numbers")
+            given = pd.Series(values.reshape(-1)[:1000])
+            wrong = given[pd.to_numeric(given, errors="coerce").isna()].tolist()
+            raise BadInput(f"{path}: {theirs}={shown(wrong[0]) if wrong else values.dtype}: expected numbers")
         shape = next(iter(found.values())).shape if found else values.shape
         if values.ndim not in dimensions or not values.size or values.shape != shape:
             wanted = " or ".join("[cycle]" if n == 1 else "[rank, cycle]" for n in dimensions)
@@ -114,14 +112,6 @@ def numbers(path: Path, held: dict, called: dict[str, str], dimensions: tuple[in
             raise BadInput(f"{path}: {theirs}: shape {list(values.shape)}; expected numbers {wanted}{more}")
         found[name] = values
     return found
-
-
-def _is_number(value: object) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError, OverflowError):
-        return False
-    return True
 
 
 def stated(where: Path, name: str, value: object) -> float:
@@ -160,13 +150,15 @@ def lacking(found: list[int], processes: float | None = None) -> tuple[int, ...]
     """
     if processes is not None and not (1 <= processes <= MOST_RANKS and processes == int(processes)):
         raise BadInput(f"num_processes={processes:g}: expected a whole number from 1 to {MOST_RANKS}")
-    ranks = set(found) if len(set(found)) == len(found) else set()
-    if not ranks or (processes is None and (min(ranks) > 1 or max(ranks) > MOST_RANKS)):
+    ranks = set(found)
+    if not ranks or len(ranks) < len(found):
         return ()
-    if processes is not None and max(ranks) >= processes:
+    if processes is None:
+        known = min(ranks) <= 1 and max(ranks) <= MOST_RANKS
+        return tuple(sorted({*range(min(ranks), max(ranks) + 1)} - ranks)) if known else ()
+    if max(ranks) >= processes:
         raise BadInput(f"rank {max(ranks)}: num_processes={processes:g}: expected ranks below that")
-    first, end = (min(ranks), max(ranks) + 1) if processes is None else (0, int(processes))
-    return tuple(sorted(set(range(first, end)) - ranks))
+    return tuple(sorted({*range(int(processes))} - ranks))
 
 
 def equal(where: Path, cycles: dict) -> None:
@@ -186,10 +178,9 @@ def joined(parts: list[tuple[Path, Columns]], processes: float | None = None) ->
     for ranks that have other cycles.
     """
     (path, first), *others = parts
-    for other, columns in others:
+    for other, columns in parts if others else ():
         if columns.keys() != first.keys():
             raise BadInput(f"{other}: columns {', '.join(columns)}; expected {', '.join(first)}")
-    for other, columns in parts if others else ():
         if (shape := next(iter(columns.values())).shape)[:-1] not in ((), (1,)):
             raise BadInput(f"{other}: {shape[0]} ranks; expected one in each of several files")
     remarks, missing = (), ()
@@ -230,8 +221,8 @@ def _aligned(where: Path, lines: pd.DataFrame, names: list | None) -> tuple[Colu
             )
         lines = lines[shared].sort_values([RANK, CYCLE])
         if len(lost):
-            remarks = (f"{len(lost)} of {every} cycles are not on all ranks and are left out,"
-                       f" such as {lost[0]:g}",)  # fmt: skip
+            left = f"{len(lost)} of {every} cycles are not on all ranks and are left out, such as {lost[0]:g}"
+            remarks = (left,)
     kept = lines.drop(columns=[RANK, CYCLE], errors="ignore")
     columns = {name: kept[name].to_numpy().reshape(len(counts), -1) for name in kept}
     return columns, sorted(int(rank) for rank in counts.index), remarks

@@ -13,7 +13,9 @@ from spikemark.report.answer import Answer, timed
 
 TITLE = "Energy: what did it cost?"
 POINTS = 600
-OUTSIDE = "`spikemark energy RUN_DIR --power FILE.csv --keep` reads an external meter"
+OUTSIDE = (
+    "`spikemark energy RUN_DIR --machine NAME` models it; `--power FILE.csv --keep` reads an external meter"
+)
 
 
 def section(found: Answer) -> Section:
@@ -43,8 +45,15 @@ def section(found: Answer) -> Section:
         if largest is None or run["ranks"] > largest[0]["ranks"]:
             largest = run, energy
     if not rows:
-        why = "; ".join(sorted(reasons)) or "no run is complete"
-        return Section("energy", TITLE, missing=[f"Energy: {why}; {OUTSIDE}."])
+        why = "no meter was read" if reasons else "no run is complete"
+        return Section(
+            "energy",
+            TITLE,
+            missing=[
+                f"Energy: {why}. {OUTSIDE}.",
+                *(f"Meters of the nodes: {one}." for one in sorted(reasons)),
+            ],
+        )
     frame = pd.DataFrame(rows)
     means = frame.groupby(["configuration", "ranks"], sort=False).mean().reset_index()
     best = means.loc[means["energy_per_event_uj"].astype(float).idxmin()]

@@ -8,7 +8,7 @@ from spikemark.models import access, caches
 from spikemark.quantities.elements import Figure, Section
 from spikemark.quantities.words import number, percent
 from spikemark.records.frames import Frames
-from spikemark.records.rates import rates_hz
+from spikemark.records.recording import of_populations
 from spikemark.records.results import Results
 from spikemark.report import plots
 from spikemark.report.answer import Answer, timed
@@ -55,7 +55,7 @@ def shares(found: Answer) -> tuple[pd.DataFrame, list[str]]:
             continue
         record = found.frames.records[run["id"]]
         try:
-            rates = rates_hz(record)
+            rates = of_populations(record)
             description = record.record.description
             theory = access.expected(description, run["ranks"], run["threads"], rates_hz=rates).ratio
         except BadInput as error:

@@ -40,11 +40,11 @@ def section(found: Answer) -> Section:
         " conventional runs of the same network, so other placements of neurons count as errors."
     ]
     drawn = pairs.groupby(["ranks", "configuration"], sort=False)[list(HEADS)].mean().reset_index()
-    long = drawn.melt(["ranks", "configuration"], list(HEADS), "predictor", "waiting").dropna()
+    long = drawn.melt(["ranks", "configuration"], list(HEADS), "predictor", "waiting_us").dropna()
     kind = found.runs["kind"].iloc[0]
     long["predictor"] = long["predictor"].map(HEADS | {"waited": kind})
     figure = plots.points(
-        long, "waiting", "configuration", "prediction-waiting", "Waiting and its predictions",
+        long, "waiting_us", "configuration", "prediction-waiting", "Waiting and its predictions",
         "Means over pairs of a conventional run and another one of the same network.", hue="predictor",
         panel="ranks" if long["ranks"].nunique() > 1 else None, xlabel="waiting (µs per cycle)",
     )  # fmt: skip

@@ -10,12 +10,12 @@ from spikemark.core.errors import BadInput
 from spikemark.measuring.exchanges import FILE, curves, folder, read
 from spikemark.quantities.elements import Figure, Section
 from spikemark.quantities.terms import term
-from spikemark.quantities.words import counted, number
+from spikemark.quantities.words import counted, listed, number
 from spikemark.records.frames import CONFIGURATION, SWEPT, configurations
 from spikemark.report import machine_parts, plots
 from spikemark.report.answer import Answer, compared, in_order, timed
 
-MOST_FIGURES = 8
+MOST_FIGURES, MOST_SAID = 8, 3
 TITLE = "Speed: what is fastest here?"
 
 
@@ -25,19 +25,28 @@ def section(found: Answer) -> Section:
     if runs.empty:
         return Section("speed", TITLE, missing=["Speed: no run is complete."])
     runs = runs.assign(configuration=configurations(runs))
-    means = runs.groupby("configuration")["real_time_factor"].apply(lambda x: np.exp(np.log(x).mean()))
-    fastest = min(runs.to_dict("records"), key=lambda row: row["real_time_factor"])
-    text = [
-        f"The fastest of {counted(len(runs), 'run')} has a real-time factor of"
-        f" {number(fastest['real_time_factor'])}: {fastest['configuration']} on"
-        f" {counted(int(fastest['ranks']), 'rank')} × {counted(int(fastest['threads']), 'thread')}."
-        + (f" By geometric mean, {means.idxmin()} is fastest." if len(means) > 1 else "")
-    ]
+    text = [sentence(runs)]
     figures = [phases(found), *axes(runs, found.frames.swept)]
     alone, reason = exchanges(found)
     tables = [one for one in [machine_parts.table(found.frames)] if one]
     figures += [alone] if alone else []
     return Section("speed", TITLE, text, figures=figures, tables=tables, missing=[reason] if reason else [])
+
+
+def sentence(runs: pd.DataFrame) -> str:
+    """The fastest configuration on each number of ranks, and the real-time factor it has there."""
+    several, said = runs["threads"].nunique() > 1, []
+    for (ranks, threads), here in runs.groupby(["ranks", "threads"]):
+        made = summary(here, ["configuration"]).sort_values("real_time_factor")
+        best, others = made.iloc[0], made.iloc[1:]
+        same = [one.configuration for one in others.itertuples() if one.low <= best["high"]]
+        beside = f", not told apart from {listed(same)}" if same else ""
+        where = counted(int(ranks), "rank") + f" × {counted(int(threads), 'thread')}" * several
+        said.append((best["real_time_factor"], f"on {where}, {best['configuration']}"
+                     f" (real-time factor {number(best['real_time_factor'])}{beside})"))  # fmt: skip
+    shown = sorted(said)[:MOST_SAID]
+    more = f"; {len(said) - len(shown)} other layouts are slower" if len(said) > len(shown) else ""
+    return f"Fastest {'; '.join(words for _, words in shown)}{more}."
 
 
 def phases(found: Answer) -> Figure:

@@ -28,7 +28,7 @@ from typing import Any
 
 from spikemark.core.errors import BadInput
 from spikemark.machines import priors
-from spikemark.machines.parts import Machine, Node, Share
+from spikemark.machines.parts import Machine, Node
 from spikemark.machines.profile import Profile, UnknownValue
 from spikemark.machines.values import Values
 from spikemark.models import mpi_rules
@@ -88,7 +88,7 @@ class Networks:
         """
         inputs, names = Values(machine), [share.part for share in layout.shares]
 
-        def each(nodes: int | None) -> tuple[dict, tuple[str, ...]]:
+        def each(nodes: int | None) -> tuple[dict[str | None, Interconnect], tuple[str, ...]]:
             """All parts on one network of so many nodes; None: each is a star of its own."""
             met = layout.each(
                 inputs, lambda of, share: _met(of, nodes or share.node.nodes, star=nodes is None)
@@ -98,18 +98,20 @@ class Networks:
         parts, said = each(layout.nodes)
         if not isinstance(machine, Machine):
             return cls(parts, {}, True, said)
-        links = {pair: _between(inputs, pair, layout.nodes) for pair in combinations(names, 2)}
-        outside = {
-            (one.latency_s, one.bandwidth, one.gap_s, one.topology, one.nodes_per_leaf)
-            for one in parts.values()
-        }
-        alike = len(outside) == 1 and all(
-            inputs.of_link(a, b).need(f"interconnect.{name}", WHY)
-            == inputs.of_part(a).need(f"interconnect.{name}", WHY)
+        links = {}
+        for pair in combinations(names, 2):
+            try:
+                links[pair] = Interconnect.of(inputs.of_link(*pair), WHY, layout.nodes)
+            except UnknownValue as reason:
+                raise UnknownValue(f"link {'-'.join(pair)}: {reason}") from None
+        outside = ("latency_s", "bandwidth", "gap_s", "topology", "nodes_per_leaf")
+        alike = _differ(parts.values(), *outside) < 2 and all(
+            inputs.of_link(a, b).need(path, WHY) == inputs.of_part(a).need(path, WHY)
             for a, b in links
-            for name in ("latency", "bandwidth")
+            for path in ("interconnect.latency", "interconnect.bandwidth")
         )
-        return cls(parts, links, True, said) if alike else cls(each(None)[0], links, False, each(None)[1])
+        parts, said = (parts, said) if alike else each(None)
+        return cls(parts, links, alike, said)
 
     @property
     def common(self) -> Interconnect:
@@ -134,25 +136,27 @@ class Networks:
     @property
     def assumptions(self) -> list[str]:
         """What had to be chosen, since SimGrid has one for all ranks or cannot have it."""
-        common, found, every = self.common, [*self.said], list(self.parts.values())
-        if self.alike and len({(one.latency_node_s, one.bandwidth_node) for one in every}) > 1:
-            speed = f"{1e6 * common.latency_node_s:.3g} µs and {1e-9 * common.bandwidth_node:.4g} GB/s"
+        common, found, every = self.common, [*self.said], self.parts.values()
+        if self.alike and _differ(every, "latency_node_s", "bandwidth_node") > 1:
+            speed = _speed(common.latency_node_s, common.bandwidth_node)
             found.append(f"messages within any node take {speed}, as on the part where they are slowest")
-        if len({one.selector for one in every}) > 1:
+        if _differ(every, "selector") > 1:
             first = f"{next(iter(self.parts))}, {common.selector}"
             found.append(
                 f"the MPI library of all ranks is that of part {first}: the parts have different ones"
             )
-        if len({one.eager for one in every}) > 1:
+        if _differ(every, "eager") > 1:
             least = f"messages up to {common.eager:g} bytes leave before their receiver is ready"
             found.append(f"{least}, as on the part where fewest do")
-        for name, one in () if self.alike else self.parts.items():
-            if self.links and one.topology != "star":
-                star = "a star of the latency of its longest path"
-                found.append(
-                    f"part {name}: {star}, since SimGrid cannot connect a {one.topology} with others"
-                )
-        for (a, b), link in () if self.alike else self.links.items():
+        if self.alike:
+            return found
+        star = "a star of the latency of its longest path, since SimGrid cannot connect a"
+        found += [
+            f"part {name}: {star} {one.topology} with others"
+            for name, one in self.parts.items()
+            if self.links and one.topology != "star"
+        ]
+        for (a, b), link in self.links.items():
             if (least_s := self.least_s(a, b)) > link.latency_s * (1 + 1e-9):
                 instead = f"{1e6 * least_s:.3g} µs instead of {1e6 * link.latency_s:.3g}"
                 found.append(f"from {a} to {b}: {instead}, half of the latencies within both parts")
@@ -163,17 +167,19 @@ class Networks:
         return self.links[a, b].busy_s + sum(_wire_s(self.parts[name]) for name in (a, b))
 
 
+def _differ(networks: Iterable[Interconnect], *fields: str) -> int:
+    """How many different values networks have for some fields."""
+    return len({tuple(getattr(one, field) for field in fields) for one in networks})
+
+
+def _speed(latency_s: float, bandwidth: float) -> str:
+    return f"{1e6 * latency_s:.3g} µs and {1e-9 * bandwidth:.4g} GB/s"
+
+
 def of_nodes(filled: Profile, ranks: int, ranks_per_node: int = 1) -> Interconnect:
     """The network of a filled profile, as so many ranks meet it. Raises UnknownValue."""
     node = Node.of(filled, ranks, 1, ranks_per_node)
     return Networks.of(filled, Layout.equal(node, ranks)).common
-
-
-def _between(inputs: Values, pair: tuple[str, str], nodes: int) -> Interconnect:
-    try:
-        return Interconnect.of(inputs.of_link(*pair), WHY, nodes)
-    except UnknownValue as reason:
-        raise UnknownValue(f"link {'-'.join(pair)}: {reason}") from None
 
 
 def _met(inputs: Values, nodes: int, star: bool) -> tuple[Interconnect, tuple[str, ...]]:
@@ -184,15 +190,16 @@ def _met(inputs: Values, nodes: int, star: bool) -> tuple[Interconnect, tuple[st
     network, stated = Interconnect.whole(inputs, WHY), inputs.get(CONGESTION, 1.0)
     if nodes < CROWD:
         return network, ()
-    line, topology, said = f"{inputs.start}{CONGESTION} = {stated:g}", network.topology, ()
-    if not star and (_for_routes(inputs.profile) or topology == "dragonfly"):
-        return network, (
-            f"{line} is not applied: the routes of the simulated {topology} cause it themselves",
-        )
-    if not star and topology != "star" and stated != 1:
-        meeting = f"messages of other patterns meet on the links of the simulated {topology} besides"
-        said = (f"{line}: links have 1/{stated:.3g} of the bandwidth; {meeting}",)
-    return replace(network, bandwidth=network.bandwidth / stated), said
+    line, topology = f"{inputs.start}{CONGESTION} = {stated:g}", network.topology
+    divided = replace(network, bandwidth=network.bandwidth / stated)
+    if star or (topology == "star" and not _for_routes(inputs.profile)):
+        return divided, ()
+    if topology == "dragonfly" or _for_routes(inputs.profile):
+        line += f" is not applied: the routes of the simulated {topology} cause it themselves"
+        return network, (line,)
+    line += f": links have 1/{stated:.3g} of the bandwidth;"
+    line += f" messages of other patterns meet on the links of the simulated {topology} besides"
+    return divided, (line,) if stated != 1 else ()
 
 
 def _for_routes(profile: Profile) -> bool:
@@ -246,55 +253,67 @@ def build(network: Interconnect, ranks: int, ranks_per_node: int = 1, flags: Seq
 def _equal(network: Interconnect, node_of: Sequence[int], ranks_per_node: int) -> Platform:
     """The same for ranks that are on the nodes `node_of` [rank], up to `ranks_per_node` on each."""
     _check(network)
-    ranks, nodes = len(node_of), node_of[-1] + 1
+    nodes = node_of[-1] + 1
     attributes, hosts, links, words = _shape(network, nodes)
     wire = (network.latency_s - network.busy_s) / links
-    inside = network.latency_node_s - network.busy_node_s
     facts = (
         f"{network.topology}: {words}, {nodes} used, {ranks_per_node} ranks each; longest path of {links}"
-        f" links of {1e6 * wire:.3g} µs and {1e-9 * network.bandwidth:.4g} GB/s,"
-        f" {1e6 * network.busy_s / 2:.3g} µs per message at either end; within a node {1e6 * inside:.3g} µs,"
+        f" links of {_speed(wire, network.bandwidth)}, {1e6 * network.busy_s / 2:.3g} µs per message at"
+        f" either end; within a node {1e6 * _inside_s(network):.3g} µs,"
         f" {1e-9 * network.bandwidth_node:.4g} GB/s and {1e6 * network.busy_node_s / 2:.3g} µs"
     )
     costs = network.busy_s / 2, network.busy_node_s / 2, 1 / network.bandwidth_node
-    return Platform(
-        _world(_cluster("machine", "node-", network, hosts, ranks_per_node, wire, attributes)),
-        "".join(f"node-{node}\n" for node in node_of),
-        _flags(network, ranks),
-        facts,
-        _environment(network, ranks, costs),
-    )
+    cluster = _cluster("machine", "node-", network, hosts, ranks_per_node, wire, attributes)
+    return _platform(cluster, [f"node-{node}" for node in node_of], network, facts, costs)
 
 
 def build_parts(networks: Networks, layout: Layout) -> Platform:
     """The cluster on which ranks lie as `layout` says. Raises BadInput as `build`."""
-    shares, links = layout.shares, networks.links
+    shares, links, common = layout.shares, networks.links, networks.common
     if networks.alike:
-        most = max(share.node.ranks for share in shares)
-        return _equal(networks.common, layout.node_of.tolist(), most)
-    parts = [_part(number, share, networks.parts[share.part]) for number, share in enumerate(shares)]
-    nodes = {share.part: share.node.nodes for share in shares}
-    between = [_links(networks, a, b, min(nodes[a], nodes[b])) for a, b in links]
-    facts = [_facts(share, networks.parts[share.part]) for share in shares]
-    for (a, b), link in links.items():
-        latency_s = max(link.latency_s, networks.least_s(a, b))
-        facts.append(f"{a} to {b}: {1e6 * latency_s:.3g} µs and {1e-9 * link.bandwidth:.4g} GB/s")
-    costs: list[float] = []  # rows as message_cost.cpp reads them, one for each part
-    for own, network in networks.parts.items():
-        others = [
-            network if other == own else links.get((own, other)) or links[other, own]
-            for other in networks.parts
-        ]
+        return _equal(common, layout.node_of.tolist(), max(share.node.ranks for share in shares))
+    clusters, between, routes, facts, costs = [], [], [], [], []
+    for number, share in enumerate(shares):
+        part, node, network = share.part, share.node, networks.parts[share.part]
+        try:
+            _check(network)
+        except BadInput as error:
+            raise BadInput(f"part {part}: {error}") from None
+        clusters.append(
+            _cluster(
+                part, f"{part}-", network, node.nodes, node.ranks, _wire_s(network),
+                f'\n           router_id="{part}-router"', f'   <prop id="part" value="{number}"/>\n',
+            )
+        )  # fmt: skip
+        facts.append(
+            f"{part}: {counted(node.nodes, 'node')} on one switch, {node.ranks} ranks each,"
+            f" {_speed(network.latency_s, network.bandwidth)}, within a node"
+            f" {_speed(network.latency_node_s, network.bandwidth_node)}"
+        )
+        # A row as message_cost.cpp reads it: to each part, and within a node.
+        others = [links.get((part, other)) or links.get((other, part), network) for other in networks.parts]
         costs += [each.busy_s / 2 for each in others]
         costs += [network.busy_node_s / 2, 1 / network.bandwidth_node]
-    common, ranks = networks.common, layout.ranks
-    return Platform(
-        _world("".join([*parts, *(one for one, _ in between), *(route for _, route in between)])),
-        "".join(f"{s.part}-{rank // s.node.ranks}\n" for s in shares for rank in range(s.ranks)),
-        _flags(common, ranks),
-        "; ".join(facts),
-        _environment(common, ranks, costs),
-    )
+    nodes = {share.part: share.node.nodes for share in shares}
+    for (a, b), link in links.items():
+        # Both ways lead over a link that gives each message its bandwidth, and one that all messages share.
+        name, latency_s = f"{a}-{b}", max(link.latency_s, networks.least_s(a, b))
+        wire_s, ports = latency_s - networks.least_s(a, b), min(nodes[a], nodes[b]) * link.bandwidth
+        between.append(
+            f'  <link id="{name}" bandwidth="{link.bandwidth:.6g}Bps" latency="{wire_s:.6g}s"'
+            ' sharing_policy="FATPIPE"/>\n'
+            f'  <link id="{name}-ports" bandwidth="{ports:.6g}Bps" latency="0s"'
+            ' sharing_policy="SPLITDUPLEX"/>\n'
+        )
+        routes += [
+            f'  <zoneRoute src="{x}" dst="{y}" gw_src="{x}-router" gw_dst="{y}-router" symmetrical="NO">\n'
+            f'   <link_ctn id="{name}"/><link_ctn id="{name}-ports" direction="{direction}"/>\n'
+            "  </zoneRoute>\n"
+            for x, y, direction in ((a, b, "UP"), (b, a, "DOWN"))
+        ]
+        facts.append(f"{a} to {b}: {_speed(latency_s, link.bandwidth)}")
+    hosts = [f"{s.part}-{rank // s.node.ranks}" for s in shares for rank in range(s.ranks)]
+    return _platform("".join([*clusters, *between, *routes]), hosts, common, "; ".join(facts), costs)
 
 
 def _wire_s(network: Interconnect) -> float:
@@ -302,42 +321,9 @@ def _wire_s(network: Interconnect) -> float:
     return (network.latency_s - network.busy_s) / LINKS["star"]
 
 
-def _part(number: int, share: Share, network: Interconnect) -> str:
-    try:
-        _check(network)
-    except BadInput as error:
-        raise BadInput(f"part {share.part}: {error}") from None
-    attributes = f'\n           router_id="{share.part}-router"'
-    of = share.part, f"{share.part}-", network, share.node.nodes, share.node.ranks, _wire_s(network)
-    return _cluster(*of, attributes, f'   <prop id="part" value="{number}"/>\n')
-
-
-def _links(networks: Networks, a: str, b: str, nodes: int) -> tuple[str, str]:
-    """A link that gives each message its bandwidth and one that the messages of all nodes share; the way over
-    both, there and back."""
-    link, name = networks.links[a, b], f"{a}-{b}"
-    latency = max(0.0, link.latency_s - networks.least_s(a, b))
-    links = (
-        f'  <link id="{name}" bandwidth="{link.bandwidth:.6g}Bps" latency="{latency:.6g}s"'
-        ' sharing_policy="FATPIPE"/>\n'
-        f'  <link id="{name}-ports" bandwidth="{nodes * link.bandwidth:.6g}Bps" latency="0s"'
-        ' sharing_policy="SPLITDUPLEX"/>\n'
-    )
-    routes = "".join(
-        f'  <zoneRoute src="{x}" dst="{y}" gw_src="{x}-router" gw_dst="{y}-router" symmetrical="NO">\n'
-        f'   <link_ctn id="{name}"/><link_ctn id="{name}-ports" direction="{direction}"/>\n'
-        "  </zoneRoute>\n"
-        for x, y, direction in ((a, b, "UP"), (b, a, "DOWN"))
-    )
-    return links, routes
-
-
-def _facts(share: Share, network: Interconnect) -> str:
-    return (
-        f"{share.part}: {counted(share.node.nodes, 'node')} on one switch, {share.node.ranks} ranks each,"
-        f" {1e6 * network.latency_s:.3g} µs and {1e-9 * network.bandwidth:.4g} GB/s, within a node"
-        f" {1e6 * network.latency_node_s:.3g} µs and {1e-9 * network.bandwidth_node:.4g} GB/s"
-    )
+def _inside_s(network: Interconnect) -> float:
+    """Latency within a node, without what a message costs its sender and its receiver."""
+    return network.latency_node_s - network.busy_node_s
 
 
 def _check(network: Interconnect) -> None:
@@ -345,39 +331,26 @@ def _check(network: Interconnect) -> None:
         raise BadInput.of("interconnect.topology", network.topology, f"one of {', '.join(TOPOLOGIES)}")
 
 
-def _world(inside: str) -> str:
-    """A platform file of clusters, links and routes."""
-    return f"""<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
- <zone id="world" routing="Full">
-{inside} </zone>
-</platform>
-"""
-
-
 def _cluster(
-    name: str,
-    prefix: str,
-    network: Interconnect,
-    hosts: int,
-    cores: int,
-    wire: float,
-    attributes: str = "",
-    properties: str = "",
-) -> str:
+    name: str, prefix: str, network: Interconnect, hosts: int, cores: int, wire: float,
+    attributes: str = "", properties: str = "",
+) -> str:  # fmt: skip
     """Hosts with so many cores each on links of the latency `wire` in s."""
-    inside = network.latency_node_s - network.busy_node_s
     return f"""  <cluster id="{name}" prefix="{prefix}" suffix="" radical="0-{hosts - 1}"
            speed="{SPEED}" core="{cores}" sharing_policy="SPLITDUPLEX"
            bw="{network.bandwidth:.6g}Bps" lat="{wire:.6g}s"
-           loopback_bw="{COPIED:g}Bps" loopback_lat="{inside:.6g}s"{attributes}""" + (
+           loopback_bw="{COPIED:g}Bps" loopback_lat="{_inside_s(network):.6g}s"{attributes}""" + (
         f">\n{properties}  </cluster>\n" if properties else "/>\n"
     )
 
 
-def _flags(network: Interconnect, ranks: int) -> list[str]:
-    """Options of smpirun: the network as the platform says, collectives as the profile's library chooses."""
+def _platform(
+    zones: str, hosts: list[str], network: Interconnect, facts: str, costs: Iterable[float]
+) -> Platform:
+    """The platform of clusters, links and routes, with the node of each rank, and settings of all ranks.
+
+    The network is as the file says; collectives are as the profile's library chooses. `costs` of messages.
+    """
     settings = {
         "network/model": "SMPI",
         "network/TCP-gamma": 0,  # no window of TCP
@@ -399,16 +372,24 @@ def _flags(network: Interconnect, ranks: int) -> list[str]:
         "smpi/cpu-threshold": 0,
         "smpi/host-speed": SPEED,
     }
-    if ranks >= MANY:
+    if len(hosts) >= MANY:
         settings["smpi/bcast"] = "binomial_tree"
-    return [f"--cfg={name}:{value}" for name, value in settings.items()]
-
-
-def _environment(network: Interconnect, ranks: int, costs: Iterable[float]) -> dict[str, str]:
-    """What the mini-app is told: algorithms of all-to-all calls by ranks and bytes, and costs of messages."""
-    words = [
+    algorithms = [
         f"{CALLS[call]}:{least}:{bytes_}:{AHEAD.get(name, 0)}"
         for call in CALLS
-        for least, bytes_, name in mpi_rules.rules(network.selector, ranks)[call]
+        for least, bytes_, name in mpi_rules.rules(network.selector, len(hosts))[call]
     ]
-    return {ALL_TO_ALL: " ".join(words), MESSAGE_COST: " ".join(f"{cost:.6g}" for cost in costs)}
+    xml = f"""<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+ <zone id="world" routing="Full">
+{zones} </zone>
+</platform>
+"""
+    return Platform(
+        xml,
+        "".join(f"{host}\n" for host in hosts),
+        [f"--cfg={name}:{value}" for name, value in settings.items()],
+        facts,
+        {ALL_TO_ALL: " ".join(algorithms), MESSAGE_COST: " ".join(f"{cost:.6g}" for cost in costs)},
+    )

@@ -13,11 +13,6 @@ from spikemark.core.errors import BadInput
 from spikemark.network.presets import cortex, mam, microcircuit
 
 
-@pytest.fixture(scope="module")
-def full() -> dict:
-    return mam.describe(full=True)
-
-
 def parts(described: dict) -> tuple[dict, dict]:
     """Populations by name, projections by target and sources."""
     network = described["network"]
@@ -70,14 +65,6 @@ def test_a_current_peaks_where_it_should():
     assert potential.max() == pytest.approx(0.15, rel=1e-6)
 
 
-@pytest.mark.parametrize("options", [{"scale": 0.1}, {"scale": 0.3, "indegree_scale": 0.02}])
-def test_scaling_the_microcircuit_keeps_mean_and_variance_of_the_input(options):
-    full_mean, full_variance = moments(microcircuit.describe(full=True), microcircuit.RATES.hz)
-    mean, variance = moments(microcircuit.describe(**options), microcircuit.RATES.hz)
-    np.testing.assert_allclose(mean, full_mean, atol=1e-6)
-    np.testing.assert_allclose(variance, full_variance, rtol=0.01)  # background synapses are whole
-
-
 def test_mean_field_theory_gives_the_published_rates():
     populations, projections = parts(microcircuit.describe(full=True))
     for name, published in microcircuit.RATES.hz.items():
@@ -92,7 +79,8 @@ def test_mean_field_theory_gives_the_published_rates():
         assert found == pytest.approx(published, rel=0.5 if name == "L23E" else 0.15)
 
 
-def test_the_areas_have_the_published_statistics(full):
+def test_the_areas_have_the_published_statistics():
+    full = mam.describe(full=True)
     populations, projections = parts(full)
     areas = list(dict.fromkeys(p["area"] for p in populations.values()))
     place = {name: areas.index(p["area"]) for name, p in populations.items()}
@@ -134,12 +122,20 @@ def test_what_is_drawn_has_exactly_the_published_spread():
     assert (apart == apart.T).all() and not np.diag(apart).any()
 
 
-def test_scaling_the_areas_keeps_mean_and_variance_of_the_input(full):
-    rates = mam.rates_hz(1)
-    full_mean, full_variance = moments(full, rates)
-    mean, variance = moments(mam.describe(scale=0.02), rates)
-    np.testing.assert_allclose(mean, full_mean, atol=0.1)  # pA; sources that are left out
-    np.testing.assert_allclose(variance, full_variance, rtol=0.01)
+@pytest.mark.parametrize(
+    ("preset", "options", "lost_pA"),
+    [
+        (microcircuit, {"scale": 0.1}, 1e-6),
+        (microcircuit, {"scale": 0.3, "indegree_scale": 0.02}, 1e-6),
+        (mam, {"scale": 0.02}, 0.1),  # sources that are left out
+    ],
+)
+def test_scaling_keeps_mean_and_variance_of_the_input(preset, options, lost_pA):
+    rates = mam.rates_hz(1) if preset is mam else microcircuit.RATES.hz
+    full_mean, full_variance = moments(preset.describe(full=True), rates)
+    mean, variance = moments(preset.describe(**options), rates)
+    np.testing.assert_allclose(mean, full_mean, atol=lost_pA)
+    np.testing.assert_allclose(variance, full_variance, rtol=0.01)  # background synapses are whole
 
 
 def test_ground_state_of_the_default_network(tmp_path):

@@ -9,22 +9,18 @@ from spikemark.network.presets import dpsnn
 
 STATES = list(dpsnn.EFFICACY_MV)
 
-#: Probabilities of the public configuration of Pastorelli et al. 2019, first quadrant by offset (x, y).
+#: Probabilities of the public configuration of Pastorelli et al. 2019, by reach and offset (x, y), y <= x.
 PUBLISHED = {
-    0.4: [
-        [0.595238, 0.0488095, 0.00416667, 0.000595238],
-        [0.0488095, 0.0172619, 0.00238095, 0],
-        [0.00416667, 0.00238095, 0.000595238, 0],
-        [0.000595238, 0, 0, 0],
-    ],
-    0.6: [
-        [0.344037, 0.0650229, 0.0123853, 0.00240826, 0.000344037],
-        [0.0650229, 0.0326835, 0.00825688, 0.00172018, 0.000344037],
-        [0.0123853, 0.00825688, 0.00309633, 0.000688073, 0.000344037],
-        [0.00240826, 0.00172018, 0.000688073, 0.000344037, 0],
-        [0.000344037, 0.000344037, 0.000344037, 0, 0],
-    ],
-}
+    0.4: {
+        (0, 0): 0.595238, (1, 0): 0.0488095, (1, 1): 0.0172619, (2, 0): 0.00416667, (2, 1): 0.00238095,
+        (2, 2): 0.000595238, (3, 0): 0.000595238,
+    },
+    0.6: {
+        (0, 0): 0.344037, (1, 0): 0.0650229, (1, 1): 0.0326835, (2, 0): 0.0123853, (2, 1): 0.00825688,
+        (2, 2): 0.00309633, (3, 0): 0.00240826, (3, 1): 0.00172018, (3, 2): 0.000688073,
+        (3, 3): 0.000344037, (4, 0): 0.000344037, (4, 1): 0.000344037, (4, 2): 0.000344037,
+    },
+}  # fmt: skip
 
 
 def incoming(description: dict) -> dict[str, list[dict]]:
@@ -78,14 +74,12 @@ def test_external_input_has_the_mean_and_variance_of_spread_efficacies(state):
 @pytest.mark.parametrize("reach", PUBLISHED)
 def test_the_stencil_is_the_published_one(reach):
     shares = dpsnn.stencil("exponential", reach)
-    whole = sum(shares.values())
-    side = len(PUBLISHED[reach])
-    assert max(x for x, _ in shares) == side - 1
-    for (x, y), share in shares.items():
-        assert share == shares[-x, y] == shares[y, x]
-    for y in range(side):
-        for x in range(side):
-            assert 0.9 * shares.get((x, y), 0) / whole == pytest.approx(PUBLISHED[reach][y][x], rel=1e-5)
+    assert {tuple(sorted(map(abs, offset), reverse=True)) for offset in shares} == set(PUBLISHED[reach])
+    for (x, y), probability in PUBLISHED[reach].items():
+        alike = {shares[a * i, b * j] for a, b in ((x, y), (y, x)) for i in (1, -1) for j in (1, -1)}
+        assert [0.9 * share / sum(shares.values()) for share in alike] == [
+            pytest.approx(probability, rel=1e-5)
+        ]
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -143,5 +137,6 @@ def test_full_is_the_published_run():
     homogeneous, grid = dpsnn.describe(full=True), dpsnn.describe(full=True, columns="24x24")
     assert sum(p["size"] for p in homogeneous["network"]["populations"]) == 20_480
     assert sum(p["size"] for p in grid["network"]["populations"]) == 720_000
+    assert (grid["placement"], grid["exchange"]) == ("area_group", "neighbor")
     assert synapses(grid) == pytest.approx(0.8e9, rel=0.02)  # Pastorelli et al. 2019, table 2
     assert homogeneous["time"]["simulate_ms"] == grid["time"]["simulate_ms"] == 10_000

@@ -27,9 +27,8 @@ def brain():
 @pytest.fixture(scope="session")
 def graphs(brain):
     """Networks of different kinds, and a coarse graph."""
-    found = {"voxels": brain}
-    found["mam-benchmark"] = of(PRESETS["mam-benchmark"].describe(areas=3, neurons_per_area=200, indegree=4))
-    return found
+    benchmark = PRESETS["mam-benchmark"].describe(areas=3, neurons_per_area=200, indegree=4)
+    return {"voxels": brain, "mam-benchmark": of(benchmark)}
 
 
 @pytest.fixture(scope="session")

@@ -42,13 +42,10 @@ def test_placements_count_as_drawn_networks_do(placed, graphs):
 
 def test_a_source_that_is_named_twice_is_in_the_pool_twice():
     neuron, delay = {"model": "ignore_and_fire"}, {"mean": 1}
-    given = {
-        "time": {"simulate_ms": 1},
-        "network": {
-            "populations": [{"name": n, "size": 40, "neuron": neuron} for n in "abc"],
-            "projections": [{"source": ["a", "a", "b"], "target": "c", "indegree": 3, "delay": delay}],
-        },
-    }
+    populations = [{"name": n, "size": 40, "neuron": neuron} for n in "abc"]
+    projection = {"source": ["a", "a", "b"], "target": "c", "indegree": 3, "delay": delay}
+    network = {"populations": populations, "projections": [projection]}
+    given = {"time": {"simulate_ms": 1}, "network": network}
     g = graph.of_description(description.read(given))
     placement = Placement.of(3, [40, 80, 120], [0, 1, 2])
     rank, rng = rank_of_neurons(placement), np.random.default_rng(3)
@@ -99,14 +96,9 @@ def test_a_table_evens_bridges_out_and_keeps_its_cap():
     given = np.random.default_rng(6).lognormal(0, 1.5, (ranks, ranks)) * (1 - np.eye(ranks))
     for side in levels.SIDES:
         table = levels.balanced(given, sizes, side)
-        made, usual, plain = (
-            levels.hops(given, sizes, side, None, files)[1]
-            for files in (
-                levels.Forwarding(bridge=table),
-                levels.Forwarding(bridge=np.tile(np.arange(ranks) % 6, (10, 1))),
-                None,
-            )
-        )
+        usual = levels.Forwarding(bridge=np.tile(np.arange(ranks) % 6, (10, 1)))
+        files = levels.Forwarding(bridge=table), usual, None
+        made, usual, plain = (levels.hops(given, sizes, side, None, one)[1] for one in files)
         assert usual.flow.toarray() == pytest.approx(plain.flow.toarray())
         assert made.forwarded.max() < 0.8 * plain.forwarded.max()
         for group in range(10):

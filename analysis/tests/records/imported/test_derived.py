@@ -122,26 +122,17 @@ def test_the_limits_reach_ladders_and_predictions():
     found = ladder(run)
     assert found.waiting.low <= truth <= found.waiting.high
     assert found.exchange.low <= float(communicate.mean()) - truth <= found.exchange.high
+    shown = {"compute": compute, "communicate": communicate, "wait": wait}
+    timed = trace(imported.cycle_times(imported.Found(shown), Path("x")))
     for schedule in ("structure_aware", "overlapped"):
         one = predict(run, Setting.of(run, schedule, 10))
-        timed = trace(
-            imported.cycle_times(
-                imported.Found({"compute": compute, "communicate": communicate, "wait": wait}), Path("x")
-            )
-        )
         theirs = predict(timed, Setting.of(timed, schedule, 10)).waiting.value
         assert one.waiting.low <= theirs <= one.waiting.high
 
 
-@pytest.mark.parametrize(
-    ("long", "expected"),
-    [
-        ([], (0, 100)),
-        ([(0, 30)], (31, 69)),
-        ([(1, 0), (0, 99)], (1, 98)),
-        ([(0, 50), (1, 50)], (0, 50)),
-    ],
-)
+@pytest.mark.parametrize(("long", "expected"), [
+    ([], (0, 100)), ([(0, 30)], (31, 69)), ([(1, 0), (0, 99)], (1, 98)), ([(0, 50), (1, 50)], (0, 50)),
+])  # fmt: skip
 def test_the_quiet_stretch_lies_between_long_cycles_of_any_rank(spikemark, tmp_path, long, expected):
     compute = np.array([[1.0], [10.0]]) * np.random.default_rng(1).uniform(0.9, 1.1, (2, 100))
     for rank, cycle in long:

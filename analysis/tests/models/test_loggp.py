@@ -1,0 +1,75 @@
+"""Exchange times: rounds bring everything to everyone, closed forms of few ranks, what tables change."""
+
+import numpy as np
+import pytest
+
+from spikemark.models import mpi_rules
+from spikemark.models.loggp import EXCHANGES, FULL, WITHIN, Collectives, Interconnect, Traffic, rounds
+from spikemark.models.mpi_rules import BRUCK, DOUBLING, LINEAR, NEIGHBOR, PAIRWISE, RING, TREE
+
+NET = Interconnect(2e-6, 0.5e-6, 10e9, 5e9, 0.3e-6, 8192.0, "star", 1, "ompi")
+CALLS = [("barrier", name) for name in (BRUCK, DOUBLING, TREE)]
+CALLS += [("allgather", name) for name in (BRUCK, DOUBLING, RING, NEIGHBOR)] + [("alltoall", BRUCK)]
+
+
+def dense(node, size=8.0) -> Traffic:
+    other = 1.0 - np.eye(len(node))
+    return Traffic(size * other, other, np.array(node))
+
+
+@pytest.mark.parametrize(("call", "name"), CALLS)
+@pytest.mark.parametrize("n", [2, 3, 4, 6, 7, 8, 12, 16, 33])
+def test_after_all_rounds_everyone_has_heard_of_everyone(call, name, n):
+    heard, found = np.eye(n, dtype=bool), rounds(call, name, n, 8.0)
+    for source, _ in found:
+        heard |= heard[source]
+    assert heard.all()
+    received = sum(size for _, size in found)
+    if call == "allgather":
+        assert received == 8 * (n - 1)  # each block once
+    if call == "alltoall":  # a block goes on for every bit of its distance
+        assert received == 8 * sum(d.bit_count() for d in range(n))
+
+
+@pytest.mark.parametrize(("node", "latency", "bandwidth"), [((0, 1), 2e-6, 10e9), ((0, 0), 0.5e-6, 5e9)])
+def test_two_ranks(node, latency, bandwidth):
+    net, small, large = Collectives(NET, {}), dense(node), dense(node, 1e6)
+    assert net.barrier(small) == pytest.approx(latency)
+    assert net.alltoallv(small) == pytest.approx(latency + 8 / bandwidth)
+    asked = (latency - NET.gap_s) * (node == (0, 1))  # the receiver on another node is asked first
+    assert net.messages(large) == pytest.approx(latency + asked + 1e6 / bandwidth)
+    asked = latency - min(latency, NET.gap_s)  # in rounds, on its own node, too
+    assert net.alltoallv(large, PAIRWISE) == pytest.approx(latency + asked + 1e6 / bandwidth)
+    assert net._call("barrier", small, 1.0, TREE) == pytest.approx(2 * latency)
+
+
+def test_messages_of_a_node_share_its_card():
+    node = np.arange(8) // 4
+    one, four = (Collectives(NET, {}).messages(dense(node, size)) for size in (1e6, 4e6))
+    assert (four - one) / 3e6 == pytest.approx(16 / NET.bandwidth)
+
+
+@pytest.mark.parametrize("selector", mpi_rules.RULES)
+@pytest.mark.parametrize("name", EXCHANGES)
+def test_every_exchange_takes_longer_with_more_bytes_and_more_ranks(name, selector):
+    net = Collectives(Interconnect(2e-6, 0.5e-6, 10e9, 5e9, 0.3e-6, 8192.0, "star", 1, selector), {})
+    times = [
+        EXCHANGES[name](net, dense(np.zeros(n, dtype=int), size)) for n in (2, 4, 7) for size in (8, 4e5)
+    ]
+    assert (np.array(times).reshape(3, 2)[:, 1] > np.array(times).reshape(3, 2)[:, 0]).all()
+    assert 0 < times[0] < times[2] < times[4]
+
+
+def test_tables_take_precedence_and_grow_as_the_model_beyond_them():
+    rows = np.array([[2, 8, 1e-6], [2, 800, 5e-6], [4, 8, 3e-6], [4, 800, 9e-6]])
+    net, bare = Collectives(NET, {(WITHIN, "alltoall"): rows}), Collectives(NET, {})
+    at = {n: net.alltoallv(dense(np.zeros(n, dtype=int)), BRUCK) for n in (2, 3, 4, 8)}
+    assert at[2] == pytest.approx(1e-6) and at[4] == pytest.approx(3e-6) and 1e-6 < at[3] < 3e-6
+    model = [bare.alltoallv(dense(np.zeros(n, dtype=int)), BRUCK) for n in (4, 8)]
+    assert at[8] == pytest.approx(3e-6 * model[1] / model[0])
+    sized = [net.alltoallv(dense([0, 0], size), BRUCK) for size in (1, 80, 1600)]
+    assert sized == pytest.approx([1e-6, 5e-6**0.5 * 1e-6**0.5, 1e-5])
+    other = Collectives(NET, {(FULL, "alltoall"): rows}, cores=2)  # measured with full nodes only
+    assert other.alltoallv(dense([0, 1, 2, 3]), BRUCK) == bare.alltoallv(dense([0, 1, 2, 3]), BRUCK)
+    assert other.alltoallv(dense([0, 0, 1, 1]), BRUCK) == pytest.approx(3e-6)
+    assert bare.alltoallv(dense([0, 0]), LINEAR) == bare.messages(dense([0, 0]))
