@@ -99,6 +99,11 @@ def retimed(made, seconds, cycles=None):
     made.state()
 
 
+def one_rank_faster(made):
+    """A rank that is not the slowest takes no time, by ranks.csv alone."""
+    ranks(made, 1, "simulate_s", lambda of: [s if s == max(of, key=float) else "0.001" for s in of])
+
+
 def faster(made):
     """Every figure a tenth smaller, but the times of the cycles."""
     retimed(made, 0.9 * pd.read_csv(made.run() / "ranks.csv")["simulate_s"])
@@ -130,6 +135,7 @@ CHEATS = {
     "counts spikes that the network has not": (more_spikes, "spikes"),
     "finds other spikes in one repetition": (record(runs="2", spike_checksum="1" * 16), "spikes"),
     "makes up a checksum": (record(checksum="0" * 16), "sums"),
+    "understates the time of one rank": (one_rank_faster, "times"),
     "states a shorter time than that of the phases": (faster, "times"),
     "halves all times of a repetition": (short_cycles, "times"),
     "lets the best repetition count": (stated("runs.0.figures.real_time_factor", value=1e-9), "statistic"),
