@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from spikemark import machines
-from spikemark.measuring import calibrate
+from spikemark.measuring import calibrate, situ
 
 pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
@@ -16,7 +16,7 @@ SHORTEST = replace(
     exchange_s=1e-4,
     bytes=(4, 64),
     model_ms=50.0,
-    empty_ms=10.0,
+    situ_ms=10.0,
     patience_s=0.1,
 )
 
@@ -27,7 +27,11 @@ def two(tmp_path_factory):
     folder = tmp_path_factory.mktemp("machines")
     for name in ("one", "two"):
         (folder / name).mkdir()
-    outcomes = [calibrate.calibrate("here", folder / name / "here.yaml", SHORTEST) for name in ("one", "two")]
+    with pytest.MonkeyPatch.context() as patched:  # what takes longest is to build large networks
+        patched.setattr(situ, "NETWORKS", situ.NETWORKS[:4])
+        outcomes = [
+            calibrate.calibrate("here", folder / name / "here.yaml", SHORTEST) for name in ("one", "two")
+        ]
     return [(outcome, machines.load(outcome.path)) for outcome in outcomes]
 
 

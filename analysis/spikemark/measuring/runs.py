@@ -1,8 +1,6 @@
-"""Runs of the mini-app for a calibration: how its cycle times fluctuate, its fixed time of a cycle, power.
+"""Runs of the mini-app for a calibration: how its cycle times fluctuate, power.
 
-The values of `jitter` are ratios, so that the kernels alone determine the mean (machines/jitter.py). The
-fixed time of a cycle is a median: one interruption outweighs hundreds of such cycles, and what interruptions
-add to cycles of a usual length is in the kernel times already.
+The values of `jitter` are ratios, so that kernel times alone determine the mean (machines/jitter.py).
 """
 
 import contextlib
@@ -66,16 +64,15 @@ class Fluctuation(NamedTuple):
 
 
 class Round(NamedTuple):
-    """Results of a round: a run on all cores, and cycles of next to nothing on one core and on all, s."""
+    """Results of a round: a run on all cores."""
 
     record: Record
     fluctuation: Fluctuation
     cycle_s: float  # mean
-    empty_s: tuple[float, float]
 
 
-def one_round(site: Site, ms: float, empty_ms: float, folder: Path, metered: bool) -> Round:
-    """One area per core of all nodes, which meet in every cycle; then networks of one neuron per rank.
+def one_round(site: Site, ms: float, folder: Path, metered: bool) -> Round:
+    """One area per core of all nodes, which meet in every cycle.
 
     `metered`: power is read, with a pause before if there is a meter. Raises RunFailed if a run failed or
     left no record.
@@ -89,14 +86,7 @@ def one_round(site: Site, ms: float, empty_ms: float, folder: Path, metered: boo
         energy.fill(out / "record", read, METERED, idle)
         full = record.load(out / "record")
     times = full.compute()
-    layouts = {"one": Layout(1), "all": site.full(1)}
-    empty = [run(layout, folder / name, 1, 1, empty_ms) for name, layout in layouts.items()]
-    return Round(full.record, fluctuation(times), float(times.mean()), tuple(map(cycle_s, empty)))
-
-
-def cycle_s(found: record.Run) -> float:
-    """Seconds of the compute phases in a cycle: median over cycles, mean over ranks."""
-    return float(np.median(found.compute(), axis=1).mean())
+    return Round(full.record, fluctuation(times), float(times.mean()))
 
 
 def fluctuation(times: np.ndarray) -> Fluctuation:
@@ -121,7 +111,7 @@ def fluctuation(times: np.ndarray) -> Fluctuation:
 
 
 def values(rounds: list[Round], site: Site) -> tuple[dict[str, Value], dict[str, str]]:
-    """Values by path, jitter.…, kernels.….cycle, power.…, software.…, and what is unknown, with reasons."""
+    """Values by path, jitter.…, power.…, software.…, and what is unknown, with reasons."""
     first = rounds[0].record
     cycles = f"{first.timing.cycles} cycles of {1e6 * np.mean([r.cycle_s for r in rounds]):.3g} µs"
     cores = "per core" if site.nodes == 1 else f"per core of {site.nodes} nodes"
@@ -136,11 +126,6 @@ def values(rounds: list[Round], site: Site) -> tuple[dict[str, Value], dict[str,
         "jitter.minor_factor": repeated(factors, "1", detail),
         "software.launcher": measured(launch.default_launcher(), None, detail=library),
     }
-    for group, each in zip(
-        ("one_core", "full_node"), zip(*(r.empty_s for r in rounds), strict=True), strict=True
-    ):
-        words = "one neuron on each rank, median of the cycles"
-        found[f"kernels.{group}.cycle"] = repeated([1e9 * s for s in each], "ns", words)
     energies = [r.record.energy for r in rounds if r.record.energy is not None]
     drawn, unknown = power(energies, first.energy_reason, site.cores, site.nodes)
     return found | drawn, unknown

@@ -6,6 +6,7 @@ cores as threads of one rank. The times of each phase are divided among the coun
 multiplies with kernel times (prediction/performance.py), by non-negative least squares of relative errors.
 """
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from spikemark.prediction.workload import Loads, rates_of
 from spikemark.records.record import Run
 
 from . import runs
-from .site import Site, repeated
+from .site import LEAST, Site, measured, repeated
 
 #: Neurons of an area and synapses per neuron: rings of input, and lists, that do and do not fit into caches.
 NETWORKS = (
@@ -70,8 +71,8 @@ def values(rounds: list[Timed], known: dict[str, Value], site: Site) -> dict[str
     none = {f"kernels.{path}": Value(0.0, "ns", "measured", "") for path in paths}
     profile = filled(Profile("here", "here", known).with_values(none))
     each = [_fitted(timed, profile, site) for timed in rounds]
-    detail = f"{len(NETWORKS)} networks of {NETWORKS[0][0]} to {NETWORKS[-1][0]} neurons per core"
-    found = {path: repeated([one[path] for one in each], "ns", detail) for path in each[0]}
+    together = _fitted([one for timed in rounds for one in timed], profile, site)
+    found = {path: _mean(ns, [one[path] for one in each]) for path, ns in together.items()}
     for path, value in known.items():  # other models find the same caches
         group, _, model = path.rpartition(".update.")
         base = f"{group}.update.{MODEL}"
@@ -79,6 +80,16 @@ def values(rounds: list[Timed], known: dict[str, Value], site: Site) -> dict[str
             more = found[base].value - known[base].value
             found[path] = _moved(value, more)
     return found
+
+
+def _mean(ns: float, each: list[float]) -> Value:
+    """A time fitted to all rounds, with the interval in which it would be in other rounds."""
+    detail = f"runs of {len(NETWORKS)} networks, {NETWORKS[0][0]} to {NETWORKS[-1][0]} neurons per core"
+    ends = repeated(each, "ns").interval
+    if ns == 0 or ends is None:
+        return measured(ns, "ns", None, detail)
+    half = (ends[1] - ends[0]) / 2 / math.sqrt(len(each) + 1)  # `repeated` is for one more round
+    return measured(ns, "ns", (max(ns - half, LEAST * ns), ns + half), detail)
 
 
 def _moved(value: Value, more: float) -> Value:

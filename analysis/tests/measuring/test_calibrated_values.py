@@ -5,14 +5,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import synthetic
-from edited_record import set_times
 from synthetic import compute_times
 
 from spikemark.measuring import kernels, messages, runs
 from spikemark.measuring.kernels import SIZES, Round
 from spikemark.measuring.site import repeated
-from spikemark.records import record
 
 UPDATED = ("ignore_and_fire", "lif_exp")
 
@@ -85,16 +82,6 @@ def test_long_cycles_are_told_from_the_others(share, factor):
     assert found.factor == pytest.approx(factor, rel=0.02)
     assert found.cv == pytest.approx(0.02, rel=0.05)
     assert found.correlation_time == pytest.approx(1, abs=0.1)
-
-
-def test_an_empty_cycle_is_the_median_of_its_compute_phases(tmp_path):
-    folder = synthetic.write_run(tmp_path / "run", ranks=2, cycles=5)
-    cycles = np.zeros_like(np.load(folder / "cycles.npy"))
-    cycles[:, :, :3] = 1e-6
-    cycles[1, :, 0] = 2e-6
-    cycles[0, 3, 1] = 1  # an interrupt
-    set_times(folder, cycles)
-    assert runs.cycle_s(record.load(folder)) == pytest.approx(3.5e-6)
 
 
 def test_power_is_what_the_meter_read_or_unknown_with_its_reason():
