@@ -116,6 +116,7 @@ def advise(
 
     if machine is None:
         raise BadInput(f"machine: missing; expected one of {', '.join(machines.names())}, or a path")
+    _above("target_rtf", target_rtf)
     asked, profile = needed(asked).way(**how), machine_profile(machine)
     with bar("trying what is exact"):
         found = search.found(asked, profile, simulator, target_rtf, nodes, anchor)
@@ -144,8 +145,9 @@ def compare(
     """
     from spikemark.prediction import answers, search
 
-    if not 0 < target_rtf < float("inf"):
-        raise BadInput.of("target_rtf", target_rtf, "a number above 0", code="range")
+    _above("target_rtf", target_rtf)
+    for name, value in ("price_kwh", price_kwh), ("years", years), ("hours_per_year", hours_per_year):
+        _above(name, value)
     asked, found = needed(named).way(**how), {}
     with bar("trying what is exact"):
         for name in machines:
@@ -156,6 +158,12 @@ def compare(
     screen = answers.compared(found, target_rtf, years, hours_per_year, price_kwh)
     _page(html, "comparison of machines", screen, {name: one.options for name, one in found.items()})
     _print(json, lambda: answers.compared_content(found, target_rtf) | {"network": asked.title}, screen)
+
+
+def _above(name: str, value: float | None) -> None:
+    """Raises BadInput for a number that is given and not above 0."""
+    if value is not None and not 0 < value < float("inf"):
+        raise BadInput.of(name, value, "a number above 0", code="range")
 
 
 def _page(html: Path | None, title: str, screen: tuple, options: dict) -> None:

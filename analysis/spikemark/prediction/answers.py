@@ -312,9 +312,13 @@ def compared(
     if any(price(one) for one in best.values()):
         cells["price (EUR)"] = lambda o: "unknown" if price(o) is None else integer(price(o))
     if price_kwh is not None:
-        cells[f"energy, {years:g} years of {hours:g} h (EUR)"] = lambda o: interval(
-            None if o.power_w is None else kilowatt(o) * years * hours * price_kwh, 3
-        )
+
+        def spent(option: Option) -> Draws | None:
+            return None if option.power_w is None else kilowatt(option) * years * hours * price_kwh
+
+        cells[f"energy, {years:g} years of {hours:g} h (EUR)"] = lambda o: interval(spent(o), 3)
+        if all(price(one) is not None and one.power_w is not None for one in best.values()):
+            cells["price and energy (EUR)"] = lambda o: interval(price(o) + spent(o), 3)
     columns = [Column("what", ""), *(Column(n, f"{n} ({counted(o.nodes, 'node')})") for n, o in best.items())]
     inputs = {name: z for option in best.values() for name, z in option.inputs.items()}
     sides, result = [(best[first], 1)], best[first].rtf
@@ -328,7 +332,8 @@ def reached(best: dict[str, Option], target: float) -> str:
     shares = {name: one.reaches(target) for name, one in best.items()}
     if often := [name for name, share in shares.items() if share >= 0.5]:
         nodes = ", ".join(f"{name} with {counted(best[name].nodes, 'node')}" for name in often)
-        return f"At least half of the draws reach {goal(target)} on {nodes}."
+        program = simulator(next(iter(best.values())))
+        return f"{capital(program)} would reach {goal(target)} in at least half of the draws on {nodes}."
     first, *others = (f"{short(one.median)}{{}} on {name}" for name, one in best.items())
     none = {1: f"{next(iter(best))} does not reach", 2: "neither machine reaches"}
     missed = capital(f"{none.get(len(best), 'no machine reaches')} {goal(target)}")

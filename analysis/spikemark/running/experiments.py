@@ -79,7 +79,7 @@ def load(name: str | Path) -> Experiment:
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in ours.glob("*.yaml")))
         raise BadInput.of(
-            "experiment", str(name), f"the path of a .yaml file, or one of {known}", code="file"
+            "experiment", str(name), f"a .yaml file that exists, or one of {known}", code="file"
         )
     return checked(read_yaml(path), path)
 

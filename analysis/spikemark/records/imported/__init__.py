@@ -63,7 +63,7 @@ def read(
     files = [Path(path) for path in files]
     reader = reader_of(files, form)
     if "unit" in reader.takes and unit is None:
-        raise BadInput(f"unit: missing; expected one of {', '.join(UNITS)}")
+        raise BadInput(f"unit: missing; expected one of {', '.join(UNITS)}, as in --unit ms")
     if "unit" not in reader.takes and unit not in (None, "s"):
         raise BadInput(f"unit={unit!r}: expected no unit, since the format {reader.name} has seconds")
     if called and "column" not in reader.takes:
