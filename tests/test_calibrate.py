@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from spikemark import machines
-from spikemark.measuring import calibrate, situ
+from spikemark.measuring import calibrate, kernels_in_runs
 
 pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
@@ -16,7 +16,7 @@ SHORTEST = replace(
     exchange_s=1e-4,
     bytes=(4, 64),
     model_ms=50.0,
-    situ_ms=10.0,
+    in_runs_ms=10.0,
     patience_s=0.1,
 )
 
@@ -28,7 +28,7 @@ def two(tmp_path_factory):
     for name in ("one", "two"):
         (folder / name).mkdir()
     with pytest.MonkeyPatch.context() as patched:  # what takes longest is to build large networks
-        patched.setattr(situ, "NETWORKS", situ.NETWORKS[:4])
+        patched.setattr(situ, "NETWORKS", kernels_in_runs.NETWORKS[:4])
         outcomes = [
             calibrate.calibrate("here", folder / name / "here.yaml", SHORTEST) for name in ("one", "two")
         ]

@@ -1,3 +1,3 @@
 """Spikemark: where the time between two spike exchanges goes, and what another schedule would make of it."""
 
-__version__ = "1.0.0.dev0"
+__version__ = "1.0.0"

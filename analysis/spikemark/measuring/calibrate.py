@@ -25,7 +25,7 @@ from spikemark.machines.profile import Value, checked, place
 from spikemark.running import quiet
 from spikemark.running.measure import RunFailed
 
-from . import exchanges, host, kernels, messages, runs, situ
+from . import exchanges, host, kernels, kernels_in_runs, messages, runs
 from .kernels import BenchFailed
 from .site import Site, listed
 
@@ -52,13 +52,13 @@ class Effort:
     exchange_s: float = 0.02  # shortest time of an exchange or message in a round
     bytes: tuple[int, ...] = tuple(4 * 4**k for k in range(9))  # from one rank to another
     model_ms: float = 5000
-    situ_ms: float = 3000  # longest run that shows kernel times
+    in_runs_ms: float = 3000  # longest run that shows kernel times
     patience_s: float = 10  # longest wait for a quiet machine
 
 
 FULL = Effort()
 QUICK = Effort(lasts_s=45.0, kernel_s=0.02, exchanges_every=1, exchange_s=0.005, bytes=(4, 64, 1024, 16384),
-               model_ms=1000, situ_ms=500, patience_s=3)  # fmt: skip
+               model_ms=1000, in_runs_ms=500, patience_s=3)  # fmt: skip
 
 
 @dataclass
@@ -77,7 +77,7 @@ class Measured(NamedTuple):
     kernels: kernels.Round
     messages: tuple[messages.Round | None, messages.Round | None]  # within a node, between nodes
     run: runs.Round
-    situ: situ.Timed
+    in_runs: kernels_in_runs.Timed
 
 
 def calibrate(
@@ -153,7 +153,7 @@ def _rounds(site: Site, effort: Effort, folder: Path, progress: Progress, path: 
             work("messages", messages.one_round, site, effort.exchange_s, n == 0),
             work("the mini-app", lambda metered=metered: runs.one_round(
                 site, effort.model_ms, new(), metered)),
-            work("kernels in runs", lambda: situ.one_round(site, effort.situ_ms, new())),
+            work("kernels in runs", lambda: kernels_in_runs.one_round(site, effort.in_runs_ms, new())),
         ))  # fmt: skip
         longest = max(longest, time.monotonic() - began - at)
     progress(1.0, f"{len(rounds)} rounds")
@@ -201,7 +201,7 @@ def _values(
         runs.values([r.run for r in rounds], site),
     ):
         values, unknown = values | found, unknown | why
-    return values | situ.values([r.situ for r in rounds], values, site), unknown
+    return values | kernels_in_runs.values([r.in_runs for r in rounds], values, site), unknown
 
 
 # ---------------------------------------------------------------- the file (docs/machine-profile.md)

@@ -6,7 +6,7 @@ import pytest
 
 from spikemark import machines
 from spikemark.machines.profile import Value
-from spikemark.measuring import situ
+from spikemark.measuring import kernels_in_runs
 from spikemark.measuring.site import Site
 from spikemark.network.presets import mam_benchmark
 from spikemark.prediction import layout, performance
@@ -40,16 +40,16 @@ def test_times_that_make_the_phases_are_found(monkeypatch, tmp_path):
     machine = machines.filled(planted())
 
     def spent(run, part):
-        loads, record = situ._loads(run), run.record
+        loads, record = kernels_in_runs._loads(run), run.record
         there = layout.Layout.of(machine, record.ranks, record.threads, record.ranks)
         made = performance.performance(loads, machine, there, drawn=False)
         return float(made.parts[part][0]) * loads.cycle_s
 
-    monkeypatch.setattr(situ.runs, "run", a_run)
-    monkeypatch.setattr(situ, "_spent", spent)
+    monkeypatch.setattr(kernels_in_runs.runs, "run", a_run)
+    monkeypatch.setattr(kernels_in_runs, "_spent", spent)
     site = Site(1, 2)
     known = machines.load("zen5-vm").values
-    found = situ.values([situ.one_round(site, 100.0, tmp_path)], known, site)
+    found = kernels_in_runs.values([kernels_in_runs.one_round(site, 100.0, tmp_path)], known, site)
     for name, ns in PLANTED.items():
         assert found[f"kernels.full_node.{name}"].value == pytest.approx(1.1 * ns, rel=1e-3), name
         if name not in ("meet", "exchange"):
