@@ -28,7 +28,7 @@ def two(tmp_path_factory):
     for name in ("one", "two"):
         (folder / name).mkdir()
     with pytest.MonkeyPatch.context() as patched:  # what takes longest is to build large networks
-        patched.setattr(situ, "NETWORKS", kernels_in_runs.NETWORKS[:4])
+        patched.setattr(kernels_in_runs, "NETWORKS", kernels_in_runs.NETWORKS[:4])
         outcomes = [
             calibrate.calibrate("here", folder / name / "here.yaml", SHORTEST) for name in ("one", "two")
         ]

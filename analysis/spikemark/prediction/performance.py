@@ -180,7 +180,7 @@ def _summed(*all_counts: Counts) -> Counts:
 
 
 def _known(values: Values, name: str, node: Node) -> bool:
-    """Whether the profile has a kernel time that only runs of the mini-app show (measuring/kernels_in_runs.py)."""
+    """Whether the profile has a time that only runs of the mini-app show (measuring/kernels_in_runs.py)."""
     return all(values.profile.get(f"kernels.{group}.{name}") is not None for group in _groups(node))
 
 
