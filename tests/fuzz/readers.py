@@ -119,7 +119,7 @@ def dry_rank(folder: Path) -> None:
 
 def expanded(folder: Path) -> Any:
     chosen = experiments.load(folder / "smoke.yaml")
-    runs = experiments.expand(chosen) if experiments._number(chosen) < 200 else []
+    runs = experiments.expand(chosen) if experiments.number(chosen) < 200 else []
     return [run.without_description() for run in runs]
 
 

@@ -19,8 +19,7 @@ from spikemark.machines import filled
 from spikemark.machines.parts import Node
 from spikemark.machines.profile import Profile, Value
 from spikemark.machines.values import Values
-from spikemark.prediction import layout as layouts
-from spikemark.prediction import performance
+from spikemark.prediction import layout, performance
 from spikemark.prediction.workload import Loads, rates_of
 from spikemark.records.record import Run
 
@@ -55,10 +54,10 @@ def one_round(site: Site, longest_ms: float, folder: Path) -> Timed:
     ways = {"one": Layout(1), "all": full} | ({"threads": Layout(1, site.cores)} if site.cores > 1 else {})
     made = []
     for number, (neurons, indegree) in enumerate(NETWORKS):
-        for name, layout in ways.items():
+        for name, way in ways.items():
             ms = round(min(MOST_MS, longest_ms, STEPS / neurons))
             areas = 1 if name == "one" else site.cores
-            made.append((name, runs.run(layout, folder / f"{number}-{name}", neurons, indegree, ms, areas)))
+            made.append((name, runs.run(way, folder / f"{number}-{name}", neurons, indegree, ms, areas)))
     return made
 
 
@@ -159,6 +158,6 @@ def _predicted(timed: Timed, name: str, profile: Profile, site: Site) -> Iterato
     for of, run in timed:
         if of == name:
             loads, record = _loads(run), run.record
-            there = layouts.Layout.of(profile, record.ranks, record.threads, record.ranks)
+            there = layout.Layout.of(profile, record.ranks, record.threads, record.ranks)
             made = performance.performance(loads, profile, there, drawn=False)
             yield run, {part: float(s[0]) * loads.cycle_s for part, s in made.parts.items()}

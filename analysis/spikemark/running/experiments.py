@@ -119,6 +119,21 @@ def _located(fields: dict[str, Any], folder: Path) -> dict[str, Any]:
     return found
 
 
+def _axes(experiment: Experiment) -> list[list[list[tuple[str, Any]]]]:
+    """Of each entry of the grid, the values of each field."""
+    given = {name: values for name in PLACES if (values := getattr(experiment, name))}
+    return [
+        [[(field, value) for value in as_list(values)] for field, values in {**given, **entry}.items()]
+        for entry in experiment.grid
+    ]
+
+
+def number(experiment: Experiment) -> int:
+    """How many runs an experiment has."""
+    points = sum(math.prod(map(len, each)) for each in _axes(experiment))
+    return points * len(experiment.seeds) * experiment.repetitions
+
+
 def expand(experiment: Experiment) -> list[RunSpec]:
     """All runs of an experiment in the order of measuring.
 
@@ -128,16 +143,10 @@ def expand(experiment: Experiment) -> list[RunSpec]:
     adding runs does not reorder the others. Raises BadInput for more than 100000 runs,
     for options the preset refuses and for entries of the grid that give the same run twice.
     """
-    given = {name: values for name in PLACES if (values := getattr(experiment, name))}
-    axes = [
-        [[(field, value) for value in as_list(values)] for field, values in {**given, **entry}.items()]
-        for entry in experiment.grid
-    ]
-    points = sum(math.prod(map(len, each)) for each in axes)
-    if points * len(experiment.seeds) * experiment.repetitions > MOST_RUNS:
+    if number(experiment) > MOST_RUNS:
         raise BadInput(f"{experiment.name}: more than {MOST_RUNS} runs; expected fewer")
     described, runs = _Descriptions(experiment), {}
-    for combination in itertools.chain.from_iterable(itertools.product(*each) for each in axes):
+    for combination in itertools.chain.from_iterable(itertools.product(*each) for each in _axes(experiment)):
         for run in _runs(experiment, dict(combination), described):
             if run.id in runs:
                 raise BadInput(f"grid: {run.label!r} and {runs[run.id].label!r} are the same run")

@@ -53,7 +53,7 @@ def test_every_row_has_a_function_or_a_reason_and_every_function_a_row(name):
         assert wanted.name == one
         if fields is not None:
             quick = study.scaled(wanted, fields)
-            assert 0 < experiments._number(quick) <= 60
+            assert 0 < experiments.number(quick) <= 60
             first = {
                 name: value[:1] if isinstance(value, list) else value for name, value in quick.grid[0].items()
             }
