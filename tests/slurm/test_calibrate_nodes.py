@@ -25,7 +25,7 @@ import runpy
 from dataclasses import replace
 from spikemark.measuring import calibrate
 calibrate.QUICK = replace(calibrate.QUICK, lasts_s=0.0, kernel_s=1e-3, bytes=(4, 64), model_ms=50.0,
-                          empty_ms=10.0, patience_s=0.1)
+                          in_runs_ms=10.0, patience_s=0.1)
 runpy.run_module("spikemark", run_name="__main__")
 """
 
