@@ -148,7 +148,8 @@ def _path(problem: dict[str, Any], given: Any) -> list[str]:
     """The field of a problem; names of kinds among which pydantic chose are no fields."""
     path, at = [], given
     for part in problem["loc"]:
-        inside = part in at if isinstance(at, dict) else isinstance(at, list) and isinstance(part, int)
+        items = range(len(at)) if isinstance(at, list) else at if isinstance(at, dict) else ()
+        inside = part in items
         if given is None or inside or (problem["type"] == "missing" and part == problem["loc"][-1]):
             path.append(str(part))
             at = at[part] if inside else None

@@ -40,12 +40,12 @@ BUSY = 1.05  # wall-clock over CPU time from which the machine counts as busy
 
 #: What a calibration measures. Sizes of delivery: LISTS lists share so many synapses (bench/kernels_drawn.c).
 DRAWN, SIZES, LISTS = "deliver_drawn", (4, 16, 64, 256, 1024, 8192), 16
-BLOCK, COLLOCATED, ROUTES = 4096, 8, 4  # neurons; spikes of a cycle, and the ranks that each goes to
+BLOCK = 4096  # neurons
 EXTERNAL, EVENTS = "poisson_mean_1.2", "1.2"  # per neuron and step
 CLOCK, TRIAD = ("clock", 1), ("triad", 64)  # MiB
 CALIBRATED = (
     rf"^{DRAWN}/size:({'|'.join(map(str, SIZES))})$|^update_[a-z]+_[a-z_]+/size:{BLOCK}$"
-    rf"|^collocate/size:{COLLOCATED}$|^{EXTERNAL}/size:{BLOCK}$|^(clock|triad)/"
+    rf"|^{EXTERNAL}/size:{BLOCK}$|^(clock|triad)/"
 )
 #: Writes the times of a copy to a file of its own, named after its node. (The shell stays, since tests give
 #: each program of a launcher the name of its node once.)
@@ -324,7 +324,6 @@ def of_rounds(rounds: list[Times], over: str = "") -> dict[str, Value]:
         "t_first": ([1e9 * f.first for f in fits], lists),
         "t_next": ([1e9 * f.next for f in fits], lists),
         "t_spike": ([1e9 * (f.spike or 0.0) for f in fits], lists),
-        "collocate": ([ROUTES * t["collocate", COLLOCATED] for t in rounds], f"each to {ROUTES} ranks"),
         "external": ([t[EXTERNAL, BLOCK] for t in rounds], f"Poisson, {EVENTS} events per step"),
     }
     for kernel, size in rounds[0]:

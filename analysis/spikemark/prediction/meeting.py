@@ -20,6 +20,7 @@ from spikemark.models.recursion import Lane
 
 POINTS, LEVELS, BEYOND = 1000, 31, 8.0  # of the quadrature over time and over nodes; standard deviations
 FINE, MOST_FINE = 100, 20_000  # entries of the table of a distribution function, per SD and in all
+ALIKE = 1e-4  # of the longest time: means that differ by less count as equal
 MOST = 400_000  # drawn compute times, rank x cycle
 SETTLED, SPANS, SEED = 0.3, 10, 1  # share of the cycles that is left out; windows that must fit
 
@@ -77,12 +78,17 @@ def lockstep(groups: Sequence[Group], window: int) -> float:
             level, share = jitter.level(normal), special.softmax(-(normal**2) / 2)
         x, table = _distribution(group, window, alone if len(level) > 1 else both)
         starts = range(0, len(group.mean_s), each)
-        nodes = Counter(tuple(group.mean_s[at : at + each].tolist()) for at in starts)
+        step = ALIKE * grid[-1]
+        alike = np.maximum(np.rint(group.mean_s / step), 1) * step
+        late = alike * level.max() * x[-1] > grid[0]  # others are never the slowest
+        nodes = Counter(tuple(np.sort(alike[at : at + each][late[at : at + each]]).tolist()) for at in starts)
         known = {
             mean: np.interp(grid / (mean * level[:, None]), x, table, 0.0, 1.0)
             for mean in {mean for node in nodes for mean in node}
         }
         for node, count in nodes.items():
+            if not node:
+                continue
             of_node = np.prod([known[mean] ** ranks for mean, ranks in Counter(node).items()], axis=0)
             below *= (share @ of_node) ** count
     return float(grid[-1] - np.trapezoid(below, grid))

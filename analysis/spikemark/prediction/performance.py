@@ -38,7 +38,7 @@ from .workload import Loads
 COMPUTE = ("deliver", "update", "thread_wait", "collocate")
 PARTS = (*COMPUTE, "waiting", "exchange")
 SPREADS = Path(__file__).with_name("spreads.yaml")
-ROUTES = 4  # ranks that get a spike in the profile's `collocate` (miniapp/bench/kernels.c)
+ROUTES = 4  # ranks to which the spike of the profile's `collocate` goes
 #: Clock cycles that a synapse takes more if its cell of the ring is not in the second cache, and further ones
 #: if it is not in the core's share of the last one: lists of 1000 synapses (bench_kernels, 2026-11-22).
 MISS, FAR, CLOCK_HZ = 2.142, 27.54, 3.65e9  # clock: of that machine

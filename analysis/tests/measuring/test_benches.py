@@ -145,4 +145,4 @@ def test_the_real_programs_speak_this_language(tmp_path):
         exchanges.bench(tmp_path, [2], {"bytes": "6"})
     listed = kernels._list("build/bench_kernels", kernels.CALIBRATED)
     names = {name.split("/")[0] for name in listed}
-    assert {kernels.DRAWN, "collocate", kernels.EXTERNAL, "clock", "triad", "update_lif_exp"} <= names
+    assert {kernels.DRAWN, kernels.EXTERNAL, "clock", "triad", "update_lif_exp"} <= names

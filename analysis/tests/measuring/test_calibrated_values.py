@@ -29,7 +29,7 @@ def test_one_more_repetition_falls_into_the_interval_which_holds_what_was_measur
 
 def times(first: float, following: float, spike: float) -> dict:
     """Of a round, ns per item, as the times of delivery make them."""
-    found = {("collocate", 8): 5.0, (kernels.EXTERNAL, 4096): 1.5}
+    found = {(kernels.EXTERNAL, 4096): 1.5}
     found |= {(f"update_{model}", 4096): 0.5 + i for i, model in enumerate(UPDATED)}
     for size in SIZES:
         mean = size / 16
@@ -40,9 +40,7 @@ def times(first: float, following: float, spike: float) -> dict:
 def test_kernels_give_the_times_of_delivery_that_were_planted():
     found = kernels.of_rounds([times(20 + i, 1.5, 7) for i in range(3)])
     planted = {"t_first": 21, "t_next": 1.5, "t_spike": 7, "external": 1.5}
-    planted |= {"collocate": 20} | {
-        f"update.{model}": 0.5 + i for i, model in enumerate(UPDATED)
-    }  # four ranks
+    planted |= {f"update.{model}": 0.5 + i for i, model in enumerate(UPDATED)}  # four ranks
     assert {name: value.value for name, value in found.items()} == pytest.approx(planted)
     low, high = found["t_first"].interval
     assert low < 20 and high > 22
