@@ -51,6 +51,7 @@ class Inner(BaseModel, extra="forbid"):
 
 class Outer(BaseModel):
     grid: Inner
+    pair: tuple[int, int] = (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -84,3 +85,10 @@ def test_another_error_that_is_being_handled_gives_nothing():
     except BadInput:
         error = BadInput("b=1")
     assert (error.field, error.code) == ("b", "value")
+
+
+def test_a_list_that_is_too_short_is_named():
+    with pytest.raises(ValidationError) as caught:
+        Outer.model_validate({"grid": {"ranks": 1}, "pair": [1]})
+    error = invalid(caught.value, "x.yaml: ", "file", {"grid": {"ranks": 1}, "pair": [1]})
+    assert error.field.startswith("pair") and error.code == "missing"
