@@ -175,7 +175,7 @@ def _page(html: Path | None, title: str, screen: tuple, options: dict) -> None:
 
 def _print(json: bool, content, screen: tuple) -> None:
     sentences, table, lines = screen
-    answer(json, lambda: {"sentence": sentences[0]} | content(), sentences, [table], lines)
+    answer(json, lambda: {"sentence": " ".join(sentences)} | content(), sentences, [table], lines)
 
 
 @verb

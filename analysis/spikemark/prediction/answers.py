@@ -10,7 +10,7 @@ import numpy as np
 
 from spikemark.core.yaml_file import YAML
 from spikemark.quantities.table import Column, Table
-from spikemark.quantities.words import counted, integer, number
+from spikemark.quantities.words import counted, integer, listed, number
 
 from . import anchors, draws
 from .draws import Draws
@@ -324,22 +324,29 @@ def compared(
     sides, result = [(best[first], 1)], best[first].rtf
     if others:
         sides, result = [(best[others[0]], 1), (best[first], -1)], ratios[others[0]]
-    return [reached(best, target)], Table(columns, table + rows(cells, best)), about(sides, result, inputs)
+    return reached(best, target), Table(columns, table + rows(cells, best)), about(sides, result, inputs)
 
 
-def reached(best: dict[str, Option], target: float) -> str:
-    """Which machines reach a target, as far as is known."""
+def reached(best: dict[str, Option], target: float) -> list[str]:
+    """Which machines reach a target, and the real-time factors of all."""
     shares = {name: one.reaches(target) for name, one in best.items()}
-    if often := [name for name, share in shares.items() if share >= 0.5]:
-        nodes = ", ".join(f"{name} with {counted(best[name].nodes, 'node')}" for name in often)
-        program = simulator(next(iter(best.values())))
-        return f"{capital(program)} would reach {goal(target)} in at least half of the draws on {nodes}."
-    first, *others = (f"{short(one.median)}{{}} on {name}" for name, one in best.items())
-    none = {1: f"{next(iter(best))} does not reach", 2: "neither machine reaches"}
-    missed = capital(f"{none.get(len(best), 'no machine reaches')} {goal(target)}")
-    known = ", as far as is known" if max(shares.values()) < LEAST else ""
-    took = " and ".join([first.format(" times real time"), *(other.format("") for other in others)])
-    return f"{missed}{known}: {simulator(next(iter(best.values())))} would take about {took}."
+    often, many = [name for name, share in shares.items() if share >= 0.5], len(best)
+    if not often:
+        who = {1: f"{next(iter(best))} does not reach", 2: "Neither machine reaches"}
+        verdict = who.get(many, "No machine reaches")
+    elif len(often) == many > 1:
+        verdict = "Both machines reach" if many == 2 else "All machines reach"
+    else:
+        verdict = f"{'Only ' * (many > 1)}{listed(often)} reach{'es' * (len(often) == 1)}"
+    sure = ", as far as is known" if max(shares.values()) < LEAST else " in at least half of the draws"
+    times = [
+        f"{interval(one.rtf)} {{}}on {counted(one.nodes, 'node')} of {name}" for name, one in best.items()
+    ]
+    took = listed([one.format("times real time " * (not at)) for at, one in enumerate(times)])
+    return [
+        f"{verdict} {goal(target)}{sure}.",
+        f"{capital(simulator(next(iter(best.values()))))} would take {took}.",
+    ]
 
 
 def price(option: Option) -> float | None:

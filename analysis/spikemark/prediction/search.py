@@ -36,6 +36,7 @@ PRODUCTION = {"nest": "NEST", "dpsnn": "DPSNN"}
 MINI_APP = ("mini-app", "mini_app")
 MOST_RANKS = 512  # of several on a node
 TIE, TIED = 1.02, 1.1  # ways whose medians are as close count as equally fast; of a production simulator
+FAR = 2.0  # a layout that takes so many times as long as the best is not tried on more nodes
 NEAR = 1.3  # how much longer a way may take than one that would surely reach a target to be looked at
 SURE = 0.95  # share of the draws in which a target is to be reached
 
@@ -172,6 +173,7 @@ class Search:
         self.counting = self.question.counting
         self.synapse_bytes = synapse_bytes(self.counting.description.network)
         self.tried: dict[tuple[Schedule, int], Tried | None] = {}
+        self.near: dict[Schedule, set[tuple[str, int]]] = {}
 
     def schedules(self) -> list[Schedule]:
         """Those to try: the given one, or all."""
@@ -215,11 +217,15 @@ class Search:
                      if of == schedule and one}  # fmt: skip
             below, above = (n for n in known if n < nodes), (n for n in known if n > nodes)
             ends = max(below, default=None), min(above, default=None)
-            places = self.places(schedule) if None in ends else {known[n] for n in ends}
+            places = self.near.get(schedule) or self.places(schedule)
+            places = places if None in ends else {known[n] for n in ends}
             every = [self.median(schedule, nodes, *place, {})
                      for place in sorted(places) if place[1] * nodes <= MOST_RANKS]  # fmt: skip
             if every := [one for one in every if one]:
                 least = min(every, key=lambda one: one.seconds)
+                if None in ends:
+                    limit = FAR * least.seconds
+                    self.near[schedule] = {(o.placement, o.each) for o in every if o.seconds <= limit}
                 ways = self._others(schedule, least)
                 every += filter(None, (self.median(schedule, nodes, *least[1:3], way) for way in ways))
             self.tried[schedule, nodes] = min(every, key=lambda one: one.seconds, default=None)
