@@ -150,21 +150,24 @@ def load_folder(folder: Path) -> Frames:
 
 def configurations(runs: pd.DataFrame) -> pd.Series:
     """What to call the configuration of each run: its schedule, with what else tells it from the others."""
-    shown = [name for name in ("exchange", "wire") if runs[name].nunique() > 1]
+    alike = runs.groupby(["schedule", "placement", "delay_ratio", "lag"], observed=True, dropna=False)
+    shown = [name for name in ("exchange", "wire") if (alike[name].nunique() > 1).any()]
     return runs.apply(lambda row: configuration(row, shown), axis=1).astype(TEXT)
 
 
 def configuration(row: Any, shown: list[str]) -> str:
     """One configuration in words; `shown` are the further columns to name."""
     known = SCHEDULES.get(row["schedule"])
-    words = [known.label if known else row["schedule"].replace("_", " ")]
+    words = []
     if known is None or known.uses_delay_ratio:
         words.append(f"D\u00a0=\u00a0{row['delay_ratio']}")
     if row["lag"] > 1:
         words.append(f"lag\u00a0{row['lag']}")
     if row["placement"] != (known.placement if known else "area"):
         words.append(f"placement {row['placement']}")
-    return ", ".join([*words, *(f"{name} {row[name]}" for name in shown if row[name])])
+    words += [f"{name} {row[name]}" for name in shown if row[name]]
+    schedule = known.label if known else row["schedule"].replace("_", " ")
+    return f"{schedule} ({', '.join(words)})" if words else schedule
 
 
 def _at(value: Any, path: str) -> Any:

@@ -42,11 +42,11 @@ def sentence(runs: pd.DataFrame) -> str:
         same = [one.configuration for one in others.itertuples() if one.low <= best["high"]]
         beside = f", not told apart from {listed(same)}" if same else ""
         where = counted(int(ranks), "rank") + f" × {counted(int(threads), 'thread')}" * several
-        said.append((best["real_time_factor"], f"on {where}, {best['configuration']}"
-                     f" (real-time factor {number(best['real_time_factor'])}{beside})"))  # fmt: skip
+        said.append((best["real_time_factor"], f"{best['configuration']} on {where}:"
+                     f" real-time factor {number(best['real_time_factor'])}{beside}"))  # fmt: skip
     shown = sorted(said)[:MOST_SAID]
     more = f"; {len(said) - len(shown)} other layouts are slower" if len(said) > len(shown) else ""
-    return f"Fastest {'; '.join(words for _, words in shown)}{more}."
+    return f"Fastest: {'; '.join(words for _, words in shown)}{more}."
 
 
 def phases(found: Answer) -> Figure:

@@ -164,7 +164,7 @@ def sentence(bar: Bar, expected: dict, helping: list[Outcome]) -> str:
         f" {MEANS[name].format(d=bar.ladder.delay_ratio)})."
     )
     if (theory_s := expected.get((bar.configuration, bar.ranks))) is not None and bar.waiting > 0:
-        said += f" Theory expects {number(theory_s / bar.waiting, 2)} times as much."
+        said += f" The theory of independent cycles expects {number(theory_s, 2)}\u202fµs."
     slow = bar.ladder.slowest
     if slow.certain and slow.share.value >= MATTERS:
         where = f" on {slow.node}" if slow.node else ""
