@@ -26,8 +26,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     no_args_is_help=True,
     help="Shows where the time between two spike exchanges goes, and how another schedule would change that.",
-    epilog="`spikemark COMMAND --help` explains a command. `spikemark --install-completion` teaches bash, zsh"
-    " or fish to complete commands, options and names; `spikemark --show-completion` only prints how.",
+    epilog="`spikemark COMMAND --help` explains a command. `spikemark --install-completion` lets bash, zsh"
+    " or fish complete commands, options and names; `spikemark --show-completion` only prints the script.",
 )
 
 

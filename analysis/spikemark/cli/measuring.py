@@ -23,7 +23,7 @@ def calibrate(
     """Measure this machine and write its profile, in at most three minutes.
 
     Do not use the machine while it runs. What cannot be measured is left out, and the profile says why. With
-    several nodes, the network between them and slow nodes are measured, too.
+    several nodes, it also measures the network between them, and finds slow nodes.
 
     --name: Name of the machine, instead of the name of its processor.
     --out: File to write instead of machines/NAME.yaml.
@@ -128,7 +128,7 @@ def peers(
 ) -> None:  # fmt: skip
     """Measure the mini-app beside NEST.
 
-    The programs take turns on the same network. The factors between them have intervals. `make peers`
+    The programs take turns on the same network. The factors between their times have intervals. `make peers`
     installs NEST 3.10 from PyPI into an environment of its own.
 
     EXPERIMENT: One network on one rank: a name or a file.
@@ -209,7 +209,7 @@ def cachesim(
 ) -> None:
     """Simulate the caches during delivery and count the misses.
 
-    Prints them beside the misses that are predicted from the counts of synapses and spikes. Needs Valgrind,
+    Prints the misses beside those predicted from the counts of synapses and spikes. Needs Valgrind,
     and takes up to a hundred times as long as the run itself. If the run belongs to a sweep
     (results/EXPERIMENT/MACHINE/runs/ID), the result is kept and the next report shows it.
 
@@ -251,10 +251,10 @@ def cachesim(
 
 @verb
 def scorep(folder: Path, *, json) -> None:
-    """Compare what Score-P saw of a run with the run's own cycle log.
+    """Compare what Score-P recorded of a run with the run's own cycle log.
 
-    Says for each phase whether the two agree, and how long ranks waited at barriers. The exit status is 1 if
-    a time or a count differs too much.
+    Prints for each phase whether the two agree, and how long ranks waited at barriers. The exit status is 1
+    if a time or a count differs too much.
 
     DIR: Folder with profile.cubex, traces.otf2 or both; the run's record is there or in DIR/record.
     """

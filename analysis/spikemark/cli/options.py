@@ -84,7 +84,7 @@ def network(
 
     NETWORK: A run description, or the name of a preset.
     --run NETWORK: The network: a run description, as JSON or YAML, or the name of a preset.
-    --preset NAME: The network: a known one; as --run NAME.
+    --preset NAME: The network: a preset; the same as --run NAME.
     """
     from spikemark.prediction import question
 

@@ -30,9 +30,9 @@ def partition(
     send, receive and forward. Numbers are expectations over all networks of the description.
 
     NETWORK: A run description, or a voxel graph: `spikemark preset voxels` writes both.
-    --ranks: Number of ranks, if no file and no --on gives it.
-    --method: One method [compare all].
-    --placement FILE|NAME: No method: a file of this command, or a placement of the mini-app.
+    --ranks: Number of ranks, unless a file or --on gives it.
+    --method: Use one method [compare all].
+    --placement FILE|NAME: Show a placement instead: a file of this command, or one of the mini-app's own.
     --out FILE: Write the placement: .json or .npz.
     --weights W,W: Share of each rank, such as 1,0.5 or 1x64,0.5x2 [equal].
     --weights-from RECORD: Weights in proportion to the speed of each rank in this run.
@@ -40,7 +40,7 @@ def partition(
     --group: Renumber ranks so that groups of this size exchange most within themselves.
     --levels AxB…: Route in levels: groups of A ranks, groups of B such groups, …
     --side: Group of the bridges.
-    --merged: Send a spike for several ranks behind a bridge to the bridge once.
+    --merged: Send a spike to a bridge once, however many ranks behind it need the spike.
     --out-table FILE.json: Write a forwarding table that balances the bridges.
     --delay-ratio D: Cycles of a window.
     --seed: Seed of the methods.

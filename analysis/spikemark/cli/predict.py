@@ -30,9 +30,9 @@ def predict(
 ) -> None:  # fmt: skip
     """Predict time, energy and memory of a run on a machine, each with its 95 % interval.
 
-    For the mini-app, from the machine's kernel times. For another simulator, such as NEST, from its own runs:
-    published ones, or those in a table (--anchor). NETWORK may be the folder of a run: the command prints it
-    beside its prediction.
+    Times of the mini-app follow from the machine's kernel times; those of another simulator, such as NEST,
+    from its own runs: published ones, or those in a table (--anchor). If NETWORK is the folder of a run, the
+    command prints the run beside its prediction.
 
     Example: spikemark predict microcircuit --full --machine supermuc-ng --nodes 2
 
@@ -136,8 +136,8 @@ def compare(
 ) -> None:  # fmt: skip
     """Compare machines for a network: time, their ratio, energy, power and price, each with its interval.
 
-    Takes the fewest nodes that reach the target in half of the draws, or as many as --nodes says; never more
-    than an offer has (offer.nodes in its profile).
+    Uses the fewest nodes that reach the target in half of the draws, or exactly --nodes; never more than an
+    offer has (offer.nodes in its profile).
 
     Example: spikemark compare offer-a.yaml offer-b.yaml --preset mam --full --simulator nest --target-rtf 1
 
@@ -193,7 +193,7 @@ def anchor(
     --ranks: Ranks on each node [one on each socket].
     --out DIR: Folder to write, for the machine.
     --runs RUNS.csv: The table that the runs filled.
-    --version: Version of NEST, for runs that are read.
+    --version: Version of NEST, for --runs.
     --keep FILE: Keep predictions of the runs, for `spikemark score`.
     """
     from spikemark.core import places
@@ -227,7 +227,7 @@ def score(
 ) -> None:  # fmt: skip
     """Score predicted real-time factors against measured ones, beside two baselines.
 
-    The model predicts each series from another one, without having seen it.
+    The model predicts each series of times from other series only.
 
     POINTS.csv: Points to predict, instead of the published ones.
     PREDICTIONS.json: Stored predictions to score, instead of the model's.

@@ -19,8 +19,8 @@ def simulate(
     """Run a network on a simulated machine, with its real spikes.
 
     Spikes and messages are those of the real program; times are those of the machine. The command needs
-    SimGrid (`make simulator`). It writes a run like any other, labelled simulated. Beside it,
-    simulation.json says what was simulated and what had to be assumed.
+    SimGrid (`make simulator`). It writes a run like any other, labelled simulated, and simulation.json, which
+    states what was simulated and what had to be assumed.
 
     RUN.json: A run description.
     --machine: A profile, or a machine of unequal parts: a file in machines/, or a path.
@@ -30,10 +30,10 @@ def simulate(
     --threads: Threads of a rank, for modelled compute times [all its cores].
     --compute: Where compute times come from: model, or the folder of a run, of imported times or of a dry
         run to replay.
-    --compute-of FULL.json: Network of the compute times, if it is not RUN.json: to model, or of the dry run.
+    --compute-of FULL.json: Network of the compute times, if not RUN.json: one to model, or of the dry run.
     --correlation: Correlation of compute times from cycle to cycle, instead of the profile's.
     --cv: Coefficient of variation of a rank's compute times, instead of the profile's.
-    --rate-hz: Rate in Hz of neurons if the description gives none; for modelled times.
+    --rate-hz: Rate of neurons in Hz, if the description gives none; for modelled times.
     --seed: Seed of the jitter; the network has its own.
     """
     from spikemark.records import record
@@ -81,7 +81,7 @@ def dryrun(
 
     Each rank runs alone, with the synapses that it would have on that machine and with the spikes that it
     would receive. Computing and memory are measured. Waiting and exchange are not: `predict
-    --compute-from` and `simulate --compute` take the folder and add them. After an interruption, the same
+    --compute-from` and `simulate --compute` read the folder and add them. After an interruption, the same
     command continues.
 
     RUN.json: A run description.

@@ -20,9 +20,9 @@ def sweep(
 ) -> None:  # fmt: skip
     """Measure an experiment's missing runs with Snakemake, then write its report.
 
-    First says how many runs are missing, how long they will take and on how many nodes. A point of the grid
-    that the mini-app would refuse is refused before anything is measured. Interrupted, the same command goes
-    on. In an allocation of Slurm, srun starts the ranks; docs/clusters.md has a batch script.
+    First prints how many runs are missing, how long they will take and on how many nodes. A point of the grid
+    that the mini-app would refuse is refused before anything is measured. After an interruption, the same
+    command continues. In an allocation of Slurm, srun starts the ranks; docs/clusters.md has a batch script.
 
     A finished run is never measured again unless other programs disturbed it: then its record moves to
     RESULTS/EXPERIMENT/MACHINE/runs-disturbed, up to --again of them in all. To repeat another one, delete
@@ -87,12 +87,12 @@ def report(experiment: Experiment, *, machine, results) -> None:
     """Write the report of an experiment again, or of imported times.
 
     Measures nothing: reads all completed runs, and leaves them as they are. If the experiment's file was
-    edited since it was planned, the command says so: the report shows what was planned. For a folder that
+    edited since it was planned, the command warns that the report shows what was planned. For a folder that
     `spikemark import` or `spikemark dryrun` wrote, the page says why ranks wait, how other schedules would
     change the program, and what would help.
 
-    EXPERIMENT: An experiment's name, such as demo, or file, or a folder: of results, imported times or a dry
-        run.
+    EXPERIMENT: Name or file of an experiment, such as demo, or a folder of results, of imported times or of
+        a dry run.
     """
     from spikemark.core.lock import locked
     from spikemark.records import dry_run, imported
@@ -124,10 +124,10 @@ def report(experiment: Experiment, *, machine, results) -> None:
 def study(
     name: Text, *, quick: bool = False, json, details, html, markdown: OutputFile, machine, results
 ) -> None:
-    """Repeat a paper: each of its figures and tables beside ours, and whether they agree.
+    """Repeat a paper: print each of its figures and tables beside ours, and whether they agree.
 
-    Runs what is missing, at most an hour on two cores; interrupted, the same command goes on. Without a name,
-    lists the studies. Exit status 1 if something failed.
+    Runs what is missing, at most an hour on two cores. After an interruption, the same command continues.
+    Without a name, lists the studies. The exit status is 1 if something failed.
 
     NAME: Name of a study.
     --quick: Small sizes: two minutes on two cores.
@@ -170,7 +170,7 @@ def collect(folder) -> None:
 def export(folder, *, format_: Literal["figures", "extra-p"], only: Texts, output: OutputFile) -> None:
     """Print the measurements of a results folder for another tool.
 
-    --format: figures: of merit, one JSON line per configuration; extra-p: JSON Lines for Extra-P.
+    --format: figures: one JSON line of figures of merit per configuration; extra-p: JSON Lines for Extra-P.
     --only NAME=VALUE: Only runs with this value, such as schedule=conventional; may be repeated.
     --output FILE: Write to this file instead of printing.
     """

@@ -19,7 +19,7 @@ AGAIN = "{}; the same command tries again"
 
 app = typer.Typer(
     cls=Groups,
-    help="Write rules for bidders, answer them, check and compare answers.",
+    help="Buy a machine by tender: write rules, answer them, check and compare answers.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -36,7 +36,7 @@ def new(
     node_memory: Number, areas: Count, repetitions: number(1, 1000),
     minimum: Number, power: bool = False, quick: bool = False, commit: Text,
 ) -> None:  # fmt: skip
-    """Write a bundle for bidders: rules, runs and frozen sources. The secret seed is in NAME.secret.json.
+    """Write a bundle for bidders: rules, runs and frozen sources. The secret seed goes to NAME.secret.json.
 
     NAME: Folder of the bundle, which must be new.
     --target NETWORK: The network that the machine is for: a run description, or the name of a preset
@@ -106,7 +106,7 @@ def answer(
     node_power: Number, node_idle: Number, power: File, at_wall: Number, machine: Profile, ranks: Count,
     threads, ranks_per_node, set, projected: Texts, projected_nodes: Count, method: Text, promise: Texts,
 ) -> None:  # fmt: skip
-    """Collect measured runs, projections and commitments in one folder, ready to be signed and sent.
+    """Collect measured runs, projections and promises in one folder, ready to be signed and sent.
 
     BUNDLE: Folder that `spikemark tender new` wrote.
     --bidder: Name of the bidder.
@@ -159,7 +159,7 @@ def answer(
 
 @command
 def check(answer: Path, *, bundle: Path, json) -> None:
-    """Check whether an answer follows the rules and agrees with itself. Exit status: 0 VALID, 1 not.
+    """Check whether an answer follows the rules and agrees with itself. Exits with 0 if VALID, else 1.
 
     ANSWER: Folder of an answer.
     --bundle BUNDLE: The buyer's own bundle.
@@ -204,8 +204,8 @@ def accept(
 ) -> None:  # fmt: skip
     """Run a network that only the buyer knows; compare its spikes and time with the promise.
 
-    First --prepare, on any machine. Then the same command without it, on the delivered machine. Exit status:
-    0 accepted, 1 not.
+    First run it with --prepare, on any machine; then without, on the delivered machine. The exit status is 0
+    if accepted, else 1.
 
     BUNDLE: Folder that `spikemark tender new` wrote.
     SECRET: NAME.secret.json of `tender new`.
@@ -253,7 +253,7 @@ def statistics(
     runs: Files, *, spread: Number, shortfall: float = 0.05, figure: str = "real_time_factor",
     rule: Literal["median", "best", "mean", "worst"] = "median", json,
 ) -> None:  # fmt: skip
-    """Say how often acceptance runs fail a good machine and pass a bad one, by runs and tolerance.
+    """Compute how often acceptance runs fail a good machine and pass a bad one, by runs and tolerance.
 
     The spread from run to run comes from repetitions, or from --spread. Prints which tolerance and number of
     runs keep both risks small.
@@ -263,7 +263,7 @@ def statistics(
     RUNS…: Answers, results folders, or folders of repeated runs.
     --spread: Spread from run to run, instead of runs: 0.02 is 2 %.
     --shortfall: Shortfall of a machine that must be detected.
-    --rule: What counts of the runs.
+    --rule: Statistic of the runs that decides.
     --figure: Figure of the runs: real_time_factor or joules_per_synaptic_event.
     """
     from spikemark.tender import statistics

@@ -20,25 +20,25 @@ def waiting(
     source: list[Path], *, schedule: Schedule, delay_ratio: Count, lag: Count, group_period: Count,
     ranks: number(2), change: Change, unit: Text, column: Texts, details, json,
 ) -> None:  # fmt: skip
-    """Say why the ranks of a run waited for each other, and what would help.
+    """Explain why the ranks of a run waited for each other, and what would help.
 
-    The parts of the waiting come from a ladder of meetings: what ranks would wait if they met every cycle,
-    every D cycles, or once (docs/models.md). They add up to the measured waiting. Predictions replay
-    the measured cycle times under another schedule; a run of that schedule checks them.
+    The parts of the waiting come from a ladder of meetings: how long ranks would wait if they met every
+    cycle, every D cycles, or once (docs/models.md). The parts add up to the measured waiting. Predictions
+    replay the measured cycle times under another schedule; a run of that schedule checks them.
 
-    An example: cycle times of your own program as a NumPy array [rank, cycle].
+    Example: cycle times of your own program as a NumPy array [rank, cycle].
 
     spikemark waiting times.npy --unit ms
 
     RUN|IMPORT|FILE…: Folder of a run, of imported cycle times or of a dry run, or files with cycle times.
-    --schedule: Answer for this schedule: structure_aware, overlapped, hierarchical, …
+    --schedule: Predict the waiting under this schedule: structure_aware, overlapped, hierarchical, …
     --delay-ratio: D: cycles between two exchanges of all ranks [the largest exact one; of a run, its own].
     --lag: L: how many windows an exchange may take [1]; overlapped only.
     --group-period: Cycles between meetings of a group [D]; hierarchical only.
     --ranks: Number of ranks [that of the run].
     --change NAME,…: What if: halve-jitter, level-ranks, double-delay-ratio, halve-latency, double-ranks,
-        slow-rank=RANK:FACTOR; + makes several together.
-    --unit: Required for tables: unit of all times: s, ms, us or ns.
+        slow-rank=RANK:FACTOR; + combines several.
+    --unit: Unit of all times: s, ms, us or ns; required for tables.
     --column NAME=THEIRS: What the files call a column; may be repeated (see `spikemark import --help`).
     """
     from spikemark.records import imported
@@ -85,8 +85,8 @@ def import_cycles(
 ) -> None:  # fmt: skip
     """Read the cycle times of another simulator, or of any program with ranks that meet in every cycle.
 
-    Afterwards, `spikemark waiting DIR` answers for that program, and `report DIR` writes a page.
-    An example: one file per rank, a line per cycle, times in milliseconds.
+    Afterwards, `spikemark waiting DIR` explains why its ranks wait, and `report DIR` writes a page.
+    Example: one file per rank, one line per cycle, times in milliseconds.
 
     \b
         $ head -2 rank-0.csv
@@ -103,12 +103,12 @@ def import_cycles(
 
     FILE…: One file, or one for each rank.
     --out DIR: Folder to write.
-    --format NAME: One of those below [the one that fits the files].
-    --unit: Required for tables: unit of all times: s, ms, us or ns.
+    --format NAME: One of the formats below [the one that fits the files].
+    --unit: Unit of all times: s, ms, us or ns; required for tables.
     --column NAME=THEIRS: What the files call a column, or which regions of a trace are communicate, wait, or
         hold the cycles (within); may be repeated.
     --skip: Cycles to leave out at the start.
-    --cycles: Cycles to keep after those [all].
+    --cycles: Cycles to keep after the skipped ones [all].
     --cycle-ms: Simulated time of a cycle in ms, if the files do not say.
     """
     from spikemark.records import imported
