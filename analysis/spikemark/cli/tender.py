@@ -263,7 +263,7 @@ def statistics(
     RUNS…: Answers, results folders, or folders of repeated runs.
     --spread: Spread from run to run, instead of runs: 0.02 is 2 %.
     --shortfall: Shortfall of a machine that must be detected.
-    --rule: Statistic of the runs that decides.
+    --rule: What counts of the runs.
     --figure: Figure of the runs: real_time_factor or joules_per_synaptic_event.
     """
     from spikemark.tender import statistics
