@@ -106,10 +106,9 @@ def dryrun(
     failed, words = "dry run failed: {}; the same command continues", f"{len(wanted.why)} of {of} ranks"
     with ending(RunFailed, words=failed), bar_of_cycles(words) as advance:
 
-        def told(done: int, cycles: int, line: str | None) -> None:
-            advance(done, cycles)
-            if line:
-                say(line)
+        def told(done: int, ranks: int, line: str) -> None:
+            advance(done, ranks)
+            say(line)
 
         found = carry_out(wanted, out or Path("out") / f"{description.stem}-of-{of}", told)
     tables = dry_run_show.table(found).turned(dry_run_show.ABREAST)

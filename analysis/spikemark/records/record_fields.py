@@ -33,7 +33,7 @@ SCALARS: dict[str, Any] = {
     "complete": Literal["complete"], "measured": Literal["measured", "simulated"], "power": Literal["J", "W"],
     "known": Literal["ok", "unavailable", "denied", "simulated", "modelled"],
     "exact": Literal["exact", "drawn"], "none": None, "balance": Annotated[float, Field(ge=1)],
-    "dry_run": Literal["dry_run"], "version_1": Literal[1],
+    "dry_run": Literal["dry_run"],
 }  # fmt: skip
 TABLE = """
 Provenance: commit:str? dirty:bool? compiler:str flags:str mpi_library:str version:str started:date
@@ -68,11 +68,9 @@ Record(OfProcesses): kind:measured="measured" checksum:checksum spike_checksum:c
 Alone: rank:count of:positive spikes:exact rate_hz:seconds? routes:exact compute_s:seconds inbox_s:seconds
   prepare_s:seconds words:count routes_s:seconds?=
 DryRecord(OfProcesses): kind:dry_run timing:DryTiming dry_run:Alone
-Sampled: rank:count why:str beside:share?
-About: format_version:version_1 kind:dry_run ranks:positive threads:positive ranks_here:positive
-  cores:positive bound:bool sampled:[Sampled]+ seed:count spikes:exact routes:exact rates:str rate_hz:seconds?
-  cycles:positive phases:[str]+ description:{any} host:{any} provenance:{any} kinds:{str}
-  null:{str} warnings:[str] foreign_load:seconds?=
+Sampled: rank:count why:str
+About: format_version:version kind:dry_run ranks:positive threads:positive ranks_here:positive
+  sampled:[Sampled]+ seed:count rates:str description:{any} warnings:[str]
 Allocation(Kept): cluster:str?= job:str partition:str?= nodes:[str]=[] modules:[str]=[]
 Launched(Kept): launcher:str?= command:[str]=[] environment:{any}={} began_s:real?= wall_s:real?=
   allocation:Allocation?=

@@ -48,7 +48,6 @@ class About(BaseModel):
     """imported.json. `cycle_ms`: simulated time of a cycle; None where it has none or nobody said.
 
     `meets_every`: cycles from one meeting of all ranks to the next. `missing`: ranks that the files lack.
-    `times_of`: the rank whose times each rank has; empty where all have their own.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
@@ -66,7 +65,6 @@ class About(BaseModel):
     reader: str = "table"
     meets_every: Annotated[int, Field(ge=1)] = 1
     missing: list[int] = []
-    times_of: list[int] = []
 
 
 @dataclass(frozen=True)
@@ -232,7 +230,7 @@ def of_dry_run(found: DryRun) -> CycleTimes:
     about = About(
         files=[str(found.path)], ranks=times.shape[0], cycles=times.shape[1], columns=[COMPUTE],
         cycle_ms=read_time(found.about.description).cycle_ms, remarks=found.remarks, reader=DRY_RUN,
-        meets_every=found.meets_every, times_of=found.times_of,
+        meets_every=found.meets_every,
     )  # fmt: skip
     return CycleTimes(found.path, times, about)
 

@@ -199,7 +199,8 @@ def replay(description: dict[str, Any], run: Path, ranks: int, of: dict[str, Any
             raise BadInput(f"compute_of: expected with compute=model or a dry run, not with the run {run}")
         return Source({"run": str(run)}, times, [])
     check_description(found, _full(description, of))
-    facts = {"run": str(run), "compute_of": _whose(of), "dry_run": found.content}
+    dry = {"folder": str(run), "of": found.ranks, "sampled": found.timed.tolist()}
+    facts = {"run": str(run), "compute_of": _whose(of), "dry_run": dry}
     return Source(facts, times, [*found.remarks, *([] if of is None else [SMALLER]), ONE_NODE])
 
 
