@@ -48,7 +48,6 @@ ROOT = Path(__file__).parents[2]
 EXPERIMENTS = ROOT / "workflows" / "experiments"
 SMOKE = yaml.safe_dump(yaml.safe_load((EXPERIMENTS / "smoke.yaml").read_text()))
 REAL_NEST = ROOT / "analysis" / "tests" / "data" / "nest-3.10"
-CALLED = {"otf2": {"communicate": "MPI_Alltoall", "wait": "MPI_Barrier"}}
 CACHE = {"size": 4096, "ways": 8, "line": 64}
 CACHES = {
     "kind": "simulated caches", "label": "simulated", "d1": CACHE, "ll": CACHE | {"size": 1048576},
@@ -169,11 +168,6 @@ def seen(found: list) -> Any:
     return [[one.seconds, one.visits, one.counts] for one in found]
 
 
-def traced(folder: Path) -> Any:
-    found = scorep.read_trace(folder / "traces.otf2", 2)
-    return [seen(found), [one.waited_s for one in found]]
-
-
 # Times of other programs
 
 
@@ -191,7 +185,7 @@ def importing(name: str) -> Callable[[Path], Any]:
         files = sorted(p for p in folder.iterdir() if p.is_file() and p.suffix != ".def")
         if name in ("nest", "structure-aware"):
             files = [p for p in files if "cycle" in p.name]
-        found = imported.read(files, "s" if name == "table" else None, CALLED.get(name), form=name or None)
+        found = imported.read(files, "s" if name == "table" else None, None, form=name or None)
         out = folder / "out"
         shutil.rmtree(out, ignore_errors=True)
         if isinstance(found, imported.Sums):
@@ -347,11 +341,6 @@ READERS: dict[str, Reader] = {
         name: Reader(lambda f, write=write: write(f, times()), "*", importing(name))
         for name, write in foreign_logs.WRITERS.items() if name != "otf2"
     },
-    "otf2": Reader(
-        lambda f: foreign_logs.trace(f, times(2, 8)), "**/*.*",
-        lambda f: imported.read([f / "traces.otf2"], None, CALLED["otf2"], form="otf2").columns, apart=True,
-    ),
-    "traces of Score-P": Reader(instrumented, "trace*/*.*", traced, apart=True),
     "cubex": Reader(instrumented, "*.cubex", lambda f: seen(scorep.read_profile(f / "profile.cubex", 2))),
     "settings of Score-P": Reader(settings, "scorep.cfg", lambda f: list(scorep.found(f))),
     "simulated caches": Reader(text("a.json", lambda: CACHES), "*", lambda f: cachesim.read(f / "a.json")),

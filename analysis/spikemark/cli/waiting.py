@@ -57,7 +57,7 @@ def waiting(
     if isinstance(known, imported.Sums):
         if schedule or change:
             raise imported.sums.refuse(source[0])
-        return answer(json, lambda: known.content, tables=[known.table], warnings=known.remarks)
+        return answer(json, lambda: known.content, tables=[known.table])
     names, run = [name for name in (change or "").split(",") if name], trace(known)
     made = answered(run, schedule, delay_ratio, names, lag=lag, group_period=group_period, ranks=ranks)
     given = " ".join(shlex.quote(str(path)) for path in source)
@@ -112,7 +112,6 @@ def import_cycles(
     --cycle-ms: Simulated time of a cycle in ms, if the files do not say.
     """
     from spikemark.records import imported
-    from spikemark.records.imported import derived
 
     if cycle_ms is not None and not 0 < cycle_ms < float("inf"):
         raise BadInput.of("cycle_ms", cycle_ms, "a number above 0", code="range")
@@ -121,15 +120,12 @@ def import_cycles(
     if isinstance(found, imported.Sums):
         imported.save_sums(out, found)
         line = f"{len(found.runs)} x sums of a run, without cycles: spikemark waiting {folder}"
-        return answer(json, found.model_dump, [line], warnings=found.remarks)
+        return answer(json, found.model_dump, [line])
     about = {"files": [str(path) for path in files], "unit": unit or "s", "skipped": skip}
     made = imported.save(out, found, about | {"cycle_ms": cycle_ms, "reader": reader})
     lines = [
         f"{made.about.ranks} x {made.about.cycles} (ranks x cycles), {', '.join(made.about.columns)};"
         f" {1e3 * made.compute.mean(dtype='f8'):.4g} ms of computing per cycle: {out}"
     ]
-    first, quiet = derived.quiet(made.compute)
-    if 0 < quiet < made.compute.shape[1]:
-        lines.append(f"Quiet stretch: --skip {skip + first} --cycles {quiet}")
     lines.append(f"spikemark waiting {folder}    spikemark report {folder}")
     return answer(json, made.about.model_dump, lines, warnings=made.cautions)

@@ -3,7 +3,6 @@
 dryrun.json     what was run, and which ranks
 work.csv        what every rank of the machine has to do in a cycle, as expected counts, one line per rank
 run.json        the description, as it was given, and placement.json, the placement file that it names
-launch.json     ranks of the machine, threads, ranks side by side, and the rate that was given
 ranks/NUMBER/   the record of that rank, as the mini-app wrote it (`miniapp --as-rank r --of R`)
 """
 
@@ -28,11 +27,11 @@ from .arrays import read_table
 from .phases import COMPUTE, PARTS, THREADS
 from .record import COLUMNS, map_cycles, read_content
 from .record_fields import About, DryRecord
-from .run_files import LAUNCH, PLACEMENT, RANKS, RECORD
+from .run_files import PLACEMENT, RANKS, RECORD
 
-ABOUT, WORK, RUN, HOW, EACH = "dryrun.json", "work.csv", "run.json", LAUNCH, "ranks"
+ABOUT, WORK, RUN, EACH = "dryrun.json", "work.csv", "run.json", "ranks"
 PAGE = "report.html"  # written by `spikemark report`
-FILES = ABOUT, WORK, RUN, HOW, EACH, PAGE, PLACEMENT
+FILES = ABOUT, WORK, RUN, EACH, PAGE, PLACEMENT
 #: Columns of work.csv, by the part of a cycle that they determine; threads wait longer the more is delivered.
 WORK_OF = {
     "deliver": "synaptic_events", "update": "neurons", THREADS: "synaptic_events", "collocate": "spikes_sent",

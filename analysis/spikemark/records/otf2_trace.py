@@ -6,32 +6,21 @@ region that `communicate` names. All other time since the cycle before is comput
 the clock of a rank, so that clocks need not agree.
 """
 
-import contextlib
-import io
 import os
 import re
-import sys
-import tempfile
-import warnings
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import otf2
 from otf2 import events
 
-from spikemark.core import sha256
 from spikemark.core.errors import BadInput
 
 #: Each file of definitions or events ends so: end of file, end of chunk.
 END_MARKS = b"\x02\x01"
 TALK, WAIT, WITHIN = "communicate", "wait", "within"
 MOST = 8  # regions named in a complaint
-_DAMAGED = "{0}: truncated, or a file of {0.stem}/ is: {1}"
 
 
 class Thread:
@@ -43,10 +32,7 @@ class Thread:
 
 
 class Follower:
-    """Does nothing with the events of a trace; what is wanted of them is done in a subclass.
-
-    Its attributes are filled in another process, and sent back.
-    """
+    """Does nothing with the events of a trace; what is wanted of them is done in a subclass."""
 
     def begin(self, path: Path, ranks: list[int]) -> None:
         """Is called before all events, with the ranks that the trace has. May raise BadInput."""
@@ -73,41 +59,26 @@ def parts(path: Path) -> list[Path]:
 def follow(path: Path, follower: Follower) -> float:
     """Hands all events to the follower, in the order of time. Returns the length of a tick in s.
 
-    Raises BadInput if a file is missing or truncated, or has other bytes than SHA256SUMS beside it says, if
-    regions are not left as they were entered, or if the clock of a thread runs backwards.
+    Raises BadInput if a file is missing or truncated, if regions are not left as they were entered, or if the
+    clock of a thread runs backwards.
     """
     if not path.is_file():
         raise BadInput(f"{path}: not found; Score-P writes it with SCOREP_ENABLE_TRACING=true")
-    sha256.check(path.parent, parts(path))
     for file in (file for file in parts(path) if file.suffix in (".def", ".evt")):
+        if not file.with_suffix(".def").is_file():
+            raise BadInput(f"{file.with_suffix('.def')}: not found")
         with file.open("rb") as opened:  # without its end, otf2 would read on in foreign memory
             opened.seek(-min(len(END_MARKS), file.stat().st_size), os.SEEK_END)
             if opened.read() != END_MARKS:
                 raise BadInput(f"{file}: truncated: it does not end with the marks of OTF2")
-    with warnings.catch_warnings(), ProcessPoolExecutor(1, get_context("fork")) as pool:
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
-        try:
-            tick_s, state = pool.submit(_read, path, follower).result()
-        except BrokenProcessPool:  # the C library aborts on some damaged files
-            raise BadInput(_DAMAGED.format(path, "OTF2 fails on it")) from None
-    vars(follower).update(state)
-    return tick_s
-
-
-def _read(path: Path, follower: Follower) -> tuple[float, dict]:
-    """The length of a tick and the state of the follower after all events; runs in a process of its own."""
-    said: list = []
     try:
-        with _complaints(said), otf2.reader.open(str(path)) as trace:
+        with otf2.reader.open(str(path)) as trace:
             _hand_over(path, trace, _threads(path, trace, follower), follower)
-            tick_s = 1 / trace.timer_resolution
+            return 1 / trace.timer_resolution
     except BadInput:
         raise
     except Exception as error:  # those of otf2 share no class
-        said.append(error)
-    if said:
-        raise BadInput(_DAMAGED.format(path, said[0]))
-    return tick_s, vars(follower)
+        raise BadInput(f"{path}: truncated, or a file of {path.stem}/ is: {error}") from None
 
 
 def _threads(path: Path, trace, follower: Follower) -> dict:
@@ -156,27 +127,6 @@ def _hand_over(path: Path, trace, threads: dict, follower: Follower) -> None:
                 f"{path}: rank {thread.rank} has {thread.events} of {location.number_of_events}"
                 f" events and has not left {len(thread.stack)} regions"
             )
-
-
-@contextlib.contextmanager
-def _complaints(said: list[str]) -> Iterator[None]:
-    """Adds what otf2 prints on standard error, which is all that it says of some files.
-
-    Its C library writes to the descriptor, its Python callbacks write tracebacks to `sys.stderr`.
-    """
-    sys.stderr.flush()
-    kept = os.dup(2)
-    with tempfile.TemporaryFile() as file, contextlib.redirect_stderr(io.StringIO()) as traceback:
-        os.dup2(file.fileno(), 2)
-        try:
-            yield
-        finally:
-            os.dup2(kept, 2)
-            os.close(kept)
-            file.seek(0)
-            text = file.read().decode(errors="replace")
-            said += traceback.getvalue().splitlines()[-1:]
-            said += [line.split("error: ", 1)[-1] for line in text.splitlines() if "error: " in line]
 
 
 def cycles(files: list[Path], called: dict[str, str]) -> tuple[dict[int, np.ndarray], str]:

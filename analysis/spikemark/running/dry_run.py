@@ -30,7 +30,7 @@ from spikemark.prediction.memory import of_run as needed
 from spikemark.prediction.workload import Loads, Rates, rates_of
 from spikemark.quantities.words import counted
 from spikemark.records import dry_run, run_files
-from spikemark.records.dry_run import EACH, HOW, RUN, DryRun
+from spikemark.records.dry_run import EACH, RUN, DryRun
 from spikemark.records.phases import COMPUTE, THREADS
 from spikemark.records.record import DRY_RUN
 
@@ -66,13 +66,6 @@ class Plan:
         given = f"{counted(self.side_by_side, 'rank')} with {counted(self.threads, 'thread')} each"
         line = f"oversubscribed: {given} share {counted(self.cores, 'core')}; times are too long"
         return [] if self.bound else [line]
-
-    @property
-    def how(self) -> dict[str, Any]:
-        """What all ranks of a folder have in common, for launch.json there."""
-        return {
-            "of": self.ranks, "threads": self.threads, "ranks_here": self.side_by_side, "rate": self.rate_hz,
-        }  # fmt: skip
 
 
 def plan(
@@ -141,13 +134,11 @@ def carry_out(wanted: Plan, out: Path, told: Told | None = None) -> DryRun:
     program, out = places.program("miniapp"), Path(out).absolute()
     replaceable(out, (*dry_run.FILES, LOCK), RUN, "the same dry run")
     new = not out.exists()
-    out.mkdir(parents=True, exist_ok=True)
+    _check(out, wanted)
+    copies = {PLACEMENT: out / run_files.PLACEMENT}
+    description = stored(wanted.description, lambda field, file: copies.get(field), out)
+    write_json(out / RUN, description)
     with locked(out):
-        _check(out, wanted)
-        copies = {PLACEMENT: out / run_files.PLACEMENT}
-        description = stored(wanted.description, lambda field, file: copies.get(field), out)
-        write_json(out / HOW, wanted.how)
-        write_json(out / RUN, description)
         for left in (out / EACH).glob("*.partial-*"):  # of a mini-app that was killed
             discard(left)
         missing = [rank for rank in wanted.why if not run_files.whole(out / EACH / str(rank))]
@@ -168,14 +159,22 @@ def carry_out(wanted: Plan, out: Path, told: Told | None = None) -> DryRun:
 
 def _check(out: Path, wanted: Plan) -> None:
     """Raises BadInput if a folder holds another dry run."""
-    if not (out / RUN).is_file():
-        return
-    if with_content(located(read_json(out / RUN), out)) != with_content(wanted.description):
+    run, about = out / RUN, out / dry_run.ABOUT
+    if run.is_file() and with_content(located(read_json(run), out)) != with_content(wanted.description):
         raise BadInput(f"--out {out}: holds a dry run of another description; expected a new folder")
-    held = read_json(out / HOW)
-    for name, value in wanted.how.items():
+    asked = {"of": wanted.ranks, "threads": wanted.threads, "rate": wanted.rate_hz}
+    for path in (path for path in (out / EACH).glob("*") if run_files.whole(path)):
+        record = dry_run.load_rank(path).record
+        held = {"of": record.dry_run.of, "threads": record.threads, "rate": record.dry_run.rate_hz}
+        _same(path, held, asked)
+    if about.is_file():
+        _same(about, read_json(about), {"ranks_here": wanted.side_by_side})
+
+
+def _same(path: Path, held: dict[str, Any], asked: dict[str, Any]) -> None:
+    for name, value in asked.items():
         if held.get(name) != value:
-            raise BadInput(f"--out {out}: {name}={held.get(name)}; expected {value}, or a new folder")
+            raise BadInput(f"{path}: {name}={held.get(name)}; expected {value}, or a new folder")
 
 
 def command(program: Path, out: Path, wanted: Plan, rank: int, slot: int) -> Launch:
@@ -215,8 +214,9 @@ def _save(out: Path, wanted: Plan, description: dict[str, Any]) -> DryRun:
     if wanted.side_by_side > 1:  # a rank takes threads of its neighbours for those of other programs
         said = [line for line in said if not line.startswith("foreign load")]
     about = {
-        "format_version": 2, "kind": DRY_RUN, **wanted.how,
-        "ranks": wanted.ranks, "sampled": [{"rank": rank, "why": why} for rank, why in wanted.why.items()],
+        "format_version": 2, "kind": DRY_RUN, "ranks": wanted.ranks, "threads": wanted.threads,
+        "ranks_here": wanted.side_by_side,
+        "sampled": [{"rank": rank, "why": why} for rank, why in wanted.why.items()],
         "seed": wanted.seed, "rates": wanted.rates.source, "description": description,
         "warnings": [*dict.fromkeys([*wanted.warnings, *said])],
     }  # fmt: skip

@@ -20,7 +20,6 @@ THIRD, SURE = 3, 4.0  # meetings with fewest and most spikes: 1 of so many; stan
 BLOCK = 200  # meetings for which offsets hold, since clocks drift
 STEPS, STEP = 30, 0.7
 FITS = 0.02  # of communication, by which a rank may seem to leave before the last one has come
-LONG = 3.0  # times the median of a rank's compute times; a rank that loses its core is away for much longer
 
 
 @dataclass(frozen=True)
@@ -89,15 +88,3 @@ def timeline(compute: np.ndarray, communicate: np.ndarray) -> tuple[np.ndarray, 
         found[block], doubts[block] = last - come.mean(axis=0), max(soonest, 0.0) * moves
         fitting[block] = soonest >= -FITS * talk.mean()
     return found, doubts, fitting
-
-
-def quiet(compute: np.ndarray) -> tuple[int, int]:
-    """First cycle and number of cycles of the longest stretch without a long cycle of any rank.
-
-    `compute` [rank, cycle]; of two equally long stretches, the first. (0, 0) if every cycle has a long one.
-    """
-    long = np.flatnonzero((compute > LONG * np.median(compute, axis=1, keepdims=True)).any(axis=0))
-    first = np.concatenate([[0], long + 1])
-    lengths = np.concatenate([long, [compute.shape[1]]]) - first
-    best = int(lengths.argmax())
-    return (int(first[best]), int(lengths[best])) if lengths[best] > 0 else (0, 0)

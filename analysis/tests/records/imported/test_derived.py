@@ -128,16 +128,3 @@ def test_the_limits_reach_ladders_and_predictions():
         one = predict(run, Setting.of(run, schedule, 10))
         theirs = predict(timed, Setting.of(timed, schedule, 10)).waiting.value
         assert one.waiting.low <= theirs <= one.waiting.high
-
-
-@pytest.mark.parametrize(("long", "expected"), [
-    ([], (0, 100)), ([(0, 30)], (31, 69)), ([(1, 0), (0, 99)], (1, 98)), ([(0, 50), (1, 50)], (0, 50)),
-])  # fmt: skip
-def test_the_quiet_stretch_lies_between_long_cycles_of_any_rank(spikemark, tmp_path, long, expected):
-    compute = np.array([[1.0], [10.0]]) * np.random.default_rng(1).uniform(0.9, 1.1, (2, 100))
-    for rank, cycle in long:
-        compute[rank, cycle] *= 4  # rank 0 does not get as slow as rank 1 always is
-    assert derived.quiet(compute) == expected
-    np.save(tmp_path / "times.npy", compute)
-    _, output, _ = spikemark("import", tmp_path / "times.npy", "--unit", "ms", "--out", tmp_path / "out")
-    assert ("--skip {} --cycles {}".format(*expected) in output) == bool(long)
