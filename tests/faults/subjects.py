@@ -126,7 +126,7 @@ def runs(folder: Path) -> Parts:
 
 
 def dry(folder: Path) -> Parts:
-    each = sorted(path.parent for path in (folder / "out" / dry_run.EACH).glob("*/record.json"))
+    each = sorted(path for path in (folder / "out" / dry_run.EACH).glob("*") if path.name.isdigit())
     found = {f"rank {path.name}": dry_run.load_rank(path).counts["checksum"] for path in each}
     if (folder / "out" / dry_run.ABOUT).exists():
         found["all"] = str(dry_run.load(folder / "out").timed.tolist())

@@ -14,10 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 from spikemark.network.description import Description, read
 
 from .judged import warnings
-from .phases import HOLD_THREADS, THREADS, with_threads
 
-FORMAT_VERSIONS = (1, 2, 3)
-READABLE = "1, 2 and 3"
+FORMAT_VERSIONS = 2, 3
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(ge=0)]
@@ -29,7 +27,7 @@ SCALARS: dict[str, Any] = {
     "span": Annotated[list[Seconds], Field(min_length=2, max_length=2)],
     "date": Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")],
     "checksum": Annotated[str, Field(pattern="^[0-9a-f]{16}$")],
-    "chosen_by": Literal["miniapp", "spikemark", "environment"], "version": Literal[1, 2, 3],
+    "chosen_by": Literal["miniapp", "spikemark", "environment"], "version": Literal[2, 3],
     "complete": Literal["complete"], "measured": Literal["measured", "simulated"], "power": Literal["J", "W"],
     "known": Literal["ok", "unavailable", "denied", "simulated", "modelled"],
     "exact": Literal["exact", "drawn"], "none": None, "balance": Annotated[float, Field(ge=1)],
@@ -89,15 +87,6 @@ class Kept(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
 
 
-def _null_has_reason(*names: str):
-    def check(self):
-        if any(getattr(self, name) is None for name in names) and not self.reason:
-            raise ValueError("a value of null needs a reason")
-        return self
-
-    return model_validator(mode="after")(check)
-
-
 def _judged(content: dict[str, Any]) -> list[str]:
     """The warnings of a record; none where its fields are not those of a record, which is refused later."""
     try:
@@ -114,21 +103,15 @@ class _OfProcesses(Fields):
     def _as_now(cls, content: Any) -> Any:
         if isinstance(content, dict) and content.get("format_version") == 3:
             content = content | {"warnings": _judged(content)}
-        return with_threads(content)
+        return content
 
     @model_validator(mode="after")
     def _all_timed(self):
-        untold = {THREADS} if self.format_version == 1 else set()
-        if len(set(self.phases)) != len(self.phases) or {*self.phases} | untold != {*self.timing.phases}:
+        if sorted(self.phases) != sorted(self.timing.phases):
             raise ValueError(
                 f"phases {self.phases} are not those of timing.phases {list(self.timing.phases)}"
             )
         return self
-
-    @property
-    def mixed(self) -> tuple[str, ...]:
-        """The parts of a cycle that hold the waiting of threads, which is a part of its own in format 2."""
-        return HOLD_THREADS if self.format_version == 1 and self.threads > 1 else ()
 
 
 class _Record(Fields):
@@ -149,20 +132,9 @@ class _Record(Fields):
             found = self.description.get(name)
             if not isinstance(found, kind):
                 raise ValueError(f"description.{name}={found!r} is missing or of the wrong type")
-        expected = self.timing.simulate_s / self.timing.model_s
-        if abs(self.timing.real_time_factor - expected) > 1e-3 * expected:
-            raise ValueError(
-                f"timing.real_time_factor={self.timing.real_time_factor}:"
-                f" simulate_s / model_s is {expected:.6g}"
-            )
         return self
 
 
-#: What a part has besides its fields.
-MORE: dict[str, Any] = {
-    "PhaseTime": {"_null_has_reason": _null_has_reason("mean_s", "max_s")},
-    "Energy": {"_null_has_reason": _null_has_reason("gross_j", "idle_power_w", "net_j")},
-}
 BASES: dict[str, tuple] = {"OfProcesses": (_OfProcesses,), "Record": (_Record,)}
 
 
@@ -189,7 +161,7 @@ def _parts() -> dict[str, Any]:
             kind, older, value = kind.partition("=")
             of[field] = (_type(kind, known), (ast.literal_eval(value) if value else None) if older else ...)
         bases = (*BASES.get(name, ()), *((known[base],) if base else ())) or (Fields,)
-        known[name] = create_model(name, __base__=bases, __validators__=MORE.get(name), **of)
+        known[name] = create_model(name, __base__=bases, **of)
     return known
 
 

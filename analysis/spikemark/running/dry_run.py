@@ -163,7 +163,7 @@ def _check(out: Path, wanted: Plan) -> None:
     if run.is_file() and with_content(located(read_json(run), out)) != with_content(wanted.description):
         raise BadInput(f"--out {out}: holds a dry run of another description; expected a new folder")
     asked = {"of": wanted.ranks, "threads": wanted.threads, "rate": wanted.rate_hz}
-    for path in (path for path in (out / EACH).glob("*") if run_files.whole(path)):
+    for path in (path for path in (out / EACH).glob("*") if path.name.isdigit() and run_files.whole(path)):
         record = dry_run.load_rank(path).record
         held = {"of": record.dry_run.of, "threads": record.threads, "rate": record.dry_run.rate_hz}
         _same(path, held, asked)

@@ -292,7 +292,7 @@ def test_a_sweep_on_parts_and_its_page(parts, tmp_path):
     by_run = machine_parts.table(sweep).rows
     expected = [(part, ranks) for run in sweep.planned for part, ranks in run.machine.on.items()]
     assert [(row["part"], row["ranks"]) for row in by_run] == expected
-    assert all(row["computing_s"] > 0 and row["power_w"] and row["energy_per_event_uj"] for row in by_run)
+    assert all(row["computing_s"] > 0 for row in by_run)
     fast, slow = by_run[:2]
     assert slow["computing_s"] > fast["computing_s"] and slow["waiting_s"] < fast["waiting_s"]
     words = export.described(sweep)["machine.on"]

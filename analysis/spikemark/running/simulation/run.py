@@ -8,22 +8,16 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from spikemark import machines
 from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import replace_folder, replaceable, write_json
 from spikemark.machines.parts import Machine, digest
-from spikemark.machines.profile import Profile, UnknownValue
-from spikemark.machines.values import Values
+from spikemark.machines.profile import Profile
 from spikemark.models import mpi_rules
 from spikemark.network import lanes
 from spikemark.network.description import read, read_time
-from spikemark.prediction import performance
-from spikemark.prediction.layout import Layout
 from spikemark.records import run_files
-from spikemark.records.record import Run, load
 
 from . import smpirun, times
 from .platform import Networks, build_parts, routed
@@ -89,7 +83,7 @@ def simulate(
         *chosen,
         collectives,
         *mpi_rules.differences(used, values, routed(filled, layout)),
-        *times.assumed(values, "interconnect", "power"),
+        *times.assumed(values, "interconnect"),
         *networks.assumptions,
         *source.assumptions,
     ]
@@ -116,7 +110,6 @@ def simulate(
             "threads": layout.shares[0].node.threads,
             **({"parts": nodes} if nodes else {}),
             "interconnect": networks.content,
-            "energy": modelled_energy(filled, layout, load(record)),
             "facts": built.facts,
             "platform": built.xml,
             "flags": built.flags,
@@ -163,37 +156,3 @@ def exchanges(description: dict[str, Any], ranks: int) -> tuple[dict[str, Any], 
     ]
     found = {**description, "exchange": {**given, **dict.fromkeys(late, QUICK)}}
     return found, exchanges(found, ranks)[1], lines
-
-
-def modelled_energy(machine: Profile | Machine, layout: Layout, run: Run) -> dict[str, Any]:
-    """W, J and µJ per synaptic event of the measured part of a run, of all nodes and of each named part.
-
-    Cores wait busily, so power does not depend on what a rank does (prediction/performance.py). Events from
-    outside count, too; a part counts those of its own ranks. What is unknown is None, with the reason.
-    """
-    inputs, seconds = Values(machine), run.record.timing.simulate_s
-    events = run.ranks[["synaptic_events", "external_events"]].to_numpy(dtype=float).sum(axis=1)
-
-    def figures(power_w: float | None, own: np.ndarray, reason: str | None) -> dict[str, Any]:
-        joules, number = None if power_w is None else power_w * seconds, float(own.sum())
-        known = joules is not None and number > 0  # false for events that were not counted, too
-        return {
-            "power_w": power_w,
-            "energy_j": joules,
-            "energy_per_event_uj": 1e6 * joules / number if known else None,
-            "reason": None if known else reason or "there are no synaptic events",
-        }
-
-    parts: dict[str | None, dict[str, Any]] = {}
-    for share in layout.shares:
-        power_w = reason = None
-        try:
-            power_w = performance.share_w(inputs, layout, share)
-        except UnknownValue as unknown:
-            reason = str(unknown)
-        parts[share.part] = figures(power_w, events[share.slice], reason)
-    if None in parts:
-        return {"kind": "modelled", **parts[None]}
-    lacking = next((one["reason"] for one in parts.values() if one["power_w"] is None), None)
-    power_w = None if lacking else sum(one["power_w"] for one in parts.values())
-    return {"kind": "modelled", **figures(power_w, events, lacking), "parts": parts}

@@ -213,11 +213,7 @@ def _measured(found: Any) -> np.ndarray:
         times = found.times()
     else:
         found.compute()  # checks them
-        mixed = found.record.mixed  # then update holds the waiting of threads
-        parts = [found.phase(name) for name in COMPUTE if not (mixed and name == THREADS)]
-        times = np.stack(parts, axis=-1)
-        if mixed:
-            return times
+        times = np.stack([found.phase(name) for name in COMPUTE], axis=-1)
     own = times[:, :, [COMPUTE.index(name) for name in PHASES]].astype(np.float32)
     own[:, :, PHASES.index("update")] += times[:, :, COMPUTE.index(THREADS)]
     return own
