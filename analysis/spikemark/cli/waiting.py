@@ -96,7 +96,7 @@ def import_cycles(
         $ spikemark waiting mine
 
     The columns are compute (or cycle_time, from which communicate is subtracted), communicate (all
-    communication, waiting included), wait (the waiting within communicate) and spikes. A missing wait is
+    communication, waiting included) and wait (the waiting within communicate). A missing wait is
     derived from the others. One file may hold all ranks, as arrays [rank, cycle] in .npy (compute) or
     .npz, or with a column `rank`. NumPy writes such a file from two arrays [rank, cycle] with
     numpy.savez("times.npz", compute=compute, communicate=communicate).

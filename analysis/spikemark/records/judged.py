@@ -27,9 +27,6 @@ def warnings(record: dict[str, Any]) -> list[str]:
             )
         if dry["routes"] != "exact":
             found.append("dry run: where the spikes of this rank go was drawn, with the right probabilities")
-    where = (record.get("placement") or {}).get("name")
-    if record["description"].get("schedule") == "placement_only" and where == "round_robin":
-        found.append("schedule placement_only with placement round_robin does what conventional does")
     for lane in record["lanes"]:
         if lane["blocks"]:
             found.append(f"lane {lane['name']}: exchange {lane['exchange']} blocks, so nothing overlaps")

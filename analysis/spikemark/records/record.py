@@ -157,7 +157,8 @@ class Run:
         So long computes the slowest thread of a rank. Waits that the description injects count, too. Raises
         BadInput for a run without cycles.npy or with a time that is not a number or is negative.
         """
-        total = sum(self.phase(name).astype(np.float64) for name in COMPUTE_PHASES)
+        present = [name for name in COMPUTE_PHASES if name in self.record.phases]
+        total = sum(self.phase(name).astype(np.float64) for name in present)
         if not np.all(total >= 0):  # also false for NaN
             rank, cycle = np.argwhere(~(total >= 0))[0]
             raise BadInput(

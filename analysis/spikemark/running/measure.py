@@ -58,10 +58,6 @@ class Due:
     entries: list[dict[str, Any]]
 
 
-class NotWhole(BadInput):
-    """A plan that lacks what a run needs; reading all of it (Results.read_plan) names the field."""
-
-
 def find(results: Folder, run: str) -> Due:
     """Run id `run` of the plan. Raises BadInput if there is no such run, or no plan that can be read."""
     plan = read_json(results.plan, "a sweep writes it")
@@ -75,7 +71,7 @@ def find(results: Folder, run: str) -> Due:
         layout = Layout(**{name: entry.get(name) for name in LAYOUT})
         return Due(run, entry["label"], layout, bool(entry.get("machine")), limit_s, entry, entries)
     except (LookupError, TypeError, AttributeError) as wrong:
-        raise NotWhole(f"{results.plan}: {wrong}; expected a whole plan, as a sweep writes it") from None
+        raise BadInput(f"{results.plan}: {wrong}; expected a whole plan, as a sweep writes it") from None
 
 
 def claim(results: Folder, run: str, simulated: bool) -> Due:

@@ -28,16 +28,15 @@ from spikemark.core.errors import BadInput, shown
 from spikemark.core.npy import read_npy, read_npz
 from spikemark.records import otf2_trace
 
-COMPUTE, COMMUNICATE, WAIT, SPIKES = "compute", "communicate", "wait", "spikes"
-COLUMNS = (COMPUTE, COMMUNICATE, WAIT, SPIKES)
+COMPUTE, COMMUNICATE, WAIT = COLUMNS = "compute", "communicate", "wait"
 WHOLE, RANK, CYCLE = "cycle_time", "rank", "cycle"
 NAMES = (*COLUMNS, WHOLE, RANK, CYCLE)
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 FORMATS = (".npy", ".npz", ".csv", ".parquet")
-LOGGED = {WHOLE: "time_update", COMMUNICATE: "time_communicate_spike_data", SPIKES: "local_spike_counter"}
+LOGGED = {WHOLE: "time_update", COMMUNICATE: "time_communicate_spike_data"}
 PREFIX, BESIDE = "cycle_time_log_", "logfile_"
-GLOBAL, LOCAL = "communicate_global", "communicate_local"
-SIX = (WHOLE, COMMUNICATE, GLOBAL, LOCAL, WAIT, SPIKES)
+GLOBAL = "communicate_global"
+SIX = (WHOLE, COMMUNICATE, GLOBAL, "communicate_local", WAIT, "spikes")
 SMALLEST, LARGEST = 1e-9, 1e15  # of numbers that a program states
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf")
@@ -48,7 +47,7 @@ Columns = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Found:
-    """Columns [rank, cycle]: times in s, spikes as counts. All ranks meet in every `meets_every`-th cycle.
+    """Columns [rank, cycle] in s. All ranks meet in every `meets_every`-th cycle.
 
     `remarks` say what was left out or is odd.
     """
@@ -247,7 +246,7 @@ def _read_tables(files: list[Path], unit: str, called: dict[str, str]) -> Found:
     else:
         columns = {name: np.atleast_2d(values) for name, values in first.items() if name != CYCLE}
     made = computing(columns, files[0])
-    return Found({name: x * (1 if name == SPIKES else UNITS[unit]) for name, x in made.items()}, remarks)
+    return Found({name: UNITS[unit] * times for name, times in made.items()}, remarks)
 
 
 def _is_nest(path: Path) -> bool:

@@ -26,7 +26,7 @@ from spikemark.records.dry_run import DryRun
 from spikemark.records.run_files import CYCLES
 
 from . import derived
-from .formats import COMMUNICATE, COMPUTE, LARGEST, SPIKES, WAIT, Found
+from .formats import COMMUNICATE, COMPUTE, LARGEST, WAIT, Found
 from .sums import KIND, Sums, refuse
 
 ABOUT, PAGE = "imported.json", "report.html"  # the page is written by `spikemark report`
@@ -61,7 +61,7 @@ class About(BaseModel):
     unit: str = "s"
     ranks: Annotated[int, Field(ge=1)]
     cycles: Annotated[int, Field(ge=1)]
-    columns: Annotated[list[Literal[COMPUTE, COMMUNICATE, WAIT, SPIKES]], AfterValidator(_with_compute)]
+    columns: Annotated[list[Literal[COMPUTE, COMMUNICATE, WAIT]], AfterValidator(_with_compute)]
     skipped: Annotated[int, Field(ge=0)] = 0
     cycle_ms: Annotated[float, Field(gt=0)] | None = None
     remarks: list[str]
@@ -92,7 +92,7 @@ class CycleTimes:
 
     @cached_property
     def _derived(self) -> derived.Derived:
-        met = (self.column(name, self.about.meets_every) for name in (COMPUTE, COMMUNICATE, SPIKES))
+        met = (self.column(name, self.about.meets_every) for name in (COMPUTE, COMMUNICATE))
         return derived.waiting(*met)
 
     @cached_property
@@ -136,9 +136,9 @@ def check_possible(name: str, times: np.ndarray, where: str = "") -> None:
     for rank, row in enumerate(times):
         wrong = ~((row >= 0) & (row <= LARGEST))  # also true for NaN
         if wrong.any():
-            cycle, unit = int(wrong.argmax()), "" if name == SPIKES else " s"
+            cycle = int(wrong.argmax())
             raise BadInput(
-                f"{where}{name}: {row[cycle]:g}{unit} of rank {rank} in cycle {cycle}; expected a number from"
+                f"{where}{name}: {row[cycle]:g} s of rank {rank} in cycle {cycle}; expected a number from"
                 f" 0 to {LARGEST:g}"
             )
 
@@ -168,7 +168,7 @@ def examine(found: Found) -> list[str]:
 
 def _fit(found: Found) -> bool:
     """False where ranks would leave meetings before the last one has come."""
-    met = {name: lump(x, found.meets_every) for name, x in found.columns.items() if name != SPIKES}
+    met = {name: lump(x, found.meets_every) for name, x in found.columns.items()}
     compute, communicate = met.pop(COMPUTE), met.get(COMMUNICATE)
     implied = float((compute.max(axis=0) - compute.mean(axis=0)).mean())
     if any(implied > BEYOND * float(times.mean()) for times in met.values()):

@@ -23,7 +23,6 @@ from . import smpirun, times
 from .platform import Networks, build_parts, routed
 
 MOST_RANKS, MOST_SEED = 4096, 2**63 - 1  # all ranks are in one process; numpy takes no larger seed
-MOST_TIMES = 200_000_000  # compute times, one for every rank and cycle, of three phases of four bytes
 #: For a lane with a lag whose exchange is not named. The mini-app's own choice, ialltoallv, polls for
 #: messages, and each poll costs SimGrid time: 64 ranks x 500 cycles took ten minutes instead of one.
 QUICK = "direct"
@@ -45,6 +44,7 @@ def simulate(
     cv: float | None = None,
     hz: float | dict[str, float] | None = None,
     progress: Callable[[str], AbstractContextManager[smpirun.Advance | None]] | None = None,
+    limit_s: float = smpirun.LIMIT_S,
 ) -> Path:
     """Simulate a run on `ranks` ranks of a machine; its record and simulation.json are in `out` afterwards.
 
@@ -72,8 +72,6 @@ def simulate(
     filled = machines.filled(machine)
     layout = times.layout_of(filled, ranks, compute, ranks_per_node, threads, on)
     cycles = times.cycles_of(description)
-    if ranks * cycles > MOST_TIMES:
-        raise BadInput(f"{ranks} ranks x {cycles} cycles; expected up to {MOST_TIMES} compute times in all")
     networks, values = Networks.of(filled, layout), times.values_of(filled, layout)
     description, used, chosen = exchanges(description, ranks)  # refuses what no host can run
     model = {"correlation": correlation, "cv": cv, "hz": hz}
@@ -98,7 +96,7 @@ def simulate(
     )
     with beside as folder, shown or contextlib.nullcontext() as advance:
         began = time.monotonic()
-        record = smpirun.run(Path(folder), description, built, source.times, advance)
+        record = smpirun.run(Path(folder), description, built, source.times, advance, limit_s)
         cost = time.monotonic() - began
         about = {
             "format_version": 1,

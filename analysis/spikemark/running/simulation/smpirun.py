@@ -51,6 +51,7 @@ def run(
     built: Platform,
     times: np.ndarray,
     advance: Advance | None = None,
+    limit_s: float = LIMIT_S,
 ) -> Path:
     """Run the mini-app in the workspace `folder` and return the folder of its record.
 
@@ -62,7 +63,7 @@ def run(
     np.save(folder / "compute.npy", times)
     arguments = ["run.json", "--out", "record", "--progress", PROGRESS, "--compute-times", "compute.npy"]
     with _followed(folder / PROGRESS, advance):
-        status, output, errors = watch(launch(folder, built, "miniapp_smpi", arguments), LIMIT_S)
+        status, output, errors = watch(launch(folder, built, "miniapp_smpi", arguments), limit_s)
     record = folder / "record"
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         if json.loads((record / run_files.RECORD).read_text())["status"] == "complete":

@@ -16,7 +16,7 @@ from spikemark.records.imported.times import examine
 
 COMPUTE = compute_times(4, 200, mean_s=1e-3, cv=0.1, ar1=0.5, rank_sd=0.03, seed=2)
 OPTIONS = {"table": {"unit": "s"}, "otf2": {"called": {"communicate": "MPI_Alltoall", "wait": "MPI_Barrier"}}}
-SPIKED, TIMED = {"nest", "structure-aware"}, {"structure-aware", "otf2"}
+TIMED = {"structure-aware", "otf2"}
 OF_CYCLES = [name for name in READERS if name not in ("nest-sums", "bennch")]
 NEST = Path(__file__).parents[2] / "data" / "nest-3.10"
 
@@ -36,9 +36,8 @@ def test_what_a_program_wrote_is_recognised_and_read(tmp_path, name):
     communicate = foreign_logs.exchanged(COMPUTE)
     np.testing.assert_allclose(found.columns["compute"], COMPUTE, rtol=1e-4)
     np.testing.assert_allclose(found.columns["communicate"], communicate, rtol=0.05, atol=2e-6)
-    assert ("spikes" in found.columns, "wait" in found.columns) == (name in SPIKED, name in TIMED)
-    if name in SPIKED:
-        assert found.columns["spikes"][0, 8] == 1 and found.cycle_ms == foreign_logs.CYCLE_MS
+    assert ("wait" in found.columns) == (name in TIMED)
+    assert found.cycle_ms == (foreign_logs.CYCLE_MS if name in ("nest", "structure-aware") else None)
     if name in TIMED:
         np.testing.assert_allclose(found.columns["wait"], communicate - 5e-5, atol=1e-8)
     assert found.meets_every == 1
@@ -97,8 +96,6 @@ def test_a_log_of_nest_itself_is_read():
     found = read(sorted(NEST.glob("nest-cycles-*.npz")), "nest")
     assert found.columns["compute"].shape == (4, 400) and found.cycle_ms == 0.1
     assert not found.remarks
-    expected = 4000 * 2.5 * 0.04  # neurons, spikes/s, s; phases are uniform
-    assert abs(found.columns["spikes"].sum() - expected) < 3 * np.sqrt(0.9 * expected)
 
 
 @pytest.mark.parametrize("apart", [False, True])
