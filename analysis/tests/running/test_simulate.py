@@ -174,7 +174,7 @@ def test_the_command_says_what_was_simulated_and_assumed(spikemark, files, monke
         ("--set delay_ratio=20", "lane far has windows of 20 cycles"),
         ("--set time.simulate_ms=0", "time.simulate_ms=0"),
         ("--set nothing", "set='nothing'"),
-        ("--set time.simulate_ms=1e8", "200000000 compute times"),
+        ("--set time.simulate_ms=1e8", "GB of memory"),
         ("--set network=[]", "network=[]"),
         ("--ranks 1000000000", "ranks=1000000000"),
         (f"--seed {2**64}", f"seed={2**64}"),

@@ -133,7 +133,6 @@ def test_every_machine_of_parts_is_planned(name):
     ("machine", "changes", "named"),
     [
         ({"compute": "guess"}, {}, "machine.compute='guess'"),
-        ({"compute": "execute"}, {}, "machine.compute='execute'"),
         ({"nodes": 3}, {}, "machine.nodes"),
         ({"cv": True}, {}, "machine.cv=True"),
         ({"correlation": 1}, {}, "machine.correlation=1"),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from spikemark import machines
-from spikemark.core import places
+from spikemark.core import memory, places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import replace_folder, replaceable, write_json
 from spikemark.machines.parts import Machine, digest
@@ -72,6 +72,7 @@ def simulate(
     filled = machines.filled(machine)
     layout = times.layout_of(filled, ranks, compute, ranks_per_node, threads, on)
     cycles = times.cycles_of(description)
+    memory.check(12.0 * ranks * cycles, f"{ranks} ranks x {cycles} cycles:")
     networks, values = Networks.of(filled, layout), times.values_of(filled, layout)
     description, used, chosen = exchanges(description, ranks)  # refuses what no host can run
     model = {"correlation": correlation, "cv": cv, "hz": hz}
