@@ -110,6 +110,8 @@ class Experiment(BaseModel):
         first, *parts = field.split(".")
         if first not in known:
             raise _unknown(field, f"{', '.join(known)}, with '.' for parts")
+        if "" in parts:
+            raise _unknown(field, "names with '.' between")
         if first in PLACES and parts:
             raise _unknown(field, f"{first!r}, which has no parts")
         if first == "machine" and (len(parts) != 1 or parts[0] not in SimulatedOn.model_fields):
