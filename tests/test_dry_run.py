@@ -54,7 +54,8 @@ def test_all_ranks_alone_fire_and_receive_what_they_do_together(
     folder, content = dry(run, ranks, ranks, "--ranks-here", n, "--threads", threads)
     together = program.record_of(tmp_path / "real", description=run, ranks=ranks, threads=threads)
     assert content["spikes"] == "exact" and content["waiting_us"] is None
-    own, there = (pd.read_csv(path / "ranks.csv", dtype=str) for path in (folder, tmp_path / "real"))
+    tables = [pd.read_csv(folder / "ranks" / str(r) / "ranks.csv", dtype=str) for r in range(ranks)]
+    own, there = pd.concat(tables, ignore_index=True), pd.read_csv(tmp_path / "real/ranks.csv", dtype=str)
     assert own[SAME].equals(there[SAME])
     total = sum(int(checksum, 16) for checksum in own["checksum"]) % 2**64
     assert f"{total:016x}" == together["checksum"]
@@ -81,6 +82,6 @@ def test_neurons_without_known_spikes_need_a_rate(dry):
         population["neuron"] = {"model": "lif_delta"}
     folder, content = dry(run, 4, 2, "--threads", 1, "--rate", 7.5)
     assert content["spikes"] == "drawn" and "7.5 Hz" in content["rates"]
-    assert dry_run.load(folder).about.rate_hz == 7.5
+    assert dry_run.load(folder).alone.rate_hz == 7.5
     with pytest.raises(Exception, match="one rank that ran alone"):
         record.load(folder / dry_run.EACH / "0")

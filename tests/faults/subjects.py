@@ -126,8 +126,8 @@ def runs(folder: Path) -> Parts:
 
 
 def dry(folder: Path) -> Parts:
-    each = sorted((folder / "out" / dry_run.EACH).glob("*"))
-    found = {f"rank {path.name}": dry_run.load_rank(path).row["checksum"] for path in each}
+    each = sorted(path for path in (folder / "out" / dry_run.EACH).glob("*") if path.name.isdigit())
+    found = {f"rank {path.name}": dry_run.load_rank(path).counts["checksum"] for path in each}
     if (folder / "out" / dry_run.ABOUT).exists():
         found["all"] = str(dry_run.load(folder / "out").timed.tolist())
     return found

@@ -332,7 +332,7 @@ READERS: dict[str, Reader] = {
     "energy": Reader(own_energy, "*", lambda f: command("energy", f)),
     "power": Reader(lambda f: power(f / "power.csv"), "*", lambda f: traces(meter.read(f / "power.csv")[0])),
     "kept power": Reader(kept_power, "power/*", measured),
-    "dry rank": Reader(dry_rank, "*", lambda f: [(one := dry_run.load_rank(f)).record, one.row, one.span]),
+    "dry rank": Reader(dry_rank, "*", lambda f: [(one := dry_run.load_rank(f)).record, one.counts]),
     "dry run": Reader(
         lambda f: patched(lambda patch: dry_folder.write(patch, f / "dry")), "dry/*",
         lambda f: [(one := dry_run.load(f / "dry")).about, one.ranks],

@@ -38,7 +38,7 @@ if EXPERIMENT.machine is None:
 
 else:
 
-    # Modelled times do not change where several runs are simulated at once; executed ones do.
+    # Modelled times do not change where several runs are simulated at once.
     rule simulate:
         input:
             ancient(HERE / "plan.json"),
@@ -49,6 +49,6 @@ else:
         priority: lambda wildcards: PRIORITY[wildcards.id]
         conda:
             "../../environment.yml"
-        threads: 1 if EXPERIMENT.machine.compute == "model" else workflow.cores
+        threads: 1
         shell:
             'exec "$PYTHON" -m spikemark run "$(dirname {input:q})" {wildcards.id:q} 2> {log:q}'

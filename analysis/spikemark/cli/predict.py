@@ -65,7 +65,7 @@ def predict(
         if not dry_run.is_dry_run(compute_from):
             raise BadInput.of("compute_from", str(compute_from), "a folder that `spikemark dryrun` wrote")
         timed = dry_run.load(compute_from)
-        asked = asked or question.of_description(timed.title, timed.about.description, timed.about.rate_hz)
+        asked = asked or question.of_description(timed.title, timed.about.description, timed.alone.rate_hz)
     asked = needed(asked)
     if simulator not in search.MINI_APP:
         if ranks is not None:

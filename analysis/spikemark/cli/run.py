@@ -19,8 +19,8 @@ from spikemark.launch.process import interruptible
 from spikemark.records.folder import Folder
 from spikemark.records.run_files import whole
 from spikemark.running import durations
-from spikemark.running.durations import Durations, Said, minutes, near
-from spikemark.running.measure import Due, NotWhole, RunFailed, find, measure, real_time_factor
+from spikemark.running.durations import Durations, Said, minutes
+from spikemark.running.measure import Due, RunFailed, find, measure, real_time_factor
 
 #: Only one run at a time is measured on a host, whoever starts it.
 LOCK = Path(os.environ.get("SPIKEMARK_LOCK", "/tmp/spikemark-measuring.lock"))
@@ -54,13 +54,7 @@ def carry_out(folder: Path, run: str, launcher: str | None = None, scorep: bool 
     """
     _end_with_parent()
     results = Folder(folder.resolve())
-    try:
-        due = find(results, run)
-    except NotWhole:
-        from spikemark.records.results import Results  # takes a second to import
-
-        Results(results.path).read_plan()
-        raise
+    due = find(results, run)
     if due.simulated:
         from spikemark.records.results import Results
         from spikemark.running.simulate import simulate
@@ -90,7 +84,7 @@ def _end_with_parent() -> None:
 
 def _told(results: Folder, due: Due, work: Callable[[], Path]) -> int:
     left_s = slurm.left_s()
-    expected = Durations(near(due.entries, due.entry), results) if left_s is not None else None
+    expected = Durations(due.entries, results) if left_s is not None else None
     if expected and expected.finished and SLACK * expected.of(due.entry) + MARGIN_S > left_s:
         if batch := os.environ.get(BATCH):
             os.kill(int(batch), signal.SIGTERM)

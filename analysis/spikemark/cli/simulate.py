@@ -54,20 +54,14 @@ def simulate(
 
 
 def _lines(found, about: dict[str, Any]) -> list[str]:
-    """The times per cycle as means over ranks, power and energy, and what the simulation cost."""
-    lines, timing, energy = [about["facts"]], found.timing, about.get("energy")
+    """The times per cycle as means over ranks, and what the simulation cost."""
+    lines, timing = [about["facts"]], found.timing
     if dry := about.get("dry_run"):
         ranks = f"{len(dry['sampled'])} of {dry['of']} ranks"
         lines.append(f"a dry run of {ranks} measured deliver, update and collocate; the rest is simulated")
     means = {name: phase.mean_s for name, phase in timing.phases.items() if phase.mean_s is not None}
     phases = ", ".join(f"{name} {1e6 * mean / timing.cycles:.4g}" for name, mean in means.items())
     lines.append(f"simulated: real-time factor {timing.real_time_factor:.4g}; µs per cycle: {phases}")
-    for part, one in ({"modelled": energy} | energy.get("parts", {}) if energy else {}).items():
-        said, per_event = f"energy unknown ({one['reason']})", one.get("energy_per_event_uj")
-        if one["power_w"] is not None:
-            each = one["reason"] if per_event is None else f"{per_event:.4g} µJ per synaptic event"
-            said = f"{one['power_w']:.4g} W, {one['energy_j']:.4g} J, {each}"
-        lines.append(f"{'' if one is energy else '  '}{part}: {said}")
     return [*lines, f"checksum {found.checksum}; took {about['cost_s']:.3g} s here,"
                     f" {1e6 * about['cost_per_rank_and_cycle_s']:.3g} µs per rank and cycle"]  # fmt: skip
 
@@ -106,10 +100,9 @@ def dryrun(
     failed, words = "dry run failed: {}; the same command continues", f"{len(wanted.why)} of {of} ranks"
     with ending(RunFailed, words=failed), bar_of_cycles(words) as advance:
 
-        def told(done: int, cycles: int, line: str | None) -> None:
-            advance(done, cycles)
-            if line:
-                say(line)
+        def told(done: int, ranks: int, line: str) -> None:
+            advance(done, ranks)
+            say(line)
 
         found = carry_out(wanted, out or Path("out") / f"{description.stem}-of-{of}", told)
     tables = dry_run_show.table(found).turned(dry_run_show.ABREAST)

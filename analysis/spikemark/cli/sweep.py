@@ -61,8 +61,6 @@ def _print(outcome) -> None:
         say(f"{len(outcome.failed)} of {outcome.planned} runs failed, details in {folder}:")
     list_lines([f"failed: {label}: {reason}" for label, reason in outcome.failed.items()])
     list_lines(outcome.complaints)
-    if outcome.edited:
-        say(f"edited since: {outcome.edited}")
     if outcome.headline:
         typer.echo(f"{short(outcome.results.report)}\n{outcome.headline}")
     if outcome.status:
@@ -86,8 +84,7 @@ def run(folder, id_: str, *, launcher: Literal["mpirun", "srun"] | None, scorep:
 def report(experiment: Experiment, *, machine, results) -> None:
     """Write the report of an experiment again, or of imported times.
 
-    Measures nothing: reads all completed runs, and leaves them as they are. If the experiment's file was
-    edited since it was planned, the command warns that the report shows what was planned. For a folder that
+    Measures nothing: reads all completed runs of the plan, and leaves them as they are. For a folder that
     `spikemark import` or `spikemark dryrun` wrote, the page says why ranks wait, how other schedules would
     change the program, and what would help.
 
@@ -99,22 +96,18 @@ def report(experiment: Experiment, *, machine, results) -> None:
     from spikemark.records.results import Results
     from spikemark.report import conclude, times_page
     from spikemark.running import sweeps
-    from spikemark.running.edited import edited
     from spikemark.running.experiments import load
 
-    place, chosen = Path(experiment), None
+    place = Path(experiment)
     if place.is_dir() and not (place / "plan.json").is_file():
         times = (imported.run_or_times if dry_run.is_dry_run(place) else imported.load)(place)
         path, sentence = times_page.write(times)
         list_lines([f"warning: {text}" for text in times.cautions])
         return print_lines([str(short(path)), sentence])
-    if place.is_dir():
-        folder = Results(place.resolve())
-    else:
-        chosen = load(experiment)
-        folder = sweeps.folder(chosen, machine, results)
+    given = place.is_dir()
+    folder = Results(place.resolve()) if given else sweeps.folder(load(experiment), machine, results)
     plan = folder.read_plan()
-    outcome = sweeps.Outcome(folder, len(plan.runs), edited=edited(chosen, plan) if chosen else "")
+    outcome = sweeps.Outcome(folder, len(plan.runs))
     with locked(folder.path):
         conclude(outcome)
     return _print(outcome)

@@ -57,7 +57,7 @@ def waiting(
     if isinstance(known, imported.Sums):
         if schedule or change:
             raise imported.sums.refuse(source[0])
-        return answer(json, lambda: known.content, tables=[known.table], warnings=known.remarks)
+        return answer(json, lambda: known.content, tables=[known.table])
     names, run = [name for name in (change or "").split(",") if name], trace(known)
     made = answered(run, schedule, delay_ratio, names, lag=lag, group_period=group_period, ranks=ranks)
     given = " ".join(shlex.quote(str(path)) for path in source)
@@ -96,7 +96,7 @@ def import_cycles(
         $ spikemark waiting mine
 
     The columns are compute (or cycle_time, from which communicate is subtracted), communicate (all
-    communication, waiting included), wait (the waiting within communicate) and spikes. A missing wait is
+    communication, waiting included) and wait (the waiting within communicate). A missing wait is
     derived from the others. One file may hold all ranks, as arrays [rank, cycle] in .npy (compute) or
     .npz, or with a column `rank`. NumPy writes such a file from two arrays [rank, cycle] with
     numpy.savez("times.npz", compute=compute, communicate=communicate).
@@ -112,7 +112,6 @@ def import_cycles(
     --cycle-ms: Simulated time of a cycle in ms, if the files do not say.
     """
     from spikemark.records import imported
-    from spikemark.records.imported import derived
 
     if cycle_ms is not None and not 0 < cycle_ms < float("inf"):
         raise BadInput.of("cycle_ms", cycle_ms, "a number above 0", code="range")
@@ -121,15 +120,12 @@ def import_cycles(
     if isinstance(found, imported.Sums):
         imported.save_sums(out, found)
         line = f"{len(found.runs)} x sums of a run, without cycles: spikemark waiting {folder}"
-        return answer(json, found.model_dump, [line], warnings=found.remarks)
+        return answer(json, found.model_dump, [line])
     about = {"files": [str(path) for path in files], "unit": unit or "s", "skipped": skip}
     made = imported.save(out, found, about | {"cycle_ms": cycle_ms, "reader": reader})
     lines = [
         f"{made.about.ranks} x {made.about.cycles} (ranks x cycles), {', '.join(made.about.columns)};"
         f" {1e3 * made.compute.mean(dtype='f8'):.4g} ms of computing per cycle: {out}"
     ]
-    first, quiet = derived.quiet(made.compute)
-    if 0 < quiet < made.compute.shape[1]:
-        lines.append(f"Quiet stretch: --skip {skip + first} --cycles {quiet}")
     lines.append(f"spikemark waiting {folder}    spikemark report {folder}")
     return answer(json, made.about.model_dump, lines, warnings=made.cautions)

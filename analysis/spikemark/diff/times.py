@@ -16,11 +16,9 @@ from spikemark.quantities.quantity import student
 from spikemark.records.phases import (
     BARRIER,
     COMPUTE_PHASES,
-    HOLD_THREADS,
     NOT_TIMED,
     OVERLAP,
     PHASES,
-    THREADS,
 )
 from spikemark.records.record import Run
 from spikemark.waiting.bootstrap import means
@@ -36,10 +34,7 @@ SHOWN = {name: WAITING if name in (BARRIER, OVERLAP) else name for name in PHASE
 #: Parts whose time hangs on other ranks and on the network; they vary more from run to run than computing.
 COMMUNICATING = (WAITING, EXCHANGE, *WAITING_PARTS)
 #: What some runs did not time alone, what holds it there, and what both are called together.
-JOINED = {
-    WAITING: ((EXCHANGE,), "exchange, with waiting"),
-    THREADS: (HOLD_THREADS, "deliver and update, with thread_wait"),
-}
+JOINED = {WAITING: ((EXCHANGE,), "exchange, with waiting")}
 FEWEST = 20  # windows that have a standard error
 
 

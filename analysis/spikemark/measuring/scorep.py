@@ -28,7 +28,7 @@ from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number
 from spikemark.records import otf2_trace, record
 from spikemark.records.folder import Folder
-from spikemark.records.phases import HELD, NOT_TIMED
+from spikemark.records.phases import NOT_TIMED
 from spikemark.records.run_files import whole
 from spikemark.running.measure import RunFailed, carry_out, find, log_text, program, run_to_record
 
@@ -271,9 +271,8 @@ def _time(run: record.Run, rank: int, name: str, own: dict[str, Seen]) -> dict[s
     )
     seconds = {f"{what}_s": own[what].seconds[name] if what in own else None for what in ("profile", "trace")}
     known = {"log_s": log_s, **seconds, "visits": visits, "off_s": 0.0, "reason": None}
-    if name in run.record.mixed or np.isnan(log_s):
-        reason = HELD if name in run.record.mixed else NOT_TIMED
-        return known | {"log_s": None, "verdict": "not timed by the run", "reason": reason}
+    if np.isnan(log_s):
+        return known | {"log_s": None, "verdict": "not timed by the run", "reason": NOT_TIMED}
     if not visits and log_s > 0:
         return known | {"verdict": UNSEEN}
     off = max((s - log_s for s in seconds.values() if s is not None), key=abs)

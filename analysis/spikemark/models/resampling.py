@@ -20,13 +20,12 @@ class Donors:
     turn: np.ndarray
 
 
-def donors(timed: np.ndarray, ranks: int, cycles: int, rng: np.random.Generator, pool=None) -> Donors:
+def donors(timed: np.ndarray, ranks: int, cycles: int, rng: np.random.Generator) -> Donors:
     """Donors of all `ranks`: timed ranks keep their own row, unturned; the others draw from all rows alike.
 
-    `timed` [row]: the ranks that were timed. `pool`: rows to draw from instead of all, for a bootstrap.
+    `timed` [row]: the ranks that were timed.
     """
-    rows = np.arange(len(timed)) if pool is None else np.asarray(pool)
-    row = rng.choice(rows, size=ranks)
+    row = rng.choice(np.arange(len(timed)), size=ranks)
     turn = rng.integers(0, cycles, size=ranks)
     row[timed], turn[timed] = np.arange(len(timed)), 0
     return Donors(row, turn)
@@ -66,13 +65,7 @@ def doubt(mean_s: np.ndarray, timed: np.ndarray, work: np.ndarray) -> float | No
     total = (mean_s * _over(work.mean(axis=0), work[timed])).sum(axis=1)  # with the mean work of all ranks
     if rows == 1 < ranks:
         return None
-    if rows == ranks or not total.any():  # a phase that there is none of
+    if rows == ranks or not total.any():
         return 0.0
     error = total.std(ddof=1) / np.sqrt(rows) * np.sqrt(1 - rows / ranks)
     return float(student(rows - 1) * error / total.mean())
-
-
-def doubts(mean_s: np.ndarray, timed: np.ndarray, work: np.ndarray) -> np.ndarray | None:
-    """`doubt` of each phase by itself, [phase], since a small one may differ more than the sum; or None."""
-    found = [doubt(mean_s[:, [i]], timed, work[:, [i]]) for i in range(mean_s.shape[1])]
-    return None if None in found else np.array(found)

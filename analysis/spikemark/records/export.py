@@ -64,14 +64,12 @@ def extra_p(frames: Frames, only: tuple[str, ...] = ()) -> tuple[str, list[str]]
     for row in rows:
         points.setdefault((row["callpath"], row["metric"]), set()).add(tuple(row["params"].values()))
     every = set().union(*points.values())
-    whole = {path: own for (path, _), own in points.items() if path.endswith(ROOT)}
-    if any(own != every for own in whole.values()):
-        said = ", ".join(f"{path.removesuffix(f'->{ROOT}')} at {len(own)}" for path, own in whole.items())
-        raise BadInput(
-            f"Extra-P needs all call paths to be measured at the same points; of {len(every)} points: {said};"
-            " expected --only NAME=VALUE for one of them, or a grid without gaps"
-        )
     partly = {key for key, own in points.items() if own != every}
+    if gaps := [path for path, _ in partly if path.endswith(ROOT)]:
+        raise BadInput(
+            f"Extra-P needs all call paths to be measured at the same points; {gaps[0]} lacks some; expected"
+            " --only NAME=VALUE for one of them, or a grid without gaps"
+        )
     complaints += [f"{path}, {metric}: not measured at every point; left out" for path, metric in partly]
     kept = [json.dumps(row) for row in rows if (row["callpath"], row["metric"]) not in partly]
     return "\n".join([*kept, ""]), complaints

@@ -44,7 +44,7 @@ class SimulatedOn(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     profile: Annotated[str, Field(min_length=1)]
-    compute: Literal["model", "execute"] = "model"
+    compute: Literal["model"] = "model"
     ranks_per_node: Count | None = 1
     threads: Count | None = None
     on: RanksByPart | None = None

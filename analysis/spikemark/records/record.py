@@ -16,8 +16,8 @@ from spikemark.network.placement_field import name_of
 
 from . import run_files
 from .arrays import check_times, map_array, read_table
-from .phases import BARRIER, COMPUTE_PHASES, LATER, OVERLAP, PARTS, THREADS
-from .record_fields import FORMAT_VERSIONS, READABLE, Launched, Record
+from .phases import BARRIER, COMPUTE_PHASES, OVERLAP, PARTS, THREADS
+from .record_fields import FORMAT_VERSIONS, Launched, Record
 
 DRY_RUN = "dry_run"  # kind of the record of one rank that ran alone (dry_run.py)
 WHOLE = f"a finished run holds {run_files.RECORD} and {run_files.RANKS}"
@@ -113,9 +113,8 @@ class Run:
             )
         if name in self.record.phases:
             return self.cycles[:, :, self.record.phases.index(name)]
-        if name == THREADS:
-            untold = np.float32(0 if self.record.threads == 1 else np.nan)
-            return np.broadcast_to(untold, self.cycles.shape[:2])
+        if name == THREADS:  # of format 1
+            return np.broadcast_to(np.float32(0), self.cycles.shape[:2])
         raise BadInput(f"phase={name!r}: {self.path} has {', '.join(self.record.phases)}")
 
     @property
@@ -138,14 +137,10 @@ class Run:
     def spent_s(self, *parts: str) -> float | None:
         """Time in `parts`, keys of PARTS, of the measured part in s, mean over ranks.
 
-        None where a phase of it was not timed, such as waiting without a barrier, or is not known apart from
-        others (Record.mixed).
+        None where a phase of it was not timed, such as waiting without a barrier.
         """
-        mixed = {*self.record.mixed, THREADS} if self.record.mixed else set()
-        if mixed & {*parts} and not mixed <= {*parts}:
-            return None
         phases, found = self.record.timing.phases, []
-        for part in (part for part in parts if not (mixed and part == THREADS)):
+        for part in parts:
             names = self.waiting_phases if part == "waiting" else PARTS[part]
             found += [phases[name].mean_s for name in names if name in phases] or [None]
         return None if None in found else sum(found)
@@ -164,7 +159,7 @@ class Run:
         So long computes the slowest thread of a rank. Waits that the description injects count, too. Raises
         BadInput for a run without cycles.npy or with a time that is not a number or is negative.
         """
-        present = [name for name in COMPUTE_PHASES if name in self.record.phases or name not in LATER]
+        present = [name for name in COMPUTE_PHASES if name in self.record.phases]
         total = sum(self.phase(name).astype(np.float64) for name in present)
         if not np.all(total >= 0):  # also false for NaN
             rank, cycle = np.argwhere(~(total >= 0))[0]
@@ -216,7 +211,7 @@ def read_content(path: Path) -> dict[str, Any]:
         raise BadInput(f"{path / run_files.RECORD}: holds {type(content).__name__}; expected one JSON object")
     version = content.get("format_version")
     if version not in FORMAT_VERSIONS or isinstance(version, bool):
-        raise BadInput(f"{path / run_files.RECORD}: format_version={version!r}; expected {READABLE}")
+        raise BadInput(f"{path / run_files.RECORD}: format_version={version!r}; expected 1, 2 or 3")
     copies = (path / name for name in (run_files.PLACEMENT, run_files.EXCHANGE))
     return content | {"description": copied(content.get("description"), *copies)}
 
@@ -241,12 +236,12 @@ def _beside(path: Path) -> dict[str, Any] | None:
 
 def _read_ranks(path: Path, record: Record) -> pd.DataFrame:
     table = read_table(path, COLUMNS, NEEDED, WHOLE)
-    if "external_events" not in table:  # a record from before the field
-        table["external_events"] = pd.array([pd.NA] * len(table), "Int64")
     if sorted(table["rank"]) != list(range(record.ranks)):
         raise BadInput(
             f"{path}: rank={table['rank'].tolist()}; record.json has ranks 0 to {record.ranks - 1}"
         )
+    if "external_events" not in table:  # of format 1
+        table["external_events"] = pd.array([pd.NA] * len(table), "Int64")
     nodes = record.host.node_names
     if "node" in table and nodes is not None and not table["node"].between(0, len(nodes) - 1).all():
         raise BadInput(f"{path}: node={table['node'].tolist()}; record.json names {len(nodes)} nodes")

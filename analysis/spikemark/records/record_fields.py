@@ -14,10 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 from spikemark.network.description import Description, read
 
 from .judged import warnings
-from .phases import HOLD_THREADS, THREADS, with_threads
+from .phases import THREADS
 
-FORMAT_VERSIONS = (1, 2, 3)
-READABLE = "1, 2 and 3"
+FORMAT_VERSIONS = 1, 2, 3
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(ge=0)]
@@ -33,7 +32,7 @@ SCALARS: dict[str, Any] = {
     "complete": Literal["complete"], "measured": Literal["measured", "simulated"], "power": Literal["J", "W"],
     "known": Literal["ok", "unavailable", "denied", "simulated", "modelled"],
     "exact": Literal["exact", "drawn"], "none": None, "balance": Annotated[float, Field(ge=1)],
-    "dry_run": Literal["dry_run"], "version_1": Literal[1],
+    "dry_run": Literal["dry_run"],
 }  # fmt: skip
 TABLE = """
 Provenance: commit:str? dirty:bool? compiler:str flags:str mpi_library:str version:str started:date
@@ -68,11 +67,9 @@ Record(OfProcesses): kind:measured="measured" checksum:checksum spike_checksum:c
 Alone: rank:count of:positive spikes:exact rate_hz:seconds? routes:exact compute_s:seconds inbox_s:seconds
   prepare_s:seconds words:count routes_s:seconds?=
 DryRecord(OfProcesses): kind:dry_run timing:DryTiming dry_run:Alone
-Sampled: rank:count why:str beside:share?
-About: format_version:version_1 kind:dry_run ranks:positive threads:positive ranks_here:positive
-  cores:positive bound:bool sampled:[Sampled]+ seed:count spikes:exact routes:exact rates:str rate_hz:seconds?
-  cycles:positive phases:[str]+ description:{any} host:{any} provenance:{any} kinds:{str}
-  null:{str} warnings:[str] foreign_load:seconds?=
+Sampled: rank:count why:str
+About: format_version:version kind:dry_run ranks:positive threads:positive ranks_here:positive
+  sampled:[Sampled]+ seed:count rates:str description:{any} warnings:[str]
 Allocation(Kept): cluster:str?= job:str partition:str?= nodes:[str]=[] modules:[str]=[]
 Launched(Kept): launcher:str?= command:[str]=[] environment:{any}={} began_s:real?= wall_s:real?=
   allocation:Allocation?=
@@ -91,15 +88,6 @@ class Kept(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
 
 
-def _null_has_reason(*names: str):
-    def check(self):
-        if any(getattr(self, name) is None for name in names) and not self.reason:
-            raise ValueError("a value of null needs a reason")
-        return self
-
-    return model_validator(mode="after")(check)
-
-
 def _judged(content: dict[str, Any]) -> list[str]:
     """The warnings of a record; none where its fields are not those of a record, which is refused later."""
     try:
@@ -108,29 +96,35 @@ def _judged(content: dict[str, Any]) -> list[str]:
         return []
 
 
+def _with_threads(content: dict[str, Any]) -> Any:
+    """A record of format 1 (of 0.1), in which the waiting of threads is a part of delivery and update."""
+    match content:
+        case {"timing": {"phases": dict(phases)} as timing, "threads": threads, "warnings": list(said)}:
+            held = {"mean_s": 0.0, "max_s": 0.0, "reason": "counted as delivery and update before format 2"}
+            said = [*said, *["format 1: waiting of threads counts as delivery and update"] * (threads != 1)]
+            return content | {"timing": timing | {"phases": phases | {THREADS: held}}, "warnings": said}
+    return content
+
+
 class _OfProcesses(Fields):
     """What the records of a run and of one rank alone share; from version 3 on, warnings are judged here."""
 
     @model_validator(mode="before")
     @classmethod
     def _as_now(cls, content: Any) -> Any:
-        if isinstance(content, dict) and content.get("format_version") == 3:
-            content = content | {"warnings": _judged(content)}
-        return with_threads(content)
+        version = content.get("format_version") if isinstance(content, dict) else None
+        if version == 3:
+            return content | {"warnings": _judged(content)}
+        return _with_threads(content) if version == 1 else content
 
     @model_validator(mode="after")
     def _all_timed(self):
-        untold = {THREADS} if self.format_version == 1 else set()
-        if len(set(self.phases)) != len(self.phases) or {*self.phases} | untold != {*self.timing.phases}:
+        timed = [*self.phases, *[THREADS] * (self.format_version == 1)]
+        if sorted(timed) != sorted(self.timing.phases):
             raise ValueError(
                 f"phases {self.phases} are not those of timing.phases {list(self.timing.phases)}"
             )
         return self
-
-    @property
-    def mixed(self) -> tuple[str, ...]:
-        """The parts of a cycle that hold the waiting of threads, which is a part of its own in format 2."""
-        return HOLD_THREADS if self.format_version == 1 and self.threads > 1 else ()
 
 
 class _Record(Fields):
@@ -151,20 +145,9 @@ class _Record(Fields):
             found = self.description.get(name)
             if not isinstance(found, kind):
                 raise ValueError(f"description.{name}={found!r} is missing or of the wrong type")
-        expected = self.timing.simulate_s / self.timing.model_s
-        if abs(self.timing.real_time_factor - expected) > 1e-3 * expected:
-            raise ValueError(
-                f"timing.real_time_factor={self.timing.real_time_factor}:"
-                f" simulate_s / model_s is {expected:.6g}"
-            )
         return self
 
 
-#: What a part has besides its fields.
-MORE: dict[str, Any] = {
-    "PhaseTime": {"_null_has_reason": _null_has_reason("mean_s", "max_s")},
-    "Energy": {"_null_has_reason": _null_has_reason("gross_j", "idle_power_w", "net_j")},
-}
 BASES: dict[str, tuple] = {"OfProcesses": (_OfProcesses,), "Record": (_Record,)}
 
 
@@ -191,7 +174,7 @@ def _parts() -> dict[str, Any]:
             kind, older, value = kind.partition("=")
             of[field] = (_type(kind, known), (ast.literal_eval(value) if value else None) if older else ...)
         bases = (*BASES.get(name, ()), *((known[base],) if base else ())) or (Fields,)
-        known[name] = create_model(name, __base__=bases, __validators__=MORE.get(name), **of)
+        known[name] = create_model(name, __base__=bases, **of)
     return known
 
 

@@ -1,6 +1,5 @@
 """The results folder of one experiment on one machine: its plan, and the runs that belong to it."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,14 +8,11 @@ from typing import Any
 from spikemark.core.errors import BadInput, shown
 from spikemark.core.fields import checked
 from spikemark.core.reading import read_json
-from spikemark.network.named_files import located, with_content
+from spikemark.network.named_files import located
 
 from .folder import Folder
 from .plan import PLAN_VERSION, Plan, Planned
 from .record import Run, load
-
-DIGITS = 1e-14  # the mini-app writes numbers with 15 digits
-MISSING = object()  # where a field is not found
 
 
 @dataclass(frozen=True)
@@ -66,49 +62,16 @@ def load_planned(results: Results, planned: Planned, verified: bool = False) -> 
     """The record of a planned run; `verified` as in `load`.
 
     Raises BadInput if it cannot be read, or belongs to another run than planned: simulated instead of
-    measured or vice versa, with other ranks or threads, or with a description that lacks or changes a field
-    of the planned one.
+    measured or vice versa, or with other ranks, threads or another seed.
     """
-    description = results.read_description(planned.id)
-    if description.get("delay_ratio") == "auto":  # the record has the number it stood for
-        del description["delay_ratio"]
     kind = "measured" if planned.machine is None else "simulated"
-    wanted = {"kind": kind, "ranks": planned.ranks, "threads": planned.threads}
     try:
         run = load(results.run(planned.id), verified)
-        has = {name: getattr(run.record, name) for name in wanted}
-        has["description"] = with_content(run.record.description)
-        for name, value in {**wanted, "description": with_content(description)}.items():
-            if complaint := difference(value, has[name], name):
-                raise BadInput(f"{run.path}: {complaint}")
+        has = {name: getattr(run.record, name) for name in ("kind", "ranks", "threads")}
+        has["seed"] = run.record.description.get("seed")
+        for name, value in has.items():
+            if value != (wanted := kind if name == "kind" else getattr(planned, name)):
+                raise BadInput(f"{run.path}: {name}={shown(value)}; the plan says {shown(wanted)}")
     except BadInput as error:
         raise BadInput(f"{error}; delete the folder of the run to measure it again") from None
     return run
-
-
-def difference(planned: Any, found: Any, where: str) -> str | None:
-    """The first field of `planned` that `found` lacks or has another value for; None if there is none.
-
-    Further fields do not matter.
-    """
-    if repr(planned) == repr(found):  # most parts of most descriptions
-        return None
-    if found is MISSING:
-        return f"{where} is missing; the plan says {shown(planned)}"
-    if isinstance(planned, dict) and isinstance(found, dict):
-        parts = [(name, part, found.get(name, MISSING)) for name, part in planned.items()]
-    elif isinstance(planned, list) and isinstance(found, list) and len(planned) == len(found):
-        parts = list(zip(range(len(planned)), planned, found, strict=True))
-    elif {type(planned), type(found)} in ({float}, {int, float}) and _close(planned, found):
-        return None
-    else:
-        return f"{where}={shown(found)}; the plan says {shown(planned)}"
-    complaints = (difference(wanted, part, f"{where}.{name}") for name, wanted, part in parts)
-    return next(filter(None, complaints), None)
-
-
-def _close(planned: float, found: float) -> bool:
-    try:
-        return math.isclose(planned, found, rel_tol=DIGITS)
-    except OverflowError:  # an integer beyond all floating-point numbers
-        return False

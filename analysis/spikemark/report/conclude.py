@@ -16,5 +16,5 @@ def conclude(outcome: Outcome) -> None:
     outcome.complaints += collect(frames)
     if frames.runs.empty:
         outcome.complaints.append("no run is complete")
-    found = sweep_page.write(frames, outcome.results.report, outcome.edited)
+    found = sweep_page.write(frames, outcome.results.report)
     outcome.headline = " ".join(filter(None, [found.sentence, found.elsewhere, found.caution]))

@@ -1,8 +1,6 @@
 """What ranks did on each part of a simulated machine of unequal parts: a table with a row for each."""
 
-from typing import Any
-
-from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.quantity import missing
 from spikemark.quantities.table import Cell, Column, Table
 from spikemark.records.frames import Frames
 from spikemark.records.record import Run
@@ -14,9 +12,6 @@ COLUMNS = [
     Column("nodes", "nodes", "given"),
     Column("computing_s", "computing (s per simulated s)", "simulated"),
     Column("waiting_s", "waiting (s per simulated s)", "simulated"),
-    Column("power_w", "power (W)", "modelled"),
-    Column("energy_j", "energy (J per simulated s)", "modelled"),
-    Column("energy_per_event_uj", "energy per own synaptic event (µJ)", "modelled"),
 ]
 TITLE = "By part of the machine: means over the ranks of the part"
 
@@ -39,7 +34,6 @@ def _rows(label: str, run: Run) -> list[dict[str, Cell]]:
             "ranks": own["ranks"],
             "nodes": own["nodes"],
             **_times(run, ranks),
-            **_energy(run, name),
         })  # fmt: skip
     return found
 
@@ -53,14 +47,3 @@ def _times(run: Run, ranks: slice) -> dict[str, Cell]:
     if waiting is None:
         return {"computing_s": computing, "waiting_s": missing("waiting was not timed")}
     return {"computing_s": computing, "waiting_s": float(waiting[ranks].sum(axis=1).mean()) / model_s}
-
-
-def _energy(run: Run, part: str) -> dict[str, Quantity]:
-    """Power and energy of the nodes of a part, as simulation.json has them."""
-    known: dict[str, Any] = (run.simulation or {}).get("energy", {}).get("parts", {}).get(part, {})
-    reason = known.get("reason") or "simulation.json does not say"
-    found = {}
-    for name, over in (("power_w", 1), ("energy_j", run.record.timing.model_s), ("energy_per_event_uj", 1)):
-        value = known.get(name)
-        found[name] = missing(reason) if value is None else Quantity(value / over, kind="modelled")
-    return found

@@ -10,17 +10,14 @@ from .document import Page, html
 from .sections import SECTIONS
 
 
-def write(frames: Frames, out: Path, edited: str = "") -> Answer:
-    """Write the page of a sweep to the file `out`, even if no run is complete; returns what it answers.
-
-    `edited`: how the experiment's file differs by now from what was planned.
-    """
+def write(frames: Frames, out: Path) -> Answer:
+    """Write the page of a sweep to the file `out`, even if no run is complete; returns what it answers."""
     found = answer(frames)
-    write_atomically(Path(out), html(page(found, edited), Path(out).parent))
+    write_atomically(Path(out), html(page(found), Path(out).parent))
     return found
 
 
-def page(found: Answer, edited: str = "") -> Page:
+def page(found: Answer) -> Page:
     """Everything the page shows."""
     frames = found.frames
     return Page(
@@ -30,7 +27,7 @@ def page(found: Answer, edited: str = "") -> Page:
         care=found.caution,
         picture=picture(found),
         table=table(found),
-        notes=[progress(frames), *([f"edited since: {edited}"] if edited else [])],
+        notes=[progress(frames)],
         sections=[section(found) for section in SECTIONS],
         alarm=found.verdict == "broken",
     )

@@ -14,7 +14,6 @@ from spikemark.records.folder import Folder
 START_S = 1.0  # assumed where a run has no guess
 #: What a run in plan.json has of its own beside its setup.
 OWN = {"id", "label", "seed", "repetition", "guess_s"}
-NEAR = 20  # runs before one in the plan that say how fast the machine is
 BEGAN, DONE, FAILED = "began", "done", "failed"
 LINE = re.compile(rf"run (\w+) ({BEGAN}|{DONE}|{FAILED})(?: after ([\d.]+) s)?: (.*)")
 
@@ -83,13 +82,6 @@ class Durations:
     def total(self, entries: Iterable[Entry]) -> float:
         """The time of runs one after another."""
         return sum(self.of(entry) for entry in entries)
-
-
-def near(entries: list[Entry], entry: Entry) -> list[Entry]:
-    """The runs of the same setup, and those just before: enough for the duration of one run."""
-    setup, at = _setup(entry), entries.index(entry)
-    before = entries[max(0, at - NEAR) : at]
-    return [*(one for one in entries if one not in before and _setup(one) == setup), *before]
 
 
 def _median(values: list[float]) -> float:

@@ -58,10 +58,6 @@ class Due:
     entries: list[dict[str, Any]]
 
 
-class NotWhole(BadInput):
-    """A plan that lacks what a run needs; reading all of it (Results.read_plan) names the field."""
-
-
 def find(results: Folder, run: str) -> Due:
     """Run id `run` of the plan. Raises BadInput if there is no such run, or no plan that can be read."""
     plan = read_json(results.plan, "a sweep writes it")
@@ -75,7 +71,7 @@ def find(results: Folder, run: str) -> Due:
         layout = Layout(**{name: entry.get(name) for name in LAYOUT})
         return Due(run, entry["label"], layout, bool(entry.get("machine")), limit_s, entry, entries)
     except (LookupError, TypeError, AttributeError) as wrong:
-        raise NotWhole(f"{results.plan}: {wrong}; expected a whole plan, as a sweep writes it") from None
+        raise BadInput(f"{results.plan}: {wrong}; expected a whole plan, as a sweep writes it") from None
 
 
 def claim(results: Folder, run: str, simulated: bool) -> Due:
@@ -159,13 +155,12 @@ def check_record(directory: Path, layout: Layout, spread: Spread | None = None) 
         if value != (planned := getattr(layout, name)):
             raise RunFailed(f"planned {name}={planned}, the record has {value}{mixed.get(name, '')}")
     if spread is not None and isinstance(host, dict):
-        _check_places(directory / run_files.RANKS, host, layout, spread)
+        _check_places(directory / run_files.RANKS, host, spread)
 
 
-def _check_places(table: Path, host: dict[str, Any], layout: Layout, spread: Spread) -> None:
-    """Raises RunFailed if ranks ran on other nodes than planned, share hardware threads or have too few, as
-    far as the record says where."""
-    nodes, names, binding = (host.get(name) for name in ("nodes", "node_names", "binding"))
+def _check_places(table: Path, host: dict[str, Any], spread: Spread) -> None:
+    """Raises RunFailed if ranks ran on other nodes than planned, as far as the record says where."""
+    nodes, names = host.get("nodes"), host.get("node_names")
     if nodes is not None and nodes != spread.nodes:
         raise RunFailed(f"planned nodes={spread.nodes}, the record has host.nodes={nodes}")
     try:
@@ -174,21 +169,11 @@ def _check_places(table: Path, host: dict[str, Any], layout: Layout, spread: Spr
     except UNREADABLE:
         return
     where: dict[int, str] = {}
-    taken: dict[tuple[str, int], int] = {}
     for rank, node in rows:
         if node != where.setdefault(spread.node(rank), node) or list(where.values()).count(node) > 1:
             found = names[int(node)] if isinstance(names, list) and node.isdigit() else node
             planned = f"distribution={spread.distribution}, ranks_per_node={spread.ranks_per_node}"
             raise RunFailed(f"planned {planned}, the record has rank {rank} on {found}")
-        own = binding[rank] if isinstance(binding, list) and rank < len(binding) else None
-        if layout.binding != "cores" or not isinstance(own, list):
-            continue
-        bound = "planned binding=cores, the record has"
-        if len(own) < layout.threads:
-            raise RunFailed(f"{bound} rank {rank} on only {own}")
-        for cpu in own:
-            if (other := taken.setdefault((node, cpu), rank)) != rank:
-                raise RunFailed(f"{bound} ranks {other} and {rank} on one hardware thread, {cpu} of a node")
 
 
 def real_time_factor(place: Path) -> str:

@@ -1,9 +1,6 @@
 """One run of a plan on a simulated machine; `measure` is the other way to carry out a run."""
 
-import contextlib
 import json
-import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,28 +39,12 @@ def simulate(results: Results, run: str) -> Path:
     def work() -> dict[str, Any]:
         of = json.loads(compute_of.read_text()) if compute_of.is_file() else None
         try:
-            with _limited(due.limit_s):
-                machine = machines.load_any(asked.profile)
-                simulation.run.simulate(description, machine, out=out, compute_of=of, **arguments)
+            machine = machines.load_any(asked.profile)
+            limited = {"out": out, "compute_of": of, "limit_s": due.limit_s}
+            simulation.run.simulate(description, machine, **limited, **arguments)
         except (BadInput, simulation.SimulationFailed, OSError) as error:
             raise RunFailed(" ".join(str(error).split())) from None
         check_record(out, due.layout)
         return {"machine": asked.profile, **arguments}
 
     return carry_out(due, out, results.run(run), results.failure(run), work)
-
-
-@contextlib.contextmanager
-def _limited(limit_s: float) -> Iterator[None]:
-    """Raises TimeoutError inside the block after `limit_s` seconds; works in the main thread only."""
-
-    def over(*_: object) -> None:
-        raise TimeoutError(f"not finished within the time limit of {limit_s:g} s")
-
-    before = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, limit_s)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)

@@ -49,7 +49,7 @@ class Outcome:
     """The outcome of a sweep of `planned` runs.
 
     `failed`: reason by label; `complaints`: what is wrong with the workflow or with the records; `frames`:
-    the records as `conclude` read them; `edited`: how the experiment's file differs from the plan.
+    the records as `conclude` read them.
     """
 
     results: Results
@@ -58,7 +58,6 @@ class Outcome:
     complaints: list[str] = field(default_factory=list)
     frames: Frames | None = None
     headline: str | None = None
-    edited: str = ""
 
     @property
     def status(self) -> int:

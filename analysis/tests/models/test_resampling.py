@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spikemark.models.resampling import donors, doubt, doubts, resampled
+from spikemark.models.resampling import donors, doubt, resampled
 
 TIMED, RANKS, CYCLES = np.array([0, 3, 7]), 8, 50
 ROWS = np.random.default_rng(3).gamma(100, 1e-6, (3, CYCLES, 3)).astype(np.float32)
@@ -49,10 +49,3 @@ def test_the_doubt_of_one_rank_is_unknown_and_that_of_all_is_none():
     assert doubt(means, np.arange(3), ALIKE[:3]) == 0
     assert doubt(means[:1], np.array([0]), ALIKE[:1]) == 0
     assert doubt(means, TIMED, ALIKE) > 0
-
-
-def test_each_phase_has_its_own_doubt_and_one_without_time_has_none():
-    means = np.array([[100.0, 1, 0], [100.0, 3, 0], [100.0, 2, 0]])
-    whole, each = doubt(means, TIMED, ALIKE), doubts(means, TIMED, ALIKE)
-    assert each[0] == 0 < whole < each[1] and each[2] == 0
-    assert doubts(means[:1], TIMED[:1], ALIKE) is None

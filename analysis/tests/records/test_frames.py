@@ -5,17 +5,14 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from planned import run as one_run
-from planned import write_experiment
 from swept import planned, write
-from synthetic import PHASES, job
+from synthetic import PHASES
 
 from spikemark.core.errors import BadInput
-from spikemark.records.collect import beside_others, collect, differing_checksums, out_of_order
+from spikemark.records.collect import collect, differing_checksums
 from spikemark.records.frames import PART, SWEPT, configurations, load_folder
 from spikemark.records.phases import PARTS
 from spikemark.records.ratios import ratio
-from spikemark.records.results import difference, load_planned
 
 
 @pytest.fixture
@@ -108,48 +105,15 @@ def test_record_of_another_run_is_left_out(measured, option, value):
 def test_damaged_runs_are_left_out_with_one_line(measured):
     results, runs = measured
     id = runs[3].id
-    for path, damaged in (
-        (results.description(id), "[]"), (results.description(id), None),
-        (results.run(id) / "record.json", '{"a":' * 100_000), (results.run(id) / "record.json", "\udcff"),
-    ):  # fmt: skip
+    path = results.run(id) / "record.json"
+    for damaged in ('{"a":' * 100_000, "\udcff"):
         whole = path.read_text()
-        path.unlink() if damaged is None else path.write_text(damaged, errors="surrogateescape")
+        path.write_text(damaged, errors="surrogateescape")
         frames = load_folder(results.path)
         assert list(frames.unreadable) == [id], damaged
         assert str(path) in frames.unreadable[id] and "\n" not in frames.unreadable[id], damaged
         path.write_text(whole)
     assert load_folder(results.path).unreadable == {}
-
-
-DIFFERENCES = [
-    (1, 1.0, None),
-    (0.1, 0.1000000000000001, None),
-    (1.23456789012345678, 1.23456789012346, None),  # 15 digits, as the mini-app writes it
-    (0.1, 0.10000001, "x=0.10000001"),
-    (2**53, 2**53 + 1, f"x={2**53 + 1}"),
-    (10**400, 1.0, "x=1.0"),
-    (1, True, "x=True"),
-    ("1", 1, "x=1"),
-    ({"a": 1}, {"a": 1, "b": 2}, None),
-    ({"a": {"b": 1}}, {"a": {}}, "x.a.b"),
-    ([1, {"a": 2}], [1, {"a": 3}], "x.1.a=3"),
-    ([1], [1, 2], "x=[1, 2]"),
-    ({}, [], "x=[]"),
-]
-
-
-@pytest.mark.parametrize(("planned", "found", "complaint"), DIFFERENCES)
-def test_difference(planned, found, complaint):
-    said = difference(planned, found, "x")
-    assert (said or "").startswith(complaint) if complaint else said is None
-
-
-def test_auto_stands_for_any_delay_ratio(measured):
-    results, runs = measured
-    one = results.read_plan().run(runs[0].id)
-    path = results.description(one.id)
-    path.write_text(json.dumps({**json.loads(path.read_text()), "delay_ratio": "auto"}))
-    assert load_planned(results, one).delay_ratio == runs[0].description["delay_ratio"]
 
 
 def test_a_folder_without_a_plan_is_refused(tmp_path):
@@ -169,24 +133,3 @@ def test_ratios_are_those_of_pairs(measured):
     sd = np.std(np.log([1, 2, 3]), ddof=1)
     assert spread.value == pytest.approx(6 ** (1 / 3))
     assert np.log(spread.high / spread.value) == pytest.approx(4.30265 * sd / np.sqrt(3), rel=1e-4)
-
-
-def sweep(folder, *launches, nodes=None):
-    """A sweep of runs that were started as told, in the order of the plan."""
-    nodes = nodes or [None] * len(launches)
-    runs = [
-        one_run(repetition=i + 1, launch=one, **({"nodes": at} if at else {}))
-        for i, (one, at) in enumerate(zip(launches, nodes, strict=True))
-    ]
-    return load_folder(write_experiment(folder, runs))
-
-
-def test_runs_out_of_the_planned_order_and_beside_others_are_found(tmp_path):
-    for began, moved in (((1, 2, 3, 4), 0), ((2, 3, 4, 1), 1), ((4, 3, 2, 1), 3)):
-        frames = sweep(tmp_path / str(began[0]), *(job(1, 10 * at) for at in began))
-        assert out_of_order(frames) == moved
-    launches = [job(1, 0, wall_s=10), job(2, 20, wall_s=10), job(3, 25, wall_s=2), job(4, 30, wall_s=1)]
-    assert beside_others(sweep(tmp_path / "alike", *launches)) == [f"{i:012x}" for i in (1, 2)]
-    nodes = [["n1", "n2"], ["n3", "n4"], ["n2", "n5"]]
-    frames = sweep(tmp_path / "apart", *(job(i, 0, wall_s=10) for i in range(3)), nodes=nodes)
-    assert beside_others(frames) == [f"{i:012x}" for i in (0, 2)]

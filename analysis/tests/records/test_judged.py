@@ -5,15 +5,6 @@ import pytest
 from spikemark.records.judged import warnings
 
 NEURON = {"model": "ignore_and_fire", "rate_hz": 10}
-LIF = {
-    "model": "lif_delta",
-    "V_th_mV": 20,
-    "V_reset_mV": 0,
-    "E_L_mV": 0,
-    "tau_m_ms": 10,
-    "t_ref_ms": 2,
-    "C_m_pF": 250,
-}
 
 
 def record(cores, threads=1, of_rank=None, node_cores=2048, **changes):
@@ -82,8 +73,6 @@ def test_ranks_of_other_nodes_do_not_share():
     ({"totals__spikes": 9000}, ["high rate"]),
     ({"totals__spikes": 9000, "description__network__populations":
         [{"name": "a", "size": 10, "neuron": {**NEURON, "rate_hz": 900}}]}, ["rate_hz of population a"]),
-    ({"totals__spikes": 2550, "description__network__populations": [{"name": "a", "size": 10, "neuron": LIF,
-        "external": {"rate_hz": 10, "synapses": 1000, "weight": 1}}]}, []),  # 250 a second
     ({"lanes": [{"name": "far", "lag": 1, "exchange": "alltoall", "blocks": True}]}, ["lane far"]),
     ({"meters": [{"name": "cycles", "source": "papi", "status": "denied", "reason": "none here"}]},
         ["counters"]),
@@ -91,9 +80,3 @@ def test_ranks_of_other_nodes_do_not_share():
 ])  # fmt: skip
 def test_each_fact_is_judged(changes, expected):
     assert kinds(record([[0, 1]], **changes)) == expected
-
-
-def test_a_large_node_is_judged_without_deep_searches():
-    everywhere = [*range(1024)]
-    assert kinds(record([everywhere] * 8, threads=128)) == []
-    assert kinds(record([everywhere[:1000]] * 8, threads=128)) == ["shared cores"]

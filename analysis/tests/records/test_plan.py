@@ -6,7 +6,6 @@ import pytest
 import swept
 from planned import LINE
 
-from spikemark.cli.run import carry_out
 from spikemark.core.errors import BadInput
 from spikemark.records.frames import load_folder
 from spikemark.records.results import Results
@@ -35,11 +34,7 @@ BAD_PLANS = {
 @pytest.mark.parametrize("content", BAD_PLANS, ids=[*map(str, range(len(BAD_PLANS)))])
 def test_bad_plan_is_one_line_for_all_who_read_it(tmp_path, content):
     (tmp_path / "plan.json").write_bytes(content if isinstance(content, bytes) else content.encode())
-    for read in (
-        lambda: Results(tmp_path).read_plan(),
-        lambda: carry_out(tmp_path, "ab"),
-        lambda: load_folder(tmp_path),
-    ):
+    for read in (Results(tmp_path).read_plan, lambda: load_folder(tmp_path)):
         with pytest.raises(BadInput, match=BAD_PLANS[content]) as refusal:
             read()
         assert "\n" not in str(refusal.value)

@@ -9,7 +9,6 @@ import simulated_program
 from scipy import sparse
 
 from spikemark import machines
-from spikemark.core import memory
 from spikemark.core.errors import BadInput
 from spikemark.core.reading import read_json
 from spikemark.machines.values import Values
@@ -24,8 +23,8 @@ from spikemark.prediction.partition import levels, routed
 from spikemark.prediction.workload import Loads, rates_of
 from spikemark.records import record
 from spikemark.running import simulation
-from spikemark.running.simulation import platform, smpirun
-from spikemark.running.simulation.smpirun import Messages, needed, replay
+from spikemark.running.simulation import platform
+from spikemark.running.simulation.smpirun import Messages, replay
 
 SLACK = 1.3
 
@@ -272,16 +271,3 @@ def test_a_replay_on_a_fat_tree_is_between_no_congestion_and_the_assumed():
         for end in (1.0, filled.get(platform.CONGESTION).value)
     )
     assert low < replay(one(flow), platform.of_nodes(filled, nodes))[0] < high
-
-
-def test_a_replay_that_does_not_fit_is_refused_before(monkeypatch):
-    ring = sparse.csr_array((np.ones(1000), (np.arange(1000), np.roll(np.arange(1000), 1))))
-    for messages, free in ((one([[0, 1], [0, 0]]), 1000), ([Messages(ring, 1, 1000)], 50_000_000)):
-        assert needed(messages, network(2)) > free
-        monkeypatch.setattr(memory, "available", lambda free=free: free)
-        with pytest.raises(BadInput, match="GB of memory"):
-            replay(messages, network(2))
-    monkeypatch.setattr("shutil.which", lambda name: None)
-    with pytest.raises(BadInput) as bad:
-        replay(one([[0, 1], [0, 0]]), network(2))
-    assert str(bad.value) == smpirun.MISSING

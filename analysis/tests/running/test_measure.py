@@ -249,15 +249,6 @@ PLACED = [
     (TWO, "0011", "distribution=cyclic, ranks_per_node=2, .* rank 1 on a"),
     ({"nodes": 2}, "0111", "rank 2 on 1"),
 ]
-#: Hardware threads of each rank.
-BOUND = [
-    ([[0], [1], [0], [1]], None),
-    ([[0, 4], [1, 5], [0, 4], [1, 5]], None),
-    (None, None),
-    ([[0], None, [0], [1]], None),
-    ([[0], [1], [0], [0]], "ranks 2 and 3 .*, 0 of a node"),
-    ([[], [1], [0], [1]], r"rank 0 on only \[\]"),
-]
 
 
 def check(
@@ -276,11 +267,3 @@ def check(
 def test_ranks_must_be_where_they_were_asked_for(host, nodes, complaint, tmp_path):
     check(tmp_path, host, nodes, Layout(4), None, None)  # where nothing is known about the nodes
     check(tmp_path, host, nodes, Layout(4), Spread(4, 2, 2, "cyclic", ("a", "b")), complaint)
-
-
-@pytest.mark.parametrize("binding", [None, "cores", "none"])
-@pytest.mark.parametrize(("bound", "complaint"), BOUND)
-def test_ranks_must_be_bound_if_that_was_asked_for(bound, complaint, binding, tmp_path):
-    expected = complaint and f"binding=cores, .*{complaint}" if binding == "cores" else None
-    host, layout = {"nodes": 2, "binding": bound}, Layout(4, binding=binding)
-    check(tmp_path, host, "0011", layout, Spread(4, 2, 2), expected)

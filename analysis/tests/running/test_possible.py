@@ -58,8 +58,6 @@ def test_impossible_points_are_left_out_where_the_experiment_says_so():
     assert {(run.description["delay_ratio"], run.seed) for run in found.runs} == {(10, 1), (10, 2)}
     (line,) = found.lines
     assert line.startswith("left out: structure_aware D=20 ranks=4: schedule=structure_aware: lane far ")
-    many = sift({"schedule": "structure_aware", "delay_ratio": [10, *range(11, 24)]}, skip_impossible=True)
-    assert len(many.lines) == 11 and many.lines[-1] == "left out: 3 more points"
     with pytest.raises(BadInput, match="structure_aware D=20 ranks=4"):
         sift({"schedule": "structure_aware", "delay_ratio": 20}, skip_impossible=True)
     with pytest.raises(

@@ -1,7 +1,6 @@
 """Runs on a simulated machine of unequal parts: spikes, compute times and waiting of each part."""
 
 import json
-import re
 from dataclasses import replace
 
 import machine_file
@@ -12,7 +11,6 @@ from simulated_parts import FAR, ON, SLOWER, full, load, simulate
 
 from spikemark import machines
 from spikemark.core.errors import BadInput
-from spikemark.launch.process import watch
 from spikemark.models import recursion
 from spikemark.network.presets import PRESETS
 from spikemark.prediction.layout import Layout
@@ -20,9 +18,7 @@ from spikemark.prediction.performance import compute_s, performance
 from spikemark.prediction.workload import Loads, rates_of
 from spikemark.records import record
 from spikemark.running import simulation
-from spikemark.running.simulation import smpirun, times
-from spikemark.running.simulation.platform import Networks, build_parts
-from spikemark.running.simulation.run import modelled_energy
+from spikemark.running.simulation.platform import Networks
 
 pytestmark = pytest.mark.slow
 
@@ -66,7 +62,6 @@ def test_every_machine_of_parts_is_simulated(tmp_path, equal, name):
     assert found.record.checksum == simulate(tmp_path / "equal", equal).record.checksum
     about = found.simulation
     assert {part: own["ranks"] for part, own in about["parts"].items()} == on
-    assert [part for part, own in about["energy"]["parts"].items() if own["power_w"]] == list(on)
 
 
 def test_ranks_of_each_part_compute_as_long_as_its_model_says(tmp_path, machine):
@@ -151,15 +146,6 @@ def command(tmp_path):
     return lambda more: [*words, *f"--ranks 4 {more}".split()]
 
 
-def test_the_command_says_the_energy_of_each_part(spikemark, command, tmp_path):
-    status, output, errors = spikemark(*command("--on fast=3,slow=1 --ranks-per-node 1"))
-    assert status == 0, errors
-    energy = record.load(tmp_path / "out").simulation["energy"]
-    for part in "fast", "slow":
-        line = next(line for line in output.splitlines() if line.startswith(f"  {part}: "))
-        assert f"{energy['parts'][part]['power_w']:.4g} W" in line and "µJ per synaptic event" in line
-
-
 @pytest.mark.parametrize(
     ("more", "complaint"),
     [
@@ -188,58 +174,3 @@ def test_a_part_whose_network_lacks_a_value_is_named(tmp_path, machine):
     layout = Layout.of(machine, 4, 4, 1, ON)
     with pytest.raises(BadInput, match=r"part slow: .*interconnect\.topology is unknown, needed for the sim"):
         Networks.of(replace(machine, parts=parts), layout)
-
-
-# --- energy
-
-
-def test_energy_is_that_of_each_part_and_what_is_assumed_is_said(tmp_path):
-    parts = {
-        "fast": {"nodes": 8, "power__card": None},
-        "slow": {"nodes": 2, "power__idle": 20, "power__core": 1, "power__card": 2},
-    }
-    two = machines.load_any(machine_file.write_parts(tmp_path / "parts.yaml", **parts))
-    found = simulate(tmp_path / "out", two, on=ON)
-    energy, seconds = found.simulation["energy"], found.record.timing.simulate_s
-    assumed = machines.filled(two).parts["fast"].profile.need("power.card", "a test").value
-    assert any("fast" in line and "power.card" in line for line in found.simulation["assumptions"])
-    events = found.ranks["synaptic_events"] + found.ranks["external_events"]
-    watts = {"fast": 3 * (100 + 4 * 10 + assumed), "slow": 20 + 4 * 1 + 2}
-    own = {"fast": events[:3].sum(), "slow": events[3]}
-    assert energy["kind"] == "modelled" and energy["power_w"] == pytest.approx(sum(watts.values()))
-    assert energy["energy_per_event_uj"] == pytest.approx(1e6 * sum(watts.values()) * seconds / events.sum())
-    for name, part in energy["parts"].items():
-        assert part["power_w"] == pytest.approx(watts[name])
-        assert part["energy_j"] == pytest.approx(watts[name] * seconds)
-        assert part["energy_per_event_uj"] == pytest.approx(1e6 * watts[name] * seconds / own[name])
-
-
-@pytest.mark.parametrize("busily", [True, False])
-def test_simgrids_energy_plugin_agrees(tmp_path, busily):
-    """It takes cores that wait for idle ones, unless idle hosts draw as much as busy ones."""
-    machine = machines.filled(load(tmp_path, link=FAR))
-    layout = times.layout_of(machine, 4, "model", 1, 4, ON)
-    built = build_parts(Networks.of(machine, layout), layout)
-    full_w, idle_w = 100 + 4 * 10 + 5, 100 + 5
-    states = f"{full_w if busily else idle_w}:{full_w if busily else idle_w}:{full_w}"
-    prop = f'   <prop id="wattage_per_state" value="{states}"/>\n'
-    built = replace(built, xml=built.xml.replace("  </cluster>", f"{prop}  </cluster>"))
-    built = replace(built, flags=[*built.flags, "--cfg=plugin:host_energy"])
-    description = describe("conventional", cycles=1000)
-    description["time"]["warmup_ms"] = 0
-    source = times.model(description, full(description), machine, layout)
-    (tmp_path / "run.json").write_text(json.dumps(description))
-    np.save(tmp_path / "compute.npy", source.times)
-    arguments = ["run.json", "--out", "record", "--compute-times", "compute.npy"]
-    _, output, errors = watch(smpirun.launch(tmp_path, built, "miniapp_smpi", arguments), 60)
-    said = re.findall(r"Energy consumption of host (\w+)-\d+: (\S+) Joules", f"{output}\n{errors}")
-    sums = {name: sum(float(joules) for part, joules in said if part == name) for name in ON}
-    run = record.load(tmp_path / "record")
-    modelled = {name: one["energy_j"] for name, one in modelled_energy(machine, layout, run)["parts"].items()}
-    idle_s = {
-        share.part: (run.record.timing.simulate_s - run.compute().sum(axis=1))[share.slice].sum()
-        for share in layout.shares
-    }
-    asleep = {name: 0.0 if busily else (full_w - idle_w) * seconds for name, seconds in idle_s.items()}
-    assert idle_s["fast"] > 0.25 * 3 * run.record.timing.simulate_s
-    assert sums == pytest.approx({name: modelled[name] - asleep[name] for name in ON}, rel=0.02)

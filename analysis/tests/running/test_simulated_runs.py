@@ -1,7 +1,6 @@
 """Experiments on simulated machines: their fields, their runs, and pages that never call them measured."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -134,7 +133,6 @@ def test_every_machine_of_parts_is_planned(name):
     ("machine", "changes", "named"),
     [
         ({"compute": "guess"}, {}, "machine.compute='guess'"),
-        ({"compute": "execute"}, {}, "machine.compute='execute'"),
         ({"nodes": 3}, {}, "machine.nodes"),
         ({"cv": True}, {}, "machine.cv=True"),
         ({"correlation": 1}, {}, "machine.correlation=1"),
@@ -205,17 +203,11 @@ def test_a_run_is_simulated_once_and_kept(fake, tmp_path):
     [
         *((e, RunFailed) for e in (BadInput("no array"), SimulationFailed("deadlock"), OSError("disk full"))),
         (ValueError("no array"), ValueError),
-        ("sleep", RunFailed),
     ],
 )
-def test_what_cannot_be_simulated_leaves_a_reason_and_a_fault_its_trace(
-    fault, raised, fake, tmp_path, monkeypatch
-):
-    results, ids = planned(tmp_path, experiment(time_limit_s=0.2 if fault == "sleep" else 60))
+def test_what_cannot_be_simulated_leaves_a_reason_and_a_fault_its_trace(fault, raised, fake, tmp_path):
+    results, ids = planned(tmp_path, experiment(time_limit_s=60))
     fake.fails = fault
-    if fault == "sleep":
-        monkeypatch.setattr("spikemark.running.simulation.run.simulate", lambda *_, **__: time.sleep(60))
-        fault = "not finished within the time limit of 0.2 s"
     with pytest.raises(raised):
         simulate(results, ids[0])
     log = results.failure(ids[0]).read_text()
@@ -292,7 +284,7 @@ def test_a_sweep_on_parts_and_its_page(parts, tmp_path):
     by_run = machine_parts.table(sweep).rows
     expected = [(part, ranks) for run in sweep.planned for part, ranks in run.machine.on.items()]
     assert [(row["part"], row["ranks"]) for row in by_run] == expected
-    assert all(row["computing_s"] > 0 and row["power_w"] and row["energy_per_event_uj"] for row in by_run)
+    assert all(row["computing_s"] > 0 for row in by_run)
     fast, slow = by_run[:2]
     assert slow["computing_s"] > fast["computing_s"] and slow["waiting_s"] < fast["waiting_s"]
     words = export.described(sweep)["machine.on"]

@@ -82,7 +82,6 @@ def main(arguments: list[str], refuse: int | None = None, fail: int | None = Non
         if rank == bad:
             print(f"miniapp: {line}", file=sys.stderr)
             return status
-    np.array([5, 10], dtype=np.uint32).tofile(given["--progress"])
     threads = int(os.environ["OMP_NUM_THREADS"])
     folder = write_rank(given["--out"], json.loads(Path(run).read_text()), rank, of, threads=threads, **made)
     if "--rate" in given:
@@ -100,9 +99,9 @@ def program(path: Path, **made) -> Path:
 def in_process(monkeypatch, calls: list | None = None, refuse=None, fail=None, **made) -> None:
     """Ranks are written by this process. `calls` takes the groups; `made` goes to `write_run`."""
 
-    def watched(starts, wave, place, advance=None) -> list[Finished]:
+    def together(starts) -> list[Finished]:
         if calls is not None:
-            calls.append(list(wave))
+            calls.append([int(one.command[one.command.index("--as-rank") + 1]) for one in starts])
         found = []
         for one in starts:
             with monkeypatch.context() as inside:
@@ -110,11 +109,9 @@ def in_process(monkeypatch, calls: list | None = None, refuse=None, fail=None, *
                 status = main(one.command[1:], refuse=refuse, fail=fail, **made)
             said = {0: "", 1: "miniapp: the disk is full", 2: "miniapp: --of: too many"}[status]
             found.append(Finished(status, "", said))
-        if advance:
-            advance(5 * len(wave))
         return found
 
-    monkeypatch.setattr(dry_run, "watched", watched)
+    monkeypatch.setattr(dry_run, "together", together)
     monkeypatch.setattr("spikemark.running.dry_run.places.program", lambda _: Path("/miniapp"))
 
 

@@ -6,9 +6,8 @@ rank add up to when it comes to every call and when it leaves, but for an offset
 from the call itself: nobody leaves before the last rank has come, and whoever leaves soonest does so after
 the same time on all ranks. The second is hidden in what is left of communication, with the exchange of data.
 
-So waiting is at least the first and at most all communication, less what meetings with many spikes take
-longer than those with few, which is data. The middle gives the barrier a `SHARE` of what is left: that lies
-between those of our own records, 0.09 to 0.31 (docs/other-simulators.md).
+So waiting is at least the first and at most all communication. The middle gives the barrier a `SHARE` of what
+is left: that lies between those of our own records, 0.09 to 0.31 (docs/other-simulators.md).
 """
 
 from dataclasses import dataclass
@@ -16,11 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 SHARE = 0.25  # of the time from the last rank's coming to the end of the exchange that a barrier takes
-THIRD, SURE = 3, 4.0  # meetings with fewest and most spikes: 1 of so many; standard errors of their medians
 BLOCK = 200  # meetings for which offsets hold, since clocks drift
 STEPS, STEP = 30, 0.7
 FITS = 0.02  # of communication, by which a rank may seem to leave before the last one has come
-LONG = 3.0  # times the median of a rank's compute times; a rank that loses its core is away for much longer
 
 
 @dataclass(frozen=True)
@@ -34,35 +31,16 @@ class Derived:
     limits: tuple[float, float] | None = None
 
 
-def waiting(compute: np.ndarray, communicate: np.ndarray | None, spikes: np.ndarray | None = None) -> Derived:
-    """Waiting from times [rank, meeting] in s, and from the spikes [rank, meeting] of each rank, if known."""
+def waiting(compute: np.ndarray, communicate: np.ndarray | None) -> Derived:
+    """Waiting from times [rank, meeting] in s."""
     implied = compute.max(axis=0) - compute.mean(axis=0, dtype=np.float64)
     if communicate is None:
         return Derived(implied)
     whole = communicate.mean(axis=0, dtype=np.float64)
     until_last, doubt, fits = timeline(compute, communicate)
     until = np.minimum(np.where(fits, until_last, implied), whole)
-    left = whole - until
-    data = np.zeros_like(left) if spikes is None else _of_data(left, spikes.sum(axis=0, dtype=np.float64))
     low = np.where(fits, until - doubt, 0.0).mean()
-    return Derived(until + SHARE * (left - data), (max(float(low), 0.0), float((whole - data).mean())))
-
-
-def _of_data(left: np.ndarray, spikes: np.ndarray) -> np.ndarray:
-    """What more spikes than in meetings with few surely add to the times `left`, both [meeting] in s.
-
-    The standard error of a median comes from the quantiles one standard error of a rank to its sides.
-    """
-    order, some = np.argsort(spikes, kind="stable"), len(spikes) // THIRD
-    few, many = order[:some], order[-some:]
-    more = spikes[many].mean() - spikes[few].mean() if some else 0.0
-    if not more > 0:
-        return np.zeros_like(left)
-    far = 0.5 / some**0.5
-    ranks = np.clip([0.5 - far, 0.5, 0.5 + far], 0, 1)
-    (low, at, high), (below, middle, above) = (np.quantile(left[own], ranks) for own in (few, many))
-    each = max(middle - at - SURE * float(np.hypot(high - low, above - below)) / 2, 0.0) / more
-    return np.clip(each * (spikes - spikes[few].mean()), 0.0, left)
+    return Derived(until + SHARE * (whole - until), (max(float(low), 0.0), float(whole.mean())))
 
 
 def timeline(compute: np.ndarray, communicate: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -89,15 +67,3 @@ def timeline(compute: np.ndarray, communicate: np.ndarray) -> tuple[np.ndarray, 
         found[block], doubts[block] = last - come.mean(axis=0), max(soonest, 0.0) * moves
         fitting[block] = soonest >= -FITS * talk.mean()
     return found, doubts, fitting
-
-
-def quiet(compute: np.ndarray) -> tuple[int, int]:
-    """First cycle and number of cycles of the longest stretch without a long cycle of any rank.
-
-    `compute` [rank, cycle]; of two equally long stretches, the first. (0, 0) if every cycle has a long one.
-    """
-    long = np.flatnonzero((compute > LONG * np.median(compute, axis=1, keepdims=True)).any(axis=0))
-    first = np.concatenate([[0], long + 1])
-    lengths = np.concatenate([long, [compute.shape[1]]]) - first
-    best = int(lengths.argmax())
-    return (int(first[best]), int(lengths[best])) if lengths[best] > 0 else (0, 0)

@@ -1,8 +1,5 @@
 """The formats of cycle times, and the one table that all of them fill: columns [rank, cycle] in s.
 
-Whatever a file holds becomes
-numbers in `numbers` (columns) and `stated` (single values), and nowhere else.
-
 Tables: .npy, .npz, .csv and .parquet. One file holds all ranks, as arrays [rank, cycle] or with the columns
 `rank` and, if its lines are not in order, `cycle`. Several files hold one rank each, in the order of the
 numbers in their names. An .npy file holds compute times.
@@ -18,7 +15,7 @@ and exchange for about as long, so communication varies among ranks only if it i
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
@@ -31,20 +28,16 @@ from spikemark.core.errors import BadInput, shown
 from spikemark.core.npy import read_npy, read_npz
 from spikemark.records import otf2_trace
 
-COMPUTE, COMMUNICATE, WAIT, SPIKES = "compute", "communicate", "wait", "spikes"
-COLUMNS = (COMPUTE, COMMUNICATE, WAIT, SPIKES)
+COMPUTE, COMMUNICATE, WAIT = COLUMNS = "compute", "communicate", "wait"
 WHOLE, RANK, CYCLE = "cycle_time", "rank", "cycle"
 NAMES = (*COLUMNS, WHOLE, RANK, CYCLE)
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 FORMATS = (".npy", ".npz", ".csv", ".parquet")
-LOGGED = {WHOLE: "time_update", COMMUNICATE: "time_communicate_spike_data", SPIKES: "local_spike_counter"}
-KERNEL = ("num_processes", "min_delay", "biological_time")
+LOGGED = {WHOLE: "time_update", COMMUNICATE: "time_communicate_spike_data"}
 PREFIX, BESIDE = "cycle_time_log_", "logfile_"
-GLOBAL, LOCAL = "communicate_global", "communicate_local"
-SIX = (WHOLE, COMMUNICATE, GLOBAL, LOCAL, WAIT, SPIKES)
-MOST_RANKS, MOST_NUMBER = 10_000_000, 2.0**53
+GLOBAL = "communicate_global"
+SIX = (WHOLE, COMMUNICATE, GLOBAL, "communicate_local", WAIT, "spikes")
 SMALLEST, LARGEST = 1e-9, 1e15  # of numbers that a program states
-LEAST = 0.5  # of the cycles, that all ranks must have
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf")
 
@@ -54,14 +47,13 @@ Columns = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Found:
-    """Columns [rank, cycle]: times in s, spikes as counts. All ranks meet in every `meets_every`-th cycle.
+    """Columns [rank, cycle] in s. All ranks meet in every `meets_every`-th cycle.
 
-    `missing`: ranks of the program that the files lack. `remarks` say what was left out or is odd.
+    `remarks` say what was left out or is odd.
     """
 
     columns: Columns
     remarks: tuple[str, ...] = ()
-    missing: tuple[int, ...] = ()
     cycle_ms: float | None = None
     meets_every: int = 1
 
@@ -93,7 +85,7 @@ def contents(path: Path, load: Callable[[Path], dict]) -> dict:
         raise BadInput(f"{path}: not a whole {what}: {' '.join(str(error).split())}", code="file") from None
 
 
-def numbers(path: Path, held: dict, called: dict[str, str], dimensions: tuple[int, ...]) -> Columns:
+def numbers(path: Path, held: dict, called: dict[str, str], *dimensions: int) -> Columns:
     """The columns of a file by our names, all of one shape; `called`: our name -> its name in the file.
 
     Raises BadInput for what holds no numbers, with the first value that is none.
@@ -105,12 +97,13 @@ def numbers(path: Path, held: dict, called: dict[str, str], dimensions: tuple[in
             given = pd.Series(values.reshape(-1)[:1000])
             wrong = given[pd.to_numeric(given, errors="coerce").isna()].tolist()
             raise BadInput(f"{path}: {theirs}={shown(wrong[0]) if wrong else values.dtype}: expected numbers")
-        shape = next(iter(found.values())).shape if found else values.shape
+        shape = next(iter(found.values()), values).shape
         if values.ndim not in dimensions or not values.size or values.shape != shape:
             wanted = " or ".join("[cycle]" if n == 1 else "[rank, cycle]" for n in dimensions)
-            more = f" of shape {list(shape)}, as {next(iter(found))}" if found else ""
-            raise BadInput(f"{path}: {theirs}: shape {list(values.shape)}; expected numbers {wanted}{more}")
-        found[name] = values
+            raise BadInput(
+                f"{path}: {theirs}: shape {list(values.shape)}; expected {wanted}, as in other columns"
+            )
+        found[name] = values.astype(np.float64)
     return found
 
 
@@ -143,22 +136,10 @@ def of_name(path: Path) -> list[int]:
     return [int(n) for n in re.findall(r"\d+", path.name)]
 
 
-def lacking(found: list[int], processes: float | None = None) -> tuple[int, ...]:
-    """Ranks that are missing of the `processes` that a program states, or else up to the highest found.
-
-    Numbers that do not begin with 0 or 1, come twice, or go beyond MOST_RANKS are not taken for ranks.
-    """
-    if processes is not None and not (1 <= processes <= MOST_RANKS and processes == int(processes)):
-        raise BadInput(f"num_processes={processes:g}: expected a whole number from 1 to {MOST_RANKS}")
-    ranks = set(found)
-    if not ranks or len(ranks) < len(found):
-        return ()
-    if processes is None:
-        known = min(ranks) <= 1 and max(ranks) <= MOST_RANKS
-        return tuple(sorted({*range(min(ranks), max(ranks) + 1)} - ranks)) if known else ()
-    if max(ranks) >= processes:
-        raise BadInput(f"rank {max(ranks)}: num_processes={processes:g}: expected ranks below that")
-    return tuple(sorted({*range(int(processes))} - ranks))
+def check_all(files: list[Path], processes: float | None) -> None:
+    """Raises BadInput unless there is a file of each rank, of which a program states the number."""
+    if processes is not None and processes != len(files):
+        raise BadInput(f"{files[0]}: num_processes={processes:g}; expected as many files, not {len(files)}")
 
 
 def equal(where: Path, cycles: dict) -> None:
@@ -171,64 +152,43 @@ def equal(where: Path, cycles: dict) -> None:
         )
 
 
-def joined(parts: list[tuple[Path, Columns]], processes: float | None = None) -> Found:
-    """The table of all files; times stay in their unit, and `compute` follows from `cycle_time`.
-
-    Cycles that are numbered and are not on all ranks are left out. Raises BadInput for files that differ, and
-    for ranks that have other cycles.
-    """
-    (path, first), *others = parts
-    for other, columns in parts if others else ():
+def stacked(files: list[Path], parts: list[Columns]) -> Columns:
+    """Columns [rank, cycle] of files that hold one rank each. Raises BadInput for files that differ."""
+    first = parts[0]
+    for path, columns in zip(files, parts, strict=True):
         if columns.keys() != first.keys():
-            raise BadInput(f"{other}: columns {', '.join(columns)}; expected {', '.join(first)}")
-        if (shape := next(iter(columns.values())).shape)[:-1] not in ((), (1,)):
-            raise BadInput(f"{other}: {shape[0]} ranks; expected one in each of several files")
-    remarks, missing = (), ()
-    if others or RANK in first:
-        lines = [pd.DataFrame({name: x.reshape(-1) for name, x in columns.items()}) for _, columns in parts]
-        if others:
-            lines = [one.assign(**{RANK: number}) for number, one in enumerate(lines)]
-        names = [other.name for other, _ in parts] if others else None
-        columns, ranks, remarks = _aligned(path.parent if others else path, pd.concat(lines), names)
-        named = [of_name(other)[-1] for other, _ in parts if of_name(other)] if others else ranks
-        missing = lacking(named if len(named) == len(ranks) else [], processes)
-    else:
-        columns = {name: values for name, values in first.items() if name != CYCLE}
-    columns = {name: np.atleast_2d(np.asarray(values, dtype=np.float64)) for name, values in columns.items()}
-    return Found(_computing(columns, path), remarks, missing)
+            raise BadInput(f"{path}: columns {', '.join(columns)}; expected {', '.join(first)}")
+    lengths = [len(next(iter(columns.values()))) for columns in parts]
+    equal(files[0].parent, dict(zip((path.name for path in files), lengths, strict=True)))
+    return {name: np.stack([columns[name] for columns in parts]) for name in first}
 
 
-def _aligned(where: Path, lines: pd.DataFrame, names: list | None) -> tuple[Columns, list[int], tuple]:
-    """Columns [rank, cycle] from lines with `rank` and perhaps `cycle`; the ranks; what was left out."""
-    for name in {RANK, CYCLE} & {*lines}:
-        wrong = lines.loc[~(np.abs(lines[name].astype(float)) < MOST_NUMBER), name]  # also true for NaN
-        if len(wrong):
-            raise BadInput.of(name, float(wrong.iloc[0]), "whole numbers", file=where)
-    counts, remarks = lines[RANK].value_counts(sort=False), ()
+def aligned(where: Path, lines: pd.DataFrame) -> tuple[Columns, tuple[str, ...]]:
+    """Columns [rank, cycle] from lines with `rank` and perhaps `cycle`; and what was left out.
+
+    Cycles that are not on all ranks are left out. Raises BadInput for cycles that come twice.
+    """
     if CYCLE not in lines:
-        equal(where, {names[rank] if names else rank: count for rank, count in counts.items()})
-        lines = lines.sort_values(RANK, kind="stable")
-    else:
-        twice = lines[lines.duplicated([RANK, CYCLE])]
-        if len(twice):
-            rank, cycle = twice[[RANK, CYCLE]].iloc[0]
-            raise BadInput(f"{where}: {CYCLE}={cycle:g}: twice on rank {rank:g}; expected each cycle once")
-        shared = lines.groupby(CYCLE)[RANK].transform("count") == len(counts)
-        lost, every = lines.loc[~shared, CYCLE].unique(), lines[CYCLE].nunique()
-        if len(lost) > (1 - LEAST) * every:
-            raise BadInput(
-                f"{where}: {CYCLE}: all ranks have {every - len(lost)} of {every} cycles; expected half"
-            )
-        lines = lines[shared].sort_values([RANK, CYCLE])
-        if len(lost):
-            left = f"{len(lost)} of {every} cycles are not on all ranks and are left out, such as {lost[0]:g}"
-            remarks = (left,)
-    kept = lines.drop(columns=[RANK, CYCLE], errors="ignore")
-    columns = {name: kept[name].to_numpy().reshape(len(counts), -1) for name in kept}
-    return columns, sorted(int(rank) for rank in counts.index), remarks
+        equal(where, lines[RANK].value_counts(sort=False).to_dict())
+        lines = lines.assign(**{CYCLE: lines.groupby(RANK).cumcount()})
+    for name in (RANK, CYCLE):
+        if len(wrong := lines.loc[~np.isfinite(lines[name]), name]):
+            raise BadInput.of(name, float(wrong.iloc[0]), "whole numbers", file=where)
+    if len(twice := lines[lines.duplicated([RANK, CYCLE])]):
+        rank, cycle = twice[[RANK, CYCLE]].iloc[0]
+        raise BadInput(f"{where}: {CYCLE}={cycle:g}: twice on rank {rank:g}; expected each cycle once")
+    ranks, every = lines[RANK].nunique(), lines[CYCLE].nunique()
+    lines = lines[lines.groupby(CYCLE)[RANK].transform("count") == ranks].sort_values([RANK, CYCLE])
+    kept, remarks = len(lines) // ranks, ()
+    if 2 * kept < every:
+        raise BadInput(f"{where}: {CYCLE}: all ranks have {kept} of {every} cycles; expected half")
+    if kept < every:
+        remarks = (f"{every - kept} of {every} cycles are not on all ranks and are left out",)
+    lines = lines.drop(columns=[RANK, CYCLE])
+    return {name: lines[name].to_numpy().reshape(ranks, -1) for name in lines}, remarks
 
 
-def _computing(found: Columns, path: Path) -> Columns:
+def computing(found: Columns, path: Path) -> Columns:
     """Replaces times of whole cycles by compute times; columns in the order of COLUMNS."""
     if WHOLE in found:
         if COMMUNICATE not in found:
@@ -244,27 +204,27 @@ def _computing(found: Columns, path: Path) -> Columns:
     return {name: found[name] for name in COLUMNS if name in found}
 
 
+def _held(path: Path, names: dict[str, str]) -> dict:
+    """What a file of a table holds, by the names in it."""
+    if path.suffix == ".npy":
+        return {names[COMPUTE]: read_npy(path)}
+    if path.suffix == ".npz":
+        return read_npz(path)
+    if path.suffix == ".parquet":  # a short file may need more memory than there is
+        about = parquet.ParquetFile(path).metadata
+        memory.check(8 * about.num_rows * about.num_columns, f"{path}: its table")
+    table = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, compression=None)
+    return {str(name).strip(): table[name].to_numpy() for name in table}
+
+
 def _read_tables(files: list[Path], unit: str, called: dict[str, str]) -> Found:
     if unit not in UNITS:
         raise BadInput(f"unit={unit!r}: expected {', '.join(UNITS)}")
     if wrong := [name for name in called if name not in NAMES]:
         raise BadInput(f"column={wrong[0]!r}: expected {', '.join(NAMES)}")
-    names = {name: called.get(name, name) for name in NAMES}
-
-    def load(path: Path) -> dict:
-        if path.suffix == ".npy":
-            return {names[COMPUTE]: read_npy(path)}
-        if path.suffix == ".npz":
-            return read_npz(path)
-        if path.suffix == ".parquet":  # a short file may need more memory than there is
-            about = parquet.ParquetFile(path).metadata
-            memory.check(8 * about.num_rows * about.num_columns, f"{path}: its table")
-        table = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, compression=None)
-        return {str(name).strip(): table[name].to_numpy() for name in table}
-
-    parts = []
+    names, parts = {name: called.get(name, name) for name in NAMES}, []
     for path in files:
-        held = contents(path, load)
+        held = contents(path, lambda path: _held(path, names))
         if lacks := [theirs for theirs in called.values() if theirs not in held]:
             raise BadInput(f"{path}: no column {lacks[0]!r}; expected one of {', '.join(held)}")
         if held and all(NUMBER.fullmatch(name) for name in held):
@@ -274,10 +234,19 @@ def _read_tables(files: list[Path], unit: str, called: dict[str, str]) -> Found:
             )
         if (names[COMPUTE] in held) == (names[WHOLE] in held):
             raise BadInput(f"{path}: columns {', '.join(held)}; expected either {COMPUTE} or {WHOLE}")
-        parts.append((path, numbers(path, held, names, (1, 2))))
-    made = joined(parts)
-    scale = UNITS[unit]
-    return replace(made, columns={n: x * (1 if n == SPIKES else scale) for n, x in made.columns.items()})
+        of_lines = len(files) > 1 or names[RANK] in held
+        parts.append(numbers(path, held, names, *((1,) if of_lines else (1, 2))))
+    first, remarks = parts[0], ()
+    if RANK in first or (CYCLE in first and len(parts) > 1):
+        lines = [pd.DataFrame(one) for one in parts]
+        lines = lines if RANK in first else [one.assign(**{RANK: n}) for n, one in enumerate(lines)]
+        columns, remarks = aligned(files[0], pd.concat(lines))
+    elif len(parts) > 1:
+        columns = stacked(files, parts)
+    else:
+        columns = {name: np.atleast_2d(values) for name, values in first.items() if name != CYCLE}
+    made = computing(columns, files[0])
+    return Found({name: UNITS[unit] * times for name, times in made.items()}, remarks)
 
 
 def _is_nest(path: Path) -> bool:
@@ -296,46 +265,29 @@ def _read_nest(files: list[Path], unit: str, called: dict[str, str]) -> Found:
             raise BadInput(
                 f"{path}: no array {lacks[0]!r}; expected nest.cycle_time_log (docs/other-simulators.md)"
             )
-        parts.append((path, numbers(path, held, LOGGED, (1,))))
-        for name in (name for name in KERNEL if name in held):
-            value = stated(path, name, held[name])
-            if kernel.setdefault(name, value) != value:
-                raise BadInput.of(name, value, f"{kernel[name]:g}, as in files of the same run", file=path)
-    return _of_kernel(parts, kernel)
-
-
-def _of_kernel(parts: list[tuple[Path, Columns]], kernel: dict[str, float], *remarks: str) -> Found:
-    """The table of a log of NEST, with what its kernel said."""
-    made = joined(parts, kernel.get("num_processes"))
-    cycles, delay = made.columns[COMPUTE].shape[1], kernel.get("min_delay")
-    model = kernel.get("biological_time")
-    if delay and model and cycles != round(model / delay):
-        said = f"the log has {cycles} entries, and {model:g} ms are {model / delay:g} cycles of {delay:g} ms"
-        remarks = (said, *remarks)
-    return replace(made, remarks=(*made.remarks, *remarks), cycle_ms=delay)
+        parts.append(numbers(path, held, LOGGED, 1))
+        kernel |= {
+            name: stated(path, name, held[name]) for name in ("num_processes", "min_delay") if name in held
+        }
+    check_all(files, kernel.get("num_processes"))
+    return Found(computing(stacked(files, parts), files[0]), cycle_ms=kernel.get("min_delay"))
 
 
 def _read_six(files: list[Path], unit: str, called: dict[str, str]) -> Found:
-    parts = [(path, contents(path, _lines)) for path in files]
-    log, kernel, remarks = files[0].with_name(files[0].name.replace(PREFIX, BESIDE, 1)), {}, []
+    six = stacked(files, [contents(path, _lines) for path in files])
+    log, kernel = files[0].with_name(files[0].name.replace(PREFIX, BESIDE, 1)), {}
     if log.is_file():
-        held = contents(log, numbers_in)
-        kernel = {name: stated(log, name, held[name][0]) for name in KERNEL if name in held}
-    if not kernel:
-        remarks.append(f"{log.name} is not beside the cycle times: how many ranks there were is not known")
-    far = joined([(path, {COMPUTE: one.pop(GLOBAL)}) for path, one in parts]).columns[COMPUTE]
-    communicate, wait = (np.stack([one[name] for _, one in parts]) for name in (COMMUNICATE, WAIT))
-    spread, without = (x.std(axis=0).sum(dtype=np.float64) for x in (communicate, communicate - wait))
-    beside = wait.any() and (wait.sum() > communicate.sum() or spread < without)
-    if beside:
-        remarks.append("the time at the barrier is taken to be beside the communication, not a part of it")
-    for _, one in parts:
-        if beside:
-            one[COMMUNICATE] = one[COMMUNICATE] + one[WAIT]
-        if not wait.any():  # NEST was not built with a barrier before the exchange
-            del one[WAIT]
-        del one[LOCAL]
-    return replace(_of_kernel(parts, kernel, *remarks), meets_every=_meetings(files[0], far))
+        kernel = {name: values[0] for name, values in contents(log, numbers_in).items()}
+    check_all(files, kernel.get("num_processes"))
+    communicate, wait = six[COMMUNICATE], six.pop(WAIT)
+    spread, without = (x.std(axis=0).sum() for x in (communicate, communicate - wait))
+    remarks = ()
+    if wait.any() and (wait.sum() > communicate.sum() or spread < without):
+        remarks = ("the time at the barrier is taken to be beside the communication, not a part of it",)
+        six[COMMUNICATE] = communicate + wait
+    if wait.any():  # else, NEST was not built with a barrier before the exchange
+        six[WAIT] = wait
+    return Found(computing(six, files[0]), remarks, kernel.get("min_delay"), _meetings(files[0], six[GLOBAL]))
 
 
 def _lines(path: Path) -> Columns:
@@ -368,7 +320,7 @@ def _read_trace(files: list[Path], unit: str, called: dict[str, str]) -> Found:
     columns = {name: times[:, :, at] for at, name in enumerate((COMPUTE, COMMUNICATE, WAIT))}
     if not called.get(WAIT):
         del columns[WAIT]
-    return Found(columns, (remark,), lacking(list(cycles)))
+    return Found(columns, (remark,))
 
 
 READERS = (

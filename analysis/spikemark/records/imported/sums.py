@@ -18,7 +18,7 @@ from spikemark.core.errors import BadInput
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
 
-from .formats import BESIDE, Reader, contents, lacking, numbers_in, of_name, stated
+from .formats import BESIDE, Reader, check_all, contents, numbers_in, stated
 
 KIND = "imported sums"
 RUN, COMMUNICATED, SYNCHRONISED = "time_simulate", "time_communicate_spike_data", "time_mpi_synchronization"
@@ -47,13 +47,9 @@ class Summed(BaseModel):
     @model_validator(mode="after")
     def _fit(self) -> "Summed":
         waits = self.communicate_s if self.wait_s is None else self.wait_s
-        if not len(self.run_s) == len(self.communicate_s) == len(waits):
-            raise ValueError("expected as many times of each kind")
-        for run, communicate, wait in zip(self.run_s, self.communicate_s, waits, strict=True):
-            if not wait <= communicate <= run:
-                raise ValueError(
-                    f"{self.name}: {wait:g} s of {communicate:g} s of {run:g} s; each within the next"
-                )
+        times = np.array([waits, self.communicate_s, self.run_s])  # ValueError for other numbers of ranks
+        if (np.diff(times, axis=0) < 0).any():
+            raise ValueError(f"{self.name}: waiting, communication and run time: each within the next")
         return self
 
     @property
@@ -65,8 +61,8 @@ class Summed(BaseModel):
         """
         runtime, compute = max(self.run_s), np.subtract(self.run_s, self.communicate_s)
         ideal = runtime - float(np.mean(np.subtract(self.communicate_s, self.wait_s or self.communicate_s)))
-        mean, most, ranks = compute.mean(), compute.max(), self.of == "ranks"
-        means = "" if ranks else "the files have means over ranks"
+        mean, most = compute.mean(), compute.max()
+        means = "" if self.of == "ranks" else "the files have means over ranks"
         untimed = "" if self.wait_s else means or UNTIMED
         one = "" if len(compute) > 1 and most > 0 else "there is one rank"
         shares = {
@@ -87,14 +83,13 @@ class Summed(BaseModel):
 class Sums(BaseModel):
     """imported.json of sums."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True, allow_inf_nan=False)
 
     format_version: Literal[1] = 1
     kind: Literal[KIND] = KIND
     reader: str
     files: Annotated[list[str], Field(min_length=1)]
     runs: Annotated[list[Summed], Field(min_length=1)]
-    remarks: list[str] = []
 
     @property
     def content(self) -> dict[str, Any]:
@@ -103,7 +98,7 @@ class Sums(BaseModel):
             one.model_dump() | {"efficiency": {name: q.content() for name, q in one.efficiency.items()}}
             for one in self.runs
         ]
-        return {"kind": self.kind, "reader": self.reader, "remarks": self.remarks, "runs": runs}
+        return {"kind": self.kind, "reader": self.reader, "runs": runs}
 
     @property
     def table(self) -> Table:
@@ -135,16 +130,15 @@ def _read_stopwatches(files: list[Path], unit: str, called: dict[str, str]) -> S
     for path, kernel in zip(files, kernels, strict=True):
         if lacks := [name for name in (RUN, COMMUNICATED) if name not in kernel]:
             raise BadInput(f"{path}: no {lacks[0]}; expected NEST built with-detailed-timers")
-    ranks = [of_name(path)[-1] for path in files if of_name(path)]
-    absent = lacking(ranks, kernels[0].get("num_processes", [None])[0])
-    run, talk, wait = ([max(kernel[name]) for kernel in kernels if name in kernel]
+    check_all(files, kernels[0].get("num_processes", [None])[0])
+    run, talk, wait = ([max(kernel.get(name, [0.0])) for kernel in kernels]
                        for name in (RUN, COMMUNICATED, SYNCHRONISED))  # fmt: skip
-    named = f"missing: {', '.join(map(str, absent))} of the ranks; a mean is that of the others"
-    one = {
-        "name": files[0].parent.resolve().name, "of": "ranks", "ranks": len(files) + len(absent),
-        "run_s": run, "communicate_s": talk, "wait_s": wait if len(wait) == len(run) and any(wait) else None,
-    }  # fmt: skip
-    return _made(files, "nest-sums", [one], [named] if absent else [])
+    one = {"name": files[0].parent.resolve().name, "of": "ranks", "ranks": len(files)}
+    return _made(files, "nest-sums", [one | _times(run, talk, wait)])
+
+
+def _times(run: list[float], talk: list[float], wait: list[float]) -> dict[str, Any]:
+    return {"run_s": run, "communicate_s": talk, "wait_s": wait if any(wait) else None}
 
 
 def _is_bennch(path: Path) -> bool:
@@ -162,24 +156,22 @@ def _read_bennch(files: list[Path], unit: str, called: dict[str, str]) -> Sums:
     for path in files:
         table = contents(path, partial(pd.read_csv, compression=None)).rename(columns=OLDER)
         for line in table.to_dict("records"):
-            names = (RUN, COMMUNICATED, "num_nodes", "tasks_per_node", "model_time_sim", SYNCHRONISED)
-            known = [name for name in names if name in names[:2] or not pd.isna(line.get(name))]
-            numbers = {name: stated(path, name, line.get(name)) for name in known}
-            run, talk, nodes, per_node, model, wait = map(numbers.get, names)
+            names = (RUN, COMMUNICATED, SYNCHRONISED, "num_nodes", "tasks_per_node", "model_time_sim")
+            known = {name: line.get(name) for name in names}
+            run, talk, wait, nodes, per_node, model = (
+                0.0 if name not in names[:2] and pd.isna(value) else stated(path, name, value)
+                for name, value in known.items()
+            )
             words = [f"{nodes:g} nodes" if nodes else path.stem]
             words += [f"seed {line['rng_seed']}"] if "rng_seed" in line else []
-            runs.append({
-                "name": ", ".join(words), "of": "mean",
-                "ranks": round(nodes * per_node) if nodes and per_node else None, "run_s": [run],
-                "communicate_s": [talk], "wait_s": [wait] if wait else None,
-                "model_s": model / 1e3 if model else None,
-            })  # fmt: skip
-    return _made(files, "bennch", runs, [])
+            one = {"name": ", ".join(words), "of": "mean", "ranks": round(nodes * per_node) or None}
+            runs.append(one | _times([run], [talk], [wait]) | {"model_s": model / 1e3 or None})
+    return _made(files, "bennch", runs)
 
 
-def _made(files: list[Path], reader: str, runs: list[dict], remarks: list[str]) -> Sums:
+def _made(files: list[Path], reader: str, runs: list[dict]) -> Sums:
     try:
-        return Sums(reader=reader, files=[str(path) for path in files], runs=runs, remarks=remarks)
+        return Sums(reader=reader, files=[str(path) for path in files], runs=runs)
     except ValueError as error:
         raise BadInput(f"{files[0]}: {error.errors()[0]['msg']}") from None
 

@@ -20,22 +20,25 @@ from spikemark.core.files import replaceable, whole_folder, write_atomically, wr
 from spikemark.core.reading import read_json
 from spikemark.models.statistics import lump
 from spikemark.network.description import read_time
-from spikemark.quantities.words import counted, number
+from spikemark.quantities.words import number
 from spikemark.records.arrays import map_array, npy_bytes
 from spikemark.records.dry_run import DryRun
 from spikemark.records.run_files import CYCLES
 
 from . import derived
-from .formats import COMMUNICATE, COMPUTE, LARGEST, SPIKES, WAIT, Columns, Found
+from .formats import COMMUNICATE, COMPUTE, LARGEST, WAIT, Found
 from .sums import KIND, Sums, refuse
 
 ABOUT, PAGE = "imported.json", "report.html"  # the page is written by `spikemark report`
 DRY_RUN = "dry-run"
 BEYOND = 1.05  # waiting over the time that has to hold it, from which something is wrong
-LONG, EARLY = 3.0, 0.5  # long first cycles: over the median of all; the part of the run where they may be
+LONG = 3.0  # times the median cycle: long first cycles
 SHORTEST_S, LONGEST_S = 1e-7, 10.0  # a mean cycle beyond these is in another unit than was said
 FIT = 0.5  # of the meetings, at which the times of ranks have to fit together
-UNIT, SURE = 3.0, 0.3  # factor from which units differ; correlation from which columns tell of one waiting
+APART = (
+    "the times of the ranks do not fit together: units or cycles do not match, ranks do not meet in every"
+    " cycle, or a part of the cycle is in no column"
+)
 
 
 def _with_compute(columns: list[str]) -> list[str]:
@@ -47,11 +50,10 @@ def _with_compute(columns: list[str]) -> list[str]:
 class About(BaseModel):
     """imported.json. `cycle_ms`: simulated time of a cycle; None where it has none or nobody said.
 
-    `meets_every`: cycles from one meeting of all ranks to the next. `missing`: ranks that the files lack.
-    `times_of`: the rank whose times each rank has; empty where all have their own.
+    `meets_every`: cycles from one meeting of all ranks to the next.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True, allow_inf_nan=False)
 
     format_version: Literal[1] = 1
     kind: Literal["imported"] = "imported"
@@ -59,14 +61,12 @@ class About(BaseModel):
     unit: str = "s"
     ranks: Annotated[int, Field(ge=1)]
     cycles: Annotated[int, Field(ge=1)]
-    columns: Annotated[list[Literal[COMPUTE, COMMUNICATE, WAIT, SPIKES]], AfterValidator(_with_compute)]
+    columns: Annotated[list[Literal[COMPUTE, COMMUNICATE, WAIT]], AfterValidator(_with_compute)]
     skipped: Annotated[int, Field(ge=0)] = 0
     cycle_ms: Annotated[float, Field(gt=0)] | None = None
     remarks: list[str]
     reader: str = "table"
     meets_every: Annotated[int, Field(ge=1)] = 1
-    missing: list[int] = []
-    times_of: list[int] = []
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class CycleTimes:
 
     @cached_property
     def _derived(self) -> derived.Derived:
-        met = (self.column(name, self.about.meets_every) for name in (COMPUTE, COMMUNICATE, SPIKES))
+        met = (self.column(name, self.about.meets_every) for name in (COMPUTE, COMMUNICATE))
         return derived.waiting(*met)
 
     @cached_property
@@ -136,9 +136,9 @@ def check_possible(name: str, times: np.ndarray, where: str = "") -> None:
     for rank, row in enumerate(times):
         wrong = ~((row >= 0) & (row <= LARGEST))  # also true for NaN
         if wrong.any():
-            cycle, unit = int(wrong.argmax()), "" if name == SPIKES else " s"
+            cycle = int(wrong.argmax())
             raise BadInput(
-                f"{where}{name}: {row[cycle]:g}{unit} of rank {rank} in cycle {cycle}; expected a number from"
+                f"{where}{name}: {row[cycle]:g} s of rank {rank} in cycle {cycle}; expected a number from"
                 f" 0 to {LARGEST:g}"
             )
 
@@ -155,56 +155,27 @@ def examine(found: Found) -> list[str]:
         )
     (ranks, cycles), remarks, slowest = compute.shape, [], compute.max(axis=0)
     if ranks > cycles > 1:
-        remarks.append(f"{ranks} ranks x {counted(cycles, 'cycle')}: are rows and columns swapped?")
-    usual = slowest[: max(1, int(EARLY * cycles))] <= LONG * float(np.median(slowest))
-    if usual.any() and (first := int(usual.argmax())):
+        remarks.append(f"{ranks} ranks x {cycles} cycles: are rows and columns swapped?")
+    if first := int((slowest <= LONG * float(np.median(slowest))).argmax()):
         remarks.append(
             f"first cycles take over {LONG:g} times as long as usual; --skip {first} leaves them out"
         )
     cycle = float(compute.mean()) + (0.0 if communicate is None else float(communicate.mean()))
     if not SHORTEST_S <= cycle <= LONGEST_S:
         remarks.append(f"a cycle takes {number(cycle)} s on average: is the unit right?")
-    if ranks > 1 and cycles >= found.meets_every:
-        met = {name: lump(x, found.meets_every) for name, x in found.columns.items() if name != SPIKES}
-        remarks += filter(None, [_apart(met)])
-    if found.missing:
-        named = ", ".join(map(str, found.missing[:5])) + ", …" * (len(found.missing) > 5)
-        said = "derived waiting does not know of them" if wait is None else "means are those of the others"
-        remarks.append(f"missing of the ranks: {named}; {said}")
+    if ranks > 1 and cycles >= found.meets_every and not _fit(found):
+        remarks.append(APART)
     return remarks
 
 
-def _apart(met: Columns) -> str | None:
-    """Why the times of the ranks at their meetings do not fit together; None where they do.
-
-    In one unit and lined up, a rank communicates as much longer than the others as it computes less.
-    """
-    compute, communicate = met[COMPUTE], met.get(COMMUNICATE)
+def _fit(found: Found) -> bool:
+    """False where ranks would leave meetings before the last one has come."""
+    met = {name: lump(x, found.meets_every) for name, x in found.columns.items()}
+    compute, communicate = met.pop(COMPUTE), met.get(COMMUNICATE)
     implied = float((compute.max(axis=0) - compute.mean(axis=0)).mean())
-    for name in (WAIT, COMMUNICATE):
-        if name in met and implied > BEYOND * float(met[name].mean()):
-            return (
-                f"{COMPUTE} implies waiting of {implied:.3g} s per cycle, {name} has {met[name].mean():.3g}"
-                " s: ranks do not meet in every cycle, or units or cycles do not match"
-            )
-    if communicate is None or derived.timeline(compute, communicate)[2].mean() >= FIT:
-        return None
-    less, more = compute.mean(axis=0) - compute, communicate - communicate.mean(axis=0)
-    squares, product = (
-        (float(np.square(less).sum()), float(np.square(more).sum())),
-        float((less * more).sum()),
-    )
-    own, other = squares
-    slope = product / own if own else 1.0
-    if product >= SURE * (own * other) ** 0.5 and not 1 / UNIT < slope < UNIT:
-        return (
-            f"{COMMUNICATE} tells of {number(slope)} times as much waiting as {COMPUTE}: their units do not"
-            f" match, or a part of the computing is not in {COMPUTE}"
-        )
-    return (
-        "cycles of different ranks do not line up: some are shifted, ranks do not meet in every cycle, or a"
-        " part of the cycle is in no column"
-    )
+    if any(implied > BEYOND * float(times.mean()) for times in met.values()):
+        return False
+    return communicate is None or derived.timeline(compute, communicate)[2].mean() >= FIT
 
 
 def cycle_times(found: Found, path: Path, **about: Any) -> CycleTimes:
@@ -215,13 +186,11 @@ def cycle_times(found: Found, path: Path, **about: Any) -> CycleTimes:
     remarks = [*found.remarks, *examine(found)]
     times = np.stack(list(found.columns.values()), axis=-1, dtype=np.float32, casting="same_kind")
     ranks, cycles, _ = times.shape
-    if rest := cycles % found.meets_every:
-        remarks.append(f"left out after the last meeting of all ranks: {rest} of the cycles")
     known = {"files": [str(path)]} | about
     known["cycle_ms"] = known.get("cycle_ms") or found.cycle_ms
     made = About(
         **known, ranks=ranks, cycles=cycles, columns=list(found.columns), remarks=remarks,
-        meets_every=found.meets_every, missing=list(found.missing),
+        meets_every=found.meets_every,
     )  # fmt: skip
     return CycleTimes(path, times, made)
 
@@ -232,7 +201,7 @@ def of_dry_run(found: DryRun) -> CycleTimes:
     about = About(
         files=[str(found.path)], ranks=times.shape[0], cycles=times.shape[1], columns=[COMPUTE],
         cycle_ms=read_time(found.about.description).cycle_ms, remarks=found.remarks, reader=DRY_RUN,
-        meets_every=found.meets_every, times_of=found.times_of,
+        meets_every=found.meets_every,
     )  # fmt: skip
     return CycleTimes(found.path, times, about)
 
@@ -256,8 +225,6 @@ def _write(out: Path, about: BaseModel, times: np.ndarray | None = None) -> None
     """A new folder, which replaces that of earlier times once it is whole."""
     replaceable(out, (ABOUT, CYCLES, PAGE), ABOUT, "imported times")
     with whole_folder(out) as folder:
-        for name in (PAGE, ABOUT, CYCLES):  # where it cannot be replaced as a whole
-            (folder / name).unlink(missing_ok=True)
         if times is not None:
             write_atomically(folder / CYCLES, npy_bytes(times))
         write_json(folder / ABOUT, about.model_dump())

@@ -1,4 +1,4 @@
-"""Did anything go wrong: checksums, disturbed runs, order, failures, and where the numbers come from."""
+"""Did anything go wrong: checksums, disturbed runs, failures, and where the numbers come from."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ import pandas as pd
 
 from spikemark.quantities.elements import Box, Section
 from spikemark.quantities.words import counted, number, percent
-from spikemark.records.collect import beside_others, differing_checksums, out_of_order
+from spikemark.records.collect import differing_checksums
 from spikemark.records.frames import Frames
 from spikemark.report import plots
 from spikemark.report.answer import Answer
@@ -54,12 +54,6 @@ def cautions(frames: Frames) -> list[str]:
     lost = [run for run in frames.records.values() if run.launched is None] if frames.planned else []
     if lost:
         lines.append(f"launch.json of {counted(len(lost), 'run')} is lost: when they began is unknown.")
-    if moved := out_of_order(frames):
-        lines.append(
-            f"{counted(moved, 'run')} began out of the planned order: drifts of the machine may show."
-        )
-    if together := beside_others(frames):
-        lines.append(f"{counted(len(together), 'run')} shared a node with another run of the sweep.")
     if len(runs) and (most := runs["timer_overhead"].max()) > COSTLY_TIMERS:
         lines.append(f"Reading the clock took up to {percent(most, 1)} of a run.")
     for column, words in MIXED.items():

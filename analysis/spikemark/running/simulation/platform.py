@@ -137,9 +137,6 @@ class Networks:
     def assumptions(self) -> list[str]:
         """What had to be chosen, since SimGrid has one for all ranks or cannot have it."""
         common, found, every = self.common, [*self.said], self.parts.values()
-        if self.alike and _differ(every, "latency_node_s", "bandwidth_node") > 1:
-            speed = _speed(common.latency_node_s, common.bandwidth_node)
-            found.append(f"messages within any node take {speed}, as on the part where they are slowest")
         if _differ(every, "selector") > 1:
             first = f"{next(iter(self.parts))}, {common.selector}"
             found.append(
@@ -148,15 +145,7 @@ class Networks:
         if _differ(every, "eager") > 1:
             least = f"messages up to {common.eager:g} bytes leave before their receiver is ready"
             found.append(f"{least}, as on the part where fewest do")
-        if self.alike:
-            return found
-        star = "a star of the latency of its longest path, since SimGrid cannot connect a"
-        found += [
-            f"part {name}: {star} {one.topology} with others"
-            for name, one in self.parts.items()
-            if self.links and one.topology != "star"
-        ]
-        for (a, b), link in self.links.items():
+        for (a, b), link in () if self.alike else self.links.items():
             if (least_s := self.least_s(a, b)) > link.latency_s * (1 + 1e-9):
                 instead = f"{1e6 * least_s:.3g} µs instead of {1e6 * link.latency_s:.3g}"
                 found.append(f"from {a} to {b}: {instead}, half of the latencies within both parts")

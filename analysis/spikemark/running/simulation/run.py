@@ -8,28 +8,21 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from spikemark import machines
-from spikemark.core import places
+from spikemark.core import memory, places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import replace_folder, replaceable, write_json
 from spikemark.machines.parts import Machine, digest
-from spikemark.machines.profile import Profile, UnknownValue
-from spikemark.machines.values import Values
+from spikemark.machines.profile import Profile
 from spikemark.models import mpi_rules
 from spikemark.network import lanes
 from spikemark.network.description import read, read_time
-from spikemark.prediction import performance
-from spikemark.prediction.layout import Layout
 from spikemark.records import run_files
-from spikemark.records.record import Run, load
 
 from . import smpirun, times
 from .platform import Networks, build_parts, routed
 
 MOST_RANKS, MOST_SEED = 4096, 2**63 - 1  # all ranks are in one process; numpy takes no larger seed
-MOST_TIMES = 200_000_000  # compute times, one for every rank and cycle, of three phases of four bytes
 #: For a lane with a lag whose exchange is not named. The mini-app's own choice, ialltoallv, polls for
 #: messages, and each poll costs SimGrid time: 64 ranks x 500 cycles took ten minutes instead of one.
 QUICK = "direct"
@@ -51,6 +44,7 @@ def simulate(
     cv: float | None = None,
     hz: float | dict[str, float] | None = None,
     progress: Callable[[str], AbstractContextManager[smpirun.Advance | None]] | None = None,
+    limit_s: float = smpirun.LIMIT_S,
 ) -> Path:
     """Simulate a run on `ranks` ranks of a machine; its record and simulation.json are in `out` afterwards.
 
@@ -78,8 +72,7 @@ def simulate(
     filled = machines.filled(machine)
     layout = times.layout_of(filled, ranks, compute, ranks_per_node, threads, on)
     cycles = times.cycles_of(description)
-    if ranks * cycles > MOST_TIMES:
-        raise BadInput(f"{ranks} ranks x {cycles} cycles; expected up to {MOST_TIMES} compute times in all")
+    memory.check(12.0 * ranks * cycles, f"{ranks} ranks x {cycles} cycles:")
     networks, values = Networks.of(filled, layout), times.values_of(filled, layout)
     description, used, chosen = exchanges(description, ranks)  # refuses what no host can run
     model = {"correlation": correlation, "cv": cv, "hz": hz}
@@ -89,7 +82,7 @@ def simulate(
         *chosen,
         collectives,
         *mpi_rules.differences(used, values, routed(filled, layout)),
-        *times.assumed(values, "interconnect", "power"),
+        *times.assumed(values, "interconnect"),
         *networks.assumptions,
         *source.assumptions,
     ]
@@ -104,7 +97,7 @@ def simulate(
     )
     with beside as folder, shown or contextlib.nullcontext() as advance:
         began = time.monotonic()
-        record = smpirun.run(Path(folder), description, built, source.times, advance)
+        record = smpirun.run(Path(folder), description, built, source.times, advance, limit_s)
         cost = time.monotonic() - began
         about = {
             "format_version": 1,
@@ -116,7 +109,6 @@ def simulate(
             "threads": layout.shares[0].node.threads,
             **({"parts": nodes} if nodes else {}),
             "interconnect": networks.content,
-            "energy": modelled_energy(filled, layout, load(record)),
             "facts": built.facts,
             "platform": built.xml,
             "flags": built.flags,
@@ -163,37 +155,3 @@ def exchanges(description: dict[str, Any], ranks: int) -> tuple[dict[str, Any], 
     ]
     found = {**description, "exchange": {**given, **dict.fromkeys(late, QUICK)}}
     return found, exchanges(found, ranks)[1], lines
-
-
-def modelled_energy(machine: Profile | Machine, layout: Layout, run: Run) -> dict[str, Any]:
-    """W, J and µJ per synaptic event of the measured part of a run, of all nodes and of each named part.
-
-    Cores wait busily, so power does not depend on what a rank does (prediction/performance.py). Events from
-    outside count, too; a part counts those of its own ranks. What is unknown is None, with the reason.
-    """
-    inputs, seconds = Values(machine), run.record.timing.simulate_s
-    events = run.ranks[["synaptic_events", "external_events"]].to_numpy(dtype=float).sum(axis=1)
-
-    def figures(power_w: float | None, own: np.ndarray, reason: str | None) -> dict[str, Any]:
-        joules, number = None if power_w is None else power_w * seconds, float(own.sum())
-        known = joules is not None and number > 0  # false for events that were not counted, too
-        return {
-            "power_w": power_w,
-            "energy_j": joules,
-            "energy_per_event_uj": 1e6 * joules / number if known else None,
-            "reason": None if known else reason or "there are no synaptic events",
-        }
-
-    parts: dict[str | None, dict[str, Any]] = {}
-    for share in layout.shares:
-        power_w = reason = None
-        try:
-            power_w = performance.share_w(inputs, layout, share)
-        except UnknownValue as unknown:
-            reason = str(unknown)
-        parts[share.part] = figures(power_w, events[share.slice], reason)
-    if None in parts:
-        return {"kind": "modelled", **parts[None]}
-    lacking = next((one["reason"] for one in parts.values() if one["power_w"] is None), None)
-    power_w = None if lacking else sum(one["power_w"] for one in parts.values())
-    return {"kind": "modelled", **figures(power_w, events, lacking), "parts": parts}

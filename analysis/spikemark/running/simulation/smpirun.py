@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from spikemark.core import memory, places
+from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
 from spikemark.launch import Launch, reasons
@@ -31,9 +31,6 @@ Advance = Callable[[int, int], None]
 MISSING = "smpirun: command not found: install the package libsimgrid-dev (setup/apt.txt)"
 STACK = "--cfg=contexts/stack-size:128"  # KiB, of a rank that only sends messages
 AHEAD = 16  # messages of a replayed rank on their way at a time, as platform.AHEAD
-#: Bytes, at most, as measured on 2 to 2000 ranks: of SimGrid alone, of a rank, of a message in the file and
-#: here, and of one on its way besides what it carries.
-ALONE, PER_RANK, PER_MESSAGE, ON_THE_WAY = 40e6, 60e3, 600, 5000
 
 
 class SimulationFailed(RuntimeError):
@@ -54,6 +51,7 @@ def run(
     built: Platform,
     times: np.ndarray,
     advance: Advance | None = None,
+    limit_s: float = LIMIT_S,
 ) -> Path:
     """Run the mini-app in the workspace `folder` and return the folder of its record.
 
@@ -65,7 +63,7 @@ def run(
     np.save(folder / "compute.npy", times)
     arguments = ["run.json", "--out", "record", "--progress", PROGRESS, "--compute-times", "compute.npy"]
     with _followed(folder / PROGRESS, advance):
-        status, output, errors = watch(launch(folder, built, "miniapp_smpi", arguments), LIMIT_S)
+        status, output, errors = watch(launch(folder, built, "miniapp_smpi", arguments), limit_s)
     record = folder / "record"
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         if json.loads((record / run_files.RECORD).read_text())["status"] == "complete":
@@ -134,11 +132,10 @@ def replay(hops: list[Messages], network: Interconnect) -> np.ndarray:
     """Simulated seconds until the last rank has ended each hop, [hop], of ranks that have a node each.
 
     Only messages are simulated, without spikes: thousands of ranks take minutes. Raises BadInput where
-    SimGrid or the program is absent, or memory is too small, and SimulationFailed if it prints no times.
+    SimGrid or the program is absent, and SimulationFailed if it prints no times.
     """
-    ranks, most = hops[0].bytes.shape[0], max(hop.bytes.nnz for hop in hops)
+    ranks = hops[0].bytes.shape[0]
     version()
-    memory.check(needed(hops, network), f"{ranks} ranks: replaying {most} messages at a time")
     parts = [np.array([ranks, len(hops), AHEAD])]
     for hop in hops:
         entries = hop.bytes.tocoo()
@@ -155,15 +152,3 @@ def replay(hops: list[Messages], network: Interconnect) -> np.ndarray:
     if len(rows) != len(hops):
         raise _failure(status, f"{output}\n{errors}")
     return 1e-6 * np.array(rows, dtype=float)[:, 0]
-
-
-def needed(hops: list[Messages], network: Interconnect) -> float:
-    """Bytes that a replay takes at most. Messages that do not wait for their receivers are copied."""
-    ranks, whole = hops[0].bytes.shape[0], sum(hop.bytes.nnz for hop in hops)
-    on_the_way, copied = 0, 0.0
-    for hop in hops:
-        at_once = min(hop.bytes.nnz, ranks * AHEAD)
-        eager = hop.bytes.data[hop.bytes.data <= network.eager]
-        on_the_way = max(on_the_way, at_once)
-        copied = max(copied, min(eager.sum(), at_once * eager.max(initial=0)))
-    return ALONE + PER_RANK * ranks + PER_MESSAGE * whole + ON_THE_WAY * on_the_way + copied

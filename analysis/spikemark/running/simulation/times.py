@@ -199,7 +199,8 @@ def replay(description: dict[str, Any], run: Path, ranks: int, of: dict[str, Any
             raise BadInput(f"compute_of: expected with compute=model or a dry run, not with the run {run}")
         return Source({"run": str(run)}, times, [])
     check_description(found, _full(description, of))
-    facts = {"run": str(run), "compute_of": _whose(of), "dry_run": found.content}
+    dry = {"folder": str(run), "of": found.ranks, "sampled": found.timed.tolist()}
+    facts = {"run": str(run), "compute_of": _whose(of), "dry_run": dry}
     return Source(facts, times, [*found.remarks, *([] if of is None else [SMALLER]), ONE_NODE])
 
 
@@ -212,11 +213,7 @@ def _measured(found: Any) -> np.ndarray:
         times = found.times()
     else:
         found.compute()  # checks them
-        mixed = found.record.mixed  # then update holds the waiting of threads
-        parts = [found.phase(name) for name in COMPUTE if not (mixed and name == THREADS)]
-        times = np.stack(parts, axis=-1)
-        if mixed:
-            return times
+        times = np.stack([found.phase(name) for name in COMPUTE], axis=-1)
     own = times[:, :, [COMPUTE.index(name) for name in PHASES]].astype(np.float32)
     own[:, :, PHASES.index("update")] += times[:, :, COMPUTE.index(THREADS)]
     return own

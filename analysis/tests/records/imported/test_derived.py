@@ -16,20 +16,20 @@ from spikemark.waiting.trace import trace
 STORED = sorted((Path(__file__).parents[2] / "data" / "own-runs").glob("*.npz"))
 
 
-def holds(compute, communicate, wait, spikes=None):
+def holds(compute, communicate, wait):
     """Derived waiting, whose limits hold the mean of `wait`."""
-    found = derived.waiting(compute, communicate, spikes)
+    found = derived.waiting(compute, communicate)
     low, high = found.limits
     assert low <= wait.mean() <= high
     assert low <= found.waiting.mean() <= high * (1 + 1e-9)
     return found
 
 
-def program(seed, ranks=4, cycles=1000, barrier=0.3, late_s=1e-4, lost=0.0, data=None):
+def program(seed, ranks=4, cycles=1000, barrier=0.3, late_s=1e-4, lost=0.0):
     """Computing, communication and waiting [rank, cycle] in s of ranks with a barrier before each exchange.
 
     The barrier takes a share of what the exchange takes. In a share `lost` of the calls, a rank loses its
-    core for 20 ms. `data` [cycle] is what the exchange takes longer.
+    core for 20 ms.
     """
     draw = np.random.default_rng(seed)
     compute = compute_times(ranks, cycles, mean_s=1e-3, cv=0.05, ar1=0.5, rank_sd=0.05, seed=seed)
@@ -41,7 +41,7 @@ def program(seed, ranks=4, cycles=1000, barrier=0.3, late_s=1e-4, lost=0.0, data
     for cycle in range(cycles):
         come = begun + compute[:, cycle]
         go = come.max() + barrier * 2e-5 + late(barrier)
-        begun = go.max() + 2e-5 + late(1.0) + (0.0 if data is None else data[cycle])
+        begun = go.max() + 2e-5 + late(1.0)
         wait[:, cycle], exchange[:, cycle] = go - come, begun - go
     return compute, wait + exchange, wait
 
@@ -76,17 +76,6 @@ def test_ranks_may_leave_an_exchange_at_different_times():
     assert (compute.max(axis=0) - compute.mean(axis=0)).mean() < 0.7 * wait.mean()
     found, _, fits = derived.timeline(compute, communicate)
     assert fits.all() and found.mean() == pytest.approx(wait.mean(), rel=0.05)
-
-
-def test_what_more_spikes_take_is_data_and_no_waiting():
-    draw = np.random.default_rng(3)
-    spikes = draw.poisson(draw.uniform(5, 60, 1000), (4, 1000))
-    data = 4e-6 * spikes.sum(axis=0)
-    held = program(5, data=data)
-    assert 0.1 * data.mean() < held[1].mean() - holds(*held, spikes).limits[1] < data.mean()
-    unmoved = program(5)
-    for constant in (0 * spikes, spikes[:, :1] + 0 * spikes):
-        assert holds(*unmoved, constant).limits[1] == pytest.approx(unmoved[1].mean())
 
 
 @pytest.mark.parametrize("hidden", [("wait",), ("wait", "communicate"), ()])
@@ -128,16 +117,3 @@ def test_the_limits_reach_ladders_and_predictions():
         one = predict(run, Setting.of(run, schedule, 10))
         theirs = predict(timed, Setting.of(timed, schedule, 10)).waiting.value
         assert one.waiting.low <= theirs <= one.waiting.high
-
-
-@pytest.mark.parametrize(("long", "expected"), [
-    ([], (0, 100)), ([(0, 30)], (31, 69)), ([(1, 0), (0, 99)], (1, 98)), ([(0, 50), (1, 50)], (0, 50)),
-])  # fmt: skip
-def test_the_quiet_stretch_lies_between_long_cycles_of_any_rank(spikemark, tmp_path, long, expected):
-    compute = np.array([[1.0], [10.0]]) * np.random.default_rng(1).uniform(0.9, 1.1, (2, 100))
-    for rank, cycle in long:
-        compute[rank, cycle] *= 4  # rank 0 does not get as slow as rank 1 always is
-    assert derived.quiet(compute) == expected
-    np.save(tmp_path / "times.npy", compute)
-    _, output, _ = spikemark("import", tmp_path / "times.npy", "--unit", "ms", "--out", tmp_path / "out")
-    assert ("--skip {} --cycles {}".format(*expected) in output) == bool(long)

@@ -12,14 +12,13 @@ import pandas as pd
 import pytest
 from synthetic import compute_times
 
-from spikemark.core.errors import BadInput
 from spikemark.records import imported
 from spikemark.records.imported import FORMATS, READERS, UNITS, Sums
 from spikemark.records.imported.times import examine
 
 COMPUTE = compute_times(4, 200, mean_s=1e-3, cv=0.1, ar1=0.5, rank_sd=0.03, seed=2)
 OPTIONS = {"table": {"unit": "s"}, "otf2": {"called": {"communicate": "MPI_Alltoall", "wait": "MPI_Barrier"}}}
-SPIKED, TIMED = {"nest", "structure-aware"}, {"structure-aware", "otf2"}
+TIMED = {"structure-aware", "otf2"}
 OF_CYCLES = [name for name in READERS if name not in ("nest-sums", "bennch")]
 NEST = Path(__file__).parents[2] / "data" / "nest-3.10"
 
@@ -39,12 +38,11 @@ def test_what_a_program_wrote_is_recognised_and_read(tmp_path, name):
     communicate = foreign_logs.exchanged(COMPUTE)
     np.testing.assert_allclose(found.columns["compute"], COMPUTE, rtol=1e-4)
     np.testing.assert_allclose(found.columns["communicate"], communicate, rtol=0.05, atol=2e-6)
-    assert ("spikes" in found.columns, "wait" in found.columns) == (name in SPIKED, name in TIMED)
-    if name in SPIKED:
-        assert found.columns["spikes"][0, 8] == 1 and found.cycle_ms == foreign_logs.CYCLE_MS
+    assert ("wait" in found.columns) == (name in TIMED)
+    assert found.cycle_ms == (foreign_logs.CYCLE_MS if name in ("nest", "structure-aware") else None)
     if name in TIMED:
         np.testing.assert_allclose(found.columns["wait"], communicate - 5e-5, atol=1e-8)
-    assert found.missing == () and found.meets_every == 1
+    assert found.meets_every == 1
 
 
 def test_help_lists_all_of_them(spikemark):
@@ -84,28 +82,22 @@ def test_ranks_with_different_numbers_of_cycles_are_refused(refused, tmp_path, n
     assert "197" in said and "200" in said
 
 
-def test_logs_of_nest_say_which_ranks_and_cycles_are_missing(refused, tmp_path):
-    files = foreign_logs.nest(tmp_path, COMPUTE, num_processes=6, biological_time=30.0)
-    found = imported.read([files[0], *files[2:]])
-    assert found.missing == (1, 4, 5) and "200" in found.remarks[0] and "300" in found.remarks[0]
-    foreign_logs.nest(tmp_path, COMPUTE, num_processes=2)
-    assert "num_processes=2" in refused(imported.read, files)
+def test_a_file_of_nest_that_is_missing_or_odd_is_named(refused, tmp_path):
+    files = foreign_logs.nest(tmp_path, COMPUTE)
+    assert "num_processes=4; expected as many files, not 3" in refused(imported.read, files[1:])
+    held = dict(np.load(files[2]))
+    held["time_communicate_spike_data"][7] = 1.0
+    np.savez(files[2], **held)
+    assert "rank 2 in cycle 7" in refused(imported.read, files)
     np.savez(files[0], time_update=COMPUTE[0])
     assert "time_communicate_spike_data" in refused(imported.read, files, form="nest")
-    logs = foreign_logs.nest(tmp_path, COMPUTE)
-    held = dict(np.load(logs[2]))
-    held["time_communicate_spike_data"][7] = 1.0
-    np.savez(logs[2], **held)
-    assert "rank 2 in cycle 7" in refused(imported.read, logs)
 
 
 def test_a_log_of_nest_itself_is_read():
     """Four ranks, 400 cycles of 0.1 ms in two calls of Run; see the README beside it."""
     found = read(sorted(NEST.glob("nest-cycles-*.npz")), "nest")
     assert found.columns["compute"].shape == (4, 400) and found.cycle_ms == 0.1
-    assert not found.remarks and not found.missing
-    expected = 4000 * 2.5 * 0.04  # neurons, spikes/s, s; phases are uniform
-    assert abs(found.columns["spikes"].sum() - expected) < 3 * np.sqrt(0.9 * expected)
+    assert not found.remarks
 
 
 @pytest.mark.parametrize("apart", [False, True])
@@ -310,7 +302,7 @@ def test_sums_give_the_efficiencies_of_the_whole_run(spikemark, refusal, refused
         "parallel": totals.mean() / runtime,
     }  # fmt: skip
     assert {name: q.value for name, q in run.efficiency.items()} == pytest.approx(expected)
-    assert imported.read([files[0], *files[2:]]).runs[0].ranks == 4
+    assert "num_processes=4" in refused(imported.read, files[1:])
     assert spikemark("import", *files, "--out", out)[0] == 0
     assert [path.name for path in out.iterdir()] == ["imported.json"]
     content = json.loads(spikemark("waiting", out, "--json")[1])
@@ -322,10 +314,3 @@ def test_sums_give_the_efficiencies_of_the_whole_run(spikemark, refusal, refused
     assert first.efficiency["load_balance"].value is None
     foreign_logs.sums(tmp_path, COMPUTE, time_communicate_spike_data=np.full(4, 1e3))
     assert str(files[0]) in refused(imported.read, files)
-
-
-def test_an_endless_rank_is_refused_by_its_field(tmp_path):
-    (tmp_path / "times.csv").write_text("rank,cycle,compute\n0,0,1.0\ninf,0,1.0\n")
-    with pytest.raises(BadInput) as refused:
-        imported.read([tmp_path / "times.csv"], "ms", {})
-    assert refused.value.field == "rank"
