@@ -168,37 +168,11 @@ double estimate_sum(const struct estimate *e) {
     return e->neurons + e->synapses + e->lists + e->routes + e->ring + e->buffers;
 }
 
-/// Returns how many ranks would do for a lane in which a spike can name so many lists, with as many neurons
-/// on all ranks as the given one would have; 0 where a machine of a million times as many would not.
-static double ranks_that_do(const struct placement *placement, const struct schedule *schedule, int rank,
-                            int lane, double named) {
-    const struct network *network = placement->network;
-    struct lane_share shares[schedule_lanes_max];
-    double *own = ALLOC_ZERO(double, network->n_populations), factor = 1;
-    do {
-        factor *= 1.125;
-        for (uint32_t p = 0; p < network->n_populations; p++)
-            own[p] = placement_count(placement, p, rank) / factor;
-        share_lanes(schedule, network, own, shares);
-    } while (shares[lane].lists > named && factor < 1e6);
-    free(own);
-    return factor < 1e6 ? ceil(factor * placement->ranks) : 0;
-}
-
-static bool check_words(const struct description *description, const struct placement *placement,
-                        const struct schedule *schedule, int rank, const struct estimate *e,
-                        struct error *error) {
-    for (int l = 0; l < schedule->n_lanes; l++) {
-        const struct lane_plan *plan = &schedule->lanes[l];
-        if (limits_check_words(plan, description, (uint64_t)e->lane_lists[l], error)) continue;
-        const uint64_t steps = (uint64_t)plan->period * description->steps_per_cycle;
-        const double ranks =
-            ranks_that_do(placement, schedule, rank, l, (double)spike_lists_limit(spike_format(steps)));
-        const size_t used = strlen(error->text);
-        if (ranks > 0)
-            snprintf(error->text + used, sizeof error->text - used, " (about %.0f would do)", ranks);
-        return false;
-    }
+static bool check_words(const struct description *description, const struct schedule *schedule,
+                        const struct estimate *e, struct error *error) {
+    for (int l = 0; l < schedule->n_lanes; l++)
+        if (!limits_check_words(&schedule->lanes[l], description, (uint64_t)e->lane_lists[l], error))
+            return false;
     return true;
 }
 
@@ -206,7 +180,7 @@ bool estimate_check_words(const struct description *description, const struct pl
                           const struct schedule *schedule, struct error *error) {
     for (int rank = 0; rank < placement->ranks; rank++) {
         const struct estimate e = estimate_rank(description, placement, schedule, rank);
-        if (!check_words(description, placement, schedule, rank, &e, error)) return false;
+        if (!check_words(description, schedule, &e, error)) return false;
     }
     return true;
 }
@@ -216,7 +190,7 @@ bool estimate_check_dry(const struct description *description, const struct plac
                         struct error *error) {
     const double gib = exp2(30);
     const struct estimate e = estimate_rank(description, placement, schedule, dry->rank);
-    if (!check_words(description, placement, schedule, dry->rank, &e, error)) return false;
+    if (!check_words(description, schedule, &e, error)) return false;
     double foreign = 0,
            routing = dry->exact_routes ? schedule->n_lanes * description->network.n_neurons / 8.0 : 0;
     for (int l = 0; l < schedule->n_lanes; l++)

@@ -115,16 +115,8 @@ static json_t *input_json(const struct description *d) {
 static json_t *lanes_json(const struct description *d, const struct schedule *schedule) {
     json_t *list = json_array();
     for (int l = 0; l < schedule->n_lanes; l++) {
-        const struct lane_plan *plan = &schedule->lanes[l];
-        json_t *lane = lane_json(plan, d), *levels = plan->exchange.levels.n ? json_array() : json_null();
-        for (int level = 0; level < plan->exchange.levels.n; level++) {
-            const struct lane_connections found = lane_connections(plan, level);
-            json_array_append_new(levels,
-                                  json_pack("{sf si sf}", "connections_mean", found.mean, "connections_most",
-                                            found.most, "messages_most", found.all));
-        }
-        json_object_set_new(lane, "synapses", json_integer((json_int_t)plan->n_synapses));
-        json_object_set_new(lane, "levels", levels);
+        json_t *lane = lane_json(&schedule->lanes[l], d);
+        json_object_set_new(lane, "synapses", json_integer((json_int_t)schedule->lanes[l].n_synapses));
         json_array_append_new(list, lane);
     }
     return list;

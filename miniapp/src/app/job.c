@@ -167,7 +167,7 @@ bool job_build(struct job *job, const struct options *options, const struct layo
                                           layout_memory(), error)
                     : !layout_fits(world, description, &job->placement, &job->schedule, error))
         return false;
-    counters_open(&job->counters, description, layout->threads, options->require_counters, error);
+    counters_open(&job->counters, description, layout->threads);
     if (!error_stands(error))
         compute_times_open(&job->times, options->compute_times, layout->ranks, rank, description->cycles,
                            error);
@@ -200,13 +200,17 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
     if (job->model.process == 0 || !time_is_simulated) host_read(&host);
     if (time_is_simulated)
         MPI_Bcast(&host, sizeof host, MPI_BYTE, 0, world); // all ranks are actors of one process
-    struct rank_tally *ranks = tally(&job->model, &job->measured, &host, build_s, world);
+    struct rank_tally *ranks = tally(&job->model, &job->measured, build_s, world);
     results.ranks = ranks;
+    results.binding = tally_processors(host.binding, world);
+    results.usable_cores = tally_processors(host.usable_cores, world);
     nodes_gather(&nodes, &host, results.sysfs, world);
     results.nodes = &nodes;
     const bool written = record_write(&results, &job->directory, world, error);
     nodes_close(&nodes);
-    tally_close(ranks, job->model.processes);
+    tally_close(ranks);
+    json_decref(results.binding);
+    json_decref(results.usable_cores);
     return written;
 }
 

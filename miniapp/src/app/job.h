@@ -15,11 +15,10 @@ struct options {
     const char *progress;      ///< NULL: not given
     const char **overrides;    ///< [n_overrides] of --set
     int n_overrides;
-    int ranks, threads;    ///< for --explain; 0: as started
-    bool is_dry;           ///< --as-rank, --of
-    struct dry dry;        ///< what is asked of it
-    bool json;             ///< print JSON; of --list and --explain
-    bool require_counters; ///< refuse to run without those that are asked for
+    int ranks, threads; ///< for --explain; 0: as started
+    bool is_dry;        ///< --as-rank, --of
+    struct dry dry;     ///< what is asked of it
+    bool json;          ///< print JSON; of --list and --explain
 };
 
 extern const char *const options_help;
@@ -70,8 +69,7 @@ struct estimate estimate_rank(const struct description *description, const struc
 /// Returns the bytes of all parts, which stay.
 double estimate_sum(const struct estimate *estimate);
 
-/// Refuses lanes that may be expected to have more lists on a rank than a four-byte spike can name, and says
-/// which windows, or how many ranks, would do.
+/// Refuses lanes that may be expected to have more lists on a rank than a four-byte spike can name.
 bool estimate_check_words(const struct description *description, const struct placement *placement,
                           const struct schedule *schedule, struct error *error);
 

@@ -8,8 +8,7 @@ const char *const options_help =
     "\n"
     "  miniapp RUN.json --out DIR [--set path.to.field=value]...   run, write the record to DIR\n"
     "                      (replaces an earlier record there, refuses anything else)\n"
-    "      --require-counters   refuse to run if a counter in record.counters cannot be read\n"
-    "      --compute-times FILE.npy   read how long ranks compute; only in the build for SimGrid\n"
+    "      --compute-times FILE   read how long ranks compute; only in the build for SimGrid\n"
     "      --progress FILE   write to FILE how many cycles are done\n"
     "      --as-rank r --of R   dry run: build and run rank r of R alone, in one process; the spikes of the\n"
     "                      other ranks are made up, and nothing is exchanged\n"
@@ -37,7 +36,6 @@ static const struct rule {
     {"--set", takes_text, offsetof(struct options, overrides), action_run, false},
     {"--compute-times", takes_text, offsetof(struct options, compute_times), action_run, true},
     {"--progress", takes_text, offsetof(struct options, progress), action_run, true},
-    {"--require-counters", is_flag, offsetof(struct options, require_counters), action_run, true},
     {"--as-rank", takes_rank, offsetof(struct options, dry.rank), action_run, true},
     {"--of", takes_count, offsetof(struct options, dry.of), action_run, true},
     {"--rate", takes_rate, offsetof(struct options, dry.rate_hz), action_run, true},

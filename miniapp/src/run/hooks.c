@@ -1,13 +1,11 @@
 #include "run/hooks.h"
 
 #include "base/alloc.h"
-#include "base/npy.h"
 #include "measurement/clock.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct inject inject_open(const struct description *d, int rank, uint32_t neurons, int threads) {
@@ -41,28 +39,17 @@ double inject_next(struct inject *inject, uint64_t synapses) {
     return fmax(wait, 0);
 }
 
-static const char *const phases[n_compute_phases] = {"deliver", "update", "collocate"};
-
-/// Checks that the array is what is asked for, and that the file is neither shorter nor longer.
-static bool check_file(FILE *file, const char *path, size_t ranks, size_t cycles, struct error *error) {
-    enum { dimensions = 3 };
-    size_t shape[dimensions];
-    if (!npy_read_header(file, "<f4", shape, dimensions))
-        return error_set(error,
-                         "--compute-times: %s: no such array; expected a .npy file, float32, C order, "
-                         "shape [ranks, cycles, phases]",
-                         path);
-    if (shape[0] != ranks || shape[1] != cycles || shape[2] != n_compute_phases)
-        return error_set(
-            error,
-            "--compute-times: %s: shape [%zu, %zu, %zu]; expected [%zu, %zu, %d], which is ranks, "
-            "measured cycles, and deliver, update, collocate",
-            path, shape[0], shape[1], shape[2], ranks, cycles, n_compute_phases);
-    struct stat status;
-    const size_t bytes = (size_t)ftell(file) + ranks * cycles * sizeof(float[n_compute_phases]);
-    if (fstat(fileno(file), &status) != 0 || (size_t)status.st_size != bytes)
-        return error_set(error, "--compute-times: %s: %zu bytes; expected %zu, as its header says", path,
-                         (size_t)status.st_size, bytes);
+/// Reads the rows of a rank, of which the file has `cycles` for each of so many ranks and nothing else.
+static bool read_times(struct compute_times *times, FILE *file, int ranks, int rank, uint32_t cycles) {
+    const size_t row = sizeof *times->seconds;
+    if (fseek(file, 0, SEEK_END) != 0 || (size_t)ftell(file) != (size_t)ranks * cycles * row) return false;
+    times->seconds = alloc(cycles, row);
+    if (fseek(file, (long)((size_t)rank * cycles * row), SEEK_SET) != 0 ||
+        fread(times->seconds, row, cycles, file) != cycles)
+        return false;
+    for (uint32_t cycle = 0; cycle < cycles; cycle++)
+        for (int p = 0; p < n_compute_phases; p++)
+            if (!(times->seconds[cycle][p] >= 0 && isfinite(times->seconds[cycle][p]))) return false;
     return true;
 }
 
@@ -72,24 +59,12 @@ bool compute_times_open(struct compute_times *times, const char *path, int ranks
     if (!path) return true;
     if (!simulated_check(error)) return false;
     FILE *file = fopen(path, "rb");
-    if (!file)
-        return error_set(error, "--compute-times: %s: %s; expected a .npy file", path, strerror(errno));
-    const size_t row = sizeof *times->seconds;
-    bool good = check_file(file, path, (size_t)ranks, cycles, error);
-    if (good) {
-        times->seconds = alloc(cycles, row);
-        if (fseek(file, (long)((size_t)rank * cycles * row), SEEK_CUR) != 0 ||
-            fread(times->seconds, row, cycles, file) != cycles)
-            good = error_set(error, "--compute-times: %s: cannot be read", path);
-    }
-    fclose(file);
-    for (uint32_t cycle = 0; good && cycle < cycles; cycle++)
-        for (int p = 0; p < n_compute_phases; p++)
-            if (!(times->seconds[cycle][p] >= 0 && isfinite(times->seconds[cycle][p])))
-                good =
-                    error_set(error, "--compute-times: %s: rank %d, cycle %u, %s: %g; expected seconds >= 0",
-                              path, rank, cycle, phases[p], times->seconds[cycle][p]);
-    return good;
+    const bool good = file && read_times(times, file, ranks, rank, cycles);
+    if (file) fclose(file);
+    return good || error_set(error,
+                             "--compute-times: %s; expected a file of float32 seconds >= 0 for %d ranks, "
+                             "%u measured cycles, and deliver, update, collocate",
+                             path, ranks, cycles);
 }
 
 // -------------------- trace

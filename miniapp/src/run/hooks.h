@@ -41,7 +41,7 @@ struct compute_times {
     float (*seconds)[n_compute_phases]; ///< [measured cycle], or NULL where no file was given
 };
 
-/// Reads the part of one rank from a .npy file: float32 [ranks, cycles, n_compute_phases], seconds, which the
+/// Reads the part of one rank from a file of float32 [ranks, cycles, n_compute_phases], seconds, which the
 /// caller frees in any case. \param path NULL: there is no file.
 bool compute_times_open(struct compute_times *times, const char *path, int ranks, int rank, uint32_t cycles,
                         struct error *error);

@@ -123,8 +123,8 @@ static bool open_windows(struct lane *lane, const uint32_t *per_owner, MPI_Comm 
 bool lane_open(struct lane *lane, const struct wanted *wanted, const uint32_t *own_gids, uint32_t n,
                struct error *error) {
     struct search *search = lane->backend->broadcast ? &lane->search : NULL;
-    return routes_open(&lane->routes, search, lane->comm, wanted, own_gids, n, error) &&
-           open_windows(lane, wanted->per_owner, lane->comm, error);
+    routes_open(&lane->routes, search, lane->comm, wanted, own_gids, n);
+    return open_windows(lane, wanted->per_owner, lane->comm, error);
 }
 
 bool lane_open_alone(struct lane *lane, const uint32_t *per_owner, struct error *error) {

@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 #include "schedule/choice_levels.h"
-#include "transport/grid.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -41,22 +40,6 @@ json_t *lane_json(const struct lane_plan *lane, const struct description *descri
                      lane->exchange.backend->name, "blocks", (int)blocks, "composed", levels_json(lane),
                      "wire", lane->wire->name, "ranks", lane->groups.largest, "groups", lane->groups.groups,
                      "slack", known(slack), "shortest_delay_ms", known(delay * h));
-}
-
-struct lane_connections lane_connections(const struct lane_plan *lane, int level) {
-    const struct grouping *groups = &lane->groups;
-    struct lane_connections found = {0, 0, 0};
-    int ranks = 0;
-    for (int rank = 0; rank < groups->ranks; rank++) {
-        if (groups->size[rank] == 1) continue;
-        const struct grid grid = grid_of(&lane->exchange.levels, groups->size[rank], groups->place[rank]);
-        const int n = grid_connections(&grid, level);
-        found.most = n > found.most ? n : found.most;
-        found.all += n;
-        ranks++;
-    }
-    found.mean = ranks ? found.all / ranks : 0;
-    return found;
 }
 
 int lane_levels_most(const struct schedule *schedule) {

@@ -93,13 +93,9 @@ struct routes {
 
 /// Opens the routes. Collective over `comm`. `own_gids` are the ids of the `n` neurons of this rank, in the
 /// order in which the lane will number its spikes. With a `search`, spikes are broadcast: a neuron has one
-/// route if any rank has a list of it, and the search is opened, too. Fails, on all ranks alike, where
-/// routes_check() refuses. Close the routes and the search in any case.
-bool routes_open(struct routes *routes, struct search *search, MPI_Comm comm, const struct wanted *wanted,
-                 const uint32_t *own_gids, uint32_t n, struct error *error);
-
-/// Refuses requests, requests[rank] words from each rank in a round, whose sum is more than MPI can count.
-bool routes_check(const int *requests, int ranks, struct error *error);
+/// route if any rank has a list of it, and the search is opened, too.
+void routes_open(struct routes *routes, struct search *search, MPI_Comm comm, const struct wanted *wanted,
+                 const uint32_t *own_gids, uint32_t n);
 
 /// Returns in how many rounds requests are made where a rank has at most `most` lists or routes.
 uint64_t routes_rounds(uint64_t most);
