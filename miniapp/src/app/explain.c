@@ -142,11 +142,10 @@ static json_t *ranks_json(const struct description *d, const struct placement *p
 
 void explain_print(const struct description *d, const struct placement *placement,
                    const struct schedule *schedule) {
-    json_t *delay_ratio = schedule_uses_delay_ratio(schedule) ? json_integer(d->delay_ratio) : json_null();
-    print(json_pack("{ss si so so si si ss sf ss so so so so}", "kind", "explanation", "format_version", 1,
+    print(json_pack("{ss si so so si si ss sf ss sI so so so}", "kind", "explanation", "format_version", 1,
                     "network", network_json(&d->network), "time", time_json(d), "ranks", placement->ranks,
                     "threads", placement->threads, "placement", placement->rule->name, "balance",
-                    placement_balance(placement), "schedule", schedule->rule.name, "delay_ratio", delay_ratio,
-                    "input", input_json(d), "lanes", lanes_json(d, schedule), "per_rank",
-                    ranks_json(d, placement, schedule)));
+                    placement_balance(placement), "schedule", schedule->rule.name, "delay_ratio",
+                    (json_int_t)d->delay_ratio, "input", input_json(d), "lanes", lanes_json(d, schedule),
+                    "per_rank", ranks_json(d, placement, schedule)));
 }

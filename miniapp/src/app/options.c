@@ -89,9 +89,7 @@ static bool check_dry(struct options *options, struct error *error) {
     if (!options->is_dry && (!isnan(dry->rate_hz) || dry->routing != routing_by_size))
         return error_set(error, "--rate, --routes: expected only with --as-rank and --of");
     if (!options->is_dry) return true;
-    if (dry->rank < 0)
-        return error_set(error, "--as-rank: missing; expected a rank from 0 to %d, which is --of less one",
-                         dry->of - 1);
+    if (dry->rank < 0) return error_set(error, "--as-rank: missing; expected a rank of those of --of");
     if (dry->of == 0) return error_set(error, "--of: missing; expected how many ranks there are, at least 1");
     if (dry->rank >= dry->of)
         return error_set(error, "--as-rank: %d of %d ranks; expected 0 to %d", dry->rank, dry->of,

@@ -103,14 +103,12 @@ struct delay {
     struct discrete above;      ///< what is drawn above `shortest`
 };
 
-/// Opens a normal distribution with `mean` and `sd` within [low, high], all in ms; sd 0 stands for the
-/// constant `mean`. The caller has checked 0 < low <= high. Fails if nothing of the distribution lies in
-/// [low, high], or if low is shorter than half a step, which would round to no delay.
-bool delay_open(struct delay *delay, double mean, double sd, double low, double high, double resolution_ms);
-
-/// Opens an exponential distribution, whose density falls by a factor of e every `mean` (the mean it would
-/// have without limits). Everything else is as for delay_open().
-bool delay_open_exponential(struct delay *delay, double mean, double low, double high, double resolution_ms);
+/// Opens a distribution within [low, high], all in ms. Its density is normal, where sd 0 stands for the
+/// constant `mean`, or exponential: it falls by a factor of e every `mean`. The caller has checked 0 < low <=
+/// high. Fails if nothing of the distribution lies in [low, high], or if low is shorter than half a step,
+/// which would round to no delay.
+bool delay_open(struct delay *delay, bool exponential, double mean, double sd, double low, double high,
+                double resolution_ms);
 
 /// Reads the field "delay" of a projection. Free with delay_close().
 bool delay_read(struct delay *delay, const struct fields *projection, double resolution_ms,

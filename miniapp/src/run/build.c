@@ -6,18 +6,11 @@
 
 bool limits_check_share(const struct model *model, struct error *error) {
     const struct network *network = &model->description->network;
-    const uint32_t steps = model->description->steps_per_cycle;
     struct synapse_format format;
     for (int t = 0; t < model->threads; t++) {
         uint64_t neurons = 0;
         for (uint32_t p = 0; p < network->n_populations; p++)
             neurons += placement_thread_count(model->placement, p, model->rank, t);
-        if (neurons * steps > UINT32_MAX)
-            return error_set(error,
-                             "time.cycle_ms: %.10g, %u steps; expected at most %llu steps with %llu neurons "
-                             "per thread, so that the spikes of a cycle can be counted",
-                             model->description->given.cycle_ms, steps,
-                             (unsigned long long)(UINT32_MAX / neurons), (unsigned long long)neurons);
         if (!synapse_format(&format, (uint32_t)neurons, network->longest_delay, model->weights,
                             model->n_classes, error))
             return false;
@@ -421,7 +414,7 @@ bool build(struct model *model, const struct description *description, const str
     uint32_t *gids = number_neurons(model);
 
     for (int l = 0; l < model->n_lanes; l++)
-        if (model->lanes[l].backend->broadcast) // whose words name neurons
+        if (model->lanes[l].backend->broadcast && schedule->lanes[l].shortest_delay > 0) // words name neurons
             limits_check_words(&schedule->lanes[l], description, model->neurons, error);
     struct lists lists;
     lists_open(&lists, model);
@@ -479,7 +472,7 @@ void build_bytes(const struct model *model, uint64_t bytes[build_parts]) {
             block_neurons * (sizeof *part->input + sizeof *part->fired);
         for (int l = 0; l < model->n_lanes; l++) {
             const struct synapse_table *table = &model->lanes[l].tables[t];
-            const uint64_t words = (uint64_t)synapse_table_size(table) * synapse_bytes(&table->format);
+            const uint64_t words = (uint64_t)table->size * synapse_bytes(&table->format);
             bytes[synapses] += words;
             if (table->synapses) bytes[lists] += synapse_table_bytes(table) - words;
         }

@@ -403,12 +403,6 @@ static bool uses_delay_ratio(const struct schedule *schedule, int lane) {
     return schedule->rule.lanes[lane].period == period_delay_ratio;
 }
 
-bool schedule_uses_delay_ratio(const struct schedule *schedule) {
-    for (int l = 0; l < schedule->n_lanes; l++)
-        if (uses_delay_ratio(schedule, l)) return true;
-    return false;
-}
-
 /// Resolves "auto", in the description as well: the largest D, a multiple of L + 1, that is exact in all
 /// lanes that use it.
 static bool set_delay_ratio(const struct schedule *schedule, struct description *d, struct error *error) {

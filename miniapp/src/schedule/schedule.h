@@ -117,8 +117,6 @@ int schedule_lane(const struct schedule *schedule, uint32_t source_area, uint32_
 int schedule_projection_lane(const struct schedule *schedule, const struct network *network,
                              const struct projection *projection);
 
-bool schedule_uses_delay_ratio(const struct schedule *schedule);
-
 /// Returns how many ranks exchange with `rank` in the lane, itself included.
 static inline int lane_ranks(const struct lane_plan *lane, int rank) {
     return lane->groups.size[rank];

@@ -244,10 +244,6 @@ void synapse_table_close(struct synapse_table *table);
 
 uint64_t synapse_table_bytes(const struct synapse_table *table); ///< synapses included
 
-static inline uint32_t synapse_table_size(const struct synapse_table *table) {
-    return table->size;
-}
-
 struct delivered {
     uint64_t synaptic_events; ///< synapses visited
     uint64_t first_accesses;  ///< lists entered that hold a synapse
