@@ -87,7 +87,6 @@ BAD = [
     ("record.energy_interval_s", sets(record__energy_interval_s=31)),
     ("record.idle_pause_s", sets(record__idle_pause_s=-1)),
     ("record.kernel", sets(record__kernel=3)),
-    ("--require-counters", ["--require-counters"]),
     ("--set", ["--set"]),
     ("--set", ["--set", "=5"]),
     ("--set", ["--set", ".".join("a" * 3000) + "=1"]),

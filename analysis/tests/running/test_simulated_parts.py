@@ -229,8 +229,8 @@ def test_simgrids_energy_plugin_agrees(tmp_path, busily):
     description["time"]["warmup_ms"] = 0
     source = times.model(description, full(description), machine, layout)
     (tmp_path / "run.json").write_text(json.dumps(description))
-    np.save(tmp_path / "compute.npy", source.times)
-    arguments = ["run.json", "--out", "record", "--compute-times", "compute.npy"]
+    source.times.astype(np.float32).tofile(tmp_path / "compute.f32")
+    arguments = ["run.json", "--out", "record", "--compute-times", "compute.f32"]
     _, output, errors = watch(smpirun.launch(tmp_path, built, "miniapp_smpi", arguments), 60)
     said = re.findall(r"Energy consumption of host (\w+)-\d+: (\S+) Joules", f"{output}\n{errors}")
     sums = {name: sum(float(joules) for part, joules in said if part == name) for name in ON}
