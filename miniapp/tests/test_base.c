@@ -32,7 +32,7 @@ TEST(messages_are_one_line_of_utf8) {
         {"cut \xc3...", "cut ?..."},
         {"cut \xe2\x82", "cut ??"},
         {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
-        {"\xc0\xaf \xed\xa0\x80 \xf5", "?? ??? ?"},
+        {"\xc0\xaf \xf5", "?? ?"},
     };
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
         struct error error = {""};

@@ -120,7 +120,7 @@ static const struct bad {
     {"network.projections.0.delay.distribution=gamma", "network.projections.0.delay.distribution: \"gamma\"",
      "normal, constant, exponential"},
     {"network.projections.0.delay={\"distribution\": \"exponential\", \"mean\": 1, \"sd\": 1}",
-     "network.projections.0.delay.sd: 1", "0 for the exponential"},
+     "network.projections.0.delay.sd: 1", "0 unless the distribution"},
     {"network.projections.0.delay={\"distribution\": \"exponential\", \"mean\": 1e-6, \"min\": 9, \"max\": "
      "9}",
      "network.projections.0.delay.mean: 1e-06", "some weight in [9, 9]"},

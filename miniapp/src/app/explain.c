@@ -87,19 +87,9 @@ void list_print(void) {
 }
 
 static json_t *network_json(const struct network *network) {
-    bool expected = false; // in-degrees are random
-    for (uint32_t i = 0; i < network->n_projections; i++)
-        expected = expected || network->projections[i].indegree.above;
-    return json_pack("{sI sI sI sI sb sI}", "neurons", (json_int_t)network->n_neurons, "populations",
+    return json_pack("{sI sI sI sI}", "neurons", (json_int_t)network->n_neurons, "populations",
                      (json_int_t)network->n_populations, "areas", (json_int_t)network->n_areas, "synapses",
-                     (json_int_t)network_synapses(network), "synapses_are_expected", (int)expected, "seed",
-                     (json_int_t)network->seed);
-}
-
-static json_t *time_json(const struct description *d) {
-    return json_pack("{sf sf sI sI sI}", "resolution_ms", d->given.resolution_ms, "cycle_ms",
-                     d->given.cycle_ms, "steps_per_cycle", (json_int_t)d->steps_per_cycle, "cycles",
-                     (json_int_t)d->cycles, "warmup_cycles", (json_int_t)d->warmup_cycles);
+                     (json_int_t)network_synapses(network));
 }
 
 static json_t *input_json(const struct description *d) {
@@ -143,9 +133,11 @@ static json_t *ranks_json(const struct description *d, const struct placement *p
 void explain_print(const struct description *d, const struct placement *placement,
                    const struct schedule *schedule) {
     print(json_pack("{ss si so so si si ss sf ss sI so so so}", "kind", "explanation", "format_version", 1,
-                    "network", network_json(&d->network), "time", time_json(d), "ranks", placement->ranks,
-                    "threads", placement->threads, "placement", placement->rule->name, "balance",
-                    placement_balance(placement), "schedule", schedule->rule.name, "delay_ratio",
-                    (json_int_t)d->delay_ratio, "input", input_json(d), "lanes", lanes_json(d, schedule),
-                    "per_rank", ranks_json(d, placement, schedule)));
+                    "network", network_json(&d->network), "time",
+                    json_pack("{sI sI}", "steps_per_cycle", (json_int_t)d->steps_per_cycle, "cycles",
+                              (json_int_t)d->cycles),
+                    "ranks", placement->ranks, "threads", placement->threads, "placement",
+                    placement->rule->name, "balance", placement_balance(placement), "schedule",
+                    schedule->rule.name, "delay_ratio", (json_int_t)d->delay_ratio, "input", input_json(d),
+                    "lanes", lanes_json(d, schedule), "per_rank", ranks_json(d, placement, schedule)));
 }

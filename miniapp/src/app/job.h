@@ -39,12 +39,10 @@ struct layout {
 /// Collective.
 bool layout_read(struct layout *layout, MPI_Comm world, int provided, struct error *error);
 
-/// Returns the memory of this node, bytes.
-double layout_memory(void);
-
-/// Refuses a network that needs more memory than the node of this rank has. Collective.
+/// Refuses a network that needs more memory than the node of this rank has, which builds rank `rank`.
+/// Collective.
 bool layout_fits(MPI_Comm world, const struct description *description, const struct placement *placement,
-                 const struct schedule *schedule, struct error *error);
+                 const struct schedule *schedule, int rank, struct error *error);
 
 // -------------------- explain
 // What is known of a run from its description alone, above all the memory that its ranks will need.
@@ -72,12 +70,6 @@ double estimate_sum(const struct estimate *estimate);
 /// Refuses lanes that may be expected to have more lists on a rank than a four-byte spike can name.
 bool estimate_check_words(const struct description *description, const struct placement *placement,
                           const struct schedule *schedule, struct error *error);
-
-/// Refuses a dry run of a rank for the same reason, or because it would need more than `memory` bytes while
-/// it is built or runs, and says how many ranks would do.
-bool estimate_check_dry(const struct description *description, const struct placement *placement,
-                        const struct schedule *schedule, const struct dry *dry, double memory,
-                        struct error *error);
 
 /// --list (miniapp/FORMAT.md): prints all registered variants, with what is known of each, and the files of a
 /// run.

@@ -170,15 +170,10 @@ bool layout_read(struct layout *layout, MPI_Comm world, int provided, struct err
     return agree(world, error);
 }
 
-double layout_memory(void) {
-    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-}
-
 bool layout_fits(MPI_Comm world, const struct description *description, const struct placement *placement,
-                 const struct schedule *schedule, struct error *error) {
-    const double memory = layout_memory(), gib = exp2(30);
+                 const struct schedule *schedule, int rank, struct error *error) {
+    const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), gib = exp2(30);
     MPI_Comm node;
-    const int rank = comm_rank(world);
     if (time_is_simulated)
         MPI_Comm_dup(world, &node); // all ranks are on this machine
     else

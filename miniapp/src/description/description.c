@@ -114,11 +114,7 @@ static bool read_placement(struct description *d, struct error *error) {
     if (d->placement_weights)
         return fields_refuse(&placement, "weights", "without a file, which may have weights of its own",
                              error);
-    if (!fields_string(&placement, "file", NULL, &d->placement_file, error)) return false;
-    const size_t length = strlen(d->placement_file);
-    return (length > 5 && strcmp(d->placement_file + length - 5, ".json") == 0) ||
-           fields_refuse(&placement, "file",
-                         "FILE.json, as `spikemark partition ... --out FILE.json` writes it", error);
+    return fields_string(&placement, "file", NULL, &d->placement_file, error);
 }
 
 static bool read_names(struct description *d, struct error *error) {

@@ -100,12 +100,11 @@ json_t *nodes_json(const struct nodes *nodes) {
         const struct node *node = &nodes->node[n];
         const struct frequency *f = &node->frequency;
         json_array_append_new(list,
-                              json_pack("{ss ss so so so so so so si}", "name", node->host.name, "cpu",
+                              json_pack("{ss ss so so so so so si}", "name", node->host.name, "cpu",
                                         node->host.cpu, "cores", known_count((uint64_t)node->host.cores),
                                         "memory_bytes", known_count(node->host.memory_bytes), "governor",
-                                        known_text(f->governor), "governor_reason", known_text(f->reason),
-                                        "frequency_min_hz", known_count(f->low_hz), "frequency_max_hz",
-                                        known_count(f->high_hz), "ranks", node->ranks));
+                                        known_text(f->governor), "frequency_min_hz", known_count(f->low_hz),
+                                        "frequency_max_hz", known_count(f->high_hz), "ranks", node->ranks));
     }
     return list;
 }

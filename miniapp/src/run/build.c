@@ -2,22 +2,6 @@
 
 #include <omp.h>
 
-// -------------------- limits
-
-bool limits_check_share(const struct model *model, struct error *error) {
-    const struct network *network = &model->description->network;
-    struct synapse_format format;
-    for (int t = 0; t < model->threads; t++) {
-        uint64_t neurons = 0;
-        for (uint32_t p = 0; p < network->n_populations; p++)
-            neurons += placement_thread_count(model->placement, p, model->rank, t);
-        if (!synapse_format(&format, (uint32_t)neurons, network->longest_delay, model->weights,
-                            model->n_classes, error))
-            return false;
-    }
-    return true;
-}
-
 bool limits_check_words(const struct lane_plan *plan, const struct description *description, uint64_t number,
                         struct error *error) {
     const uint64_t steps = plan->period * (uint64_t)description->steps_per_cycle;
@@ -403,7 +387,6 @@ bool build(struct model *model, const struct description *description, const str
          p++) // one thread, since it fills in defaults
         neuron_model_read(&description->network.populations[p], &model->neuron_models[p].model,
                           model->neuron_models[p].parameters, error);
-    if (!error_stands(error)) limits_check_share(model, error);
     if (!agree(world, error) || !connect_lanes(model, world, error)) return false;
     model->parts = ALLOC_ZERO(struct part *, (size_t)model->threads);
 #pragma omp parallel num_threads(model->threads)

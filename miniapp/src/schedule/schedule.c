@@ -329,12 +329,10 @@ bool schedule_placement(const struct description *description, const struct plac
     if (!(*rule)->deal_file && description->placement_file)
         return error_set(error, "placement.file: \"%.200s\"; expected with placement from_file only",
                          description->placement_file);
-    struct name_list weighted = {"", 0};
-    for (int i = 0; placement_rules[i]; i++)
-        if (placement_rules[i]->spread) name_list_add(&weighted, placement_rules[i]->name);
     if (description->placement_weights && !(*rule)->spread)
-        return error_set(error, "placement.weights: with placement \"%s\"; expected with %s", (*rule)->name,
-                         weighted.text);
+        return error_set(error,
+                         "placement.weights: with placement \"%s\"; expected round_robin or area_group",
+                         (*rule)->name);
     if (!description->placement)
         json_object_set_new(description->json.object, "placement", json_string((*rule)->name));
     return true;

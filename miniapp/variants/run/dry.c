@@ -526,11 +526,6 @@ struct made_up_words foreign_window(struct foreign *f, uint32_t first, uint32_t 
                                   f->first_run[window + 1] - run};
 }
 
-double foreign_bytes(double lists, int wire_words) {
-    const double spike = sizeof(struct made_spike) + sizeof(struct made_up_run) + 4.0 * wire_words;
-    return 2 * lists + (spike + 8.0 / 2) * dry_spikes_ahead;
-}
-
 void foreign_close(struct foreign *f) {
     if (!f) return;
     wanted_close(&f->wanted);

@@ -83,9 +83,5 @@ struct foreign *foreign_open(const struct model *model, int lane, struct wanted 
 /// lane that sends some. They are valid until the next call. Windows must follow each other.
 struct made_up_words foreign_window(struct foreign *foreign, uint32_t first, uint32_t end);
 
-/// Returns the bytes that it takes beside the model for so many lists, at most, unless a single window has
-/// more spikes than are prepared at a time.
-double foreign_bytes(double lists, int wire_words);
-
 /// Frees it; NULL is ignored.
 void foreign_close(struct foreign *foreign);
