@@ -92,7 +92,6 @@ static inline double clock_cost(void) {
 }
 
 // -------------------- pause
-// Waits for a given time.
 
 /// Waits for `seconds`, spinning or asleep. When asleep, the thread asks the system for the shortest timer
 /// slack, and is late by the time that waking up takes. In simulated time both are exact and cost nothing.

@@ -238,9 +238,6 @@ static void summary_print(const struct results *results, const struct run_direct
         (double)RESULTS_SUM(results, counts.spikes) / (double)RESULTS_SUM(results, neurons) / model_s,
         (unsigned long long)RESULTS_SUM(results, counts.synaptic_events),
         (unsigned long long)(RESULTS_SUM(results, counts.checksum) + RESULTS_SUM(results, state_checksum)));
-    if (results->counters->by_phase)
-        printf("counters: reading them took %.2g %% of the time (%.2g us each)\n",
-               100 * results_counter_overhead(results, simulate_s), 1e6 * results->counters->read_s);
 }
 
 // -------------------- write

@@ -14,7 +14,6 @@ bool gather_blocks(MPI_Comm comm, const void *own, size_t count, size_t size,
                    bool (*take)(const void *block, size_t count, void *context), void *context);
 
 // -------------------- nodes
-// The nodes of a run, gathered on the first rank: which ranks each holds, and what may differ between them.
 
 struct node {
     struct host host;
@@ -108,7 +107,6 @@ double results_counter_overhead(const struct results *results, double simulate_s
 bool results_write_ranks(const struct results *results, FILE *file);
 
 // -------------------- arrays
-// Arrays of the run record: cycles.npy and spikes.npy, gathered from all ranks and written by the first.
 
 /// Lets rank 0 write all spikes, sorted by step, then gid, to `file`, which other ranks ignore. Collective.
 /// \return false on rank 0 if they could not be written.

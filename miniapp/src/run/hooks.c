@@ -87,18 +87,13 @@ bool progress_open(struct progress *progress, const char *path, int rank, const 
     if (!path || rank != 0) return true;
     const int file = open(path, O_RDWR | O_CREAT | O_EXCL, 0644);
     if (file < 0) return error_set(error, "--progress: %s: %s; expected a new file", path, strerror(errno));
-    void *mapped = MAP_FAILED;
-    int why =
-        posix_fallocate(file, 0, bytes); // on a full disk, writing to what is mapped would end the program
-    if (why == 0) {
-        mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-        why = errno;
-    }
+    const int why = posix_fallocate(file, 0, bytes); // writing to what is mapped beyond a full disk is fatal
+    void *mapped = why ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
     if (mapped == MAP_FAILED) {
         unlink(path);
         return error_set(error, "--progress: %s: %s; expected an ordinary file on a disk with room", path,
-                         strerror(why));
+                         strerror(why ? why : errno));
     }
     progress->cycles = mapped;
     progress->cycles[1] = run->warmup_cycles + run->cycles;

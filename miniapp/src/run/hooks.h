@@ -34,6 +34,7 @@ double inject_next(struct inject *inject, uint64_t synapses);
 
 // -------------------- compute_times
 // How long each rank computes in each measured cycle, read from a file; only in simulated time.
+
 /// The last axis of the file.
 enum compute_phase { compute_deliver, compute_update, compute_collocate, n_compute_phases };
 

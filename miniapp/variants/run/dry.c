@@ -275,7 +275,7 @@ static void make_routes(const struct search_for_targets *s, int l) {
 }
 
 /// Opens the search of a broadcast. Neurons of other ranks are numbered in the order of the lists that this
-/// rank has of them, since which others their ranks have makes no difference here (run/foreign.c).
+/// rank has of them, since which others their ranks have makes no difference here.
 static void open_search(const struct search_for_targets *s, int l, const struct wanted *wanted) {
     struct lane *lane = &s->model->lanes[l];
     uint32_t *known = ALLOC_ZERO(uint32_t, (size_t)lane->ranks), i = 0;

@@ -1,6 +1,6 @@
 /// \file
-/// A dry run: one process builds and runs one rank of many alone. The spikes of the others are made up
-/// (run/foreign.h), and so is where its own would go (run/dry_routes.h). Nothing is exchanged; words are
+/// A dry run: one process builds and runs one rank of many alone. The spikes of the others are made up,
+/// and so is where its own would go. Nothing is exchanged; words are
 /// copied into the inbox instead, which is timed apart and belongs to no phase.
 
 #pragma once
