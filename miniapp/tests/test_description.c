@@ -92,8 +92,6 @@ static const struct bad {
     {"delay_ratio=2.5", "delay_ratio: 2.5", "an integer"},
     {"delay_ratio=most", "delay_ratio: \"most\"", "auto"},
     {"schedule=3", "schedule: 3", "a name or a list"},
-    {"exchange=3", "exchange: 3", "a name"},
-    {"exchange.far=3", "exchange: {\"far\":3}", "lane: name"},
     {"record.spikes=1", "record.spikes: 1", "true or false"},
     {"network.populations=[]", "network.populations: no neuron", "at least one"},
     {"network.populations=7", "network.populations: 7", "a list"},

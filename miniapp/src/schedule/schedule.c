@@ -151,6 +151,8 @@ static bool choice_check_lanes(const struct description *description, const stru
         json_t *value = json_object_get(description->json.object, fields[i]);
         struct fields object;
         if (!value || is_choice(value)) continue;
+        if (!json_is_object(value))
+            return fields_refuse(&description->json, fields[i], "a name, or an object {lane: name}", error);
         if (!fields_enter(&description->json, fields[i], true, &object, error) ||
             !fields_only(&object, names, (size_t)rule->n_lanes, error))
             return false;
