@@ -184,20 +184,14 @@ static inline uint32_t weights_draw(const struct weights *weights, uint32_t word
     return (uint32_t)(((uint64_t)word * weights->classes) >> 32);
 }
 
-/// Returns the weight, in units, that `word` draws where there are no classes.
-static inline int32_t weights_draw_own(const struct weights *weights, const struct normal *normal,
-                                       uint32_t word) {
+/// Returns the weight, in units, that `word` draws. `normal` is needed for weights without classes.
+static inline int32_t weights_draw_units(const struct weights *weights, const struct normal *normal,
+                                         uint32_t word) {
+    if (weights->classes > 0) return weights->units[weights_draw(weights, word)];
     const double half = 2147483648.0; // 2^31 is the tail beyond the mean
     const double tail = weights->tail + ((word & INT32_MAX) + 0.5) * ((half - weights->tail) / half);
     double deviation = weights->sd * normal_deviation(normal, tail);
     if (deviation > weights->furthest) deviation = weights->furthest;
     const double units = (weights->mean + (word >> 31 ? deviation : -deviation)) / weights->unit;
     return (int32_t)(units + (units < 0 ? -0.5 : 0.5));
-}
-
-/// Returns the weight, in units, that `word` draws. `normal` is needed for weights without classes.
-static inline int32_t weights_draw_units(const struct weights *weights, const struct normal *normal,
-                                         uint32_t word) {
-    if (weights->classes > 0) return weights->units[weights_draw(weights, word)];
-    return weights_draw_own(weights, normal, word);
 }
