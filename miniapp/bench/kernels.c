@@ -157,7 +157,7 @@ static void *open_drawing(const void *variant, int64_t size) {
     struct drawing *d = ALLOC_ZERO(struct drawing, 1);
     d->range = (struct source_range){.first = 0, .end = network_neurons, .begin = 0};
     d->projection = (struct projection){.pool = network_neurons, .ranges = &d->range, .n_ranges = 1};
-    delay_open(&d->projection.delay, 1.5, 0.75, 0.1, 20, 0.1);
+    delay_open(&d->projection.delay, false, 1.5, 0.75, 0.1, 20, 0.1);
     d->network = (struct network){.seed = 1, .projections = &d->projection, .n_projections = 1};
     return d;
 }

@@ -95,8 +95,8 @@ static uint32_t *shared_synapses(const struct synapse_format *format) {
     const size_t words = synapse_words(format);
     if (kept[words - 1]) return kept[words - 1];
     struct delay near, far;
-    delay_open(&near, 1.5, 0.75, 0.1, 20, 0.1);
-    delay_open(&far, 5, 2.5, 1, 20, 0.1);
+    delay_open(&near, false, 1.5, 0.75, 0.1, 20, 0.1);
+    delay_open(&far, false, 5, 2.5, 1, 20, 0.1);
     uint32_t *shared = kept[words - 1] = ALLOC(uint32_t, words * synapses);
     for (uint32_t i = 0; i < synapses; i++) {
         struct rng_words drawn = rng_draw(1, rng_synapse, 0, 0, i);

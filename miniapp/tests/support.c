@@ -117,9 +117,8 @@ bool open_placement(struct placement *placement, const struct description *descr
 
 /// Adds up what the ranks counted.
 static struct outcome add_up(const struct model *model, const struct measured *measured, MPI_Comm world) {
-    const struct host host = {.cores = 1};
     struct outcome sum = {0};
-    struct rank_tally *all = tally(model, measured, &host, 0, world);
+    struct rank_tally *all = tally(model, measured, 0, world);
     int ranks;
     MPI_Comm_size(world, &ranks);
     for (int r = 0; all && r < ranks; r++) {
@@ -131,7 +130,7 @@ static struct outcome add_up(const struct model *model, const struct measured *m
         sum.synapses += all[r].synapses;
     }
     MPI_Bcast(&sum, sizeof sum, MPI_BYTE, 0, world);
-    tally_close(all, ranks);
+    tally_close(all);
     return sum;
 }
 

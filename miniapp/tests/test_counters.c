@@ -61,11 +61,10 @@ TEST(counters_are_read_at_the_seams_only_if_asked_for) {
     for (int asked = 0; asked < 2; asked++) {
         struct description description;
         struct counters counters;
-        struct error error = {""};
         open_description(
             &description, eight_areas,
             (const char *const[]){asked ? "record.counters=[\"task_clock\",\"cycles\"]" : "seed=2", NULL});
-        counters_open(&counters, &description, threads, false, &error);
+        counters_open(&counters, &description, threads);
         counters_start(&counters);
         if (!asked) assert_false(counters.by_phase);
         assert_true(isnan(counters.read_s) == !counters.by_phase);

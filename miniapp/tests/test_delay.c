@@ -63,9 +63,9 @@ TEST(the_table_draws_as_redrawing_does) {
         const struct setting *s = &settings[i];
         struct delay delay;
         if (s->low == s->high) {
-            assert_true(delay_open(&delay, s->low, 0, s->low, s->high, h));
+            assert_true(delay_open(&delay, false, s->low, 0, s->low, s->high, h));
         } else {
-            assert_true(delay_open(&delay, s->mean, s->sd, s->low, s->high, h));
+            assert_true(delay_open(&delay, false, s->mean, s->sd, s->low, s->high, h));
         }
         assert_int_equal(delay.shortest, (uint32_t)nearbyint(s->low / h));
         assert_int_equal(delay.longest, (uint32_t)nearbyint(s->high / h));
@@ -79,7 +79,7 @@ TEST(exponential_delays_too) {
         const struct setting *s = &exponential[i];
         const double h = s->mean > 20 && s->high > 2 ? 1 : 0.1;
         struct delay delay;
-        assert_true(delay_open_exponential(&delay, s->mean, s->low, s->high, h));
+        assert_true(delay_open(&delay, true, s->mean, 0, s->low, s->high, h));
         assert_int_equal(delay.shortest, (uint32_t)floor(s->low / h + 0.5));
         assert_int_equal(delay.longest, (uint32_t)floor(s->high / h + 0.5));
         assert_alike(&delay, s, h, redraw_exponential);
@@ -89,7 +89,7 @@ TEST(exponential_delays_too) {
 
 TEST(the_extreme_words_draw_the_extreme_delays) {
     struct delay delay;
-    assert_true(delay_open(&delay, 1.5, 0.75, 1, 2, 0.1));
+    assert_true(delay_open(&delay, false, 1.5, 0.75, 1, 2, 0.1));
     assert_int_equal(delay_draw(&delay, 0), 10);
     assert_int_equal(delay_draw(&delay, UINT32_MAX), 20);
     delay_close(&delay);
@@ -97,7 +97,7 @@ TEST(the_extreme_words_draw_the_extreme_delays) {
 
 TEST(a_constant_is_one_delay) {
     struct delay delay;
-    assert_true(delay_open(&delay, 0.7, 0, 0.1, 2, 0.1));
+    assert_true(delay_open(&delay, false, 0.7, 0, 0.1, 2, 0.1));
     assert_int_equal(delay.shortest, 7);
     assert_int_equal(delay.longest, 7);
     for (uint32_t n = 0; n < 100; n++) assert_int_equal(delay_draw(&delay, n * 42949672u), 7);
@@ -106,8 +106,8 @@ TEST(a_constant_is_one_delay) {
 
 TEST(what_cannot_be_drawn_is_refused) {
     struct delay delay;
-    assert_false(delay_open(&delay, 1, 0.001, 50, 60, 0.1)); // no weight within the limits
-    assert_false(delay_open(&delay, 3, 0, 1, 2, 0.1));       // the constant is outside
-    assert_false(delay_open(&delay, 0.04, 0, 0.04, 1, 0.1)); // rounds to no delay
-    assert_false(delay_open_exponential(&delay, 1, 0.04, 1, 0.1));
+    assert_false(delay_open(&delay, false, 1, 0.001, 50, 60, 0.1)); // no weight within the limits
+    assert_false(delay_open(&delay, false, 3, 0, 1, 2, 0.1));       // the constant is outside
+    assert_false(delay_open(&delay, false, 0.04, 0, 0.04, 1, 0.1)); // rounds to no delay
+    assert_false(delay_open(&delay, true, 1, 0, 0.04, 1, 0.1));
 }

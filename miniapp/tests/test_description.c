@@ -92,8 +92,6 @@ static const struct bad {
     {"delay_ratio=2.5", "delay_ratio: 2.5", "an integer"},
     {"delay_ratio=most", "delay_ratio: \"most\"", "auto"},
     {"schedule=3", "schedule: 3", "a name or a list"},
-    {"exchange=3", "exchange: 3", "a name"},
-    {"exchange.far=3", "exchange: {\"far\":3}", "lane: name"},
     {"record.spikes=1", "record.spikes: 1", "true or false"},
     {"network.populations=[]", "network.populations: no neuron", "at least one"},
     {"network.populations=7", "network.populations: 7", "a list"},
@@ -120,7 +118,7 @@ static const struct bad {
     {"network.projections.0.delay.distribution=gamma", "network.projections.0.delay.distribution: \"gamma\"",
      "normal, constant, exponential"},
     {"network.projections.0.delay={\"distribution\": \"exponential\", \"mean\": 1, \"sd\": 1}",
-     "network.projections.0.delay.sd: 1", "0 for the exponential"},
+     "network.projections.0.delay.sd: 1", "0 unless the distribution"},
     {"network.projections.0.delay={\"distribution\": \"exponential\", \"mean\": 1e-6, \"min\": 9, \"max\": "
      "9}",
      "network.projections.0.delay.mean: 1e-06", "some weight in [9, 9]"},

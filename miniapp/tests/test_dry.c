@@ -81,10 +81,9 @@ static void check_spikes(const struct trace *expected, const struct trace *found
 
 /// Returns what a run of one rank has counted. Owned by the caller.
 static struct rank_tally *tally_of(const struct one *one) {
-    const struct host host = {.cores = 1};
     struct model alone = one->model; // only its own
     alone.process = 0, alone.processes = 1;
-    return tally(&alone, &one->measured, &host, 0, MPI_COMM_SELF);
+    return tally(&alone, &one->measured, 0, MPI_COMM_SELF);
 }
 
 /// Compares what two runs of one rank have counted; `what` stands in the message of a failure.
@@ -105,8 +104,8 @@ static void check_counts(const struct one *expected, const struct one *found, co
         assert_int_equal(a->lanes[l].spikes, b->lanes[l].spikes);
         assert_int_equal(a->lanes[l].windows, b->lanes[l].windows);
     }
-    tally_close(a, 1);
-    tally_close(b, 1);
+    tally_close(a);
+    tally_close(b);
 }
 
 /// Runs every rank among all and alone.
@@ -243,8 +242,8 @@ TEST(drawn_routes_are_as_many_as_there_are) {
     simulate_one(&drawn); // what comes in does not depend on it
     struct rank_tally *a = tally_of(&exact), *b = tally_of(&drawn);
     assert_memory_equal(&a->counts, &b->counts, sizeof a->counts);
-    tally_close(a, 1);
-    tally_close(b, 1);
+    tally_close(a);
+    tally_close(b);
     close_one(&exact);
     close_one(&drawn);
     description_close(&description);
@@ -253,7 +252,7 @@ TEST(drawn_routes_are_as_many_as_there_are) {
 static uint64_t checksum_of(const struct one *one) {
     struct rank_tally *own = tally_of(one);
     const uint64_t sum = own->counts.checksum + own->state_checksum;
-    tally_close(own, 1);
+    tally_close(own);
     return sum;
 }
 

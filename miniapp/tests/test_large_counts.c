@@ -80,13 +80,6 @@ TEST(a_destination_does_not_grow_beyond_an_int) {
     assert_ends(grow_too_far, "2147483648 words of a window for one rank;");
 }
 
-TEST(requests_beyond_an_int_are_refused) {
-    struct error error = {""};
-    assert_true(routes_check((const int[]){1000000000, 1000000000}, 2, &error));
-    assert_false(routes_check((const int[]){1000000000, 1000000000, 1000000000}, 3, &error));
-    assert_non_null(strstr(error.text, "network: 3000000000 words of requests for the neurons of a rank at"));
-}
-
 TEST(many_requests_are_made_in_rounds) {
     assert_int_equal(routes_rounds(0), 1);
     assert_int_equal(routes_rounds(1 << 22), 5);
@@ -95,73 +88,12 @@ TEST(many_requests_are_made_in_rounds) {
         assert_true(2 * most / routes_rounds(most) < INT32_MAX);
 }
 
-/// Checks what the limits say of so many lists with windows of 10 cycles of two steps.
-static void check_words(uint64_t lists, const char *message) {
+TEST(lists_that_a_word_cannot_name_are_refused) {
     const struct lane_plan plan = {.name = "far", .period = 10};
     const struct description description = {.steps_per_cycle = 2};
     struct error error = {""};
-    assert_int_equal(limits_check_words(&plan, &description, lists, &error), *message == '\0');
-    if (!strstr(error.text, message)) fail_msg("the message is '%s', expected '%s'", error.text, message);
-}
-
-TEST(lists_that_a_word_cannot_name_are_refused) {
-    check_words(1u << 27, ""); // 20 steps take five bits
-    check_words((1u << 27) + 1,
-                "delay_ratio: lane far has windows of 10 cycles and 134217729 lists on a rank, "
-                "of which a four-byte spike can name 134217728 beside the step; expected "
-                "windows of at most 8 cycles");
-    check_words((uint64_t)1 << 31, "expected windows of at most 1 cycles");
-    check_words(((uint64_t)1 << 31) + 1, "network: lane far has 2147483649 lists on a rank; expected at most "
-                                         "2147483648, which a four-byte spike can name");
-}
-
-/// Returns what the limits say of a share: two populations on one rank, where each neuron of b has `indegree`
-/// synapses from a.
-static const char *limits_of(const char *a, const char *b, const char *indegree, const char *cycle,
-                             int threads) {
-    static const char *const text =
-        "{'format_version': 1, 'time': {'cycle_ms': 0.1, 'simulate_ms': 1000}, 'network': {'populations': ["
-        "{'name': 'a', 'size': 1, 'neuron': {'model': 'ignore_and_fire'}},"
-        "{'name': 'b', 'size': 1, 'neuron': {'model': 'ignore_and_fire'}}], 'projections': ["
-        "{'source': 'a', 'target': 'b', 'indegree': 1, 'delay': {'mean': 1}}]}}";
-    static const char *const fields[] = {"network.populations.0.size", "network.populations.1.size",
-                                         "network.projections.0.indegree", "time.cycle_ms"};
-    const char *const values[] = {a, b, indegree, cycle};
-    static struct error error;
-    const int32_t weight = 1;
-    struct description d;
-    struct placement placement;
-    char override[4][80];
-    const char *overrides[5] = {NULL};
-    for (int i = 0; i < 4; i++) {
-        snprintf(override[i], sizeof override[i], "%s=%s", fields[i], values[i]);
-        overrides[i] = override[i];
-    }
-    error = (struct error){""};
-    open_description(&d, text, overrides);
-    assert_true(placement_open(&placement, placement_find("round_robin"), &d.network, 1, threads, NULL, NULL,
-                               &error));
-    struct model model = {.description = &d, .placement = &placement, .ranks = 1, .threads = threads};
-    model.weights = (int32_t *)&weight;
-    model.n_classes = 1;
-    limits_check_share(&model, &error);
-    placement_close(&placement);
-    description_close(&d);
-    return error.text;
-}
-
-TEST(synapses_of_a_neuron_beyond_32_bits_are_refused) {
-    assert_string_equal(limits_of("1", "1000000", "3000", "0.1", 1), "");
-    assert_non_null(
-        strstr(limits_of("1", "1000000", "5000", "0.1", 1),
-               "network: 5e+09 synapses from a neuron of population a to one thread; expected at"));
-    assert_string_equal(limits_of("1", "1000000", "5000", "0.1", 2), "");
-    assert_string_equal(limits_of("2", "1000000", "5000", "0.1", 1), "");
-}
-
-TEST(spikes_of_a_cycle_beyond_32_bits_are_refused) {
-    assert_string_equal(limits_of("1", "4000000", "0", "100", 1), "");
-    assert_non_null(
-        strstr(limits_of("1", "5000000", "0", "100", 1),
-               "time.cycle_ms: 100, 1000 steps; expected at most 858 steps with 5000001 neurons"));
+    assert_true(limits_check_words(&plan, &description, 1u << 27, &error)); // 20 steps take five bits
+    assert_false(limits_check_words(&plan, &description, (1u << 27) + 1, &error));
+    assert_non_null(strstr(error.text, "network: lane far has to name 134217729 lists or neurons of a rank; "
+                                       "expected at most 134217728"));
 }

@@ -11,10 +11,9 @@ TEST(everything_is_unavailable_with_the_reason) {
     for (int i = 0; i < 2; i++) {
         struct description description;
         struct counters counters;
-        struct error error = {""};
         int wanted = 0;
         open_description(&description, eight_areas, (const char *const[]){asked[i], NULL});
-        counters_open(&counters, &description, 1, false, &error);
+        counters_open(&counters, &description, 1);
         for (int q = 0; q < papi_quantities; q++) {
             const struct count *count = &counters.thread[0]->count[q];
             if (!count->wanted) continue;

@@ -44,22 +44,6 @@ TEST(one_busy_destination_of_4000_does_not_make_the_others_large) {
     outbox_close(&outbox);
 }
 
-/// Returns the bytes of the words where 10 of so many destinations get some.
-static size_t bytes_of_ten(int ranks) {
-    struct outbox outbox;
-    outbox_open(&outbox, ranks);
-    for (uint32_t i = 0; i < 1000; i++)
-        for (int k = 0; k < 10; k++) outbox_add(&outbox, k * (ranks / 10), i);
-    const size_t bytes = pool_bytes(&outbox);
-    outbox_close(&outbox);
-    return bytes;
-}
-
-TEST(words_for_ten_take_the_same_among_any_number) {
-    for (int ranks = 10; ranks <= 100000; ranks *= 10)
-        assert_int_equal(bytes_of_ten(ranks), bytes_of_ten(10));
-}
-
 enum { destinations = 37, most_words = 3000 };
 
 /// What an outbox must hold.
@@ -106,23 +90,6 @@ TEST(it_holds_what_was_added) {
         compare(&outbox, held);
         add_random(&outbox, held, &random);
         compare(&outbox, held);
-    }
-    outbox_close(&outbox);
-    free(held);
-}
-
-TEST(its_room_stays_while_the_load_stays) {
-    struct reference *held = ALLOC_ZERO(struct reference, 1);
-    struct outbox outbox;
-    size_t bytes = 0;
-    outbox_open(&outbox, destinations);
-    for (int window = 0; window < 1000; window++) {
-        uint64_t random = 7;
-        outbox_clear(&outbox);
-        memset(held->count, 0, sizeof held->count);
-        add_random(&outbox, held, &random);
-        if (window == 0) bytes = outbox_bytes(&outbox);
-        assert_int_equal(outbox_bytes(&outbox), bytes);
     }
     outbox_close(&outbox);
     free(held);

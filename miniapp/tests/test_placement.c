@@ -3,6 +3,13 @@
 
 #include "support.h"
 
+static uint32_t thread_count(const struct placement *placement, uint32_t population, int rank, int thread) {
+    uint32_t n = 0;
+    for (uint32_t k = placement->first_deal[population]; k < placement->first_deal[population + 1]; k++)
+        n += placement_share(placement, k, rank, thread).count;
+    return n;
+}
+
 static void check_ownership(const struct placement *placement) {
     const struct network *network = placement->network;
     int *owner = ALLOC(int, network->n_neurons);
@@ -29,7 +36,7 @@ static void check_ownership(const struct placement *placement) {
         for (uint32_t p = 0; p < network->n_populations; p++) {
             uint32_t on_threads = 0;
             for (int thread = 0; thread < placement->threads; thread++)
-                on_threads += placement_thread_count(placement, p, rank, thread);
+                on_threads += thread_count(placement, p, rank, thread);
             assert_int_equal(placement_count(placement, p, rank), on_threads);
         }
         sum += here;
@@ -202,7 +209,7 @@ TEST(short_ranges_are_spread_over_threads) {
         for (int thread = 0; thread < threads; thread++) {
             uint32_t n = 0;
             for (uint32_t p = 0; p < d.network.n_populations; p++)
-                n += placement_thread_count(&placement, p, rank, thread);
+                n += thread_count(&placement, p, rank, thread);
             fewest = n < fewest ? n : fewest;
             most = n > most ? n : most;
         }

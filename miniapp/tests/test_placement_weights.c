@@ -96,7 +96,7 @@ TEST(bad_weights_are_refused) {
         {"{\"name\": \"round_robin\", \"weights\": [1, \"2\"]}",
          "placement.weights.1: 0; expected a number from 1e-12 to 1e12"},
         {"{\"name\": \"area\", \"weights\": [1, 2]}",
-         "placement.weights: with placement \"area\"; expected with round_robin, area_group"},
+         "placement.weights: with placement \"area\"; expected round_robin or area_group"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct description d;

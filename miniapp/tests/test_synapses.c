@@ -70,7 +70,7 @@ static void check_deliveries(uint32_t lists, bool narrow, uint32_t classes, bool
     struct ring ring = ring_open(neurons, longest, narrow);
     draw(lists, classes);
     fill(&table, lists, classes, own);
-    assert_int_equal(synapse_table_size(&table), synapses);
+    assert_int_equal(table.size, synapses);
     const struct spike_format format = spike_format(window_steps);
 
     for (uint32_t window = 0; window < 60; window += window_steps) {

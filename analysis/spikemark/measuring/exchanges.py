@@ -53,8 +53,8 @@ def repetitions(content: Any) -> tuple[pd.DataFrame, list[str]]:
     """The table of one JSON, and the exchanges left out, with reasons. Raises BadInput for another JSON."""
     if not isinstance(content, dict) or content.get("kind") != "exchange times":
         raise BadInput("kind: expected 'exchange times', as bench_exchange writes it")
-    if content.get("format_version") != 1:
-        raise BadInput.of("format_version", content.get("format_version"), "1")
+    if content.get("format_version") != 2:
+        raise BadInput.of("format_version", content.get("format_version"), "2")
     cases = pd.DataFrame(content["cases"], columns=["exchange", "bytes"])
     rows = pd.DataFrame(content["measurements"], columns=["case", "repetition", "barrier_s", "exchange_s"])
     if len(rows) != len(cases) * content["repetitions"]:

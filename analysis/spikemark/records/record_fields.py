@@ -36,7 +36,7 @@ SCALARS: dict[str, Any] = {
 }  # fmt: skip
 TABLE = """
 Provenance: commit:str? dirty:bool? compiler:str flags:str mpi_library:str version:str started:date
-Node: name:str cpu:str? cores:positive? memory_bytes:count? ranks:positive governor:str? governor_reason:str?
+Node: name:str cpu:str? cores:positive? memory_bytes:count? ranks:positive governor:str? governor_reason:str?=
   frequency_min_hz:count? frequency_max_hz:count?
 Waiting: passive:bool chosen_by:chosen_by? variables:{str}
 Host: name:str system:str? cpu:str? cores:positive? threads_per_core:positive? sockets:positive?

@@ -221,7 +221,7 @@ def test_an_interrupt_leaves_nothing_behind(files):
     before = set(files["out"].parent.iterdir())
     words = [sys.executable, "-m", "spikemark", *command(files, "--set", "time.simulate_ms=100000")]
     process = subprocess.Popen(words, env={**os.environ}, stderr=subprocess.PIPE, text=True)
-    while not list(files["out"].parent.glob(".out.simulating-*/compute.npy")):
+    while not list(files["out"].parent.glob(".out.simulating-*/compute.f32")):
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)

@@ -142,7 +142,7 @@ def node(name: str, ranks: int) -> dict:
     """An entry of host.per_node."""
     return {
         "name": name, "cpu": "synthetic CPU", "cores": 2, "memory_bytes": 2**33, "ranks": ranks,
-        "governor": "performance", "governor_reason": None, "frequency_min_hz": 1_500_000_000,
+        "governor": "performance", "frequency_min_hz": 1_500_000_000,
         "frequency_max_hz": 3_000_000_000,
     }  # fmt: skip
 

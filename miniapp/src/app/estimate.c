@@ -40,40 +40,12 @@ static uint64_t whole(double expected) {
     return (uint64_t)(expected + 1e-3);
 }
 
-/// Returns the bytes where spikes are merged. Each rank has `each` neurons, whose spikes are needed on a rank
-/// with the probability `hit`.
-static double merged(const struct levels *levels, int ranks, double each, double hit) {
-    const struct grid grid = grid_of(levels, ranks, 0);
-    const int last = grid.levels.n - 1;
-    double size[levels_max] = {1},
-           needed[levels_max]; // ranks of a line; somebody behind a bridge needs a spike
-    double onward[levels_max]; // branches of a spike from a hop on
-    double behind = 1, ways = 1, entries = 1, branches = 0;
-    for (int hop = 0; hop <= last; hop++) size[hop] = grid.levels.size[grid_level(&grid, hop)];
-    onward[last] = size[last] * hit;
-    for (int hop = last - 1; hop >= 0; hop--) {
-        behind *= size[hop + 1];
-        needed[hop] = -expm1(behind * log1p(-hit));
-        onward[hop] = onward[hop + 1] + (size[hop] - 1) * needed[hop];
-    }
-    for (int hop = 0; hop < last; hop++) {
-        const double come = each * ways * (size[hop] - 1); // neurons whose spikes may come by in this hop
-        entries += come * needed[hop];
-        branches += come * onward[hop + 1];
-        ways *= size[hop];
-    }
-    return each * onward[0] * (double)sizeof(struct route) + 2.0 * ranks * (double)sizeof(uint32_t) +
-           entries * (double)sizeof(size_t) + branches * (double)sizeof(struct fanout_branch);
-}
-
 /// Returns the bytes of the routes of a lane on one of `ranks` ranks that exchange, as lane_route_bytes()
-/// finds them afterwards. The rank is expected to have lists of `lists` out of `sources` neurons, and so is
-/// every other one. With merging, all neurons are taken to be needed there equally probably.
-static double estimate_routes(const struct lane_plan *lane, int ranks, double lists, double sources) {
-    const struct levels *levels = &lane->exchange.levels;
-    const double tables = ranks > 1 ? (double)levels_bytes(levels, ranks) : 0;
-    if (!levels->merge || ranks == 1 || sources == 0) return lists * (double)sizeof(struct route) + tables;
-    return merged(levels, ranks, sources / ranks, fmin(1, lists / sources)) + tables;
+/// finds them afterwards, but for the tables of bridges where spikes are merged. The rank is expected to have
+/// lists of `lists` neurons, and so is every other one.
+static double estimate_routes(const struct lane_plan *lane, int ranks, double lists) {
+    const double tables = ranks > 1 ? (double)levels_bytes(&lane->exchange.levels, ranks) : 0;
+    return lists * (double)sizeof(struct route) + tables;
 }
 
 /// Adds what finds the synapses of a lane on one of `ranks` ranks, and what building takes for it: while
@@ -91,7 +63,7 @@ static void add_lane(struct estimate *e, const struct lane_plan *lane, int ranks
         2 * share->lists + sizeof(struct id_bucket) *
                                ((network->n_neurons >> id_set_bits(network->n_neurons, bits, threads)) + 1.0);
     e->lists += threads * synapse_index_bytes(&index, format, whole(each));
-    e->routes += estimate_routes(lane, ranks, share->lists, share->sources);
+    e->routes += estimate_routes(lane, ranks, share->lists);
     building[0] += threads * 4 * buckets;
     building[1] += threads * (4 * buckets + 8 * width) + sources;
     building[1] += (double)synapse_bytes(format) * share->synapses / filled;
@@ -168,64 +140,13 @@ double estimate_sum(const struct estimate *e) {
     return e->neurons + e->synapses + e->lists + e->routes + e->ring + e->buffers;
 }
 
-/// Returns how many ranks would do for a lane in which a spike can name so many lists, with as many neurons
-/// on all ranks as the given one would have; 0 where a machine of a million times as many would not.
-static double ranks_that_do(const struct placement *placement, const struct schedule *schedule, int rank,
-                            int lane, double named) {
-    const struct network *network = placement->network;
-    struct lane_share shares[schedule_lanes_max];
-    double *own = ALLOC_ZERO(double, network->n_populations), factor = 1;
-    do {
-        factor *= 1.125;
-        for (uint32_t p = 0; p < network->n_populations; p++)
-            own[p] = placement_count(placement, p, rank) / factor;
-        share_lanes(schedule, network, own, shares);
-    } while (shares[lane].lists > named && factor < 1e6);
-    free(own);
-    return factor < 1e6 ? ceil(factor * placement->ranks) : 0;
-}
-
-static bool check_words(const struct description *description, const struct placement *placement,
-                        const struct schedule *schedule, int rank, const struct estimate *e,
-                        struct error *error) {
-    for (int l = 0; l < schedule->n_lanes; l++) {
-        const struct lane_plan *plan = &schedule->lanes[l];
-        if (limits_check_words(plan, description, (uint64_t)e->lane_lists[l], error)) continue;
-        const uint64_t steps = (uint64_t)plan->period * description->steps_per_cycle;
-        const double ranks =
-            ranks_that_do(placement, schedule, rank, l, (double)spike_lists_limit(spike_format(steps)));
-        const size_t used = strlen(error->text);
-        if (ranks > 0)
-            snprintf(error->text + used, sizeof error->text - used, " (about %.0f would do)", ranks);
-        return false;
-    }
-    return true;
-}
-
 bool estimate_check_words(const struct description *description, const struct placement *placement,
                           const struct schedule *schedule, struct error *error) {
     for (int rank = 0; rank < placement->ranks; rank++) {
         const struct estimate e = estimate_rank(description, placement, schedule, rank);
-        if (!check_words(description, placement, schedule, rank, &e, error)) return false;
+        for (int l = 0; l < schedule->n_lanes; l++)
+            if (!limits_check_words(&schedule->lanes[l], description, (uint64_t)e.lane_lists[l], error))
+                return false;
     }
     return true;
-}
-
-bool estimate_check_dry(const struct description *description, const struct placement *placement,
-                        const struct schedule *schedule, const struct dry *dry, double memory,
-                        struct error *error) {
-    const double gib = exp2(30);
-    const struct estimate e = estimate_rank(description, placement, schedule, dry->rank);
-    if (!check_words(description, placement, schedule, dry->rank, &e, error)) return false;
-    double foreign = 0,
-           routing = dry->exact_routes ? schedule->n_lanes * description->network.n_neurons / 8.0 : 0;
-    for (int l = 0; l < schedule->n_lanes; l++)
-        if (lane_ranks(&schedule->lanes[l], dry->rank) > 1)
-            foreign += foreign_bytes(e.lane_lists[l], schedule->lanes[l].wire->words);
-    const double needed = estimate_sum(&e) + fmax(foreign, fmax(e.building, routing + e.routes));
-    if (needed <= memory) return true;
-    return error_set(error,
-                     "network: %.3g GiB for rank %d of %d while it is built; expected at most the memory of "
-                     "this node, %.3g GiB, so take more ranks (about %.0f would do)",
-                     needed / gib, dry->rank, dry->of, memory / gib, ceil(dry->of * needed / memory));
 }

@@ -87,19 +87,9 @@ void list_print(void) {
 }
 
 static json_t *network_json(const struct network *network) {
-    bool expected = false; // in-degrees are random
-    for (uint32_t i = 0; i < network->n_projections; i++)
-        expected = expected || network->projections[i].indegree.above;
-    return json_pack("{sI sI sI sI sb sI}", "neurons", (json_int_t)network->n_neurons, "populations",
+    return json_pack("{sI sI sI sI}", "neurons", (json_int_t)network->n_neurons, "populations",
                      (json_int_t)network->n_populations, "areas", (json_int_t)network->n_areas, "synapses",
-                     (json_int_t)network_synapses(network), "synapses_are_expected", (int)expected, "seed",
-                     (json_int_t)network->seed);
-}
-
-static json_t *time_json(const struct description *d) {
-    return json_pack("{sf sf sI sI sI}", "resolution_ms", d->given.resolution_ms, "cycle_ms",
-                     d->given.cycle_ms, "steps_per_cycle", (json_int_t)d->steps_per_cycle, "cycles",
-                     (json_int_t)d->cycles, "warmup_cycles", (json_int_t)d->warmup_cycles);
+                     (json_int_t)network_synapses(network));
 }
 
 static json_t *input_json(const struct description *d) {
@@ -115,16 +105,8 @@ static json_t *input_json(const struct description *d) {
 static json_t *lanes_json(const struct description *d, const struct schedule *schedule) {
     json_t *list = json_array();
     for (int l = 0; l < schedule->n_lanes; l++) {
-        const struct lane_plan *plan = &schedule->lanes[l];
-        json_t *lane = lane_json(plan, d), *levels = plan->exchange.levels.n ? json_array() : json_null();
-        for (int level = 0; level < plan->exchange.levels.n; level++) {
-            const struct lane_connections found = lane_connections(plan, level);
-            json_array_append_new(levels,
-                                  json_pack("{sf si sf}", "connections_mean", found.mean, "connections_most",
-                                            found.most, "messages_most", found.all));
-        }
-        json_object_set_new(lane, "synapses", json_integer((json_int_t)plan->n_synapses));
-        json_object_set_new(lane, "levels", levels);
+        json_t *lane = lane_json(&schedule->lanes[l], d);
+        json_object_set_new(lane, "synapses", json_integer((json_int_t)schedule->lanes[l].n_synapses));
         json_array_append_new(list, lane);
     }
     return list;
@@ -150,11 +132,12 @@ static json_t *ranks_json(const struct description *d, const struct placement *p
 
 void explain_print(const struct description *d, const struct placement *placement,
                    const struct schedule *schedule) {
-    json_t *delay_ratio = schedule_uses_delay_ratio(schedule) ? json_integer(d->delay_ratio) : json_null();
-    print(json_pack("{ss si so so si si ss sf ss so so so so}", "kind", "explanation", "format_version", 1,
-                    "network", network_json(&d->network), "time", time_json(d), "ranks", placement->ranks,
-                    "threads", placement->threads, "placement", placement->rule->name, "balance",
-                    placement_balance(placement), "schedule", schedule->rule.name, "delay_ratio", delay_ratio,
-                    "input", input_json(d), "lanes", lanes_json(d, schedule), "per_rank",
-                    ranks_json(d, placement, schedule)));
+    print(json_pack("{ss si so so si si ss sf ss sI so so so}", "kind", "explanation", "format_version", 1,
+                    "network", network_json(&d->network), "time",
+                    json_pack("{sI sI}", "steps_per_cycle", (json_int_t)d->steps_per_cycle, "cycles",
+                              (json_int_t)d->cycles),
+                    "ranks", placement->ranks, "threads", placement->threads, "placement",
+                    placement->rule->name, "balance", placement_balance(placement), "schedule",
+                    schedule->rule.name, "delay_ratio", (json_int_t)d->delay_ratio, "input", input_json(d),
+                    "lanes", lanes_json(d, schedule), "per_rank", ranks_json(d, placement, schedule)));
 }

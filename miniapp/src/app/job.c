@@ -1,7 +1,6 @@
 #include "app/job.h"
 
 #include "measurement/clock.h"
-#include <limits.h>
 
 /// Lets rank 0 read a JSON file and all ranks get the text, so that all work with the same. Collective.
 /// \param field of the run description that names the file; NULL: it is the run description itself.
@@ -9,37 +8,31 @@
 /// \return owned by the caller; NULL, on all ranks, where it cannot be read.
 static json_t *load(const char *path, const char *field, const char *const *overrides, int n_overrides,
                     MPI_Comm world, struct error *error) {
-    unsigned long long bytes = 0;
+    int bytes = 0;
     char *text = NULL;
     const int rank = comm_rank(world);
     if (rank == 0) {
         json_error_t where;
         json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
-        char name[480];
-        snprintf(name, sizeof name, "%s%s%.400s", field ? field : "", field ? ": " : "", path);
+        const char *named = field ? field : "", *colon = field ? ": " : "";
         if (!json && where.line < 1)
-            error_set(error, "%s: %s; expected a %s that can be read%s", name, where.text,
-                      field ? "file" : "run description",
+            error_set(error, "%s%s%.400s: %s; expected a %s that can be read%s", named, colon, path,
+                      where.text, field ? "file" : "run description",
                       field ? ", by its path from the folder of the run description" : "");
         else if (!json)
-            error_set(error, "%s:%d: %s; expected one JSON object", name, where.line, where.text);
+            error_set(error, "%s%s%.400s:%d: %s; expected one JSON object", named, colon, path, where.line,
+                      where.text);
         for (int i = 0; json && i < n_overrides && !error_stands(error); i++)
             description_override(json, overrides[i], error);
-        if (!error_stands(error)) {
-            text = json_dumps(json, JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY | JSON_COMPACT);
-            if (!text) error_set(error, "%s: cannot be read as JSON", name);
-        }
-        bytes = text ? strlen(text) + 1 : 0;
-        if (bytes > INT_MAX)
-            error_set(error, "%s: %llu bytes; expected at most %d, which MPI can count", name, bytes,
-                      INT_MAX);
+        text = json_dumps(json, JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY | JSON_COMPACT);
+        bytes = text ? (int)strlen(text) + 1 : 0;
         json_decref(json);
     }
     json_t *shared = NULL;
     if (agree(world, error)) {
-        MPI_Bcast(&bytes, 1, MPI_UNSIGNED_LONG_LONG, 0, world);
-        if (rank != 0) text = alloc(bytes, 1);
-        MPI_Bcast(text, (int)bytes, MPI_CHAR, 0, world);
+        MPI_Bcast(&bytes, 1, MPI_INT, 0, world);
+        if (rank != 0) text = alloc((size_t)bytes, 1);
+        MPI_Bcast(text, bytes, MPI_CHAR, 0, world);
         shared = json_loads(text, JSON_DECODE_ANY, NULL);
     }
     free(text);
@@ -112,9 +105,6 @@ static bool plan(struct job *job, const struct options *options, const struct la
     job->dry = options->dry;
     if (job->is_dry && layout->ranks > 1)
         return error_set(error, "--as-rank: started as %d processes; expected one, without mpirun", ranks);
-    if (job->is_dry && time_is_simulated)
-        return error_set(error,
-                         "--as-rank: in simulated time; expected only in the build that measures time");
     if (job->is_dry) ranks = job->dry.of;
     const time_t now = time(NULL);
     strftime(job->started, sizeof job->started, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
@@ -163,11 +153,10 @@ bool job_build(struct job *job, const struct options *options, const struct layo
                struct error *error) {
     const struct description *description = &job->description;
     const int rank = comm_rank(world);
-    if (job->is_dry ? !estimate_check_dry(description, &job->placement, &job->schedule, &job->dry,
-                                          layout_memory(), error)
-                    : !layout_fits(world, description, &job->placement, &job->schedule, error))
+    if (!layout_fits(world, description, &job->placement, &job->schedule, job->is_dry ? job->dry.rank : rank,
+                     error))
         return false;
-    counters_open(&job->counters, description, layout->threads, options->require_counters, error);
+    counters_open(&job->counters, description, layout->threads);
     if (!error_stands(error))
         compute_times_open(&job->times, options->compute_times, layout->ranks, rank, description->cycles,
                            error);
@@ -200,13 +189,17 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
     if (job->model.process == 0 || !time_is_simulated) host_read(&host);
     if (time_is_simulated)
         MPI_Bcast(&host, sizeof host, MPI_BYTE, 0, world); // all ranks are actors of one process
-    struct rank_tally *ranks = tally(&job->model, &job->measured, &host, build_s, world);
+    struct rank_tally *ranks = tally(&job->model, &job->measured, build_s, world);
     results.ranks = ranks;
+    results.binding = tally_processors(host.binding, world);
+    results.usable_cores = tally_processors(host.usable_cores, world);
     nodes_gather(&nodes, &host, results.sysfs, world);
     results.nodes = &nodes;
     const bool written = record_write(&results, &job->directory, world, error);
     nodes_close(&nodes);
-    tally_close(ranks, job->model.processes);
+    tally_close(ranks);
+    json_decref(results.binding);
+    json_decref(results.usable_cores);
     return written;
 }
 

@@ -15,11 +15,10 @@ struct options {
     const char *progress;      ///< NULL: not given
     const char **overrides;    ///< [n_overrides] of --set
     int n_overrides;
-    int ranks, threads;    ///< for --explain; 0: as started
-    bool is_dry;           ///< --as-rank, --of
-    struct dry dry;        ///< what is asked of it
-    bool json;             ///< print JSON; of --list and --explain
-    bool require_counters; ///< refuse to run without those that are asked for
+    int ranks, threads; ///< for --explain; 0: as started
+    bool is_dry;        ///< --as-rank, --of
+    struct dry dry;     ///< what is asked of it
+    bool json;          ///< print JSON; of --list and --explain
 };
 
 extern const char *const options_help;
@@ -40,12 +39,10 @@ struct layout {
 /// Collective.
 bool layout_read(struct layout *layout, MPI_Comm world, int provided, struct error *error);
 
-/// Returns the memory of this node, bytes.
-double layout_memory(void);
-
-/// Refuses a network that needs more memory than the node of this rank has. Collective.
+/// Refuses a network that needs more memory than the node of this rank has, which builds rank `rank`.
+/// Collective.
 bool layout_fits(MPI_Comm world, const struct description *description, const struct placement *placement,
-                 const struct schedule *schedule, struct error *error);
+                 const struct schedule *schedule, int rank, struct error *error);
 
 // -------------------- explain
 // What is known of a run from its description alone, above all the memory that its ranks will need.
@@ -70,16 +67,9 @@ struct estimate estimate_rank(const struct description *description, const struc
 /// Returns the bytes of all parts, which stay.
 double estimate_sum(const struct estimate *estimate);
 
-/// Refuses lanes that may be expected to have more lists on a rank than a four-byte spike can name, and says
-/// which windows, or how many ranks, would do.
+/// Refuses lanes that may be expected to have more lists on a rank than a four-byte spike can name.
 bool estimate_check_words(const struct description *description, const struct placement *placement,
                           const struct schedule *schedule, struct error *error);
-
-/// Refuses a dry run of a rank for the same reason, or because it would need more than `memory` bytes while
-/// it is built or runs, and says how many ranks would do.
-bool estimate_check_dry(const struct description *description, const struct placement *placement,
-                        const struct schedule *schedule, const struct dry *dry, double memory,
-                        struct error *error);
 
 /// --list (miniapp/FORMAT.md): prints all registered variants, with what is known of each, and the files of a
 /// run.

@@ -8,8 +8,7 @@ const char *const options_help =
     "\n"
     "  miniapp RUN.json --out DIR [--set path.to.field=value]...   run, write the record to DIR\n"
     "                      (replaces an earlier record there, refuses anything else)\n"
-    "      --require-counters   refuse to run if a counter in record.counters cannot be read\n"
-    "      --compute-times FILE.npy   read how long ranks compute; only in the build for SimGrid\n"
+    "      --compute-times FILE   read how long ranks compute; only in the build for SimGrid\n"
     "      --progress FILE   write to FILE how many cycles are done\n"
     "      --as-rank r --of R   dry run: build and run rank r of R alone, in one process; the spikes of the\n"
     "                      other ranks are made up, and nothing is exchanged\n"
@@ -37,7 +36,6 @@ static const struct rule {
     {"--set", takes_text, offsetof(struct options, overrides), action_run, false},
     {"--compute-times", takes_text, offsetof(struct options, compute_times), action_run, true},
     {"--progress", takes_text, offsetof(struct options, progress), action_run, true},
-    {"--require-counters", is_flag, offsetof(struct options, require_counters), action_run, true},
     {"--as-rank", takes_rank, offsetof(struct options, dry.rank), action_run, true},
     {"--of", takes_count, offsetof(struct options, dry.of), action_run, true},
     {"--rate", takes_rate, offsetof(struct options, dry.rate_hz), action_run, true},
@@ -91,9 +89,7 @@ static bool check_dry(struct options *options, struct error *error) {
     if (!options->is_dry && (!isnan(dry->rate_hz) || dry->routing != routing_by_size))
         return error_set(error, "--rate, --routes: expected only with --as-rank and --of");
     if (!options->is_dry) return true;
-    if (dry->rank < 0)
-        return error_set(error, "--as-rank: missing; expected a rank from 0 to %d, which is --of less one",
-                         dry->of - 1);
+    if (dry->rank < 0) return error_set(error, "--as-rank: missing; expected a rank of those of --of");
     if (dry->of == 0) return error_set(error, "--of: missing; expected how many ranks there are, at least 1");
     if (dry->rank >= dry->of)
         return error_set(error, "--as-rank: %d of %d ranks; expected 0 to %d", dry->rank, dry->of,
@@ -174,15 +170,10 @@ bool layout_read(struct layout *layout, MPI_Comm world, int provided, struct err
     return agree(world, error);
 }
 
-double layout_memory(void) {
-    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-}
-
 bool layout_fits(MPI_Comm world, const struct description *description, const struct placement *placement,
-                 const struct schedule *schedule, struct error *error) {
-    const double memory = layout_memory(), gib = exp2(30);
+                 const struct schedule *schedule, int rank, struct error *error) {
+    const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), gib = exp2(30);
     MPI_Comm node;
-    const int rank = comm_rank(world);
     if (time_is_simulated)
         MPI_Comm_dup(world, &node); // all ranks are on this machine
     else

@@ -10,14 +10,8 @@ static size_t character(const char *c) {
     const unsigned char first = (unsigned char)*c;
     const size_t more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
     if (first < 0x80) return first >= ' ' && first != 127;
-    if (first < 0xc2 || first > 0xf4) return 0;
-    const unsigned char second =
-        (unsigned char)c[1]; // of too long forms, halves of pairs, and beyond Unicode
-    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) ||
-        (first == 0xf0 && second < 0x90) || (first == 0xf4 && second >= 0x90))
-        return 0;
     for (size_t i = 1; i <= more; i++)
-        if (((unsigned char)c[i] & 0xc0) != 0x80) return 0;
+        if (first < 0xc2 || ((unsigned char)c[i] & 0xc0) != 0x80) return 0;
     return more + 1;
 }
 

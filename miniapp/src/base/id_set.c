@@ -48,12 +48,6 @@ uint64_t id_set_number(struct id_set *set) {
     return n;
 }
 
-size_t id_set_bytes(const struct id_set *set) {
-    size_t bytes = set->buckets * sizeof *set->bucket;
-    for (uint32_t k = 0; k < set->buckets; k++) bytes += set->bucket[k].count * sizeof *set->bucket->low;
-    return bytes;
-}
-
 struct id_cursor id_set_from(const struct id_set *set, uint64_t number) {
     uint32_t low = 0, high = set->buckets;
     while (high - low > 1) {

@@ -36,8 +36,6 @@ void id_set_fill(struct id_set *set, uint32_t bucket, const uint64_t *present);
 /// meaningless.
 uint64_t id_set_number(struct id_set *set);
 
-size_t id_set_bytes(const struct id_set *set);
-
 struct id_cursor {
     const struct id_set *set;
     uint32_t bucket, place;

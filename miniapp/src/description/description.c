@@ -84,18 +84,6 @@ static bool read_delay_ratio(struct description *d, struct error *error) {
     return true;
 }
 
-/// Checks that a field holds a name for all lanes or a choice for each lane. Choices may be objects where the
-/// field is "exchange". An absent field is filled in when the lanes are known.
-static bool check_choice(struct description *d, const char *field, const char *allowed, struct error *error) {
-    json_t *choice = json_object_get(d->json.object, field), *value;
-    const char *key;
-    bool valid = !choice || json_is_string(choice) || json_is_object(choice);
-    if (json_is_object(choice) && !json_object_get(choice, "name"))
-        json_object_foreach(choice, key, value) valid =
-            valid && (json_is_string(value) || json_is_object(value));
-    return valid || fields_refuse(&d->json, field, allowed, error);
-}
-
 /// Reads the name of a placement, or an object with the name and either the file that says where neurons are
 /// or weights of ranks.
 static bool read_placement(struct description *d, struct error *error) {
@@ -114,11 +102,7 @@ static bool read_placement(struct description *d, struct error *error) {
     if (d->placement_weights)
         return fields_refuse(&placement, "weights", "without a file, which may have weights of its own",
                              error);
-    if (!fields_string(&placement, "file", NULL, &d->placement_file, error)) return false;
-    const size_t length = strlen(d->placement_file);
-    return (length > 5 && strcmp(d->placement_file + length - 5, ".json") == 0) ||
-           fields_refuse(&placement, "file",
-                         "FILE.json, as `spikemark partition ... --out FILE.json` writes it", error);
+    return fields_string(&placement, "file", NULL, &d->placement_file, error);
 }
 
 static bool read_names(struct description *d, struct error *error) {
@@ -128,9 +112,7 @@ static bool read_names(struct description *d, struct error *error) {
         return fields_refuse(&d->json, "schedule", "a name or a list of lanes", error);
     if (!json_is_array(schedule) && !fields_string(&d->json, "schedule", "conventional", &d->schedule, error))
         return false;
-    return read_placement(d, error) &&
-           check_choice(d, "exchange", "a name, an object with a name, or {lane: name or object}", error) &&
-           check_choice(d, "wire", "a name, or an object {lane: name}", error);
+    return read_placement(d, error);
 }
 
 /// Reads a time in ns, at least 0: one for all ranks, or a list with one for each.

@@ -26,11 +26,6 @@ static bool discrete_open(struct discrete *discrete, const double *probability, 
     return true;
 }
 
-static void discrete_close(struct discrete *discrete) {
-    free(discrete->upper);
-    discrete->upper = NULL;
-}
-
 struct poisson poisson_open(double mean) {
     enum { k_max = 400 }; // beyond it nothing is left, even with the largest mean
     struct poisson poisson = {0, 0, {0}};
@@ -79,27 +74,27 @@ struct normal *normal_open(void) {
 /// fractions.
 static const double hair = 1e-9;
 
-/// Returns the weight of a density between a and b, up to a factor.
-typedef double between_fn(double a, double b, double place, double scale);
-
-/// A normal density with mean `place` and standard deviation `scale`, accurate in both tails.
+/// Returns the weight of a normal density with mean `place` and standard deviation `scale` between a and b,
+/// up to a factor, accurate in both tails.
 static double normal_between(double a, double b, double place, double scale) {
     a = (a - place) / scale, b = (b - place) / scale;
     if (a > 0) return 0.5 * (erfc(a * M_SQRT1_2) - erfc(b * M_SQRT1_2));
     return 0.5 * (erfc(-b * M_SQRT1_2) - erfc(-a * M_SQRT1_2));
 }
 
-/// An exponential density, which falls by a factor of e every `scale`. `place` only keeps the numbers from
-/// vanishing.
+/// The same of an exponential density, which falls by a factor of e every `scale`. `place` only keeps the
+/// numbers from vanishing.
 static double exponential_between(double a, double b, double place, double scale) {
     return -exp((place - a) / scale) * expm1((a - b) / scale);
 }
 
-/// Opens the distribution of what lies in [low, high] of the density `between`, whose arguments are `place`
-/// and `scale`. All are in steps.
-static bool open(struct delay *delay, double low, double high, between_fn *between, double place,
-                 double scale) {
+bool delay_open(struct delay *delay, bool exponential, double mean, double sd, double low, double high,
+                double resolution_ms) {
+    mean /= resolution_ms, sd /= resolution_ms, low /= resolution_ms, high /= resolution_ms;
     *delay = (struct delay){0};
+    const bool constant = !exponential && sd == 0;
+    if (constant && (mean < low - hair || mean > high + hair)) return false;
+    if (constant) low = high = mean;
     if (floor(low + 0.5 + hair) < 1 || floor(high + 0.5 + hair) > UINT32_MAX / 2) return false;
     delay->shortest = (uint32_t)floor(low + 0.5 + hair);
     delay->longest = (uint32_t)floor(high + 0.5 + hair);
@@ -108,24 +103,14 @@ static bool open(struct delay *delay, double low, double high, between_fn *betwe
     double *probability = ALLOC(double, n);
     for (uint32_t i = 0; i < n; i++) {
         double a = fmax(low, delay->shortest + i - 0.5), b = fmin(high, delay->shortest + i + 0.5);
-        probability[i] = scale == 0 ? 1 : b > a ? between(a, b, place, scale) : 0;
+        probability[i] = constant      ? 1
+                         : b <= a      ? 0
+                         : exponential ? exponential_between(a, b, low, mean)
+                                       : normal_between(a, b, mean, sd);
     }
     bool drawn = discrete_open(&delay->above, probability, n);
     free(probability);
     return drawn;
-}
-
-bool delay_open(struct delay *delay, double mean, double sd, double low, double high, double resolution_ms) {
-    mean /= resolution_ms, sd /= resolution_ms, low /= resolution_ms, high /= resolution_ms;
-    *delay = (struct delay){0};
-    if (sd == 0 && (mean < low - hair || mean > high + hair)) return false;
-    if (sd == 0) low = high = mean;
-    return open(delay, low, high, normal_between, mean, sd);
-}
-
-bool delay_open_exponential(struct delay *delay, double mean, double low, double high, double resolution_ms) {
-    mean /= resolution_ms, low /= resolution_ms, high /= resolution_ms;
-    return open(delay, low, high, exponential_between, low, mean);
 }
 
 bool delay_read(struct delay *delay, const struct fields *projection, double resolution_ms,
@@ -151,9 +136,8 @@ bool delay_read(struct delay *delay, const struct fields *projection, double res
     if (!fields_number(&fields, "min", constant ? mean : fmin(resolution_ms, mean), 0, 1e6, &low, error) ||
         !fields_number(&fields, "max", exponential ? 5 * mean : mean + 4 * sd, 0, 1e6, &high, error))
         return false;
-    if (constant && sd > 0) return fields_refuse(&fields, "sd", "0 for the constant distribution", error);
-    if (exponential && sd > 0)
-        return fields_refuse(&fields, "sd", "0 for the exponential distribution, whose mean says it", error);
+    if ((constant || exponential) && sd > 0)
+        return fields_refuse(&fields, "sd", "0 unless the distribution is normal", error);
     if (low < resolution_ms * (1 - 1e-9))
         return error_set(error, "%smin: %.10g; expected at least the resolution, %.10g ms", fields.path, low,
                          resolution_ms);
@@ -162,15 +146,14 @@ bool delay_read(struct delay *delay, const struct fields *projection, double res
     if (high / resolution_ms > 1e6)
         return error_set(error, "%smax: %.10g; expected at most 1000000 steps of %.10g ms", fields.path, high,
                          resolution_ms);
-    if (exponential ? delay_open_exponential(delay, mean, low, high, resolution_ms)
-                    : delay_open(delay, mean, sd, low, high, resolution_ms))
-        return true;
-    return error_set(error, "%smean: %.10g; expected a distribution with some weight in [%.10g, %.10g] ms",
+    return delay_open(delay, exponential, mean, sd, low, high, resolution_ms) ||
+           error_set(error, "%smean: %.10g; expected a distribution with some weight in [%.10g, %.10g] ms",
                      fields.path, mean, low, high);
 }
 
 void delay_close(struct delay *delay) {
-    discrete_close(&delay->above);
+    free(delay->above.upper);
+    *delay = (struct delay){0};
 }
 
 /// Below the smallest mean, rounding to 2^-32 would be felt; above the largest, nobody has needed more.
@@ -231,7 +214,7 @@ bool indegree_read(struct indegree *indegree, const struct fields *projection, s
 }
 
 void indegree_close(struct indegree *indegree) {
-    if (indegree->above) discrete_close(indegree->above);
+    if (indegree->above) free(indegree->above->upper);
     free(indegree->above);
 }
 

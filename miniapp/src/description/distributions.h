@@ -103,14 +103,12 @@ struct delay {
     struct discrete above;      ///< what is drawn above `shortest`
 };
 
-/// Opens a normal distribution with `mean` and `sd` within [low, high], all in ms; sd 0 stands for the
-/// constant `mean`. The caller has checked 0 < low <= high. Fails if nothing of the distribution lies in
-/// [low, high], or if low is shorter than half a step, which would round to no delay.
-bool delay_open(struct delay *delay, double mean, double sd, double low, double high, double resolution_ms);
-
-/// Opens an exponential distribution, whose density falls by a factor of e every `mean` (the mean it would
-/// have without limits). Everything else is as for delay_open().
-bool delay_open_exponential(struct delay *delay, double mean, double low, double high, double resolution_ms);
+/// Opens a distribution within [low, high], all in ms. Its density is normal, where sd 0 stands for the
+/// constant `mean`, or exponential: it falls by a factor of e every `mean`. The caller has checked 0 < low <=
+/// high. Fails if nothing of the distribution lies in [low, high], or if low is shorter than half a step,
+/// which would round to no delay.
+bool delay_open(struct delay *delay, bool exponential, double mean, double sd, double low, double high,
+                double resolution_ms);
 
 /// Reads the field "delay" of a projection. Free with delay_close().
 bool delay_read(struct delay *delay, const struct fields *projection, double resolution_ms,
@@ -186,20 +184,14 @@ static inline uint32_t weights_draw(const struct weights *weights, uint32_t word
     return (uint32_t)(((uint64_t)word * weights->classes) >> 32);
 }
 
-/// Returns the weight, in units, that `word` draws where there are no classes.
-static inline int32_t weights_draw_own(const struct weights *weights, const struct normal *normal,
-                                       uint32_t word) {
+/// Returns the weight, in units, that `word` draws. `normal` is needed for weights without classes.
+static inline int32_t weights_draw_units(const struct weights *weights, const struct normal *normal,
+                                         uint32_t word) {
+    if (weights->classes > 0) return weights->units[weights_draw(weights, word)];
     const double half = 2147483648.0; // 2^31 is the tail beyond the mean
     const double tail = weights->tail + ((word & INT32_MAX) + 0.5) * ((half - weights->tail) / half);
     double deviation = weights->sd * normal_deviation(normal, tail);
     if (deviation > weights->furthest) deviation = weights->furthest;
     const double units = (weights->mean + (word >> 31 ? deviation : -deviation)) / weights->unit;
     return (int32_t)(units + (units < 0 ? -0.5 : 0.5));
-}
-
-/// Returns the weight, in units, that `word` draws. `normal` is needed for weights without classes.
-static inline int32_t weights_draw_units(const struct weights *weights, const struct normal *normal,
-                                         uint32_t word) {
-    if (weights->classes > 0) return weights->units[weights_draw(weights, word)];
-    return weights_draw_own(weights, normal, word);
 }

@@ -76,8 +76,8 @@ static inline uint32_t network_area(const struct network *network, uint32_t gid)
 uint64_t network_synapses(const struct network *network);
 
 // -------------------- draw
-// Says how many synapses a neuron has and what the k-th of them is. Both follow from the seed, the
-// projection, the neuron and k alone.
+// How many synapses a neuron has and what the k-th of them is follow from the seed, the projection, the
+// neuron and k alone.
 
 struct synapse {
     uint32_t source;      ///< id

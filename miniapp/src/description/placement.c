@@ -74,14 +74,6 @@ uint32_t placement_count(const struct placement *placement, uint32_t population,
     return n;
 }
 
-uint32_t placement_thread_count(const struct placement *placement, uint32_t population, int rank,
-                                int thread) {
-    uint32_t n = 0;
-    for (uint32_t k = placement->first_deal[population]; k < placement->first_deal[population + 1]; k++)
-        n += placement_share(placement, k, rank, thread).count;
-    return n;
-}
-
 void placement_neurons(const struct placement *placement, uint32_t *neurons) {
     for (int rank = 0; rank < placement->ranks; rank++) neurons[rank] = 0;
     for (uint32_t k = 0; k < placement_deals(placement); k++) {

@@ -81,9 +81,8 @@ static inline int deal_thread(const struct deal *deal, int threads, uint32_t gid
     return (int)((gid - deal->origin) % units / ranks);
 }
 
-/// Returns the number of neurons of one population on a rank, or on one of its threads.
+/// Returns the number of neurons of one population on a rank.
 uint32_t placement_count(const struct placement *placement, uint32_t population, int rank);
-uint32_t placement_thread_count(const struct placement *placement, uint32_t population, int rank, int thread);
 
 void placement_neurons(const struct placement *placement, uint32_t *neurons);
 

@@ -5,8 +5,8 @@
 
 #pragma once
 
-#include "base/error.h"
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -25,10 +25,6 @@ static inline void simulated_pass(double seconds) {
     (void)seconds;
 }
 #endif
-
-/// Refuses settings of the simulator with which other times would pass than those given to simulated_pass(),
-/// or with which those of the kernels would be added. In other builds it always refuses.
-bool simulated_check(struct error *error);
 
 // -------------------- clock
 // Two clocks: one in seconds, and one in ticks that costs less to read, for the seams of a cycle.
@@ -96,7 +92,6 @@ static inline double clock_cost(void) {
 }
 
 // -------------------- pause
-// Waits for a given time.
 
 /// Waits for `seconds`, spinning or asleep. When asleep, the thread asks the system for the shortest timer
 /// slack, and is late by the time that waking up takes. In simulated time both are exact and cost nothing.

@@ -1,7 +1,6 @@
 #include "measurement/host.h"
 
 #include "measurement/clock.h"
-#include <errno.h>
 #include <hwloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +9,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/// Reads the first word of a file of cpufreq. \return false, with errno, where it cannot be read.
-static bool read_word(const char *sysfs, long processor, const char *name, char path[400], char word[64]) {
-    snprintf(path, 400, "%.250s/devices/system/cpu/cpu%ld/cpufreq/%s", sysfs, processor, name);
+/// Reads the first word of a file of cpufreq. \return false where it cannot be read.
+static bool read_word(const char *sysfs, long processor, const char *name, char word[64]) {
+    char path[400];
+    snprintf(path, sizeof path, "%.250s/devices/system/cpu/cpu%ld/cpufreq/%s", sysfs, processor, name);
     FILE *file = fopen(path, "r");
     const bool read = file && fscanf(file, "%63s", word) == 1;
     if (file) fclose(file);
@@ -20,28 +20,21 @@ static bool read_word(const char *sysfs, long processor, const char *name, char 
 }
 
 void frequency_read(struct frequency *frequency, const char *sysfs) {
-    char path[400], word[64];
+    char word[64];
     memset(frequency, 0, sizeof *frequency);
     for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
         char *list = frequency->governor;
         const size_t used = strlen(list), room = sizeof frequency->governor - used;
-        errno = 0;
-        if (!read_word(sysfs, cpu, "scaling_governor", path, word)) {
-            if (cpu == 0)
-                snprintf(frequency->reason, sizeof frequency->reason, "%.330s: %s", path,
-                         errno == ENOENT || errno == 0 ? "not there" : strerror(errno));
-        } else if (!strstr(list, word) && strlen(word) + 3 <= room) {
+        if (read_word(sysfs, cpu, "scaling_governor", word) && !strstr(list, word) &&
+            strlen(word) + 3 <= room)
             snprintf(list + used, room, "%s%s", used ? ", " : "", word);
-        }
         uint64_t *low = &frequency->low_hz, *high = &frequency->high_hz, hz;
-        if (read_word(sysfs, cpu, "scaling_min_freq", path, word) &&
+        if (read_word(sysfs, cpu, "scaling_min_freq", word) &&
             ((hz = 1000 * strtoull(word, NULL, 10)) < *low || *low == 0))
             *low = hz;
-        if (read_word(sysfs, cpu, "scaling_max_freq", path, word) &&
-            (hz = 1000 * strtoull(word, NULL, 10)) > *high)
+        if (read_word(sysfs, cpu, "scaling_max_freq", word) && (hz = 1000 * strtoull(word, NULL, 10)) > *high)
             *high = hz;
     }
-    if (frequency->governor[0]) frequency->reason[0] = '\0';
 }
 
 static uint64_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t level) {

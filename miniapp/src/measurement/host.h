@@ -9,7 +9,6 @@
 /// How the kernel sets the clock frequency of the processors of a node.
 struct frequency {
     char governor[128];       ///< of all processors; several names where they differ; "" where unknown
-    char reason[400];         ///< why it is unknown; "" otherwise
     uint64_t low_hz, high_hz; ///< the limits that are set, lowest and highest of all; 0 where unknown
 };
 

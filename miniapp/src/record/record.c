@@ -124,20 +124,6 @@ json_t *provenance_json(const char *started) {
                      "version", provenance_version, "started", started);
 }
 
-/// Turns a list like "0-3,8" into numbers.
-static json_t *numbers(const char *list) {
-    json_t *all = json_array();
-    int first, last, read;
-    while (sscanf(list, "%d%n", &first, &read) == 1) {
-        list += read;
-        last = first;
-        if (sscanf(list, "-%d%n", &last, &read) == 1) list += read;
-        for (int i = first; i <= last; i++) json_array_append_new(all, json_integer(i));
-        list += *list == ',';
-    }
-    return all;
-}
-
 /// Says how the first rank waits, by the environment variables that OpenMP and MPI libraries read when they
 /// are loaded; null in simulated time.
 static json_t *waiting(void) {
@@ -168,26 +154,22 @@ static double foreign_load(const struct results *results) {
 
 static json_t *host(const struct results *results) {
     const struct host *h = results->host;
-    json_t *binding = json_array(), *usable_cores = json_array(), *node_of_rank = json_array();
-    json_t *node_names = json_array();
+    json_t *node_of_rank = json_array(), *node_names = json_array();
     for (int n = 0; n < results->nodes->count; n++)
         json_array_append_new(node_names, json_string(results->nodes->node[n].host.name));
-    for (int r = 0; r < results->model->processes; r++) {
-        json_array_append_new(binding, numbers(results->ranks[r].binding));
-        json_array_append_new(usable_cores, numbers(results->ranks[r].usable_cores));
+    for (int r = 0; r < results->model->processes; r++)
         json_array_append_new(node_of_rank, json_integer(results->nodes->of_rank[r]));
-    }
     json_t *caches = json_pack("{so so so}", "L1d", known_count(h->l1d_bytes), "L2", known_count(h->l2_bytes),
                                "L3", known_count(h->l3_bytes));
-    return json_pack("{ss ss ss so so so so so sb si so so so so so so so so}", "name", h->name, "system",
+    return json_pack("{ss ss ss so so so so so sb si so so so so sO sO so so}", "name", h->name, "system",
                      h->system, "cpu", h->cpu, "cores", known_count((uint64_t)h->cores), "threads_per_core",
                      known_count((uint64_t)h->threads_per_core), "sockets", known_count((uint64_t)h->sockets),
                      "memory_bytes", known_count(h->memory_bytes), "cache_bytes", caches, "virtual_machine",
                      h->virtual_machine, "nodes", results->nodes->count, "node_names", node_names, "per_node",
                      nodes_json(results->nodes), "foreign_load", known(foreign_load(results)), "stolen_load",
                      known(results->ranks[0].node_stolen_s / results->ranks[0].simulate_s), "binding",
-                     binding, "usable_cores", usable_cores, "node_of_rank", node_of_rank, "waiting",
-                     waiting());
+                     results->binding, "usable_cores", results->usable_cores, "node_of_rank", node_of_rank,
+                     "waiting", waiting());
 }
 
 /// Returns null in a dry run, where the other ranks' parts are missing.
@@ -256,9 +238,6 @@ static void summary_print(const struct results *results, const struct run_direct
         (double)RESULTS_SUM(results, counts.spikes) / (double)RESULTS_SUM(results, neurons) / model_s,
         (unsigned long long)RESULTS_SUM(results, counts.synaptic_events),
         (unsigned long long)(RESULTS_SUM(results, counts.checksum) + RESULTS_SUM(results, state_checksum)));
-    if (results->counters->by_phase)
-        printf("counters: reading them took %.2g %% of the time (%.2g us each)\n",
-               100 * results_counter_overhead(results, simulate_s), 1e6 * results->counters->read_s);
 }
 
 // -------------------- write

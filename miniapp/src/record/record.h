@@ -14,7 +14,6 @@ bool gather_blocks(MPI_Comm comm, const void *own, size_t count, size_t size,
                    bool (*take)(const void *block, size_t count, void *context), void *context);
 
 // -------------------- nodes
-// The nodes of a run, gathered on the first rank: which ranks each holds, and what may differ between them.
 
 struct node {
     struct host host;
@@ -52,7 +51,6 @@ struct rank_tally {
     uint64_t log_bytes;
     double build_s, simulate_s, process_s, node_busy_s, node_stolen_s;
     double phase_s[n_phases];
-    const char *binding, *usable_cores; ///< as in struct host
     struct lane_tally {
         uint64_t synapses, windows, messages, bytes, spikes;
         uint64_t connections;         ///< ranks that this one sends messages to
@@ -61,11 +59,13 @@ struct rank_tally {
 };
 
 /// Gathers the tallies. Collective over `world`. \return on rank 0 [ranks], to be closed; NULL elsewhere.
-struct rank_tally *tally(const struct model *model, const struct measured *measured, const struct host *host,
-                         double build_s, MPI_Comm world);
+struct rank_tally *tally(const struct model *model, const struct measured *measured, double build_s,
+                         MPI_Comm world);
+void tally_close(struct rank_tally *tally); ///< NULL is ignored
 
-/// Frees the tallies of so many ranks; NULL is ignored.
-void tally_close(struct rank_tally *tally, int ranks);
+/// Gathers a list of processors, such as "0-3,8", from each rank. Collective. \return on rank 0 a new list
+/// of lists of numbers; NULL elsewhere.
+json_t *tally_processors(const char *list, MPI_Comm world);
 
 /// Everything that the record is made of, borrowed. What is gathered from the ranks is there on rank 0 only.
 struct results {
@@ -75,6 +75,7 @@ struct results {
     const struct host *host;
     const struct counters *counters;
     json_t *meters;                 ///< gathered
+    json_t *binding, *usable_cores; ///< gathered, as in struct host
     const struct rank_tally *ranks; ///< gathered, [model->processes]
     const struct nodes *nodes;      ///< gathered
     const json_t *placement_file;   ///< its content; NULL where the placement needs none
@@ -106,7 +107,6 @@ double results_counter_overhead(const struct results *results, double simulate_s
 bool results_write_ranks(const struct results *results, FILE *file);
 
 // -------------------- arrays
-// Arrays of the run record: cycles.npy and spikes.npy, gathered from all ranks and written by the first.
 
 /// Lets rank 0 write all spikes, sorted by step, then gid, to `file`, which other ranks ignore. Collective.
 /// \return false on rank 0 if they could not be written.

@@ -1,6 +1,5 @@
 #include "record/record.h"
 
-#include "base/npy.h"
 #include "measurement/clock.h"
 
 enum { piece = 1 << 28 }; ///< bytes of a message, which an int can count; a shorter one ends a block
@@ -101,12 +100,13 @@ json_t *nodes_json(const struct nodes *nodes) {
         const struct node *node = &nodes->node[n];
         const struct frequency *f = &node->frequency;
         json_array_append_new(list,
-                              json_pack("{ss ss so so so so so so si}", "name", node->host.name, "cpu",
+                              json_pack("{ss ss so so so ss* so so si}", "name", node->host.name, "cpu",
                                         node->host.cpu, "cores", known_count((uint64_t)node->host.cores),
                                         "memory_bytes", known_count(node->host.memory_bytes), "governor",
-                                        known_text(f->governor), "governor_reason", known_text(f->reason),
-                                        "frequency_min_hz", known_count(f->low_hz), "frequency_max_hz",
-                                        known_count(f->high_hz), "ranks", node->ranks));
+                                        known_text(f->governor), "governor_reason",
+                                        *f->governor ? NULL : "no scaling_governor can be read in /sys",
+                                        "frequency_min_hz", known_count(f->low_hz),
+                                        "frequency_max_hz", known_count(f->high_hz), "ranks", node->ranks));
     }
     return list;
 }
@@ -122,38 +122,6 @@ static uint64_t state_checksum(const struct part *part) {
                                   block->model->state_of(block->state, i));
     }
     return sum;
-}
-
-/// What a rank sends, one after the other: its tally, `lanes`, their levels, the binding and the usable
-/// cores. A rank of a large run has few lanes, mostly without levels, so that what the first rank gathers
-/// stays small.
-struct parcel {
-    size_t lanes, levels, texts, bytes; ///< places in the parcel, and its end
-};
-
-static struct parcel parcel_of(const struct model *model, size_t texts) {
-    struct parcel p = {.lanes = sizeof(struct rank_tally)};
-    size_t levels = 0;
-    for (int l = 0; l < model->n_lanes; l++) levels += (size_t)model->lanes[l].plan->exchange.levels.n;
-    p.levels = p.lanes + (size_t)model->n_lanes * sizeof(struct lane_tally);
-    p.texts = p.levels + levels * sizeof(struct level_traffic);
-    p.bytes = p.texts + texts;
-    return p;
-}
-
-/// Lets the members of a tally point at what follows it.
-static struct rank_tally *open_parcel(char *bytes, const struct model *model) {
-    struct rank_tally *tally = (struct rank_tally *)bytes;
-    const struct parcel p = parcel_of(model, 0);
-    struct level_traffic *levels = (struct level_traffic *)(bytes + p.levels);
-    tally->lanes = (struct lane_tally *)(bytes + p.lanes);
-    tally->binding = bytes + p.texts;
-    tally->usable_cores = tally->binding + strlen(tally->binding) + 1;
-    for (int l = 0; l < model->n_lanes; l++) {
-        tally->lanes[l].levels = levels;
-        levels += model->lanes[l].plan->exchange.levels.n;
-    }
-    return tally;
 }
 
 static void add_lanes(struct rank_tally *own, const struct model *model) {
@@ -174,56 +142,75 @@ static void add_lanes(struct rank_tally *own, const struct model *model) {
     }
 }
 
-struct gathered {
-    const struct model *model;
-    struct rank_tally *ranks;
-    size_t count;
-};
-
-static bool take_rank(const void *block, size_t bytes, void *context) {
-    struct gathered *all = context;
-    char *kept = malloc(bytes); // no alloc(), which rounds up
-    if (!kept) fatal("out of memory: %zu bytes were asked for", bytes);
-    memcpy(kept, block, bytes);
-    all->ranks[all->count++] = *open_parcel(kept, all->model);
-    return true;
-}
-
-void tally_close(struct rank_tally *tally, int ranks) {
-    for (int rank = 0; tally && rank < ranks; rank++) free((char *)tally[rank].lanes - sizeof *tally);
-    free(tally);
-}
-
-struct rank_tally *tally(const struct model *model, const struct measured *measured, const struct host *host,
-                         double build_s, MPI_Comm world) {
-    const size_t first = strlen(host->binding) + 1, second = strlen(host->usable_cores) + 1;
-    const struct parcel parcel = parcel_of(model, first + second);
-    const size_t bytes = parcel.bytes;
-    char *block = alloc_zero(bytes, 1);
-    memcpy(block + parcel.texts, host->binding, first);
-    memcpy(block + parcel.texts + first, host->usable_cores, second);
-    struct rank_tally *own = open_parcel(block, model);
-    own->neurons = model->neurons;
-    for (int t = 0; t < model->threads; t++) {
-        part_counts_add(&own->counts, &model->parts[t]->counts);
-        own->state_checksum += state_checksum(model->parts[t]);
+/// Turns a list like "0-3,8" into numbers.
+static json_t *numbers(const char *list) {
+    json_t *all = json_array();
+    int first, last, read;
+    while (sscanf(list, "%d%n", &first, &read) == 1) {
+        list += read;
+        last = first;
+        if (sscanf(list, "-%d%n", &last, &read) == 1) list += read;
+        for (int i = first; i <= last; i++) json_array_append_new(all, json_integer(i));
+        list += *list == ',';
     }
-    add_lanes(own, model);
-    build_bytes(model, own->part_bytes);
-    own->log_bytes = measured->log.time ? measured->log.cycles * sizeof *measured->log.time : 0;
-    own->peak_bytes = measured->peak_bytes;
-    own->build_s = build_s;
-    own->simulate_s = measured->simulate_s;
-    own->process_s = measured->process_s;
-    own->node_busy_s = measured->node_busy_s;
-    own->node_stolen_s = measured->node_stolen_s;
-    memcpy(own->phase_s, measured->log.total, sizeof own->phase_s);
+    return all;
+}
 
-    struct gathered all = {.model = model};
-    if (model->process == 0) all.ranks = ALLOC(struct rank_tally, (size_t)model->processes);
-    gather_blocks(world, own, bytes, 1, take_rank, &all); // MPI_Gather keeps blocks on other ranks, too
-    free(own);
-    return all.ranks;
+static bool take_numbers(const void *text, size_t count, void *list) {
+    (void)count;
+    return json_array_append_new(list, numbers(text)) == 0;
+}
+
+json_t *tally_processors(const char *list, MPI_Comm world) {
+    json_t *all = comm_rank(world) == 0 ? json_array() : NULL;
+    gather_blocks(world, list, strlen(list) + 1, 1, take_numbers, all);
+    return all;
+}
+
+void tally_close(struct rank_tally *tally) {
+    if (tally) FREE(tally->lanes->levels, tally->lanes, tally);
+}
+
+/// Gathers `count` items of every rank. \return on the first rank all of them, one rank after the other.
+static void *gather(MPI_Comm world, const void *own, size_t count, size_t size) {
+    const size_t ranks = (size_t)comm_size(world);
+    struct pile all = {.items = comm_rank(world) == 0 ? alloc(ranks * count, size) : NULL, .size = size};
+    gather_blocks(world, own, count, size, append, &all); // MPI_Gather keeps blocks on other ranks, too
+    return all.items;
+}
+
+struct rank_tally *tally(const struct model *model, const struct measured *measured, double build_s,
+                         MPI_Comm world) {
+    const size_t n_lanes = (size_t)model->n_lanes, most = (size_t)lane_levels_most(model->schedule);
+    struct lane_tally *own_lanes = ALLOC_ZERO(struct lane_tally, n_lanes);
+    struct level_traffic *own_levels = ALLOC_ZERO(struct level_traffic, n_lanes * most);
+    struct rank_tally own = {.neurons = model->neurons,
+                             .lanes = own_lanes,
+                             .peak_bytes = measured->peak_bytes,
+                             .build_s = build_s,
+                             .simulate_s = measured->simulate_s,
+                             .process_s = measured->process_s,
+                             .node_busy_s = measured->node_busy_s,
+                             .node_stolen_s = measured->node_stolen_s};
+    for (size_t l = 0; l < n_lanes; l++) own_lanes[l].levels = own_levels + l * most;
+    for (int t = 0; t < model->threads; t++) {
+        part_counts_add(&own.counts, &model->parts[t]->counts);
+        own.state_checksum += state_checksum(model->parts[t]);
+    }
+    add_lanes(&own, model);
+    build_bytes(model, own.part_bytes);
+    own.log_bytes = measured->log.time ? measured->log.cycles * sizeof *measured->log.time : 0;
+    memcpy(own.phase_s, measured->log.total, sizeof own.phase_s);
+
+    struct rank_tally *ranks = gather(world, &own, 1, sizeof own);
+    struct lane_tally *lanes = gather(world, own_lanes, n_lanes, sizeof *lanes);
+    struct level_traffic *levels = gather(world, own_levels, n_lanes * most, sizeof *levels);
+    for (size_t r = 0; ranks && r < (size_t)model->processes; r++) {
+        ranks[r].lanes = lanes + r * n_lanes;
+        for (size_t l = 0; l < n_lanes; l++) ranks[r].lanes[l].levels = levels + (r * n_lanes + l) * most;
+    }
+    FREE(own_lanes, own_levels);
+    return ranks;
 }
 
 double results_largest(const struct results *results, size_t member) {
@@ -286,6 +273,21 @@ bool results_write_ranks(const struct results *results, FILE *file) {
 }
 
 // -------------------- arrays
+
+/// Writes the header of a NumPy array: version 1.0, C order, little endian. `type` is such as "<f4".
+static bool npy_header(FILE *file, const char *type, const size_t *shape, int dimensions) {
+    char text[256];
+    int n = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
+    for (int i = 0; i < dimensions; i++) n += snprintf(text + n, sizeof text - (size_t)n, "%zu, ", shape[i]);
+    n += snprintf(text + n, sizeof text - (size_t)n, "), }");
+
+    enum { preamble = 10, alignment = 64 };
+    int padded = (preamble + n + 1 + alignment - 1) / alignment * alignment - preamble;
+    unsigned char head[preamble] = "\x93NUMPY\x01";
+    head[8] = (unsigned char)(padded & 255);
+    head[9] = (unsigned char)(padded >> 8);
+    return fwrite(head, 1, preamble, file) == preamble && fprintf(file, "%-*s\n", padded - 1, text) == padded;
+}
 
 static int by_step_then_gid(const void *a, const void *b) {
     const uint32_t *x = a, *y = b;

@@ -2,87 +2,17 @@
 
 #include <omp.h>
 
-// -------------------- limits
-
-/// Refuses a thread that has more synapses from a neuron, as far as they can be expected, than it can count.
-static bool check_sources(const struct model *model, int thread, struct error *error) {
-    const double most = 4e9; // somewhat less than 2^32, since in-degrees and sources are random
-    const struct network *network = &model->description->network;
-    double *synapses = ALLOC_ZERO(double, network->n_populations); // from each neuron of a population
-    for (uint32_t i = 0; i < network->n_projections; i++) {
-        const struct projection *p = &network->projections[i];
-        const double targets = placement_thread_count(model->placement, p->target, model->rank, thread);
-        for (uint32_t k = 0; k < p->n_sources; k++)
-            synapses[p->sources[k]] += targets * p->indegree.mean / p->pool;
-    }
-    for (uint32_t p = 0; p < network->n_populations; p++)
-        if (synapses[p] > most)
-            error_set(error,
-                      "network: %.4g synapses from a neuron of population %.60s to one thread; expected at "
-                      "most %.4g, so take more ranks or threads",
-                      synapses[p], network->populations[p].name, most);
-    free(synapses);
-    return !error_stands(error);
-}
-
-bool limits_check_share(const struct model *model, struct error *error) {
-    const struct network *network = &model->description->network;
-    const uint32_t steps = model->description->steps_per_cycle;
-    struct synapse_format format;
-    for (int t = 0; t < model->threads; t++) {
-        uint64_t neurons = 0;
-        for (uint32_t p = 0; p < network->n_populations; p++)
-            neurons += placement_thread_count(model->placement, p, model->rank, t);
-        if (neurons * steps > UINT32_MAX)
-            return error_set(error,
-                             "time.cycle_ms: %.10g, %u steps; expected at most %llu steps with %llu neurons "
-                             "per thread, so that the spikes of a cycle can be counted",
-                             model->description->given.cycle_ms, steps,
-                             (unsigned long long)(UINT32_MAX / neurons), (unsigned long long)neurons);
-        if (!check_sources(model, t, error) ||
-            !synapse_format(&format, (uint32_t)neurons, network->longest_delay, model->weights,
-                            model->n_classes, error))
-            return false;
-    }
-    return true;
-}
-
-/// Refuses a broadcast whose words cannot name every neuron of the rank beside the step. By then the lanes
-/// are connected and the neurons counted.
-static bool limits_check_lanes(const struct model *model, struct error *error) {
-    for (int l = 0; l < model->n_lanes; l++) {
-        const struct lane *lane = &model->lanes[l];
-        if (lane->backend->broadcast && lane->plan->shortest_delay > 0 &&
-            model->neurons > spike_lists_limit(lane->format))
-            return error_set(
-                error,
-                "exchange: \"%s\" for lane %s: %u neurons on a rank; expected %llu, which a four-byte "
-                "spike can name beside the step, so take more ranks or shorter windows",
-                lane->backend->name, lane->plan->name, model->neurons,
-                (unsigned long long)spike_lists_limit(lane->format));
-    }
-    return true;
-}
-
-bool limits_check_words(const struct lane_plan *plan, const struct description *description, uint64_t lists,
+bool limits_check_words(const struct lane_plan *plan, const struct description *description, uint64_t number,
                         struct error *error) {
-    const uint64_t steps = description->steps_per_cycle;
-    const uint64_t named = spike_lists_limit(spike_format(plan->period * steps));
-    uint64_t most = plan->period; // cycles of a window that would do
-    if (lists <= named) return true;
-    while (most > 0 && spike_lists_limit(spike_format(most * steps)) < lists) most--;
-    if (most > 0)
-        return error_set(error,
-                         "delay_ratio: lane %s has windows of %u cycles and %llu lists on a rank, of which a "
-                         "four-byte spike can name %llu beside the step; expected windows of at most %llu "
-                         "cycles (delay_ratio, period), or more ranks",
-                         plan->name, plan->period, (unsigned long long)lists, (unsigned long long)named,
-                         (unsigned long long)most);
-    return error_set(error,
-                     "network: lane %s has %llu lists on a rank; expected at most %llu, which a four-byte "
-                     "spike can name beside the step of windows of one cycle, so take more ranks",
-                     plan->name, (unsigned long long)lists,
-                     (unsigned long long)spike_lists_limit(spike_format(steps)));
+    const uint64_t steps = plan->period * (uint64_t)description->steps_per_cycle;
+    const uint64_t most = spike_lists_limit(spike_format(steps));
+    return number <= most ||
+           error_set(
+               error,
+               "network: lane %s has to name %llu lists or neurons of a rank; expected at most %llu, which "
+               "a four-byte spike can name beside its step in windows of %u cycles, so take shorter windows "
+               "(delay_ratio, period) or more ranks",
+               plan->name, (unsigned long long)number, (unsigned long long)most, plan->period);
 }
 
 // -------------------- lists
@@ -457,7 +387,6 @@ bool build(struct model *model, const struct description *description, const str
          p++) // one thread, since it fills in defaults
         neuron_model_read(&description->network.populations[p], &model->neuron_models[p].model,
                           model->neuron_models[p].parameters, error);
-    if (!error_stands(error)) limits_check_share(model, error);
     if (!agree(world, error) || !connect_lanes(model, world, error)) return false;
     model->parts = ALLOC_ZERO(struct part *, (size_t)model->threads);
 #pragma omp parallel num_threads(model->threads)
@@ -467,7 +396,9 @@ bool build(struct model *model, const struct description *description, const str
     }
     uint32_t *gids = number_neurons(model);
 
-    limits_check_lanes(model, error);
+    for (int l = 0; l < model->n_lanes; l++)
+        if (model->lanes[l].backend->broadcast && schedule->lanes[l].shortest_delay > 0) // words name neurons
+            limits_check_words(&schedule->lanes[l], description, model->neurons, error);
     struct lists lists;
     lists_open(&lists, model);
     if (!error_stands(error)) build_tables(model, &lists, error);
@@ -524,7 +455,7 @@ void build_bytes(const struct model *model, uint64_t bytes[build_parts]) {
             block_neurons * (sizeof *part->input + sizeof *part->fired);
         for (int l = 0; l < model->n_lanes; l++) {
             const struct synapse_table *table = &model->lanes[l].tables[t];
-            const uint64_t words = (uint64_t)synapse_table_size(table) * synapse_bytes(&table->format);
+            const uint64_t words = (uint64_t)table->size * synapse_bytes(&table->format);
             bytes[synapses] += words;
             if (table->synapses) bytes[lists] += synapse_table_bytes(table) - words;
         }

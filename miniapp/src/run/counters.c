@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 #include "measurement/clock.h"
-#include <dirent.h>
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -76,18 +75,6 @@ static bool asked_for(const struct description *description, int q) {
 
 #ifdef HAVE_PAPI
 
-/// Says whether the kernel lists a device of counters of the processor, such as "cpu", "cpu_core" or
-/// "armv8_pmuv3_0"; also true where nobody can tell.
-static bool has_pmu(void) {
-    DIR *devices = opendir("/sys/bus/event_source/devices");
-    if (!devices) return true;
-    bool found = false;
-    for (const struct dirent *entry; (entry = readdir(devices));)
-        found = found || strncmp(entry->d_name, "cpu", strlen("cpu")) == 0 || strstr(entry->d_name, "pmu");
-    closedir(devices);
-    return found;
-}
-
 /// Adds the first event of a quantity that can be counted.
 static void add_quantity(struct thread_counters *own, int q) {
     // On AMD the cache misses of the kernel are those of the second level (event 0x64, all families from
@@ -97,8 +84,6 @@ static void add_quantity(struct thread_counters *own, int q) {
     struct count *count = &own->count[q];
     *count = (struct count){.wanted = true, .status = count_unavailable, .event = -1};
     size_t length = 0;
-    if (q < papi_hardware && !has_pmu())
-        length = (size_t)snprintf(count->reason, reason_max, "no PMU here, as in many virtual machines; ");
     for (int e = 0; e < events_max && quantities[q].events[e]; e++) {
         const char *event = quantities[q].events[e];
         const char *wrong =
@@ -221,24 +206,16 @@ static void read_usage(double value[usage_quantities]) {
     memcpy(value, now, sizeof now);
 }
 
-void counters_open(struct counters *counters, const struct description *description, int threads,
-                   bool require, struct error *error) {
-    static const char *const names[] = {"ok", "unavailable", "denied"};
+void counters_open(struct counters *counters, const struct description *description, int threads) {
     *counters = (struct counters){.threads = threads};
     counters->thread = ALLOC_ZERO(struct thread_counters *, (size_t)threads);
 #pragma omp parallel num_threads(threads)
 #pragma omp critical
     counters->thread[omp_get_thread_num()] = open_thread(description);
-    if (require && !description->record_counters)
-        error_set(error, "--require-counters: record.counters is false; expected true or a list of names");
     for (int t = 0; t < threads; t++)
         for (int q = 0; q < papi_quantities; q++) {
             const struct count *count = &counters->thread[t]->count[q];
-            if (!count->wanted) continue;
-            counters->by_phase |= count->status == count_ok;
-            if (require && count->status != count_ok)
-                error_set(error, "--require-counters: %s is %s (%s)", quantities[q].name,
-                          names[count->status], count->reason);
+            counters->by_phase |= count->wanted && count->status == count_ok;
         }
     enum { reads = 1000 };
     double value[papi_quantities];

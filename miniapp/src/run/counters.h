@@ -62,10 +62,7 @@ struct counters {
 /// Refuses names in record.counters that no counter has.
 bool counters_check(const struct description *description, struct error *error);
 
-/// Opens the counters of all threads. With `require`, one that was asked for and cannot be read is an error.
-/// Close the counters in any case.
-void counters_open(struct counters *counters, const struct description *description, int threads,
-                   bool require, struct error *error);
+void counters_open(struct counters *counters, const struct description *description, int threads);
 void counters_close(struct counters *counters);
 
 /// The first forgets what was counted, right before the measured part; the second reads getrusage for the

@@ -1,13 +1,11 @@
 #include "run/hooks.h"
 
 #include "base/alloc.h"
-#include "base/npy.h"
 #include "measurement/clock.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct inject inject_open(const struct description *d, int rank, uint32_t neurons, int threads) {
@@ -41,28 +39,17 @@ double inject_next(struct inject *inject, uint64_t synapses) {
     return fmax(wait, 0);
 }
 
-static const char *const phases[n_compute_phases] = {"deliver", "update", "collocate"};
-
-/// Checks that the array is what is asked for, and that the file is neither shorter nor longer.
-static bool check_file(FILE *file, const char *path, size_t ranks, size_t cycles, struct error *error) {
-    enum { dimensions = 3 };
-    size_t shape[dimensions];
-    if (!npy_read_header(file, "<f4", shape, dimensions))
-        return error_set(error,
-                         "--compute-times: %s: no such array; expected a .npy file, float32, C order, "
-                         "shape [ranks, cycles, phases]",
-                         path);
-    if (shape[0] != ranks || shape[1] != cycles || shape[2] != n_compute_phases)
-        return error_set(
-            error,
-            "--compute-times: %s: shape [%zu, %zu, %zu]; expected [%zu, %zu, %d], which is ranks, "
-            "measured cycles, and deliver, update, collocate",
-            path, shape[0], shape[1], shape[2], ranks, cycles, n_compute_phases);
-    struct stat status;
-    const size_t bytes = (size_t)ftell(file) + ranks * cycles * sizeof(float[n_compute_phases]);
-    if (fstat(fileno(file), &status) != 0 || (size_t)status.st_size != bytes)
-        return error_set(error, "--compute-times: %s: %zu bytes; expected %zu, as its header says", path,
-                         (size_t)status.st_size, bytes);
+/// Reads the rows of a rank, of which the file has `cycles` for each of so many ranks and nothing else.
+static bool read_times(struct compute_times *times, FILE *file, int ranks, int rank, uint32_t cycles) {
+    const size_t row = sizeof *times->seconds;
+    if (fseek(file, 0, SEEK_END) != 0 || (size_t)ftell(file) != (size_t)ranks * cycles * row) return false;
+    times->seconds = alloc(cycles, row);
+    if (fseek(file, (long)((size_t)rank * cycles * row), SEEK_SET) != 0 ||
+        fread(times->seconds, row, cycles, file) != cycles)
+        return false;
+    for (uint32_t cycle = 0; cycle < cycles; cycle++)
+        for (int p = 0; p < n_compute_phases; p++)
+            if (!(times->seconds[cycle][p] >= 0 && isfinite(times->seconds[cycle][p]))) return false;
     return true;
 }
 
@@ -70,26 +57,15 @@ bool compute_times_open(struct compute_times *times, const char *path, int ranks
                         struct error *error) {
     *times = (struct compute_times){NULL};
     if (!path) return true;
-    if (!simulated_check(error)) return false;
+    if (!time_is_simulated)
+        return error_set(error, "--compute-times: expected only in the build for SimGrid (make simulator)");
     FILE *file = fopen(path, "rb");
-    if (!file)
-        return error_set(error, "--compute-times: %s: %s; expected a .npy file", path, strerror(errno));
-    const size_t row = sizeof *times->seconds;
-    bool good = check_file(file, path, (size_t)ranks, cycles, error);
-    if (good) {
-        times->seconds = alloc(cycles, row);
-        if (fseek(file, (long)((size_t)rank * cycles * row), SEEK_CUR) != 0 ||
-            fread(times->seconds, row, cycles, file) != cycles)
-            good = error_set(error, "--compute-times: %s: cannot be read", path);
-    }
-    fclose(file);
-    for (uint32_t cycle = 0; good && cycle < cycles; cycle++)
-        for (int p = 0; p < n_compute_phases; p++)
-            if (!(times->seconds[cycle][p] >= 0 && isfinite(times->seconds[cycle][p])))
-                good =
-                    error_set(error, "--compute-times: %s: rank %d, cycle %u, %s: %g; expected seconds >= 0",
-                              path, rank, cycle, phases[p], times->seconds[cycle][p]);
-    return good;
+    const bool good = file && read_times(times, file, ranks, rank, cycles);
+    if (file) fclose(file);
+    return good || error_set(error,
+                             "--compute-times: %s; expected a file of float32 seconds >= 0 for %d ranks, "
+                             "%u measured cycles, and deliver, update, collocate",
+                             path, ranks, cycles);
 }
 
 // -------------------- trace
@@ -111,18 +87,13 @@ bool progress_open(struct progress *progress, const char *path, int rank, const 
     if (!path || rank != 0) return true;
     const int file = open(path, O_RDWR | O_CREAT | O_EXCL, 0644);
     if (file < 0) return error_set(error, "--progress: %s: %s; expected a new file", path, strerror(errno));
-    void *mapped = MAP_FAILED;
-    int why =
-        posix_fallocate(file, 0, bytes); // on a full disk, writing to what is mapped would end the program
-    if (why == 0) {
-        mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-        why = errno;
-    }
+    const int why = posix_fallocate(file, 0, bytes); // writing to what is mapped beyond a full disk is fatal
+    void *mapped = why ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
     if (mapped == MAP_FAILED) {
         unlink(path);
         return error_set(error, "--progress: %s: %s; expected an ordinary file on a disk with room", path,
-                         strerror(why));
+                         strerror(why ? why : errno));
     }
     progress->cycles = mapped;
     progress->cycles[1] = run->warmup_cycles + run->cycles;

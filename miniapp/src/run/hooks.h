@@ -34,6 +34,7 @@ double inject_next(struct inject *inject, uint64_t synapses);
 
 // -------------------- compute_times
 // How long each rank computes in each measured cycle, read from a file; only in simulated time.
+
 /// The last axis of the file.
 enum compute_phase { compute_deliver, compute_update, compute_collocate, n_compute_phases };
 
@@ -41,7 +42,7 @@ struct compute_times {
     float (*seconds)[n_compute_phases]; ///< [measured cycle], or NULL where no file was given
 };
 
-/// Reads the part of one rank from a .npy file: float32 [ranks, cycles, n_compute_phases], seconds, which the
+/// Reads the part of one rank from a file of float32 [ranks, cycles, n_compute_phases], seconds, which the
 /// caller frees in any case. \param path NULL: there is no file.
 bool compute_times_open(struct compute_times *times, const char *path, int ranks, int rank, uint32_t cycles,
                         struct error *error);

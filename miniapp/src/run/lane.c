@@ -2,22 +2,17 @@
 
 #include "measurement/clock.h"
 #include "run/dry.h"
-#include <stdio.h>
 
-/// Refuses a back-end between nodes. `level` is 0 for that of the whole lane. Collective over `comm`.
-static void check(const struct exchange_backend *backend, int level, const char *lane, MPI_Comm comm,
+/// Refuses a back-end between ranks of several nodes where it needs shared memory. Collective over `comm`.
+static void check(const struct exchange_backend *backend, const char *lane, MPI_Comm comm,
                   struct error *error) {
     MPI_Comm node;
-    char where[40] = "";
     MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    const int here = comm_size(node), ranks = comm_size(comm);
-    MPI_Comm_free(&node);
-    if (level > 0) snprintf(where, sizeof where, "level %d of ", level);
-    if (here < ranks && !error_stands(error))
+    if (comm_size(node) < comm_size(comm))
         error_set(error,
-                  "exchange: \"%s\" for %slane %s, of which only %d of %d ranks are on one node; expected an "
-                  "exchange between nodes",
-                  backend->name, where, lane, here, ranks);
+                  "exchange: \"%s\" for lane %s, between ranks of several nodes; expected another exchange",
+                  backend->name, lane);
+    MPI_Comm_free(&node);
 }
 
 /// Refuses the exchange of a lane, or one of its parts, that needs shared memory between ranks of several
@@ -25,7 +20,7 @@ static void check(const struct exchange_backend *backend, int level, const char 
 static void lane_check_nodes(const struct lane_plan *plan, MPI_Comm comm, struct error *error) {
     const struct exchange_backend *backend = plan->exchange.backend;
     const int rank = comm_rank(comm), ranks = comm_size(comm);
-    if (backend->one_node) check(backend, 0, plan->name, comm, error);
+    if (backend->one_node) check(backend, plan->name, comm, error);
     const struct grid grid = grid_of(&plan->exchange.levels, ranks, rank);
     for (int level = 0; level < grid.levels.n; level++)
         for (int round = 0; grid.levels.part[level]->one_node && round < grid_rounds(&grid, level); round++) {
@@ -33,7 +28,7 @@ static void lane_check_nodes(const struct lane_plan *plan, MPI_Comm comm, struct
             MPI_Comm own;
             MPI_Comm_split(comm, line.name >= 0 ? line.name : MPI_UNDEFINED, grid.own, &own);
             if (line.name < 0) continue;
-            check(grid.levels.part[level], level + 1, plan->name, own, error);
+            check(grid.levels.part[level], plan->name, own, error);
             MPI_Comm_free(&own);
         }
 }
@@ -123,8 +118,8 @@ static bool open_windows(struct lane *lane, const uint32_t *per_owner, MPI_Comm 
 bool lane_open(struct lane *lane, const struct wanted *wanted, const uint32_t *own_gids, uint32_t n,
                struct error *error) {
     struct search *search = lane->backend->broadcast ? &lane->search : NULL;
-    return routes_open(&lane->routes, search, lane->comm, wanted, own_gids, n, error) &&
-           open_windows(lane, wanted->per_owner, lane->comm, error);
+    routes_open(&lane->routes, search, lane->comm, wanted, own_gids, n);
+    return open_windows(lane, wanted->per_owner, lane->comm, error);
 }
 
 bool lane_open_alone(struct lane *lane, const uint32_t *per_owner, struct error *error) {

@@ -46,7 +46,7 @@ bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm worl
 void lane_connect_alone(struct lane *lane, const struct lane_plan *plan, int rank);
 
 /// Opens the routes and the exchanges. Collective over the lane. `wanted` are the lists of this rank,
-/// `own_gids` its `n` neurons in their order. Fails on all ranks alike, as what opens routes and fanout does.
+/// `own_gids` its `n` neurons in their order. Fails on all ranks alike, as fanout_open() does.
 bool lane_open(struct lane *lane, const struct wanted *wanted, const uint32_t *own_gids, uint32_t n,
                struct error *error);
 /// In a dry run, opens only the exchanges. `per_owner` [ranks]: lists here of sources on each.

@@ -3,9 +3,6 @@
 #include "measurement/clock.h"
 #include <omp.h>
 
-COUNT_DEFINE(spikes);
-COUNT_DEFINE(synaptic_events);
-
 /// What the master thread writes at every seam. It lies apart from what the other threads read.
 struct seams {
     struct measured *measured; ///< NULL in the warm-up
@@ -49,14 +46,12 @@ static void stamp(const struct stretch *stretch, int thread, uint32_t cycle, enu
 static void deliver(const struct model *model, int thread) {
     REGION_BEGIN(deliver);
     struct part *part = model->parts[thread];
-    const uint64_t before = part->counts.synaptic_events;
     for (int l = 0; l < model->n_lanes; l++) {
         struct delivered delivered = lane_deliver(&model->lanes[l], thread, &part->ring);
         part->counts.synaptic_events += delivered.synaptic_events;
         part->counts.first_accesses += delivered.first_accesses;
         part->counts.lookups += delivered.lookups;
     }
-    COUNT_ADD(synaptic_events, part->counts.synaptic_events - before);
     REGION_END(deliver);
 }
 
@@ -94,7 +89,6 @@ static void update(struct model *model, int thread, uint32_t first, uint32_t ste
         }
     }
     part->counts.spikes += part->n_spikes;
-    COUNT_ADD(spikes, part->n_spikes);
     REGION_END(update);
 }
 
@@ -252,8 +246,6 @@ void simulate(struct model *model, struct counters *counters, const struct compu
     *measured = (struct measured){.trace.wanted = description->given.record_spikes != 0};
     cycle_log_open(&measured->log, description->cycles, description->given.record_cycles != 0);
 
-    COUNT_START(spikes);
-    COUNT_START(synaptic_events);
     REGION_BEGIN(warmup);
     run_stretch(model, &warmup);
     REGION_END(warmup);

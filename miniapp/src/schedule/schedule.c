@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 #include "schedule/choice_levels.h"
-#include "transport/grid.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -41,22 +40,6 @@ json_t *lane_json(const struct lane_plan *lane, const struct description *descri
                      lane->exchange.backend->name, "blocks", (int)blocks, "composed", levels_json(lane),
                      "wire", lane->wire->name, "ranks", lane->groups.largest, "groups", lane->groups.groups,
                      "slack", known(slack), "shortest_delay_ms", known(delay * h));
-}
-
-struct lane_connections lane_connections(const struct lane_plan *lane, int level) {
-    const struct grouping *groups = &lane->groups;
-    struct lane_connections found = {0, 0, 0};
-    int ranks = 0;
-    for (int rank = 0; rank < groups->ranks; rank++) {
-        if (groups->size[rank] == 1) continue;
-        const struct grid grid = grid_of(&lane->exchange.levels, groups->size[rank], groups->place[rank]);
-        const int n = grid_connections(&grid, level);
-        found.most = n > found.most ? n : found.most;
-        found.all += n;
-        ranks++;
-    }
-    found.mean = ranks ? found.all / ranks : 0;
-    return found;
 }
 
 int lane_levels_most(const struct schedule *schedule) {
@@ -168,6 +151,8 @@ static bool choice_check_lanes(const struct description *description, const stru
         json_t *value = json_object_get(description->json.object, fields[i]);
         struct fields object;
         if (!value || is_choice(value)) continue;
+        if (!json_is_object(value))
+            return fields_refuse(&description->json, fields[i], "a name, or an object {lane: name}", error);
         if (!fields_enter(&description->json, fields[i], true, &object, error) ||
             !fields_only(&object, names, (size_t)rule->n_lanes, error))
             return false;
@@ -346,12 +331,10 @@ bool schedule_placement(const struct description *description, const struct plac
     if (!(*rule)->deal_file && description->placement_file)
         return error_set(error, "placement.file: \"%.200s\"; expected with placement from_file only",
                          description->placement_file);
-    struct name_list weighted = {"", 0};
-    for (int i = 0; placement_rules[i]; i++)
-        if (placement_rules[i]->spread) name_list_add(&weighted, placement_rules[i]->name);
     if (description->placement_weights && !(*rule)->spread)
-        return error_set(error, "placement.weights: with placement \"%s\"; expected with %s", (*rule)->name,
-                         weighted.text);
+        return error_set(error,
+                         "placement.weights: with placement \"%s\"; expected round_robin or area_group",
+                         (*rule)->name);
     if (!description->placement)
         json_object_set_new(description->json.object, "placement", json_string((*rule)->name));
     return true;
@@ -418,12 +401,6 @@ static bool survey(struct schedule *schedule, const struct network *network, str
 /// Says whether the window of a lane follows D.
 static bool uses_delay_ratio(const struct schedule *schedule, int lane) {
     return schedule->rule.lanes[lane].period == period_delay_ratio;
-}
-
-bool schedule_uses_delay_ratio(const struct schedule *schedule) {
-    for (int l = 0; l < schedule->n_lanes; l++)
-        if (uses_delay_ratio(schedule, l)) return true;
-    return false;
 }
 
 /// Resolves "auto", in the description as well: the largest D, a multiple of L + 1, that is exact in all

@@ -49,7 +49,6 @@ extern const struct schedule_rule *const schedule_rules[];
 bool lane_rules_read(struct schedule_rule *rule, const struct description *description, struct error *error);
 
 // -------------------- grouping
-// What a lane connects.
 
 /// The areas between which a lane carries synapses: its fields `from` and `to`.
 struct lane_areas {
@@ -117,43 +116,21 @@ int schedule_lane(const struct schedule *schedule, uint32_t source_area, uint32_
 int schedule_projection_lane(const struct schedule *schedule, const struct network *network,
                              const struct projection *projection);
 
-bool schedule_uses_delay_ratio(const struct schedule *schedule);
-
 /// Returns how many ranks exchange with `rank` in the lane, itself included.
 static inline int lane_ranks(const struct lane_plan *lane, int rank) {
     return lane->groups.size[rank];
 }
 
-// -------------------- lane_json
-// A planned lane as JSON: how it stands in record.json and in what --explain prints.
-
-/// Returns a new object with name, period, lag, exchange, composed, wire, ranks, groups, slack and
-/// shortest_delay_ms.
+/// Returns a planned lane as a new object: how it stands in record.json and in what --explain prints.
 json_t *lane_json(const struct lane_plan *lane, const struct description *description);
-
-// -------------------- lane_levels
-// The levels of a lane's composed exchange, as far as they are known before anything is built.
-
-/// To how many others the ranks of a lane may send in a level. Ranks that are alone do not count.
-struct lane_connections {
-    double mean;
-    int most;
-    double all; ///< of all ranks together: the most messages with words in a window
-};
-
-struct lane_connections lane_connections(const struct lane_plan *lane, int level);
 
 /// Returns the largest number of levels that an exchange of any lane has; 0 if none is composed.
 int lane_levels_most(const struct schedule *schedule);
 
-// -------------------- lane_sources
-// Expected numbers of synapses of a rank, lane by lane, before any of them is drawn.
-
-/// Finds, for a rank that has own[population] neurons, the synapses that it has in each lane, and the
-/// logarithm of the probability that none of them comes from a certain neuron of a population. A Poisson
-/// number of draws with mean K all miss a neuron with probability exp(-K hit), where a draw hits it with
-/// probability `hit`.
-/// \param synapses [lanes] are added to.
-/// \param log_missed [lanes][populations] is added to; 0: there is no such synapse.
+/// Finds, before any of them is drawn and for a rank that has own[population] neurons, the synapses that it
+/// has in each lane, and the logarithm of the probability that none of them comes from a certain neuron of a
+/// population. A Poisson number of draws with mean K all miss a neuron with probability exp(-K hit), where a
+/// draw hits it with probability `hit`. \param synapses [lanes] are added to. \param log_missed
+/// [lanes][populations] is added to; 0: there is no such synapse.
 void lane_sources_expect(const struct schedule *schedule, const struct network *network, const double *own,
                          double *synapses, double *log_missed);

@@ -254,7 +254,7 @@ struct delivered synapse_table_deliver(const struct synapse_table *table, const 
     enum { chunk = 2048 }; // spikes that go through the filter at a time
     const struct delivery d = {*table, spikes, window % ring->slots, *ring};
     struct delivered sum = {0, 0, 0};
-    if (n == 0 || synapse_table_size(table) == 0) return sum;
+    if (n == 0 || table->size == 0) return sum;
     if (!table->filter) {
         sum = deliver(&d, words, n);
     } else {

@@ -3,7 +3,7 @@
 ///
 /// It is one 32-bit word with its weight class above and its place below, where place = delay x neurons +
 /// target. Without classes it is two words, its place and its own weight. What is above place and class names
-/// the source among a few (synapse/table.h, synapse/buckets.h).
+/// the source among a few.
 
 #pragma once
 
@@ -113,11 +113,10 @@ static inline uint32_t buckets_size(const struct buckets *buckets) {
 void buckets_mark(const struct buckets *buckets, uint64_t first, uint64_t n, uint64_t *present);
 
 // -------------------- lines
-// Cache lines that each hold the synapses of some neighbouring lists (synapse/table.h).
-//
-// A line has 16 words. Its synapses name their list within the line in the bits above place and class, and
-// their names ascend; free words follow. Where the lists of a line have more synapses than fit, its last
-// synapse is a link instead: the place of a word with the number of further words, which come after it.
+// Cache lines that each hold the synapses of some neighbouring lists. A line has 16 words. Its synapses name
+// their list within the line in the bits above place and class, and their names ascend; free words follow.
+// Where the lists of a line have more synapses than fit, its last synapse is a link instead: the place of a
+// word with the number of further words, which come after it.
 
 enum { line_words = search_words };
 
@@ -143,7 +142,6 @@ static inline struct line_place line_place(const struct line_group *group, uint3
 }
 
 // -------------------- name_search
-// Finds the synapses of a list among many that name their list (above).
 
 /// A part of the synapses: words first ... end - 1.
 struct span_of_words {
@@ -192,7 +190,7 @@ struct lines_writer {
 // All synapses of a source make up one list, and a spike names its list. Lists are numbered for a whole
 // rank, so that most of them may be empty on one of many threads. Where lists hold five synapses or more on
 // the mean, a table has a start for every list. Below, it has a cache line for every few neighbouring lists,
-// as many as fill it on the mean, and the synapses of a line name their list (synapse/lines.h). How many
+// as many as fill it on the mean, and the synapses of a line name their list. How many
 // lists share a line is the same for the 2^group_bits lists of a group. Where lists hold less than a synapse
 // on the mean, a filter of one bit for each list (or for some neighbouring ones) says which spikes need not
 // be looked up. Lines and filter take at most 1.5 bytes per synapse on top of it where a word has bits to
@@ -216,8 +214,8 @@ struct synapse_index {
 struct synapse_index synapse_index(const struct synapse_format *format, uint32_t lists, uint64_t synapses);
 
 /// Returns the bytes that such an index takes on top of its synapses. With lines this is an expectation,
-/// which takes all lists to be equally long on the mean. Differing ones take up to
-/// 8 % more or less, synapses included.
+/// which takes all lists to be equally long on the mean. Differing ones take up to 8 % more or less, synapses
+/// included.
 double synapse_index_bytes(const struct synapse_index *index, const struct synapse_format *format,
                            uint64_t synapses);
 
@@ -244,10 +242,6 @@ void synapse_table_close(struct synapse_table *table);
 
 uint64_t synapse_table_bytes(const struct synapse_table *table); ///< synapses included
 
-static inline uint32_t synapse_table_size(const struct synapse_table *table) {
-    return table->size;
-}
-
 struct delivered {
     uint64_t synaptic_events; ///< synapses visited
     uint64_t first_accesses;  ///< lists entered that hold a synapse
@@ -262,7 +256,6 @@ struct delivered synapse_table_deliver(const struct synapse_table *table, const 
                                        struct spike_format spikes, uint32_t window, struct ring *ring);
 
 // -------------------- filter
-// Passes on the spikes of which a table may hold a synapse (synapse/table.h).
 
 /// Fetches the word of the filter for a spike into the second cache. What is on its way to the first cache
 /// holds one of its few places for misses.
@@ -289,7 +282,6 @@ static inline size_t filter_pass(const struct synapse_table *table, struct spike
 }
 
 // -------------------- line_find
-// Finds the synapses of a list in a line (synapse/lines.h), and gives them on as cells of the ring.
 
 #ifdef __AVX2__
 #include <immintrin.h>

@@ -159,8 +159,6 @@ bool exchange_check(const struct exchange_spec *spec, MPI_Comm comm, struct erro
     int length;
     MPI_Get_library_version(library, &length);
     library[strcspn(library, "\n")] = '\0';
-    for (char *c = library; *c; c++)
-        if (*c == '\t') *c = ' ';
     return good || error_set(error,
                              "exchange: \"%s\" lost data in the self-test with %.200s; expected another "
                              "exchange, or another MPI library",

@@ -23,12 +23,9 @@ static inline int comm_size(MPI_Comm comm) {
 bool agree(MPI_Comm comm, struct error *error);
 
 // -------------------- mailbox
-// Counts as MPI takes them: as an int, also where a machine has ranks and memory for more than an int can
-// hold.
 
-/// Returns the number as an int. Where it is too large, the program ends with status 1 and one line that says
-/// `what` is counted. It ends as alloc() ends it, since the other ranks are waiting and no caller could go
-/// on.
+/// Returns the number as an int, as MPI takes counts. Where it is too large, the program ends (fatal()) with
+/// one line that says `what` is counted.
 int mpi_count(uint64_t number, const char *what);
 
 /// Returns the sum of n counts, none of which is negative.
@@ -39,15 +36,13 @@ uint64_t mpi_sum(const int *count, int n);
 uint64_t mpi_starts(const int *count, int n, int *start, const char *what);
 
 // -------------------- inbox
-// The words that a rank has received in a window, and their joining into one run.
-//
-// An exchange leaves a run of words for each source rank that sent some. Delivery fetches lists ahead within
-// a run, so the first lists of every run cost the full latency of the memory. Among many ranks, runs hold a
-// word or less: a list of 23 synapses then took 270 ns, and takes 54 ns where runs are joined
-// (docs/without-a-cluster.md). Where the runs lie one after the other already, delivery takes them as one.
+// Delivery fetches lists ahead within a run of words, so the first lists of every run cost the full latency
+// of the memory. Among many ranks, runs hold a word or less: a list of 23 synapses then took 270 ns, and
+// takes 54 ns where runs are joined. Where the runs lie one after the other already, delivery takes them as
+// one.
 
-/// The spikes received: one run of words for each source rank that sent some, the own one included, in any
-/// order of ranks. So what a window costs follows the ranks that send in it.
+/// The words that a rank has received in a window: one run for each source rank that sent some, the own one
+/// included, in any order of ranks. So what a window costs follows the ranks that send in it.
 struct inbox {
     int runs;
     struct inbox_run {
@@ -106,10 +101,9 @@ void joined_copy(struct joined *joined, const struct inbox *inbox); ///< all run
 void joined_close(struct joined *joined);
 
 // -------------------- outbox
-// The words that a lane sends in a window.
 
-/// Spikes to send, as packed words (base/spike.h), kept apart for each destination. For a broadcast, one
-/// destination stands for all.
+/// The words that a lane sends in a window (base/spike.h), kept apart for each destination. For a broadcast,
+/// one destination stands for all.
 ///
 /// All words lie in one pool, as MPI_Alltoallv takes them. A destination has room in it from its first word
 /// on, and its room doubles on its own. So the memory follows what is written, apart from outbox_place_bytes
@@ -167,11 +161,10 @@ int outbox_start(const struct outbox *outbox, int destination);
 size_t outbox_bytes(const struct outbox *outbox); ///< of the pool and of the places
 
 // -------------------- levels
-// What an exchange composed of others is composed of: levels, each with an exchange of its own.
-//
-// The ranks stand in a grid. Its first dimension is the innermost one: ranks that are neighbours there are
-// neighbours in the order of ranks. In level l, a rank exchanges with those that differ from it in dimension
-// l only, its line. transport/grid.h says which way words go.
+// What an exchange is composed of: levels, each with an exchange of its own. The ranks stand in a grid. Its
+// first dimension is the innermost one: ranks that are neighbours there are neighbours in the order of ranks.
+// In level l, a rank exchanges with those that differ from it in dimension l only, its line. transport/grid.h
+// says which way words go.
 
 enum { levels_max = 8 };
 
@@ -307,20 +300,17 @@ void exchange_close(struct exchange *exchange);
 struct exchange_spec exchange_plain(const struct exchange_backend *backend);
 
 /// Moves some windows of known words through a fresh exchange of `comm`, from each rank to those 1, 2, 4, ...
-/// further on. Collective.
+/// further on. Collective. All ranks agree on a window before the next one begins, and small windows come
+/// first, so most losses are found where no rank waits for what is lost.
 /// \return false, with the same error on all ranks, if any rank did not receive exactly what was sent to it.
-///
-/// All ranks agree on a window before the next one begins, and small windows come first, so most losses are
-/// found where no rank waits for what is lost.
 bool exchange_check(const struct exchange_spec *spec, MPI_Comm comm, struct error *error);
 
 // -------------------- wire
-// Wire formats: the words that stand for a spike in an outbox.
-//
-// A lane needs to know one word of a spike (base/spike.h). It holds the step within the window and the list
-// that the spike names at the receiver or, for a broadcast, the number of the neuron on its rank. `compact`
-// sends just that. `aer12` sends what DPSNN's address-event representation has on the wire (Simula et al.
-// 2019), twelve bytes a spike, so that the cost of the payload can be studied.
+// Wire formats: the words that stand for a spike in an outbox. A lane needs to know one word of a spike
+// (base/spike.h). It holds the step within the window and the list that the spike names at the receiver or,
+// for a broadcast, the number of the neuron on its rank. `compact` sends just that. `aer12` sends what
+// DPSNN's address-event representation has on the wire (Simula et al. 2019), twelve bytes a spike, so that
+// the cost of the payload can be studied.
 
 enum { wire_words_max = 3 };
 

@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 #include "transport/exchange.h"
-#include <limits.h>
 #include <stdlib.h>
 
 void wanted_open(struct wanted *wanted, const struct placement *placement, const int *place, int ranks,
@@ -28,55 +27,6 @@ void wanted_number(struct wanted *wanted) {
     }
 }
 
-static int by_number(const void *a, const void *b) {
-    uint32_t x = ((const struct searched *)a)->number, y = ((const struct searched *)b)->number;
-    return (x > y) - (x < y);
-}
-
-void search_open(struct search *search, int ranks, const uint32_t *per_owner) {
-    *search = (struct search){.ranks = ranks, .first = ALLOC(size_t, (size_t)ranks + 1)};
-    search->first[0] = 0;
-    for (int rank = 0; rank < ranks; rank++) search->first[rank + 1] = search->first[rank] + per_owner[rank];
-    search->source = ALLOC(struct searched, search->first[ranks]);
-}
-
-// While adding, first[r] is where the next source of rank r goes, so in the end that of rank r + 1.
-
-void search_add(struct search *search, int rank, uint32_t number, uint32_t list) {
-    search->source[search->first[rank]++] = (struct searched){number, list};
-}
-
-void search_sort(struct search *search) {
-    for (int rank = search->ranks; rank > 0; rank--) search->first[rank] = search->first[rank - 1];
-    search->first[0] = 0;
-    for (int rank = 0; rank < search->ranks; rank++)
-        qsort(search->source + search->first[rank], search->first[rank + 1] - search->first[rank],
-              sizeof *search->source, by_number);
-}
-
-void search_close(struct search *search) {
-    FREE(search->first, search->source);
-}
-
-uint32_t search_list(const struct search *search, int rank, uint32_t number) {
-    size_t low = search->first[rank], high = search->first[rank + 1];
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (search->source[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == search->first[rank + 1] || search->source[low].number != number) return search_nothing;
-    return search->source[low].list;
-}
-
-size_t search_bytes(const struct search *search) {
-    if (!search->first) return 0;
-    return ((size_t)search->ranks + 1) * sizeof *search->first +
-           search->first[search->ranks] * sizeof *search->source;
-}
-
 struct owned {
     uint32_t gid, neuron;
 };
@@ -94,15 +44,6 @@ struct round {
     struct owned *owned; ///< [neurons] the neurons of this rank, by id
     uint32_t neurons;
 };
-
-bool routes_check(const int *requests, int ranks, struct error *error) {
-    const uint64_t total = mpi_sum(requests, ranks);
-    if (total <= INT_MAX) return true;
-    return error_set(error,
-                     "network: %llu words of requests for the neurons of a rank at a time; expected at most "
-                     "%d, which MPI can count, so take more ranks",
-                     (unsigned long long)total, INT_MAX);
-}
 
 uint64_t routes_rounds(uint64_t most) {
     enum { small = 1 << 20, rounds_of_many = 16, large = 1 << 28 };
@@ -183,20 +124,14 @@ static void swap(const struct round *r, const uint32_t *send, const int *out, co
 
 /// Makes the requests of a round and receives those of the others. Ranks begin at different places of their
 /// lists, since all of them may have neighbouring sources on one rank. Collective.
-static bool ask(struct round *r, uint64_t round, int words, struct error *error) {
+static void ask(struct round *r, uint64_t round, int words) {
     const uint64_t part = (round + (uint64_t)r->rank) % r->rounds, lists = r->wanted->lists;
     r->first = lists * part / r->rounds;
     r->end = lists * (part + 1) / r->rounds;
     write_requests(r, words);
     MPI_Alltoall(r->asked, 1, MPI_INT, r->got, 1, MPI_INT, r->comm);
-    routes_check(r->got, r->ranks, error);
-    if (!agree(r->comm, error)) {
-        free(r->request);
-        return false;
-    }
     r->received = ALLOC(uint32_t, mpi_starts(r->got, r->ranks, r->got_start, "words of requests"));
     swap(r, r->request, r->asked, r->asked_start, r->received, r->got, r->got_start);
-    return true;
 }
 
 /// Replaces the ids that were received, every `words`-th word, by the numbers of these neurons. The requests
@@ -233,16 +168,15 @@ static void answer_broadcast(struct round *r, struct search *search) {
 }
 
 /// Counts the routes of every neuron. With a `search`, opens it, too.
-static bool count_routes(struct round *r, struct routes *routes, struct search *search, struct error *error) {
+static void count_routes(struct round *r, struct routes *routes, struct search *search) {
     for (uint64_t round = 0; round < r->rounds; round++) {
-        if (!ask(r, round, 1, error)) return false;
+        ask(r, round, 1);
         find_neurons(r, 1);
         const uint64_t got = mpi_sum(r->got, r->ranks);
         for (uint64_t i = 0; i < got; i++) routes->first[r->received[i]]++;
         if (search) answer_broadcast(r, search);
         FREE(r->request, r->received);
     }
-    return true;
 }
 
 static void broadcast_routes(struct routes *routes) {
@@ -258,11 +192,11 @@ static void broadcast_routes(struct routes *routes) {
     routes->first[routes->neurons] = n;
 }
 
-static bool single_routes(struct round *r, struct routes *routes, struct error *error) {
+static void single_routes(struct round *r, struct routes *routes) {
     for (uint32_t i = 0; i < routes->neurons; i++) routes->first[i + 1] += routes->first[i];
     routes->route = ALLOC(struct route, routes->first[routes->neurons]);
     for (uint64_t round = 0; round < r->rounds; round++) {
-        if (!ask(r, round, 2, error)) return false;
+        ask(r, round, 2);
         find_neurons(r, 2);
         for (int rank = 0; rank < r->ranks; rank++) {
             const uint32_t *request = r->received + r->got_start[rank];
@@ -271,25 +205,23 @@ static bool single_routes(struct round *r, struct routes *routes, struct error *
         }
         FREE(r->request, r->received);
     }
-    return true;
 }
 
-bool routes_open(struct routes *routes, struct search *search, MPI_Comm comm, const struct wanted *wanted,
-                 const uint32_t *own_gids, uint32_t n, struct error *error) {
+void routes_open(struct routes *routes, struct search *search, MPI_Comm comm, const struct wanted *wanted,
+                 const uint32_t *own_gids, uint32_t n) {
     struct round r;
     *routes = (struct routes){.neurons = n, .first = ALLOC_ZERO(size_t, (size_t)n + 1)};
     open_rounds(&r, comm, wanted, own_gids, n);
     if (search) search_open(search, r.ranks, wanted->per_owner);
     announce(&r, routes);
-    bool good = count_routes(&r, routes, search, error);
-    if (good && search) {
+    count_routes(&r, routes, search);
+    if (search) {
         broadcast_routes(routes);
         search_sort(search);
-    } else if (good) {
-        good = single_routes(&r, routes, error);
+    } else {
+        single_routes(&r, routes);
     }
     close_rounds(&r);
-    return good;
 }
 
 size_t routes_bytes(const struct routes *routes) {

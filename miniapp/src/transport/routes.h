@@ -5,6 +5,7 @@
 
 #include "base/id_set.h"
 #include "description/placement.h"
+#include "transport/search.h"
 #include <mpi.h>
 
 struct wanted {
@@ -41,35 +42,6 @@ static inline uint32_t wanted_next(struct wanted_cursor *cursor, int *owner) {
     return gid;
 }
 
-// -------------------- search
-// Finds the lists of broadcast spikes.
-//
-// A broadcast names the neuron that fired by its number on its rank, since one word serves all receivers.
-// Each of them searches its own sources for that number and drops spikes for which it has no synapses.
-// MUSIC's collective exchange and NEURON's work like this.
-
-struct search {
-    int ranks;
-    size_t *first; ///< [ranks + 1] what rank r owns is source[first[r]] up to source[first[r + 1]]
-    struct searched {
-        uint32_t number, list;
-    } * source; ///< sorted by number for each rank
-};
-
-enum { search_nothing = UINT32_MAX };
-
-/// `per_owner` says how many lists the sources on each rank have. Call search_add() for each of them, then
-/// search_sort().
-void search_open(struct search *search, int ranks, const uint32_t *per_owner);
-void search_add(struct search *search, int rank, uint32_t number, uint32_t list);
-void search_sort(struct search *search);
-void search_close(struct search *search);
-
-/// Returns the list of neuron `number` on `rank`, or search_nothing.
-uint32_t search_list(const struct search *search, int rank, uint32_t number);
-
-size_t search_bytes(const struct search *search);
-
 // -------------------- routes
 // Routes: to which ranks the spikes of a neuron go in a lane, and which synapse list they name there.
 //
@@ -93,13 +65,9 @@ struct routes {
 
 /// Opens the routes. Collective over `comm`. `own_gids` are the ids of the `n` neurons of this rank, in the
 /// order in which the lane will number its spikes. With a `search`, spikes are broadcast: a neuron has one
-/// route if any rank has a list of it, and the search is opened, too. Fails, on all ranks alike, where
-/// routes_check() refuses. Close the routes and the search in any case.
-bool routes_open(struct routes *routes, struct search *search, MPI_Comm comm, const struct wanted *wanted,
-                 const uint32_t *own_gids, uint32_t n, struct error *error);
-
-/// Refuses requests, requests[rank] words from each rank in a round, whose sum is more than MPI can count.
-bool routes_check(const int *requests, int ranks, struct error *error);
+/// route if any rank has a list of it, and the search is opened, too.
+void routes_open(struct routes *routes, struct search *search, MPI_Comm comm, const struct wanted *wanted,
+                 const uint32_t *own_gids, uint32_t n);
 
 /// Returns in how many rounds requests are made where a rank has at most `most` lists or routes.
 uint64_t routes_rounds(uint64_t most);

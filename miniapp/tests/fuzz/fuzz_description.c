@@ -105,7 +105,8 @@ static void check_owners(const struct placement *placement) {
         for (int rank = 0; rank < placement->ranks; rank++) {
             on_ranks += placement_count(placement, i, rank);
             for (int thread = 0; thread < placement->threads; thread++)
-                of_threads += placement_thread_count(placement, i, rank, thread);
+                for (uint32_t d = placement->first_deal[i]; d < placement->first_deal[i + 1]; d++)
+                    of_threads += placement_share(placement, d, rank, thread).count;
         }
         promise(on_ranks == p->size && of_threads == p->size, "every neuron has one owner", p->name);
         for (uint32_t d = placement->first_deal[i]; d < placement->first_deal[i + 1]; d++) {

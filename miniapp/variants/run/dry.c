@@ -275,7 +275,7 @@ static void make_routes(const struct search_for_targets *s, int l) {
 }
 
 /// Opens the search of a broadcast. Neurons of other ranks are numbered in the order of the lists that this
-/// rank has of them, since which others their ranks have makes no difference here (run/foreign.c).
+/// rank has of them, since which others their ranks have makes no difference here.
 static void open_search(const struct search_for_targets *s, int l, const struct wanted *wanted) {
     struct lane *lane = &s->model->lanes[l];
     uint32_t *known = ALLOC_ZERO(uint32_t, (size_t)lane->ranks), i = 0;
@@ -524,11 +524,6 @@ struct made_up_words foreign_window(struct foreign *f, uint32_t first, uint32_t 
     const uint64_t run = f->first_run[window], wide = (uint64_t)f->lane->plan->wire->words;
     return (struct made_up_words){f->words + f->start[window * f->sets] * wide, f->runs + run,
                                   f->first_run[window + 1] - run};
-}
-
-double foreign_bytes(double lists, int wire_words) {
-    const double spike = sizeof(struct made_spike) + sizeof(struct made_up_run) + 4.0 * wire_words;
-    return 2 * lists + (spike + 8.0 / 2) * dry_spikes_ahead;
 }
 
 void foreign_close(struct foreign *f) {

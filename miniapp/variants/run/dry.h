@@ -1,6 +1,6 @@
 /// \file
-/// A dry run: one process builds and runs one rank of many alone. The spikes of the others are made up
-/// (run/foreign.h), and so is where its own would go (run/dry_routes.h). Nothing is exchanged; words are
+/// A dry run: one process builds and runs one rank of many alone. The spikes of the others are made up,
+/// and so is where its own would go. Nothing is exchanged; words are
 /// copied into the inbox instead, which is timed apart and belongs to no phase.
 
 #pragma once
@@ -82,10 +82,6 @@ struct foreign *foreign_open(const struct model *model, int lane, struct wanted 
 /// Returns the words of the window from step `first` up to step `end`, and a run for each other rank of the
 /// lane that sends some. They are valid until the next call. Windows must follow each other.
 struct made_up_words foreign_window(struct foreign *foreign, uint32_t first, uint32_t end);
-
-/// Returns the bytes that it takes beside the model for so many lists, at most, unless a single window has
-/// more spikes than are prepared at a time.
-double foreign_bytes(double lists, int wire_words);
 
 /// Frees it; NULL is ignored.
 void foreign_close(struct foreign *foreign);

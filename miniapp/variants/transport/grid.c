@@ -107,29 +107,6 @@ static int bridge(const struct grid *grid, int group, int elsewhere) {
            grid->levels.bridge[(size_t)group * (size_t)grid->ranks + (size_t)elsewhere];
 }
 
-/// Returns to how many ranks of other groups this one may speak directly where a table says so.
-static int free_connections(const struct grid *grid) {
-    const int group = coordinate(grid, grid->own, 1);
-    int sum = 0;
-    for (int to = 0; to < grid->ranks; to++) {
-        const int other = coordinate(grid, to, 1);
-        const int speaker = grid->levels.receiver ? grid->own : bridge(grid, group, to);
-        const int listener = grid->levels.receiver ? bridge(grid, other, grid->own) : to;
-        sum += other != group && speaker == grid->own && listener == to;
-    }
-    return sum;
-}
-
-int grid_connections(const struct grid *grid, int level) {
-    int sum = 0;
-    if (is_free(grid, level)) return free_connections(grid);
-    for (int round = 0; round < grid_rounds(grid, level); round++) {
-        const struct grid_line line = grid_line(grid, level, round);
-        if (line.name >= 0) sum += line.ranks - 1;
-    }
-    return sum;
-}
-
 /// Returns the step where a table chooses the bridges: the place in the second level is a position.
 static struct grid_step table_step(const struct grid *grid, int hop, int destination) {
     const int level = grid_level(grid, hop), group = coordinate(grid, destination, 1);

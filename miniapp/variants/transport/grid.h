@@ -51,9 +51,6 @@ int grid_level(const struct grid *grid, int hop);
 int grid_rounds(const struct grid *grid, int level);
 struct grid_line grid_line(const struct grid *grid, int level, int round);
 
-/// Returns how many other ranks this one may send to in a level.
-int grid_connections(const struct grid *grid, int level);
-
 /// grid_step() returns the step in a hop towards a position. grid_next() sets `hop` to the first hop, from
 /// the given one on, in which a word to that position leaves this rank, or to the last hop, and returns the
 /// step there. It is only for grids in which every rank has one seat in each level (not levels.ragged).

@@ -25,7 +25,7 @@ from spikemark.records import run_files
 from .platform import Platform, build
 
 LIMIT_S = 24 * 3600.0
-PROGRESS, LOOK_S = "progress", 0.2
+PROGRESS, COMPUTE, LOOK_S = "progress", "compute.f32", 0.2
 #: Is called with the number of cycles that are done and that of all cycles.
 Advance = Callable[[int, int], None]
 MISSING = "smpirun: command not found: install the package libsimgrid-dev (setup/apt.txt)"
@@ -60,8 +60,8 @@ def run(
     refuses, and SimulationFailed if there is no whole record afterwards, which its exit status does not say.
     """
     write_json(folder / "run.json", description)
-    np.save(folder / "compute.npy", times)
-    arguments = ["run.json", "--out", "record", "--progress", PROGRESS, "--compute-times", "compute.npy"]
+    np.asarray(times, np.float32).tofile(folder / COMPUTE)
+    arguments = ["run.json", "--out", "record", "--progress", PROGRESS, "--compute-times", COMPUTE]
     with _followed(folder / PROGRESS, advance):
         status, output, errors = watch(launch(folder, built, "miniapp_smpi", arguments), limit_s)
     record = folder / "record"

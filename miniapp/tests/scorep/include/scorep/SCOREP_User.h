@@ -29,17 +29,10 @@ static void scorep_write(const char *what, const char *name, uint64_t value) {
 }
 
 #define SCOREP_USER_REGION_TYPE_COMMON    0
-#define SCOREP_USER_METRIC_TYPE_UINT64    1
-#define SCOREP_USER_METRIC_CONTEXT_GLOBAL 0
 #define SCOREP_USER_REGION_DEFINE(handle) static const char *handle = NULL;
 #define SCOREP_USER_REGION_BEGIN(handle, name, type)                                                         \
     handle = name;                                                                                           \
     scorep_write("enter", handle, type);
-#define SCOREP_USER_REGION_END(handle)   scorep_write("leave", handle, 0);
-#define SCOREP_USER_METRIC_LOCAL(handle) static const char *handle = NULL;
-#define SCOREP_USER_METRIC_INIT(handle, name, unit, type, context)                                           \
-    scorep_write(handle ? "restart" : "start", name, type + context);                                        \
-    handle = name;
-#define SCOREP_USER_METRIC_UINT64(handle, value) scorep_write("count", handle, value);
+#define SCOREP_USER_REGION_END(handle) scorep_write("leave", handle, 0);
 
 #endif
