@@ -49,12 +49,7 @@ EXPERIMENTS = ROOT / "workflows" / "experiments"
 SMOKE = yaml.safe_dump(yaml.safe_load((EXPERIMENTS / "smoke.yaml").read_text()))
 REAL_NEST = ROOT / "analysis" / "tests" / "data" / "nest-3.10"
 CALLED = {"otf2": {"communicate": "MPI_Alltoall", "wait": "MPI_Barrier"}}
-CACHE = {"size": 4096, "ways": 8, "line": 64}
-CACHES = {
-    "kind": "simulated caches", "label": "simulated", "d1": CACHE, "ll": CACHE | {"size": 1048576},
-    "threads": 1, "simulate_ms": 20.0, "synaptic_events": 1000, "first_accesses": 200, "misses": 250,
-    "predicted": 240.0, "ranks": [{}, {}],
-}  # fmt: skip
+CACHES = {"synaptic_events": 1000, "first_accesses": 200, "misses": 250, "predicted": 240.0}
 
 
 def text(name: str, content: str | Callable[[], Any]) -> Callable[[Path], Any]:

@@ -226,14 +226,15 @@ def cachesim(
     from spikemark.records import record
     from spikemark.records.results import Results, beside
 
-    first = None if d1 is None else cachesim.cache(d1, "--d1")
-    last = None if ll is None else cachesim.cache(ll, "--ll")
-    if machine is not None:
-        profile = machine_profile(machine, filled=False)
-        first = first or cachesim.machine_cache(profile, "d1")
-        last = last or cachesim.machine_cache(profile, "ll")
+    profile = None if machine is None else machine_profile(machine, filled=False)
+    first, last = (
+        cachesim.of_machine(name, profile) if given is None else cachesim.cache(given, f"--{name}")
+        for name, given in (("d1", d1), ("ll", ll))
+    )
     with tempfile.TemporaryDirectory() as folder:
         described, kept = run, None
+        if not run.exists():
+            raise BadInput(f"{run}: not found; expected a run description, or the record of a run")
         if run.is_dir():
             recorded, described = record.load(run).record, Path(folder) / "run.json"
             ranks, threads = ranks or recorded.ranks, threads or recorded.threads
@@ -243,10 +244,8 @@ def cachesim(
             outcome = cachesim.simulate(described, ranks or 1, threads or 1, first, last, simulate_ms)
     if kept:
         write_json(kept, outcome.model_dump())
-    if json:
-        return answer(json, outcome.model_dump)
-    more = [*cachesim.remarks(outcome), *([str(short(kept))] if kept else [])]
-    return answer(json, dict, tables=[cachesim.table(outcome)], more=more)
+    lines, tables = [cachesim.sentence(outcome)], [cachesim.table(outcome)]
+    return answer(json, outcome.model_dump, lines, tables, [str(short(kept))] if kept else [])
 
 
 @verb
