@@ -325,7 +325,7 @@ READERS: dict[str, Reader] = {
     "history": Reader(entries, "history/*.jsonl", lambda f: command("diff", "--history", f / "history")),
     "energy.csv": Reader(own_energy, "energy.csv", lambda f: traces(energy.own(record.load(f)).traces)),
     "energy": Reader(own_energy, "*", lambda f: command("energy", f)),
-    "power": Reader(lambda f: power(f / "power.csv"), "*", lambda f: traces(meter.read(f / "power.csv")[0])),
+    "power": Reader(lambda f: power(f / "power.csv"), "*", lambda f: traces(meter.read(f / "power.csv"))),
     "kept power": Reader(kept_power, "power/*", measured),
     "dry rank": Reader(dry_rank, "*", lambda f: [(one := dry_run.load_rank(f)).record, one.row, one.span]),
     "dry run": Reader(
