@@ -155,13 +155,8 @@ def instrumented(folder: Path) -> None:
     fake_scorep.write(run, folder)
 
 
-def settings(folder: Path) -> None:
-    (folder / scorep.TOLD).write_text("SCOREP_ENABLE_PROFILING=true\nSCOREP_ENABLE_TRACING='false'\n")
-    (folder / scorep.PROFILE).write_bytes(b"")
-
-
 def seen(found: list) -> Any:
-    return [[one.seconds, one.visits, one.counts] for one in found]
+    return [[one.seconds, one.visits] for one in found]
 
 
 def traced(folder: Path) -> Any:
@@ -348,7 +343,6 @@ READERS: dict[str, Reader] = {
     ),
     "traces of Score-P": Reader(instrumented, "trace*/*.*", traced, apart=True),
     "cubex": Reader(instrumented, "*.cubex", lambda f: seen(scorep.read_profile(f / "profile.cubex", 2))),
-    "settings of Score-P": Reader(settings, "scorep.cfg", lambda f: list(scorep.found(f))),
     "simulated caches": Reader(text("a.json", lambda: CACHES), "*", lambda f: cachesim.read(f / "a.json")),
     "bench tables": Reader(
         of_benches, "bench/here/*.csv",

@@ -4,16 +4,15 @@ The programs take turns in rounds, in a random order, each on one rank. Programs
 similar conditions, so a factor is the median over rounds of the quotients within a round. Its interval is the
 distribution-free one for a median: between two order statistics that contain it with CONFIDENCE, or between
 the extremes. NEST builds the same network in distribution (workflows/peers/nest_network.py, which
-`spikemark anchor` also uses). Runs that others disturbed are made again, up to ATTEMPTS times.
+`spikemark anchor` also uses).
 """
 
 import hashlib
 import json
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -42,7 +41,7 @@ from spikemark.running.measure import RunFailed, why
 ENVIRONMENT, INSTALL = ".venv-peers", "workflows/peers/install.sh"
 OURS = "mini-app"
 LONGER = 10  # times as long as its peers the mini-app simulates: its runs would take a fraction of a second
-CONFIDENCE, ATTEMPTS, REFUSED = 0.9, 3, 2
+CONFIDENCE = 0.9
 #: Mean rates may differ: of neurons described to fire at a rate, and of those that their input drives.
 RATE_TOLERANCE, EMERGING_RATE_TOLERANCE = 0.01, 0.03
 #: What is compared: column, title, unit, whether more is better. Factors above 1: the mini-app is ahead.
@@ -61,7 +60,8 @@ Duration = Annotated[float, Field(ge=1e-9, le=1e9)]
 class Figures(Fields):
     """What a program says about one run, in bytes and seconds; null where it does not report a value.
 
-    `synaptic_events`: null where not counted. `foreign_load`: cores that others kept busy.
+    `synaptic_events`: null where not counted. `foreign_load`: cores that others kept busy. They are kept in
+    RESULTS/runs/ID.json.
     """
 
     version: str
@@ -80,17 +80,6 @@ class Figures(Fields):
     foreign_load: Seconds | None
 
 
-class Result(Fields):
-    """One trial as it is kept: RESULTS/runs/ID.json."""
-
-    format_version: Literal[2] = 2
-    attempts: Positive
-    wall_s: Seconds
-    foreign_load: Seconds | None
-    command: list[str]
-    figures: Figures
-
-
 @dataclass(frozen=True)
 class Program:
     """A program that is compared; `model`: NEST's neurons (nest_neurons.KINDS), None for the mini-app."""
@@ -104,9 +93,7 @@ class Program:
         if self.model is None:
             return f"{_hash(places.program('miniapp'))} {LONGER}"
         scripts = sorted(_scripts().glob("nest_*.py"))
-        return " ".join(
-            [(_environment() / "complete").read_text().split()[0], *map(_hash, scripts), self.model]
-        )
+        return " ".join([_hash(_environment() / "complete"), *map(_hash, scripts), self.model])
 
     def start(self, description: Path, out: Path, threads: int) -> Launch:
         """How to simulate `description` on one rank; `out`: a folder that is not there yet."""
@@ -200,8 +187,8 @@ def plan(experiment: Experiment, taking_part: Sequence[Program] | None = None) -
 
 @dataclass(frozen=True)
 class Comparison:
-    """`trials`: a row per run that has a result; `failed`: why others have none; `refused`: why a program is
-    not compared, by its name and threads."""
+    """`trials`: a row per run that has a result; `failed`: why a program has none; `refused`: why one is not
+    compared, by its name and threads."""
 
     trials: pd.DataFrame
     failed: list[str]
@@ -221,23 +208,22 @@ def compare(
 ) -> Comparison:  # fmt: skip
     """Carries out the trials in `folder` that have no result yet, and compares the programs.
 
-    The same call goes on after an interruption. Raises BadInput as `plan` does, for a program that is not
-    installed, and for a folder in which another command is working.
+    The same call goes on after an interruption. A program that failed is not started again. Raises BadInput
+    as `plan` does, for a program that is not installed, and for a folder in which another command works.
     """
     conditions = conditions or quiet.Conditions()
     description, trials = plan(experiment, taking_part)
-    rows, failed, refused = [], [], set()
+    rows, failed = [], {}
     with locked(folder):
         write_json(folder / "description.json", description)
         for done, trial in enumerate(trials):
             name, path = trial.program.name, folder / "runs" / f"{trial.id}.json"
             progress(done / len(trials), f"{name}, {trial.threads} threads, round {trial.round}")
-            if not path.is_file() and name not in refused:
+            if not path.is_file() and name not in failed:
                 try:
                     write_json(path, _measured(trial, experiment, folder, conditions, busy).model_dump())
                 except RunFailed as reason:
-                    failed.append(f"{name}, round {trial.round}, failed: {reason}")
-                    refused |= {name} if isinstance(reason, _Refused) else set()
+                    failed[name] = f"{name}, round {trial.round}, failed: {reason}"
             if path.is_file():
                 rows.append(_row(trial, path))
         table = _with_events(pd.DataFrame(rows, columns=COLUMNS))
@@ -247,40 +233,28 @@ def compare(
     names = dict.fromkeys(trial.program.name for trial in trials if trial.program.name != OURS)
     pairs = [(name, threads) for threads in sorted(set(experiment.threads)) for name in names]
     found = {pair: refusal(table, *pair, tolerance) for pair in pairs}
-    return Comparison(table, failed, {pair: why for pair, why in found.items() if why})
+    return Comparison(table, [*failed.values()], {pair: why for pair, why in found.items() if why})
 
 
-class _Refused(RunFailed):
-    """The program says that it cannot simulate the network."""
-
-
-def _measured(trial: Trial, experiment: Experiment, folder: Path, conditions, busy) -> Result:
-    """The least disturbed of some attempts, the first if it was not disturbed. Raises RunFailed."""
-    best, least = None, np.inf
+def _measured(trial: Trial, experiment: Experiment, folder: Path, conditions, busy) -> Figures:
+    """Waits for a quiet machine and carries out a trial. Raises RunFailed."""
     network, out = (folder / "description.json").resolve(), (folder / "unchecked").resolve()
-    for attempt in range(1, ATTEMPTS + 1):
-        quiet.wait(conditions, busy)
-        discard(out)
-        out.mkdir(parents=True)
-        start = trial.program.start(network, out / "out", trial.threads)
-        load, began = quiet.Watch(busy), time.monotonic()
-        finished = watch(start, experiment.time_limit_s)
-        foreign = load.foreign_load()
-        if finished.status != 0:
-            raise (_Refused if finished.status == REFUSED else RunFailed)(why(finished))
-        figures = trial.program.read(finished.output, out / "out")
-        discard(out)
-        if (figures.threads, figures.ranks) != (trial.threads, 1):
-            got = f"{figures.threads} on {figures.ranks}"
-            raise RunFailed(f"expected {trial.threads} threads on 1 rank, got {got}")
-        loads = [x for x in (foreign, figures.foreign_load) if x is not None]
-        if (worst := max(loads, default=0.0)) < least:
-            least, known = worst, {"foreign_load": worst if loads else None, "figures": figures}
-            wall_s = time.monotonic() - began
-            best = Result(attempts=attempt, wall_s=wall_s, command=start.command, **known)
-        if least <= conditions.foreign_limit:
-            break
-    return best
+    quiet.wait(conditions, busy)
+    discard(out)
+    out.mkdir(parents=True)
+    start = trial.program.start(network, out / "out", trial.threads)
+    load = quiet.Watch(busy)
+    finished = watch(start, experiment.time_limit_s)
+    foreign = load.foreign_load()
+    if finished.status != 0:
+        raise RunFailed(why(finished))
+    figures = trial.program.read(finished.output, out / "out")
+    discard(out)
+    if (figures.threads, figures.ranks) != (trial.threads, 1):
+        got = f"{figures.threads} on {figures.ranks}"
+        raise RunFailed(f"expected {trial.threads} threads on 1 rank, got {got}")
+    loads = [x for x in (foreign, figures.foreign_load) if x is not None]
+    return figures.model_copy(update={"foreign_load": max(loads, default=None)})
 
 
 COLUMNS = ["program", "threads", "round", "version", "model", "note", "neurons", "synapses", "spikes",
@@ -300,13 +274,13 @@ def _with_events(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def _row(trial: Trial, path: Path) -> dict[str, Any]:
-    kept = checked(Result, read_json(path), path, "result", "; delete it to measure again")
-    figures, load = kept.figures, kept.foreign_load
+    figures = checked(Figures, read_json(path), path, "result", "; delete it to measure again")
+    load = figures.foreign_load
     memory = figures.peak_bytes / figures.synapses if figures.peak_bytes and figures.synapses else None
     found = {
         "program": trial.program.name, "threads": trial.threads, "round": trial.round,
         "rate_hz": figures.spikes / figures.neurons / figures.model_s,
-        "speed": figures.model_s / figures.simulate_s, "bytes_per_synapse": memory, "foreign_load": load,
+        "speed": figures.model_s / figures.simulate_s, "bytes_per_synapse": memory,
         "disturbed": load is not None and load > quiet.Conditions().foreign_limit,
     }  # fmt: skip
     return figures.model_dump() | found

@@ -61,19 +61,18 @@ def test_another_network_is_not_compared(tmp_path, changes):
     assert peers.table(found).rows[0]["ahead of NEST"].value is None
 
 
-@pytest.mark.parametrize(("status", "calls"), [(3, 6), (2, 1)])
-def test_a_program_that_fails_stops_no_other_and_one_that_refuses_is_not_asked_again(tmp_path, status, calls):
-    bad = Fake("NEST", lambda threads, call: "no such neuron", status=status)
+def test_a_program_that_fails_stops_no_other_and_is_not_started_again(tmp_path):
+    bad = Fake("NEST", lambda threads, call: "no such neuron")
     found = compare(tmp_path, Fake(OURS), bad, repetitions=3)
-    assert len(bad.calls) == calls and set(found.trials["program"]) == {OURS}
+    assert len(bad.calls) == 1 and set(found.trials["program"]) == {OURS}
     assert found.failed and "no such neuron" in found.failed[0] and len(found.refused) == 2
 
 
-def test_a_disturbed_run_is_made_again_and_the_least_disturbed_counts(tmp_path):
-    ours = Fake(OURS, lambda threads, call: figures(threads=threads, foreign_load=[9.0, 3.0, 5.0][call - 1]))
+def test_a_disturbed_run_says_so(tmp_path):
+    ours = Fake(OURS, lambda threads, call: figures(threads=threads, foreign_load=9.0))
     found = compare(tmp_path, ours, Fake("NEST"), threads=[1], repetitions=1)
     row = found.trials.set_index("program").loc[OURS]
-    assert len(ours.calls) == peers.ATTEMPTS and row["foreign_load"] == 3.0 and row["disturbed"]
+    assert row["foreign_load"] == 9.0 and row["disturbed"]
     assert [line for line in peers.sentences(found) if "1 run" in line]
     busy = compare(tmp_path / "busy", Fake(OURS), Fake("NEST"), threads=[1], repetitions=1, busy=busy_machine)
     assert busy.trials["disturbed"].all()
@@ -93,7 +92,7 @@ def test_a_spoiled_result_is_named_and_too_many_threads_are_refused(tmp_path):
     run()
     path = next((tmp_path / "out" / "runs").iterdir())
     whole = json.loads(path.read_text())
-    for wrong in ({"format_version": 1}, whole | {"foreign_load": "1"}):
+    for wrong in ({}, whole | {"foreign_load": "1"}):
         path.write_text(json.dumps(wrong))
         with pytest.raises(BadInput, match=str(path)):
             run()
