@@ -211,7 +211,7 @@ def table(end: str) -> Callable[[Path], None]:
 def of_benches(folder: Path) -> None:
     path = exchanges.folder("here", folder) / exchanges.FILE
     path.parent.mkdir(parents=True)
-    exchanges.checked(exchanges.repetitions(fake_exchanges.content())[0]).to_csv(path, index=False)
+    exchanges.ordered(exchanges.repetitions(fake_exchanges.content())[0]).to_csv(path, index=False)
 
 
 def of_peers(folder: Path) -> None:

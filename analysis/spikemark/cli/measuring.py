@@ -73,19 +73,15 @@ def bench(
     folder = out or exchanges.folder(launch.machine_name() if exchange and slurm.inside() else None)
     kept = "the times of finished numbers of ranks were kept" if exchange else "nothing was kept"
     with ending(kernels.BenchFailed, words="bench failed: {}", kept=kept), bar() as progress:
-
-        def count(done: int, total: int) -> None:
-            progress(done / total, f"{done} of {total}")
-
         if exchange:
             options = {"filter": filter_ or None, "repetitions": repetitions, "min-time": min_time,
                        "bytes": bytes_}  # fmt: skip
             options = {name: value for name, value in options.items() if value is not None}
             numbers = None if ranks is None else whole_numbers(ranks, "ranks", MOST_RANKS)
-            found = exchanges.bench(folder, numbers, options, count, launcher, ranks_per_node)
+            found = exchanges.bench(folder, numbers, options, progress, launcher, ranks_per_node)
         else:
             least = 0.2 if min_time is None else min_time
-            found = kernels.bench(folder, repetitions, filter_, least, count)
+            found = kernels.bench(folder, repetitions, filter_, least)
     if exchange:
         tables, more = [exchanges.shown(found.table)], [str(short(found.path))]
         answer(json, lambda: _curves(found), tables=tables, more=more)
