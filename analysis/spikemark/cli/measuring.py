@@ -109,9 +109,7 @@ def _curves(found) -> dict:
     rows = [
         {name: getattr(curve, name) for name in same}
         | {"bytes": curve.sizes.tolist(), "exchange_s": curve.medians_s.tolist()}
-        | {"fit": [{"first": p.first, "last": p.last, "latency_s": p.latency_s.content(),
-                    "seconds_per_byte": p.seconds_per_byte.content()}
-                   for p in (curve.fit.pieces if curve.fit else [])]}
+        | dict(zip(("latency_s", "seconds_per_byte"), curve.line, strict=True))
         for curve in exchanges.curves(found.table)
     ]  # fmt: skip
     return {"file": str(found.path), "curves": rows, "notes": found.notes}

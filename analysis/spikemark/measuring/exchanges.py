@@ -7,12 +7,12 @@ medians over the rounds of a repetition.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import optimize
 
 from spikemark import launch
 from spikemark.core import places
@@ -21,9 +21,8 @@ from spikemark.core.files import write_atomically
 from spikemark.core.lock import locked
 from spikemark.machines.fields import BETWEEN, FULL, LAYOUTS, WITHIN
 from spikemark.machines.profile import Value
-from spikemark.models.latency_bandwidth import FEWEST, LatencyBandwidth
 from spikemark.quantities.table import Column, Table
-from spikemark.quantities.words import counted, number
+from spikemark.quantities.words import counted
 
 from .kernels import BenchFailed, read_json, run
 from .messages import ALONE, ONE_NODE
@@ -150,10 +149,12 @@ class Curve:
     def medians_s(self) -> np.ndarray:
         return np.median(self.times_s, axis=0)
 
-    @cached_property
-    def fit(self) -> LatencyBandwidth | None:
-        """The fitted curve; None if there are too few sizes."""
-        return LatencyBandwidth.fit(self.sizes, self.times_s) if len(self.sizes) >= FEWEST else None
+    @property
+    def line(self) -> tuple[float, float]:
+        """Latency in s and seconds per byte (Hockney 1994): least squares of relative errors, both from 0."""
+        rows = np.column_stack([np.ones(len(self.sizes)), self.sizes]) / self.medians_s[:, None]
+        latency, per_byte = optimize.nnls(rows, np.ones(len(self.sizes)))[0]
+        return float(latency), float(per_byte)
 
 
 def curves(table: pd.DataFrame) -> Iterator[Curve]:
@@ -165,19 +166,14 @@ def curves(table: pd.DataFrame) -> Iterator[Curve]:
 
 
 def shown(times: pd.DataFrame) -> Table:
-    """A row per curve: times at three sizes, and the fit (latency in us + ns per byte, piece by piece)."""
-
-    def fit(curve: Curve) -> str:
-        pieces = curve.fit.pieces if curve.fit else []
-        words = (f"{p.first}: {number(1e6 * p.latency_s.value)} + {number(1e9 * p.seconds_per_byte.value)} n"
-                 for p in pieces)  # fmt: skip
-        return "; ".join(words) or "fewer than 3 sizes"
+    """A row per curve: times at three sizes, and the line through all of them."""
 
     columns = {
         Column("exchange", "exchange"): lambda c: c.exchange,
         Column("ranks", "ranks"): lambda c: f"{c.ranks}*" if c.oversubscribed else c.ranks,
         Column("nodes", "nodes"): lambda c: c.nodes,
-        Column("fit", "fit (µs, ns per byte)", "modelled"): fit,
+        Column("latency_us", "latency (µs)", "modelled"): lambda c: 1e6 * c.line[0],
+        Column("ns_per_byte", "ns per byte", "modelled"): lambda c: 1e9 * c.line[1],
         Column("barrier_us", "barrier (µs)", "measured"): lambda c: 1e6 * c.barrier_s,
         Column("smallest_us", "smallest (µs)", "measured"): lambda c: 1e6 * c.medians_s[0],
         Column("middle_us", "middle (µs)", "measured"): lambda c: 1e6 * c.medians_s[len(c.sizes) // 2],
