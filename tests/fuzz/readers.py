@@ -14,7 +14,6 @@ from typing import Any
 import compared
 import dry_folder
 import fake_exchanges
-import fake_peers
 import fake_scorep
 import foreign_logs
 import mam_copy
@@ -33,7 +32,7 @@ from spikemark import machines
 from spikemark.cli import options
 from spikemark.core.reading import read_json
 from spikemark.diff import history
-from spikemark.measuring import cachesim, energy, exchanges, meter, peers, scorep
+from spikemark.measuring import cachesim, energy, exchanges, meter, scorep
 from spikemark.network import description, named_files, placement_file
 from spikemark.network.placement import PLACEMENTS, ranges
 from spikemark.network.presets import mam_data, voxels
@@ -214,23 +213,6 @@ def of_benches(folder: Path) -> None:
     exchanges.ordered(exchanges.repetitions(fake_exchanges.content())[0]).to_csv(path, index=False)
 
 
-def of_peers(folder: Path) -> None:
-    programs = [
-        fake_peers.Fake(name, lambda threads, _: fake_peers.figures(threads=threads))
-        for name in (peers.OURS, "peer")
-    ]
-    plan = fake_peers.experiment(folder / "experiment", repetitions=1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spikemark.launch.available_cores", lambda: 4)
-        peers.compare(plan, folder / "peers", fake_peers.QUICK, taking_part=programs)
-
-
-def rows_of_peers(folder: Path) -> Any:
-    files = sorted((folder / "peers" / "runs").iterdir())
-    rows = [peers._row(peers.Trial(path.stem, peers.Program("x"), 1, 1), path) for path in files]
-    return [{name: value for name, value in row.items() if value == value} for row in rows]
-
-
 # Networks, placements, machines
 
 
@@ -348,7 +330,6 @@ READERS: dict[str, Reader] = {
         of_benches, "bench/here/*.csv",
         lambda f: exchanges.read(exchanges.folder("here", f) / exchanges.FILE).to_dict("list"), apart=True,
     ),
-    "runs of peers": Reader(of_peers, "peers/runs/*.json", rows_of_peers),
     **{f"placement{end}": Reader(placement(end), "*", placed) for end in (".json", ".npz")},
     "run description": Reader(NETWORK, "run.json", described),
     "network of a question": Reader(NETWORK, "run.json", asked),

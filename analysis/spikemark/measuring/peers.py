@@ -7,7 +7,6 @@ the extremes. NEST builds the same network in distribution (workflows/peers/nest
 `spikemark anchor` also uses).
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,8 +21,7 @@ from scipy.stats import quantile_test
 from spikemark import launch
 from spikemark.core import places
 from spikemark.core.errors import BadInput, invalid
-from spikemark.core.fields import checked
-from spikemark.core.files import discard, write_json
+from spikemark.core.files import discard, write_atomically, write_json
 from spikemark.core.lock import locked
 from spikemark.core.reading import read_json
 from spikemark.launch import Launch
@@ -38,7 +36,7 @@ from spikemark.running import quiet
 from spikemark.running.experiments import Experiment, digest, expand
 from spikemark.running.measure import RunFailed, why
 
-ENVIRONMENT, INSTALL = ".venv-peers", "workflows/peers/install.sh"
+ENVIRONMENT = ".venv-peers"
 OURS = "mini-app"
 LONGER = 10  # times as long as its peers the mini-app simulates: its runs would take a fraction of a second
 CONFIDENCE = 0.9
@@ -60,8 +58,7 @@ Duration = Annotated[float, Field(ge=1e-9, le=1e9)]
 class Figures(Fields):
     """What a program says about one run, in bytes and seconds; null where it does not report a value.
 
-    `synaptic_events`: null where not counted. `foreign_load`: cores that others kept busy. They are kept in
-    RESULTS/runs/ID.json.
+    `synaptic_events`: null where not counted. `foreign_load`: cores that others kept busy.
     """
 
     version: str
@@ -87,14 +84,6 @@ class Program:
     name: str
     model: str | None = None
 
-    @property
-    def identity(self) -> str:
-        """Changes whenever what would be measured does."""
-        if self.model is None:
-            return f"{_hash(places.program('miniapp'))} {LONGER}"
-        scripts = sorted(_scripts().glob("nest_*.py"))
-        return " ".join([_hash(_environment() / "complete"), *map(_hash, scripts), self.model])
-
     def start(self, description: Path, out: Path, threads: int) -> Launch:
         """How to simulate `description` on one rank; `out`: a folder that is not there yet."""
         ms = LONGER * read_json(description)["time"]["simulate_ms"]
@@ -102,11 +91,7 @@ class Program:
         start = launch.launch("mpirun", [*ours, "--set", f"time.simulate_ms={ms}"], launch.Layout(1, threads))
         if self.model is None:
             return start
-        command = [
-            str(_environment() / "bin" / "python"),
-            str(_scripts() / "nest_network.py"),
-            str(description),
-        ]
+        command = [str(_environment() / "bin" / "python"), str(_script()), str(description)]
         # The binding that the mini-app gets: every thread on a core of its own where there are enough.
         bound = {name: value for name, value in start.environment.items() if name.startswith("OMP_")}
         return Launch([*command, "--model", self.model, "--threads", str(threads)], bound)
@@ -127,19 +112,15 @@ class Program:
         return Figures(**{name: known[name] for name in Figures.model_fields})
 
 
-def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-
-
-def _scripts() -> Path:
-    return places.root() / "workflows" / "peers"
+def _script() -> Path:
+    return places.root() / "workflows" / "peers" / "nest_network.py"
 
 
 def _environment() -> Path:
     """The environment of NEST; raises BadInput with the way to get it."""
     path = places.checkout() / ENVIRONMENT
     if not (path / "complete").is_file():
-        raise BadInput(f"peers: {path} is missing or incomplete; expected after `make peers` ({INSTALL})")
+        raise BadInput(f"peers: {path} is missing or incomplete; expected after `make peers`")
     return path
 
 
@@ -151,9 +132,8 @@ def programs(models: set[str]) -> tuple[Program, ...]:
 
 
 class Trial(NamedTuple):
-    """One program, once; `id` is a hash of everything that defines the measurement, `round` counts from 1."""
+    """One program, once; `round` counts from 1."""
 
-    id: str
     program: Program
     threads: int
     round: int
@@ -174,14 +154,11 @@ def plan(experiment: Experiment, taking_part: Sequence[Program] | None = None) -
     if max(experiment.threads) > cores:
         raise BadInput.of("threads", max(experiment.threads), f"at most {cores}, the cores of this process")
     models = {population["neuron"]["model"] for population in description["network"]["populations"]}
-    taking_part = taking_part or programs(models)
-    identities, trials = {one.name: one.identity for one in taking_part}, []
+    taking_part, trials = taking_part or programs(models), []
     for turn in range(1, experiment.repetitions + 1):
-        pairs = [(one, threads) for one in taking_part for threads in dict.fromkeys(experiment.threads)]
-        pairs.sort(key=lambda pair: digest([experiment.shuffle_seed, turn, pair[0].name, pair[1]]))
-        for one, threads in pairs:
-            whole = [description, one.name, identities[one.name], threads, turn]
-            trials.append(Trial(digest(whole)[:12], one, threads, turn))
+        drawn = [Trial(one, n, turn) for one in taking_part for n in dict.fromkeys(experiment.threads)]
+        drawn.sort(key=lambda one: digest([experiment.shuffle_seed, turn, one.program.name, one.threads]))
+        trials += drawn
     return description, trials
 
 
@@ -206,10 +183,10 @@ def compare(
     taking_part: Sequence[Program] | None = None,
     busy: Callable[[], float | None] = quiet.busy_s,
 ) -> Comparison:  # fmt: skip
-    """Carries out the trials in `folder` that have no result yet, and compares the programs.
+    """Carries out the trials, with files in `folder`, and compares the programs.
 
-    The same call goes on after an interruption. A program that failed is not started again. Raises BadInput
-    as `plan` does, for a program that is not installed, and for a folder in which another command works.
+    A program that failed is not started again. Raises BadInput as `plan` does, for a program that is not
+    installed, and for a folder in which another command works.
     """
     conditions = conditions or quiet.Conditions()
     description, trials = plan(experiment, taking_part)
@@ -217,17 +194,16 @@ def compare(
     with locked(folder):
         write_json(folder / "description.json", description)
         for done, trial in enumerate(trials):
-            name, path = trial.program.name, folder / "runs" / f"{trial.id}.json"
+            name = trial.program.name
             progress(done / len(trials), f"{name}, {trial.threads} threads, round {trial.round}")
-            if not path.is_file() and name not in failed:
-                try:
-                    write_json(path, _measured(trial, experiment, folder, conditions, busy).model_dump())
-                except RunFailed as reason:
-                    failed[name] = f"{name}, round {trial.round}, failed: {reason}"
-            if path.is_file():
-                rows.append(_row(trial, path))
+            if name in failed:
+                continue
+            try:
+                rows.append(_row(trial, _measured(trial, experiment, folder, conditions, busy)))
+            except RunFailed as reason:
+                failed[name] = f"{name}, round {trial.round}, failed: {reason}"
         table = _with_events(pd.DataFrame(rows, columns=COLUMNS))
-        table.to_csv(folder / "peers.csv", index=False)
+        write_atomically(folder / "peers.csv", table.to_csv(index=False))
     given = all("rate_hz" in p["neuron"] for p in description["network"]["populations"])
     tolerance = RATE_TOLERANCE if given else EMERGING_RATE_TOLERANCE
     names = dict.fromkeys(trial.program.name for trial in trials if trial.program.name != OURS)
@@ -273,8 +249,7 @@ def _with_events(trials: pd.DataFrame) -> pd.DataFrame:
     return trials.assign(events_per_s_core=events / trials["simulate_s"] / trials["threads"])
 
 
-def _row(trial: Trial, path: Path) -> dict[str, Any]:
-    figures = checked(Figures, read_json(path), path, "result", "; delete it to measure again")
+def _row(trial: Trial, figures: Figures) -> dict[str, Any]:
     load = figures.foreign_load
     memory = figures.peak_bytes / figures.synapses if figures.peak_bytes and figures.synapses else None
     found = {

@@ -48,7 +48,6 @@ class Fake:
 
     name: str
     says: Callable[[int, int], dict | str] = lambda threads, call: figures(threads=threads)
-    identity: str = "1"
     calls: list[int] = field(default_factory=list)
 
     def start(self, description: Path, out: Path, threads: int) -> Launch:
