@@ -45,7 +45,6 @@ RATE_TOLERANCE, EMERGING_RATE_TOLERANCE = 0.01, 0.03
 #: What is compared: column, title, unit, whether more is better. Factors above 1: the mini-app is ahead.
 COMPARED = (
     ("speed", "speed", "simulated s / s", True),
-    ("events_per_s_core", "synaptic events", "1 / s / core", True),
     ("bytes_per_synapse", "memory", "B / synapse", False),
     ("build_s", "build time", "s", False),
 )
@@ -190,7 +189,7 @@ def compare(
     """
     conditions = conditions or quiet.Conditions()
     description, trials = plan(experiment, taking_part)
-    rows, failed = [], {}
+    rows, failed, table = [], {}, pd.DataFrame(columns=COLUMNS)
     with locked(folder):
         write_json(folder / "description.json", description)
         for done, trial in enumerate(trials):
@@ -202,8 +201,8 @@ def compare(
                 rows.append(_row(trial, _measured(trial, experiment, folder, conditions, busy)))
             except RunFailed as reason:
                 failed[name] = f"{name}, round {trial.round}, failed: {reason}"
-        table = _with_events(pd.DataFrame(rows, columns=COLUMNS))
-        write_atomically(folder / "peers.csv", table.to_csv(index=False))
+            table = pd.DataFrame(rows, columns=COLUMNS)
+            write_atomically(folder / "peers.csv", table.to_csv(index=False))
     given = all("rate_hz" in p["neuron"] for p in description["network"]["populations"])
     tolerance = RATE_TOLERANCE if given else EMERGING_RATE_TOLERANCE
     names = dict.fromkeys(trial.program.name for trial in trials if trial.program.name != OURS)
@@ -236,17 +235,6 @@ def _measured(trial: Trial, experiment: Experiment, folder: Path, conditions, bu
 COLUMNS = ["program", "threads", "round", "version", "model", "note", "neurons", "synapses", "spikes",
            "rate_hz", "synaptic_events", "simulate_s", *(name for name, *_ in COMPARED), "foreign_load",
            "disturbed"]  # fmt: skip
-
-
-def _with_events(trials: pd.DataFrame) -> pd.DataFrame:
-    """Adds events_per_s_core; where events are not counted, a spike causes as many as in the mini-app.
-
-    Its network is the same in distribution.
-    """
-    ours = trials[trials["program"] == OURS]
-    each = ours["synaptic_events"].sum() / max(ours["spikes"].sum(), 1) if len(ours) else np.nan
-    events = trials["synaptic_events"].astype(float).fillna(trials["spikes"].astype(float) * each)
-    return trials.assign(events_per_s_core=events / trials["simulate_s"] / trials["threads"])
 
 
 def _row(trial: Trial, figures: Figures) -> dict[str, Any]:
