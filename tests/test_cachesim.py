@@ -49,14 +49,13 @@ def test_misses_follow_from_the_counts(name, tmp_path):
     path.write_text(json.dumps(description))
     outcome = cachesim.simulate(path, ranks, threads, L1, cachesim.Cache(size, 16))
     assert outcome.predicted == pytest.approx(outcome.misses, rel=WITHIN)
-    assert len(outcome.ranks) == ranks
-    reads = sum(outcome.term(term).misses for term in ("lists", "starts", "words"))
-    assert reads == pytest.approx(outcome.event("DLmr"), rel=WITHIN)
-    ring = outcome.event("DLmw") / outcome.synaptic_events
+    reads = sum(outcome.terms[term].misses for term in cachesim.READ)
+    assert reads == pytest.approx(outcome.events["DLmr"], rel=WITHIN)
+    ring = outcome.events["DLmw"] / outcome.synaptic_events
     assert ring < 0.02 if inside else 0.2 < ring < 0.95
     if name == "lists of 1000":  # only delivery and only the measured part: one write for a synapse
         assert outcome.synaptic_events == 20 * 400 / 10 * 1000
-        assert outcome.synaptic_events <= outcome.event("Dw") < 1.05 * outcome.synaptic_events
+        assert outcome.synaptic_events <= outcome.events["Dw"] < 1.05 * outcome.synaptic_events
 
 
 def test_bad_input_is_one_line(tmp_path, refusal):

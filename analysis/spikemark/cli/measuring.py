@@ -73,19 +73,15 @@ def bench(
     folder = out or exchanges.folder(launch.machine_name() if exchange and slurm.inside() else None)
     kept = "the times of finished numbers of ranks were kept" if exchange else "nothing was kept"
     with ending(kernels.BenchFailed, words="bench failed: {}", kept=kept), bar() as progress:
-
-        def count(done: int, total: int) -> None:
-            progress(done / total, f"{done} of {total}")
-
         if exchange:
             options = {"filter": filter_ or None, "repetitions": repetitions, "min-time": min_time,
                        "bytes": bytes_}  # fmt: skip
             options = {name: value for name, value in options.items() if value is not None}
             numbers = None if ranks is None else whole_numbers(ranks, "ranks", MOST_RANKS)
-            found = exchanges.bench(folder, numbers, options, count, launcher, ranks_per_node)
+            found = exchanges.bench(folder, numbers, options, progress, launcher, ranks_per_node)
         else:
             least = 0.2 if min_time is None else min_time
-            found = kernels.bench(folder, repetitions, filter_, least, count)
+            found = kernels.bench(folder, repetitions, filter_, least)
     if exchange:
         tables, more = [exchanges.shown(found.table)], [str(short(found.path))]
         answer(json, lambda: _curves(found), tables=tables, more=more)
@@ -113,9 +109,7 @@ def _curves(found) -> dict:
     rows = [
         {name: getattr(curve, name) for name in same}
         | {"bytes": curve.sizes.tolist(), "exchange_s": curve.medians_s.tolist()}
-        | {"fit": [{"first": p.first, "last": p.last, "latency_s": p.latency_s.content(),
-                    "seconds_per_byte": p.seconds_per_byte.content()}
-                   for p in (curve.fit.pieces if curve.fit else [])]}
+        | dict(zip(("latency_s", "seconds_per_byte"), curve.line, strict=True))
         for curve in exchanges.curves(found.table)
     ]  # fmt: skip
     return {"file": str(found.path), "curves": rows, "notes": found.notes}
@@ -226,14 +220,15 @@ def cachesim(
     from spikemark.records import record
     from spikemark.records.results import Results, beside
 
-    first = None if d1 is None else cachesim.cache(d1, "--d1")
-    last = None if ll is None else cachesim.cache(ll, "--ll")
-    if machine is not None:
-        profile = machine_profile(machine, filled=False)
-        first = first or cachesim.machine_cache(profile, "d1")
-        last = last or cachesim.machine_cache(profile, "ll")
+    profile = None if machine is None else machine_profile(machine, filled=False)
+    first, last = (
+        cachesim.of_machine(name, profile) if given is None else cachesim.cache(given, f"--{name}")
+        for name, given in (("d1", d1), ("ll", ll))
+    )
     with tempfile.TemporaryDirectory() as folder:
         described, kept = run, None
+        if not run.exists():
+            raise BadInput(f"{run}: not found; expected a run description, or the record of a run")
         if run.is_dir():
             recorded, described = record.load(run).record, Path(folder) / "run.json"
             ranks, threads = ranks or recorded.ranks, threads or recorded.threads
@@ -243,10 +238,8 @@ def cachesim(
             outcome = cachesim.simulate(described, ranks or 1, threads or 1, first, last, simulate_ms)
     if kept:
         write_json(kept, outcome.model_dump())
-    if json:
-        return answer(json, outcome.model_dump)
-    more = [*cachesim.remarks(outcome), *([str(short(kept))] if kept else [])]
-    return answer(json, dict, tables=[cachesim.table(outcome)], more=more)
+    lines, tables = [cachesim.sentence(outcome)], [cachesim.table(outcome)]
+    return answer(json, outcome.model_dump, lines, tables, [str(short(kept))] if kept else [])
 
 
 @verb

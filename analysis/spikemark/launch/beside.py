@@ -14,10 +14,7 @@ from . import launch, sampler
 from .layout import Launch, Layout, Nodes
 from .process import end, started
 
-READY_S, POLL_S = (
-    30.0,
-    0.02,
-)  # longest wait until every sampler has read once, and how often this is looked at
+READY_S, POLL_S = 30.0, 0.02  # longest wait until every sampler has read once, and from look to look
 ENDING_S = 20.0  # longest wait until samplers have seen that it is over
 SAID = "said.log"  # what the samplers and their launcher printed: why there are no files
 

@@ -8,8 +8,7 @@ since the Unix epoch. SIGTERM ends it, too. Uses nothing but Python's own librar
 node. METERS has the meters, best first; the first that can be read is taken.
 
 A counter of packages that falls has wrapped around at `max_energy_range_uj`; the others have no known range,
-so one that falls is lost. A reading that fails is left out; after MOST_FAILED in a row a package's counter
-may have wrapped around unseen, and it is lost.
+so one that falls is lost. A reading that fails is left out.
 """
 
 import argparse
@@ -27,11 +26,10 @@ from typing import NamedTuple
 
 OVER = "over"  # the file that ends the samplers of a folder
 COLUMNS = ("channel", "time_s", "energy_j", "power_w")
-MOST_FAILED = 3
 SLURM_INTERVAL_S = 1.0  # shortest time between two calls of scontrol
 SCONTROL_S = 10.0  # longest wait for it
-#: Files of hwmon and their unit, best first.
-HWMON = ((r"energy\d+_input", "J"), (r"power\d+_input", "W"), (r"power\d+_average", "W"))
+#: Files of sensors of the board and their unit, best first.
+HWMON = {"hwmon*/energy*_input": "J", "hwmon*/power*_input": "W", "hwmon*/power*_average": "W"}
 
 
 class Unread(Exception):
@@ -47,7 +45,7 @@ class Channel:
     """One counter (J) or sensor (W), after its first reading. Raises Unread if that fails.
 
     `raw` reads it in units of `scale` J or W; `range` is where a counter wraps around. `failed` readings so
-    far, the `reason` of the last, and whether it is `lost` for good.
+    far, the `reason` of the last, and whether the counter is `lost` for good.
     """
 
     name: str
@@ -59,7 +57,6 @@ class Channel:
     failed: int = 0
     reason: str | None = None
     lost: bool = False
-    in_a_row: int = 0
     counted: int = 0
     last: int = 0
 
@@ -69,24 +66,19 @@ class Channel:
     def _reading(self) -> int:
         now = self.raw()
         if self.range is not None and now > self.range:
-            self.lost = True
             raise Unread(f"{self.event}: {now} is above its max_energy_range_uj of {self.range}")
-        if self.range is None and self.unit == "J" and now < self.last:
+        if self.lost or (self.range is None and self.unit == "J" and now < self.last):
             self.lost = True
-            raise Unread(f"{self.event}: fell from {self.last} to {now}")
+            raise Unread(f"{self.event}: fell below {self.last}")
         return now
 
     def read(self) -> float | None:
         """Energy in J since the start, or power in W; None for a reading that failed."""
-        if self.lost:
-            return None
         try:
             now = self._reading()
         except Unread as why:
-            self.failed, self.in_a_row, self.reason = self.failed + 1, self.in_a_row + 1, str(why)
-            self.lost |= self.range is not None and self.in_a_row > MOST_FAILED
+            self.failed, self.reason = self.failed + 1, str(why)
             return None
-        self.in_a_row = 0
         if self.unit == "W":
             return self.scale * now
         self.counted += now - self.last + (self.range if now < self.last else 0)
@@ -94,22 +86,13 @@ class Channel:
         return self.scale * self.counted
 
 
-def _from(path: Path, read: Callable[[Path], object]) -> object:
-    """What `read` makes of a file or folder. Raises Unread."""
-    try:
-        return read(path)
-    except PermissionError:
-        raise Unread(f"{path}: permission denied", "denied") from None
-    except FileNotFoundError:
-        raise Unread(f"{path}: not there") from None
-    except OSError as error:
-        raise Unread(f"{path}: {error.strerror}") from None
-
-
 def text(path: Path) -> str:
     """The first line of a file. Raises Unread."""
-    lines = _from(path, lambda path: path.read_text(errors="replace").splitlines())
-    return lines[0].strip() if lines else ""
+    try:
+        return path.read_text(errors="replace").partition("\n")[0].strip()
+    except OSError as error:
+        status = "denied" if isinstance(error, PermissionError) else "unavailable"
+        raise Unread(f"{path}: {error.strerror}", status) from None
 
 
 def number(path: Path, unit: str = "") -> int:
@@ -121,17 +104,10 @@ def number(path: Path, unit: str = "") -> int:
     return int(found[1])
 
 
-def listed(folder: Path, pattern: str) -> list[Path]:
-    """The files of a folder whose names match, sorted. Raises Unread."""
-    found = _from(folder, lambda folder: list(folder.iterdir()))
-    return sorted(path for path in found if re.fullmatch(pattern, path.name))
-
-
 def powercap(root: Path, sensors: list[str]) -> list[Channel]:
     """Energy of the processor packages (RAPL): no zone within one, no platform, no copy offered by MMIO."""
     folder, found = root / "class/powercap", {}
-    zones = listed(folder, ".*:.*")
-    for zone in sorted(zones, key=lambda zone: ("mmio" in zone.name, zone.name)):
+    for zone in sorted(folder.glob("*:*"), key=lambda zone: ("mmio" in zone.name, zone.name)):
         name = text(zone / "name")  # a zone without a name may be a package: nothing is left out silently
         if name.startswith("package") and name not in found:
             file, wraps = zone / "energy_uj", number(zone / "max_energy_range_uj")
@@ -147,39 +123,22 @@ def pm_counters(root: Path, sensors: list[str]) -> list[Channel]:
     return [Channel("node", str(file), "J", lambda: number(file, "J"), scale=1.0)]
 
 
-class Sensor(NamedTuple):
-    """A sensor of the board: CHIP/LABEL, its file, its unit, and the place of its kind in HWMON."""
-
-    name: str
-    file: Path
-    unit: str
-    kind: int
-
-
 def hwmon(root: Path, sensors: list[str]) -> list[Channel]:
-    """Sensors of the board that do not overlap: those named, or the only one, or sockets of amd_energy."""
-    folder, found = root / "class/hwmon", []
-    for kind, (pattern, unit) in enumerate(HWMON):
-        for file in (file for chip in listed(folder, "hwmon.*") for file in listed(chip, pattern)):
+    """Sensors of the board: those named, or the only one of the best kind, since several may overlap."""
+    found: dict[str, tuple[Path, str]] = {}
+    best: list[str] = []
+    for pattern, unit in HWMON.items():
+        for file in sorted((root / "class/hwmon").glob(pattern)):
             chip, own = file.parent, file.name.rpartition("_")[0]
-            label = _word(chip / f"{own}_label", own)
-            if not label.startswith("Ecore"):
-                found.append(Sensor(f"{_word(chip / 'name', chip.name)}/{label}", file, unit, kind))
-    if not found:
-        raise Unread(f"{folder}: no chip has energy*_input, power*_input or power*_average")
-    wrong = None
-    if sensors:
-        best = {one.name: one.kind for one in reversed(found)}  # energy and power of one are not two
-        chosen = [one for one in found if one.name in sensors and best[one.name] == one.kind]
-        wrong = next((f"no sensor {name}" for name in sensors if name not in best), None)
-    else:
-        alike = [one for one in found if one.kind == found[0].kind]
-        chosen = [one for one in alike if "/Esocket" in one.name] or alike
-        if len(chosen) > 1 and "/Esocket" not in chosen[0].name:
-            wrong = f"{len(alike)} sensors, which may overlap: record.energy_sensors says which to add up"
-    if wrong:
-        raise Unread(f"{wrong}; there are: {', '.join(dict.fromkeys(one.name for one in found))}")
-    return [Channel(name, str(file), unit, lambda file=file: number(file)) for name, file, unit, _ in chosen]
+            name = f"{_word(chip / 'name', chip.name)}/{_word(chip / f'{own}_label', own)}"
+            found.setdefault(name, (file, unit))  # energy and power of one sensor are not two
+        best = best or list(found)
+    chosen = list(dict.fromkeys(sensors)) or best
+    if not found or len(best) > 1 > len(sensors) or not {*chosen} <= {*found}:
+        there = f"record.energy_sensors says which of {', '.join(found)} to add up" if found else "no sensor"
+        raise Unread(f"{root / 'class/hwmon'}: {there}")
+    channels = [(name, *found[name]) for name in chosen]
+    return [Channel(name, str(file), unit, lambda file=file: number(file)) for name, file, unit in channels]
 
 
 def _word(file: Path, otherwise: str) -> str:

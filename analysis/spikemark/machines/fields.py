@@ -56,14 +56,6 @@ class Rows(Leaf):
 
     rows: list[Row] = Of(min_length=1)
 
-    @field_validator("rows", mode="before")
-    @classmethod
-    def _three(cls, rows: Any) -> Any:
-        for row in rows if isinstance(rows, list | tuple) else ():
-            if not isinstance(row, list | tuple) or len(row) != 3:
-                raise ValueError(f"row {row}: expected ranks, bytes and microseconds")
-        return rows
-
     @field_validator("rows")
     @classmethod
     def _ascend(cls, rows: list[tuple]) -> list[tuple]:

@@ -8,7 +8,7 @@ between nodes and the same for all ranks of a node. `spikemark calibrate` reads 
 in the same sense (calibration/jitter.py).
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -44,16 +44,12 @@ class Jitter:
 
         Raises BadInput naming the value that is unknown, and `why` it is needed.
         """
-
-        given = {
-            "cv": cv,
-            "correlation_time": None if correlation is None else 1.0,
-            "correlation": correlation,
+        given = {"cv": cv, "correlation_time": None if correlation is None else 1.0}
+        found = {
+            name: values.need(f"jitter.{name}", why) if given.get(name) is None else given[name]
+            for name in ("cv", "correlation_time", "minor_share", "minor_factor", "node_spread")
         }
-        for field in fields(cls)[:-1]:
-            if given.get(field.name) is None:
-                given[field.name] = values.need(f"jitter.{field.name}", why)
-        return cls(**given)
+        return cls(**found, correlation=correlation)
 
     @property
     def rho(self) -> float:

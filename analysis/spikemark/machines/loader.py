@@ -32,11 +32,12 @@ def names(*kinds: str) -> list[str]:
 
 
 def _kind(path: Path) -> str:
-    """What a file holds, by the keys at the start of its lines: parsing all files takes seconds."""
+    """What a file holds; a file that cannot be read counts as a profile."""
     try:
-        keys = {line.partition(":")[0] for line in read_text(path).splitlines()}
+        content = _content(read_text(path), path)
     except BadInput:
         return PROFILE
+    keys = content if isinstance(content, dict) else ()
     return next((kind for kind in (PARTS, ACCELERATED) if kind in keys), PROFILE)
 
 
@@ -80,7 +81,7 @@ def _load(name: str | Path, kinds: tuple[str, ...]) -> Any:
     return found
 
 
-@lru_cache(maxsize=32)  # one answer asks for a profile and its title many times; nothing changes the content
+@lru_cache(maxsize=64)  # one answer asks for profiles and titles many times; nothing changes the content
 def _content(text: str, path: Path) -> Any:
     return parsed(text, path)
 

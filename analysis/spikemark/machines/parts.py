@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
@@ -34,22 +34,24 @@ GAPS = (FABRIC, "node.bandwidth_peak", "power.tdp")
 class Part(Group):
     """A number of nodes with one profile. `slower`: factor of its kernel times, such as for throttled nodes.
 
-    `profile`: with the interconnect that these nodes have here. `counted`: where the number of nodes comes
-    from; None if the file does not say.
+    `profile`: with the interconnect that these nodes have here. `counted`: the number of nodes.
     """
 
     name: str
     profile: Profile
-    nodes: int
+    counted: Value
     slower: Value | None = None
-    counted: Value | None = None
     paths = (NODES, SLOWER, *PATHS)
+
+    @property
+    def nodes(self) -> int:
+        return self.counted.value
 
     @cached_property
     def values(self) -> dict[str, Value]:
         """Known values by path: the number of nodes, `slower`, and the values of the profile."""
-        nodes = self.counted or Value(self.nodes, "1", "assumed", UNSTATED)
-        return {NODES: nodes, **({SLOWER: self.slower} if self.slower else {}), **self.profile.values}
+        slower = {SLOWER: self.slower} if self.slower else {}
+        return {NODES: self.counted, **slower, **self.profile.values}
 
 
 @dataclass(frozen=True)
@@ -120,35 +122,26 @@ def read(content: Any, where: str, load: Callable[[str], Profile]) -> Machine:
         try:
             profile = load(given["profile"])
             profile.refuse_accelerators()
-        except (
-            OSError,
-            ValueError,
-        ) as error:  # of the file, which may be no possible name, or of its content
-            reason = getattr(error, "strerror", None) or error
-            raise BadInput(f"{where}: {field}={shown(given['profile'])}: {reason}", field=field) from None
+        except (OSError, ValueError) as error:  # of the file's name, or of its content
+            raise BadInput(f"{where}: {field}={shown(given['profile'])}: {error}", field=field) from None
+        if isinstance(count := given[NODES], int):
+            given = given | {NODES: {"value": count, "unit": "1", "kind": "assumed", "reference": UNSTATED}}
+        own = values({key: given[key] for key in (NODES, SLOWER) if key in given})
         profile = profile.with_values(values({NETWORK: given.get(NETWORK, {})}))
-        own = values({key: given[key] for key in (NODES, SLOWER) if isinstance(given.get(key), dict)})
-        counted = own.get(NODES)
-        parts[name] = Part(
-            name, profile, counted.value if counted else given[NODES], own.get(SLOWER), counted
-        )
+        parts[name] = Part(name, profile, own[NODES], own.get(SLOWER))
     return Machine(content["name"], content["title"], parts, _links(content.get(LINKS, {}), parts, where))
 
 
 def _links(given: dict[str, Any], parts: dict[str, Part], where: str) -> dict[str, Link]:
-    pairs = {frozenset(pair): "-".join(pair) for pair in combinations(parts, 2)}
+    pairs = {"-".join(pair): frozenset(pair) for pair in permutations(parts, 2)}
     found: dict[frozenset[str], Link] = {}
     for name, network in given.items():
-        ends = frozenset(name.split("-"))
-        if name.count("-") != 1 or ends not in pairs or ends in found:
-            expected = f"one link for each of {', '.join(pairs.values()) or 'no pair'}"
-            raise BadInput(
-                f"{where}: {LINKS}.{name}: expected {expected}",
-                field=f"{LINKS}.{name}",
-                code="conflict" if ends in found else "unknown",
-            )
+        ends = pairs.get(name)
+        if ends is None or ends in found:
+            expected = f"one link for each of {', '.join(map('-'.join, combinations(parts, 2))) or 'no pair'}"
+            raise BadInput(f"{where}: {LINKS}.{name}: expected {expected}", field=f"{LINKS}.{name}")
         found[ends] = Link(name, Profile(name, name, values({NETWORK: network})))
-    for ends, name in pairs.items():
+    for name, ends in pairs.items():
         if ends not in found:
             line = f"{where}: {LINKS}.{name}: missing; expected a link of all parts"
             raise BadInput(line, field=f"{LINKS}.{name}", code="missing")
@@ -173,20 +166,19 @@ class Node:
         `threads` of a rank: without it, the ranks of a node (one, if `ranks_per_node` is not given) share its
         cores. Raises BadInput for numbers below 1, for more than fits, and for an unknown number of cores.
         """
-        name, cores = profile.name, round(profile.need("node.cores", "placing ranks").value)
-        for what, value in ("ranks", ranks), ("threads", threads), ("ranks_per_node", ranks_per_node):
-            if value is not None and value < 1:
-                raise BadInput.of(what, value, "at least 1", code="range")
+        cores = round(profile.need("node.cores", "placing ranks").value)
         each = ranks_per_node or (1 if threads is None else None)
-        threads = threads or max(1, cores // each)
-        if threads > cores:
-            expected = f"up to {cores}, the cores of a node of {name}"
-            raise BadInput.of("threads", threads, expected, code="range")
-        fit = cores // threads
-        if each is not None and each > fit:
-            expected = f"1 to {fit} on a node of {name}, which has {cores} cores"
-            raise BadInput.of("ranks_per_node", each, expected, code="range")
-        each = min(ranks, each or fit)
+        threads = max(1, cores // each) if threads is None else threads
+        room = cores // threads if threads > 0 else 0
+        for what, value, most in (
+            ("ranks", ranks, ranks),
+            ("threads", threads, cores),
+            ("ranks_per_node", 1 if ranks_per_node is None else ranks_per_node, room),
+        ):
+            if not 1 <= value <= most:
+                expected = "1 or more" if value < 1 else f"1 to {most} on the {cores} cores of {profile.name}"
+                raise BadInput.of(what, value, expected, code="range")
+        each = min(ranks, each or room)
         return cls(cores, each, threads, -(-ranks // each))
 
     @property
@@ -228,26 +220,23 @@ def shares(
     parts = machine.parts if isinstance(machine, Machine) else {}
     for name, own in (on or {}).items():
         if name not in parts or own < 0:
-            expected = f"0 or more ranks on {', '.join(parts)}" if parts else f"no part of {machine.name}"
+            expected = f"0 or more ranks on {', '.join(parts) or 'no part'} of {machine.name}"
             raise BadInput(f"part {name!r}: {own} ranks; expected {expected}", field="on")
     if not parts:
         return (Share(None, Node.of(machine, ranks, threads, ranks_per_node), 0, ranks),)
-    if ranks < 1 or (on is not None and sum(on.values()) != ranks):
-        expected = "1 or more" if on is None else f"{sum(on.values())}, the sum over the parts"
-        raise BadInput.of("ranks", ranks, expected)
-    found, first, left = [], 0, ranks
+    found, first = [], 0
     for part in parts.values():
-        own = left if on is None else on.get(part.name, 0)
-        if not own:
+        wanted = ranks - first if on is None else on.get(part.name, 0)
+        if wanted <= 0:
             continue
         each = Node.of(part.profile, 10**9, threads, ranks_per_node)
         room = each.ranks * part.nodes
-        own = min(own, room) if on is None else own
-        if own > room:
+        if on is not None and wanted > room:
             expected = f"up to {room}, {each.ranks} on each of its {part.nodes} nodes"
-            raise BadInput(f"part {part.name}: {own} ranks; expected {expected}", field="on")
+            raise BadInput(f"part {part.name}: {wanted} ranks; expected {expected}", field="on")
+        own = min(wanted, room)
         found.append(Share(part.name, Node.of(part.profile, own, each.threads, each.ranks), first, own))
-        first, left = first + own, left - own
-    if left:
-        raise BadInput.of("ranks", ranks, f"up to {first}, which the parts of {machine.name} take")
+        first += own
+    if first != ranks or ranks < 1:
+        raise BadInput.of("ranks", ranks, f"{max(first, 1)}, which the parts of {machine.name} take")
     return tuple(found)

@@ -67,11 +67,6 @@ class Group:
         return any(path.startswith(ACCELERATOR) for path in self.values)
 
     @property
-    def assumptions(self) -> dict[str, Value]:
-        """The assumed values by path; the reference of each says why."""
-        return {path: value for path, value in self.values.items() if value.kind == "assumed"}
-
-    @property
     def groups(self) -> Mapping[str, "Group"]:
         """What consists of equal nodes, by the start of its paths."""
         return {"": self}
@@ -94,14 +89,8 @@ class Profile(Group):
             )
 
     def assume(self, path: str, value: Any, unit: str | None, why: str) -> "Profile":
-        """This profile with another value, or list of rows, at `path`, of the kind assumed.
-
-        `unit`: None for texts and rows. Raises BadInput for anything that a file must not contain either.
-        """
-        leaf = {"rows" if isinstance(value, list) else "value": value, "kind": "assumed", "reference": why}
-        content: dict[str, Any] = {"format_version": 1, "name": self.name, "title": self.title}
-        fields.assign(content, path, leaf if unit is None else leaf | {"unit": unit})
-        return self.with_values(checked(content, f"{self.name}, assumed").values)
+        """This profile with another value at `path`, of the kind assumed; `unit`: None for texts."""
+        return self.with_values({path: Value(value, unit, "assumed", why)})
 
     def assume_all(self, found: dict[str, tuple]) -> "Profile":
         """This profile with assumed values: path -> value, in its unit, why, and maybe an interval."""

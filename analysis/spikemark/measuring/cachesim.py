@@ -1,20 +1,18 @@
 """Misses of delivery in simulated caches (Valgrind), beside those predicted from the counts of the run.
 
-Cachegrind 3.19 cannot be told when to count. Callgrind has the same simulation (the same accesses, and misses
-within 1 % of cachegrind's when both count a whole run) and can be told to count only in delivery and to
-forget the warm-up. Adding a synapse to a cell of the ring is one access, which it counts as a write. Kept
-results of a results folder are in RESULTS/cachesim/ID.json.
+Callgrind is told to count only in delivery and to forget the warm-up, which cachegrind 3.19 cannot do; their
+misses are within 1 % of each other. Adding a synapse to a cell of the ring is one access, which it counts as
+a write. Results of runs in a results folder are kept in RESULTS/cachesim/ID.json.
 """
 
 import re
 import shutil
 import tempfile
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel
 from pydantic.dataclasses import dataclass
 from scipy import special
 
@@ -22,9 +20,8 @@ from spikemark import launch
 from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
-from spikemark.core.lock import open_locked
-from spikemark.core.reading import read_json, read_text
-from spikemark.launch import CPUS, Launch, reasons
+from spikemark.core.reading import read_json
+from spikemark.launch import CPUS, Launch
 from spikemark.launch.process import watch
 from spikemark.machines import Profile
 from spikemark.models import caches
@@ -38,11 +35,10 @@ from spikemark.records.record import Run
 
 DELIVER = "synapse_table_deliver*"  # the function of the mini-app in which accesses are counted
 MEASURED = "build_reset_counts"  # what the mini-app calls once, between the warm-up and the measured part
-LINE, WAYS = 64, {"d1": 8, "ll": 16}  # as in most processors, where nothing says how many
+WAYS = {"d1": 8, "ll": 16}  # as in most processors
 EVENTS = ("Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw")
 UNWANTED = ("cycles", "spikes", "counters", "energy")  # of a record
-LIMIT_S = BUILD_LIMIT_S = 3600.0
-Count = Annotated[int, Field(ge=0, strict=True)]
+LIMIT_S = 3600.0
 
 
 class CachesimFailed(RuntimeError):
@@ -56,9 +52,9 @@ class CachesimFailed(RuntimeError):
 class Cache:
     """`size` and `line` in bytes; `ways`: lines of a set. Sets must be a power of two for Valgrind."""
 
-    size: Count
-    ways: Count
-    line: Count = LINE
+    size: int
+    ways: int
+    line: int = 64
 
     @property
     def option(self) -> str:
@@ -82,107 +78,88 @@ def cache(text: str, field: str) -> Cache:
     raise BadInput(f"{field}: {text!r}; expected {expected} and SIZE / (WAYS x LINE) a power of two")
 
 
-def guessed(size: int, name: str, line: int = LINE) -> Cache | None:
-    """A cache of `size` bytes with the usual ways, or the next number that Valgrind accepts."""
-    all_ = (Cache(size, n, line) for n in range(WAYS[name], size // max(line, 1) + 1))
-    return next((one for one in all_ if one.possible), None)
+def of_machine(name: str, profile: Profile | None = None, cpus: Path = CPUS) -> Cache:
+    """`d1`, or `ll`, the last cache or a slice of it, of a machine, by default of this host.
 
-
-def host_cache(name: str, cpus: Path = CPUS) -> Cache:
-    """`d1` or `ll`, the last one, of this host, as the kernel tells. Raises BadInput where it does not."""
-    known = {}
-    for index in sorted(cpus.glob("cpu0/cache/index*")):
-        names = ("level", "type", "size", "coherency_line_size")
-        level, kind, size, line = ((index / file).read_text().strip() for file in names)
-        if kind != "Instruction" and size.endswith("K"):
-            known[int(level)] = int(size[:-1]) * 1024, name, int(line)
-    of = known.get(1 if name == "d1" else max(known, default=0))
-    if found := of and guessed(*of):
-        return found
-    raise BadInput(f"--{name}: this host does not report the size of its cache: give SIZE,WAYS,LINE")
-
-
-def machine_cache(profile: Profile, name: str) -> Cache:
-    """`d1` or `ll`, a slice of the last level, of a machine.
-
-    Raises BadInput where the profile has no size, or one that Valgrind refuses.
+    It has the usual WAYS, or the next number that Valgrind accepts. Raises BadInput where no size is known.
     """
-    paths = ("node.l1d",) if name == "d1" else ("node.l3", "node.l2")
-    size, line = (
-        next((known.value for p in of if (known := profile.get(p))), None) for of in (paths, ["node.line"])
-    )
-    line = LINE if line is None else int(line)
-    if size is not None and (found := guessed(round(size * 1024), name, line)):
+    if profile is None:
+        sizes = _of_host(cpus)
+    else:
+        line = (known := profile.get("node.line")) and known.value
+        paths = ("node.l1d",) if name == "d1" else ("node.l2", "node.l3")
+        sizes = [(round(known.value * 1024), int(line or 64)) for p in paths if (known := profile.get(p))]
+    size, line = (sizes or [(0, 64)])[0 if name == "d1" else -1]
+    tried = (Cache(size, ways, line) for ways in range(WAYS[name], size // line + 1))
+    if found := next((one for one in tried if one.possible), None):
         return found
-    known = "unknown" if size is None else f"{size:g} KiB in lines of {line} B, which Valgrind refuses"
-    raise BadInput(f"--{name}: {paths[0]} of {profile.name} is {known}: give SIZE,WAYS,LINE")
+    whose = f"machine {profile.name}" if profile else "this host"
+    raise BadInput(f"--{name}: the cache of {whose} is unknown: give SIZE,WAYS,LINE")
+
+
+def _of_host(cpus: Path) -> list[tuple[int, int]]:
+    """Bytes, and bytes of a line, of each data cache that the kernel reports, the first level first."""
+    found = []
+    for index in sorted(cpus.glob("cpu0/cache/index*")):
+        kind, size, line = (
+            (index / name).read_text().strip() for name in ("type", "size", "coherency_line_size")
+        )
+        if kind != "Instruction":
+            found.append((int(size.removesuffix("K")) * 1024, int(line)))
+    return found
 
 
 # ---------------------------------------------------------------- the simulation
 
 
-class SimulatedCaches(BaseModel):
-    """What was simulated, and predicted, in all and for each rank, which had caches of its own.
+class Totals(BaseModel):
+    """Counts of the measured part, simulated and predicted. Misses are those of the last cache."""
 
-    Counts are those of the measured part. `ranks`: `simulated`, by event, and `predicted`, by term of
-    `caches.prediction`. Misses are those of the last cache.
+    synaptic_events: int
+    first_accesses: int
+    misses: int
+    predicted: float
+
+
+class SimulatedCaches(Totals):
+    """What was simulated and predicted for all ranks, each of which had caches of its own.
+
+    `events`: what Callgrind counted; `terms`: predicted visits and misses by term of `caches.prediction`.
     """
 
-    model_config = ConfigDict(strict=True, allow_inf_nan=False)
-
-    kind: Literal["simulated caches"]
+    kind: str = "simulated caches"
     label: str = "simulated"
     d1: Cache
     ll: Cache
-    threads: Annotated[int, Field(ge=1)]
-    simulate_ms: Annotated[float, Field(gt=0)]
-    synaptic_events: Count
-    first_accesses: Count
-    misses: Count
-    predicted: Annotated[float, Field(ge=0)]
-    ranks: Annotated[list[dict], Field(min_length=1)]
-
-    def term(self, name: str) -> caches.Term:
-        terms = [rank["predicted"][name] for rank in self.ranks]
-        return caches.Term(sum(t["visits"] for t in terms), sum(t["misses"] for t in terms))
-
-    def event(self, name: str) -> int:
-        return sum(rank["simulated"][name] for rank in self.ranks)
+    ranks: int
+    threads: int
+    simulate_ms: float
+    events: dict[str, int]
+    terms: dict[str, caches.Term]
 
 
-def read(path: Path) -> SimulatedCaches | None:
-    """The content of a file; None where there is none. Raises BadInput for one that cannot be used."""
-    if not path.is_file():
-        return None
-    return checked(SimulatedCaches, read_json(path), path, "result")
+def read(path: Path) -> Totals | None:
+    """The totals in a kept file; None where there is none. Raises BadInput for one that cannot be used."""
+    return checked(Totals, read_json(path), path, "result") if path.is_file() else None
 
 
 def counts(path: Path) -> dict[str, int]:
-    """The totals of an output file, by event. Raises BadInput for another file or other events."""
-    text = read_text(path, "Valgrind wrote no counts")
-    events, totals = (re.search(rf"^{name}: (.*)$", text, re.MULTILINE) for name in ("events", "totals"))
-    if not events or not totals or tuple(events[1].split()) != EVENTS:
-        raise BadInput(f"{path}: not the output of callgrind with --cache-sim=yes")
-    values = [int(value) for value in totals[1].split()]  # zeros at the end are left out
+    """The totals of an output file of Callgrind, by event."""
+    (totals,) = re.findall(r"^totals: (.*)$", path.read_text(), re.MULTILINE)
+    values = [int(value) for value in totals.split()]  # zeros at the end are left out
     return dict(zip(EVENTS, values + [0] * (len(EVENTS) - len(values)), strict=True))
 
 
 def simulate(
-    description: Path, ranks: int = 1, threads: int = 1, first: Cache | None = None,
-    last: Cache | None = None, simulate_ms: float | None = None,
-) -> SimulatedCaches:  # fmt: skip
+    description: Path, ranks: int, threads: int, first: Cache, last: Cache, simulate_ms: float | None = None
+) -> SimulatedCaches:
     """Runs a description under Valgrind, every rank with its own caches, and predicts its misses.
 
-    The caches default to those of this host; `simulate_ms` changes the length of the measured part. Takes up
-    to a hundred times as long as the run itself. Raises BadInput if Valgrind is missing or the caches are
-    unknown; CachesimFailed if the run fails.
+    `simulate_ms` changes the length of the measured part. Takes up to a hundred times as long as the run
+    itself. Raises BadInput if Valgrind is missing; CachesimFailed if the run fails.
     """
-    for name in ("valgrind", "cmake"):
-        if not shutil.which(name):
-            raise BadInput(f"{name}: command not found: install the package {name} (setup/apt.txt)")
-    if not description.is_file():
-        raise BadInput(f"{description}: not found: a run description is needed")
-    first, last = first or host_cache("d1"), last or host_cache("ll")
+    if not shutil.which("valgrind"):
+        raise BadInput("valgrind: command not found: install the package valgrind (setup/apt.txt)")
     program = build()
     with tempfile.TemporaryDirectory(prefix="cachesim-") as workspace:
         folder = Path(workspace)
@@ -200,47 +177,40 @@ def simulate(
         # Valgrind has no process_vm_readv from rank to rank
         environment = {**start.environment, "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
         done = watch(replace(start, environment=environment), LIMIT_S)
+        if done.refusal is not None:
+            raise BadInput(done.refusal)
         if done.status != 0 or not run_files.whole(folder / "record"):
-            if done.refusal is not None:
-                raise BadInput(done.refusal)
-            raise CachesimFailed(reasons.of_program(done.errors or done.output, done.status))
+            raise CachesimFailed(done.reason)
         run = record.load(folder / "record")
         made = deliveries(run)
         simulated = [counts(folder / f"{number}.callgrind") for number in range(len(made))]
     predicted = [caches.prediction(delivery, last.size, last.line) for delivery in made]
-    each = [{n: asdict(t) for n, t in terms.items()} for terms in predicted]
+    events = {name: sum(found[name] for found in simulated) for name in EVENTS}
+    terms = {name: [of[name] for of in predicted] for name in predicted[0]}
+    terms = {n: caches.Term(sum(t.visits for t in of), sum(t.misses for t in of)) for n, of in terms.items()}
     return SimulatedCaches(
-        kind="simulated caches", d1=first, ll=last,
-        threads=threads, simulate_ms=float(run.record.description["time"]["simulate_ms"]),
         synaptic_events=sum(int(d.events) for d in made),
         first_accesses=sum(int(d.first_accesses) for d in made),
-        misses=sum(found["DLmr"] + found["DLmw"] for found in simulated),
-        predicted=float(sum(term.misses for terms in predicted for term in terms.values())),
-        ranks=[{"simulated": s, "predicted": p} for s, p in zip(simulated, each, strict=True)],
+        misses=events["DLmr"] + events["DLmw"],
+        predicted=float(sum(term.misses for term in terms.values())),
+        d1=first, ll=last, ranks=ranks, threads=threads, events=events, terms=terms,
+        simulate_ms=float(run.record.description["time"]["simulate_ms"]),
     )  # fmt: skip
 
 
 def build() -> Path:
     """The mini-app with -O2 for any processor of this kind, in build/cachesim: Valgrind lacks AVX-512.
 
-    Builds what is missing or older than its sources, one command at a time: others wait. Raises
-    CachesimFailed with the first error.
+    Raises CachesimFailed with the command that failed.
     """
     root = places.checkout()
     folder = root / "build" / "cachesim"
-    folder.mkdir(parents=True, exist_ok=True)
     configure = ["cmake", "-S", str(root), "-B", str(folder), "-G", "Ninja"]
     configure += ["-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DSPIKEMARK_ARCH="]
-    with open_locked(folder / ".building", wait=True):
-        steps = [] if (folder / "build.ninja").is_file() else [configure]
-        for step in [*steps, ["cmake", "--build", str(folder), "--target", "miniapp"]]:
-            done = watch(Launch(step), BUILD_LIMIT_S)
-            if done.status != 0:
-                told = f"{done.output}\n{done.errors}"  # the last line is that something failed
-                first = re.search(r"^.*(\berror: |CMake Error).*$", told, re.MULTILINE)
-                why = first and first[0].strip()
-                why = why or reasons.of_program(done.errors or done.output, done.status)
-                raise CachesimFailed(f"{' '.join(step[:2])} in {folder}: {why}")
+    for step in (configure, ["cmake", "--build", str(folder), "--target", "miniapp"]):
+        done = watch(Launch(step), LIMIT_S)
+        if done.status != 0:
+            raise CachesimFailed(f"{' '.join(step)}: {done.reason}")
     return folder / "miniapp"
 
 
@@ -256,10 +226,7 @@ BLOCK = 4096  # neurons updated together, whose input every step touches (block_
 
 
 def deliveries(run: Run) -> list[Delivery]:
-    """One delivery for each rank. Sizes known for all ranks together are split as their contents are.
-
-    Raises BadInput for a schedule or a placement that this version does not know.
-    """
+    """One delivery for each rank. Sizes known for all ranks together are split as their contents are."""
     record, description = run.record, run.record.described
     parts, totals, time = record.memory.parts, record.totals, description.time
     populations, projections = description.network.populations, description.network.projections
@@ -271,7 +238,7 @@ def deliveries(run: Run) -> list[Delivery]:
     received = np.zeros(len(names))
     for p in projections:
         received[names.index(p.target)] += p.synapses
-    synapse = round(parts["synapses"] / totals.synapses) if totals.synapses else 4
+    synapse = round(parts["synapses"] / max(1, totals.synapses)) or 4
     words, largest = synapse // lines.WORD, max(p.size for p in populations)
     found = []
     for row in run.ranks.itertuples():
@@ -281,8 +248,10 @@ def deliveries(run: Run) -> list[Delivery]:
         shared = bool(lookups) and lines.used(lookups, row.synaptic_events, words, spare)
         beyond = lines.beyond(row.synaptic_events / lookups, words, spare, filtered) if shared else 0.0
         passed = min(row.first_accesses / steps / record.threads, CHUNK) if filtered else 0.0
-        of_neurons = row.neurons / totals.neurons if totals.neurons else 0.0
+        of_neurons = row.neurons / max(1, totals.neurons)
         here = local[:, int(row.rank)]
+        there = received * here
+        shares = zip(here / max(1, here.sum()), there / (there.sum() or 1.0), strict=True)
         found.append(Delivery(
             steps=steps,
             before=time.warmup_cycles * time.cycle_steps,
@@ -291,11 +260,11 @@ def deliveries(run: Run) -> list[Delivery]:
             spikes=int(row.spikes),
             neurons=int(row.neurons),
             synapse=synapse,
-            synapses=parts["synapses"] * (row.synapses / totals.synapses if totals.synapses else 0.0),
+            synapses=parts["synapses"] * row.synapses / max(1, totals.synapses),
             starts=parts["lists"] / record.ranks,
             ring=parts["ring"] * of_neurons,
             profile=arrivals,
-            targets=_targets(here, received * here),
+            targets=tuple((float(n), float(s)) for n, s in shares if n > 0),
             routes=parts["routes"] * of_neurons,
             others=parts["neurons"] * of_neurons + 4 * min(BLOCK, largest / record.ranks),
             lines_read=int(row.first_accesses if filtered else lookups) if shared else 0,
@@ -306,14 +275,6 @@ def deliveries(run: Run) -> list[Delivery]:
             regular=all(p.neuron.model == "ignore_and_fire" for p in populations),
         ))  # fmt: skip
     return found
-
-
-def _targets(neurons: np.ndarray, synapses: np.ndarray) -> tuple[tuple[float, float], ...]:
-    """Shares of a rank's neurons and of its synapses, by population."""
-    if not neurons.sum() or not synapses.sum():
-        return ((1.0, 1.0),)
-    shares = zip(neurons / neurons.sum(), synapses / synapses.sum(), strict=True)
-    return tuple((float(n), float(s)) for n, s in shares if n > 0)
 
 
 def arrivals_of(run: Run) -> np.ndarray:
@@ -358,34 +319,31 @@ def delay_shares(delay: Delay, step_ms: float) -> np.ndarray:
 # ---------------------------------------------------------------- for people
 
 READ, WRITTEN = ("lists", "starts", "words"), ("ring", "buffers")
-FITS = 0.5  # fewer predicted misses of a run count as none
 
 
 def table(found: SimulatedCaches) -> Table:
     """The misses of delivery by term, and in all: predicted from the counts, and simulated."""
     rows = []
-    for what, terms, event in ("read", READ, "DLmr"), ("written", WRITTEN, "DLmw"):
-        each = {name: found.term(name) for name in terms}
+    for what, names, event in ("read", READ, "DLmr"), ("written", WRITTEN, "DLmw"):
+        each = {name: found.terms[name] for name in names}
         rows += [
             {"term": n, "visits": round(t.visits), "predicted": round(t.misses)} for n, t in each.items()
         ]
         predicted = round(sum(term.misses for term in each.values()))
-        rows.append({"term": f"all that are {what}", "predicted": predicted, "simulated": found.event(event)})
+        simulated = found.events[event]
+        rows.append({"term": f"all that are {what}", "predicted": predicted, "simulated": simulated})
     rows.append({"term": "all", "predicted": round(found.predicted), "simulated": found.misses})
     columns = [
         Column("term", ""), Column("visits", "lines visited", "counted"),
         Column("predicted", "misses", "modelled"), Column("simulated", "misses", "simulated"),
     ]  # fmt: skip
     caches_ = f"D1 {found.d1.option}, last level {found.ll.option} (bytes, ways, line)"
-    layout = f"{len(found.ranks)} x {found.threads}"
-    return Table(columns, rows, f"Delivery in simulated caches: {caches_}; {layout}")
+    return Table(columns, rows, f"Delivery in simulated caches: {caches_}; {found.ranks} x {found.threads}")
 
 
-def remarks(found: SimulatedCaches) -> list[str]:
-    """Misses per synaptic event, how far the prediction is off, and whether there are any misses at all."""
-    off = "" if not found.misses else f", predicted {100 * (found.predicted / found.misses - 1):+.1f} %"
-    each = f"{found.misses / found.synaptic_events:.4f}" if found.synaptic_events else "no"
-    said = [f"{each} last-level misses per synaptic event (simulated{off})"]
-    if found.synaptic_events and found.predicted < FITS:
-        said.append("Everything fits into the last level; expected a larger network or a smaller --ll.")
-    return said
+def sentence(found: SimulatedCaches) -> str:
+    """Misses per synaptic event, and how far the prediction is off."""
+    if not found.synaptic_events or not found.misses:
+        return "No last-level misses: expected a larger network or a smaller --ll."
+    each, off = found.misses / found.synaptic_events, 100 * (found.predicted / found.misses - 1)
+    return f"{each:.4f} last-level misses per synaptic event (simulated, predicted {off:+.1f} %)"

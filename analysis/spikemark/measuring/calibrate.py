@@ -185,11 +185,11 @@ def _values(
     timed = [r.kernels for r in rounds]
     values = kernels.values(timed)
     values |= host.measure(rounds[0].run.record.host, layout=site.one_each(1) if site.allocated else None)
-    values["software.scorep"] = host.score_p()
     unknown = dict.fromkeys(("node.bandwidth_peak", "power.tdp"), "nothing measures what a data sheet says")
     offer = "an offer states it, a calibration does not"
     unknown |= dict.fromkeys(("offer.nodes", "offer.price", "offer.watts", "price.node_hour"), offer)
-    unknown |= {"accelerator": "accelerators are not measured", "software.modules": "not known to be needed"}
+    unknown |= {"accelerator": "accelerators are not measured", "software.modules": "not known to be needed",
+                "software.scorep": "not known to be needed"}  # fmt: skip
     if site.nodes > 1:
         values["jitter.node_spread"] = kernels.node_spread(timed, listed(sorted(timed[0].full_node)))
     else:

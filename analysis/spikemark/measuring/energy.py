@@ -29,48 +29,36 @@ from spikemark.records.record import Run
 from spikemark.records.results import Results, beside
 from spikemark.running.energy import COLUMNS
 
-from .meter import Source, Span, Timeline, source, timeline, trace
+from .meter import Source, Timeline, source, timeline, trace
 from .meter import table as table_of
 
 ADVICE = "`spikemark run` with record.energy=true reads a meter; --power FILE.csv takes that of another"
-NOT_ASKED = "energy was not asked for (record.energy is false)"
 PAUSE_READINGS = 3  # fewest of an idle pause
 
 
-# ---------------------------------------------------------------- idle power, and the EE HPC WG's levels
-
-
-class Plateau(NamedTuple):
-    """A level of power in W; its `span` is in the time of the trace, None where there is no level."""
-
-    watts: Quantity
-    span: Span | None = None
-
-
-def plateau(trace: Trace, at: Timeline) -> Plateau:
-    """Idle power: the longest level in the pause before the run; else the longest one below the run's power.
+def plateau(trace: Trace, at: Timeline) -> Quantity:
+    """Idle power, W: the longest level in the pause before the run; else the longest below the run's power.
 
     Power that has not settled at the beginning of the pause is a level of its own and is left out.
     """
     span, below, where = at.idle_before, np.inf, "idle pause"
     if span is None:
         span, below, where = (trace.first, at.busy[0]), trace.mean_w(*at.measured), "before the run"
-        if trace.first > at.measured[0] - PAUSE_READINGS * trace.interval_s:
-            why = "no idle pause: expected record.idle_pause_s, or a meter that starts earlier"
-            return Plateau(missing(why, "W"))
     times, watts = trace.points()
     margin = trace.interval_s / 2  # a mean between two readings must not include a part of the run
     chosen = (times >= span[0] + margin) & (times <= span[1] - margin)
     times, watts = times[chosen], watts[chosen]
     if len(watts) < PAUSE_READINGS:
-        return Plateau(missing(f"{where}: {len(watts)} readings; expected {PAUSE_READINGS} or more", "W"))
+        expected = f"{PAUSE_READINGS} or more: record.idle_pause_s, or a meter that starts earlier"
+        return missing(f"{where}: {len(watts)} readings; expected {expected}", "W")
     levels = [s for s in power.segments(watts) if s.mean < below and s.readings >= PAUSE_READINGS]
     if not levels:
-        return Plateau(missing(f"{where}: no level below the power of the run", "W"))
+        return missing(f"{where}: no level below the power of the run", "W")
     longest = max(levels, key=lambda s: times[s.last - 1] - times[s.first])
-    part = slice(longest.first, longest.last)
-    return Plateau(power.level(watts[part], trace.step_w), (float(times[part][0]), float(times[part][-1])))
+    return power.level(watts[longest.first : longest.last], trace.step_w)
 
+
+# ---------------------------------------------------------------- the EE HPC WG's levels
 
 LEVELS = "EE HPC WG, Power Measurement Methodology 2.0 (2015), summary of aspects and quality levels"
 LONGEST_INTERVAL_S, CORE_PHASE_S, CORE_READINGS = 1.0, 60.0, 10
@@ -78,59 +66,40 @@ ACCURACY_PERCENT = {1: 5.0, 2: 2.0}
 TOLERANCE = 1.05  # clocks and averaging make readings a second apart a little more than a second apart
 
 
-class Criterion(NamedTuple):
-    """What a level requires, what there is, and whether that is enough."""
-
-    level: int
-    aspect: str
-    needed: str
-    found: str
-    met: bool
-
-
 class Reached(NamedTuple):
-    """The level of the EE HPC WG that was reached, 0 for below level 1, and all criteria.
+    """The level of the EE HPC WG that was reached, 0 for below level 1; `lacking`: aspects of the next one.
 
     Level 3 requires energy that the meter integrates at 100 or 120 readings a second. No reading here can
     show that, so it is never given.
     """
 
     level: int
-    criteria: list[Criterion]
+    lacking: list[str]
 
     @property
     def words(self) -> str:
         return f"level {self.level}" if self.level else "below level 1"
 
-    @property
-    def lacking(self) -> list[Criterion]:
-        """The criteria of the next level that are not met."""
-        return [c for c in self.criteria if c.level == self.level + 1 and not c.met]
-
 
 def reached(sampling: Sampling, trace: Trace, at: Timeline, idle: bool, at_wall: float | None) -> Reached:
     """The level of a measurement. `at_wall`: accuracy in %, of a meter of the whole machine, or None."""
-    wall = "part of the machine, or not stated (--at-wall)" if at_wall is None else "whole machine"
-    accuracy = "not stated" if at_wall is None else f"{at_wall:g} %"
-    late, early = trace.first - at.known[0], at.known[1] - trace.last
-    covered = f"{100 * sampling.coverage:.4g} % of {at.duration_s:.4g} s"
-    criteria = [Criterion(*row) for row in (
-        (1, "1a granularity", "one reading per second", f"up to {sampling.longest_s:.3g} s apart",
-         sampling.longest_s <= LONGEST_INTERVAL_S * TOLERANCE),
-        (1, "1b timing", "all of the core phase, at least one minute", covered,
-         sampling.coverage >= 0.999 and at.duration_s >= CORE_PHASE_S),
-        (1, "2, 3, 4a what is measured", "whole machine with interconnect, before power conversion",
-         wall, at_wall is not None),
-        *((n, "4b accuracy", f"{limit:g} % or better", accuracy, at_wall is not None and at_wall <= limit)
-          for n, limit in ACCURACY_PERCENT.items()),
-        (2, "1b timing", "the full run", f"{late:.3g} s after its start to {early:.3g} s before its end",
-         trace.covers(*at.known)),
-        (2, "1c readings", f"{CORE_READINGS} in the core phase", str(sampling.readings),
-         sampling.readings >= CORE_READINGS),
-        (2, "1c idle power", "measured", "measured" if idle else "missing", idle),
-    )]  # fmt: skip
-    met = [all(c.met for c in criteria if c.level == n) for n in (1, 2)]
-    return Reached(met[0] + all(met), criteria)
+    accuracy = math.inf if at_wall is None else at_wall
+    whole = sampling.coverage >= 0.999 and at.duration_s >= CORE_PHASE_S
+    first = {
+        "a reading per second": sampling.longest_s <= LONGEST_INTERVAL_S * TOLERANCE,
+        "readings of a core phase of a minute or more": whole,
+        "a meter of the whole machine (--at-wall)": at_wall is not None,
+        f"accuracy of {ACCURACY_PERCENT[1]:g} %": accuracy <= ACCURACY_PERCENT[1],
+    }
+    second = {
+        f"accuracy of {ACCURACY_PERCENT[2]:g} %": accuracy <= ACCURACY_PERCENT[2],
+        "readings of the full run": trace.covers(*at.known),
+        f"{CORE_READINGS} readings in the core phase": sampling.readings >= CORE_READINGS,
+        "idle power": idle,
+    }
+    lacking = [[aspect for aspect, met in of.items() if not met] for of in (first, second)]
+    level = 0 if lacking[0] else 1 if lacking[1] else 2
+    return Reached(level, lacking[0] or lacking[1])
 
 
 # ---------------------------------------------------------------- energy
@@ -149,7 +118,6 @@ class PerEvent(NamedTuple):
 VALUES = {
     "gross_j": "gross energy", "mean_w": "mean power", "idle_w": "idle power", "idle_j": "idle energy",
     "net_j": "net energy", "gross_delay_js": "energy-delay product, gross",
-    "net_delay_js": "energy-delay product, net",
 }  # fmt: skip
 
 
@@ -157,7 +125,7 @@ VALUES = {
 class Energy:
     """The energy of a run; `kind` is measured or modelled, or None where every value says why it is missing.
 
-    `idle`: when idle power was read. `model`: what the power was modelled from.
+    `model`: what the power was modelled from.
     """
 
     run: Run = field(repr=False)
@@ -168,7 +136,6 @@ class Energy:
     source: Source | None = field(default=None, repr=False)
     sampling: Sampling | None = None
     level: Reached | None = None
-    idle: Span | None = None
     model: dict[str, Any] | None = None
 
     @property
@@ -177,9 +144,10 @@ class Energy:
 
     @property
     def values(self) -> dict[str, Quantity]:
-        lasts, gross, net = self.duration_s, self.gross_j, self.net_j
-        found = gross, gross.times(1 / lasts, "W"), self.idle_w, self.idle_w.times(lasts, "J"), net
-        return dict(zip(VALUES, (*found, gross.times(lasts, "J s"), net.times(lasts, "J s")), strict=True))
+        lasts, gross = self.duration_s, self.gross_j
+        found = (gross, gross.times(1 / lasts, "W"), self.idle_w, self.idle_w.times(lasts, "J"), self.net_j,
+                 gross.times(lasts, "J s"))  # fmt: skip
+        return dict(zip(VALUES, found, strict=True))
 
     @property
     def reason(self) -> str | None:
@@ -201,9 +169,8 @@ def measured(run: Run, of: Source) -> Energy:
     """Energy from readings that cover the measured part of the run."""
     at, trace = of.timeline, of.trace
     idle, found = plateau(trace, at), Sampling.of(list(of.traces.values()), *at.measured)
-    level = reached(found, trace, at, bool(idle.watts), of.at_wall_percent)
-    gross = power.energy(trace, *at.measured)
-    return Energy(run, "measured", at.duration_s, gross, idle.watts, of, found, level, idle.span)
+    level = reached(found, trace, at, bool(idle), of.at_wall_percent)
+    return Energy(run, "measured", at.duration_s, power.energy(trace, *at.measured), idle, of, found, level)
 
 
 def of_run(run: Run) -> Energy:
@@ -215,27 +182,23 @@ def of_run(run: Run) -> Energy:
     if (kept := _kept(run)) is not None:
         return measured(run, kept)
     if about is None:
-        why = run.record.energy_reason or NOT_ASKED
+        why = run.record.energy_reason or "energy was not asked for (record.energy is false)"
     elif about.status != "ok":
         why = about.reason or f"the meter {about.source} was {about.status}"
-    elif not (made := own(run)).trace.covers(*made.timeline.measured):
-        why = f"the readings of {made.name} end before the measured part does"
-    elif (found := measured(run, made)).gross_j:
+    elif (found := measured(run, own(run))).gross_j:
         return found
     else:
-        why = f"the meter {made.name}: {found.gross_j.reason}"
+        why = f"the meter {about.source}: {found.gross_j.reason}"
     return Energy(run, None, run.record.timing.simulate_s, missing(why, "J"), missing(why, "W"))
 
 
 def own(run: Run) -> Source:
     """The readings of energy.csv beside the record. Raises BadInput for bad files."""
-    at, path, about = timeline(run), run.path / run_files.ENERGY, run.record.energy
-    if at is None:
-        raise BadInput(f"{run.path / 'record.json'}: timing.simulate_started_s: missing")
-    traces = {f"{name} on node {node}": trace for (node, name), trace in readings(path).items()}
+    about, found = run.record.energy, readings(run.path / run_files.ENERGY)
+    traces = {f"{name} on node {node}": trace for (node, name), trace in found.items()}
     notes = [f"reading took up to {100 * about.sampling_cost:.2g} % of a processor"]
     notes += [f"{c.name} on node {c.node}: {c.failed} readings failed" for c in about.channels if c.failed]
-    return Source(about.source, traces, at, notes=notes)
+    return Source(about.source, traces, timeline(run), notes=notes)
 
 
 def readings(path: Path) -> dict[tuple[str, str], Trace]:
@@ -274,8 +237,6 @@ def keep(run: Run, path: Path, **placed: Any) -> Path:
     at = beside(run.path, Results.power)
     if at is None:
         raise BadInput.of("keep", str(run.path), "a run in results/…/runs/ID of a sweep")
-    if not path.is_file():
-        raise BadInput.of("keep", str(path), "a regular file, since it is read twice", code="file")
     content = path.read_bytes()
     copy = f"{hashlib.sha256(content).hexdigest()[:12]}.csv"
     if not (at.parent / copy).is_file():
@@ -289,10 +250,8 @@ def _kept(run: Run) -> Source | None:
     if at is None or not at.is_file():
         return None
     placed = checked(Placed, read_json(at), at, "power", "; delete it, or --keep it again").model_dump()
-    name, csv_name = placed.pop("file"), placed.pop("csv")
-    if Path(csv_name).name != csv_name:
-        raise BadInput.of("csv", csv_name, "the name of a file beside this one", file=at)
-    return replace(source(run, at.parent / csv_name, **placed), name=name)
+    name, copy = placed.pop("file"), placed.pop("csv")
+    return replace(source(run, at.parent / copy, **placed), name=name)
 
 
 # ---------------------------------------------------------------- modelled from a machine
@@ -307,11 +266,8 @@ def on_machine(run: Run, profile: "machines.Profile", nodes: int | None = None) 
     """
     ranks, threads = run.record.ranks, run.record.threads
     if run.simulation is not None:
-        each, threads = (run.simulation.get(name) for name in ("ranks_per_node", "threads"))
-        for name, value in (("ranks_per_node", each), ("threads", threads)):
-            if not isinstance(value, int) or value < 1:
-                raise BadInput.of(name, value, "a whole number from 1", file=run.path / run_files.SIMULATION)
-        nodes = nodes or math.ceil(ranks / each)
+        threads = run.simulation["threads"]
+        nodes = nodes or math.ceil(ranks / run.simulation["ranks_per_node"])
     busy, filled = ranks * threads, machines.filled(profile)
     least = math.ceil(busy / int(profile.need("node.cores", "modelled energy").value))
     nodes = nodes or least
@@ -344,7 +300,7 @@ def sentences(found: Energy) -> list[str]:
     if event:
         lines.append(f"That is {number(event.value)} µJ per recurrent synaptic event.")
     if found.level:
-        lacking = f"; {found.level.lacking[0].aspect} is lacking" if found.level.lacking else ""
+        lacking = f"; the next one takes {found.level.lacking[0]}" if found.level.lacking else ""
         lines.append(f"By the EE HPC WG, the measurement is {found.level.words}{lacking}.")
     return lines
 
@@ -371,8 +327,7 @@ def details(found: Energy) -> list[str]:
         s = found.sampling
         apart = f"{number(1 / s.interval_s)} Hz, at most {number(s.longest_s)} s apart"
         lines.append(f"sampling: {s.readings} readings, {apart}, cover {percent(s.coverage, 1)}")
-        for c in found.level.lacking:
-            lines.append(f"level {c.level} requires {c.aspect}: {c.needed}; here: {c.found}")
+        lines += [f"level {found.level.level + 1} takes {aspect}" for aspect in found.level.lacking]
     if found.model:
         lines += [f"power of: {found.model['name']}", *map("  {}".format, found.model["sources"].values())]
     reasons = (value.reason for value in found.values.values())
@@ -380,7 +335,7 @@ def details(found: Energy) -> list[str]:
 
 
 def content(found: Energy, most: int = 2000) -> dict[str, Any]:
-    """The content for JSON. Times of `power` and `phases` are in s from the begin of the measured part."""
+    """The content for JSON. Times of `power` are in s from the begin of the measured part."""
     s, of = found.sampling, found.source
     made = {
         "run": str(found.run.path), "kind": found.kind, "source": of and of.name, "reason": found.reason,
@@ -388,19 +343,16 @@ def content(found: Energy, most: int = 2000) -> dict[str, Any]:
         "per_event": [e._asdict() | {"gross_uj": e.gross_uj.content(), "net_uj": e.net_uj.content()}
                       for e in found.per_event],
         "sampling": s and {**asdict(s), "rate_hz": 1 / s.interval_s},
-        "level": found.level and {"reached": found.level.words, "source": LEVELS,
-                                  "criteria": [c._asdict() for c in found.level.criteria]},
+        "level": found.level and {"reached": found.level.words, "lacking": found.level.lacking,
+                                  "source": LEVELS},
         "advice": None if found.kind else ADVICE, "model": found.model,
     }  # fmt: skip
     if of:
         zero, end = of.timeline.measured
         times, watts = power.thinned(*of.trace.points(), most)
-        spans = {"idle_before": of.timeline.idle_before, "measured": of.timeline.measured,
-                 "plateau": found.idle}  # fmt: skip
         made |= {
             "notes": of.notes,
             "channels": [{"name": n, "gross_j": t.energy_j(zero, end)} for n, t in of.traces.items()],
-            "phases": {name: at and [t - zero for t in at] for name, at in spans.items()},
             "power": {"time_s": (times - zero).tolist(), "power_w": watts.tolist()},
         }
     return made

@@ -7,12 +7,12 @@ medians over the rounds of a repetition.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import optimize
 
 from spikemark import launch
 from spikemark.core import places
@@ -21,9 +21,8 @@ from spikemark.core.files import write_atomically
 from spikemark.core.lock import locked
 from spikemark.machines.fields import BETWEEN, FULL, LAYOUTS, WITHIN
 from spikemark.machines.profile import Value
-from spikemark.models.latency_bandwidth import FEWEST, LatencyBandwidth
 from spikemark.quantities.table import Column, Table
-from spikemark.quantities.words import counted, number
+from spikemark.quantities.words import counted
 
 from .kernels import BenchFailed, read_json, run
 from .messages import ALONE, ONE_NODE
@@ -50,45 +49,30 @@ def folder(machine: str | None = None, root: Path | None = None) -> Path:
 
 
 def repetitions(content: Any) -> tuple[pd.DataFrame, list[str]]:
-    """The table of one JSON, and the exchanges left out, with reasons. Raises BadInput for another JSON."""
-    if not isinstance(content, dict) or content.get("kind") != "exchange times":
-        raise BadInput("kind: expected 'exchange times', as bench_exchange writes it")
-    if content.get("format_version") != 2:
-        raise BadInput.of("format_version", content.get("format_version"), "2")
+    """The table of one JSON of bench_exchange, and the exchanges left out, with reasons."""
     cases = pd.DataFrame(content["cases"], columns=["exchange", "bytes"])
     rows = pd.DataFrame(content["measurements"], columns=["case", "repetition", "barrier_s", "exchange_s"])
-    if len(rows) != len(cases) * content["repetitions"]:
-        raise BadInput(f"measurements: {len(rows)} of {len(cases)} cases; expected all repetitions of each")
-    table = rows.join(cases, on="case").drop(columns="case")
     same = {name: content[name] for name in ("ranks", "nodes", "oversubscribed")}
     same["mpi_library"] = content["provenance"]["mpi_library"]
     skipped = [f"{s['exchange']}: left out: {s['reason']}" for s in content["skipped"]]
-    return checked(table.assign(**same)), skipped
+    return ordered(rows.join(cases, on="case").assign(**same)), skipped
 
 
-def checked(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with the columns and types of DTYPES, in order. Raises BadInput for another one."""
-    if lacking := [name for name in DTYPES if name not in table]:
-        raise BadInput(f"{lacking[0]}: expected a column of this name")
-    try:
-        found = table[list(DTYPES)].astype(DTYPES)
-    except (ValueError, TypeError) as error:
-        raise BadInput(f"exchanges: {error}") from None
-    for name in found.columns[found.isna().any()]:
-        raise BadInput(f"{name}: expected a value in every row")
-    times, counts = found[["exchange_s", "barrier_s"]], found[["ranks", "nodes", "bytes"]]
-    if not (np.isfinite(times) & (times > 0)).all(axis=None) or (counts < 1).any(axis=None):
-        raise BadInput("exchange_s: expected times above 0, of at least one rank, node and byte")
+def ordered(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with the columns and types of DTYPES, in order. Raises ValueError or KeyError."""
+    found = table[list(DTYPES)].astype(DTYPES)
+    if found.isna().any(axis=None):
+        raise ValueError("a cell is empty")
     return found.sort_values([*CURVE, "bytes", "repetition"], ignore_index=True)
 
 
 def read(path: Path) -> pd.DataFrame:
     """A table that `bench` wrote. Raises BadInput naming the file."""
+    if not path.is_file():
+        raise BadInput(f"{path}: not found: run `spikemark bench --exchange`", code="file")
     try:
-        return checked(pd.read_csv(path))
-    except FileNotFoundError:
-        raise BadInput(f"{path}: not found: run `spikemark bench --exchange`", code="file") from None
-    except (ValueError, UnicodeDecodeError, BadInput) as error:  # errors of pandas are ValueErrors
+        return ordered(pd.read_csv(path))
+    except (ValueError, KeyError) as error:  # errors of pandas are ValueErrors
         raise BadInput(f"{path}: not a table of exchanges: {' '.join(str(error).split())}") from None
 
 
@@ -117,7 +101,7 @@ class Bench:
 
 def bench(
     out: Path, ranks: list[int] | None = None, options: dict[str, Any] | None = None,
-    progress: Callable[[int, int], None] = lambda done, total: None, launcher: str | None = None,
+    progress: Callable[[float, str], None] = lambda share, what: None, launcher: str | None = None,
     ranks_per_node: int | None = None,
 ) -> Bench:  # fmt: skip
     """Measures the exchanges between each number of `ranks` (None: up to the cores of the nodes at hand).
@@ -129,7 +113,7 @@ def bench(
     numbers, path = ranks or default_ranks(cores), out / FILE
     with locked(out):
         for done, n in enumerate(numbers):
-            progress(done, len(numbers))
+            progress(done / len(numbers), f"{done} of {len(numbers)}")
             layout = launch.Layout(n, ranks_per_node=ranks_per_node)
             found, skipped = measure(layout, options or {}, launcher)
             notes += [f"{counted(n, 'rank')}: {line}" for line in skipped]
@@ -139,15 +123,10 @@ def bench(
             if not len(found):
                 continue
             tables.append(found)
-            try:
-                old = read(path) if path.is_file() else found.head(0)
-            except BadInput as error:
-                old = found.head(0)
-                notes.append(f"replaced: {error}")
+            old = read(path) if path.is_file() else found.head(0)
             new = pd.MultiIndex.from_frame(found[CURVE])
             kept = old[~pd.MultiIndex.from_frame(old[CURVE]).isin(new)]
-            write_atomically(path, checked(pd.concat([kept, found])).to_csv(index=False))
-        progress(len(numbers), len(numbers))
+            write_atomically(path, ordered(pd.concat([kept, found])).to_csv(index=False))
     if not tables:
         raise BenchFailed(f"no exchange gave a time: {notes[0] if notes else 'none was left'}")
     return Bench(pd.concat(tables, ignore_index=True), path, notes)
@@ -170,10 +149,12 @@ class Curve:
     def medians_s(self) -> np.ndarray:
         return np.median(self.times_s, axis=0)
 
-    @cached_property
-    def fit(self) -> LatencyBandwidth | None:
-        """The fitted curve; None if there are too few sizes."""
-        return LatencyBandwidth.fit(self.sizes, self.times_s) if len(self.sizes) >= FEWEST else None
+    @property
+    def line(self) -> tuple[float, float]:
+        """Latency in s and seconds per byte (Hockney 1994): least squares of relative errors, both from 0."""
+        rows = np.column_stack([np.ones(len(self.sizes)), self.sizes]) / self.medians_s[:, None]
+        latency, per_byte = optimize.nnls(rows, np.ones(len(self.sizes)))[0]
+        return float(latency), float(per_byte)
 
 
 def curves(table: pd.DataFrame) -> Iterator[Curve]:
@@ -185,19 +166,14 @@ def curves(table: pd.DataFrame) -> Iterator[Curve]:
 
 
 def shown(times: pd.DataFrame) -> Table:
-    """A row per curve: times at three sizes, and the fit (latency in us + ns per byte, piece by piece)."""
-
-    def fit(curve: Curve) -> str:
-        pieces = curve.fit.pieces if curve.fit else []
-        words = (f"{p.first}: {number(1e6 * p.latency_s.value)} + {number(1e9 * p.seconds_per_byte.value)} n"
-                 for p in pieces)  # fmt: skip
-        return "; ".join(words) or "fewer than 3 sizes"
+    """A row per curve: times at three sizes, and the line through all of them."""
 
     columns = {
         Column("exchange", "exchange"): lambda c: c.exchange,
         Column("ranks", "ranks"): lambda c: f"{c.ranks}*" if c.oversubscribed else c.ranks,
         Column("nodes", "nodes"): lambda c: c.nodes,
-        Column("fit", "fit (µs, ns per byte)", "modelled"): fit,
+        Column("latency_us", "latency (µs)", "modelled"): lambda c: 1e6 * c.line[0],
+        Column("ns_per_byte", "ns per byte", "modelled"): lambda c: 1e9 * c.line[1],
         Column("barrier_us", "barrier (µs)", "measured"): lambda c: 1e6 * c.barrier_s,
         Column("smallest_us", "smallest (µs)", "measured"): lambda c: 1e6 * c.medians_s[0],
         Column("middle_us", "middle (µs)", "measured"): lambda c: 1e6 * c.medians_s[len(c.sizes) // 2],

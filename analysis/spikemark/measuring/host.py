@@ -1,8 +1,6 @@
-"""The hardware of the node, as hwloc and the kernel report it, and the tools that this environment has."""
+"""The hardware of the node, as hwloc and the kernel report it."""
 
-import os
 import re
-import shutil
 from pathlib import Path
 
 from spikemark.launch import CPUS, Launch, Layout, launch
@@ -58,13 +56,3 @@ def measure(host: Host, cpus: Path = CPUS, layout: Layout | None = None) -> dict
         size = host.cache_bytes.get(name)
         found[name.lower()] = size and size // 1024, "KiB", "hwloc"
     return {f"node.{name}": measured(of, unit, detail=by) for name, (of, unit, by) in found.items() if of}
-
-
-def score_p() -> Value:
-    """`software.scorep`: the modules loaded now if the program `scorep` is among the programs, or `none`."""
-    if shutil.which("scorep") is None:
-        return measured("none", None, detail="no program scorep in PATH")
-    modules = [name for name in os.environ.get("LOADEDMODULES", "").split(":") if name]
-    if not any("score" in name.lower() for name in modules):
-        return measured("in PATH", None, detail="no module of that name is loaded")
-    return measured(f"module load {' '.join(modules)}", None, detail="modules loaded at that time")

@@ -4,10 +4,8 @@ Names are `KERNEL/size:N`, times are nanoseconds per item. `spikemark bench` run
 repetitions in random order; a calibration runs it in rounds, on one core and on every core of the nodes.
 """
 
-import contextlib
 import json
 import re
-import subprocess
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +23,7 @@ from spikemark.core.files import write_atomically
 from spikemark.core.lock import locked
 from spikemark.core.reading import read_text
 from spikemark.launch import Launch, Layout
-from spikemark.launch.process import Finished, started, watch
+from spikemark.launch.process import watch
 from spikemark.machines.profile import Value
 from spikemark.models import delivery_time
 from spikemark.quantities.table import Column, Table
@@ -59,13 +57,6 @@ class BenchFailed(RuntimeError):
     """A benchmark gave no times; the message is the reason, in one line."""
 
 
-def failed(program: str, finished: Finished) -> BenchFailed:
-    """The error to raise if a program ended with another status than 0."""
-    silent = not finished.errors.strip() or not 0 < (finished.status or 0) < 128
-    ended = "" if silent else f"exit status {finished.status}: "
-    return BenchFailed(f"{program}: {ended}{finished.reason}")
-
-
 def read_json(program: str, source: str | Path, read: Callable[[Any], Any]) -> Any:
     """What `read` makes of the JSON that a program printed or wrote. Raises BenchFailed if it cannot."""
     try:
@@ -80,11 +71,16 @@ def run(program: list[str], layout: Layout, limit_s: float = LIMIT_S, launcher: 
 
     Raises BadInput for what it or the launcher refuses, BenchFailed if it fails.
     """
-    finished = watch(launch.launch(launcher, program, layout), limit_s)
+    return said(launch.launch(launcher, program, layout), limit_s)
+
+
+def said(start: Launch, limit_s: float = LIMIT_S) -> str:
+    """What a program prints. Raises as `run`."""
+    finished = watch(start, limit_s)
     if finished.refusal is not None:
         raise BadInput(finished.refusal)
     if finished.status != 0:
-        raise failed(program[0], finished)
+        raise BenchFailed(f"{start.command[0]}: {finished.reason}")
     return finished.output
 
 
@@ -92,14 +88,10 @@ def repetitions(content: Any) -> tuple[pd.DataFrame, list[str]]:
     """The repetitions in the JSON of Google Benchmark, and why others were dropped, a line each.
 
     Columns: kernel, size, item, ns and real_ns (per item, by the kernel's clock and by the wall clock).
-    Raises BadInput for another JSON.
     """
-    entries = content.get("benchmarks") if isinstance(content, dict) else None
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise BadInput("benchmarks: expected a list of objects, as Google Benchmark writes it")
     rows, dropped = [], {}
-    for entry in (entry for entry in entries if entry.get("run_type") != "aggregate"):
-        name, rate = str(entry.get("run_name", entry.get("name"))), entry.get("items_per_second")
+    for entry in (one for one in content["benchmarks"] if one.get("run_type") != "aggregate"):
+        name, rate = entry.get("run_name", entry["name"]), entry.get("items_per_second")
         parts = NAME.fullmatch(name)
         clock = "real" if parts and set(parts["options"].split("/")) & WALL_CLOCK else "cpu"
         times = [entry.get(f"{which}_time") for which in ("real", clock)]
@@ -151,8 +143,7 @@ class Bench:
         return float((self.rows["real_ns"] / self.rows["ns"]).median())
 
 
-def bench(out: Path, repetitions_: int = 5, pattern: str = "", min_time_s: float = 0.2,
-          progress: Callable[[int, int], None] = lambda done, total: None) -> Bench:  # fmt: skip
+def bench(out: Path, repetitions_: int = 5, pattern: str = "", min_time_s: float = 0.2) -> Bench:
     """Measures the kernels whose names match a regular expression (empty: all), in random order.
 
     Writes `out`/kernels-TIMESTAMP.json, the repetitions as Google Benchmark has them. Raises BadInput for a
@@ -163,25 +154,15 @@ def bench(out: Path, repetitions_: int = 5, pattern: str = "", min_time_s: float
     if not 0 < min_time_s < float("inf"):
         raise BadInput.of("min-time", min_time_s, "a number of seconds above 0", code="range")
     program = str(places.program("bench_kernels"))
-    names = _list(program, pattern or ".")
-    if not names:
-        known = sorted({name.split("/")[0] for name in _list(program, ".")})
+    if not listed(program, pattern or "."):
+        known = sorted({name.split("/")[0] for name in listed(program, ".")})
         raise BadInput.of("filter", pattern, f"a match among {', '.join(known)}")
     options = {"filter": pattern or ".", "repetitions": repetitions_, "min_time": min_time_s,
                "enable_random_interleaving": "true", "report_aggregates_only": "false",
-               "color": "false", "out_format": "json"}  # fmt: skip
+               "out_format": "json"}  # fmt: skip
     with locked(out), tempfile.TemporaryDirectory(dir=out, prefix=".bench-") as workspace:
         options["out"] = file = Path(workspace) / "raw.json"
-        command = [program, *(f"--benchmark_{name}={value}" for name, value in options.items())]
-        waiting = set(names)
-        with tempfile.TemporaryFile("w+", errors="replace") as errors:
-            with started(command, stdout=subprocess.PIPE, stderr=errors) as process:
-                for line in process.stdout:
-                    waiting.discard(line.split(maxsplit=1)[0] if line.strip() else "")
-                    progress(len(names) - len(waiting), len(names))
-            errors.seek(0)
-            if process.wait():
-                raise failed(program, Finished(process.returncode, "", errors.read()))
+        said(Launch([program, *(f"--benchmark_{name}={value}" for name, value in options.items())]))
         rows, dropped = read_json(program, file, repetitions)
         raw = out / f"kernels-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json"
         write_atomically(raw, file.read_text())
@@ -190,12 +171,10 @@ def bench(out: Path, repetitions_: int = 5, pattern: str = "", min_time_s: float
     return Bench(rows, raw, dropped)
 
 
-def _list(program: str, pattern: str) -> list[str]:
+def listed(program: str, pattern: str) -> list[str]:
+    """The names of kernels with their sizes that match."""
     command = [program, "--benchmark_list_tests=true", f"--benchmark_filter={pattern}"]
-    done = watch(Launch(command), LIMIT_S)
-    if done.status != 0:
-        raise failed(program, done)
-    return [line.strip() for line in done.output.splitlines() if line.strip()]
+    return said(Launch(command)).split()
 
 
 def table(found: Bench) -> Table:
@@ -224,18 +203,18 @@ class Round:
 def one_round(number: int, site: Site, seconds: float, folder: Path) -> Round:
     """Round `number` of CALIBRATED, `seconds` per kernel at least; files go to `folder`. Raises BenchFailed.
 
-    First one core, on this host another one in each round; then all cores at once, with pinned copies.
+    On all cores at once, with bound copies, and on one core, on this host another one in each round.
     """
     program = [str(places.program("bench_kernels")), f"--benchmark_filter={CALIBRATED}"]
     program += [f"--benchmark_min_time={seconds}", "--benchmark_out_format=json"]
+    every = _started(program, site.full(), folder / "full-node")
     if site.allocated:
         alone = _started(program, site.one_each(), folder / "one-core")
-        every = _started(program, site.full(), folder / "full-node")
-    else:
-        cpus = launch.core_threads()
-        alone = {"": _pinned(program, [cpus[number % len(cpus)]], folder)}
-        every = {"": _pinned(program, cpus, folder)}
-    return Round({node: times[0] for node, times in alone.items()}, every)
+        return Round({node: times[0] for node, times in alone.items()}, every)
+    cpus, file = launch.core_threads(), folder / "one-core.json"
+    pinned = ["taskset", "-c", str(cpus[number % len(cpus)]), *program, f"--benchmark_out={file}"]
+    said(Launch(pinned))
+    return Round({"": _times(file)}, every)
 
 
 def _started(program: list[str], layout: Layout, folder: Path) -> dict[str, list[Times]]:
@@ -248,22 +227,6 @@ def _started(program: list[str], layout: Layout, folder: Path) -> dict[str, list
     if (copies := sum(map(len, found.values()))) != layout.ranks:
         raise BenchFailed(f"bench_kernels: {copies} of {layout.ranks} copies left times in {folder}")
     return found
-
-
-def _pinned(program: list[str], cpus: list[int], folder: Path) -> list[Times]:
-    """One copy pinned to each of `cpus` of this host, all at the same time; ends them when interrupted."""
-    files = [folder / f"kernels-{cpu}.json" for cpu in cpus]
-    with contextlib.ExitStack() as stack:
-        copies = []
-        for cpu, file in zip(cpus, files, strict=True):
-            command = ["taskset", "-c", str(cpu), *program, f"--benchmark_out={file}"]
-            streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-            copies.append(stack.enter_context(started(command, **streams)))
-        errors = [copy.communicate()[1] for copy in copies]
-    for copy, text in zip(copies, errors, strict=True):
-        if copy.returncode:
-            raise failed(program[0], Finished(copy.returncode, "", text))
-    return [_times(file) for file in files]
 
 
 def _times(file: Path) -> Times:
@@ -333,7 +296,7 @@ def of_rounds(rounds: list[Times], over: str = "") -> dict[str, Value]:
     return {path: repeated(each, "ns", detail + over) for path, (each, detail) in found.items()}
 
 
-SLOW, MOST_NAMED = 1.05, 10  # times as long as on the median node, from which a node is named
+SLOW = 1.05  # times as long as on the median node, from which a node is named
 
 
 def _factors(rounds: list[Round]) -> tuple[list[str], np.ndarray]:
@@ -362,10 +325,8 @@ def slow_nodes(rounds: list[Round]) -> list[str]:
     names, ratios = _factors(rounds)
     relative = ratios / np.median(ratios, axis=1, keepdims=True)
     factors = zip(names, np.median(relative, axis=0), relative.min(axis=0), strict=True)
-    named = [
+    return [
         f"node {name} is slow: kernels take {factor:.2f} times as long as on the median node"
         for name, factor, least in factors
         if factor >= SLOW and least > 1
     ]
-    more = len(named) - MOST_NAMED
-    return named[:MOST_NAMED] + ([f"{more} more nodes are slow"] if more > 0 else [])

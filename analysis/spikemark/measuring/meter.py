@@ -1,4 +1,4 @@
-"""Readings of a run, and power from a meter outside: a CSV of time and power, placed in the time of the run.
+"""Power from a meter outside: a CSV of time and power, placed in the time of a run.
 
 A file is placed by the clocks, if both tell the time since the Unix epoch, or by the step in power at which
 the run begins, which Simula et al. 2019 found by eye (`--align knee`).
@@ -6,7 +6,6 @@ the run begins, which Simula et al. 2019 found by eye (`--align knee`).
 
 import contextlib
 import csv
-import math
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -24,9 +23,6 @@ from spikemark.models import power
 from spikemark.models.power import GAP, Trace
 from spikemark.records.record import Run
 
-#: How far the span of the measured part on the first rank may be from the time of the slowest one: a share
-#: of it, and s. A busy host may hold the first rank up at a barrier; an unwatched clock may have been set.
-UNWATCHED, WATCHED = (0.02, 0.05), (0.5, 5.0)
 LARGEST_STEP_S = 0.01  # of the system clock during a run that the times of readings place
 
 Span = tuple[float, float]
@@ -56,23 +52,14 @@ class Timeline(NamedTuple):
         return Timeline(*(span and (span[0] + seconds, span[1] + seconds) for span in self))
 
 
-def timeline(run: Run) -> Timeline | None:
-    """The timeline of a run; None for a record from before these times were written.
-
-    Raises BadInput where the system clock was set while the run went on: by the record's own word, or because
-    the span of the measured part is not the time that it took.
-    """
+def timeline(run: Run) -> Timeline:
+    """When a run was measured. Raises BadInput if the record has no times, or the clock was set during it."""
     timing, where = run.record.timing, run.path / "record.json"
     if timing.simulate_started_s is None or timing.simulate_ended_s is None:
-        return None
-    span, step = timing.simulate_ended_s - timing.simulate_started_s, timing.clock_step_s
-    if step is not None and abs(step) > LARGEST_STEP_S:
-        expected = "0: the system clock was set during the run"
-        raise BadInput.of("timing.clock_step_s", step, expected, file=where)
-    share, least_s = UNWATCHED if step is None else WATCHED
-    if not abs(span - timing.simulate_s) <= least_s + share * timing.simulate_s:
-        words = f"about simulate_s={timing.simulate_s:.3f}: the system clock was set in between"
-        raise BadInput.of("timing.simulate_ended_s - simulate_started_s", f"{span:.3f}", words, file=where)
+        raise BadInput(f"{where}: timing.simulate_started_s: missing; expected --align knee")
+    if abs(timing.clock_step_s or 0.0) > LARGEST_STEP_S:
+        expected = "0: the system clock was set during the run; --align knee finds it by its step in power"
+        raise BadInput.of("timing.clock_step_s", timing.clock_step_s, expected, file=where)
     idle = timing.idle_before_s and tuple(timing.idle_before_s)
     return Timeline((timing.simulate_started_s, timing.simulate_ended_s), idle)
 
@@ -99,7 +86,6 @@ class Source:
 
 MOST = 1e15  # in any unit of power or energy, and of times in s
 A_TIME = "a number or a time such as 2026-01-31T12:00:00.5+01:00, later than the one before"
-OPEN = r"\d{4}-?[\dW-]+[T ][\d:.,]+|\d{4}-[\dW-]+"  # a moment without its time zone
 
 
 def table(path: Path, advice: str = "") -> pd.DataFrame:
@@ -114,9 +100,9 @@ def table(path: Path, advice: str = "") -> pd.DataFrame:
         raise BadInput(f"{path}: line {reader.line_num}: not CSV: {error}") from None
     rows = [(n, row) for n, row in rows if any(row) and not row[0].startswith("#")] or [(1, [])]
     (first, names), *rows = rows
-    if twice := [name for name in names if names.count(name) > 1]:
-        line = f"{path}: line {first}: column {twice[0]!r} occurs twice"
-        raise BadInput(f"{line}; expected a name of its own for each")
+    if len({*names}) < len(names):
+        expected = "a name of its own for each column"
+        raise BadInput(f"{path}: line {first}: {shown(', '.join(names))}; expected {expected}")
     for line, row in rows:
         if len(row) != len(names):
             expected = f"expected {len(names)}, as in the first line"
@@ -130,8 +116,8 @@ def trace(path: Path, times: pd.Series, values: pd.Series, factors: tuple[float,
           counter: bool = False) -> Trace:  # fmt: skip
     """Readings of power or, with `counter`, of energy in two columns of a table.
 
-    `factors`: s per unit of the numbers among the times, and W or J per unit of the values. Raises BadInput
-    naming the line, the value and what is expected.
+    `factors`: s per unit of the numbers among the times, and W or J per unit of the values. Times without a
+    zone are UTC. Raises BadInput naming the line, the value and what is expected.
     """
     if len(times) < 2:
         where = "".join(f"line {line}: " for line in times.index)
@@ -165,7 +151,6 @@ WATTS = {"mW": 1e-3, "W": 1.0, "kW": 1e3, "mw": 1e-3, "w": 1.0, "kw": 1e3,
          **dict.fromkeys(("watt", "watts", "Watt", "Watts"), 1.0)}  # fmt: skip
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 TIMES = ("time", "timestamp", "datetime", "date_time", "date", "epoch", "epochtime", "elapsed", "t")
-POWER = re.compile(r"power|watt", re.IGNORECASE)  # surely power, so that a missing unit is an error
 LABELS = ("node", "host", "outlet", "sensor", "channel")  # columns that tell the rows of several meters apart
 UNIT = re.compile(r"(?P<base>.*?)(?:\s*[\[(]\s*(?P<bracket>\w+)\s*[\])]|[_\s](?P<bare>\w+))?\s*")
 
@@ -185,8 +170,8 @@ def _parted(name: str) -> tuple[str, str]:
 
 
 def read_header(names: list[str], where: str) -> Header:
-    """What the columns hold, by their names. Raises BadInput without a column of time or a unit of power."""
-    time, watts, others = None, {}, {}
+    """What the columns hold, by their names. Raises BadInput without a column of time or one of power."""
+    time, watts = None, {}
     for place, name in enumerate(names):
         base, unit = _parted(name)
         factor = 1.0 if name.lower() in TIMES else SECONDS.get(unit) if base.lower() in TIMES else None
@@ -194,63 +179,43 @@ def read_header(names: list[str], where: str) -> Header:
             time = place, factor
         elif (factor := WATTS.get(unit if base and unit else name)) is not None:
             watts[place] = factor
-        else:
-            others[place] = name
     if time is None:
         expected = f"{', '.join(TIMES)}, also with a unit ({', '.join(SECONDS)}), commas between columns"
         raise BadInput(f"{where}: no column of time in {shown(', '.join(names))}; expected {expected}")
-    bare = [name for name in others.values() if POWER.search(name)]
-    if bare or not watts:
-        name = [*bare, *others.values(), "power"][0]
-        expected = "expected mW, W or kW, as in 'power [W]'"
-        raise BadInput(f"{where}: column {name!r} has no unit of power; {expected}")
+    if not watts:
+        expected = "mW, W or kW, as in 'power [W]'"
+        raise BadInput(f"{where}: no unit of power in {shown(', '.join(names))}; expected {expected}")
     return Header(time, watts, next((at for at, name in enumerate(names) if name.lower() in LABELS), None))
 
 
-def read(
-    path: Path, channels: list[str] | None = None
-) -> tuple[dict[str, Trace], dict[str, pd.Index], list[str]]:
-    """Traces by channel, the line of the file of each reading, and notes; all channels, or only `channels`.
+def read(path: Path, channels: list[str] | None = None) -> dict[str, Trace]:
+    """Traces by channel; all channels, or only `channels`.
 
-    A channel is a column of power, or what a column such as `node` says, or both. Empty lines and lines that
-    begin with # are skipped. Raises BadInput naming the file, the line, the value and what is expected.
+    A channel is a column of power, or what a column such as `node` says, or both. Raises BadInput naming the
+    file, the line, the value and what is expected.
     """
     rows = table(path)
     names = list(rows)
-    header = read_header(names, f"{path}: line {rows.columns.name}")
-    label = pd.Series("", rows.index) if header.label is None else rows.iloc[:, header.label]
-    meters = dict(list(rows.groupby(label, sort=False)))
-    columns = {place: _parted(names[place])[0] or names[place] for place in header.power}
-    if len({*columns.values()}) < len(columns):
-        columns = {place: names[place] for place in columns}
-    known = {}  # by channel: its meter, its column, and the names by which it may be chosen
-    for meter in meters:
-        for place, name in columns.items():
-            channel = meter if meter and len(columns) == 1 else f"{meter} {name}".strip()
-            known[channel] = meter, place, {channel, meter, names[place], name} - {""}
-    for lost in [c for c in channels or [] if not any(c in ways for *_, ways in known.values())]:
-        raise BadInput.of("channel", lost, f"one of {', '.join(known)}", file=path)
-    traces, lines = {}, {}
-    for channel, (meter, place, ways) in known.items():
-        if not channels or ways & {*channels}:
-            own, factors = meters[meter], (header.time[1], header.power[place])
-            traces[channel] = trace(path, own.iloc[:, header.time[0]], own.iloc[:, place], factors)
-            lines[channel] = own.index
+    (time, second), watts, label = read_header(names, f"{path}: line {rows.columns.name}")
+    meters = rows.groupby(rows.iloc[:, label] if label is not None else np.full(len(rows), ""), sort=False)
+    traces, known = {}, []
+    for meter, own in meters:
+        for place, watt in watts.items():
+            ways = {meter, names[place], base := _parted(names[place])[0]} - {""}
+            channel = meter if meter and len(watts) == 1 else f"{meter} {base or names[place]}".strip()
+            known.append(channel)
+            if not channels or {channel, *ways} & {*channels}:
+                traces[channel] = trace(path, own.iloc[:, time], own.iloc[:, place], (second, watt))
     if not traces:
-        raise BadInput(f"{path}: 0 readings; expected two or more")
-    notes = []
-    if rows.iloc[:, header.time[0]].str.fullmatch(OPEN).any():
-        notes.append("times without a time zone are taken as UTC; --offset corrects them")
-    unused = [n for i, n in enumerate(names) if i not in {header.time[0], header.label, *header.power}]
-    return traces, lines, notes + ([f"columns not used: {', '.join(unused)}"] if unused else [])
+        expected = f"one of {', '.join(known)}" if known else "two readings or more"
+        raise BadInput.of("channel", ", ".join(channels or []), expected, file=path)
+    return traces
 
 
 # ---------------------------------------------------------------- its place in the time of the run
 
-ALIGNMENTS = ("times", "knee")
 PAUSE_S = 5.0  # before the run if the record does not tell: that of Simula et al. 2019, section IV
 RIVAL = 0.8  # a second step that stands out this much as well leaves the place of the run open
-ADVICE = "--offset S moves the file's times; --align knee finds the run by its step in power"
 
 
 def source(
@@ -259,83 +224,60 @@ def source(
 ) -> Source:  # fmt: skip
     """The channels of a CSV as the power of a run.
 
-    `offset_s` is added to the times of the file; `align`: one of ALIGNMENTS. Raises BadInput where that does
-    not work, or readings are missing during the run.
+    `offset_s` is added to the times of the file; `align`: `times`, or `knee`, the step in power. Raises
+    BadInput where that does not work, or readings are missing during the run.
     """
-    if align not in ALIGNMENTS:
-        raise BadInput.of("align", align, " or ".join(ALIGNMENTS))
-    if not math.isfinite(offset_s):
-        raise BadInput.of("offset", offset_s, "a number of seconds")
     if at_wall_percent is not None and not 0 < at_wall_percent <= 100:
         raise BadInput.of("at-wall", at_wall_percent, "the accuracy of the meter in percent, above 0 to 100")
     if run.record.kind == "simulated":
         raise BadInput(f"{run.path}: expected a measured run; no meter has seen a simulated one")
-    given, lines, more = read(path, channels)
-    traces = {name: trace.moved(offset_s) for name, trace in given.items()}
+    traces = {name: trace.moved(offset_s) for name, trace in read(path, channels).items()}
     whole = power.total(list(traces.values()))
-    at, why = None, f"{run.path / 'record.json'}: timing.simulate_started_s: missing"
-    try:
-        at = timeline(run)
-    except BadInput as reason:
-        why = f"{reason}, so it cannot place the run"
     if align == "knee":
-        at = at or Timeline((0.0, run.record.timing.simulate_s))
-        try:
-            placed = knee(whole, at)
-        except BadInput as error:
-            raise BadInput(f"{path}: {error}") from None
-        shift, at = offset_s + at.busy[0] - placed.busy[0], placed
-        notes = [f"placed by the step in power (± {whole.interval_s / 2:.2g} s): an offset of {shift:.3f} s"]
-    elif at is None:
-        raise BadInput(f"{why}; expected --align knee")
+        at = Timeline((0.0, run.record.timing.simulate_s))
+        with contextlib.suppress(BadInput):  # how long it paused and warmed up is known even so
+            at = timeline(run)
+        at = knee(whole, at, path)
+        notes = [f"placed by the step in power (± {whole.interval_s / 2:.2g} s)"]
     else:
-        _check_covered(path, whole, at, run)
-        notes = ["placed by the clocks" + (f", the file's moved by {offset_s:g} s" if offset_s else "")]
-        notes += _late(whole, at, offset_s)
+        at = timeline(run)
+        if not whole.covers(*at.measured):
+            there, wanted = (f"{_when(a)} to {_when(b)}" for a, b in ((whole.first, whole.last), at.measured))
+            advice = "--offset S moves the file's times; --align knee finds the run by its step in power"
+            part = f"all of the measured part of {run.path}"
+            raise BadInput(f"{path}: covers {there}; expected {wanted}, {part}; {advice}")
+        notes = ["placed by the clocks", *_late(whole, at, offset_s, path)]
     for name, trace in traces.items():
-        apart, most_s = np.diff(trace.time_s), GAP * trace.interval_s
-        during = (trace.time_s[1:] > at.known[0]) & (trace.time_s[:-1] < at.measured[1])
-        for i in np.flatnonzero(during & (apart > most_s))[:1]:
-            late = f"line {lines[name][i + 1]}: {apart[i]:.4g} s after the line before"
-            most = f"at most {most_s:.4g} s during the run, {GAP:g} usual intervals"
-            raise BadInput(f"{path}: {late}; expected {most}")
+        start, end = trace.time_s[:-1], trace.time_s[1:]
+        apart = (end - start)[(end > at.known[0]) & (start < at.measured[1])].max(initial=0.0)
+        if apart > GAP * trace.interval_s:
+            expected = f"at most {GAP:g} usual intervals of {trace.interval_s:.3g} s during the run"
+            raise BadInput(f"{path}: {name}: {apart:.4g} s between two readings; expected {expected}")
     if why := power.energy(whole, *at.measured).reason:
         raise BadInput(f"{path}: the measured part has {why}")
     if len(traces) < (nodes := run.record.host.nodes):
         notes.append(f"the run had {nodes} nodes, and the file has the power of {len(traces)}")
-    return Source(path.name, traces, at, at_wall_percent, [*notes, *more])
+    return Source(path.name, traces, at, at_wall_percent, notes)
 
 
-def _late(trace: Trace, at: Timeline, offset_s: float) -> list[str]:
+def _when(seconds: float) -> str:
+    """A time, as a date if it can be one."""
+    dated = 1e8 < seconds < 1e10
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}" if dated else f"{seconds:.6g} s"
+
+
+def _late(trace: Trace, at: Timeline, offset_s: float, path: Path) -> list[str]:
     """A note where the step in power says another time than the clocks."""
     try:
-        late = knee(trace, at).busy[0] - at.busy[0]
+        late = knee(trace, at, path).busy[0] - at.busy[0]
     except BadInput:
         return []
-    if abs(late) <= 2 * trace.interval_s:
-        return []
-    word = "after" if late > 0 else "before"
     there = f"--offset {offset_s - late:.4g} would place it there"
-    return [f"power steps up {abs(late):.3g} s {word} the run began by the clocks; {there}"]
+    words = f"power steps up {abs(late):.3g} s {'after' if late > 0 else 'before'} the run began; {there}"
+    return [words] if abs(late) > 2 * trace.interval_s else []
 
 
-def _check_covered(path: Path, trace: Trace, at: Timeline, run: Run) -> None:
-    if trace.covers(*at.measured):
-        return
-
-    def when(seconds: float) -> str:  # as a date if it can be one
-        dated = 1e8 < seconds < 1e10
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}" if dated else f"{seconds:.6g} s"
-
-    start, end = at.measured
-    there, wanted = (f"{when(a)} to {when(b)}" for a, b in ((trace.first, trace.last), at.measured))
-    part = f"the measured part of {run.path}"
-    if held := max(0.0, min(end, trace.last) - max(start, trace.first)):
-        raise BadInput(f"{path}: covers {held:.4g} s of {part}; expected all {end - start:.4g} s; {ADVICE}")
-    raise BadInput(f"{path}: covers {there}; expected {wanted}, {part}; {ADVICE}")
-
-
-def knee(trace: Trace, at: Timeline) -> Timeline:
+def knee(trace: Trace, at: Timeline, path: Path) -> Timeline:
     """The timeline of the run, placed where power is higher while the run was busy than around it.
 
     The step lies between two readings, so the place is known to within half an interval. Raises BadInput if
@@ -357,10 +299,10 @@ def knee(trace: Trace, at: Timeline) -> Timeline:
             steps.append((stands_out, begin))
     if not steps:
         expected = "a trace from the pause before the run to its end"
-        raise BadInput(f"no step up in power with {busy_s:.3g} s of the run after it; expected {expected}")
+        raise BadInput(f"{path}: no step up in power with {busy_s:.3g} s after it; expected {expected}")
     most, best = max(steps)
     for stands_out, begin in steps:
         if abs(begin - best) > trace.interval_s and stands_out > RIVAL * most:
             places = f"{best:.6g} s or at {begin:.6g} s, where power steps up for {busy_s:.3g} s"
-            raise BadInput(f"the run may begin at {places}; expected one step (trim the file, or --offset S)")
+            raise BadInput(f"{path}: the run may begin at {places}; expected one step (trim it, or --offset)")
     return at.moved(best - at.busy[0])

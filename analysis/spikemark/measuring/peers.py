@@ -4,16 +4,14 @@ The programs take turns in rounds, in a random order, each on one rank. Programs
 similar conditions, so a factor is the median over rounds of the quotients within a round. Its interval is the
 distribution-free one for a median: between two order statistics that contain it with CONFIDENCE, or between
 the extremes. NEST builds the same network in distribution (workflows/peers/nest_network.py, which
-`spikemark anchor` also uses). Runs that others disturbed are made again, up to ATTEMPTS times.
+`spikemark anchor` also uses).
 """
 
-import hashlib
 import json
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,8 +21,7 @@ from scipy.stats import quantile_test
 from spikemark import launch
 from spikemark.core import places
 from spikemark.core.errors import BadInput, invalid
-from spikemark.core.fields import checked
-from spikemark.core.files import discard, write_json
+from spikemark.core.files import discard, write_atomically, write_json
 from spikemark.core.lock import locked
 from spikemark.core.reading import read_json
 from spikemark.launch import Launch
@@ -39,16 +36,15 @@ from spikemark.running import quiet
 from spikemark.running.experiments import Experiment, digest, expand
 from spikemark.running.measure import RunFailed, why
 
-ENVIRONMENT, INSTALL = ".venv-peers", "workflows/peers/install.sh"
+ENVIRONMENT = ".venv-peers"
 OURS = "mini-app"
 LONGER = 10  # times as long as its peers the mini-app simulates: its runs would take a fraction of a second
-CONFIDENCE, ATTEMPTS, REFUSED = 0.9, 3, 2
+CONFIDENCE = 0.9
 #: Mean rates may differ: of neurons described to fire at a rate, and of those that their input drives.
 RATE_TOLERANCE, EMERGING_RATE_TOLERANCE = 0.01, 0.03
 #: What is compared: column, title, unit, whether more is better. Factors above 1: the mini-app is ahead.
 COMPARED = (
     ("speed", "speed", "simulated s / s", True),
-    ("events_per_s_core", "synaptic events", "1 / s / core", True),
     ("bytes_per_synapse", "memory", "B / synapse", False),
     ("build_s", "build time", "s", False),
 )
@@ -80,33 +76,12 @@ class Figures(Fields):
     foreign_load: Seconds | None
 
 
-class Result(Fields):
-    """One trial as it is kept: RESULTS/runs/ID.json."""
-
-    format_version: Literal[2] = 2
-    attempts: Positive
-    wall_s: Seconds
-    foreign_load: Seconds | None
-    command: list[str]
-    figures: Figures
-
-
 @dataclass(frozen=True)
 class Program:
     """A program that is compared; `model`: NEST's neurons (nest_neurons.KINDS), None for the mini-app."""
 
     name: str
     model: str | None = None
-
-    @property
-    def identity(self) -> str:
-        """Changes whenever what would be measured does."""
-        if self.model is None:
-            return f"{_hash(places.program('miniapp'))} {LONGER}"
-        scripts = sorted(_scripts().glob("nest_*.py"))
-        return " ".join(
-            [(_environment() / "complete").read_text().split()[0], *map(_hash, scripts), self.model]
-        )
 
     def start(self, description: Path, out: Path, threads: int) -> Launch:
         """How to simulate `description` on one rank; `out`: a folder that is not there yet."""
@@ -115,11 +90,7 @@ class Program:
         start = launch.launch("mpirun", [*ours, "--set", f"time.simulate_ms={ms}"], launch.Layout(1, threads))
         if self.model is None:
             return start
-        command = [
-            str(_environment() / "bin" / "python"),
-            str(_scripts() / "nest_network.py"),
-            str(description),
-        ]
+        command = [str(_environment() / "bin" / "python"), str(_script()), str(description)]
         # The binding that the mini-app gets: every thread on a core of its own where there are enough.
         bound = {name: value for name, value in start.environment.items() if name.startswith("OMP_")}
         return Launch([*command, "--model", self.model, "--threads", str(threads)], bound)
@@ -140,19 +111,15 @@ class Program:
         return Figures(**{name: known[name] for name in Figures.model_fields})
 
 
-def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-
-
-def _scripts() -> Path:
-    return places.root() / "workflows" / "peers"
+def _script() -> Path:
+    return places.root() / "workflows" / "peers" / "nest_network.py"
 
 
 def _environment() -> Path:
     """The environment of NEST; raises BadInput with the way to get it."""
     path = places.checkout() / ENVIRONMENT
     if not (path / "complete").is_file():
-        raise BadInput(f"peers: {path} is missing or incomplete; expected after `make peers` ({INSTALL})")
+        raise BadInput(f"peers: {path} is missing or incomplete; expected after `make peers`")
     return path
 
 
@@ -164,9 +131,8 @@ def programs(models: set[str]) -> tuple[Program, ...]:
 
 
 class Trial(NamedTuple):
-    """One program, once; `id` is a hash of everything that defines the measurement, `round` counts from 1."""
+    """One program, once; `round` counts from 1."""
 
-    id: str
     program: Program
     threads: int
     round: int
@@ -187,21 +153,18 @@ def plan(experiment: Experiment, taking_part: Sequence[Program] | None = None) -
     if max(experiment.threads) > cores:
         raise BadInput.of("threads", max(experiment.threads), f"at most {cores}, the cores of this process")
     models = {population["neuron"]["model"] for population in description["network"]["populations"]}
-    taking_part = taking_part or programs(models)
-    identities, trials = {one.name: one.identity for one in taking_part}, []
+    taking_part, trials = taking_part or programs(models), []
     for turn in range(1, experiment.repetitions + 1):
-        pairs = [(one, threads) for one in taking_part for threads in dict.fromkeys(experiment.threads)]
-        pairs.sort(key=lambda pair: digest([experiment.shuffle_seed, turn, pair[0].name, pair[1]]))
-        for one, threads in pairs:
-            whole = [description, one.name, identities[one.name], threads, turn]
-            trials.append(Trial(digest(whole)[:12], one, threads, turn))
+        drawn = [Trial(one, n, turn) for one in taking_part for n in dict.fromkeys(experiment.threads)]
+        drawn.sort(key=lambda one: digest([experiment.shuffle_seed, turn, one.program.name, one.threads]))
+        trials += drawn
     return description, trials
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """`trials`: a row per run that has a result; `failed`: why others have none; `refused`: why a program is
-    not compared, by its name and threads."""
+    """`trials`: a row per run that has a result; `failed`: why a program has none; `refused`: why one is not
+    compared, by its name and threads."""
 
     trials: pd.DataFrame
     failed: list[str]
@@ -219,68 +182,54 @@ def compare(
     taking_part: Sequence[Program] | None = None,
     busy: Callable[[], float | None] = quiet.busy_s,
 ) -> Comparison:  # fmt: skip
-    """Carries out the trials in `folder` that have no result yet, and compares the programs.
+    """Carries out the trials, with files in `folder`, and compares the programs.
 
-    The same call goes on after an interruption. Raises BadInput as `plan` does, for a program that is not
-    installed, and for a folder in which another command is working.
+    A program that failed is not started again. Raises BadInput as `plan` does, for a program that is not
+    installed, and for a folder in which another command works.
     """
     conditions = conditions or quiet.Conditions()
     description, trials = plan(experiment, taking_part)
-    rows, failed, refused = [], [], set()
+    rows, failed, table = [], {}, pd.DataFrame(columns=COLUMNS)
     with locked(folder):
         write_json(folder / "description.json", description)
         for done, trial in enumerate(trials):
-            name, path = trial.program.name, folder / "runs" / f"{trial.id}.json"
+            name = trial.program.name
             progress(done / len(trials), f"{name}, {trial.threads} threads, round {trial.round}")
-            if not path.is_file() and name not in refused:
-                try:
-                    write_json(path, _measured(trial, experiment, folder, conditions, busy).model_dump())
-                except RunFailed as reason:
-                    failed.append(f"{name}, round {trial.round}, failed: {reason}")
-                    refused |= {name} if isinstance(reason, _Refused) else set()
-            if path.is_file():
-                rows.append(_row(trial, path))
-        table = _with_events(pd.DataFrame(rows, columns=COLUMNS))
-        table.to_csv(folder / "peers.csv", index=False)
+            if name in failed:
+                continue
+            try:
+                rows.append(_row(trial, _measured(trial, experiment, folder, conditions, busy)))
+            except RunFailed as reason:
+                failed[name] = f"{name}, round {trial.round}, failed: {reason}"
+            table = pd.DataFrame(rows, columns=COLUMNS)
+            write_atomically(folder / "peers.csv", table.to_csv(index=False))
     given = all("rate_hz" in p["neuron"] for p in description["network"]["populations"])
     tolerance = RATE_TOLERANCE if given else EMERGING_RATE_TOLERANCE
     names = dict.fromkeys(trial.program.name for trial in trials if trial.program.name != OURS)
     pairs = [(name, threads) for threads in sorted(set(experiment.threads)) for name in names]
     found = {pair: refusal(table, *pair, tolerance) for pair in pairs}
-    return Comparison(table, failed, {pair: why for pair, why in found.items() if why})
+    return Comparison(table, [*failed.values()], {pair: why for pair, why in found.items() if why})
 
 
-class _Refused(RunFailed):
-    """The program says that it cannot simulate the network."""
-
-
-def _measured(trial: Trial, experiment: Experiment, folder: Path, conditions, busy) -> Result:
-    """The least disturbed of some attempts, the first if it was not disturbed. Raises RunFailed."""
-    best, least = None, np.inf
+def _measured(trial: Trial, experiment: Experiment, folder: Path, conditions, busy) -> Figures:
+    """Waits for a quiet machine and carries out a trial. Raises RunFailed."""
     network, out = (folder / "description.json").resolve(), (folder / "unchecked").resolve()
-    for attempt in range(1, ATTEMPTS + 1):
-        quiet.wait(conditions, busy)
-        discard(out)
-        out.mkdir(parents=True)
-        start = trial.program.start(network, out / "out", trial.threads)
-        load, began = quiet.Watch(busy), time.monotonic()
-        finished = watch(start, experiment.time_limit_s)
-        foreign = load.foreign_load()
-        if finished.status != 0:
-            raise (_Refused if finished.status == REFUSED else RunFailed)(why(finished))
-        figures = trial.program.read(finished.output, out / "out")
-        discard(out)
-        if (figures.threads, figures.ranks) != (trial.threads, 1):
-            got = f"{figures.threads} on {figures.ranks}"
-            raise RunFailed(f"expected {trial.threads} threads on 1 rank, got {got}")
-        loads = [x for x in (foreign, figures.foreign_load) if x is not None]
-        if (worst := max(loads, default=0.0)) < least:
-            least, known = worst, {"foreign_load": worst if loads else None, "figures": figures}
-            wall_s = time.monotonic() - began
-            best = Result(attempts=attempt, wall_s=wall_s, command=start.command, **known)
-        if least <= conditions.foreign_limit:
-            break
-    return best
+    quiet.wait(conditions, busy)
+    discard(out)
+    out.mkdir(parents=True)
+    start = trial.program.start(network, out / "out", trial.threads)
+    load = quiet.Watch(busy)
+    finished = watch(start, experiment.time_limit_s)
+    foreign = load.foreign_load()
+    if finished.status != 0:
+        raise RunFailed(why(finished))
+    figures = trial.program.read(finished.output, out / "out")
+    discard(out)
+    if (figures.threads, figures.ranks) != (trial.threads, 1):
+        got = f"{figures.threads} on {figures.ranks}"
+        raise RunFailed(f"expected {trial.threads} threads on 1 rank, got {got}")
+    loads = [x for x in (foreign, figures.foreign_load) if x is not None]
+    return figures.model_copy(update={"foreign_load": max(loads, default=None)})
 
 
 COLUMNS = ["program", "threads", "round", "version", "model", "note", "neurons", "synapses", "spikes",
@@ -288,25 +237,13 @@ COLUMNS = ["program", "threads", "round", "version", "model", "note", "neurons",
            "disturbed"]  # fmt: skip
 
 
-def _with_events(trials: pd.DataFrame) -> pd.DataFrame:
-    """Adds events_per_s_core; where events are not counted, a spike causes as many as in the mini-app.
-
-    Its network is the same in distribution.
-    """
-    ours = trials[trials["program"] == OURS]
-    each = ours["synaptic_events"].sum() / max(ours["spikes"].sum(), 1) if len(ours) else np.nan
-    events = trials["synaptic_events"].astype(float).fillna(trials["spikes"].astype(float) * each)
-    return trials.assign(events_per_s_core=events / trials["simulate_s"] / trials["threads"])
-
-
-def _row(trial: Trial, path: Path) -> dict[str, Any]:
-    kept = checked(Result, read_json(path), path, "result", "; delete it to measure again")
-    figures, load = kept.figures, kept.foreign_load
+def _row(trial: Trial, figures: Figures) -> dict[str, Any]:
+    load = figures.foreign_load
     memory = figures.peak_bytes / figures.synapses if figures.peak_bytes and figures.synapses else None
     found = {
         "program": trial.program.name, "threads": trial.threads, "round": trial.round,
         "rate_hz": figures.spikes / figures.neurons / figures.model_s,
-        "speed": figures.model_s / figures.simulate_s, "bytes_per_synapse": memory, "foreign_load": load,
+        "speed": figures.model_s / figures.simulate_s, "bytes_per_synapse": memory,
         "disturbed": load is not None and load > quiet.Conditions().foreign_limit,
     }  # fmt: skip
     return figures.model_dump() | found

@@ -83,12 +83,7 @@ class Term:
 
 
 def prediction(d: Delivery, size: int, line: int = 64) -> dict[str, Term]:
-    """Terms `lists`, `starts`, `ring`, `words`, `buffers` for a cache of `size` bytes.
-
-    Raises BadInput for a cache of less than a line and a run of less than a step.
-    """
-    if line <= 0 or size < line or d.steps < 1:
-        raise BadInput(f"size={size}, line={line}, steps={d.steps}: a cache of a line and a step at least")
+    """Terms `lists`, `starts`, `ring`, `words`, `buffers` for a cache of `size` bytes."""
     touched = _Touched(d, line)
     time = touched.time(size / line)
     ages = _ages(d, time)

@@ -145,8 +145,8 @@ def test_the_json_schema_says_the_same():
 def test_every_field_refuses_another_unit_and_a_negative_number(field):
     good = leaf(field.choices[0] if field.choices else "x") if field.unit is None else leaf(1, field.unit)
     path = field.path + ".lif_exp" * field.models
-    made = machines.checked(HEAD, "f").assume(path, good["value"], good.get("unit"), "a test")
-    assert made.values == {path: machines.Value(good["value"], field.unit, "assumed", "a test")}
+    made = machines.checked(put(dict(HEAD), path.replace(".", "/"), good), "f")
+    assert made.values == {path: machines.Value(good["value"], field.unit, good["kind"], good["reference"])}
     for part, bad in ("unit", "furlong"), ("value", -1), ("value", None), ("kind", "measure"):
         with pytest.raises(BadInput, match=path):
             machines.checked(put(dict(HEAD), path.replace(".", "/"), good | {part: bad}), "f")
@@ -255,7 +255,6 @@ def test_values_by_path():
     assert made.get("interconnect.tables.alltoall").value == tuple(map(tuple, TIMES["rows"]))
     assert made.get("interconnect.tables.alltoall").unit == "us"
     assert made.get("power.idle") is None
-    assert list(made.assumptions) == ["interconnect.latency"]
     with pytest.raises(machines.UnknownValue, match=r"made-up: power.idle is unknown, needed for the energy"):
         made.need("power.idle", "the energy")
     for path in "", "node", "node.cors", "kernels.update.lif_exp", "node.update.lif_exp":
@@ -271,36 +270,6 @@ def test_what_is_unknown_is_listed_in_order():
     assert machines.checked(HEAD, "f").unknown() == of_nodes
     accelerated = machines.checked({**HEAD, "accelerator": {"devices": leaf(2, "1")}}, "f")
     assert accelerated.unknown() == [path for path in PATHS if path != "accelerator.devices"]
-
-
-def test_assuming():
-    made = machines.checked(PROFILE, "f")
-    more = made.assume("power.idle", 100, "W", "as the one beside it")
-    assert more.get("power.idle") == machines.Value(100, "W", "assumed", "as the one beside it")
-    assert made.get("power.idle") is None
-    more = more.assume("interconnect.selector", "ompi", None, "the default there")
-    more = more.assume("interconnect.tables.barrier", [(2, 0, 3.0)], None, "once measured")
-    more = more.assume("kernels.full_node.update.lif_exp", 5, "ns", "what if")
-    assert [*more.assumptions] == [
-        "kernels.full_node.update.lif_exp", "interconnect.latency", "interconnect.selector",
-        "interconnect.tables.barrier", "power.idle",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "unit", "field"),
-    [
-        ("power.idle", -1, "W", "power.idle.value"),
-        ("power.idle", 1, "kW", "power.idle.unit"),
-        ("node.cores", 1, "1", "node.sockets"),
-        ("node.idle", 1, "W", "node.idle"),
-        ("interconnect.topology", "star", "1", "interconnect.topology.unit"),
-    ],
-)
-def test_what_cannot_be_assumed(path, value, unit, field):
-    with pytest.raises(BadInput) as bad:
-        machines.checked(PROFILE, "f").assume(path, value, unit, "a test")
-    assert bad.value.field == field
 
 
 class TestDerived:

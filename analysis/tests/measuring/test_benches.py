@@ -62,9 +62,6 @@ def test_what_gives_no_time_is_dropped_with_its_reason():
     ]
     rows, dropped = kernels.repetitions(fake_bench.content(*bad, fake_bench.entry("good", 1, 1.0)))
     assert list(rows["kernel"]) == ["good"] and len(dropped) == 4 and "no memory" in dropped[0]
-    for content in ([], {}, {"benchmarks": [1]}):
-        with pytest.raises(BadInput):
-            kernels.repetitions(content)
 
 
 def test_exchanges_are_measured_for_each_number_of_ranks_and_kept(run, tmp_path):
@@ -75,9 +72,9 @@ def test_exchanges_are_measured_for_each_number_of_ranks_and_kept(run, tmp_path)
     assert all(options["--bytes"] == "4,8" for _, options in fake_exchanges.calls(tmp_path))
     assert {c["ranks"] for c in found["curves"] if c["oversubscribed"]} == {3}
     latency, per_byte = fake_exchanges.LINES["alltoall"]
-    fit = next(c for c in found["curves"] if c["exchange"] == "alltoall")["fit"][0]
-    assert fit["latency_s"]["value"] == pytest.approx(latency, rel=0.05)
-    assert fit["seconds_per_byte"]["value"] == pytest.approx(per_byte, rel=0.05)
+    (curve,) = [c for c in found["curves"] if c["exchange"] == "alltoall" and c["ranks"] == 2]
+    assert curve["latency_s"] == pytest.approx(latency, rel=0.05)
+    assert curve["seconds_per_byte"] == pytest.approx(per_byte, rel=0.05)
     path = tmp_path / "out" / exchanges.FILE
     before = exchanges.read(path)
     assert run("exchanges", "--ranks", "2")[0] == 0
@@ -120,13 +117,12 @@ def test_bad_input_is_one_line_that_names_the_field(run, tmp_path, which, argume
     "spoil",
     [
         lambda t: t.drop(columns="bytes"),
-        lambda t: t.assign(exchange_s=-1.0),
         lambda t: t.assign(ranks="x"),
         lambda t: t.assign(exchange=None),
         lambda t: t.assign(mpi_library=[None, *t["mpi_library"][1:]]),
     ],
 )
-def test_a_spoiled_table_is_refused_and_replaced_by_the_next_bench(run, tmp_path, spoil):
+def test_a_spoiled_table_is_refused(tmp_path, spoil):
     path = tmp_path / "out" / exchanges.FILE
     with pytest.raises(BadInput, match=str(path)):
         exchanges.read(path)
@@ -134,8 +130,6 @@ def test_a_spoiled_table_is_refused_and_replaced_by_the_next_bench(run, tmp_path
     spoil(exchanges.repetitions(fake_exchanges.content())[0]).to_csv(path, index=False)
     with pytest.raises(BadInput, match=str(path)):
         exchanges.read(path)
-    status, _, errors = run("exchanges", "--ranks", "2")
-    assert status == 0 and "replaced" in errors and set(exchanges.read(path)["ranks"]) == {2}
 
 
 def test_the_real_programs_speak_this_language(tmp_path):
@@ -143,6 +137,6 @@ def test_the_real_programs_speak_this_language(tmp_path):
     assert {"alltoall", "alltoallv"} <= set(found.table["exchange"])
     with pytest.raises(BadInput, match="bytes"):
         exchanges.bench(tmp_path, [2], {"bytes": "6"})
-    listed = kernels._list("build/bench_kernels", kernels.CALIBRATED)
+    listed = kernels.listed("build/bench_kernels", kernels.CALIBRATED)
     names = {name.split("/")[0] for name in listed}
     assert {kernels.DRAWN, kernels.EXTERNAL, "clock", "triad", "update_lif_exp"} <= names

@@ -14,6 +14,7 @@ import yaml
 from spikemark import launch
 from spikemark.core import places
 from spikemark.core.errors import BadInput
+from spikemark.launch.process import left_over
 from spikemark.machines.profile import checked
 from spikemark.measuring import calibrate, exchanges, host, site
 from spikemark.measuring.site import measured
@@ -85,8 +86,8 @@ def test_bad_input_is_refused_before_anything_is_measured(refusal, tmp_path, mon
 
 
 def test_interrupted_it_ends_what_it_started_and_writes_nothing(tmp_path):
-    program, started = tmp_path / "bench_kernels", tmp_path / "pid"
-    program.write_text(f"#!/bin/sh\necho $$ > {started}.part; mv {started}.part {started}; exec sleep 600\n")
+    program, started = tmp_path / "bench_kernels", tmp_path / "started"
+    program.write_text(f"#!/bin/sh\necho >> {started}; exec sleep 1234.5\n")
     program.chmod(0o755)
     process = subprocess.Popen(
         [sys.executable, "-m", "spikemark", "calibrate", "--quick", "--out", tmp_path / "here.yaml"],
@@ -96,9 +97,9 @@ def test_interrupted_it_ends_what_it_started_and_writes_nothing(tmp_path):
     while not started.exists():
         assert process.poll() is None
         time.sleep(0.05)
+    assert left_over("sleep\x001234.5")
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130 and errors.endswith("spikemark: interrupted: nothing was written\n")
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["bench_kernels", "pid"]
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(started.read_text()), 0)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bench_kernels", "started"]
+    assert not left_over("sleep\x001234.5")

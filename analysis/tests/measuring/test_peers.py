@@ -1,7 +1,5 @@
 """`spikemark peers` with stand-ins for the programs: order, factors, refusals, disturbances."""
 
-import json
-from functools import partial
 from itertools import pairwise
 
 import fake_peers
@@ -26,19 +24,14 @@ def compare(tmp_path, *programs, busy=quiet_machine, **changes):
 
 
 def test_the_factors_are_those_that_were_planted(tmp_path):
-    """Events that are not counted are those of the mini-app, per spike."""
-    ours = Fake(OURS, says(speed=6.0, spikes=200, synaptic_events=6000))
-    theirs = Fake("NEST", says(speed=2.0, bytes_per_synapse=40, synaptic_events=None))
+    ours = Fake(OURS, says(speed=6.0))
+    theirs = Fake("NEST", says(speed=2.0, bytes_per_synapse=40))
     found = compare(tmp_path, ours, theirs, repetitions=3)
     assert found.complaints == [] and len(found.trials) == 12
     assert peers.factor(found.trials, "NEST", 2, "speed", True).value == pytest.approx(3)
     assert peers.factor(found.trials, "NEST", 1, "bytes_per_synapse", False).value == pytest.approx(4)
-    rates = found.trials.set_index(["program", "threads"])["events_per_s_core"]
-    assert rates[OURS, 1].iloc[0] == pytest.approx(6000 * 6 / 0.1)
-    assert rates["NEST", 2].iloc[0] == pytest.approx(6000 * 2 / 0.1 / 2)
-    assert len(peers.table(found).rows) == 8 and any("3" in line for line in peers.sentences(found))
-    again = compare(tmp_path, ours, theirs, repetitions=3)
-    assert len(ours.calls) == len(theirs.calls) == 6 and again.trials.equals(found.trials)
+    assert len(peers.table(found).rows) == 6 and any("3" in line for line in peers.sentences(found))
+    assert len(ours.calls) == len(theirs.calls) == 6
 
 
 def test_each_round_has_every_program_once_in_an_order_of_its_own(tmp_path):
@@ -48,10 +41,7 @@ def test_each_round_has_every_program_once_in_an_order_of_its_own(tmp_path):
     assert all(sorted(one) == sorted(rounds[0]) and len(set(one)) == 6 for one in rounds)
     assert any(one != other for one, other in pairwise(rounds))
     _, more = plan(fake_peers.experiment(tmp_path / "more", repetitions=7), programs)
-    assert [t.id for t in more[: len(trials)]] == [t.id for t in trials]
-    changed = [Fake(OURS, identity="2"), *programs[1:]]
-    ids = {t.id for t in plan(fake_peers.experiment(tmp_path, repetitions=6), changed)[1]}
-    assert len(ids & {t.id for t in trials}) == 24
+    assert more[: len(trials)] == trials
 
 
 @pytest.mark.parametrize("changes", [{"synapses": 4001}, {"neurons": 201}, {"spikes": 300}])
@@ -61,19 +51,18 @@ def test_another_network_is_not_compared(tmp_path, changes):
     assert peers.table(found).rows[0]["ahead of NEST"].value is None
 
 
-@pytest.mark.parametrize(("status", "calls"), [(3, 6), (2, 1)])
-def test_a_program_that_fails_stops_no_other_and_one_that_refuses_is_not_asked_again(tmp_path, status, calls):
-    bad = Fake("NEST", lambda threads, call: "no such neuron", status=status)
+def test_a_program_that_fails_stops_no_other_and_is_not_started_again(tmp_path):
+    bad = Fake("NEST", lambda threads, call: "no such neuron")
     found = compare(tmp_path, Fake(OURS), bad, repetitions=3)
-    assert len(bad.calls) == calls and set(found.trials["program"]) == {OURS}
+    assert len(bad.calls) == 1 and set(found.trials["program"]) == {OURS}
     assert found.failed and "no such neuron" in found.failed[0] and len(found.refused) == 2
 
 
-def test_a_disturbed_run_is_made_again_and_the_least_disturbed_counts(tmp_path):
-    ours = Fake(OURS, lambda threads, call: figures(threads=threads, foreign_load=[9.0, 3.0, 5.0][call - 1]))
+def test_a_disturbed_run_says_so(tmp_path):
+    ours = Fake(OURS, lambda threads, call: figures(threads=threads, foreign_load=9.0))
     found = compare(tmp_path, ours, Fake("NEST"), threads=[1], repetitions=1)
     row = found.trials.set_index("program").loc[OURS]
-    assert len(ours.calls) == peers.ATTEMPTS and row["foreign_load"] == 3.0 and row["disturbed"]
+    assert row["foreign_load"] == 9.0 and row["disturbed"]
     assert [line for line in peers.sentences(found) if "1 run" in line]
     busy = compare(tmp_path / "busy", Fake(OURS), Fake("NEST"), threads=[1], repetitions=1, busy=busy_machine)
     assert busy.trials["disturbed"].all()
@@ -88,15 +77,7 @@ def test_the_interval_holds_the_median_as_often_as_it_says():
     assert estimate([2.0]).interval is None and estimate([np.nan]).value is None
 
 
-def test_a_spoiled_result_is_named_and_too_many_threads_are_refused(tmp_path):
-    run = partial(compare, tmp_path, Fake(OURS), Fake("NEST"), threads=[1], repetitions=1)
-    run()
-    path = next((tmp_path / "out" / "runs").iterdir())
-    whole = json.loads(path.read_text())
-    for wrong in ({"format_version": 1}, whole | {"foreign_load": "1"}):
-        path.write_text(json.dumps(wrong))
-        with pytest.raises(BadInput, match=str(path)):
-            run()
+def test_too_many_threads_are_refused(tmp_path):
     with pytest.raises(BadInput) as error:
         plan(fake_peers.experiment(tmp_path, threads=[5]), [Fake(OURS), Fake("NEST")])
     assert error.value.field == "threads"

@@ -143,12 +143,6 @@ def test_a_larger_cache_misses_less():
     assert (np.diff(misses) <= 1e-6).all() and misses[-1] < 1 < misses[0]
 
 
-@pytest.mark.parametrize("size, line, steps", [(32, 64, 10), (1024, 0, 10), (1024, 64, 0)])
-def test_refuses_what_is_no_cache_and_no_run(size, line, steps):
-    with pytest.raises(BadInput, match="a cache of a line and a step"):
-        model.prediction(replace(NOTHING, steps=steps), size, line)
-
-
 def test_misses_that_a_first_access_has_more():
     shares = np.array([0.1, 0.2, 0.5])
     assert model.fit(shares, 0.2 + 3 * shares) == pytest.approx(3)

@@ -144,19 +144,3 @@ def test_lanes_between_some_of_the_ranks_are_refused(tmp_path):
     (path / "record.json").write_text(json.dumps(content))
     with pytest.raises(BadInput, match="lane far has 2 groups of up to 3 of 4 ranks"):
         lanes_of(record.load(path))
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: Lane(0), "period=0"),
-        (lambda: Lane(1, -1), "lag=-1"),
-        (lambda: Lane(1, exchange_s=float("nan")), "exchange_s=nan"),
-        (lambda: evaluate(np.zeros(3), []), r"\[3\]"),
-        (lambda: evaluate(np.zeros((0, 3)), []), r"\[0, 3\]"),
-        (lambda: evaluate(np.zeros((2, 3)), [Lane(1, group=(0,))]), "1 ranks: the compute times have 2"),
-    ],
-)
-def test_bad_input(call, message):
-    with pytest.raises(BadInput, match=message):
-        call()

@@ -44,12 +44,10 @@ def figures(**changes) -> dict:
 
 @dataclass
 class Fake:
-    """Says `says(threads, call)`; a string instead of figures is an error message, exit status `status`."""
+    """Says `says(threads, call)`; a string instead of figures is an error message, exit status 3."""
 
     name: str
     says: Callable[[int, int], dict | str] = lambda threads, call: figures(threads=threads)
-    identity: str = "1"
-    status: int = 3
     calls: list[int] = field(default_factory=list)
 
     def start(self, description: Path, out: Path, threads: int) -> Launch:
@@ -58,7 +56,7 @@ class Fake:
         self.calls.append(threads)
         said = self.says(threads, len(self.calls))
         if isinstance(said, str):
-            return Launch(["sh", "-c", f"echo {said!r} >&2; exit {self.status}"])
+            return Launch(["sh", "-c", f"echo {said!r} >&2; exit 3"])
         return Launch(["echo", json.dumps(said)])
 
     def read(self, output: str, out: Path) -> Figures:

@@ -1,7 +1,7 @@
 """Writes what Score-P would have written of a run: a profile (a tar, Cube 4) and a trace (OTF2).
 
 Both show a warm-up and the measured cycles as the cycle log of the run has them. Each rank has a second
-thread, whose regions take half as long and whose counts add to those of the first.
+thread, whose regions take half as long.
 """
 
 import io
@@ -16,41 +16,32 @@ import otf2
 from spikemark.records.record import Run
 
 WARMUP = 3  # cycles
-COUNTS = {"spikes": "update", "synaptic_events": "deliver"}
 IN_BARRIER = 0.9  # of the phase synchronise
 MORE_VISITS = 1  # to deliver, of what arrived last; by the profile
 
 
-def write(
-    run: Run, folder: Path, ranks: int | None = None, slower: float = 1.0, lost: int = 0,
-    barriers: bool = True, flush_s: float = 0.0, kind: str = "DOUBLE",
-) -> Path:  # fmt: skip
-    """Both files of `run`, or of its first `ranks`; returns the folder.
+def write(run: Run, folder: Path, slower: float = 1.0) -> Path:
+    """Both files of `run`; returns the folder.
 
-    `slower`: by what factor rank 0 delivers longer than in the log; `lost`: spikes of it not counted;
-    `barriers`: whether MPI_Barrier is recorded; `flush_s`: how long rank 0 writes its buffer out, once;
-    `kind`: type of the times in the profile. A phase that took no time was not entered.
+    `slower`: by what factor rank 0 delivers longer than in the log. Phases that took no time are left out.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    times = np.array(run.cycles, dtype=np.float64)[:ranks]
+    times = np.array(run.cycles, dtype=np.float64)
     times[0, :, run.record.phases.index("deliver")] *= slower
-    counts = {name: [(n - n // 3, n // 3) for n in run.ranks[name][:ranks].astype(int)] for name in COUNTS}
-    counts["spikes"][0] = (counts["spikes"][0][0] - lost, counts["spikes"][0][1])
     entered = [i for i in range(len(run.record.phases)) if times[:, :, i].any()]
     phases, times = [run.record.phases[i] for i in entered], times[:, :, entered]
-    write_profile(folder / "profile.cubex", phases, times, counts, barriers, kind)
-    write_trace(folder, phases, times, counts, barriers, flush_s)
-    (folder / "scorep.cfg").write_text("# Enable\nSCOREP_ENABLE_PROFILING=true\nSCOREP_ENABLE_TRACING=true\n")
+    write_profile(folder / "profile.cubex", phases, times)
+    write_trace(folder, phases, times)
     return folder
 
 
-def write_profile(path: Path, phases: list[str], times: np.ndarray, counts: dict, barriers: bool, type_: str):
+def write_profile(path: Path, phases: list[str], times: np.ndarray):
     """Call tree: program, in it warmup and simulate, in each of them the phases; MPI_Barrier."""
     ranks = len(times)
     names = ["miniapp", "warmup", "simulate", *phases, "MPI_Barrier"]
     cube = Element("cube", version="4.4")
     metrics, program, system = (SubElement(cube, part) for part in ("metrics", "program", "system"))
-    kinds = {"visits": "UINT64", "time": type_, **dict.fromkeys(COUNTS, "UINT64")}
+    kinds = {"visits": "UINT64", "time": "DOUBLE"}
     for number, (name, kind) in enumerate(kinds.items()):
         sums = "INCLUSIVE" if name == "time" else "EXCLUSIVE"
         metric = SubElement(metrics, "metric", id=str(number), type=sums)
@@ -64,8 +55,6 @@ def write_profile(path: Path, phases: list[str], times: np.ndarray, counts: dict
         node = SubElement(parent, "cnode", id=str(len(rows["time"])), calleeId=str(names.index(name)))
         rows["time"].append(np.stack([seconds, seconds / 2], axis=1).ravel())
         rows["visits"].append(np.full(2 * ranks, visits))
-        for count, phase in COUNTS.items():
-            rows[count].append(np.ravel(counts[count]) if phase == name else np.zeros(2 * ranks))
         return node
 
     root = call(program, "miniapp", times.sum(axis=(1, 2)), 1)
@@ -74,7 +63,7 @@ def write_profile(path: Path, phases: list[str], times: np.ndarray, counts: dict
         stretch = call(root, part, totals.sum(axis=1), 1)
         for phase, seconds in zip(phases, totals.T, strict=True):
             node = call(stretch, phase, seconds, cycles + MORE_VISITS * (phase == "deliver"))
-            if phase == "synchronise" and barriers:
+            if phase == "synchronise":
                 call(node, "MPI_Barrier", IN_BARRIER * seconds, cycles)
     # Processes in any order; the `rank` of a location is the number of its thread.
     machine = SubElement(system, "systemtreenode", Id="0")
@@ -115,9 +104,7 @@ def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
     archive.addfile(entry, io.BytesIO(data))
 
 
-def write_trace(
-    folder: Path, phases: list[str], times: np.ndarray, counts: dict, barriers: bool, flush_s: float
-) -> None:
+def write_trace(folder: Path, phases: list[str], times: np.ndarray) -> None:
     """Nanoseconds. The ranks leave a barrier together, so that they enter it apart by what they wait."""
     with otf2.writer.open(str(folder), timer_resolution=1_000_000_000) as trace:
         define = trace.definitions
@@ -126,32 +113,24 @@ def write_trace(
         groups = [define.location_group(f"MPI Rank {rank}", system_tree_parent=node) for rank in ranks]
         locations = [define.location("Master thread", group=group) for group in groups]
         firsts = [trace.event_writer_from_location(location) for location in locations]
-        seconds = [trace.event_writer("OMP thread 1", group=group) for group in groups]
         mpi = otf2.Paradigm.MPI
         define.group("", otf2.GroupType.COMM_LOCATIONS, mpi, members=locations)
         everyone = define.group("", otf2.GroupType.COMM_GROUP, mpi, members=locations)
         world = define.comm("world", everyone)
         region = {name: define.region(name) for name in ("warmup", "simulate", "MPI_Barrier", *phases)}
-        metric = {name: define.metric(name, value_type=otf2.Type.UINT64, unit="#") for name in COUNTS}
-        for rank, (first, second) in enumerate(zip(firsts, seconds, strict=True)):
+        for rank, first in enumerate(firsts):
             now = 1000.0
             for part, cycles in {"warmup": WARMUP, "simulate": times.shape[1]}.items():
                 first.enter(int(now), region[part])
                 for cycle in range(cycles):
                     for phase, lasts in zip(phases, times[rank, cycle] * 1e9, strict=True):
                         first.enter(int(now), region[phase])
-                        for name, where in COUNTS.items():
-                            if where == phase and cycle == 0:
-                                for writer, value in zip((first, second), counts[name][rank], strict=True):
-                                    writer.metric(int(now) + 1, metric[name], value)
-                        if phase == "synchronise" and barriers:
+                        if phase == "synchronise":
                             end = int(now + lasts)
                             first.enter(end - int(IN_BARRIER * lasts), region["MPI_Barrier"])
                             first.mpi_collective_end(end, otf2.CollectiveOp.BARRIER, world, 0, 0, 0)
                             first.leave(end, region["MPI_Barrier"])
                         now += lasts
-                        if rank == 0 and flush_s and cycle == cycles - 1 and phase == phases[-1]:
-                            first.buffer_flush(int(now) - int(flush_s * 1e9), int(now))
                         first.leave(int(now), region[phase])
                 if "deliver" in phases:  # what arrived last
                     first.enter(int(now), region["deliver"])
