@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from html_page import Page
 
 from spikemark.core.errors import BadInput
 from spikemark.prediction import draws
@@ -98,11 +99,15 @@ def test_two_currencies_are_refused(compare):
     assert error.value.field == "currency"
 
 
-def test_the_command_compares_folders(spikemark, honest):
+def test_the_command_compares_folders(spikemark, honest, tmp_path):
     given = ("tender", "offers", honest.folder, "--bundle", honest.folder / "bundle", "--price-kwh", 0.3)
     status, output, _ = spikemark(*given, "--json", "--target-rtf", 1)
     [row] = json.loads(output)["offers"]
     assert status == 0 and (row["offer"], row["verdict"]) == ("Ada", VALID) and row["cheapest"] > 0.99
     assert row["real_time_factor"]["value"] == pytest.approx(0.8, rel=0.01)
-    status, output, _ = spikemark(*given)
+    status, output, _ = spikemark(*given, "--html", tmp_path / "page.html")
     assert status == 0 and output.count("\n") < 20
+    page = Page((tmp_path / "page.html").read_text())
+    assert page.loads == [] and page.tags.count("svg") == 2 and "by hand" in page.text
+    numbers = [word for word in output.split("Ada")[-1].split() if word[0].isdigit()]
+    assert len(numbers) > 8 and all(number.strip("()") in page.text for number in numbers)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from spikemark.core.errors import BadInput
 from spikemark.tender import statistics
 from spikemark.tender.statistics import BEST, MEAN, MEDIAN, RULES, RUNS, TOLERANCES, WORST, Spread
 
@@ -41,12 +40,6 @@ def test_best_worst_and_odd_median_are_binomial():
     assert [statistics.fails(Spread(0.0), 5, 0.01, MEDIAN, shortfall) for shortfall in (0, 0.05)] == [0, 1]
 
 
-def test_the_remedy_of_the_mean_follows_the_closed_form():
-    for spread in (0.02, 0.05, 0.1):
-        exact = (stats.norm.ppf(0.95) * spread * (2 + 0.05) / 0.05) ** 2
-        assert statistics.remedy(Spread(spread), MEAN).runs == math.ceil(exact)
-
-
 @pytest.mark.parametrize("degrees", [math.inf, 12])
 @pytest.mark.parametrize("rule", RULES)
 def test_a_remedy_keeps_both_risks(rule, degrees):
@@ -72,17 +65,6 @@ def test_the_spread_is_pooled_over_groups_of_any_size():
     assert Spread(0.02).interval is None
 
 
-BAD = [(Spread, -0.1, "spread"), (Spread, math.nan, "spread"), (lambda n: Spread(0.1, n), 0, "degrees"),
-       (statistics.pooled, [[1.0], [2.0]], "runs"), (statistics.pooled, [[1.0, 0.0]], "runs")]  # fmt: skip
-
-
-@pytest.mark.parametrize(("call", "given", "field"), BAD)
-def test_bad_numbers_are_refused(call, given, field):
-    with pytest.raises(BadInput) as error:
-        call(given)
-    assert error.value.field == field
-
-
 SECONDS = (1.0, 1.02, 0.98, 1.01, 1.4)
 
 
@@ -97,20 +79,18 @@ def answer(copy):
     return copy.path
 
 
-def test_the_command_gives_one_table_and_json_of_all_rules(spikemark, answer):
+def test_the_command_gives_one_table_and_json(spikemark, answer):
     status, output, errors = spikemark("tender", "statistics", answer, "--json")
     found = json.loads(output)
     spread = found["spread"]
     assert (status, errors) == (0, "") and (spread["kind"], spread["degrees"]) == ("measured", 8)
     expected = statistics.pooled([list(SECONDS), [7 * s for s in SECONDS]])
     assert spread["value"] == pytest.approx(expected.value)
-    assert set(found["remedies"]) == set(RULES)
-    for rule, cells in found["risks"].items():
-        assert len(cells) == len(RUNS) * len(TOLERANCES)
-        for cell in cells[::7]:
-            asked = expected, cell["runs"], cell["tolerance"], rule
-            assert cell["good_fails"] == pytest.approx(statistics.fails(*asked))
-            assert cell["bad_passes"] == pytest.approx(1 - statistics.fails(*asked, 0.05))
+    assert len(found["risks"]) == len(RUNS) * len(TOLERANCES)
+    for cell in found["risks"][::7]:
+        asked = expected, cell["runs"], cell["tolerance"], MEDIAN
+        assert cell["good_fails"] == pytest.approx(statistics.fails(*asked))
+        assert cell["bad_passes"] == pytest.approx(1 - statistics.fails(*asked, 0.05))
     status, output, _ = spikemark("tender", "statistics", "--spread", "0.02", "--rule", WORST)
     assert status == 0 and len(output.splitlines()) < 24
     assert len([line for line in output.splitlines() if " / " in line]) >= len(RUNS)
@@ -119,10 +99,8 @@ def test_the_command_gives_one_table_and_json_of_all_rules(spikemark, answer):
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [
-        ((), "runs"), (("{answer}", "--spread", "0.02"), "runs"), (("--spread", "1.5"), "spread"),
-        (("--spread", "nan"), "spread"), (("--spread", "0.02", "--shortfall", "0"), "shortfall"),
-        (("{answer}", "--figure", "speed"), "figure"), (("{answer}/empty",), "empty"),
-        (("--spread", "0.02", "--rule", "mode"), "rule"),
+        ((), "runs"), (("--spread", "1.5"), "spread"), (("{answer}", "--figure", "speed"), "figure"),
+        (("--spread", "0.02", "--shortfall", "0"), "shortfall"), (("{answer}/empty",), "empty"),
     ],
 )  # fmt: skip
 def test_bad_questions_are_refused_in_one_line(refusal, answer, arguments, field):

@@ -178,7 +178,9 @@ def check(answer: Path, *, bundle: Path, json) -> None:
 
 
 @command
-def offers(answers: list[Path], *, bundle: Path, target_rtf, years, hours_per_year, price_kwh, json) -> None:
+def offers(
+    answers: list[Path], *, bundle: Path, target_rtf, years, hours_per_year, price_kwh, html, json
+) -> None:
     """Check answers and compare them: how often each reaches the target at the least cost over its life.
 
     Example: spikemark tender offers answers --bundle machine-2027 --price-kwh 0.3
@@ -188,11 +190,14 @@ def offers(answers: list[Path], *, bundle: Path, target_rtf, years, hours_per_ye
     --target-rtf FACTOR: Factor to reach [as in the bundle].
     --price-kwh AMOUNT: Price of one kWh, in the currency of the offers.
     """
-    from spikemark.tender import offers
+    from spikemark.tender import offers, page
     from spikemark.tender.formats import read_bundle
 
+    rules = read_bundle(bundle)
     with bar("checking answers"):
-        of = offers.compare(answers, read_bundle(bundle), target_rtf, years, hours_per_year, price_kwh)
+        of = offers.compare(answers, rules, target_rtf, years, hours_per_year, price_kwh)
+    if html is not None:
+        page.write(html, of, rules.tender.name)
     show(json, lambda: offers.content(of), [offers.sentence(of)], [offers.table(of)], offers.lines(of))
 
 
@@ -272,6 +277,6 @@ def statistics(
         raise BadInput("runs: expected either folders of RUNS or --spread")
     if not 0 < shortfall <= 10:
         raise BadInput.of("shortfall", shortfall, "above 0, up to 10 (0.05 is 5 %)", code="range")
-    of, weak = statistics.measured(runs, figure) if runs else (statistics.Spread(spread), [])
+    of = statistics.measured(runs, figure) if runs else statistics.Spread(spread)
     lines, table = statistics.sentences(of, rule, shortfall), statistics.table(of, rule, shortfall)
-    show(json, lambda: statistics.content(of, shortfall), [*lines, *weak], [table], ["--json has all rules"])
+    show(json, lambda: statistics.content(of, rule, shortfall), lines, [table])

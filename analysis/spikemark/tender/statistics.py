@@ -10,7 +10,6 @@ from d degrees of freedom is averaged over what it may be, which turns the norma
 into Student's t.
 """
 
-import json
 import math
 from collections import defaultdict
 from dataclasses import dataclass
@@ -22,12 +21,10 @@ import numpy as np
 from scipy import optimize, special
 
 from spikemark.core.errors import BadInput
+from spikemark.diff import history, sides
 from spikemark.measuring.energy import of_run
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, percent
-from spikemark.records import record
-from spikemark.records.frames import OVERSUBSCRIBED, load_folder
-from spikemark.records.run_files import RECORD
 
 from . import formats
 from .formats import FIGURES, RTF, read_answer
@@ -39,8 +36,6 @@ SHORTFALL, RISK = 0.05, 0.05
 MOST = 999  # runs that are tried
 NODES = 64  # of the quadrature over what the spread may be
 FAR = 12.0  # standard deviations, beyond which nothing is
-PLAN = "plan.json"
-CROWDED = "Some runs had more ranks than cores: their spread is not that of a machine that is used well."
 SAME_DAY = "Runs of one day are more alike than those of other days: take the spread from several days."
 
 
@@ -57,8 +52,6 @@ class Spread:
     def __post_init__(self) -> None:
         if not 0 <= self.value < 1:
             raise BadInput(f"spread={self.value:g}; expected 0 or more, below 1 (0.02 is 2 %)")
-        if not self.degrees >= 1:
-            raise BadInput(f"degrees={self.degrees:g}; expected 1 or more")
 
     @property
     def interval(self) -> list[float] | None:
@@ -140,10 +133,8 @@ def _quantile(spread: Spread, runs: int, rule: str, probability: float) -> float
 def pooled(groups: list[list[float]]) -> Spread:
     """The spread within groups of repetitions, with n - 1 degrees of freedom from each.
 
-    Raises BadInput where no group has two runs, or a figure is not above 0.
+    Raises BadInput where no group has two runs.
     """
-    if any(not 0 < x < math.inf for group in groups for x in group):
-        raise BadInput("runs: a figure is not above 0; expected finite numbers above 0")
     many = [np.asarray(group) for group in groups if len(group) > 1]
     if not many:
         raise BadInput("runs: no two repetitions of one run; expected at least two, or --spread")
@@ -152,34 +143,25 @@ def pooled(groups: list[list[float]]) -> Spread:
     return Spread(min(math.sqrt(squares / degrees), 0.999), degrees)
 
 
-def measured(paths: list[Path], figure: str) -> tuple[Spread, list[str]]:
-    """The spread of runs that differ in nothing but their repetition, and what weakens it.
+def measured(paths: list[Path], figure: str) -> Spread:
+    """The spread of runs that differ in nothing but their repetition.
 
-    A path is an answer, a results folder, or the folder of a run; single runs form groups among themselves.
-    Raises BadInput for an unknown figure, another folder, and where no run is repeated.
+    A path is an answer, or as of `sides.read`. Raises BadInput for an unknown figure, another folder, and
+    where no run is repeated.
     """
     if figure not in FIGURES:
         raise BadInput(f"figure={figure!r}; expected {' or '.join(FIGURES)}")
-    groups, runs = defaultdict(list), []
+    groups = defaultdict(list)
     for path in paths:
         if (path / formats.ANSWER).is_file():
             for run in read_answer(path).runs:
-                groups[path.resolve(), run.name] = [getattr(one, figure) for one in run.repetitions]
-        elif (path / PLAN).is_file():
-            runs += load_folder(path).records.values()
-        elif (path / RECORD).is_file():
-            runs.append(record.load(path))
+                groups[path, run.name] += [getattr(one, figure) for one in run.repetitions]
         else:
-            needed = f"{formats.ANSWER} of an answer, {PLAN} of a sweep, {RECORD} of a run"
-            raise BadInput(f"{path}: holds no runs; expected {needed}")
-    for run in runs:
-        of = run.record
-        key = json.dumps([of.description, of.ranks, of.threads, of.host.nodes, of.kind], sort_keys=True)
-        value = of.timing.real_time_factor if figure == RTF else of_run(run).per_event[0].gross_uj.value
-        groups[key].append(value)
-    crowded = any(text.startswith(OVERSUBSCRIBED) for run in runs for text in run.record.warnings)
-    known = [[value for value in group if value is not None] for group in groups.values()]
-    return pooled(known), [CROWDED] * crowded
+            for one in sides.read(path).members:
+                factor = one.run.record.timing.real_time_factor
+                value = factor if figure == RTF else of_run(one.run).per_event[0].gross_uj.value
+                groups[history.key_of(one.run), one.seed].append(value)
+    return pooled([[value for value in group if value is not None] for group in groups.values()])
 
 
 def sentences(spread: Spread, rule: str, shortfall: float) -> list[str]:
@@ -226,13 +208,12 @@ def table(spread: Spread, rule: str, shortfall: float) -> Table:
     return Table([Column("runs", "runs"), *columns], list(rows.values()), title)
 
 
-def content(spread: Spread, shortfall: float) -> dict[str, Any]:
-    """The content for JSON, of all rules."""
-    found = {rule: remedy(spread, rule, shortfall) for rule in RULES}
+def content(spread: Spread, rule: str, shortfall: float) -> dict[str, Any]:
+    """The content for JSON."""
+    found = remedy(spread, rule, shortfall)
     kind, degrees = ("given", None) if math.isinf(spread.degrees) else ("measured", spread.degrees)
     return {
         "spread": {"value": spread.value, "interval": spread.interval, "kind": kind, "degrees": degrees},
-        "shortfall": shortfall, "risk": RISK,
-        "risks": {rule: cells(spread, rule, shortfall) for rule in RULES},
-        "remedies": {n: r and {"runs": r.runs, "tolerance": [r.least, r.most]} for n, r in found.items()},
+        "shortfall": shortfall, "risk": RISK, "rule": rule, "risks": cells(spread, rule, shortfall),
+        "remedy": found and {"runs": found.runs, "tolerance": [found.least, found.most]},
     }  # fmt: skip
