@@ -99,7 +99,7 @@ def test_the_command_gives_one_table_and_json(spikemark, answer):
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [
-        ((), "runs"), (("--spread", "1.5"), "spread"), (("{answer}", "--figure", "speed"), "figure"),
+        ((), "runs"), (("--spread", "1.5"), "spread"),
         (("--spread", "0.02", "--shortfall", "0"), "shortfall"), (("{answer}/empty",), "empty"),
     ],
 )  # fmt: skip

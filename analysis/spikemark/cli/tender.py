@@ -171,7 +171,7 @@ def check(answer: Path, *, bundle: Path, json) -> None:
     report, found = checking(answer, read_bundle(bundle))
     content = report.content()
     who = "" if found is None else f": {found.bidder}, category {found.category}"
-    lines = [f"{one['check']}: {one['place']}: {one['text']}" for one in content["findings"]]
+    lines = [f"{one['check']}: {one['text']}" for one in content["findings"]]
     more = [f"and {len(lines) - 12} more (--json)"] if len(lines) > 12 else []
     show(json, lambda: content, [f"{report.verdict}{who}", *lines[:12], *more])
     raise typer.Exit(0 if report.verdict == VALID else 1)
@@ -255,7 +255,7 @@ def environment(*, out: Path) -> None:
 
 @command
 def statistics(
-    runs: Files, *, spread: Number, shortfall: float = 0.05, figure: str = "real_time_factor",
+    runs: Files, *, spread: Number, shortfall: float = 0.05,
     rule: Literal["median", "best", "mean", "worst"] = "median", json,
 ) -> None:  # fmt: skip
     """Say how often acceptance runs fail a good machine and pass a bad one, by runs and tolerance.
@@ -269,7 +269,6 @@ def statistics(
     --spread: Spread from run to run, instead of runs: 0.02 is 2 %.
     --shortfall: Shortfall of a machine that must be detected.
     --rule: What counts of the runs.
-    --figure: Figure of the runs: real_time_factor or joules_per_synaptic_event.
     """
     from spikemark.tender import statistics
 
@@ -277,6 +276,6 @@ def statistics(
         raise BadInput("runs: expected either folders of RUNS or --spread")
     if not 0 < shortfall <= 10:
         raise BadInput.of("shortfall", shortfall, "above 0, up to 10 (0.05 is 5 %)", code="range")
-    of = statistics.measured(runs, figure) if runs else statistics.Spread(spread)
+    of = statistics.measured(runs) if runs else statistics.Spread(spread)
     lines, table = statistics.sentences(of, rule, shortfall), statistics.table(of, rule, shortfall)
     show(json, lambda: statistics.content(of, rule, shortfall), lines, [table])

@@ -33,7 +33,7 @@ def read(path: Path, bundle: Bundle) -> Secret:
 
 
 def chosen(bundle: Bundle, rule: Rule, answer: Answer | None, given: Given) -> Chosen:
-    """How the run is made: as the bidder measured it, else a rank for each area on all cores; `given` first.
+    """How the run is made: as given, else as the bidder measured it, else a rank for each area on all cores.
 
     Raises BadInput for fields that the bidder's category does not let them set.
     """

@@ -36,25 +36,22 @@ DELAYS = ("mean_us", "sd_us", "correlation", "rank_sd_us", "per_neuron_ns", "per
 COUNTS = ("neurons", "synapses", "spikes", "synaptic_events")
 FILES = ("record.json", "ranks.csv", "cycles.npy")  # of a repetition
 
-Said = str | tuple[str, str]  # a text, or its place and the text
-
 
 @dataclass(frozen=True)
 class Report:
-    """Findings as (check, place, text), in the order of CHECKS."""
+    """Findings as (check, text), in the order of CHECKS."""
 
-    findings: list[tuple[str, str, str]]
+    findings: list[tuple[str, str]]
 
     @property
     def verdict(self) -> str:
         """VALID, INCOMPLETE where only parts are missing, else INVALID."""
-        found = {check for check, _, _ in self.findings}
+        found = {check for check, _ in self.findings}
         return VALID if not found else INCOMPLETE if found == {"complete"} else INVALID
 
     def content(self) -> dict[str, Any]:
         """The content for JSON."""
-        lines = [dict(zip(("check", "place", "text"), one, strict=True)) for one in self.findings]
-        return {"verdict": self.verdict, "findings": lines}
+        return {"verdict": self.verdict, "findings": [{"check": c, "text": t} for c, t in self.findings]}
 
 
 class Repeated(NamedTuple):
@@ -90,7 +87,7 @@ class Seen:
     def __init__(self, folder: Path, bundle: Bundle):
         self.folder, self.bundle, self.tender = folder, bundle, bundle.tender
         self.missing: list[str] = []
-        self.unread: list[tuple[str, str]] = []
+        self.unread: list[str] = []
         self.differs = self.read(MANIFEST, formats.compare_manifest, folder) or {}
         self.answer = self.read(ANSWER, formats.read_answer, folder)
         about = self.read(ENVIRONMENT, formats.read, formats.Environment, folder / ENVIRONMENT, "answer")
@@ -109,7 +106,7 @@ class Seen:
         try:
             return work(*words)
         except (BadInput, OSError) as error:
-            self.unread.append((place, str(error)))
+            self.unread.append(f"{place}: {error}")
             return None
 
 
@@ -139,20 +136,20 @@ def close(name: str, found: float, wanted: float, share: float, slack: float = 0
         yield f"{name}={found:.6g}; expected {wanted:.6g}"
 
 
-def manifest(seen: Seen) -> Iterator[Said]:
+def manifest(seen: Seen) -> Iterator[str]:
     """Files are those of the manifest, none twice, and the answer is to this bundle."""
-    yield from ((name, what) for name, what in sorted(seen.differs.items()) if what != "missing")
+    yield from (f"{name}: {what}" for name, what in sorted(seen.differs.items()) if what != "missing")
     times = Counter(sha256.of(path) for path in seen.folder.glob("runs/*/*/cycles.npy") if path.is_file())
     if max(times.values(), default=1) > 1:
-        yield "runs", "the times of one repetition are there twice"
+        yield "runs: the times of one repetition are there twice"
     if seen.answer:
         yield from same("bundle_sha256", seen.answer.bundle_sha256, seen.bundle.sha256)
 
 
-def complete(seen: Seen) -> Iterator[Said]:
+def complete(seen: Seen) -> Iterator[str]:
     """Every run, repetition and file is there, and long enough."""
-    yield from ((name, "missing") for name in seen.missing)
-    yield from ((name, what) for name, what in seen.differs.items() if what == "missing")
+    listed = [name for name, what in seen.differs.items() if what == "missing"]
+    yield from (f"{name}: missing" for name in dict.fromkeys([*seen.missing, *listed]))
     for rule in seen.tender.runs if seen.answer else ():
         if (run := seen.answer.run(rule.name)) is None and rule.measured:
             yield f"runs: {rule.name} is not measured"
@@ -164,14 +161,14 @@ def complete(seen: Seen) -> Iterator[Said]:
     for one in seen.repetitions:
         spent, least = one.run.record.timing.simulate_s, one.rule.minimum_seconds
         if spent < least and one.answered.model_ms < max(one.rule.model_ms):
-            yield one.place, f"simulate_s={spent:.4g}; expected at least {least:g}"
+            yield f"{one.place}: simulate_s={spent:.4g}; expected at least {least:g}"
         if getattr(one.stated, JOULES) is None and seen.tender.power.required:
-            yield one.place, f"{JOULES} is not measured"
+            yield f"{one.place}: {JOULES} is not measured"
         if getattr(one.stated, JOULES) is not None and one.readings is None:
-            yield one.stated.readings or one.place, "readings of power are missing"
+            yield f"{one.place}: readings of power are missing"
 
 
-def form(seen: Seen) -> Iterator[Said]:
+def form(seen: Seen) -> Iterator[str]:
     """Every file can be read, and every run is one of the tender, and there once."""
     yield from seen.unread
     names = Counter(run.name for run in seen.answer.runs) if seen.answer else {}
@@ -268,15 +265,15 @@ def times(run: Run) -> Iterator[str]:
         yield from close("system clock", ends[1] - ends[0], timing.simulate_s, CLOCK, slack)
 
 
-def statistic(seen: Seen) -> Iterator[Said]:
+def statistic(seen: Seen) -> Iterator[str]:
     """The stated figures are those of all records; projections have an interval, and offered nodes."""
     for one in seen.repetitions:
         factor = one.run.record.timing.real_time_factor
-        yield from ((one.place, text) for text in close(RTF, one.stated.real_time_factor, factor, ROUNDING))
+        yield from close(f"{one.place}: {RTF}", one.stated.real_time_factor, factor, ROUNDING)
     for run, name in itertools.product(seen.answer.runs, FIGURES):
         wanted = of_repetitions([getattr(one, name) for one in run.repetitions])
         own = run.figures[name].model_dump() if run.figures.get(name) else None
-        yield from ((run.name, text) for text in same(name, own, wanted))
+        yield from same(f"{run.name}: {name}", own, wanted)
     for made in seen.answer.projected:
         if not made.low <= made.value <= made.high > made.low or made.nodes > seen.answer.offer.nodes:
             ends = f"{made.low:g} to {made.high:g} on {made.nodes} nodes"
@@ -304,7 +301,7 @@ def integral(path: Path, ends: tuple[float, float]) -> float:
     return sum(trace.energy_j(*ends) for trace in traces.values())
 
 
-def power(seen: Seen) -> Iterator[Said]:
+def power(seen: Seen) -> Iterator[str]:
     """Measured and projected power lie within what the nodes of the run take."""
     offer, metered = seen.answer.offer, [one for one in seen.repetitions if one.joules]
     found = [(one.place, one.joules / np.ptp(span(one.run)), one.run.record.host.nodes) for one in metered]
@@ -313,7 +310,7 @@ def power(seen: Seen) -> Iterator[Said]:
         low = number * (NODE_W[0] if offer.node_idle_w is None else offer.node_idle_w)
         high = number * (offer.node_limit_w or NODE_W[1])
         if not 0.95 * low <= watts <= 1.05 * high:
-            yield place, f"{watts:.4g} W on {number} nodes; expected {low:.4g} to {high:.4g}"
+            yield f"{place}: {watts:.4g} W on {number} nodes; expected {low:.4g} to {high:.4g}"
 
 
 def nodes(one: Repeated) -> Iterator[str]:
@@ -333,7 +330,7 @@ def nodes(one: Repeated) -> Iterator[str]:
 
 
 #: By name, in order: functions of an answer, or of a repetition. The first three need no answer.json.
-CHECKS: dict[str, tuple[type, Callable[[Any], Iterable[Said]]]] = {
+CHECKS: dict[str, tuple[type, Callable[[Any], Iterable[str]]]] = {
     "manifest": (Seen, manifest), "complete": (Seen, complete), "form": (Seen, form),
     "description": (Repeated, description), "set": (Repeated, only_allowed),
     "program": (Repeated, one_program), "spikes": (Repeated, spikes),
@@ -351,10 +348,9 @@ def check(folder: Path, bundle: Bundle) -> tuple[Report, Answer | None]:
     for name in list(CHECKS)[: None if seen.answer else 3]:
         kind, function = CHECKS[name]
         for one in [seen] if kind is Seen else seen.repetitions:
-            place = getattr(one, "place", ANSWER)
+            place = f"{one.place}: " if kind is Repeated else ""
             try:
-                for said in function(one):
-                    found.append((name, place, said) if isinstance(said, str) else (name, *said))
+                found += [(name, place + text) for text in function(one)]
             except (BadInput, OSError) as error:
-                found.append((name, place, str(error)))
+                found.append((name, f"{place}{error}"))
     return Report([*dict.fromkeys(found)]), seen.answer

@@ -63,21 +63,16 @@ def choose(bundle: Bundle, category: str, rule: Rule, given: Given, before: Chos
     changed = given.set if given.set is not None else before.set if before else {}
     if changed:
         bundle.check_set(category, changed)
-    return Chosen(layout_of(bundle.description(rule), given, before and before.layout), changed)
+    kept = before and not (given.ranks or given.threads or given.ranks_per_node)
+    return Chosen(before.layout if kept else layout_of(bundle.description(rule), given), changed)
 
 
-def layout_of(description: dict[str, Any], given: Given, before: Layout | None = None) -> Layout:
-    """The layout of a run: what is given, else that of before, else a rank for each area on all cores.
-
-    Where ranks are given and threads are not, ranks share the cores.
-    """
+def layout_of(description: dict[str, Any], given: Given) -> Layout:
+    """The layout of a run: what is given, else a rank for each area, and threads on all cores."""
     cores = max(launch.nodes_at_hand().cores)
     areas = {p.get("area", p["name"]) for p in description["network"]["populations"]}
-    ranks = given.ranks or (before.ranks if before else min(len(areas), cores))
-    each = given.ranks_per_node or (before.ranks_per_node if before and given.ranks is None else None)
-    kept = before is not None and given.ranks is None and given.ranks_per_node is None
-    threads = given.threads or (before.threads if kept else max(1, cores // min(ranks, each or cores)))
-    return Layout(ranks, threads, each)
+    ranks, each = given.ranks or min(len(areas), cores), given.ranks_per_node
+    return Layout(ranks, given.threads or max(1, cores // min(ranks, each or cores)), each)
 
 
 def measure(

@@ -22,12 +22,11 @@ from scipy import optimize, special
 
 from spikemark.core.errors import BadInput
 from spikemark.diff import history, sides
-from spikemark.measuring.energy import of_run
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, percent
 
 from . import formats
-from .formats import FIGURES, RTF, read_answer
+from .formats import read_answer
 
 MEDIAN, BEST, MEAN, WORST = "median", "best", "mean", "worst"
 RULES = (MEDIAN, BEST, MEAN, WORST)
@@ -35,7 +34,7 @@ RUNS, TOLERANCES = (1, 3, 5, 11, 21), (0.0, 0.01, 0.02, 0.05)
 SHORTFALL, RISK = 0.05, 0.05
 MOST = 999  # runs that are tried
 NODES = 64  # of the quadrature over what the spread may be
-FAR = 12.0  # standard deviations, beyond which nothing is
+FAR = 1e6  # standard deviations, beyond which nothing is
 SAME_DAY = "Runs of one day are more alike than those of other days: take the spread from several days."
 
 
@@ -74,7 +73,7 @@ def exceeds(z: np.ndarray | float, runs: int, rule: str) -> np.ndarray:
 def fails(spread: Spread, runs: int, tolerance: float, rule: str, shortfall: float = 0.0) -> float:
     """Probability that a machine with this shortfall fails; with 0, one that just meets its commitment."""
     room = (1 + tolerance) / (1 + shortfall) - 1
-    z = room / spread.value if spread.value else math.copysign(2 * FAR, room)
+    z = room / spread.value if spread.value else math.copysign(FAR, room)
     return _above(spread, z, runs, rule)
 
 
@@ -122,12 +121,9 @@ def _quantile(spread: Spread, runs: int, rule: str, probability: float) -> float
     """Where `_above`, which falls in z, has this value."""
     if spread.value == 0:
         return 0.0
-    far = FAR
-    while not _above(spread, -far, runs, rule) > probability > _above(spread, far, runs, rule):
-        far *= 2
-        if far > 1e6:
-            return math.inf if probability < 0.5 else -math.inf
-    return optimize.brentq(lambda z: _above(spread, z, runs, rule) - probability, -far, far, xtol=1e-12)
+    if not _above(spread, -FAR, runs, rule) > probability > _above(spread, FAR, runs, rule):
+        return math.inf if probability < 0.5 else -math.inf
+    return optimize.brentq(lambda z: _above(spread, z, runs, rule) - probability, -FAR, FAR, xtol=1e-12)
 
 
 def pooled(groups: list[list[float]]) -> Spread:
@@ -143,25 +139,20 @@ def pooled(groups: list[list[float]]) -> Spread:
     return Spread(min(math.sqrt(squares / degrees), 0.999), degrees)
 
 
-def measured(paths: list[Path], figure: str) -> Spread:
-    """The spread of runs that differ in nothing but their repetition.
+def measured(paths: list[Path]) -> Spread:
+    """The spread of the real-time factor of runs that differ in nothing but their repetition.
 
-    A path is an answer, or as of `sides.read`. Raises BadInput for an unknown figure, another folder, and
-    where no run is repeated.
+    A path is an answer, or as of `sides.read`. Raises BadInput where no run is repeated.
     """
-    if figure not in FIGURES:
-        raise BadInput(f"figure={figure!r}; expected {' or '.join(FIGURES)}")
     groups = defaultdict(list)
     for path in paths:
         if (path / formats.ANSWER).is_file():
             for run in read_answer(path).runs:
-                groups[path, run.name] += [getattr(one, figure) for one in run.repetitions]
+                groups[path, run.name] += [one.real_time_factor for one in run.repetitions]
         else:
             for one in sides.read(path).members:
-                factor = one.run.record.timing.real_time_factor
-                value = factor if figure == RTF else of_run(one.run).per_event[0].gross_uj.value
-                groups[history.key_of(one.run), one.seed].append(value)
-    return pooled([[value for value in group if value is not None] for group in groups.values()])
+                groups[history.key_of(one.run), one.seed].append(one.run.record.timing.real_time_factor)
+    return pooled(list(groups.values()))
 
 
 def sentences(spread: Spread, rule: str, shortfall: float) -> list[str]:
