@@ -23,7 +23,7 @@ from spikemark.network import exchanges, placement, schedules
 from spikemark.network.description import read
 from spikemark.network.lanes import WORD_BYTES
 from spikemark.network.named_files import located
-from spikemark.network.placement_field import FROM_FILE, split
+from spikemark.network.placement_file import FROM_FILE, split
 from spikemark.network.presets import PRESETS
 from spikemark.prediction import exchange
 from spikemark.prediction.workload import Loads

@@ -244,13 +244,10 @@ def rows_of_peers(folder: Path) -> Any:
 # Networks, placements, machines
 
 
-def placement(end: str) -> Callable[[Path], None]:
-    def make(folder: Path) -> None:
-        described = description.read(describe(areas=4, neurons=50))
-        found = ranges(described.network, next(iter(PLACEMENTS)), 4)[0]
-        placement_file.write(folder / f"placement{end}", found)
-
-    return make
+def placement(folder: Path) -> None:
+    described = description.read(describe(areas=4, neurons=50))
+    found = ranges(described.network, next(iter(PLACEMENTS)), 4)[0]
+    placement_file.write(folder / "placement.json", found)
 
 
 def placed(folder: Path) -> Any:
@@ -360,7 +357,7 @@ READERS: dict[str, Reader] = {
         lambda f: exchanges.read(exchanges.folder("here", f) / exchanges.FILE).to_dict("list"), apart=True,
     ),
     "runs of peers": Reader(of_peers, "peers/runs/*.json", rows_of_peers),
-    **{f"placement{end}": Reader(placement(end), "*", placed) for end in (".json", ".npz")},
+    "placement": Reader(placement, "*", placed),
     "run description": Reader(NETWORK, "run.json", described),
     "network of a question": Reader(NETWORK, "run.json", asked),
     "description with settings": Reader(

@@ -6,7 +6,7 @@ import pytest
 from small_network import describe
 
 from spikemark.core.errors import BadInput
-from spikemark.network import named_files, placement, placement_field, placement_file
+from spikemark.network import named_files, placement, placement_file
 from spikemark.network.description import read
 from spikemark.network.placement import PLACEMENTS, areas_on_ranks, neurons, ranges, sharing, spans
 from spikemark.network.placement_file import Placement
@@ -35,13 +35,13 @@ def written(path, placed: Placement) -> str:
 def test_a_file_stands_for_itself_and_back():
     assert read(describe() | {"placement": FROM_FILE}).placement == "near/cut.json"
     for field in (*PLACEMENTS, FROM_FILE):
-        assert placement_field.field_of(placement_field.text_of(field)) == field
-    assert placement_field.name_of(FROM_FILE) == "from_file cut"
-    assert placement_field.name_of("area") == "area"
+        assert placement_file.field_of(placement_file.text_of(field)) == field
+    assert placement_file.name_of(FROM_FILE) == "from_file cut"
+    assert placement_file.name_of("area") == "area"
     weighed = {"name": "area_group", "weights": [1.0, 0.5, 0.5]}
     assert read(describe() | {"placement": weighed}).placement == "area_group:1.0,0.5x2"
-    assert placement_field.field_of(placement_field.text_of(weighed)) == weighed
-    assert placement_field.name_of(weighed) == "area_group 1,0.5x2"
+    assert placement_file.field_of(placement_file.text_of(weighed)) == weighed
+    assert placement_file.name_of(weighed) == "area_group 1,0.5x2"
 
 
 @pytest.mark.parametrize(
@@ -150,6 +150,6 @@ def test_a_description_is_the_same_wherever_its_file_lies(tmp_path):
     first, second, third = (describe() | {"placement": FROM_FILE | {"file": f}} for f in (one, two, other))
     assert named_files.with_content(first) == named_files.with_content(second)
     assert named_files.with_content(first) != named_files.with_content(third)
-    assert placement_field.same(one, two) and not placement_field.same(one, other)
-    assert placement_field.same("area", "area") and not placement_field.same("area", one)
+    assert placement_file.same(one, two) and not placement_file.same(one, other)
+    assert placement_file.same("area", "area") and not placement_file.same("area", one)
     assert named_files.with_content(describe()) == describe()

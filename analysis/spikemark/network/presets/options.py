@@ -9,7 +9,7 @@ from spikemark.core.errors import BadInput, invalid, shown
 from spikemark.network.description import read_time
 from spikemark.network.exchanges import EXCHANGES
 from spikemark.network.placement import check_name
-from spikemark.network.placement_field import field_of
+from spikemark.network.placement_file import field_of
 from spikemark.network.schedules import SCHEDULES
 
 ALL = "all"  # all neurons, where published rates have no population
