@@ -180,10 +180,11 @@ def dealt(first: np.ndarray, sizes: np.ndarray, weights: np.ndarray, begin: int 
     return tuple(column[end > starts] for column in columns)
 
 
-def check_name(placement: str) -> None:
-    """Raises BadInput for a placement that is neither a rule nor a file."""
+def check_name(placement: str) -> str:
+    """The placement. Raises BadInput for one that is neither a rule nor a file."""
     if split(placement)[0] not in PLACEMENTS and not placement.endswith(FILE):
         raise BadInput.of("placement", placement, f"{', '.join(PLACEMENTS)}, or a file ({FILE})")
+    return placement
 
 
 def ranges(network: Network, placement: str, ranks: int) -> tuple[Placement, bool]:

@@ -24,7 +24,7 @@ import numpy as np
 from . import cortex, mam_data
 from .cortex import Areas
 from .mam_data import BACKGROUND_HZ
-from .options import ALL, SCALE, PublishedRates, ScaledOptions, option
+from .options import ALL, SCALE, PublishedRates, ScaledOptions, Schedule, option
 
 SUMMARY = "multi-area model of macaque visual cortex, ground state, 32 areas of eight populations"
 DELAY_RATIO = 10
@@ -45,7 +45,6 @@ RATES = PublishedRates(
     {ALL: RATE_HZ},
     "Lober et al. (2026), whose MAM-benchmark fires as the ground state of Schmidt et al. (2018)",
     hold_for={"from_": None},
-    compared_from={"scale": 0.005, "indegree_scale": 0.06},
 )
 
 
@@ -57,7 +56,7 @@ class Options(ScaledOptions):
     weights, -11 times the excitatory ones, grow too large.
     """
 
-    schedule: str = option("structure_aware", "a schedule of the mini-app")
+    schedule: Schedule = option("structure_aware", "a schedule of the mini-app")
     scale: float = option(0.01, f"{SCALE}4.13 million", ge=0.001, le=1)
     from_: str | None = option(
         None, "folder with a copy of the original model's data, read instead of drawing areas"

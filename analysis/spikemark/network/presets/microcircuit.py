@@ -20,7 +20,6 @@ BACKGROUND_HZ, WEIGHT_CLASSES = 8.0, 32
 RATES = PublishedRates(
     cortex.RATES_HZ,
     "Potjans & Diesmann (2014), reference implementation in NEST (Potjans_2014, full_mean_rates)",
-    compared_from={"scale": 0.05, "indegree_scale": 0.3},
 )
 
 

@@ -69,32 +69,16 @@ class Options(Strict):
 
     def description(self) -> dict:
         """Neighbouring areas are on neighbouring ranks, so applications stay apart."""
-        (share, indegree), connections, g = (
-            CELLS[self.cells],
-            _connections(self.applications),
-            self.granularity,
-        )
+        share, indegree = CELLS[self.cells]
+        connections, g = _connections(self.applications), self.granularity
         cells, columns, far = int(share * self.scale), two_factors(self.np)[1], reach(self.structure, g)
         names = list(dict.fromkeys(name for pair in connections for name in pair))
         pairs = len(connections) * (g * min(2 * far + 1, g)) ** 2
         self.expect(
-            (
-                len(connections) <= MOST_LANES,
-                "applications",
-                f"at most {MOST_LANES} connections, each a lane",
-            ),
+            (len(connections) <= MOST_LANES, "applications", f"at most {MOST_LANES} connections"),
             (columns <= g, "granularity", f"at least {columns} tiles along a side for np={self.np}"),
             (g**2 <= cells, "granularity", f"at most {math.isqrt(cells)} along a side for {cells} cells"),
-            (
-                cells * len(names) <= MOST_NEURONS,
-                "scale",
-                f"at most {MOST_NEURONS} cells in all applications",
-            ),
-            (
-                pairs <= MOST_PAIRS,
-                "granularity",
-                f"at most {MOST_PAIRS} connected pairs of tiles, not {pairs}",
-            ),
+            (pairs <= MOST_PAIRS, "granularity", f"at most {MOST_PAIRS} connected pairs of tiles"),
         )
         owners = owners_of(self.np, g)
         tiles = {name: {p: f"{name}/{owner}/{p[0]},{p[1]}" for p, owner in owners.items()} for name in names}
