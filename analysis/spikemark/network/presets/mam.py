@@ -103,16 +103,10 @@ def draw(seed: int) -> Areas:
     weights = np.c_[weights, np.full(len(area), cortex.current_pA(cortex.PSP_MV))]
     background = [background_indegree(rate, indegrees[p], weights[p], rates) for p, rate in enumerate(rates)]
     return Areas(
-        names=[f"area{number}" for number in range(AREAS)],
-        area=area,
-        kind=kind,
-        neurons=neurons,
-        indegrees=np.c_[indegrees, background],
-        weights_pA=weights,
-        rates_hz=rates,
-        background_hz=BACKGROUND_HZ,
-        distances_mm=distances(rng),
-    )
+        names=[f"area{number}" for number in range(AREAS)], area=area, kind=kind, neurons=neurons,
+        indegrees=np.c_[indegrees, background], weights_pA=weights, rates_hz=rates,
+        background_hz=BACKGROUND_HZ, distances_mm=distances(rng),
+    )  # fmt: skip
 
 
 def sources(rng: np.random.Generator) -> np.ndarray:
@@ -159,11 +153,8 @@ def background_indegree(rate: float, indegrees: np.ndarray, weights: np.ndarray,
     `indegrees` [P], `weights` [P + 1] (pA, the last is the background's), `rates` [P] of its sources.
     """
 
-    def excess(background: float) -> float:
-        events = np.r_[indegrees * rates, background * BACKGROUND_HZ]  # per second
-        return cortex.rate_of(events, weights) - rate
-
-    return _root(excess, 0, 10 * INDEGREE)
+    events = indegrees * rates  # per second
+    return _root(lambda n: cortex.rate_of(np.r_[events, n * BACKGROUND_HZ], weights) - rate, 0, 10 * INDEGREE)
 
 
 def _standard_normal(rng: np.random.Generator) -> np.ndarray:

@@ -33,16 +33,13 @@ class Options(ScaledOptions):
 
     def description(self) -> dict:
         column = cortex.Areas(
-            names=["column"],
-            area=np.zeros(8, dtype=int),
-            kind=np.arange(8),
-            neurons=cortex.NEURONS,
+            names=["column"], area=np.zeros(8, dtype=int), kind=np.arange(8), neurons=cortex.NEURONS,
             indegrees=np.c_[cortex.indegrees(), cortex.EXTERNAL_INDEGREES],
             weights_pA=np.c_[cortex.weights(), np.full(8, cortex.current_pA(cortex.PSP_MV))],
             rates_hz=np.array(list(cortex.RATES_HZ.values())),
             background_hz=BACKGROUND_HZ,
             distances_mm=np.zeros((1, 1)),
-        )
+        )  # fmt: skip
         return self.run(*column.network(self.scale, self.of_synapses(POWER), WEIGHT_CLASSES))
 
 
