@@ -107,7 +107,7 @@ class Drawn:
             "indegree": self.pick(0, 1, 17, 300, 3000, {"mean": self.pick(0, 0.05, 3.7, 250.5)}),
         }  # fmt: skip
         if self.rarely():
-            found["indegree"] = self.pick(32767, 40_000, {"mean": 5e-5})
+            found["indegree"] = self.pick(32767, 40_000, 0)
         if self.pick(True, True, False):
             found["weight"] = self.weight()
         return found

@@ -254,10 +254,7 @@ def environment(*, out: Path) -> None:
 
 
 @command
-def statistics(
-    runs: Files, *, spread: Number, shortfall: float = 0.05,
-    rule: Literal["median", "best", "mean", "worst"] = "median", json,
-) -> None:  # fmt: skip
+def statistics(runs: Files, *, spread: Number, shortfall: float = 0.05, json) -> None:
     """Say how often acceptance runs fail a good machine and pass a bad one, by runs and tolerance.
 
     The spread from run to run comes from repetitions, or from --spread. Prints which tolerance and number of
@@ -268,7 +265,6 @@ def statistics(
     RUNS…: Answers, results folders, or folders of repeated runs.
     --spread: Spread from run to run, instead of runs: 0.02 is 2 %.
     --shortfall: Shortfall of a machine that must be detected.
-    --rule: What counts of the runs.
     """
     from spikemark.tender import statistics
 
@@ -277,5 +273,5 @@ def statistics(
     if not 0 < shortfall <= 10:
         raise BadInput.of("shortfall", shortfall, "above 0, up to 10 (0.05 is 5 %)", code="range")
     of = statistics.measured(runs) if runs else statistics.Spread(spread)
-    lines, table = statistics.sentences(of, rule, shortfall), statistics.table(of, rule, shortfall)
-    show(json, lambda: statistics.content(of, rule, shortfall), lines, [table])
+    lines, table = statistics.sentences(of, shortfall), statistics.table(of, shortfall)
+    show(json, lambda: statistics.content(of, shortfall), lines, [table])

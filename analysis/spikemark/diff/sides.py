@@ -17,8 +17,8 @@ RUN, SWEEP, RESULTS = "a run", "a sweep", "whole results"
 EXPECTED = "expected a run (record.json), a sweep (plan.json), or results with EXPERIMENT/MACHINE"
 #: The words of a label that tell repetitions of one setup apart.
 REPEATS = re.compile(r" ?\b(seed|repetition)=\d+")
-#: Fields of a description that make the network and its cycles.
-NETWORK = ("seed.", "network.", "time.resolution_ms.", "time.cycle_ms.")
+#: Fields of a description that make the network and its cycles, and what is timed of them.
+NETWORK = ("seed.", "network.", "time.resolution_ms.", "time.cycle_ms.", "record.barrier.")
 #: What is told of a record besides its description.
 LANE = {"period", "lag", "exchange", "composed", "wire", "ranks", "groups"}
 UNTOLD = {"foreign_load", "stolen_load", "usable_cores", "node_of_rank"}  # of the host
@@ -121,7 +121,7 @@ def check_networks(first: Run, second: Run) -> None:
     ours, theirs = (with_content(run.record.description) for run in (first, second))
     for name, one, other in _unequal(_flat(ours), _flat(theirs)):
         if f"{name}.".startswith(NETWORK):
-            expected = f"{first.path} has {one}: only runs of one network are compared"
+            expected = f"{first.path} has {one}: only runs of one network, timed alike, are compared"
             raise BadInput(f"{second.path}: {name}={other}; {expected}")
     kinds = first.record.kind, second.record.kind
     if kinds[0] != kinds[1]:

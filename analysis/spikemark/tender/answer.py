@@ -131,15 +131,10 @@ def write_readings(path: Path, source: Source, run: Run) -> None:
 
 
 def _environment(work: Path, runs: list[Run]) -> dict[str, Any]:
-    """How the program was started, and every node that a run used; of a node out of reach, the name."""
-    launched, software = runs[0].launched, {"binding": runs[0].record.host.binding}
-    if launched:
-        software |= {"launcher": launched.launcher, "command": launched.command,
-                     "environment": environment.kept(launched.environment)}  # fmt: skip
+    """Every node that a run used; of a node out of reach, the name."""
     files = {name: environment.file_of(work / measure.NODES, name) for name in measure.node_names(runs)}
     nodes = [read_json(path) if path.is_file() else {"host": name} for name, path in files.items()]
-    about = {"kind": "tender_environment", "format_version": formats.VERSION}
-    return about | {"software": software, "nodes": nodes}
+    return {"kind": "tender_environment", "format_version": formats.VERSION, "nodes": nodes}
 
 
 def project(

@@ -14,12 +14,11 @@ from typing import Any
 
 from spikemark.core.files import write_json
 
-#: Starts of the names of variables that are kept. Others may be secret.
-PREFIXES = (
-    "OMP_", "GOMP_", "KMP_", "OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "MPICH_", "MPIR_CVAR_", "I_MPI_", "UCX_",
-    "FI_", "PSM2_", "MALLOC_", "GLIBC_TUNABLES", "LD_PRELOAD", "NUMACTL_", "SLURM_CPU", "SLURM_HINT",
-    "SLURM_DISTRIBUTION", "SLURM_MEM_BIND", "SLURM_NNODES", "SLURM_NTASKS", "SPIKEMARK_",
-)  # fmt: skip
+#: Environment variables that are kept. Others may be secret.
+KEPT = re.compile(
+    "OMP_|GOMP_|KMP_|OMPI_MCA_|PRTE_MCA_|PMIX_MCA_|MPICH_|MPIR_CVAR_|I_MPI_|UCX_|FI_|PSM2_|MALLOC_|GLIBC_"
+    "|LD_PRELOAD|NUMACTL_|SLURM_(CPU|HINT|DISTRIBUTION|MEM_BIND|NNODES|NTASKS)|SPIKEMARK_"
+)
 SECRET = re.compile(r"TOKEN|SECRET|PASS|KEY|CREDENTIAL|COOKIE", re.IGNORECASE)
 DMI, CPU = "sys/class/dmi/id", "sys/devices/system/cpu"
 #: Fields: the files whose whole text says it, or the files and what of their text.
@@ -46,7 +45,8 @@ FIELDS = {
 def read_node(root: Path = Path("/"), variables: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """All fields of this node: the one text, or how often each of several occurs."""
     found = {
-        "host": host(variables), "variables": kept(variables), "modules": variables.get("LOADEDMODULES"),
+        "host": host(variables), "modules": variables.get("LOADEDMODULES"),
+        "variables": {k: v for k, v in sorted(variables.items()) if KEPT.match(k) and not SECRET.search(k)},
         "kernel": f"{platform.system()} {platform.release()} {platform.version()}",
         "processors_allowed": sorted(os.sched_getaffinity(0)),
     }  # fmt: skip
@@ -59,11 +59,6 @@ def read_node(root: Path = Path("/"), variables: Mapping[str, str] = os.environ)
         counts = Counter(match for text in texts for match in re.findall(words, text, re.MULTILINE))
         found[name] = (next(iter(counts)) if len(counts) == 1 else dict(counts)) or None
     return found
-
-
-def kept(variables: Mapping[str, str]) -> dict[str, str]:
-    """The environment variables of PREFIXES, sorted, without those that may be secret."""
-    return {k: v for k, v in sorted(variables.items()) if k.startswith(PREFIXES) and not SECRET.search(k)}
 
 
 def host(variables: Mapping[str, str] = os.environ) -> str:

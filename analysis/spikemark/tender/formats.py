@@ -78,7 +78,7 @@ Secret: kind:'tender_secret' format_version:3 bundle_sha256:str seed:count prepa
 # of a bundle or an answer
 File: sha256:str bytes:count
 Manifest: kind:'tender_manifest' format_version:3 files:{File}
-Environment: kind:'tender_environment' format_version:3 software:{any} nodes:[{any}]
+Environment: kind:'tender_environment' format_version:3 nodes:[{any}]
 """
 
 

@@ -1,13 +1,12 @@
 """`spikemark tender statistics`: how often acceptance runs fail a good machine and pass a bad one.
 
 A run of a machine with the middle m gives m (1 + c Z): c is the spread (coefficient of variation), Z standard
-normal and independent from run to run. Smaller figures are better. A rule makes one number of n runs; the
-machine passes if that is at most (1 + tolerance) times the committed figure. A machine that just meets its
-commitment has m = the committed figure; one with a shortfall s has (1 + s) times as much.
+normal and independent from run to run. Smaller figures are better. The machine passes if the median of n runs
+is at most (1 + tolerance) times the committed figure. A machine that just meets its commitment has m = the
+committed figure; one with a shortfall s has (1 + s) times as much.
 
 Probabilities of order statistics are exact (David and Nagaraja 2003, eq. 2.1.3). A spread that was estimated
-from d degrees of freedom is averaged over what it may be, which turns the normal distribution of the mean
-into Student's t.
+from d degrees of freedom is averaged over what it may be.
 """
 
 import math
@@ -28,8 +27,6 @@ from spikemark.quantities.words import counted, percent
 from . import formats
 from .formats import read_answer
 
-MEDIAN, BEST, MEAN, WORST = "median", "best", "mean", "worst"
-RULES = (MEDIAN, BEST, MEAN, WORST)
 RUNS, TOLERANCES = (1, 3, 5, 11, 21), (0.0, 0.01, 0.02, 0.05)
 SHORTFALL, RISK = 0.05, 0.05
 MOST = 999  # runs that are tried
@@ -61,26 +58,22 @@ class Spread:
         return (self.value * np.sqrt(self.degrees / ends)).tolist()
 
 
-def exceeds(z: np.ndarray | float, runs: int, rule: str) -> np.ndarray:
-    """Probability that what a rule makes of `runs` standard normals is above z (median: odd numbers)."""
-    z = np.asarray(z, dtype=float)
-    if rule == MEAN:
-        return special.ndtr(-z * math.sqrt(runs))
-    least = {BEST: runs, WORST: 1, MEDIAN: runs // 2 + 1}[rule]  # so many of them must be above
-    return special.betainc(least, runs - least + 1, special.ndtr(-z))
+def exceeds(z: np.ndarray | float, runs: int) -> np.ndarray:
+    """Probability that the median of an odd number of standard normals is above z."""
+    least = runs // 2 + 1  # so many of them must be above
+    return special.betainc(least, runs - least + 1, special.ndtr(-np.asarray(z, dtype=float)))
 
 
-def fails(spread: Spread, runs: int, tolerance: float, rule: str, shortfall: float = 0.0) -> float:
+def fails(spread: Spread, runs: int, tolerance: float, shortfall: float = 0.0) -> float:
     """Probability that a machine with this shortfall fails; with 0, one that just meets its commitment."""
     room = (1 + tolerance) / (1 + shortfall) - 1
-    z = room / spread.value if spread.value else math.copysign(FAR, room)
-    return _above(spread, z, runs, rule)
+    return _above(spread, room / spread.value if spread.value else math.copysign(FAR, room), runs)
 
 
-def _above(spread: Spread, z: float, runs: int, rule: str) -> float:
+def _above(spread: Spread, z: float, runs: int) -> float:
     """`exceeds`, averaged over what an estimated spread may be."""
     at, weight = _scales(spread.degrees)
-    return float(weight @ exceeds(z * at, runs, rule))
+    return float(weight @ exceeds(z * at, runs))
 
 
 @lru_cache(maxsize=64)
@@ -100,30 +93,22 @@ class Remedy(NamedTuple):
     most: float
 
 
-def remedy(spread: Spread, rule: str, shortfall: float = SHORTFALL) -> Remedy | None:
+def remedy(spread: Spread, shortfall: float = SHORTFALL) -> Remedy | None:
     """The fewest runs with which a good machine fails, and one with the shortfall passes, at most so often.
 
-    A tolerance is not negative. None where no number of runs up to MOST suffices. All numbers to 99 are
-    tried, then steps of 2 %; of the median, only odd ones.
+    A tolerance is not negative. None where no odd number of runs up to MOST suffices.
     """
-    n = 1
-    while n <= MOST:
-        if n % 2 or rule != MEDIAN:
-            low = max(spread.value * _quantile(spread, n, rule, RISK), 0.0)
-            high = (1 + shortfall) * (1 + spread.value * _quantile(spread, n, rule, 1 - RISK)) - 1
-            if low <= high:
-                return Remedy(n, low, high)
-        n += max(1, n // 50)
+    for runs in range(1, MOST + 1, 2):
+        low = max(spread.value * _quantile(spread, runs, RISK), 0.0)
+        high = (1 + shortfall) * (1 + spread.value * _quantile(spread, runs, 1 - RISK)) - 1
+        if low <= high:
+            return Remedy(runs, low, high)
     return None
 
 
-def _quantile(spread: Spread, runs: int, rule: str, probability: float) -> float:
+def _quantile(spread: Spread, runs: int, probability: float) -> float:
     """Where `_above`, which falls in z, has this value."""
-    if spread.value == 0:
-        return 0.0
-    if not _above(spread, -FAR, runs, rule) > probability > _above(spread, FAR, runs, rule):
-        return math.inf if probability < 0.5 else -math.inf
-    return optimize.brentq(lambda z: _above(spread, z, runs, rule) - probability, -FAR, FAR, xtol=1e-12)
+    return optimize.brentq(lambda z: _above(spread, z, runs) - probability, -FAR, FAR, xtol=1e-12)
 
 
 def pooled(groups: list[list[float]]) -> Spread:
@@ -155,11 +140,11 @@ def measured(paths: list[Path]) -> Spread:
     return pooled(list(groups.values()))
 
 
-def sentences(spread: Spread, rule: str, shortfall: float) -> list[str]:
+def sentences(spread: Spread, shortfall: float) -> list[str]:
     """What to agree on, or that nothing keeps both risks small; and where the spread comes from."""
-    found, keeps = remedy(spread, rule, shortfall), f"no {rule} of up to {MOST} runs keeps"
+    found, keeps = remedy(spread, shortfall), f"no median of up to {MOST} runs keeps"
     if found is not None:
-        runs = "one run" if found.runs == 1 else f"the {rule} of {counted(found.runs, 'run')}"
+        runs = "one run" if found.runs == 1 else f"the median of {counted(found.runs, 'run')}"
         ends = " to ".join(dict.fromkeys((percent(found.least, 1), percent(found.most, 1))))
         keeps = f"{runs} and a tolerance of {ends} keep"
     bad = f"one that falls short by {_share(shortfall)} passes"
@@ -176,35 +161,35 @@ def _share(share: float) -> str:
     return percent(share, 0 if abs(round(100 * share) - 100 * share) < 1e-9 else 1)
 
 
-def cells(spread: Spread, rule: str, shortfall: float) -> list[dict[str, float]]:
+def cells(spread: Spread, shortfall: float) -> list[dict[str, float]]:
     """Both risks for every one of RUNS and TOLERANCES."""
     return [
-        {"runs": n, "tolerance": t, "good_fails": fails(spread, n, t, rule),
-         "bad_passes": 1 - fails(spread, n, t, rule, shortfall)}
+        {"runs": n, "tolerance": t, "good_fails": fails(spread, n, t),
+         "bad_passes": 1 - fails(spread, n, t, shortfall)}
         for n in RUNS for t in TOLERANCES
     ]  # fmt: skip
 
 
-def table(spread: Spread, rule: str, shortfall: float) -> Table:
+def table(spread: Spread, shortfall: float) -> Table:
     """A row for each number of runs, a column for each tolerance: both risks."""
 
     def risk(share: float) -> str:
         return percent(share) if share >= 0.005 else percent(0) if share < 5e-5 else percent(share, 1)
 
     rows: dict[int, dict[str, Any]] = {n: {"runs": n} for n in RUNS}
-    for n, tolerance, *risks in (cell.values() for cell in cells(spread, rule, shortfall)):
+    for n, tolerance, *risks in (cell.values() for cell in cells(spread, shortfall)):
         rows[n][f"{tolerance}"] = " / ".join(map(risk, risks))
     columns = [Column(f"{t}", f"tolerance {_share(t)}", "modelled") for t in TOLERANCES]
-    title = f"Probability that a good machine fails / a bad one passes, {rule} of the runs"
+    title = "Probability that a good machine fails / a bad one passes, median of the runs"
     return Table([Column("runs", "runs"), *columns], list(rows.values()), title)
 
 
-def content(spread: Spread, rule: str, shortfall: float) -> dict[str, Any]:
+def content(spread: Spread, shortfall: float) -> dict[str, Any]:
     """The content for JSON."""
-    found = remedy(spread, rule, shortfall)
+    found = remedy(spread, shortfall)
     kind, degrees = ("given", None) if math.isinf(spread.degrees) else ("measured", spread.degrees)
     return {
         "spread": {"value": spread.value, "interval": spread.interval, "kind": kind, "degrees": degrees},
-        "shortfall": shortfall, "risk": RISK, "rule": rule, "risks": cells(spread, rule, shortfall),
+        "shortfall": shortfall, "risk": RISK, "risks": cells(spread, shortfall),
         "remedy": found and {"runs": found.runs, "tolerance": [found.least, found.most]},
     }  # fmt: skip

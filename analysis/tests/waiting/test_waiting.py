@@ -228,18 +228,12 @@ def test_changes_do_what_they_say():
     assert undone.prediction.waiting.value == pytest.approx(implied, rel=0.1)
 
 
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [("faster", "'faster'"), ("slow-rank=9:1.5", "slow-rank=9:1.5"), ("slow-rank=1:0.5", "slow-rank=1:0.5"),
-     ("slow-rank=x", "slow-rank=x"), ("halve-jitter+nothing", "'nothing'")],
-)  # fmt: skip
-def test_impossible_changes_are_refused(change, field):
+def test_impossible_changes_are_refused():
     run = of(drawn())
-    try:
-        said = outcomes(run, [change])[1].refused
-    except BadInput as error:
-        said = str(error)
-    assert field in said
+    for change in ("slow-rank=9:1.5", "slow-rank=1:0.5", "slow-rank=x"):
+        assert change in outcomes(run, [change])[1].refused
+    with pytest.raises(BadInput, match="'nothing'"):
+        outcomes(run, ["halve-jitter+nothing"])
 
 
 @pytest.mark.parametrize(
@@ -249,7 +243,6 @@ def test_impossible_changes_are_refused(change, field):
         (np.ones(100), "ranks="),
         (np.ones((2, 19)), "cycles=19"),
         (np.full((2, 100), -1.0), "compute=-1"),
-        (np.full((2, 100), np.nan), "compute=nan"),
         (np.full((2, 100), 850.0), "unit"),
     ],
 )
