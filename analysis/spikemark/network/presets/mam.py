@@ -101,10 +101,19 @@ def draw(seed: int) -> Areas:
     rates = factor[area] * np.array(list(cortex.RATES_HZ.values()))[kind]
     rates *= RATE_HZ * neurons.sum() / (neurons @ rates)
     weights = np.c_[weights, np.full(len(area), cortex.current_pA(cortex.PSP_MV))]
-    background = [background_indegree(rate, indegrees[p], weights[p], rates) for p, rate in enumerate(rates)]
+
+    def background(p: int) -> float:
+        """Background synapses with which population p fires at its rate in mean-field theory."""
+        known = indegrees[p] * rates  # events per second
+
+        def excess(background: float) -> float:
+            return cortex.rate_of(np.r_[known, background * BACKGROUND_HZ], weights[p]) - rates[p]
+
+        return _root(excess, 0, 10 * INDEGREE)
+
     return Areas(
         names=[f"area{number}" for number in range(AREAS)], area=area, kind=kind, neurons=neurons,
-        indegrees=np.c_[indegrees, background], weights_pA=weights, rates_hz=rates,
+        indegrees=np.c_[indegrees, [*map(background, range(len(area)))]], weights_pA=weights, rates_hz=rates,
         background_hz=BACKGROUND_HZ, distances_mm=distances(rng),
     )  # fmt: skip
 
@@ -145,16 +154,6 @@ def distances(rng: np.random.Generator) -> np.ndarray:
 
     power = _root(lambda x: stretched(x)[pairs].mean() - MEAN_MM, 0.1, 10)
     return np.where(pairs, stretched(power), 0)
-
-
-def background_indegree(rate: float, indegrees: np.ndarray, weights: np.ndarray, rates: np.ndarray) -> float:
-    """Background synapses with which a neuron fires at `rate` in mean-field theory.
-
-    `indegrees` [P], `weights` [P + 1] (pA, the last is the background's), `rates` [P] of its sources.
-    """
-
-    events = indegrees * rates  # per second
-    return _root(lambda n: cortex.rate_of(np.r_[events, n * BACKGROUND_HZ], weights) - rate, 0, 10 * INDEGREE)
 
 
 def _standard_normal(rng: np.random.Generator) -> np.ndarray:
