@@ -209,10 +209,10 @@ def read_bundle(path: Path) -> Bundle:
 
 def _files(folder: Path) -> dict[str, dict[str, Any]]:
     """Size and hash of every file of a folder, without manifest and signature."""
-    paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    own = {folder / MANIFEST, folder / SIGNATURE}
     return {
         path.relative_to(folder).as_posix(): {"sha256": sha256.of(path), "bytes": path.stat().st_size}
-        for path in paths if path.name not in (MANIFEST, SIGNATURE)
+        for path in sorted(folder.rglob("*")) if path.is_file() and path not in own
     }  # fmt: skip
 
 
