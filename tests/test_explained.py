@@ -23,7 +23,7 @@ from spikemark.network import exchanges, placement, schedules
 from spikemark.network.description import read
 from spikemark.network.lanes import WORD_BYTES
 from spikemark.network.named_files import located
-from spikemark.network.placement_field import FROM_FILE, split
+from spikemark.network.placement_file import FROM_FILE, split
 from spikemark.network.presets import PRESETS
 from spikemark.prediction import exchange
 from spikemark.prediction.workload import Loads
@@ -107,7 +107,7 @@ class Drawn:
             "indegree": self.pick(0, 1, 17, 300, 3000, {"mean": self.pick(0, 0.05, 3.7, 250.5)}),
         }  # fmt: skip
         if self.rarely():
-            found["indegree"] = self.pick(32767, 40_000, {"mean": 5e-5})
+            found["indegree"] = self.pick(32767, 40_000, 0)
         if self.pick(True, True, False):
             found["weight"] = self.weight()
         return found

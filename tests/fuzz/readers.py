@@ -216,13 +216,10 @@ def of_benches(folder: Path) -> None:
 # Networks, placements, machines
 
 
-def placement(end: str) -> Callable[[Path], None]:
-    def make(folder: Path) -> None:
-        described = description.read(describe(areas=4, neurons=50))
-        found = ranges(described.network, next(iter(PLACEMENTS)), 4)[0]
-        placement_file.write(folder / f"placement{end}", found)
-
-    return make
+def placement(folder: Path) -> None:
+    described = description.read(describe(areas=4, neurons=50))
+    found = ranges(described.network, next(iter(PLACEMENTS)), 4)[0]
+    placement_file.write(folder / "placement.json", found)
 
 
 def placed(folder: Path) -> Any:
@@ -330,7 +327,7 @@ READERS: dict[str, Reader] = {
         of_benches, "bench/here/*.csv",
         lambda f: exchanges.read(exchanges.folder("here", f) / exchanges.FILE).to_dict("list"), apart=True,
     ),
-    **{f"placement{end}": Reader(placement(end), "*", placed) for end in (".json", ".npz")},
+    "placement": Reader(placement, "*", placed),
     "run description": Reader(NETWORK, "run.json", described),
     "network of a question": Reader(NETWORK, "run.json", asked),
     "description with settings": Reader(

@@ -47,5 +47,5 @@ def test_a_tender_is_measured_on_one_and_two_nodes_of_an_allocation(command, slu
     }  # fmt: skip
     record = json.loads((answer / "runs/target/1/record.json").read_text())
     nodes = json.loads((answer / formats.ENVIRONMENT).read_text())["nodes"]
-    assert set(record["host"]["node_names"]) == {"n1", "n2"} <= {node["host"]["value"] for node in nodes}
-    assert all(node["processor"]["value"] for node in nodes)
+    assert set(record["host"]["node_names"]) == {"n1", "n2"} <= {node["host"] for node in nodes}
+    assert all(node["processor"] for node in nodes)

@@ -38,10 +38,8 @@ def test_the_machine_is_run_as_the_bidder_ran_it(honest, answer, monkeypatch):
     alone = acceptance.chosen(honest.bundle, rule, None, Given())
     assert alone.layout == measure.layout_of(honest.bundle.description(rule), Given())
     assert alone.layout.threads == 8
-    for given, layout in ((Given(threads=7), Layout(2, 7, 2)), (Given(ranks_per_node=1), Layout(2, 16, 1))):
-        assert acceptance.chosen(honest.bundle, rule, bid, given).layout == layout
-        one = acceptance.chosen(honest.bundle, rule, None, given).layout
-        assert (given.threads or 16, given.ranks_per_node) == (one.threads, one.ranks_per_node)
+    given = acceptance.chosen(honest.bundle, rule, bid, Given(threads=7))
+    assert given.layout.threads == 7 and given.set == {"schedule": "structure_aware"}
     with pytest.raises(BadInput) as error:
         acceptance.chosen(honest.bundle, rule, changed(answer, set={"network.x": 1}), Given())
     assert error.value.field == "set"

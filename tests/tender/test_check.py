@@ -69,6 +69,13 @@ def slowest_left_out(made):
     made.state()
 
 
+def named_twice(made):
+    with made.edit() as content:
+        one, other = content["runs"][0]["repetitions"]
+        other |= one
+    made.state()
+
+
 def ranks(made, k, name, change):
     """Changes a column of ranks.csv."""
     table = pd.read_csv(made.run(k) / "ranks.csv", dtype=str)
@@ -143,8 +150,8 @@ CHEATS = {
     "states a limit that the readings exceed": (stated("offer", node_limit_w=100.0), "power"),
     "projects more power than its nodes take": (stated("projected.1", value=1500.0, high=1600.0), "power"),
     "claims another layout": (stated("runs.0.layout", threads=4), "nodes"),
-    "projects on more nodes than it offers": (stated("projected.0", nodes=9), "promise"),
-    "promises without saying how much better that is": (stated("committed.0", value=1e-9), "promise"),
+    "projects on more nodes than it offers": (stated("projected.0", nodes=9), "statistic"),
+    "names the best repetition twice": (named_twice, "complete"),
 }  # fmt: skip
 
 
@@ -178,9 +185,6 @@ def test_the_command_says_so_by_its_exit_status(spikemark, copy):
     extra(copy)
     status, output, _ = spikemark(*given)
     assert status == 1 and [one["check"] for one in json.loads(output)["findings"]] == ["manifest"]
-
-
-def test_a_changed_bundle_is_refused(copy):
     (copy.folder / "bundle" / formats.RULES).write_text("Easier rules.")
     with pytest.raises(BadInput):
         formats.read_bundle(copy.folder / "bundle")

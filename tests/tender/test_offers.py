@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from html_page import Page
 
 from spikemark.core.errors import BadInput
 from spikemark.prediction import draws
@@ -58,7 +59,7 @@ def test_one_offer_that_lacks_a_figure_does_not_hide_the_others(compare, lacking
     of = compare(lacking, {"price": 1e6}, {"price": 2e6})
     assert of.best == {"bidder 1": 1.0, "bidder 2": 0.0}
     rows = offers.content(of)["offers"]
-    assert rows[0]["lacks"] and rows[0]["cheapest"] is None and rows[1]["lacks"] is None
+    assert rows[0]["left_out"] and rows[0]["cheapest"] is None and rows[1]["left_out"] is None
 
 
 def test_the_energy_is_that_of_all_offered_nodes(compare):
@@ -86,7 +87,7 @@ def test_energy_can_turn_the_order(compare):
     assert compare(*bids, price_kwh=0.3).best["bidder 1"] == 1.0
 
 
-@pytest.mark.parametrize("bad", [{"wrong": [("sums", "x", "y")]}, {"quick": True}])
+@pytest.mark.parametrize("bad", [{"wrong": [("sums", "x")]}, {"quick": True}])
 def test_invalid_answers_and_tries_are_never_chosen(compare, bad):
     of = compare({"price": 1.0, **bad}, {"price": 1e6})
     assert of.best == {"bidder 1": 1.0} and "bidder 0" in offers.lines(of)[0]
@@ -98,11 +99,15 @@ def test_two_currencies_are_refused(compare):
     assert error.value.field == "currency"
 
 
-def test_the_command_compares_folders(spikemark, honest):
+def test_the_command_compares_folders(spikemark, honest, tmp_path):
     given = ("tender", "offers", honest.folder, "--bundle", honest.folder / "bundle", "--price-kwh", 0.3)
     status, output, _ = spikemark(*given, "--json", "--target-rtf", 1)
     [row] = json.loads(output)["offers"]
     assert status == 0 and (row["offer"], row["verdict"]) == ("Ada", VALID) and row["cheapest"] > 0.99
     assert row["real_time_factor"]["value"] == pytest.approx(0.8, rel=0.01)
-    status, output, _ = spikemark(*given)
+    status, output, _ = spikemark(*given, "--html", tmp_path / "page.html")
     assert status == 0 and output.count("\n") < 20
+    page = Page((tmp_path / "page.html").read_text())
+    assert page.loads == [] and page.tags.count("svg") == 2 and "by hand" in page.text
+    numbers = [word for word in output.split("Ada")[-1].split() if word[0].isdigit()]
+    assert len(numbers) > 8 and all(number.strip("()") in page.text for number in numbers)

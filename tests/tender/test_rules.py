@@ -59,7 +59,7 @@ def test_bench_networks_fill_the_memory_and_no_more():
 
 @pytest.mark.parametrize(
     ("given", "field"),
-    [({"node_memory_gb": 0.0}, "node_memory_gb"), ({"minimum_s": 1e9}, "minimum_s"),
+    [({"node_memory_gb": 0.0}, "node_memory_gb"), ({"minimum_s": -1.0}, "minimum_s"),
      ({"real_time_factor": float("inf")}, "real_time_factor")],
 )  # fmt: skip
 def test_impossible_rules_are_refused(tmp_path, given, field):

@@ -14,7 +14,7 @@ from spikemark.core.errors import BadInput
 from .groups import Groups
 from .kinds import ProfileName
 from .options import machine_profile, verb
-from .output import answer, say
+from .output import answer
 
 
 @verb
@@ -86,12 +86,7 @@ def _command(preset) -> typing.Callable[..., None]:
     """A function with every option of the preset in its signature; the preset fills in those not given."""
 
     def write(**given: Any) -> None:
-        described = preset.describe(**given)
-        for name, least in (preset.rates.compared_from if preset.rates else {}).items():
-            if given[name] is not None and given[name] < least:
-                compared = f"rates were compared with the published ones from {least:g} on"
-                say(f"warning: {name}={given[name]:g}: {compared}; below that, they may differ")
-        typer.echo(json_format.dumps(described, indent=1))
+        typer.echo(json_format.dumps(preset.describe(**given), indent=1))
 
     options = {"full": (bool, False, "Take the published size.")}
     for name, option in preset.options.model_fields.items():

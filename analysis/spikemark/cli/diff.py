@@ -6,7 +6,7 @@ from spikemark.core.errors import BadInput
 
 from .kinds import File, Files, Text
 from .options import verb
-from .output import answer, list_lines, print_lines, say, short
+from .output import answer, print_lines, short
 
 
 @verb
@@ -28,7 +28,7 @@ def diff(results: Files, *, fail_above: Text, history: File, add: Files, details
     from spikemark.diff import show
     from spikemark.diff.compare import FAIL, compare, gate, limit
     from spikemark.diff.history import add as append
-    from spikemark.diff.history import content, courses, files, known_of, read, sentence, table
+    from spikemark.diff.history import content, known_of, read_all, sentence, table
     from spikemark.quantities.words import counted
 
     if add or (history is not None and not results):
@@ -38,17 +38,10 @@ def diff(results: Files, *, fail_above: Text, history: File, add: Files, details
         raise BadInput.of("A B", [str(one) for one in results or []], "two results, or --history FOLDER")
     if add:
         added = append(history, add)
-        list_lines(added.left_out)
-        print_lines(f"{short(path)}: {counted(number, 'entry', 'entries')} appended"
-                    for path, number in added.files.items())  # fmt: skip
-        if added.known:
-            print_lines([f"{counted(added.known, 'entry was', 'entries were')} there already"])
-        if not added.files and not added.known:
-            say("nothing was appended: no run is undisturbed")
-            raise typer.Exit(1)
-        return None
+        lines = [f"{short(path)}: {counted(n, 'entry', 'entries')} appended" for path, n in added.items()]
+        return print_lines(lines or ["nothing appended: all entries are there already"])
     if not results:
-        found = {path: courses(read(path)) for path in files(history)}
+        found = read_all(history)
         return answer(json, lambda: content(found), [sentence(found)], [table(found)])
     most = None if fail_above is None else limit(fail_above)
     made = compare(*results, None if history is None else known_of(history))

@@ -33,7 +33,7 @@ def partition(
     --ranks: Number of ranks, unless a file or --on gives it.
     --method: Use one method [compare all].
     --placement FILE|NAME: Show a placement instead: a file of this command, or one of the mini-app's own.
-    --out FILE: Write the placement: .json or .npz.
+    --out FILE.json: Write the placement.
     --weights W,W: Share of each rank, such as 1,0.5 or 1x64,0.5x2 [equal].
     --weights-from RECORD: Weights in proportion to the speed of each rank in this run.
     --machine: Weights with which all ranks of this machine compute equally long, as predicted.

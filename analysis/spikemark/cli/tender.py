@@ -171,14 +171,16 @@ def check(answer: Path, *, bundle: Path, json) -> None:
     report, found = checking(answer, read_bundle(bundle))
     content = report.content()
     who = "" if found is None else f": {found.bidder}, category {found.category}"
-    lines = [f"{one['check']}: {one['place']}: {one['text']}" for one in content["findings"]]
+    lines = [f"{one['check']}: {one['text']}" for one in content["findings"]]
     more = [f"and {len(lines) - 12} more (--json)"] if len(lines) > 12 else []
     show(json, lambda: content, [f"{report.verdict}{who}", *lines[:12], *more])
     raise typer.Exit(0 if report.verdict == VALID else 1)
 
 
 @command
-def offers(answers: list[Path], *, bundle: Path, target_rtf, years, hours_per_year, price_kwh, json) -> None:
+def offers(
+    answers: list[Path], *, bundle: Path, target_rtf, years, hours_per_year, price_kwh, html, json
+) -> None:
     """Check answers and compare them: how often each reaches the target at the least cost over its life.
 
     Example: spikemark tender offers answers --bundle machine-2027 --price-kwh 0.3
@@ -188,11 +190,14 @@ def offers(answers: list[Path], *, bundle: Path, target_rtf, years, hours_per_ye
     --target-rtf FACTOR: Factor to reach [as in the bundle].
     --price-kwh AMOUNT: Price of one kWh, in the currency of the offers.
     """
-    from spikemark.tender import offers
+    from spikemark.tender import offers, page
     from spikemark.tender.formats import read_bundle
 
+    rules = read_bundle(bundle)
     with bar("checking answers"):
-        of = offers.compare(answers, read_bundle(bundle), target_rtf, years, hours_per_year, price_kwh)
+        of = offers.compare(answers, rules, target_rtf, years, hours_per_year, price_kwh)
+    if html is not None:
+        page.write(html, of, rules.tender.name)
     show(json, lambda: offers.content(of), [offers.sentence(of)], [offers.table(of)], offers.lines(of))
 
 
@@ -249,10 +254,7 @@ def environment(*, out: Path) -> None:
 
 
 @command
-def statistics(
-    runs: Files, *, spread: Number, shortfall: float = 0.05, figure: str = "real_time_factor",
-    rule: Literal["median", "best", "mean", "worst"] = "median", json,
-) -> None:  # fmt: skip
+def statistics(runs: Files, *, spread: Number, shortfall: float = 0.05, json) -> None:
     """Compute how often acceptance runs fail a good machine and pass a bad one, by runs and tolerance.
 
     The spread from run to run comes from repetitions, or from --spread. Prints which tolerance and number of
@@ -263,8 +265,6 @@ def statistics(
     RUNS…: Answers, results folders, or folders of repeated runs.
     --spread: Spread from run to run, instead of runs: 0.02 is 2 %.
     --shortfall: Shortfall of a machine that must be detected.
-    --rule: What counts of the runs.
-    --figure: Figure of the runs: real_time_factor or joules_per_synaptic_event.
     """
     from spikemark.tender import statistics
 
@@ -272,6 +272,6 @@ def statistics(
         raise BadInput("runs: expected either folders of RUNS or --spread")
     if not 0 < shortfall <= 10:
         raise BadInput.of("shortfall", shortfall, "above 0, up to 10 (0.05 is 5 %)", code="range")
-    of, weak = statistics.measured(runs, figure) if runs else (statistics.Spread(spread), [])
-    lines, table = statistics.sentences(of, rule, shortfall), statistics.table(of, rule, shortfall)
-    show(json, lambda: statistics.content(of, shortfall), [*lines, *weak], [table], ["--json has all rules"])
+    of = statistics.measured(runs) if runs else statistics.Spread(spread)
+    lines, table = statistics.sentences(of, shortfall), statistics.table(of, shortfall)
+    show(json, lambda: statistics.content(of, shortfall), lines, [table])

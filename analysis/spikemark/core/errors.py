@@ -173,10 +173,12 @@ def _expected(problem: dict[str, Any], kind: Any) -> str:
 def _fields(kind: Any, path: tuple) -> list[str]:
     """The fields of the part of a model at `path`; none where it may be of several kinds."""
     for name in path:
-        parts, models = [getattr(getattr(kind, "model_fields", {}).get(name), "annotation", None)], []
+        if (about := getattr(kind, "model_fields", {}).get(name)) is None:
+            continue  # the number of an item, or the name of one of several kinds
+        parts, models = [about.annotation], []
         while parts:
             part = parts.pop()
             models += [part] if hasattr(part, "model_fields") else []
             parts += getattr(part, "__args__", ())
         kind = models[0] if len(models) == 1 else None
-    return list(getattr(kind, "model_fields", ()))
+    return [about.alias or name for name, about in getattr(kind, "model_fields", {}).items()]

@@ -20,7 +20,7 @@ from spikemark.records.record import Run
 
 from . import sides
 from .estimate import Estimate, Spread, estimate
-from .sides import Differs, Member, Pairs
+from .sides import Member, Pairs
 from .times import CYCLE, MEDIAN, Part, Times, alike, times
 
 #: Beginnings of the warnings of runs whose times hang on something else than what was run.
@@ -46,7 +46,7 @@ class Setup:
     missing: dict[str, str]  # phase or cause -> why
     kind: str  # of the times: measured or simulated
     judged: bool = True  # False: each run of one side was disturbed, so that there is no interval
-    disturbed: tuple[str, ...] = ()  # by what
+    caution: str = ""  # which runs do not count, and why
 
     @property
     def cycle(self) -> Estimate:
@@ -58,15 +58,6 @@ class Setup:
         found = self.parts[name].quantity(self.cycle.first_s, self.kind, level)
         return found if self.judged else Quantity(found.value, kind=found.kind)
 
-    @property
-    def caution(self) -> str | None:
-        """Which runs do not count, and why; None if all do."""
-        named, why = f"{self.name}: " if self.name else "", listed(self.disturbed or ("",))
-        if not self.judged:
-            return f"{named}not judged: no run of one side was undisturbed ({why})"
-        out = 2 * len(self.pairs) - sum(self.runs)
-        return f"{named}{out} of {counted(2 * len(self.pairs), 'run')} left out ({why})" if out else None
-
 
 @dataclass(frozen=True)
 class Comparison:
@@ -74,7 +65,7 @@ class Comparison:
 
     paths: tuple[Path, Path]
     setups: list[Setup]
-    differs: list[Differs]
+    differs: dict[tuple[str, str, str], int]  # as of sides.differs
     pairs: Pairs
     cautions: list[str] = field(default_factory=list)
 
@@ -196,8 +187,13 @@ def _setup(name: str, pairs: list[tuple[Member, Member]], known: Known) -> Setup
     seeds = [[one.seed for one in members] for members in used]
     made = between(*found, *seeds, kind == "simulated", known, later)
     untold = {name: why for side in found for one in side for name, why in one.missing.items()}
-    why = {words: None for members in whole for one in members if (words := disturbed(one.run))}
-    return Setup(name, pairs, (len(used[0]), len(used[1])), made, untold, kind, bool(common), tuple(why))
+    why = dict.fromkeys(words for members in whole for one in members if (words := disturbed(one.run)))
+    runs, caution = (len(used[0]), len(used[1])), ""
+    if why:
+        out = f"{2 * len(pairs) - sum(runs)} of {counted(2 * len(pairs), 'run')} left out"
+        out = out if common else "not judged: no run of one side was undisturbed"
+        caution = f"{name or 'the run'}: {out} ({listed(why)})"
+    return Setup(name, pairs, runs, made, untold, kind, bool(common), caution)
 
 
 def disturbed(run: Run) -> str | None:
@@ -213,14 +209,9 @@ def disturbed(run: Run) -> str | None:
 
 
 def between(
-    first: list[Times],
-    second: list[Times],
-    first_seeds: list[int],
-    second_seeds: list[int],
-    simulated: bool = False,
-    known: Known | None = None,
-    apart: bool = False,
-) -> dict[str, Estimate]:
+    first: list[Times], second: list[Times], first_seeds: list[int], second_seeds: list[int],
+    simulated: bool = False, known: Known | None = None, apart: bool = False,
+) -> dict[str, Estimate]:  # fmt: skip
     """How the parts of two groups of runs differ; both have runs of the same seeds.
 
     `apart`: one was measured after the other. A part that could not be told apart in one of the runs is left

@@ -1,23 +1,21 @@
 """The history of a machine: one file MACHINE.jsonl in a folder, one line per setup that was measured once.
 
-An entry holds the time per cycle of every run, by phase and by cause, so that spreads can be computed again.
-Lines are only ever appended, and the file is written whole or not at all. A history tells the spread of a
-machine from run to run and from session to session, and when its times changed.
+An entry holds the time per cycle of every run, by phase and by cause. A history tells the spread of a machine
+from run to run and from session to session, and when its times changed.
 """
 
 import functools
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, Field, ValidationError
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput, invalid
@@ -40,67 +38,35 @@ from .times import CYCLE, MEDIAN, times
 FEWEST = 4  # entries in which a change can be found
 SURE = 0.99  # level of the interval of a change, of which the best place was chosen with the times known
 END = ".jsonl"
-FRAME = ["level", "entry", "drift", "seed"]
 VERSIONS = ("version", "commit", "dirty", "compiler", "flags", "mpi_library")
-Seconds = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Date = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
 
 
 class OfRun(BaseModel):
     """One run: when it began, its seed, and its parts (`Times.parts`) in s per cycle."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)  # fields that were added later are kept
-
-    started: Date
+    started: str
     seed: int
-    parts: dict[str, Seconds]
-
-    @field_validator("parts")
-    @classmethod
-    def _has_a_cycle(cls, parts: dict[str, float]) -> dict[str, float]:
-        if not parts.get(CYCLE, 0.0) > 0:
-            raise ValueError(f"{CYCLE}: a time above 0 is needed")
-        return parts
+    parts: dict[str, float]
 
 
 class Entry(BaseModel):
     """The runs of one setup in one session. `key` is the same for all runs of a setup, whatever the seed."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-    kind: Literal["history"]
-    format_version: Literal[1]
-    started: Date
-    machine: str
+    format_version: Literal[1] = 1
+    started: str
     experiment: str
     setup: str
     key: str
     versions: dict[str, str | bool | None]
-    runs: Annotated[list[OfRun], Field(min_length=1)]
-
-    @property
-    def title(self) -> str:
-        """The experiment and the setup."""
-        return ": ".join(filter(None, (self.experiment, self.setup))) or self.key
+    runs: list[OfRun] = Field(min_length=1)
 
     @property
     def cycle_s(self) -> float:
         """The time of a cycle in s, mean over runs."""
         return float(np.mean([run.parts[CYCLE] for run in self.runs]))
 
-    @property
-    def same(self) -> tuple:
-        """What two entries of the same runs have in common."""
-        return self.key, tuple(sorted((run.started, run.seed, run.parts[CYCLE]) for run in self.runs))
 
-
-@dataclass(frozen=True)
-class Added:
-    """What was appended to which files, how many entries were there before, and what was left out and why."""
-
-    files: dict[Path, int]
-    known: int
-    left_out: list[str]
+Course = list[list[Entry]]  # the levels of a setup
 
 
 def file_of(folder: Path, run: Run) -> Path:
@@ -110,9 +76,7 @@ def file_of(folder: Path, run: Run) -> Path:
 
 def key_of(run: Run) -> str:
     """A hash of all that makes a setup: its description but for the seed, ranks, threads and nodes."""
-    description = {
-        name: value for name, value in with_content(run.record.description).items() if name != "seed"
-    }
+    description = {n: value for n, value in with_content(run.record.description).items() if n != "seed"}
     parts = [description, run.record.ranks, run.record.threads, run.record.host.nodes]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -128,65 +92,56 @@ def read(path: Path) -> list[Entry]:
     return sorted(entries, key=lambda entry: entry.started)
 
 
-def files(folder: Path) -> list[Path]:
-    """The files of a history. Raises BadInput for a folder without any."""
-    found = sorted(Path(folder).glob(f"*{END}"))
+def read_all(folder: Path) -> dict[str, list[Course]]:
+    """The courses of all setups, by machine. Raises BadInput for a folder without a history."""
+    found = {path.stem: courses(read(path)) for path in sorted(Path(folder).glob(f"*{END}"))}
     if not found:
         raise BadInput(f"{folder}: no history is there; `spikemark diff --history {folder} --add RESULTS`")
     return found
 
 
-def add(folder: Path, given: list[Path]) -> Added:
-    """Append runs, sweeps or whole results to the history in a folder; what is known already is left alone.
+def add(folder: Path, given: list[Path]) -> dict[Path, int]:
+    """Append runs, sweeps or whole results to the history in a folder: how many entries to which file.
 
-    Disturbed runs are left out, as `compare` does. Raises BadInput as `sides.read`, and for simulated times.
+    Disturbed runs are left out, as by `compare`, and so are entries that are there already. Raises BadInput
+    as `sides.read`, for simulated times, and where every run was disturbed.
     """
     groups: dict[tuple, list] = defaultdict(list)
-    left_out: list[str] = []
     for path in given:
         side = sides.read(path)
-        left_out += side.left_out
         session = "" if side.kind == sides.RUN else str(path)  # runs that are given one by one are one
         for one in side.members:
             if (kind := one.run.record.kind) != "measured":
                 raise BadInput(f"{one.run.path}: kind={kind!r}; expected measured times for a history")
-            if why := disturbed(one.run):
-                left_out.append(f"{one.run.path}: left out: {why}")
-                continue
-            key = key_of(one.run)
-            groups[session, file_of(folder, one.run), key, one.experiment, one.setup].append(one)
-    new: dict[Path, list[Entry]] = defaultdict(list)
-    for (_, file, key, *_), members in groups.items():
-        new[file].append(_entry(key, members))
-    written, known = {}, 0
-    if new:
-        with locked(Path(folder)):
-            for file, entries in new.items():
-                there = {entry.same for entry in read(file)} if file.is_file() else set()
-                fresh = [entry for entry in entries if entry.same not in there]
-                known += len(entries) - len(fresh)
-                if fresh:
-                    before = file.read_bytes() if file.is_file() else b""
-                    lines = "".join(json.dumps(entry.model_dump()) + "\n" for entry in fresh)
-                    write_atomically(file, before + lines.encode())
-                    written[file] = len(fresh)
-    return Added(written, known, left_out)
+            if not disturbed(one.run):
+                key = key_of(one.run), one.experiment, one.setup
+                groups[file_of(folder, one.run), session, key].append(one)
+    if not groups:
+        raise BadInput(f"{given[0]}: nothing was appended; expected a run that nothing disturbed")
+    added: dict[Path, int] = defaultdict(int)
+    with locked(Path(folder)):
+        for (file, _, (key, *_)), members in groups.items():
+            entry = _entry(key, members)
+            if not file.is_file() or entry not in read(file):
+                before = file.read_bytes() if file.is_file() else b""
+                write_atomically(file, before + f"{entry.model_dump_json()}\n".encode())
+                added[file] += 1
+    return added
 
 
-def _entry(key: str, members: list) -> Entry:
+def _entry(key: str, members: list[sides.Member]) -> Entry:
     first, runs = members[0], []
     for one in members:
         parts = {name: part.value for name, part in times(one.run).parts.items() if name != MEDIAN}
-        runs.append({"started": one.run.record.provenance.started, "seed": one.seed, "parts": parts})
-    return Entry.model_validate({
-        "kind": "history", "format_version": 1, "started": min(run["started"] for run in runs),
-        "machine": first.run.cluster or first.run.record.host.name, "experiment": first.experiment,
-        "setup": first.setup, "key": key, "runs": runs,
-        "versions": {name: getattr(first.run.record.provenance, name) for name in VERSIONS},
-    })  # fmt: skip
+        runs.append(OfRun(started=one.run.record.provenance.started, seed=one.seed, parts=parts))
+    return Entry(
+        started=min(run.started for run in runs), key=key, runs=runs, setup=first.setup,
+        experiment=first.experiment,
+        versions={name: getattr(first.run.record.provenance, name) for name in VERSIONS},
+    )  # fmt: skip
 
 
-def levels(entries: list[Entry]) -> list[list[Entry]]:
+def levels(entries: list[Entry]) -> Course:
     """The entries of one setup, divided where the time of a cycle changes for good.
 
     The places are those of penalised least squares on logarithms (`models.power`). A change counts if there
@@ -197,11 +152,10 @@ def levels(entries: list[Entry]) -> list[list[Entry]]:
         return [entries]
     ends = [segment.first for segment in segments(np.log([entry.cycle_s for entry in entries]))[1:]]
     found = [entries[a:b] for a, b in pairwise([0, *ends, len(entries)])]
-    while len(found) > 1:
-        steps = enumerate(change(*both) for both in pairwise(found))
-        unsure = [(abs(step.value), at) for at, step in steps if step.low <= 0 <= step.high]
-        if not unsure:
-            break
+    while unsure := [
+        (abs(step.value), at)
+        for at, step in enumerate(map(change, found, found[1:])) if step.low <= 0 <= step.high
+    ]:  # fmt: skip
         at = min(unsure)[1]
         found[at : at + 2] = [found[at] + found[at + 1]]
     return found
@@ -217,14 +171,13 @@ def change(before: list[Entry], after: list[Entry]) -> Quantity:
     return Quantity(*(float(np.expm1(x)) for x in (middle, middle - half, middle + half)), kind="measured")
 
 
-def differing(before: list[Entry], after: list[Entry]) -> dict[str, list]:
-    """The versions that differ between the last entry of a level and the first of the next, both values."""
+def differing(before: list[Entry], after: list[Entry]) -> list[str]:
+    """Names of the versions that differ between the last entry of a level and the first of the next."""
     old, new = before[-1].versions, after[0].versions
-    names = dict.fromkeys((*old, *new))
-    return {name: [old.get(name), new.get(name)] for name in names if old.get(name) != new.get(name)}
+    return [name for name in {**old, **new} if old.get(name) != new.get(name)]
 
 
-def courses(entries: Iterable[Entry]) -> list[list[list[Entry]]]:
+def courses(entries: list[Entry]) -> list[Course]:
     """The levels of all setups, in the order in which these were first measured."""
     found: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
@@ -237,15 +190,12 @@ def known_of(folder: Path) -> Callable[[Run], Known]:
 
     The function raises BadInput where the folder has no history of the machine.
     """
-    names = [path.name for path in files(folder)]
     entries_of = functools.cache(read)
 
     def known(run: Run) -> Known:
         path = file_of(folder, run)
-        if path.name not in names:
-            raise BadInput(
-                f"--history={folder}: no {path.name}; expected the machine of A, of {', '.join(names)}"
-            )
+        if not path.is_file():
+            raise BadInput(f"--history={folder}: no {path.name}; expected a history of the machine of A")
         own = spreads([entry for entry in entries_of(path) if entry.key == key_of(run)])
         enough = CYCLE in own and own[CYCLE].runs_degrees >= FEWEST_DEGREES
         return own if enough else spreads(entries_of(path))
@@ -258,14 +208,14 @@ def spreads(entries: list[Entry]) -> Known:
 
     Between entries: what the means of entries of one level vary beyond what their runs explain.
     """
-    every = [level for course in courses(entries) for level in course]
     rows = [
         {"level": number, "entry": id(entry), "drift": entry.cycle_s / level[0].cycle_s, "seed": run.seed}
         | {name: time / entry.cycle_s for name, time in run.parts.items()}
-        for number, level in enumerate(every) for entry in level for run in entry.runs
+        for number, level in enumerate(level for course in courses(entries) for level in course)
+        for entry in level for run in entry.runs
     ]  # fmt: skip
     frame = pd.DataFrame(rows).fillna(0.0)
-    return {name: _spread(frame, name) for name in frame.columns.drop(FRAME, errors="ignore")}
+    return {name: _spread(frame, name) for name in frame.columns[4:]}
 
 
 def _spread(frame: pd.DataFrame, part: str) -> Spread:
@@ -286,11 +236,11 @@ def _squares(groups) -> tuple[float, int]:
     return float((deviation**2).sum()), len(deviation) - groups.ngroups
 
 
-def sentence(found: dict[Path, list[list[list[Entry]]]]) -> str:
-    """How many changes there are, and how much the times spread; `found`: courses by file."""
+def sentence(found: dict[str, list[Course]]) -> str:
+    """How many changes there are, and how much the times spread; `found`: courses by machine."""
     every = [course for courses in found.values() for course in courses]
     entries = [entry for course in every for level in course for entry in level]
-    spread = spreads(entries).get(CYCLE, Spread())
+    spread = spreads(entries)[CYCLE]
     words = f"{counted(sum(len(course) - 1 for course in every), 'change')} in"
     words += f" {counted(len(entries), 'entry', 'entries')} of {counted(len(found), 'machine')}"
     if spread.runs_degrees:
@@ -300,40 +250,40 @@ def sentence(found: dict[Path, list[list[list[Entry]]]]) -> str:
     return f"{words} (standard deviations)."
 
 
-def table(found: dict[Path, list[list[list[Entry]]]]) -> Table:
+def table(found: dict[str, list[Course]]) -> Table:
     """A row per setup: entries, the latest time, and the latest change with what differs since."""
 
-    def changed(course: list[list[Entry]]) -> str:
+    def changed(course: Course) -> str:
         if len(course) == 1:
             return "none"
         names = ", ".join(differing(*course[-2:])) or "nothing that entries tell"
         return f"{said(change(*course[-2:]))} since {course[-1][0].started[:10]}; differs: {names}"
 
     columns = {
-        Column("machine", "machine"): lambda one: one[0].stem,
-        Column("setup", "setup"): lambda one: one[1][-1][-1].title,
+        Column("machine", "machine"): lambda one: one[0],
+        Column("setup", "setup"): lambda one: f"{one[1][-1][-1].experiment}: {one[1][-1][-1].setup}",
         Column("entries", "entries", "counted"): lambda one: sum(map(len, one[1])),
         Column("latest", "latest"): lambda one: one[1][-1][-1].started[:10],
         Column("cycle", "µs per cycle", "measured", digits=4): lambda one: 1e6 * one[1][-1][-1].cycle_s,
         Column("change", "latest change"): lambda one: changed(one[1]),
     }
-    return Table.of(columns, [(path, course) for path, courses in found.items() for course in courses])
+    return Table.of(columns, [(name, course) for name, courses in found.items() for course in courses])
 
 
-def content(found: dict[Path, list[list[list[Entry]]]]) -> dict[str, Any]:
+def content(found: dict[str, list[Course]]) -> dict[str, Any]:
     """The content for JSON, by machine and setup; times in s per cycle."""
 
-    def of(course: list[list[Entry]]) -> dict[str, Any]:
-        entries = [
-            {"started": e.started, "cycle_s": e.cycle_s, "runs": len(e.runs), "versions": e.versions}
-            for level in course for e in level
-        ]  # fmt: skip
-        changes = [
-            {"since": both[1][0].started, "change": change(*both).content(), "differs": differing(*both)}
-            for both in pairwise(course)
-        ]
-        last = course[-1][-1]
-        return {"setup": last.title, "key": last.key, "entries": entries, "changes": changes}
+    def of(course: Course) -> dict[str, Any]:
+        last, entries = course[-1][-1], [entry for level in course for entry in level]
+        return {
+            "experiment": last.experiment, "setup": last.setup, "key": last.key,
+            "entries": [{"started": e.started, "cycle_s": e.cycle_s, "runs": len(e.runs)} for e in entries],
+            "changes": [
+                {"since": after[0].started, "change": change(before, after).content(),
+                 "differs": differing(before, after)}
+                for before, after in pairwise(course)
+            ],
+        }  # fmt: skip
 
-    machines = {path.stem: [of(course) for course in courses] for path, courses in found.items()}
+    machines = {name: [of(course) for course in courses] for name, courses in found.items()}
     return {"kind": "history_summary", "format_version": 1, "machines": machines}

@@ -58,8 +58,8 @@ def lines(made: Comparison) -> list[str]:
     """What the screen says besides the sentence, at most four lines."""
     found, setups = [], made.setups
     if len(setups) > 1:
-        count = {kind: sum(verdict(made.change(s)) == kind for s in setups) for kind in (SLOWER, FASTER)}
-        found.append(f"Told apart from A: {count[SLOWER]} slower, {count[FASTER]} faster.")
+        kinds = [verdict(made.change(setup)) for setup in setups]
+        found.append(f"Told apart from A: {kinds.count(SLOWER)} slower, {kinds.count(FASTER)} faster.")
     medians = [(s, c) for s in setups if (c := made.median_change(s))]
     hidden = [(s, c) for s, c in medians if verdict(c) not in (OPEN, verdict(made.change(s)))]
     if hidden:
@@ -69,12 +69,12 @@ def lines(made: Comparison) -> list[str]:
     rests = listed(dict.fromkeys(WORDS[setup.cycle.spread] for setup in setups))
     later = any(setup.cycle.sessions_assumed for setup in setups)
     also = f" and {100 * ASSUMED_SESSIONS:g} % assumed, as one side was measured later" if later else ""
-    found.append(f"Intervals (95 %) rest on {rests}{also}.")
-    lone = [f"{len(names)} only in {side}" for side, names in _alone(made) if names]
-    apart = listed([one.field for one in made.differs[:LISTED]]) if made.differs else "nothing"
-    more = f" and {len(made.differs) - LISTED} more" if len(made.differs) > LISTED else ""
-    found.append(f"Else differs: {apart}{more}." + (f" Runs: {', '.join(lone)}." if lone else ""))
-    return found
+    names = dict.fromkeys(name for name, *_ in made.differs)
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    alone = [f"{len(own)} runs are only in {side}." for side, own in _alone(made) if own]
+    apart = listed([*names][:LISTED]) if names else "nothing"
+    return [*found, f"Intervals (95 %) rest on {rests}{also}.",
+            " ".join([f"Else differs: {apart}{more}.", *alone])]  # fmt: skip
 
 
 def _alone(made: Comparison) -> list[tuple[str, list[str]]]:
@@ -85,8 +85,7 @@ def first_table(made: Comparison) -> Table:
     """The setups that changed most; or of a single one, its phases and causes."""
     if len(made.setups) == 1:
         return parts(made, made.setups[0])
-    ordered = sorted(made.setups, key=lambda s: -abs(s.change().value))
-    return overview(made, ordered[:MOST])
+    return overview(made, sorted(made.setups, key=lambda s: -abs(s.change().value))[:MOST])
 
 
 def overview(made: Comparison, setups: list[Setup]) -> Table:
@@ -118,23 +117,19 @@ def parts(made: Comparison, setup: Setup) -> Table:
     return Table.of(columns, names, f"{setup.name}: {runs}" if setup.name else runs, notes=notes)
 
 
-def apart(made: Comparison) -> Table:
-    """What else differs: machine, configuration, versions, binding."""
-    columns = {
-        Column("group", "what"): lambda one: one.group,
-        Column("field", "field"): lambda one: one.field,
-        Column("first", "A"): lambda one: one.first[:LONGEST],
-        Column("second", "B"): lambda one: one.second[:LONGEST],
-        Column("pairs", "pairs", "counted"): lambda one: one.runs,
-    }
-    return Table.of(columns, made.differs, "What else differs")
-
-
 def details(made: Comparison) -> list[Table]:
     """All setups, the parts of each, what else differs, and runs without a partner."""
-    alone = [{"side": side, "run": name} for side, names in _alone(made) for name in names]
-    tables = [overview(made, made.setups), *(parts(made, setup) for setup in made.setups), apart(made)]
-    tables.append(Table([Column("side", "only in"), Column("run", "run")], alone, "Runs without a partner"))
+    apart = {
+        Column("field", "field"): lambda one: one[0][0],
+        Column("first", "A"): lambda one: one[0][1][:LONGEST],
+        Column("second", "B"): lambda one: one[0][2][:LONGEST],
+        Column("pairs", "pairs", "counted"): lambda one: one[1],
+    }
+    alone = {Column("side", "only in"): lambda one: one[0], Column("run", "run"): lambda one: one[1]}
+    every = [(side, name) for side, names in _alone(made) for name in names]
+    tables = [overview(made, made.setups), *(parts(made, setup) for setup in made.setups)]
+    tables.append(Table.of(apart, made.differs.items(), "What else differs"))
+    tables.append(Table.of(alone, every, "Runs without a partner"))
     return [table for table in tables if table.rows]
 
 
@@ -144,25 +139,24 @@ def content(made: Comparison, decided: Gate | None = None) -> dict[str, Any]:
         "kind": "difference", "format_version": 1, "first": str(made.paths[0]),
         "second": str(made.paths[1]), "sentence": sentence(made), "overall": made.overall.content(),
         "level": made.level, "setups": [_setup(made, setup) for setup in made.setups],
-        "differs": [vars(one) for one in made.differs], "only_first": made.pairs.only_first,
-        "only_second": made.pairs.only_second, "cautions": made.cautions,
+        "differs": [
+            dict(zip(("field", "first", "second", "runs"), (*one, n), strict=True))
+            for one, n in made.differs.items()
+        ],
+        "only_first": made.pairs.only_first, "only_second": made.pairs.only_second, "cautions": made.cautions,
     }  # fmt: skip
     if decided is not None:
-        found["fail_above"] = {
-            "limit": decided.limit, "state": decided.state, "setup": decided.setup,
-            "ratio": decided.ratio.content(), "sentence": decided.sentence,
-        }  # fmt: skip
+        said = {"ratio": decided.ratio.content(), "sentence": decided.sentence}
+        found["fail_above"] = vars(decided) | said
     return found
 
 
 def _setup(made: Comparison, setup: Setup) -> dict[str, Any]:
     middle = made.median_change(setup)
     return {
-        "name": setup.name,
-        "pairs": [[one.id or str(one.run.path) for one in pair] for pair in setup.pairs],
-        "runs": list(setup.runs), "change": made.change(setup).content(),
+        "name": setup.name, "runs": list(setup.runs), "change": made.change(setup).content(),
         "verdict": verdict(made.change(setup)) if setup.judged else "not judged",
-        "median_change": None if middle is None else middle.content(), "disturbed": list(setup.disturbed),
+        "median_change": None if middle is None else middle.content(),
         "parts": {
             name: {
                 "first_s": one.first_s, "second_s": one.second_s, "difference_s": one.difference_s,

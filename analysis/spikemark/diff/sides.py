@@ -2,15 +2,12 @@
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from spikemark.core.errors import BadInput, shown
 from spikemark.network.named_files import with_content
-from spikemark.quantities.words import listed
 from spikemark.records import run_files
 from spikemark.records.frames import load_folder
 from spikemark.records.record import Run, load
@@ -20,17 +17,12 @@ RUN, SWEEP, RESULTS = "a run", "a sweep", "whole results"
 EXPECTED = "expected a run (record.json), a sweep (plan.json), or results with EXPERIMENT/MACHINE"
 #: The words of a label that tell repetitions of one setup apart.
 REPEATS = re.compile(r" ?\b(seed|repetition)=\d+")
-#: Fields of a description that make the network and its cycles.
-NETWORK = ("seed", "network", "time.resolution_ms", "time.cycle_ms")
-MACHINE, CONFIGURATION, VERSIONS, BINDING = GROUPS = ("machine", "configuration", "versions", "binding")
-HOST = (
-    *("name", "system", "cpu", "cores", "threads_per_core", "sockets", "memory_bytes", "cache_bytes"),
-    *("virtual_machine", "nodes", "node_names"),
-)
-NODE = ("governor", "frequency_min_hz", "frequency_max_hz")
-LANE = ("period", "lag", "exchange", "composed", "wire", "ranks", "groups")
-ALLOCATION = ("cluster", "partition", "modules")
-ABSENT = "absent"
+#: Fields of a description that make the network and its cycles, and what is timed of them.
+NETWORK = ("seed.", "network.", "time.resolution_ms.", "time.cycle_ms.", "record.barrier.")
+#: What is told of a record besides its description.
+LANE = {"period", "lag", "exchange", "composed", "wire", "ranks", "groups"}
+UNTOLD = {"foreign_load", "stolen_load", "usable_cores", "node_of_rank"}  # of the host
+LAUNCHED = {"launcher": True, "environment": True, "allocation": {"cluster", "partition", "modules"}}
 
 
 @dataclass(frozen=True)
@@ -69,17 +61,6 @@ class Pairs:
     only_second: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Differs:
-    """A field, and its value on both sides; a field that one side lacks is `absent` there."""
-
-    group: str
-    field: str
-    first: str
-    second: str
-    runs: int = 1  # pairs that differ so
-
-
 def read(path: Path) -> Side:
     """Read a side. Raises BadInput where it is none of the three, and where no run of it is complete."""
     path = Path(path)
@@ -112,26 +93,24 @@ def pair(first: Side, second: Side) -> Pairs:
         )
     if first.path.resolve() == second.path.resolve():
         raise BadInput(f"{second.path}: given twice; expected two results")
-    if first.kind == RUN:
-        return Pairs({"": [(first.members[0], second.members[0])]})
-    rest = [pd.DataFrame(list(map(vars, side.members))).reset_index(names="at") for side in (first, second)]
-    several = [bool((side.groupby("experiment")["machine"].nunique() > 1).any()) for side in rest]
-    experiments = [list(side["experiment"].unique()) for side in rest]
-    found, own = defaultdict(list), ["experiment", "machine"] if any(several) else ["experiment"]
+    left, found = [first.members, second.members], defaultdict(list)
+    places = [{(one.experiment, one.machine) for one in side} for side in left]
+    several = any(len(side) > len({experiment for experiment, _ in side}) for side in places)
+    experiments = len({experiment for experiment, _ in places[0]})
     for name in ("id", "label"):
-        once = [side.drop_duplicates([*own, name], keep=False) for side in rest]
-        both = once[0].merge(once[1], on=[*own, name], suffixes=("", "_b"))
-        for at, at_b in zip(both["at"], both["at_b"], strict=True):
-            one, other = first.members[at], second.members[at_b]
-            words = [one.experiment] * (len(experiments[0]) > 1) + [one.machine] * several[0]
-            found[": ".join([*words, one.setup])].append((one, other))
-        rest = [side[~side["at"].isin(both[at])] for side, at in zip(rest, ("at", "at_b"), strict=True)]
-    if not found:
-        raise BadInput(
-            f"{second.path}: no run has a partner in {first.path}; {first.path} has {listed(experiments[0])},"
-            f" {second.path} has {listed(experiments[1])}"
+        mine, theirs = (
+            {(one.experiment, several and one.machine, getattr(one, name)): one for one in side}
+            for side in left
         )
-    return Pairs(dict(found), *((side["experiment"] + ": " + side["label"]).tolist() for side in rest))
+        for key in (key for key in mine if key in theirs):
+            one = mine[key]
+            words = [one.experiment] * (experiments > 1) + [one.machine] * several
+            found[": ".join([*words, one.setup])].append((one, theirs[key]))
+        left = [[one for key, one in mine.items() if key not in theirs],
+                [one for key, one in theirs.items() if key not in mine]]  # fmt: skip
+    if not found:
+        raise BadInput(f"{second.path}: no run has a partner in {first.path}; expected the same experiments")
+    return Pairs(dict(found), *([f"{one.experiment}: {one.label}" for one in side] for side in left))
 
 
 def check_networks(first: Run, second: Run) -> None:
@@ -140,12 +119,10 @@ def check_networks(first: Run, second: Run) -> None:
     Also for runs that should have found the same spikes and did not.
     """
     ours, theirs = (with_content(run.record.description) for run in (first, second))
-    begins = tuple(f"{name}." for name in NETWORK)
-    flat = [{k: v for k, v in _flat(one).items() if f"{k}.".startswith(begins)} for one in (ours, theirs)]
-    for name, one, other in _unequal(*flat):
-        raise BadInput(
-            f"{second.path}: {name}={other}; {first.path} has {one}: only runs of one network are compared"
-        )
+    for name, one, other in _unequal(_flat(ours), _flat(theirs)):
+        if f"{name}.".startswith(NETWORK):
+            expected = f"{first.path} has {one}: only runs of one network, timed alike, are compared"
+            raise BadInput(f"{second.path}: {name}={other}; {expected}")
     kinds = first.record.kind, second.record.kind
     if kinds[0] != kinds[1]:
         raise BadInput(f"{second.path}: kind={kinds[1]!r}; {first.path} has {kinds[0]!r}; expected one kind")
@@ -157,44 +134,26 @@ def check_networks(first: Run, second: Run) -> None:
         )
 
 
-def differs(pairs: list[tuple[Run, Run]]) -> list[Differs]:
-    """Everything but the network in which records of pairs differ, by group, with the number of pairs."""
-    found = Counter()
-    for first, second in (map(_told, pair) for pair in pairs):
-        found.update(
-            Differs(group, *one)
-            for group in GROUPS
-            for one in _unequal(_flat(first[group]), _flat(second[group]))
-        )
-    return sorted((replace(one, runs=n) for one, n in found.items()), key=lambda x: GROUPS.index(x.group))
+def differs(pairs: list[tuple[Run, Run]]) -> dict[tuple[str, str, str], int]:
+    """Fields but for the network in which records of pairs differ, with both values -> number of pairs."""
+    return Counter(one for first, second in pairs for one in _unequal(_told(first), _told(second)))
 
 
 def _told(run: Run) -> dict[str, Any]:
-    def some(of: Any, names: tuple[str, ...]) -> dict[str, Any]:
-        found = {name: getattr(of, name, None) for name in names}
-        return {n: ", ".join(map(str, x)) if isinstance(x, list) else x for n, x in found.items()}
-
-    record, launched, host = run.record, run.launched, run.record.host
-    description = {k: v for k, v in with_content(record.description).items() if k not in ("network", "seed")}
-    machine = some(host, HOST) | some(launched and launched.allocation, ALLOCATION)
-    if host.per_node:
-        machine["nodes"] = {str(i): some(node, NODE) for i, node in enumerate(host.per_node)}
-    lanes = {lane.name: {name: getattr(lane, name) for name in LANE} for lane in record.lanes}
-    return {
-        MACHINE: machine,
-        CONFIGURATION: {"ranks": record.ranks, "threads": record.threads, **description, "lanes": lanes},
-        VERSIONS: record.provenance.model_dump(exclude={"started"}),
-        BINDING: some(host, ("binding",)) | {
-            "waiting": host.waiting.model_dump() if host.waiting else None,
-            "environment": dict(launched.environment) if launched else {},
-            "launcher": launched.launcher if launched else None,
-        },
-    }  # fmt: skip
+    record, description = run.record, with_content(run.record.description)
+    return _flat({
+        "ranks": record.ranks, "threads": record.threads,
+        **{name: value for name, value in description.items() if name not in ("network", "seed")},
+        "lanes": {lane.name: lane.model_dump(include=LANE) for lane in record.lanes},
+        "host": record.host.model_dump(exclude=UNTOLD),
+        "provenance": record.provenance.model_dump(exclude={"started"}),
+        "launch": run.launched.model_dump(include=LAUNCHED) if run.launched else {},
+    })  # fmt: skip
 
 
 def _flat(value: Any, where: str = "") -> dict[str, Any]:
     """Path -> leaf of what lies nested; parts of a path are joined by dots."""
-    if isinstance(value, list) and value:
+    if isinstance(value, list) and value and isinstance(value[0], dict):
         value = dict(enumerate(value))
     if not isinstance(value, dict) or not value:
         return {where: value}
@@ -203,11 +162,10 @@ def _flat(value: Any, where: str = "") -> dict[str, Any]:
 
 
 def _unequal(first: dict[str, Any], second: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Field and both values, as text, wherever two values differ."""
+    """Field and both values, as text, wherever two values differ; a field that one side lacks is `absent`."""
 
-    def text(side: dict[str, Any], path: str) -> str:
-        value = side.get(path, ABSENT)
+    def text(value: Any) -> str:
         return "unknown" if value is None else value if isinstance(value, str) and value else shown(value)
 
-    both = ((path, text(first, path), text(second, path)) for path in dict.fromkeys((*first, *second)))
-    return [(path, one, other) for path, one, other in both if one != other]
+    both = ((path, *(side.get(path, "absent") for side in (first, second))) for path in first | second)
+    return [(path, text(one), text(other)) for path, one, other in both if one != other]

@@ -13,13 +13,7 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.models.statistics import lump
 from spikemark.quantities.quantity import student
-from spikemark.records.phases import (
-    BARRIER,
-    COMPUTE_PHASES,
-    NOT_TIMED,
-    OVERLAP,
-    PHASES,
-)
+from spikemark.records.phases import BARRIER, COMPUTE_PHASES, NOT_TIMED, OVERLAP, PHASES
 from spikemark.records.record import Run
 from spikemark.waiting.bootstrap import means
 from spikemark.waiting.ladder import PARTS as WAITING_PARTS
@@ -33,8 +27,6 @@ PHASE, CAUSE = "phase.", "cause."
 SHOWN = {name: WAITING if name in (BARRIER, OVERLAP) else name for name in PHASES}
 #: Parts whose time hangs on other ranks and on the network; they vary more from run to run than computing.
 COMMUNICATING = (WAITING, EXCHANGE, *WAITING_PARTS)
-#: What some runs did not time alone, what holds it there, and what both are called together.
-JOINED = {WAITING: ((EXCHANGE,), "exchange, with waiting")}
 FEWEST = 20  # windows that have a standard error
 
 
@@ -93,25 +85,11 @@ def times(run: Run) -> Times:
 
 
 def alike(runs: list[Times]) -> list[dict[str, Part]]:
-    """The parts that all of these runs can tell apart, [run].
-
-    What some run did not time alone is joined with what it is a part of, and waiting has its causes only
-    where all runs have them.
-    """
-    untold = {name for one in runs for name in one.missing} & JOINED.keys()
-    divided = all(f"{CAUSE}barrier" in one.parts for one in runs)
-    return [_joined(dict(one.parts), untold, divided) for one in runs]
-
-
-def _joined(parts: dict[str, Part], untold: set[str], divided: bool) -> dict[str, Part]:
-    if not divided:
-        parts = {n: one for n, one in parts.items() if n.removeprefix(CAUSE) not in WAITING_PARTS}
-        parts |= {CAUSE + WAITING: parts[PHASE + WAITING]} if PHASE + WAITING in parts else {}
-    for name, (others, into) in JOINED.items():
-        for prefix in (PHASE, CAUSE) if name in untold else ():
-            some = [parts.pop(prefix + n) for n in (name, *others) if prefix + n in parts]
-            errors = [part.error for part in some]  # added, as if they always erred alike
-            if some:
-                error = None if None in errors else sum(errors)
-                parts[prefix + into] = Part(sum(part.value for part in some), error)
-    return dict(sorted(parts.items(), key=lambda one: one[0].startswith(CAUSE)))
+    """The parts of these runs; waiting has its causes only where all runs have them."""
+    if all(f"{CAUSE}barrier" in one.parts for one in runs):
+        return [one.parts for one in runs]
+    found = []
+    for one in runs:
+        parts = {n: part for n, part in one.parts.items() if n.removeprefix(CAUSE) not in WAITING_PARTS}
+        found.append(parts | {CAUSE + n: parts[PHASE + n] for n in (WAITING,) if PHASE + n in parts})
+    return found

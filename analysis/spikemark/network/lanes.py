@@ -88,10 +88,8 @@ def read(description: Description, ranks: int, schedule: Schedule, placement: st
         period = max(1, most) if rule.period == "auto" else rule.window(ratio, lag)
         if due is not None and period > most:  # spikes would depend on the schedule
             hint = f"; the largest exact delay_ratio is {largest}" * bool(rule.period == "D" and largest)
-            raise BadInput(
-                f"schedule={schedule.name}: lane {name} has windows of {period} cycles; its shortest delay"
-                f" allows {most} (lag {lag}){hint}"
-            )
+            windows = f"lane {name} has windows of {period} cycles; its shortest delay allows {most}"
+            raise BadInput(f"schedule={schedule.name}: {windows} (lag {lag}){hint}")
         exchange, composed = exchange_of(description.exchange, name, lag)
         word = WORD_BYTES[wire.get(name, "compact") if isinstance(wire, dict) else wire]
         group = _group(description, rule, where, ranks)
@@ -139,12 +137,9 @@ def _shortest(description: Description, held: dict[str, np.ndarray]) -> dict[str
     """
     delays, network = description.shortest, description.network
     missed = np.isfinite(delays) & ~np.any(list(held.values()), axis=0)
-    for i, projection in enumerate(network.projections if missed.any() else ()):
-        for source, target in filter(missed.__getitem__, network.pairs(projection)):
-            raise BadInput(
-                f"schedule: no lane for network.projections.{i}, from area {network.areas[source]!r} to area"
-                f" {network.areas[target]!r}; every synapse needs one"
-            )
+    for source, target in np.argwhere(missed)[:1]:
+        ends = f"from area {network.areas[source]!r} to area {network.areas[target]!r}"
+        raise BadInput(f"schedule: no lane for synapses {ends}; every synapse needs one")
     found = {name: np.min(delays, where=inside, initial=np.inf) for name, inside in held.items()}
     return {name: int(delay) if np.isfinite(delay) else None for name, delay in found.items()}
 
@@ -167,9 +162,7 @@ def largest_between_areas(description: Description, lag: int = 0) -> int | None:
         return None
     found, most = (_longest(description, int(between.min()), windows) for windows in (lag, 0))
     if not found:
-        raise BadInput.of(
-            "lag", lag, f"at most {most - 1}: delays between areas allow windows of {most} cycles"
-        )
+        raise BadInput.of("lag", lag, f"below the {most} cycles that delays between areas allow")
     return found
 
 

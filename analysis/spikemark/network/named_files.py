@@ -27,15 +27,10 @@ def located(description: Any, folder: Path) -> Any:
 
 
 def copied(description: Any, placement: Path, exchange: Path) -> Any:
-    """The description with the copies of its files: that of the placement, and those of exchanges in one.
-
-    Records from before such copies of exchanges lack that file; then names stay as they are.
-    """
+    """The description with the copies of its files: that of the placement, and those of exchanges in one."""
 
     def copy(field: str, file: str) -> str:
-        if field == PLACEMENT:
-            return str(placement.resolve())
-        return f"{exchange.resolve()}{INSIDE}{file}" if exchange.is_file() else file
+        return str(placement.resolve()) if field == PLACEMENT else f"{exchange.resolve()}{INSIDE}{file}"
 
     return _changed(description, copy)
 
@@ -66,11 +61,7 @@ def with_content(description: dict[str, Any]) -> dict[str, Any]:
     Raises BadInput where a file cannot be read.
     """
 
-    def said(field: str, file: str) -> str:
-        # records from before copies of the files of exchanges have names that lead nowhere
-        return digest(Path(file)) if field == PLACEMENT or Path(file).is_absolute() else file
-
-    return _changed(description, said)
+    return _changed(description, lambda field, file: digest(Path(file)))
 
 
 def digest(path: Path) -> str:

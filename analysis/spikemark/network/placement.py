@@ -2,8 +2,7 @@
 
 These are the rules of the mini-app's placements (miniapp/src/description/placement). A rule gives every area
 its consecutive ranks, (first, number); the neurons of an area are dealt to its virtual processes in turn.
-With weights, in any unit, ranks have unequal shares. A placement is named by its rule, by a rule with weights
-(placement_field.py) or by the path of a file (placement_file.py).
+With weights, in any unit, ranks have unequal shares. placement_file.py says how a placement is named.
 """
 
 from collections.abc import Callable
@@ -18,8 +17,7 @@ from spikemark.core.fields import check_whole
 from spikemark.quantities.words import counted
 
 from .description import Description, Network
-from .placement_field import FILE, split
-from .placement_file import Placement, read, residues
+from .placement_file import FILE, Placement, read, residues, split
 
 Spans = list[tuple[int, int]]  # of each area its first rank, and how many
 HALVINGS = 60
@@ -182,10 +180,11 @@ def dealt(first: np.ndarray, sizes: np.ndarray, weights: np.ndarray, begin: int 
     return tuple(column[end > starts] for column in columns)
 
 
-def check_name(placement: str) -> None:
-    """Raises BadInput for a placement that is neither a rule nor a file."""
+def check_name(placement: str) -> str:
+    """The placement. Raises BadInput for one that is neither a rule nor a file."""
     if split(placement)[0] not in PLACEMENTS and not placement.endswith(FILE):
         raise BadInput.of("placement", placement, f"{', '.join(PLACEMENTS)}, or a file ({FILE})")
+    return placement
 
 
 def ranges(network: Network, placement: str, ranks: int) -> tuple[Placement, bool]:

@@ -1,29 +1,42 @@
-"""A placement of neurons on ranks as a list of ranges, and the file that holds it (docs/placement.md).
+"""A placement of neurons on ranks as a list of ranges, the file that holds it, and the field that names it.
 
 Range i holds the neurons first[i] … end[i] - 1, by id. They live on rank[i]; where over[i] is more than 1,
 neuron k is dealt to rank[i] + (k - origin[i]) mod over[i] instead. Ranges ascend, and every neuron lies in
-exactly one.
+exactly one. docs/placement.md has the fields of the file.
+
+Inside the analysis a placement is named by one text: its rule, such a rule with weights of ranks as in
+`area_group:1x64,0.5x2` (64 ranks of weight 1, then 2 of 0.5), or the path of its file.
 """
 
-import io
 import json
+import math
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
 
-from spikemark.core.errors import BadInput
+from spikemark.core.errors import BadInput, shown
+from spikemark.core.fields import checked
 from spikemark.core.files import write_atomically
-from spikemark.core.npy import read_npz
 from spikemark.core.reading import read_json
 
-KIND, VERSION = "placement", 1
-ENDINGS = (".json", ".npz")
+from .named_files import digest
+
+FILE, FROM_FILE = ".json", "from_file"  # what names of files end in; name of the placement that reads one
+SEPARATOR, TIMES = ":", "x"  # before weights in a text; between a weight and how many ranks have it
+LIMITS = (1e-12, 1e12)  # of a weight
+ALLOWED = (
+    f'a name, {{"name": NAME, "weights": [a number for each rank]}}, or {{"name": "{FROM_FILE}", "file":'
+    f' "FILE{FILE}"}}'
+)
 COLUMNS = ("first", "end", "rank", "over", "origin")
-MOST_RANKS = 1_000_000
-MOST_NUMBER = 2**53  # a neuron, or a rank, in a file
+Whole = Annotated[int, Field(ge=-(2**53), le=2**53)]
 
 
 def residues(start: int, size: int, modulus: int) -> np.ndarray:
@@ -65,10 +78,6 @@ class Placement:
         """The same, made for ranks with these weights [ranks]."""
         return replace(self, weights=weights)
 
-    @property
-    def neurons(self) -> int:
-        return int(self.end[-1])
-
     @cached_property
     def per_rank(self) -> np.ndarray:
         """[ranks] neurons; of a coarse graph, those that are dealt are shared evenly."""
@@ -83,7 +92,7 @@ class Placement:
     def balance(self) -> float:
         """The largest load of a rank over what it shall have: its share of all neurons by its weight."""
         weights = np.ones(self.ranks) if self.weights is None else self.weights
-        return float((self.per_rank / weights).max() * weights.sum() / self.neurons)
+        return float((self.per_rank / weights).max() * weights.sum() / self.end[-1])
 
     def on(self, ranks: int, where: str) -> "Placement":
         """The same. Raises BadInput for another number of ranks than it is for."""
@@ -108,97 +117,140 @@ class Placement:
 
     def check(self, neurons: int, where: str) -> "Placement":
         """Raises BadInput with one line for neurons that are forgotten, repeated or nowhere."""
-        before, nowhere = np.r_[0, self.end[:-1]], (self.rank < 0) | (self.rank + self.over > self.ranks)
-        for wrong, names, expected in (
-            (self.end < self.first, ("first", "end"), "an end that is not below first"),
-            (self.first > before, ("first",), "the end of the range before: neurons are forgotten"),
-            (self.first < before, ("first",), "the end of the range before: neurons are placed twice"),
-            ((self.over < 1) | nowhere, ("rank", "over"), f"ranks from 0 to {self.ranks - 1}"),
-            ((self.origin < 0) | (self.origin > self.first), ("origin",), "0 to the first neuron"),
+        nowhere = (self.over < 1) | (self.rank < 0) | (self.rank + self.over > self.ranks)
+        for wrong, name, expected in (
+            (self.first != np.r_[0, self.end[:-1]], "first", "the end of the range before: each neuron once"),
+            (self.end < self.first, "end", "an end that is not below first"),
+            (nowhere, "rank", f"ranks from 0 to {self.ranks - 1}"),
+            ((self.origin < 0) | (self.origin > self.first), "origin", "0 to the first neuron"),
         ):
             for i in np.flatnonzero(wrong)[:1]:
-                given = ", ".join(f"{name}={getattr(self, name)[i]}" for name in names)
-                raise BadInput(f"{where}: range {i}: {given}; expected {expected}")
-        if self.neurons != neurons:
-            raise BadInput.of("end", self.neurons, f"{neurons}, the neurons of the network", file=where)
+                raise BadInput.of(f"{name}.{i}", int(getattr(self, name)[i]), expected, file=where)
+        if self.end[-1] != neurons:
+            raise BadInput.of("end", int(self.end[-1]), f"{neurons}, the neurons of the network", file=where)
         return self
 
 
+# ---------------------------------------------------------------- the file
+
+
+class _File(BaseModel):
+    """What a file says, but for how its columns fit each other."""
+
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+    kind: Literal["placement"]
+    format_version: Literal[1]
+    ranks: Annotated[int, Field(ge=1, le=1_000_000)]
+    method: str = ""
+    weights: list[Annotated[float, Field(ge=LIMITS[0], le=LIMITS[1])]] | None = None
+    first: Annotated[list[Whole], Field(min_length=1)]
+    end: list[Whole]
+    rank: list[Whole]
+    over: list[Whole] | None = None
+    origin: list[Whole] | None = None
+
+
 def check_ending(path: Path) -> None:
-    """Raises BadInput for a file that is neither .json nor .npz."""
-    if path.suffix not in ENDINGS:
-        raise BadInput(f"{path}: a placement is written as .json or .npz")
+    """Raises BadInput for a file that is not .json."""
+    if path.suffix != FILE:
+        raise BadInput(f"{path}: expected a file that ends in {FILE}")
 
 
 def write(path: Path, placement: Placement) -> None:
-    """Write FILE.json, which the mini-app reads, too, or FILE.npz. Raises BadInput for another ending."""
+    """Write FILE.json, which the mini-app reads, too. Raises BadInput for another ending."""
     check_ending(path)
-    about = {"kind": KIND, "format_version": VERSION, "ranks": placement.ranks, "method": placement.method}
+    about = {"kind": "placement", "format_version": 1, "ranks": placement.ranks, "method": placement.method}
     if placement.weights is not None:
         about["weights"] = placement.weights.tolist()
     columns = {name: getattr(placement, name) for name in COLUMNS}
-    if path.suffix == ".json":
-        lists = ",\n ".join(f'"{name}": {json.dumps(part.tolist())}' for name, part in columns.items())
-        write_atomically(path, f"{json.dumps(about)[:-1]},\n {lists}}}\n")
-    else:
-        stream = io.BytesIO()
-        np.savez_compressed(stream, about=json.dumps(about), **columns)
-        write_atomically(path, stream.getvalue())
+    lists = ",\n ".join(f'"{name}": {json.dumps(part.tolist())}' for name, part in columns.items())
+    write_atomically(path, f"{json.dumps(about)[:-1]},\n {lists}}}\n")
 
 
 def read(path: Path, neurons: int) -> Placement:
     """The placement in a file. Raises BadInput for one that does not place each of the neurons once."""
-    said = _content(path)
-    ranks, weights = said.get("ranks"), said.get("weights")
-
-    def check(right: object, field: str, expected: str) -> None:
-        if not right:
-            raise BadInput.of(field, said.get(field), expected, file=path)
-
-    known = (said.get("kind"), said.get("format_version")) == (KIND, VERSION)
-    check(known, "kind", f"{KIND!r} of format_version {VERSION}")
-    check(type(ranks) is int and 1 <= ranks <= MOST_RANKS, "ranks", f"an integer from 1 to {MOST_RANKS}")
-    found = {name: _column(said.get(name)) for name in COLUMNS}
-    first = found["first"]
-    for name, left_out in (("over", np.ones_like), ("origin", np.copy)):
-        if first is not None and said.get(name) is None:
-            found[name] = left_out(first)
-    for name, column in found.items():
-        whole = column is not None and len(column) == len(first) > 0
-        check(whole, name, f"a list of integers of at most {MOST_NUMBER}, one for each range")
-    if weights is not None:
-        check(isinstance(weights, list) and len(weights) == ranks, "weights", "a number for each rank")
-        for i, weight in enumerate(weights):
-            if type(weight) not in (int, float) or not 1e-12 <= weight <= 1e12:
-                raise BadInput.of(f"weights.{i}", weight, "a number from 1e-12 to 1e12", file=path)
-        weights = np.array(weights, float)
-    return Placement(ranks, *found.values(), str(said.get("method", "")), weights).check(neurons, str(path))
+    said = checked(_File, read_json(path, "`spikemark partition` writes one"), path, "placement")
+    columns = {"over": [1] * len(said.first), "origin": said.first}
+    columns |= {name: column for name in COLUMNS if (column := getattr(said, name)) is not None}
+    for name, column in (columns | {"weights": said.weights}).items():
+        wanted = said.ranks if name == "weights" else len(said.first)
+        if column is not None and len(column) != wanted:
+            raise BadInput(f"{path}: {name}: {len(column)} numbers; expected {wanted}")
+    arrays = (np.array(columns[name], dtype=np.int64) for name in COLUMNS)
+    weights = None if said.weights is None else np.array(said.weights)
+    return Placement(said.ranks, *arrays, said.method, weights).check(neurons, str(path))
 
 
-def _column(given: Any) -> np.ndarray | None:
-    """A column of integers; None where it is none."""
-    try:
-        found = np.asarray(given)
-    except ValueError:
-        return None
-    whole = found.ndim == 1 and found.dtype.kind in "iu"
-    small = whole and ((found >= -MOST_NUMBER) & (found <= MOST_NUMBER)).all()
-    return found.astype(np.int64) if small else None
+# ---------------------------------------------------------------- the field of a run description
 
 
-def _content(path: Path) -> dict[str, Any]:
-    """What a file says about the placement, and its columns."""
-    try:
-        if path.suffix != ".npz":
-            found = read_json(path, "`spikemark partition` writes one")
-            return found if isinstance(found, dict) else {}
-        file = read_npz(path)
-        return json.loads(str(file["about"])) | {name: file.get(name) for name in COLUMNS}
-    except BadInput:
-        raise
-    except FileNotFoundError:
-        raise BadInput(f"{path}: not found; `spikemark partition` writes one", code="file") from None
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror or error}", code="file") from None
-    except Exception:  # whatever NumPy and zlib make of damaged bytes
-        raise BadInput(f"{path}: not a placement written by `spikemark partition`") from None
+def text_of(field: Any) -> Any:
+    """The text for what a description says. Raises ValueError for what is not expected."""
+    said = field if isinstance(field, dict) else {}
+    name, file, weights = (said.get(part) for part in ("name", "file", "weights"))
+    if set(said) == {"name", "weights"} and isinstance(name, str) and SEPARATOR not in name:
+        numbers = isinstance(weights, list) and all(type(w) in (int, float) for w in weights)
+        if not numbers or not weights or not all(abs(w) <= sys.float_info.max for w in weights):
+            raise ValueError(f"weights={shown(weights)}; expected a finite number for each rank")
+        return name + SEPARATOR + _runs(map(float, weights), repr)
+    if set(said) == {"name", "file"} and name == FROM_FILE and isinstance(file, str) and file.endswith(FILE):
+        return file
+    if not isinstance(field, str) or field == FROM_FILE or field.endswith(FILE) or SEPARATOR in field:
+        raise ValueError(f"{shown(field)}; expected {ALLOWED}")
+    return field
+
+
+def _runs(weights: Any, form: Callable[[float], str]) -> str:
+    runs = ((form(weight), len(list(same))) for weight, same in groupby(weights))
+    return ",".join(f"{weight}{TIMES}{n}" if n > 1 else weight for weight, n in runs)
+
+
+def field_of(placement: str) -> str | dict[str, Any]:
+    """What a description says for such a text."""
+    if placement.endswith(FILE):
+        return {"name": FROM_FILE, "file": placement}
+    name, given, words = placement.partition(SEPARATOR)
+    return {"name": name, "weights": weights_of(words, "weights").tolist()} if given else placement
+
+
+def name_of(field: str | dict[str, Any]) -> str:
+    """What a description says, in words that stand in a table or a label."""
+    if isinstance(field, str):
+        return field
+    said = Path(field["file"]).stem if "file" in field else _runs(field["weights"], "{:g}".format)
+    return f"{field['name']} {said}"
+
+
+def same(one: str | None, two: str | None) -> bool:
+    """True if two texts stand for the same placement: the same rule, or files of the same content."""
+    files = [name for name in (one, two) if name is not None and name.endswith(FILE)]
+    return one == two or (len(files) == 2 and digest(Path(files[0])) == digest(Path(files[1])))
+
+
+def split(text: str) -> tuple[str, np.ndarray | None]:
+    """The rule and the weights [ranks] of a text; None for a rule alone or a file.
+
+    Raises BadInput for bad weights.
+    """
+    rule, given, words = text.partition(SEPARATOR)
+    if not given or text.endswith(FILE):
+        return text, None
+    return rule, weights_of(words, f"placement={shown(text)}: weights")
+
+
+def weights_of(words: str, field: str, limits: tuple[float, float] = LIMITS) -> np.ndarray:
+    """Weights of a text such as 1x64,0.5x2. Raises BadInput, which begins with `field`, for anything else."""
+    found: list[float] = []
+    for word in words.split(","):
+        value, cross, times = word.partition(TIMES)
+        try:
+            weight, count = float(value), int(times) if cross else 1
+        except ValueError:
+            weight, count = math.nan, 0
+        if not limits[0] <= weight <= limits[1] or not 1 <= count <= 1_000_000:
+            raise BadInput(
+                f"{field}: {shown(word)}; expected a positive number for each rank, as in 1x64,0.5x2"
+            )
+        found += [weight] * count
+    return np.array(found)

@@ -40,16 +40,13 @@ def read(network: Network) -> Pools:
             rows.append(p)
             columns.append(target)
             hits.append(indegree * n / pool)
-            misses.append(indegree * (-n / pool if projection.poisson else _log_miss(n / pool)))
+            miss = math.log1p(-n / pool) if n < pool else CERTAIN
+            misses.append(indegree * (-n / pool if projection.poisson else miss))
     shape = (len(sizes), len(sizes))
     return Pools(  # entries of the same pair add up
         misses=sparse.coo_array((misses, (rows, columns)), shape).tocsr(),
         hits=sparse.coo_array((hits, (rows, columns)), shape).tocsr(),
     )
-
-
-def _log_miss(hit: float) -> float:
-    return math.log1p(-hit) if hit < 1 else CERTAIN
 
 
 def rates(populations: list[Population], rates_hz: dict[str, float] | None) -> np.ndarray:

@@ -5,7 +5,7 @@ from operator import attrgetter
 from spikemark.core.errors import BadInput, shown
 from spikemark.network import lanes
 from spikemark.network.description import Description, read
-from spikemark.network.placement_field import same
+from spikemark.network.placement_file import same
 from spikemark.network.schedules import Schedule
 from spikemark.records.dry_run import DryRun
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.core.places import program
-from spikemark.network.placement_field import field_of
+from spikemark.network.placement_file import field_of
 
 from .layout import Layout
 

@@ -14,7 +14,7 @@ from spikemark.network.description import Description, read
 from spikemark.network.exchanges import EXCHANGES
 from spikemark.network.named_files import located
 from spikemark.network.placement import check_name
-from spikemark.network.placement_field import field_of
+from spikemark.network.placement_file import field_of
 from spikemark.network.presets import PRESETS
 from spikemark.network.schedules import SCHEDULES, find
 

@@ -12,7 +12,7 @@ from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
 from spikemark.core.reading import read_json
 from spikemark.network.named_files import copied
-from spikemark.network.placement_field import name_of
+from spikemark.network.placement_file import name_of
 
 from . import run_files
 from .arrays import check_times, map_array, read_table

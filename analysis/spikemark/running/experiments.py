@@ -29,7 +29,7 @@ from spikemark.core.yaml_file import YAML, read_json_or_yaml, read_yaml
 from spikemark.machines.parts import digest as machine_digest
 from spikemark.network import presets
 from spikemark.network.named_files import located, with_content
-from spikemark.network.placement_field import name_of
+from spikemark.network.placement_file import name_of
 from spikemark.records.experiment_fields import (
     LAYOUT,
     MACHINE,

@@ -41,7 +41,7 @@ WAYS = PLAIN, TABLE, GROUPED, EVEN, MERGED = (
 
 def _brain(ranks: int, indegree: int = 100) -> dict[str, Any]:
     given = {**voxels.FULL, "neurons": NEURONS_PER_RANK * ranks, "indegree": indegree}
-    return choose(voxels.Options, given, False, {}).model_dump()
+    return choose(voxels.Options, given).model_dump()
 
 
 class _Brains:

@@ -94,7 +94,7 @@ class _Placed:
 
 
 def _options(ranks: int) -> voxels.Options:
-    return choose(voxels.Options, {**voxels.FULL, "neurons": NEURONS_PER_RANK * ranks}, False, {})
+    return choose(voxels.Options, {**voxels.FULL, "neurons": NEURONS_PER_RANK * ranks})
 
 
 @lru_cache(maxsize=1)  # two do not fit side by side everywhere

@@ -17,7 +17,7 @@ from spikemark.launch.layout import Layout
 from spikemark.records.record import Run
 
 from . import measure
-from .check import COUNTS, Repeated, same, sums, times
+from .check import COUNTS, same, sums, times
 from .formats import RTF, Answer, Bundle, Prepared, Rule, Secret
 from .measure import Chosen, Given
 
@@ -33,7 +33,7 @@ def read(path: Path, bundle: Bundle) -> Secret:
 
 
 def chosen(bundle: Bundle, rule: Rule, answer: Answer | None, given: Given) -> Chosen:
-    """How the run is made: as the bidder measured it, else a rank for each area on all cores; `given` first.
+    """How the run is made: as given, else as the bidder measured it, else a rank for each area on all cores.
 
     Raises BadInput for fields that the bidder's category does not let them set.
     """
@@ -85,17 +85,17 @@ def accept(
     say(f"{rule.name} on {how.layout.ranks} ranks x {how.layout.threads} threads")
     runs = _runs(bundle, rule, secret.seed, how, wanted.model_ms, rule.repetitions, out)
     reasons = []
-    for one in (Repeated(bundle, f"repetition {number}", run) for number, run in enumerate(runs, 1)):
-        said = [*same("checksum", one.run.record.checksum, wanted.checksum)]
+    for number, run in enumerate(runs, 1):
+        said = [*same("checksum", run.record.checksum, wanted.checksum), *sums(run), *times(run)]
         for name, value in wanted.totals.items():
-            said += same(f"totals.{name}", getattr(one.run.record.totals, name, None), value)
-        reasons += [f"{one.place}: {text}" for text in (*said, *sums(one), *times(one))]
+            said += same(f"totals.{name}", getattr(run.record.totals, name), value)
+        reasons += [f"repetition {number}: {text}" for text in said]
     factors = [run.record.timing.real_time_factor for run in runs]
     found = median(factors)
     if promised is not None and found > (1 + tolerance) * promised:
         reasons.append(f"{RTF}={found:.4g}; expected at most {(1 + tolerance) * promised:.4g}")
     result = {
-        "kind": "tender_acceptance", "format_version": 2, "bundle_sha256": bundle.sha256, "run": rule.name,
+        "kind": "tender_acceptance", "format_version": 3, "bundle_sha256": bundle.sha256, "run": rule.name,
         "accepted": not reasons, "reasons": reasons, "checksum": runs[0].record.checksum, **how.content(),
         "figure": {"name": RTF, "value": found, "low": min(factors), "high": max(factors)},
         "promised": promised, "tolerance": tolerance, "repetitions": len(runs),

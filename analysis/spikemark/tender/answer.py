@@ -50,15 +50,13 @@ def write(
     choices = measure.read_choices(work)
     if choices["bundle_sha256"] != bundle.sha256:
         raise BadInput(f"{work}: bundle_sha256: measured for another bundle than {bundle.path}")
-    chosen = ((rule.name, choices["runs"].get(rule.name, {})) for rule in bundle.tender.runs)
-    done = {name: run for name, run in chosen if "records" in run}
+    done = {name: run for name, run in choices["runs"].items() if "records" in run}
     if missing := [rule.name for rule in bundle.rules(None) if rule.name not in done]:
         raise BadInput(f"run: {', '.join(missing)} not measured; expected `spikemark tender run` to complete")
-    for made in projected:
-        if made["nodes"] > offer["nodes"]:
-            needed = f"at least {made['nodes']}, which {made['run']} takes"
-            raise BadInput.of("nodes", offer["nodes"], needed, code="range")
-    loaded = {name: [record.load(work / path) for path in run["records"]] for name, run in done.items()}
+    if (most := max((made["nodes"] for made in projected), default=1)) > offer["nodes"]:
+        raise BadInput.of("nodes", offer["nodes"], f"at least {most}, which a projection takes", code="range")
+    names = [rule.name for rule in bundle.tender.runs if rule.name in done]
+    loaded = {name: [record.load(work / path) for path in done[name]["records"]] for name in names}
     used = [run for runs in loaded.values() for run in runs]
     with whole_folder(out) as made:
         runs = [_collected(made, name, done[name], runs, meter) for name, runs in loaded.items()]
@@ -133,20 +131,10 @@ def write_readings(path: Path, source: Source, run: Run) -> None:
 
 
 def _environment(work: Path, runs: list[Run]) -> dict[str, Any]:
-    """How the program was started, and every node that a run used; a node out of reach has a reason."""
-    launched = runs[0].launched
-    software = {
-        "binding": runs[0].record.host.binding, "launcher": launched and launched.launcher,
-        "command": list(launched.command) if launched and launched.command else None,
-        "environment": environment.kept(launched.environment or {}) if launched else None,
-    }  # fmt: skip
-    fields = {name: environment.known(value, "not recorded") for name, value in software.items()}
-    nodes = []
-    for name in measure.node_names(runs):
-        path = environment.file_of(work / measure.NODES, name)
-        unread = {"host": environment.known(name), "all": environment.known(None, "the node was not reached")}
-        nodes.append(read_json(path) if path.is_file() else unread)
-    return {"kind": "tender_environment", "format_version": 1, "software": fields, "nodes": nodes}
+    """Every node that a run used; of a node out of reach, the name."""
+    files = {name: environment.file_of(work / measure.NODES, name) for name in measure.node_names(runs)}
+    nodes = [read_json(path) if path.is_file() else {"host": name} for name, path in files.items()]
+    return {"kind": "tender_environment", "format_version": formats.VERSION, "nodes": nodes}
 
 
 def project(
@@ -198,13 +186,9 @@ def _split(
     key, _, values = text.partition("=")
     run, _, figure = key.rpartition(".")
     with contextlib.suppress(ValueError):
-        numbers = [float(value) for value in values.split(":", form.count(":"))]
-        if (
-            len(numbers) > form.count(":")
-            and all(0 < n < math.inf for n in numbers)
-            and run
-            and figure in figures
-        ):
+        numbers = [float(value) for value in values.split(":")]
+        whole = len(numbers) == form.count(":") + 1 and all(0 < n < math.inf for n in numbers)
+        if whole and run and figure in figures:
             return (run, figure), numbers
     raise BadInput.of(option, text, f"RUN.FIGURE={form}, the figure one of {', '.join(figures)}")
 
@@ -216,9 +200,7 @@ def promises(bundle: Bundle, answer: Answer, given: Promised) -> list[dict[str, 
         best, basis = answer.evidence(run, figure)
         if best is not None:
             value = given.get((run, figure), best.value)
-            better = max(0.0, 1 - value / best.value)
-            one = {"run": run, "figure": figure, "value": value, "basis": basis}
-            found.append(one | {"better_than_evidence": better})
+            found.append({"run": run, "figure": figure, "value": value, "basis": basis})
         elif (run, figure) in given:
             raise BadInput.of("promise", f"{run}.{figure}", "a figure that is measured or projected")
     return found

@@ -4,6 +4,7 @@ CHECKS are functions of an answer or of each repetition; their docstrings say wh
 """
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -26,32 +27,31 @@ from .answer import of_repetitions, program
 from .formats import ANSWER, ENVIRONMENT, FIGURES, JOULES, MANIFEST, POWER, RTF, Answer, Bundle
 
 VALID, INVALID, INCOMPLETE = "VALID", "INVALID", "INCOMPLETE"
-ROUNDING, CLOCK_SLACK_S = 1e-6, 0.02
+#: How far numbers may differ, as shares: rounded ones, phases and the time of a rank, two clocks, energies.
+ROUNDING, PHASE_SUM, CLOCK, ENERGY = 1e-6, 0.001, 0.01, 0.05
+CLOCK_SLACK_S = 0.02
 WIDEST_GAP = 0.3  # between readings of power, as a share of the measured part
 NODE_W = (0.5, 50_000.0)  # W of a node where the bidder states no limits
 DELAYS = ("mean_us", "sd_us", "correlation", "rank_sd_us", "per_neuron_ns", "per_synapse_ns")
 COUNTS = ("neurons", "synapses", "spikes", "synaptic_events")
 FILES = ("record.json", "ranks.csv", "cycles.npy")  # of a repetition
 
-Said = str | tuple[str, str]  # a text, or its place and the text
-
 
 @dataclass(frozen=True)
 class Report:
-    """Findings as (check, place, text), in the order of CHECKS."""
+    """Findings as (check, text), in the order of CHECKS."""
 
-    findings: list[tuple[str, str, str]]
+    findings: list[tuple[str, str]]
 
     @property
     def verdict(self) -> str:
         """VALID, INCOMPLETE where only parts are missing, else INVALID."""
-        found = {check for check, _, _ in self.findings}
+        found = {check for check, _ in self.findings}
         return VALID if not found else INCOMPLETE if found == {"complete"} else INVALID
 
     def content(self) -> dict[str, Any]:
         """The content for JSON."""
-        lines = [dict(zip(("check", "place", "text"), one, strict=True)) for one in self.findings]
-        return {"verdict": self.verdict, "findings": lines}
+        return {"verdict": self.verdict, "findings": [{"check": c, "text": t} for c, t in self.findings]}
 
 
 class Repeated(NamedTuple):
@@ -60,9 +60,9 @@ class Repeated(NamedTuple):
     seen: "Seen"
     place: str
     run: Run
-    rule: Any = None
-    answered: Any = None
-    stated: Any = None
+    rule: Any
+    answered: Any
+    stated: Any
 
     @property
     def readings(self) -> Path | None:
@@ -87,8 +87,8 @@ class Seen:
     def __init__(self, folder: Path, bundle: Bundle):
         self.folder, self.bundle, self.tender = folder, bundle, bundle.tender
         self.missing: list[str] = []
-        self.unread: list[tuple[str, str]] = []
-        self.differs = self.read(MANIFEST, formats.compare_manifest, folder) or []
+        self.unread: list[str] = []
+        self.differs = self.read(MANIFEST, formats.compare_manifest, folder) or {}
         self.answer = self.read(ANSWER, formats.read_answer, folder)
         about = self.read(ENVIRONMENT, formats.read, formats.Environment, folder / ENVIRONMENT, "answer")
         self.nodes = about.nodes if about else []
@@ -106,13 +106,13 @@ class Seen:
         try:
             return work(*words)
         except (BadInput, OSError) as error:
-            self.unread.append((place, str(error)))
+            self.unread.append(f"{place}: {error}")
             return None
 
 
 def _load(folder: Path) -> Run:
     run = record.load(folder)
-    if run.record.kind not in (None, "measured") or run.cycles is None:
+    if run.record.kind != "measured" or run.cycles is None:
         raise BadInput(f"kind={run.record.kind}; expected a measured run with cycles")
     run.ranks  # noqa: B018 - reads and checks it
     return run
@@ -136,52 +136,44 @@ def close(name: str, found: float, wanted: float, share: float, slack: float = 0
         yield f"{name}={found:.6g}; expected {wanted:.6g}"
 
 
-def manifest(seen: Seen) -> Iterator[Said]:
+def manifest(seen: Seen) -> Iterator[str]:
     """Files are those of the manifest, none twice, and the answer is to this bundle."""
-    yield from ((name, what) for name, what in seen.differs if what != "missing")
-    known: dict[str, Path] = {}
-    for path in sorted(seen.folder.glob("runs/*/*/cycles.npy")):
-        if path.is_file() and known.setdefault(sha256.of(path), path) != path:
-            yield path.relative_to(seen.folder).as_posix(), "the same times as another repetition"
+    yield from (f"{name}: {what}" for name, what in sorted(seen.differs.items()) if what != "missing")
+    times = Counter(sha256.of(path) for path in seen.folder.glob("runs/*/*/cycles.npy") if path.is_file())
+    if max(times.values(), default=1) > 1:
+        yield "runs: the times of one repetition are there twice"
     if seen.answer:
         yield from same("bundle_sha256", seen.answer.bundle_sha256, seen.bundle.sha256)
 
 
-def complete(seen: Seen) -> Iterator[Said]:
+def complete(seen: Seen) -> Iterator[str]:
     """Every run, repetition and file is there, and long enough."""
-    yield from ((name, "missing") for name in seen.missing)
-    yield from ((name, what) for name, what in seen.differs if what == "missing")
+    listed = [name for name, what in seen.differs.items() if what == "missing"]
+    yield from (f"{name}: missing" for name in dict.fromkeys([*seen.missing, *listed]))
     for rule in seen.tender.runs if seen.answer else ():
         if (run := seen.answer.run(rule.name)) is None and rule.measured:
             yield f"runs: {rule.name} is not measured"
         elif seen.answer.evidence(rule.name, RTF)[0] is None:
             yield f"{rule.name}: {RTF} is neither measured nor projected"
         folders = [one.folder for one in run.repetitions] if run else []
-        if run and len(folders) < rule.repetitions:
-            yield f"{rule.name}: {len(folders)} of {rule.repetitions} repetitions"
-        numbered = [f"runs/{rule.name}/{n}" for n in range(1, len(folders) + 1)]
-        yield from same(f"{rule.name}.folders", folders, numbered)
+        if run and (whole := len({*folders})) < max(rule.repetitions, len(folders)):
+            yield f"{rule.name}: {whole} of {rule.repetitions} repetitions, each named once"
     for one in seen.repetitions:
         spent, least = one.run.record.timing.simulate_s, one.rule.minimum_seconds
         if spent < least and one.answered.model_ms < max(one.rule.model_ms):
-            yield one.place, f"simulate_s={spent:.4g}; expected at least {least:g}"
+            yield f"{one.place}: simulate_s={spent:.4g}; expected at least {least:g}"
         if getattr(one.stated, JOULES) is None and seen.tender.power.required:
-            yield one.place, f"{JOULES} is not measured"
+            yield f"{one.place}: {JOULES} is not measured"
         if getattr(one.stated, JOULES) is not None and one.readings is None:
-            yield one.stated.readings or one.place, "readings of power are missing"
+            yield f"{one.place}: readings of power are missing"
 
 
-def form(seen: Seen) -> Iterator[Said]:
-    """Every file has its form, every name is one of the tender, and what is null has a reason."""
+def form(seen: Seen) -> Iterator[str]:
+    """Every file can be read, and every run is one of the tender, and there once."""
     yield from seen.unread
-    names = [run.name for run in seen.answer.runs] if seen.answer else []
-    yield from (f"runs: {name} is no run of the tender" for name in names if not seen.tender.run(name))
-    yield from (f"runs: {name} appears twice" for name in names if names.count(name) > 1)
-    if seen.answer and seen.answer.category not in seen.tender.categories:
-        yield f"category={seen.answer.category}"
-    for name, said in (one for node in seen.nodes for one in node.items()):
-        if said.value is None and not said.reason:
-            yield ENVIRONMENT, f"{name} is null without a reason"
+    names = Counter(run.name for run in seen.answer.runs) if seen.answer else {}
+    yield from (f"runs: {n} is no run of the tender" for n in names if not seen.tender.run(n))
+    yield from (f"runs: {n} appears twice" for n, count in names.items() if count > 1)
 
 
 def description(one: Repeated) -> Iterator[str]:
@@ -202,12 +194,11 @@ def _told(given: dict[str, Any], ranks: int) -> dict[str, Any]:
     inject, records = given.get("inject") or {}, given.get("record") or {}
     schedule, placement = lanes.chosen(known, None, None)
     of_run = lanes.read(known, ranks, schedule, placement)
-    parts = {part: getattr(known, part).model_dump() for part in ("network", "time")}
     return {
-        **{f"{part}.{name}": value for part, fields in parts.items() for name, value in fields.items()},
-        "seed": given.get("seed", 1), "inject": {name: inject[name] for name in DELAYS if inject.get(name)},
+        **{f"network.{name}": value for name, value in known.network.model_dump().items()},
+        "time": known.time.model_dump(), "seed": given.get("seed", 1), "placement": placement,
+        "inject": {name: inject[name] for name in DELAYS if inject.get(name)}, "wire": known.wire,
         **{f"record.{name}": records.get(name, True) for name in ("cycles", "barrier")},
-        "placement": placement, "wire": known.wire,
         "lanes": [(x.name, x.period, x.lag, "self" if x.alone else x.exchange) for x in of_run],
     }  # fmt: skip
 
@@ -243,9 +234,8 @@ def spikes(one: Repeated) -> Iterator[str]:
         yield from same(name, getattr(of, name), getattr(first, name))
 
 
-def sums(one: Repeated) -> Iterator[str]:
+def sums(run: Run) -> Iterator[str]:
     """Ranks, lanes and totals add up."""
-    run = one.run
     totals, table = run.record.totals, pd.read_csv(run.path / "ranks.csv", dtype=str)
     for name in (*COUNTS, "messages", "bytes_sent"):
         yield from same(f"totals.{name}", getattr(totals, name), sum(map(int, table[name])))
@@ -256,19 +246,13 @@ def sums(one: Repeated) -> Iterator[str]:
         yield from same(f"lanes.{name}", summed, getattr(totals, name))
 
 
-def times(one: Repeated) -> Iterator[str]:
+def times(run: Run) -> Iterator[str]:
     """Phases add up to the time of each rank, the slowest one to the wall clock; so does another clock."""
-    run, tolerances = one.run, one.seen.tender.tolerances
     timing, time = run.record.timing, read(run.record.description).time
-    of_ranks = run.cycles.sum(axis=1, dtype=float)  # [rank, phase]
-    spent, ranks = of_ranks.sum(axis=1), run.ranks["simulate_s"].to_numpy(dtype=float)
-    slack = tolerances.phase_sum * timing.simulate_s
-    for rank in np.flatnonzero(np.abs(spent - ranks) > slack)[:1]:
+    spent = run.cycles.sum(axis=(1, 2), dtype=float)  # [rank]
+    ranks = run.ranks["simulate_s"].to_numpy(dtype=float)
+    for rank in np.flatnonzero(np.abs(spent - ranks) > PHASE_SUM * timing.simulate_s)[:1]:
         yield f"phases of rank {rank} add up to {spent[rank]:.6g} s; expected {ranks[rank]:.6g}"
-    for name, own in zip(run.record.phases, of_ranks.T, strict=True):
-        for what, value in (("mean_s", own.mean()), ("max_s", own.max())):
-            if (stated := getattr(timing.phases[name], what)) is not None:
-                yield from close(f"timing.phases.{name}.{what}", stated, value, ROUNDING, slack)
     for name, wanted in {
         "simulate_s": ranks.max(), "model_s": 1e-3 * time.simulate_ms,
         "cycles": time.simulate_ms / time.cycle_ms, RTF: timing.simulate_s / timing.model_s,
@@ -278,29 +262,28 @@ def times(one: Repeated) -> Iterator[str]:
         yield "timing.simulate_started_s is null"
     else:
         slack = CLOCK_SLACK_S + abs(timing.clock_step_s or 0.0)
-        yield from close("system clock", ends[1] - ends[0], timing.simulate_s, tolerances.clock, slack)
+        yield from close("system clock", ends[1] - ends[0], timing.simulate_s, CLOCK, slack)
 
 
-def statistic(seen: Seen) -> Iterator[Said]:
-    """The stated figures are those of all records."""
-    stated = {one.folder for run in seen.answer.runs for one in run.repetitions}
-    for path in sorted(seen.folder.glob("runs/*/*/record.json")):
-        if (name := path.parent.relative_to(seen.folder).as_posix()) not in stated:
-            yield name, "a repetition that answer.json does not name"
+def statistic(seen: Seen) -> Iterator[str]:
+    """The stated figures are those of all records; projections have an interval, and offered nodes."""
     for one in seen.repetitions:
         factor = one.run.record.timing.real_time_factor
-        yield from ((one.place, text) for text in close(RTF, one.stated.real_time_factor, factor, ROUNDING))
+        yield from close(f"{one.place}: {RTF}", one.stated.real_time_factor, factor, ROUNDING)
     for run, name in itertools.product(seen.answer.runs, FIGURES):
         wanted = of_repetitions([getattr(one, name) for one in run.repetitions])
         own = run.figures[name].model_dump() if run.figures.get(name) else None
-        yield from ((run.name, text) for text in same(name, own, wanted))
+        yield from same(f"{run.name}: {name}", own, wanted)
+    for made in seen.answer.projected:
+        if not made.low <= made.value <= made.high > made.low or made.nodes > seen.answer.offer.nodes:
+            ends = f"{made.low:g} to {made.high:g} on {made.nodes} nodes"
+            yield f"projected {made.run}.{made.figure}: {made.value:g} ({ends}) cannot be meant"
 
 
 def energy(one: Repeated) -> Iterator[str]:
     """Stated energy is what the readings add up to."""
     if one.joules:
-        wanted = integral(one.readings, span(one.run))
-        yield from close("energy (J)", one.joules, wanted, one.seen.tender.tolerances.energy)
+        yield from close("energy (J)", one.joules, integral(one.readings, span(one.run)), ENERGY)
 
 
 def integral(path: Path, ends: tuple[float, float]) -> float:
@@ -318,7 +301,7 @@ def integral(path: Path, ends: tuple[float, float]) -> float:
     return sum(trace.energy_j(*ends) for trace in traces.values())
 
 
-def power(seen: Seen) -> Iterator[Said]:
+def power(seen: Seen) -> Iterator[str]:
     """Measured and projected power lie within what the nodes of the run take."""
     offer, metered = seen.answer.offer, [one for one in seen.repetitions if one.joules]
     found = [(one.place, one.joules / np.ptp(span(one.run)), one.run.record.host.nodes) for one in metered]
@@ -327,53 +310,33 @@ def power(seen: Seen) -> Iterator[Said]:
         low = number * (NODE_W[0] if offer.node_idle_w is None else offer.node_idle_w)
         high = number * (offer.node_limit_w or NODE_W[1])
         if not 0.95 * low <= watts <= 1.05 * high:
-            yield place, f"{watts:.4g} W on {number} nodes; expected {low:.4g} to {high:.4g}"
+            yield f"{place}: {watts:.4g} W on {number} nodes; expected {low:.4g} to {high:.4g}"
 
 
 def nodes(one: Repeated) -> Iterator[str]:
     """Layout, nodes and their description agree."""
-    host, ranks = one.run.record.host, one.run.ranks
+    host = one.run.record.host
     found = {"ranks": one.run.record.ranks, "threads": one.run.record.threads, "nodes": host.nodes}
     yield from same("layout", found, one.answered.layout.model_dump())
     yield from same("host.nodes", host.nodes, one.rule.nodes or host.nodes)
-    if "node" in ranks:
-        yield from same("nodes in ranks.csv", ranks["node"].nunique(), host.nodes)
-    values = [{name: said.value for name, said in node.items()} for node in one.seen.nodes]
-    by_name = {str(node.get("host")).split(".")[0]: node for node in values}
+    if "node" in one.run.ranks:
+        yield from same("nodes in ranks.csv", one.run.ranks["node"].nunique(), host.nodes)
+    described = {str(node.get("host")).split(".")[0]: node.get("processor") for node in one.seen.nodes}
     for node in host.per_node or []:
-        if (described := by_name.get(node.name.split(".")[0])) is None:
+        if (name := node.name.split(".")[0]) not in described:
             yield f"{node.name} is not described in {ENVIRONMENT}"
-        elif isinstance(processor := described.get("processor"), str) and node.cpu:
+        elif isinstance(processor := described[name], str) and node.cpu:
             yield from same(f"{node.name}: cpu", node.cpu.strip(), processor.strip())
 
 
-def promise(seen: Seen) -> Iterator[Said]:
-    """Projections and promises agree with their evidence."""
-    answer, most = seen.answer, seen.answer.offer.nodes
-    for name in ("projected", "committed"):
-        entries = [(p.run, p.figure) for p in getattr(answer, name)]
-        if len(set(entries)) < len(entries):
-            yield f"{name}: a figure appears twice"
-    for made in answer.projected:
-        name = f"projected {made.run}.{made.figure}"
-        if seen.tender.run(made.run) is None or not made.low <= made.value <= made.high > made.low:
-            yield f"{name}: {made.value:g} ({made.low:g} to {made.high:g}) is no projection of a run"
-        if made.nodes > most:
-            yield f"{name}: nodes={made.nodes}; expected at most the {most} offered"
-    for one in answer.committed:
-        best, basis = answer.evidence(one.run, one.figure)
-        better = max(0.0, 1 - one.value / best.value) if best else -1.0
-        if basis != one.basis or abs(better - one.better_than_evidence) > ROUNDING:
-            yield f"committed {one.run}.{one.figure}: basis or better_than_evidence is wrong"
-
-
 #: By name, in order: functions of an answer, or of a repetition. The first three need no answer.json.
-CHECKS: dict[str, tuple[type, Callable[[Any], Iterable[Said]]]] = {
+CHECKS: dict[str, tuple[type, Callable[[Any], Iterable[str]]]] = {
     "manifest": (Seen, manifest), "complete": (Seen, complete), "form": (Seen, form),
     "description": (Repeated, description), "set": (Repeated, only_allowed),
-    "program": (Repeated, one_program), "spikes": (Repeated, spikes), "sums": (Repeated, sums),
-    "times": (Repeated, times), "statistic": (Seen, statistic), "energy": (Repeated, energy),
-    "power": (Seen, power), "nodes": (Repeated, nodes), "promise": (Seen, promise),
+    "program": (Repeated, one_program), "spikes": (Repeated, spikes),
+    "sums": (Repeated, lambda one: sums(one.run)), "times": (Repeated, lambda one: times(one.run)),
+    "statistic": (Seen, statistic), "energy": (Repeated, energy), "power": (Seen, power),
+    "nodes": (Repeated, nodes),
 }  # fmt: skip
 
 
@@ -385,10 +348,9 @@ def check(folder: Path, bundle: Bundle) -> tuple[Report, Answer | None]:
     for name in list(CHECKS)[: None if seen.answer else 3]:
         kind, function = CHECKS[name]
         for one in [seen] if kind is Seen else seen.repetitions:
-            place = getattr(one, "place", ANSWER)
+            place = f"{one.place}: " if kind is Repeated else ""
             try:
-                for said in function(one):
-                    found.append((name, place, said) if isinstance(said, str) else (name, *said))
+                found += [(name, place + text) for text in function(one)]
             except (BadInput, OSError) as error:
-                found.append((name, place, str(error)))
+                found.append((name, f"{place}{error}"))
     return Report([*dict.fromkeys(found)]), seen.answer

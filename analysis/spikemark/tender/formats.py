@@ -4,7 +4,6 @@ A value of None was not stated or not measured.
 """
 
 import re
-import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from spikemark.core.fields import assign, checked
 from spikemark.core.files import write_json
 from spikemark.core.reading import read_json
 
-VERSION = 2  #: of tender.json and answer.json
+VERSION = 3  #: of tender.json and answer.json
 TENDER, RULES, SOURCE = "tender.json", "RULES.md", "source.tar.gz"
 ANSWER, ENVIRONMENT = "answer.json", "environment.json"
 MANIFEST, SIGNATURE = "manifest.json", "manifest.json.sig"
@@ -27,44 +26,36 @@ RTF, JOULES, POWER = "real_time_factor", "joules_per_synaptic_event", "power_w"
 FIGURES = {RTF: ("real-time factor", ""), JOULES: ("energy per synaptic event", "J")}
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 
-#: Types of single values.
+#: Types of single values; a path stays inside its folder.
 SCALARS: dict[str, Any] = {
-    "str": str, "bool": bool, "real": float, "any": Any, "share": Annotated[float, Field(ge=0, lt=1)],
+    "str": str, "bool": bool, "any": Any, "real": float,
     "name": Annotated[str, Field(pattern=f"^{NAME}$")],
-    "hash": Annotated[str, Field(pattern="^[0-9a-f]{64}$")],
-    "checksum": Annotated[str, Field(pattern="^[0-9a-f]{16}$")],
+    "path": Annotated[str, Field(pattern=f"^{NAME}(/{NAME})*$")],
     "above_0": Annotated[float, Field(gt=0, le=1e18)], "from_0": Annotated[float, Field(ge=0)],
     "positive": Annotated[int, Field(ge=1, le=10**12)], "count": Annotated[int, Field(ge=0)],
-    "often": Annotated[int, Field(ge=1, le=1000)], "seed": Annotated[int, Field(ge=0, lt=2**53)],
-    "bidder": Annotated[str, Field(min_length=1, max_length=200)],
-    "currency": Annotated[str, Field(pattern="^[A-Z]{3}$")],
-    "folder": Annotated[str, Field(pattern=rf"^runs/{NAME}/[1-9][0-9]{{0,3}}$")],
-    "readings": Annotated[str, Field(pattern=rf"^(runs|power)/{NAME}(/{NAME})*\.csv$")],
 }  # fmt: skip
-#: Parts of the files, `field:type` each. `?`: may be null; `=`: may be left out; `[x]`: a list of x; `+`: not
-#: an empty one; `{x}`: an object whose values are x; `'x|y'`: one of these words; a digit: that number.
+#: Parts of the files, `field:type` each. `?`: may be null; `[x]`: a list of x; `+`: not an empty one; `{x}`:
+#: an object whose values are x; `'x|y'`: one of these words; a digit: that number.
 TABLE = """
 # counts of a measured part of model_ms; null where neurons have no rates of their own
 Counts: model_ms:above_0 spikes:count? synaptic_events:count?
 # times: one entry for each model time that a bidder may choose, the longest first
-Expected: neurons:count synapses:count tolerance:share times:[Counts]+ rates_hz:{real} rates_source:str \
+Expected: neurons:count synapses:count tolerance:from_0 times:[Counts]+ rates_hz:{real} rates_source:str \
   events_per_s:above_0
 # measured: its figures must be measured; nodes: null leaves the number to the bidder
-Rule: name:name size:'small|medium|large|target' scaling:str measured:bool repetitions:often \
-  statistic:'median' minimum_seconds:above_0 nodes:positive? expected:Expected
+Rule: name:name size:'small|medium|large|target' scaling:str measured:bool repetitions:positive \
+  minimum_seconds:above_0 nodes:positive? expected:Expected
 Target: network:str real_time_factor:above_0? joules_per_synaptic_event:above_0?
 # fields of the description that a bidder may set, and patterns of allowed compiler flags
 Category: changes:[str] flags:[str]
 PowerRule: required:bool idle_seconds:from_0
-# relative, of the checker
-Tolerances: phase_sum:above_0 clock:above_0 energy:above_0
-Tender: kind:'tender' format_version:2 name:name quick:bool created:str spikemark_version:str \
-  commit:str source_sha256:hash reference_memory_gb:above_0 target:Target runs:[Rule]+ \
-  categories:{Category} power:PowerRule tolerances:Tolerances
+Tender: kind:'tender' format_version:3 name:name quick:bool created:str spikemark_version:str \
+  commit:str source_sha256:str reference_memory_gb:above_0 target:Target runs:[Rule]+ \
+  categories:{Category} power:PowerRule
 # median, smallest and largest value of the repetitions
 Range: value:above_0 low:above_0 high:above_0
 # folder of the record, figures, and the file with the readings of power
-Repetition: folder:folder real_time_factor:above_0 joules_per_synaptic_event:above_0? readings:readings?
+Repetition: folder:path real_time_factor:above_0 joules_per_synaptic_event:above_0? readings:path?
 Placed: ranks:positive threads:positive nodes:positive
 # figures: null, with the reason, where one was not measured
 Answered: name:name layout:Placed set:{any} model_ms:above_0 repetitions:[Repetition]+ figures:{Range?} \
@@ -72,26 +63,23 @@ Answered: name:name layout:Placed set:{any} model_ms:above_0 repetitions:[Repeti
 # a figure, or the power in W of all nodes, that was not measured; low to high is an interval of 95 %
 Projection: run:name figure:'real_time_factor|joules_per_synaptic_event|power_w' value:above_0 \
   low:above_0 high:above_0 nodes:positive method:str assumes:[str]
-# what the acceptance run is held against, and by which share it is better than its evidence
+# what the acceptance run is held against, and what it rests on
 Promise: run:name figure:'real_time_factor|joules_per_synaptic_event' value:above_0 \
-  basis:'measured|projected' better_than_evidence:share
-Offer: machine:str nodes:positive price:above_0? currency:currency node_limit_w:above_0? node_idle_w:from_0?
+  basis:'measured|projected'
+Offer: machine:str nodes:positive price:above_0? currency:str node_limit_w:above_0? node_idle_w:from_0?
 # hash of the file that was started, and how it was built
-Program: sha256:hash compiler:str flags:str mpi_library:str version:str
-Answer: kind:'tender_answer' format_version:2 bundle_sha256:hash tender:str quick:bool bidder:bidder \
+Program: sha256:str compiler:str flags:str mpi_library:str version:str
+Answer: kind:'tender_answer' format_version:3 bundle_sha256:str tender:str quick:bool bidder:str \
   category:str created:str program:Program offer:Offer runs:[Answered] projected:[Projection] \
   committed:[Promise]
 # the result that a run with the secret seed must have, and NAME.secret.json
-Prepared: run:str model_ms:above_0 checksum:checksum totals:{count}
-Secret: kind:'tender_secret' format_version:2 bundle_sha256:hash seed:seed prepared:Prepared?=
+Prepared: run:str model_ms:above_0 checksum:str totals:{count}
+Secret: kind:'tender_secret' format_version:3 bundle_sha256:str seed:count prepared:Prepared?
 # of a bundle or an answer
-File: sha256:hash bytes:count
-Manifest: kind:'tender_manifest' format_version:1 files:{File}
-# of the nodes; a value of null has a reason
-Known: value:any reason:str?=
-Environment: kind:'tender_environment' format_version:1 software:{Known} nodes:[{Known}]
+File: sha256:str bytes:count
+Manifest: kind:'tender_manifest' format_version:3 files:{File}
+Environment: kind:'tender_environment' format_version:3 nodes:[{any}]
 """
-TOLERANCES = {"phase_sum": 0.001, "clock": 0.01, "energy": 0.05}
 
 
 class Whole(BaseModel):
@@ -151,28 +139,19 @@ def _parts() -> dict[str, Any]:
         return Literal[int(words)] if words.isdigit() else known[words]
 
     for name, fields in re.findall(r"^(\w+): (.*)$", TABLE, re.MULTILINE):
-        each = (one.split(":") for one in fields.split())
-        of = {n: (kind(t.rstrip("=")), None if t.endswith("=") else ...) for n, t in each}
+        of = {n: (kind(words), ...) for n, words in (one.split(":") for one in fields.split())}
         known[name] = create_model(name, __base__=bases.get(name, Whole), **of)
     return known
 
 
 _PARTS = _parts()
 Tender, Answer, Secret, Prepared = (_PARTS[n] for n in ("Tender", "Answer", "Secret", "Prepared"))
-Rule, Answered, Repetition, Tolerances = (_PARTS[n] for n in ("Rule", "Answered", "Repetition", "Tolerances"))
-Manifest, Environment = _PARTS["Manifest"], _PARTS["Environment"]
+Rule, Manifest, Environment = (_PARTS[n] for n in ("Rule", "Manifest", "Environment"))
 
 
 def read(kind: type, path: Path, command: str) -> Any:
     """A file of a tender, which `spikemark tender COMMAND` writes. Raises BadInput for any other file."""
-    if not path.is_file():
-        expected = f"a folder that `spikemark tender {command}` wrote"
-        raise BadInput(f"{path.parent}: no {path.name}; expected {expected}")
-    content, fields = read_json(path), kind.model_fields
-    version = content.get("format_version") if isinstance(content, dict) else None
-    wanted = typing.get_args(fields["format_version"].annotation)
-    if version not in wanted:
-        raise BadInput.of("format_version", version, str(*wanted), file=path)
+    content = read_json(path, f"expected a folder that `spikemark tender {command}` wrote")
     return checked(kind, content, path, path.stem)
 
 
@@ -222,41 +201,31 @@ class Bundle:
 
 def read_bundle(path: Path) -> Bundle:
     """The bundle in a folder. Raises BadInput where it is none, or differs from its manifest."""
-    if (path / TENDER).is_file() and (wrong := compare_manifest(path)):
-        raise BadInput(f"{path / wrong[0][0]}: {wrong[0][1]}; expected the bundle as it was published")
+    for name, what in sorted(compare_manifest(path).items()):
+        raise BadInput(f"{path / name}: {what}; expected the bundle as it was published")
     tender = read(Tender, path / TENDER, "new")
-    if sha256.of(path / SOURCE) != tender.source_sha256:
-        raise BadInput(f"{path / SOURCE}: sha256 is not the source_sha256 of {TENDER}")
     return Bundle(path.resolve(), tender, sha256.of(path / MANIFEST))
 
 
-def _files(folder: Path) -> dict[str, dict[str, Any] | None]:
-    """Size and hash of every file of a folder, None for no regular one; without manifest and signature."""
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        plain, name = path.is_file() and not path.is_symlink(), path.relative_to(folder).as_posix()
-        if name not in (MANIFEST, SIGNATURE) and (plain or not path.is_dir() or path.is_symlink()):
-            found[name] = {"sha256": sha256.of(path), "bytes": path.stat().st_size} if plain else None
-    return found
+def _files(folder: Path) -> dict[str, dict[str, Any]]:
+    """Size and hash of every file of a folder, without manifest and signature."""
+    own = {folder / MANIFEST, folder / SIGNATURE}
+    return {
+        path.relative_to(folder).as_posix(): {"sha256": sha256.of(path), "bytes": path.stat().st_size}
+        for path in sorted(folder.rglob("*")) if path.is_file() and path not in own
+    }  # fmt: skip
 
 
 def write_manifest(folder: Path) -> None:
-    """Writes size and hash of every file of a folder; removes the signature of an earlier manifest."""
-    (folder / SIGNATURE).unlink(missing_ok=True)
-    content = {"kind": "tender_manifest", "format_version": 1, "files": _files(folder)}
+    """Writes size and hash of every file of a folder."""
+    content = {"kind": "tender_manifest", "format_version": VERSION, "files": _files(folder)}
     write_json(folder / MANIFEST, content)
 
 
-def compare_manifest(folder: Path) -> list[tuple[str, str]]:
-    """(file, what is wrong) where a folder differs from its manifest; links count as changed files.
-
-    Raises BadInput where there is no manifest.
-    """
-    listed = read(Manifest, folder / MANIFEST, "new").model_dump()["files"]
-    there = _files(folder)
-    found = dict.fromkeys(listed.keys() - there.keys(), "missing")
-    found |= dict.fromkeys(there.keys() - listed.keys(), "not in the manifest")
-    for name in there.keys() & listed.keys():
-        if there[name] != listed[name]:
-            found[name] = "differs from the manifest" if there[name] else "not a regular file"
-    return sorted(found.items())
+def compare_manifest(folder: Path) -> dict[str, str]:
+    """Files that differ from the manifest of a folder, and how. Raises BadInput where there is none."""
+    listed, there = read(Manifest, folder / MANIFEST, "new").model_dump()["files"], _files(folder)
+    found = dict.fromkeys(listed.keys() - there, "missing")
+    found |= dict.fromkeys(there.keys() - listed, "not in the manifest")
+    changed = (name for name in there.keys() & listed if there[name] != listed[name])
+    return found | dict.fromkeys(changed, "differs from the manifest")

@@ -32,7 +32,6 @@ from .formats import Bundle, Rule
 RESERVE = 1.2  # the measured part is planned to take so many times the minimum, since repetitions differ
 TIME_LIMIT_S, READ_LIMIT_S = 24 * 3600.0, 120
 CHOICES, NODES = "choices.json", "nodes"
-SAME = ("bundle_sha256", "category", "program_sha256")  # of everything that is measured in a folder
 
 
 class NotMeasured(RuntimeError):
@@ -64,21 +63,16 @@ def choose(bundle: Bundle, category: str, rule: Rule, given: Given, before: Chos
     changed = given.set if given.set is not None else before.set if before else {}
     if changed:
         bundle.check_set(category, changed)
-    return Chosen(layout_of(bundle.description(rule), given, before and before.layout), changed)
+    kept = before and not (given.ranks or given.threads or given.ranks_per_node)
+    return Chosen(before.layout if kept else layout_of(bundle.description(rule), given), changed)
 
 
-def layout_of(description: dict[str, Any], given: Given, before: Layout | None = None) -> Layout:
-    """The layout of a run: what is given, else that of before, else a rank for each area on all cores.
-
-    Where ranks are given and threads are not, ranks share the cores.
-    """
+def layout_of(description: dict[str, Any], given: Given) -> Layout:
+    """The layout of a run: what is given, else a rank for each area, and threads on all cores."""
     cores = max(launch.nodes_at_hand().cores)
     areas = {p.get("area", p["name"]) for p in description["network"]["populations"]}
-    ranks = given.ranks or (before.ranks if before else min(len(areas), cores))
-    each = given.ranks_per_node or (before.ranks_per_node if before and given.ranks is None else None)
-    kept = before is not None and given.ranks is None and given.ranks_per_node is None
-    threads = given.threads or (before.threads if kept else max(1, cores // min(ranks, each or cores)))
-    return Layout(ranks, threads, each)
+    ranks, each = given.ranks or min(len(areas), cores), given.ranks_per_node
+    return Layout(ranks, given.threads or max(1, cores // min(ranks, each or cores)), each)
 
 
 def measure(
@@ -94,13 +88,14 @@ def measure(
         differ = f"{counted(len(changed), 'file')} differ from {formats.SOURCE}, first {changed[0]}"
         raise BadInput(f"source: {differ}; expected the spikemark of the unpacked archive")
     program, runs, chosen = sha256.of(places.program("miniapp")), {}, {}
-    content = dict(zip(SAME, (bundle.sha256, category, program), strict=True)) | {"runs": runs}
+    content = {"bundle_sha256": bundle.sha256, "category": category, "program_sha256": program}
     if (work / CHOICES).is_file():
         kept = read_choices(work)
-        for field in SAME:
-            if kept[field] != content[field]:
+        for field, value in content.items():
+            if kept[field] != value:
                 raise BadInput(f"{work}: {field} differs from that of earlier runs; expected another --work")
         runs |= kept["runs"]
+    content |= {"runs": runs}
     for rule in bundle.rules(names):
         old = runs.get(rule.name)
         before = old and Chosen(Layout(**old["layout"]), old["set"])
@@ -111,8 +106,6 @@ def measure(
     write_json(work / CHOICES, content)
     for rule in bundle.rules(names):
         model_ms, measured = take(bundle, rule, chosen[rule.name], work, say)
-        if sha256.of(places.program("miniapp")) != program:
-            raise NotMeasured(f"{rule.name}: the mini-app was built anew while it was measured")
         paths = [os.path.relpath(run.path, work) for run in measured]
         runs[rule.name] |= {"model_ms": model_ms, "records": paths}
         write_json(work / CHOICES, content)
@@ -122,10 +115,7 @@ def measure(
 
 def read_choices(work: Path) -> dict[str, Any]:
     """What `measure` keeps. Raises BadInput where it is not there."""
-    found = read_json(work / CHOICES, "expected a folder that `spikemark tender run` wrote")
-    if not isinstance(found, dict) or not {*SAME, "runs"} <= found.keys():
-        raise BadInput(f"{work / CHOICES}: expected what `spikemark tender run` wrote")
-    return found
+    return read_json(work / CHOICES, "expected a folder that `spikemark tender run` wrote")
 
 
 def experiment(
@@ -189,8 +179,7 @@ def _read_nodes(work: Path, runs: list[Run]) -> None:
     names, folder = node_names(runs), work / NODES
     if all(environment.file_of(folder, name).is_file() for name in names):
         return
-    here = environment.file_of(folder, environment.host())
-    if len(names) == 1 and (not slurm.inside() or environment.file_of(folder, names[0]) == here):
+    if len(names) == 1 and not slurm.inside():
         environment.write_node(folder)
         return
     reader = [sys.executable, "-m", "spikemark", "tender", "environment", "--out", str(folder)]

@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-import os
 import re
 import secrets
 from bisect import bisect_right
@@ -15,7 +14,6 @@ import jinja2
 import numpy as np
 
 from spikemark import __version__
-from spikemark.core import sha256
 from spikemark.core.errors import BadInput
 from spikemark.core.files import whole_folder, write_atomically, write_json
 from spikemark.network.presets import PRESETS
@@ -24,7 +22,6 @@ from spikemark.prediction.question import Question
 from spikemark.prediction.workload import Loads
 
 from . import formats, source
-from .acceptance import read as read_secret
 from .formats import JOULES, NAME, RTF, Bundle, Tender
 
 #: What applies where nothing is stated: usually, and in a quick bundle.
@@ -51,10 +48,6 @@ CATEGORIES = {
 }
 
 
-#: Largest values of what a buyer asks for; all must be above 0.
-LIMITS = {"node_memory_gb": 1e6, "minimum_s": 86400.0, RTF: 1e9, JOULES: 1e9}
-
-
 @dataclass(frozen=True)
 class Wanted:
     """What a buyer asks for; memory in GB of the node that sizes are made for, `minimum_s` in s.
@@ -76,10 +69,10 @@ class Wanted:
     def __post_init__(self) -> None:
         if not re.fullmatch(NAME, self.name):
             raise BadInput.of("name", self.name, "letters, digits, '.', '_' and '-'")
-        for field, most in LIMITS.items():
+        for field in ("node_memory_gb", "minimum_s", RTF, JOULES):
             value = getattr(self, field)
-            if value is not None and not 0 < value <= most:
-                raise BadInput.of(field, value, f"above 0, up to {most:g}", code="range")
+            if value is not None and not 0 < value < math.inf:
+                raise BadInput.of(field, value, "a number above 0", code="range")
         if isinstance(self.target.description.get("placement"), dict):
             raise BadInput("target: placement: a file; expected the name of a placement")
         if self.target.description["time"].get("warmup_ms", 0) <= 0:
@@ -98,27 +91,15 @@ def target(
 
 
 def new(folder: Path, wanted: Wanted, root: Path, commit: str | None) -> tuple[Bundle, Path]:
-    """Writes the bundle and, beside it, the secret of the acceptance run; returns both.
+    """Writes the bundle, whole or not at all, and then the secret of the acceptance run; returns both.
 
-    The secret takes its name last; the same call completes what was interrupted before that. `root`: the
-    checkout with the sources. Raises BadInput for names that exist, for a target that cannot be run, and as
-    `source.commit_of`.
+    `root`: the checkout with the sources. Raises BadInput for names that exist, for a target that cannot be
+    run, and as `source.commit_of`.
     """
     secret = folder.with_name(f"{folder.name}.secret.json")
-    pending = folder.with_name(f".{secret.name}")
-    if not (folder.exists() and pending.exists() and not secret.exists()):
-        for place in (folder, secret):
-            if place.exists():
-                raise BadInput(f"{place}: exists already; expected the name of a new folder")
-        _write(folder, pending, wanted, root, commit)
-    found = formats.read_bundle(folder)
-    read_secret(pending, found)
-    os.rename(pending, secret)
-    return found, secret
-
-
-def _write(folder: Path, secret: Path, wanted: Wanted, root: Path, commit: str | None) -> None:
-    """Writes the secret, and then the bundle, whole or not at all."""
+    for place in (folder, secret):
+        if place.exists():
+            raise BadInput(f"{place}: exists already; expected the name of a new folder")
     commit = source.commit_of(root, commit)
     rules, descriptions = _runs(wanted)
     packed = source.archive(root, commit)
@@ -129,7 +110,6 @@ def _write(folder: Path, secret: Path, wanted: Wanted, root: Path, commit: str |
         "reference_memory_gb": wanted.node_memory_gb, "runs": rules, "categories": CATEGORIES,
         "target": {"network": wanted.target.title, **{name: getattr(wanted, name) for name in (RTF, JOULES)}},
         "power": {"required": wanted.power, "idle_seconds": IDLE_S if wanted.power else USUAL_IDLE_S},
-        "tolerances": formats.TOLERANCES,
     })  # fmt: skip
     seeds = {description["seed"] for description in descriptions.values()}
     seed = next(n for n in iter(lambda: secrets.randbelow(2**53), None) if n not in seeds)
@@ -142,9 +122,11 @@ def _write(folder: Path, secret: Path, wanted: Wanted, root: Path, commit: str |
         for name, description in descriptions.items():
             write_json(place / "runs" / f"{name}.json", description)
         formats.write_manifest(place)
-        of = sha256.of(place / formats.MANIFEST)
-        secret.touch(0o600)  # which the next line keeps
-        write_json(secret, {"kind": "tender_secret", "format_version": 2, "bundle_sha256": of, "seed": seed})
+    found = formats.read_bundle(folder)
+    secret.touch(0o600)  # which the next line keeps
+    about = {"kind": "tender_secret", "format_version": formats.VERSION, "bundle_sha256": found.sha256}
+    write_json(secret, about | {"seed": seed, "prepared": None})
+    return found, secret
 
 
 def _runs(wanted: Wanted) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
@@ -170,7 +152,7 @@ def _runs(wanted: Wanted) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any
         }  # fmt: skip
         rules.append({
             "name": name, "size": size, "scaling": words, "measured": of_node,
-            "repetitions": wanted.repetitions, "statistic": "median", "minimum_seconds": wanted.minimum_s,
+            "repetitions": wanted.repetitions, "minimum_seconds": wanted.minimum_s,
             "nodes": 1 if of_node else None, "expected": known,
         })  # fmt: skip
     return rules, descriptions

@@ -26,35 +26,18 @@ class Bid:
     """An answer as draws: real-time factor of the target, power in W of all offered nodes, and cost.
 
     None where it is unknown. `basis`: of the real-time factor, measured or projected. `reached`: the share of
-    draws in which it reaches the target.
+    draws in which it reaches the target. `left_out`: why it may not be chosen; empty if it may.
     """
 
     name: str
     answer: Answer
-    path: Path
     verdict: str
     basis: str
     rtf: Draws | None
     power_w: Draws | None
     cost: Draws | None
     reached: float | None
-
-    @property
-    def lacks(self) -> str:
-        """What is unknown, in words; empty if nothing is."""
-        if self.rtf is None:
-            return "real-time factor of the target"
-        return "price" if self.answer.offer.price is None else "power" if self.cost is None else ""
-
-    @property
-    def barred(self) -> str:
-        """Why it may not be chosen: INVALID, or a try; empty if it may."""
-        return "a try with a quick bundle" if self.answer.quick else INVALID * (self.verdict == INVALID)
-
-    @property
-    def promised(self) -> float | None:
-        """The committed real-time factor of the target."""
-        return self.answer.promised("target", RTF)
+    left_out: str
 
 
 @dataclass(frozen=True)
@@ -68,14 +51,14 @@ class Compared:
 
 def found(paths: list[Path]) -> list[Path]:
     """The answers among folders; any other folder stands for the answers in it. Raises BadInput."""
-    answers: dict[Path, Path] = {}
+    answers: dict[Path, None] = {}
     for path in paths:
         inside = sorted(p.parent for p in path.glob(f"*/{formats.ANSWER}"))
         within = [path] if (path / formats.ANSWER).is_file() else inside
         if not within:
             raise BadInput.of("answer", str(path), f"a folder with {formats.ANSWER}, or of such folders")
-        answers |= {one.resolve(): one for one in within}
-    return list(answers.values())
+        answers |= dict.fromkeys(one.resolve() for one in within)
+    return [*answers]
 
 
 def compare(
@@ -88,13 +71,14 @@ def compare(
     """
     reach = reach or bundle.tender.target.real_time_factor or np.inf
     each_watt = None if price_kwh is None else 1e-3 * years * hours_per_year * price_kwh
-    bids = [_bid(path, bundle, each_watt, reach) for path in found(paths)]
+    paths = found(paths)
+    bids = [_bid(path, bundle, each_watt, reach) for path in paths]
     currencies = sorted({bid.answer.offer.currency for bid in bids if bid.answer.offer.price is not None})
     if len(currencies) > 1:
         raise BadInput.of("currency", ", ".join(currencies), "one currency in all answers")
-    names = [bid.name for bid in bids]
-    bids = [b if names.count(b.name) == 1 else replace(b, name=f"{b.name} ({b.path.name})") for b in bids]
-    ranked, best = [bid for bid in bids if not bid.barred and not bid.lacks], {}
+    if len({bid.name for bid in bids}) < len(bids):
+        bids = [replace(bid, name=f"{bid.name} ({path.name})") for bid, path in zip(bids, paths, strict=True)]
+    ranked, best = [bid for bid in bids if not bid.left_out], {}
     if ranked:
         costs = np.array([np.where(bid.rtf <= reach, bid.cost, np.inf) for bid in ranked])
         cheapest, some = costs.argmin(axis=0), np.isfinite(costs).any(axis=0)
@@ -105,16 +89,22 @@ def compare(
 def _bid(path: Path, bundle: Bundle, each_watt: float | None, reach: float) -> Bid:
     report, answer = check(path, bundle)
     if answer is None:
-        raise BadInput(f"{path}: {report.findings[-1][2]}")
-    name = " ".join(answer.bidder.split())[:40]
+        raise BadInput(f"{path}: {report.findings[-1][1]}")
+    name, price = " ".join(answer.bidder.split())[:40], answer.offer.price
     factor, basis = answer.evidence(bundle.tender.target_rule.name, RTF)
     rtf = factor and log_normal(f"{name}/{RTF}", factor.value, factor.low, factor.high)
     watts = power(name, answer, bundle, rtf)
-    cost = None if answer.offer.price is None else np.full(draws.N, answer.offer.price)
+    cost = None if price is None else np.full(draws.N, price)
     if cost is not None and each_watt is not None:
         cost = None if watts is None else cost + each_watt * watts
+    reasons = {
+        "a try with a quick bundle": answer.quick, "its answer is INVALID": report.verdict == INVALID,
+        "its real-time factor of the target is unknown": rtf is None, "its price is unknown": price is None,
+        "its power is unknown; bidders state it with `answer --node-power`": cost is None,
+    }  # fmt: skip
+    why = next((why for why, wrong in reasons.items() if wrong), "")
     reached = None if rtf is None else float((rtf <= reach).mean())
-    return Bid(name, answer, path, report.verdict, basis if factor else "", rtf, watts, cost, reached)
+    return Bid(name, answer, report.verdict, basis if factor else "unknown", rtf, watts, cost, reached, why)
 
 
 def power(name: str, answer: Answer, bundle: Bundle, rtf: Draws | None) -> Draws | None:
@@ -151,37 +141,36 @@ def sentence(of: Compared) -> str:
 
 def lines(of: Compared) -> list[str]:
     """Offers that were left out, and what decides."""
-    lacking = [b for b in of.bids if not b.barred and b.lacks]
-    left = [f"{b.name} is left out: its {b.lacks} is unknown." for b in lacking]
-    if any(b.lacks == "power" for b in lacking):
-        left.append("Bidders state it with `answer --node-power`; without --price-kwh, power does not count.")
-    left += [f"{b.name} is left out: {b.barred}." for b in of.bids if b.barred]
+    found = [f"{bid.name} is left out: {bid.left_out}." for bid in of.bids if bid.left_out]
     if of.best and max(of.best.values()) < SURE:
         bid = next(b for b in of.bids if b.name == max(of.best, key=of.best.get))
         if bid.reached < SURE:
-            left.append(f"The {bid.basis} real-time factor of {bid.name} decides.")
+            found.append(f"The {bid.basis} real-time factor of {bid.name} decides.")
         elif np.ptp(bid.cost) > 0:
-            left.append(f"The power of {bid.name} and of the others decides: ask for a meter reading.")
-    return left
+            found.append(f"The power of {bid.name} and of the others decides: ask for a meter reading.")
+    return found
 
 
 def table(of: Compared) -> Table:
     """A row for each offer."""
     money = next((b.answer.offer.currency for b in of.bids if b.answer.offer.price is not None), "EUR")
-
     columns = {
         Column("offer", "offer"): lambda b: b.name,
         Column("checked", "checked"): lambda b: b.verdict,
         Column("nodes", "nodes"): lambda b: str(b.answer.offer.nodes),
         Column("rtf", "real-time factor"): lambda b: shown(b.rtf),
-        Column("basis", "basis"): lambda b: b.basis or "unknown",
-        Column("committed", "committed"): lambda b: number(b.promised) if b.promised else "none",
+        Column("basis", "basis"): lambda b: b.basis,
+        Column("committed", "committed"): lambda b: number(p) if (p := _promised(b)) else "none",
         Column("reached", "target reached"): lambda b: "unknown" if b.rtf is None else chance(b.reached),
         Column("power", "power (kW)"): lambda b: shown(None if b.power_w is None else 1e-3 * b.power_w),
         Column("cost", f"cost ({money})"): lambda b: shown(b.cost, 3),
         Column("best", "cheapest"): lambda b: chance(of.best[b.name]) if b.name in of.best else "left out",
     }
     return Table.of(columns, of.bids, "Offers")
+
+
+def _promised(bid: Bid) -> float | None:
+    return bid.answer.promised("target", RTF)
 
 
 def content(of: Compared) -> dict[str, Any]:
@@ -193,9 +182,8 @@ def content(of: Compared) -> dict[str, Any]:
 
     rows = [
         {"offer": b.name, "verdict": b.verdict, "nodes": b.answer.offer.nodes, "basis": b.basis,
-         "committed": b.promised, "reached": b.reached,
-         "cheapest": of.best.get(b.name), "lacks": b.lacks or None,
-         RTF: ends(b.rtf), POWER: ends(b.power_w), "cost": ends(b.cost)}
+         "committed": _promised(b), "reached": b.reached, "cheapest": of.best.get(b.name),
+         "left_out": b.left_out or None, RTF: ends(b.rtf), POWER: ends(b.power_w), "cost": ends(b.cost)}
         for b in of.bids
     ]  # fmt: skip
     target = of.reach if np.isfinite(of.reach) else None

@@ -12,7 +12,6 @@ from spikemark.core.errors import BadInput
 MEASURED = ("miniapp/", "CMakeLists.txt")
 #: Holds the commit, which the record of a run then names; an unpacked archive has no git.
 COMMIT = ".source-commit"
-BUILT = ("build", "__pycache__")
 
 
 def commit_of(root: Path, wanted: str | None) -> str:
@@ -20,12 +19,11 @@ def commit_of(root: Path, wanted: str | None) -> str:
 
     Raises BadInput outside a checkout of git, for an unknown commit, and for files that differ.
     """
-    changed = _git(root, "status", "--porcelain", "--untracked-files=no").decode(errors="replace").split("\n")
-    if wanted is None and changed[:-1]:
-        expected = "a checkout without changes, or --commit NAME"
-        raise BadInput(f"commit: {changed[0][3:]} is changed and not committed; expected {expected}")
-    name = f"{'HEAD' if wanted is None else wanted}^{{commit}}"
-    return _git(root, "rev-parse", "--verify", "--quiet", name).decode().strip()
+    changed = wanted is None and _git(root, "status", "--porcelain", "--untracked-files=no").decode()
+    if changed:
+        name, expected = changed.splitlines()[0][3:], "a checkout without changes, or --commit NAME"
+        raise BadInput(f"commit: {name} is changed and not committed; expected {expected}")
+    return _git(root, "rev-parse", "--verify", f"{wanted or 'HEAD'}^{{commit}}").decode().strip()
 
 
 def archive(root: Path, commit: str) -> bytes:
@@ -45,28 +43,19 @@ def archive(root: Path, commit: str) -> bytes:
 
 
 def differing(packed: Path, root: Path) -> list[str]:
-    """Files of the measured program that a checkout has changed, lost or added beside an archive, sorted.
-
-    Raises BadInput for no archive.
-    """
-    try:
-        with tarfile.open(packed, "r:gz") as given:
-            files = {m.name.partition("/")[2]: given.extractfile(m).read() for m in given if m.isfile()}
-    except (OSError, EOFError, tarfile.TarError) as error:
-        raise BadInput(f"{packed}: not an archive of sources: {error}") from None
+    """Files of the measured program that a checkout has changed, lost or added beside an archive, sorted."""
+    with tarfile.open(packed, "r:gz") as given:
+        files = {m.name.partition("/")[2]: given.extractfile(m).read() for m in given if m.isfile()}
     wanted = {name: content for name, content in files.items() if name.startswith(MEASURED)}
     paths = (*(root / MEASURED[0]).rglob("*"), root / MEASURED[1])
     there = {path.relative_to(root): path for path in paths if path.is_file()}
-    found = {n.as_posix(): path.read_bytes() for n, path in there.items() if not {*BUILT} & {*n.parts}}
+    found = {n.as_posix(): p.read_bytes() for n, p in there.items() if "__pycache__" not in n.parts}
     return sorted(name for name in wanted | found if wanted.get(name) != found.get(name))
 
 
 def _git(root: Path, *words: str) -> bytes:
     try:
-        done = subprocess.run(["git", "-C", str(root), *words], capture_output=True)
-    except OSError:
-        raise BadInput("commit: no git here; expected a checkout and the program git") from None
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip() or f"git {words[0]}: status {done.returncode}"
-        raise BadInput(f"commit: {said.splitlines()[-1]}; expected a commit of the checkout {root}")
-    return done.stdout
+        return subprocess.run(["git", "-C", str(root), *words], capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        said = (getattr(error, "stderr", b"") or b"").decode(errors="replace").strip() or str(error)
+        raise BadInput(f"commit: {said.splitlines()[-1]}; expected a commit of the checkout {root}") from None

@@ -1,16 +1,14 @@
 """`spikemark tender statistics`: how often acceptance runs fail a good machine and pass a bad one.
 
 A run of a machine with the middle m gives m (1 + c Z): c is the spread (coefficient of variation), Z standard
-normal and independent from run to run. Smaller figures are better. A rule makes one number of n runs; the
-machine passes if that is at most (1 + tolerance) times the committed figure. A machine that just meets its
-commitment has m = the committed figure; one with a shortfall s has (1 + s) times as much.
+normal and independent from run to run. Smaller figures are better. The machine passes if the median of n runs
+is at most (1 + tolerance) times the committed figure. A machine that just meets its commitment has m = the
+committed figure; one with a shortfall s has (1 + s) times as much.
 
 Probabilities of order statistics are exact (David and Nagaraja 2003, eq. 2.1.3). A spread that was estimated
-from d degrees of freedom is averaged over what it may be, which turns the normal distribution of the mean
-into Student's t.
+from d degrees of freedom is averaged over what it may be.
 """
 
-import json
 import math
 from collections import defaultdict
 from dataclasses import dataclass
@@ -22,25 +20,18 @@ import numpy as np
 from scipy import optimize, special
 
 from spikemark.core.errors import BadInput
-from spikemark.measuring.energy import of_run
+from spikemark.diff import history, sides
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, percent
-from spikemark.records import record
-from spikemark.records.frames import OVERSUBSCRIBED, load_folder
-from spikemark.records.run_files import RECORD
 
 from . import formats
-from .formats import FIGURES, RTF, read_answer
+from .formats import read_answer
 
-MEDIAN, BEST, MEAN, WORST = "median", "best", "mean", "worst"
-RULES = (MEDIAN, BEST, MEAN, WORST)
 RUNS, TOLERANCES = (1, 3, 5, 11, 21), (0.0, 0.01, 0.02, 0.05)
 SHORTFALL, RISK = 0.05, 0.05
 MOST = 999  # runs that are tried
 NODES = 64  # of the quadrature over what the spread may be
-FAR = 12.0  # standard deviations, beyond which nothing is
-PLAN = "plan.json"
-CROWDED = "Some runs had more ranks than cores: their spread is not that of a machine that is used well."
+FAR = 1e6  # standard deviations, beyond which nothing is
 SAME_DAY = "Runs of one day are more alike than those of other days: take the spread from several days."
 
 
@@ -57,8 +48,6 @@ class Spread:
     def __post_init__(self) -> None:
         if not 0 <= self.value < 1:
             raise BadInput(f"spread={self.value:g}; expected 0 or more, below 1 (0.02 is 2 %)")
-        if not self.degrees >= 1:
-            raise BadInput(f"degrees={self.degrees:g}; expected 1 or more")
 
     @property
     def interval(self) -> list[float] | None:
@@ -69,26 +58,22 @@ class Spread:
         return (self.value * np.sqrt(self.degrees / ends)).tolist()
 
 
-def exceeds(z: np.ndarray | float, runs: int, rule: str) -> np.ndarray:
-    """Probability that what a rule makes of `runs` standard normals is above z (median: odd numbers)."""
-    z = np.asarray(z, dtype=float)
-    if rule == MEAN:
-        return special.ndtr(-z * math.sqrt(runs))
-    least = {BEST: runs, WORST: 1, MEDIAN: runs // 2 + 1}[rule]  # so many of them must be above
-    return special.betainc(least, runs - least + 1, special.ndtr(-z))
+def exceeds(z: np.ndarray | float, runs: int) -> np.ndarray:
+    """Probability that the median of an odd number of standard normals is above z."""
+    least = runs // 2 + 1  # so many of them must be above
+    return special.betainc(least, runs - least + 1, special.ndtr(-np.asarray(z, dtype=float)))
 
 
-def fails(spread: Spread, runs: int, tolerance: float, rule: str, shortfall: float = 0.0) -> float:
+def fails(spread: Spread, runs: int, tolerance: float, shortfall: float = 0.0) -> float:
     """Probability that a machine with this shortfall fails; with 0, one that just meets its commitment."""
     room = (1 + tolerance) / (1 + shortfall) - 1
-    z = room / spread.value if spread.value else math.copysign(2 * FAR, room)
-    return _above(spread, z, runs, rule)
+    return _above(spread, room / spread.value if spread.value else math.copysign(FAR, room), runs)
 
 
-def _above(spread: Spread, z: float, runs: int, rule: str) -> float:
+def _above(spread: Spread, z: float, runs: int) -> float:
     """`exceeds`, averaged over what an estimated spread may be."""
     at, weight = _scales(spread.degrees)
-    return float(weight @ exceeds(z * at, runs, rule))
+    return float(weight @ exceeds(z * at, runs))
 
 
 @lru_cache(maxsize=64)
@@ -108,42 +93,29 @@ class Remedy(NamedTuple):
     most: float
 
 
-def remedy(spread: Spread, rule: str, shortfall: float = SHORTFALL) -> Remedy | None:
+def remedy(spread: Spread, shortfall: float = SHORTFALL) -> Remedy | None:
     """The fewest runs with which a good machine fails, and one with the shortfall passes, at most so often.
 
-    A tolerance is not negative. None where no number of runs up to MOST suffices. All numbers to 99 are
-    tried, then steps of 2 %; of the median, only odd ones.
+    A tolerance is not negative. None where no odd number of runs up to MOST suffices.
     """
-    n = 1
-    while n <= MOST:
-        if n % 2 or rule != MEDIAN:
-            low = max(spread.value * _quantile(spread, n, rule, RISK), 0.0)
-            high = (1 + shortfall) * (1 + spread.value * _quantile(spread, n, rule, 1 - RISK)) - 1
-            if low <= high:
-                return Remedy(n, low, high)
-        n += max(1, n // 50)
+    for runs in range(1, MOST + 1, 2):
+        low = max(spread.value * _quantile(spread, runs, RISK), 0.0)
+        high = (1 + shortfall) * (1 + spread.value * _quantile(spread, runs, 1 - RISK)) - 1
+        if low <= high:
+            return Remedy(runs, low, high)
     return None
 
 
-def _quantile(spread: Spread, runs: int, rule: str, probability: float) -> float:
+def _quantile(spread: Spread, runs: int, probability: float) -> float:
     """Where `_above`, which falls in z, has this value."""
-    if spread.value == 0:
-        return 0.0
-    far = FAR
-    while not _above(spread, -far, runs, rule) > probability > _above(spread, far, runs, rule):
-        far *= 2
-        if far > 1e6:
-            return math.inf if probability < 0.5 else -math.inf
-    return optimize.brentq(lambda z: _above(spread, z, runs, rule) - probability, -far, far, xtol=1e-12)
+    return optimize.brentq(lambda z: _above(spread, z, runs) - probability, -FAR, FAR, xtol=1e-12)
 
 
 def pooled(groups: list[list[float]]) -> Spread:
     """The spread within groups of repetitions, with n - 1 degrees of freedom from each.
 
-    Raises BadInput where no group has two runs, or a figure is not above 0.
+    Raises BadInput where no group has two runs.
     """
-    if any(not 0 < x < math.inf for group in groups for x in group):
-        raise BadInput("runs: a figure is not above 0; expected finite numbers above 0")
     many = [np.asarray(group) for group in groups if len(group) > 1]
     if not many:
         raise BadInput("runs: no two repetitions of one run; expected at least two, or --spread")
@@ -152,41 +124,27 @@ def pooled(groups: list[list[float]]) -> Spread:
     return Spread(min(math.sqrt(squares / degrees), 0.999), degrees)
 
 
-def measured(paths: list[Path], figure: str) -> tuple[Spread, list[str]]:
-    """The spread of runs that differ in nothing but their repetition, and what weakens it.
+def measured(paths: list[Path]) -> Spread:
+    """The spread of the real-time factor of runs that differ in nothing but their repetition.
 
-    A path is an answer, a results folder, or the folder of a run; single runs form groups among themselves.
-    Raises BadInput for an unknown figure, another folder, and where no run is repeated.
+    A path is an answer, or as of `sides.read`. Raises BadInput where no run is repeated.
     """
-    if figure not in FIGURES:
-        raise BadInput(f"figure={figure!r}; expected {' or '.join(FIGURES)}")
-    groups, runs = defaultdict(list), []
+    groups = defaultdict(list)
     for path in paths:
         if (path / formats.ANSWER).is_file():
             for run in read_answer(path).runs:
-                groups[path.resolve(), run.name] = [getattr(one, figure) for one in run.repetitions]
-        elif (path / PLAN).is_file():
-            runs += load_folder(path).records.values()
-        elif (path / RECORD).is_file():
-            runs.append(record.load(path))
+                groups[path, run.name] += [one.real_time_factor for one in run.repetitions]
         else:
-            needed = f"{formats.ANSWER} of an answer, {PLAN} of a sweep, {RECORD} of a run"
-            raise BadInput(f"{path}: holds no runs; expected {needed}")
-    for run in runs:
-        of = run.record
-        key = json.dumps([of.description, of.ranks, of.threads, of.host.nodes, of.kind], sort_keys=True)
-        value = of.timing.real_time_factor if figure == RTF else of_run(run).per_event[0].gross_uj.value
-        groups[key].append(value)
-    crowded = any(text.startswith(OVERSUBSCRIBED) for run in runs for text in run.record.warnings)
-    known = [[value for value in group if value is not None] for group in groups.values()]
-    return pooled(known), [CROWDED] * crowded
+            for one in sides.read(path).members:
+                groups[history.key_of(one.run), one.seed].append(one.run.record.timing.real_time_factor)
+    return pooled(list(groups.values()))
 
 
-def sentences(spread: Spread, rule: str, shortfall: float) -> list[str]:
+def sentences(spread: Spread, shortfall: float) -> list[str]:
     """What to agree on, or that nothing keeps both risks small; and where the spread comes from."""
-    found, keeps = remedy(spread, rule, shortfall), f"no {rule} of up to {MOST} runs keeps"
+    found, keeps = remedy(spread, shortfall), f"no median of up to {MOST} runs keeps"
     if found is not None:
-        runs = "one run" if found.runs == 1 else f"the {rule} of {counted(found.runs, 'run')}"
+        runs = "one run" if found.runs == 1 else f"the median of {counted(found.runs, 'run')}"
         ends = " to ".join(dict.fromkeys((percent(found.least, 1), percent(found.most, 1))))
         keeps = f"{runs} and a tolerance of {ends} keep"
     bad = f"one that falls short by {_share(shortfall)} passes"
@@ -203,36 +161,35 @@ def _share(share: float) -> str:
     return percent(share, 0 if abs(round(100 * share) - 100 * share) < 1e-9 else 1)
 
 
-def cells(spread: Spread, rule: str, shortfall: float) -> list[dict[str, float]]:
+def cells(spread: Spread, shortfall: float) -> list[dict[str, float]]:
     """Both risks for every one of RUNS and TOLERANCES."""
     return [
-        {"runs": n, "tolerance": t, "good_fails": fails(spread, n, t, rule),
-         "bad_passes": 1 - fails(spread, n, t, rule, shortfall)}
+        {"runs": n, "tolerance": t, "good_fails": fails(spread, n, t),
+         "bad_passes": 1 - fails(spread, n, t, shortfall)}
         for n in RUNS for t in TOLERANCES
     ]  # fmt: skip
 
 
-def table(spread: Spread, rule: str, shortfall: float) -> Table:
+def table(spread: Spread, shortfall: float) -> Table:
     """A row for each number of runs, a column for each tolerance: both risks."""
 
     def risk(share: float) -> str:
         return percent(share) if share >= 0.005 else percent(0) if share < 5e-5 else percent(share, 1)
 
     rows: dict[int, dict[str, Any]] = {n: {"runs": n} for n in RUNS}
-    for n, tolerance, *risks in (cell.values() for cell in cells(spread, rule, shortfall)):
+    for n, tolerance, *risks in (cell.values() for cell in cells(spread, shortfall)):
         rows[n][f"{tolerance}"] = " / ".join(map(risk, risks))
     columns = [Column(f"{t}", f"tolerance {_share(t)}", "modelled") for t in TOLERANCES]
-    title = f"Probability that a good machine fails / a bad one passes, {rule} of the runs"
+    title = "Probability that a good machine fails / a bad one passes, median of the runs"
     return Table([Column("runs", "runs"), *columns], list(rows.values()), title)
 
 
 def content(spread: Spread, shortfall: float) -> dict[str, Any]:
-    """The content for JSON, of all rules."""
-    found = {rule: remedy(spread, rule, shortfall) for rule in RULES}
+    """The content for JSON."""
+    found = remedy(spread, shortfall)
     kind, degrees = ("given", None) if math.isinf(spread.degrees) else ("measured", spread.degrees)
     return {
         "spread": {"value": spread.value, "interval": spread.interval, "kind": kind, "degrees": degrees},
-        "shortfall": shortfall, "risk": RISK,
-        "risks": {rule: cells(spread, rule, shortfall) for rule in RULES},
-        "remedies": {n: r and {"runs": r.runs, "tolerance": [r.least, r.most]} for n, r in found.items()},
+        "shortfall": shortfall, "risk": RISK, "risks": cells(spread, shortfall),
+        "remedy": found and {"runs": found.runs, "tolerance": [found.least, found.most]},
     }  # fmt: skip

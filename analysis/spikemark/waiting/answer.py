@@ -1,6 +1,6 @@
 """Why ranks waited in a run and what would help, as one screen, tables and JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -92,13 +92,13 @@ def helps(run: Trace) -> list[Outcome]:
 # ---------------------------------------------------------------- the screen
 
 
-def _us(q: Quantity, times: float = 1.0) -> str:
-    return number(q.value * MICRO * times, 2)
+def _us(q: Quantity) -> str:
+    return number(q.value * MICRO, 2)
 
 
-def _with_interval(q: Quantity, times: float = 1.0) -> str:
-    low, high = (number(x * MICRO * times, 2) for x in q.interval)
-    return f"{_us(q, times)}\u202fµs ({low} to {high})"
+def _with_interval(q: Quantity) -> str:
+    low, high = (number(x * MICRO, 2) for x in q.interval)
+    return f"{_us(q)}\u202fµs ({low} to {high})"
 
 
 def _change(q: Quantity) -> str:
@@ -107,7 +107,7 @@ def _change(q: Quantity) -> str:
 
 def _saved(made: Prediction, waiting: Quantity, ranks: int) -> str:
     """What a schedule would save, per cycle."""
-    p, q, per = made.plan, made.saved, 1 / made.cycles
+    p, q = made.plan, made.saved.times(1 / made.cycles)
     saves, what = "save", f"Meeting every {p.window} cycles"
     if not p.lockstep or p.window == 1:
         d = f", D = {p.delay_ratio}" if SCHEDULES[p.schedule].uses_delay_ratio else ""
@@ -115,19 +115,18 @@ def _saved(made: Prediction, waiting: Quantity, ranks: int) -> str:
     if q.value < 0:
         saves, q = "cost", replace(q, value=-q.value, low=-q.high, high=-q.low)
     what += f" on {p.ranks} ranks" * (p.ranks != ranks)
-    waits = f"waiting {_us(made.waiting, per)} instead of {_us(waiting)}"
-    return f"{what} would {saves} {_with_interval(q, per)}: {waits}."
+    waits = f"waiting {_us(made.waiting.times(1 / made.cycles))} instead of {_us(waiting)}"
+    return f"{what} would {saves} {_with_interval(q)}: {waits}."
 
 
 def lines(made: Answer) -> list[str]:
     """The screen, line by line, without the commands that lead on."""
     run, parts, slow = made.run, made.ladder, made.ladder.slowest
     cycle = sum(q.value for q in (parts.computing, parts.waiting, parts.exchange) if q) or 1.0
-    found = (
-        [f"Disturbed: {run.disturbed}. Run again on a quiet machine; these times say nothing of speed."]
-        if run.disturbed
-        else []
-    )
+    found = []
+    if run.disturbed:
+        again = "Run again on a quiet machine; these times say nothing of speed."
+        found.append(f"Disturbed: {run.disturbed}. {again}")
     found.append(
         f"{counted(run.ranks, 'rank')}, {integer(run.cycles)} cycles of {number(MICRO * cycle)}\u202fµs:"
         f" ranks waited {_us(parts.waiting)}\u202fµs per cycle ({percent(parts.waiting.value / cycle)})"
@@ -147,15 +146,14 @@ def lines(made: Answer) -> list[str]:
             more.append(f"{percent(parts.drift_share)} of its variance in slow spells")
         if rare and q and rare.value > MATTERS * q.value > 0:
             more.append(f"of this, rare long cycles: {_us(rare)}")
-        said = f" ({'; '.join(more)})" if more else ""
-        found.append(
-            f"  {name:<10} {_us(q) if q else '–':>6}   {MEANS[name].format(d=parts.delay_ratio)}{said}"
-        )
+        means = MEANS[name].format(d=parts.delay_ratio) + (f" ({'; '.join(more)})" if more else "")
+        found.append(f"  {name:<10} {_us(q) if q else '–':>6}   {means}")
     found.append("")
     for one in made.changes[1:]:
         said, q = f"refused, {one.refused}", one.prediction
         if q:
-            said = f"waiting {_with_interval(q.waiting, 1 / run.cycles)}, run time {_change(q.change)}"
+            waits = _with_interval(q.waiting.times(1 / run.cycles))
+            said = f"waiting {waits}, run time {_change(q.change)}"
         found.append(f"{one.name}: {said}.")
     if made.helps:
         best = (f"{one.name}: {_change(one.prediction.change)}" for one in made.helps[:MOST])
@@ -184,28 +182,24 @@ def tables(made: Answer) -> list[Table]:
     ranks = ranks if run.ranks <= 2 * MOST else [*ranks[:MOST], *ranks[-MOST:]]
     nodes = pd.Series(means / means.mean()).groupby(list(run.nodes or [""] * run.ranks)).mean()
 
-    def table(rows: list[tuple], *columns: Column, title: str = "") -> Table:
-        return Table(
-            list(columns), [dict(zip((c.name for c in columns), row, strict=True)) for row in rows], title
-        )
+    def table(rows: Iterable[tuple], *columns: tuple, title: str = "", **how: Any) -> Table:
+        names = [name for name, *_ in columns]
+        heads = [Column(*column, **how) for column in columns]
+        return Table(heads, [dict(zip(names, row, strict=True)) for row in rows], title)
 
     found = [
-        table([(name, q.times(MICRO), long.get(name)) for name, q in quantities.items() if q],
-              Column("part", "µs per cycle"), Column("value", "with 95 % interval"),
-              Column("rare", "long cycles")),
-        table([*values.items()], Column("what", "cycle times"), Column("value", "measured")),
-        table([(one.delay_ratio, one.nominal, one.found) for one in theory.maxima(run, parts.delay_ratio)],
-              Column("delay_ratio", "D"), Column("nominal", "expected", "modelled"),
-              Column("found", "found", "measured"),
+        table(((name, q.times(MICRO), long.get(name)) for name, q in quantities.items() if q),
+              ("part", "µs per cycle"), ("value", "with 95 % interval"), ("rare", "long cycles")),
+        table(values.items(), ("what", "cycle times"), ("value", "measured")),
+        table((vars(one).values() for one in theory.maxima(run, parts.delay_ratio)), ("delay_ratio", "D"),
+              ("nominal", "expected", "modelled"), ("found", "found", "measured"),
               title="Share of the slowest rank's times above the quantile of eq 12"),
-        table([(int(m), MICRO * means[m], known.effects_s[m].times(MICRO)) for m in ranks],
-              Column("rank", "rank"), Column("us", "µs per cycle", "measured"),
-              Column("effect", "beyond mean (µs)")),
+        table(((int(m), MICRO * means[m], known.effects_s[m].times(MICRO)) for m in ranks),
+              ("rank", "rank"), ("us", "µs per cycle", "measured"), ("effect", "beyond mean (µs)")),
     ]  # fmt: skip
     if len(nodes) > 1:
         slow = nodes.sort_values(ascending=False)[: 2 * MOST]
-        heads = Column("node", "node"), Column("change", "computes", words=change)
-        found.append(table([*slow.items()], *heads))
+        found.append(table(slow.items(), ("node", "node"), ("change", "computes"), words=change))
     return found
 
 
@@ -236,7 +230,6 @@ def content(made: Answer) -> dict[str, Any]:
         "efficiency": parts.efficiency, "drift_share": parts.drift_share, "slowest": vars(parts.slowest),
         "estimates": vars(theory.estimates(run)),
         "maxima": [vars(one) for one in theory.maxima(run, parts.delay_ratio)],
-        "correlations": theory.correlations(run, parts.delay_ratio),
         "rarely": made.rarely, "replay": made.asked, "iid": made.iid,
         "changes": {one.name: one.prediction or {"refused": one.refused} for one in made.changes},
         "helps": [{"name": one.name} | _plain(one.prediction) for one in made.helps],

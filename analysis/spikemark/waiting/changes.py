@@ -67,22 +67,16 @@ def slow_rank(now: Setting, given: str) -> Setting:
     compute = np.array(now.compute)
     if now.plan.ranks != len(compute):
         raise BadInput(f"ranks={now.plan.ranks}: expected the {len(compute)} measured ranks")
-    rank, times = _slow(given, len(compute))
-    compute[rank] *= times
-    return replace(now, compute=compute)
-
-
-def _slow(given: str, ranks: int) -> tuple[int, float]:
-    """A rank and its factor, from RANK:FACTOR. Raises BadInput for another text."""
     number, _, factor = given.partition(":")
     try:
         rank, times = int(number), float(factor)
     except ValueError:
         rank, times = -1, 0.0
-    if not (0 <= rank < ranks and 1 <= times <= MOST_SLOW):
-        needed = f"RANK:FACTOR, a rank from 0 to {ranks - 1} and a factor from 1 to {MOST_SLOW:g}"
+    if not (0 <= rank < len(compute) and 1 <= times <= MOST_SLOW):
+        needed = f"RANK:FACTOR, a rank from 0 to {len(compute) - 1} and a factor from 1 to {MOST_SLOW:g}"
         raise BadInput(f"change={SLOW_RANK}={given}: expected {needed}, such as 3:1.2", field="change")
-    return rank, times
+    compute[rank] *= times
+    return replace(now, compute=compute)
 
 
 @dataclass(frozen=True)
@@ -100,9 +94,7 @@ def outcomes(run: Trace, names, schedule: str = "conventional", delay_ratio: int
     Raises BadInput for unknown names; a change that the run cannot answer is refused with the reason.
     """
     for one in (one for name in names for one in name.split("+")):
-        if one.startswith(f"{SLOW_RANK}="):
-            _slow(one.partition("=")[2], run.ranks)
-        elif one not in CHANGES:
+        if one.partition("=")[0] not in (*CHANGES, SLOW_RANK):
             known = ", ".join([*CHANGES, f"{SLOW_RANK}=RANK:FACTOR"])
             raise BadInput(f"change={one!r}: expected one of {known}, or several joined by +")
     base = Setting.of(run, schedule, delay_ratio, **how)
@@ -111,11 +103,8 @@ def outcomes(run: Trace, names, schedule: str = "conventional", delay_ratio: int
         now = base
         try:
             for one in name.split("+"):
-                now = (
-                    CHANGES[one](now, run.separating)
-                    if one in CHANGES
-                    else slow_rank(now, one.partition("=")[2])
-                )
+                kind, _, given = one.partition("=")
+                now = slow_rank(now, given) if kind == SLOW_RANK else CHANGES[kind](now, run.separating)
             run.check(now.plan.window, f"delay_ratio={now.plan.delay_ratio} needs more:")
             found.append(Outcome(name, predict(run, now)))
         except BadInput as reason:

@@ -58,19 +58,6 @@ def maxima(run: Trace, delay_ratio: int) -> list[Share]:
     return found
 
 
-def correlations(run: Trace, delay_ratio: int) -> dict[int, dict[str, float]]:
-    """Serial correlation (lag 1) and mean correlation between ranks, for cycles and for windows of D."""
-    found, m = {}, run.ranks
-    for d in dict.fromkeys((1, delay_ratio)):
-        times = lump(run.compute, d).astype(np.float64)
-        own = times - times.mean(axis=1, keepdims=True)
-        if (variance := float((own**2).mean())) > 0:
-            between = (m * float((own.mean(axis=0) ** 2).mean()) / variance - 1) / (m - 1)
-            serial = float((own[:, :-1] * own[:, 1:]).mean()) / variance
-            found[d] = {"serial": serial, "between_ranks": between}
-    return found
-
-
 @dataclass(frozen=True)
 class Estimates:
     """Cycle times: mean, SD of what differs between ranks from cycle to cycle, and its serial correlation.

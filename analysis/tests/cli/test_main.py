@@ -22,19 +22,6 @@ def test_every_preset_writes_a_description_and_has_its_options(spikemark, name):
     assert all(f"--{o.rstrip('_').replace('_', '-')} " in text for o in PRESETS[name].options.model_fields)
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, preset in PRESETS.items() if preset.rates and preset.rates.compared_from]
-)
-def test_networks_scaled_beyond_their_published_rates_are_warned_of(spikemark, name):
-    for option, least in PRESETS[name].rates.compared_from.items():
-        flag = f"--{option.replace('_', '-')}"
-        status, output, errors = spikemark("preset", name, "--scale", "0.05", flag, str(least / 2))
-        assert status == 0 and json.loads(output)
-        assert errors.startswith(f"warning: {option}={least / 2:g}: ") and f" {least:g} on;" in errors
-        assert errors.count("\n") == 1
-        assert spikemark("preset", name, "--scale", "0.05", flag, str(least))[2] == ""
-
-
 def test_options_reach_the_preset(spikemark):
     _, spelled_out, _ = spikemark("preset", "mam-benchmark", *ISSUE.split())
     _, plain, _ = spikemark("preset", "mam-benchmark")

@@ -13,7 +13,6 @@ from spikemark.core import memory
 from spikemark.core.errors import BadInput
 from spikemark.core.npy import read_npz
 from spikemark.core.yaml_file import read_yaml
-from spikemark.network import placement_file
 from spikemark.records import imported
 
 SOURCES = sorted(Path(spikemark.__file__).parent.rglob("*.py"))
@@ -29,11 +28,7 @@ def test_a_zip_bomb_is_refused(tmp_path, little_memory):
     path = tmp_path / "times.npz"
     np.savez_compressed(path, compute=np.ones((1, ROOM)), communicate=np.ones((1, ROOM)))
     assert path.stat().st_size < ROOM / 10
-    for read in (
-        read_npz,
-        lambda path: imported.read([path], "s"),
-        lambda path: placement_file.read(path, 10),
-    ):
+    for read in (read_npz, lambda path: imported.read([path], "s")):
         with pytest.raises(BadInput, match=r"times\.npz: what it holds needs 0\.016 GB of memory; 0\.001 GB"):
             read(path)
 

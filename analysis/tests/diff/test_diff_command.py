@@ -48,15 +48,11 @@ def test_disturbed_runs_never_fail(spikemark, tmp_path):
     assert status == 0 and compare.INCONCLUSIVE in output and "foreign load" in errors
 
 
-LIMITS = ["5", "0.05", "five %", "-5%", "5%%", "1e3%", ""]
-
-
-@pytest.mark.parametrize("text", LIMITS)
-def test_other_limits_are_refused(text):
-    with pytest.raises(BadInput, match="--fail-above="):
-        compare.limit(text)
-    assert compare.limit("5%") == compare.limit(" 5 % ") == pytest.approx(0.05)
-    assert compare.limit("2.5%") == pytest.approx(0.025)
+def test_other_limits_are_refused():
+    for text in ("5", "0.05", "-5%", ""):
+        with pytest.raises(BadInput, match="--fail-above="):
+            compare.limit(text)
+    assert compare.limit(" 5 % ") == pytest.approx(0.05) and compare.limit("2.5%") == pytest.approx(0.025)
 
 
 def test_bad_input_is_one_line(refusal, tmp_path):
@@ -65,7 +61,7 @@ def test_bad_input_is_one_line(refusal, tmp_path):
     assert "expected a run" in refusal("diff", one, tmp_path)
     assert "--fail-above='5'" in refusal("diff", one, one, "--fail-above", "5")
     assert "--html" in refusal("diff", one, one, "--html", tmp_path)
-    assert "no history is there" in refusal("diff", one, run(tmp_path / "b"), "--history", tmp_path)
+    assert "no synthetic.jsonl" in refusal("diff", one, run(tmp_path / "b"), "--history", tmp_path)
     other = run(tmp_path / "c", seed=2)
     assert "seed=2" in refusal("diff", one, other)
 

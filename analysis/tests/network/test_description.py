@@ -58,9 +58,9 @@ def test_a_misspelt_field_is_named(place, others):
         projection["weight"] = {"mean": 2.0}
     description.read(asked)
     assign(asked, f"{place}.wieght".lstrip("."), 3)
-    with pytest.raises(BadInput, match=f"wieght: unknown field; expected {others}") as error:
+    with pytest.raises(BadInput, match=f"wieght=3: unknown; expected {others}") as error:
         description.read(asked)
-    assert error.value.field == (place or "wieght") and "\n" not in str(error.value)
+    assert error.value.field == f"{place}.wieght".lstrip(".") and "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("field", ["time.cycle_ms", "network.populations.0.area"])

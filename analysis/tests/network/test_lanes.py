@@ -6,7 +6,7 @@ from small_network import describe
 from spikemark.core.errors import BadInput
 from spikemark.network import lanes
 from spikemark.network.description import read
-from spikemark.network.schedules import SCHEDULES, find, plan, square
+from spikemark.network.schedules import find, plan
 
 
 def periods(description: dict, ranks: int = 2) -> dict[str, int]:
@@ -61,17 +61,6 @@ def test_what_the_mini_app_refuses(field, value, named):
     assert error.value.field == named
 
 
-def test_properties_follow_from_the_lanes():
-    for what, names in {
-        "uses_delay_ratio": ["structure_aware", "overlapped", "hierarchical"],
-        "lagged": ["overlapped"],
-        "blocks": ["hierarchical"],
-    }.items():
-        assert [name for name, schedule in SCHEDULES.items() if getattr(schedule, what)] == names
-    assert [n for n, schedule in SCHEDULES.items() if schedule.placement == "round_robin"] == ["conventional"]
-    assert all(schedule.lanes[-1].group == "world" for schedule in SCHEDULES.values())
-
-
 @pytest.mark.parametrize(
     ("schedule", "options", "expected"),
     [
@@ -114,8 +103,3 @@ def test_lanes_out_of_order_are_refused(lanes, complaint):
     with pytest.raises(BadInput) as error:
         find(lanes)
     assert str(error.value).startswith(complaint)
-
-
-@pytest.mark.parametrize(("ranks", "block"), [(1, 1), (2, 1), (6, 2), (12, 3), (16, 4), (17, 1)])
-def test_square(ranks, block):
-    assert square(ranks) == block

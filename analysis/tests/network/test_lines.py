@@ -39,10 +39,3 @@ def test_long_lists_and_words_without_bits_to_spare_have_starts():
     assert not lines.used(1000, 0, 1, SPARE)
     assert not lines.used(1000, 1000, 1, lines.FEWEST_SPARE - 1)
     assert not lines.used(2**30, 2**30, 2, SPARE) and lines.used(2**30, 2**30, 1, SPARE)
-
-
-@pytest.mark.parametrize(
-    "neurons, slots, classes, spare", [(1024, 16, 1, 18), (1025, 16, 2, 16), (1, 1, 3, 29)]
-)
-def test_bits_to_spare(neurons, slots, classes, spare):
-    assert lines.spare_bits(neurons, slots, classes) == spare

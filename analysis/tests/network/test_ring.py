@@ -8,15 +8,13 @@ from spikemark.network import ring
 from spikemark.network.description import read
 
 
-def of(*weights, indegree: int = 10, external: dict | None = None) -> ring.Ring:
+def of(*weights, indegree: int = 10) -> ring.Ring:
     """The ring of a network in which these weights occur."""
     description = describe(areas=2, indegree=0)
     description["network"]["projections"] = [
         {"source": "area0", "target": "area1", "indegree": indegree, "weight": w, "delay": {"mean": 1.5}}
         for w in weights
     ]
-    if external:
-        description["network"]["populations"][1]["external"] = external
     return ring.of(read(description))
 
 
@@ -24,17 +22,6 @@ def test_a_part_of_the_smallest_weight_is_the_unit():
     """With weights 2 and -3 the unit is 1, half of the smaller one."""
     found = of(2, -3)
     assert (found.unit, found.cell_bytes, found.slots) == (1.0, 2, 16)
-
-
-def test_input_from_outside_counts():
-    """Its weight must be a multiple of the unit, and fit into 32 bits beside the synapses' 16."""
-    assert of(1.0).cell_bytes == 2
-    assert of(1.0, external={"rate_hz": 100, "weight": 0.5}).unit == 0.5
-    assert of(1.0, external={"rate_hz": 100, "weight": 2**0.5}).cell_bytes == 4
-    assert of(1.0, external={"rate_hz": 0, "weight": 2**0.5}).cell_bytes == 2
-    assert of(1.0, external={"rate_hz": 1000, "weight": 1e8}).cell_bytes == 2  # it is not kept in the ring
-    with pytest.raises(BadInput):
-        of(1.0, external={"rate_hz": 1000, "weight": 1e9})  # beyond 32 bits in units of the other weight
 
 
 def test_sixteen_bits_hold_the_most_synapses_of_a_neuron():

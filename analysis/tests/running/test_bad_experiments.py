@@ -34,7 +34,6 @@ BAD = {
     ),
     "unknown option": (preset(area=1), ["area=1", "areas"]),
     "option out of range": (grid(preset__areas=[2, 10**26]), ["areas=1000"]),
-    "option true": (preset(areas=True), ["areas=True"]),
     "seed as option": (preset(seed=3), ["'preset.options.seed'", "'seeds'"]),
     "neither preset nor description": ({"preset": None}, ["'preset'", "'description'"]),
     "both": ({"description": "run.json"}, ["'preset'", "'description'"]),

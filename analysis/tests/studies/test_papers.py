@@ -183,7 +183,7 @@ def test_what_was_computed_is_kept(small, monkeypatch):
 @pytest.mark.nightly
 def test_check_values_of_the_full_brain():
     """1552 partners with voxels in sequence (tuned), 1956 at random, 97 ranks a spike with round robin."""
-    brain = graph.of_voxels(choose(voxels.Options, {}, True, voxels.FULL))
+    brain = graph.of_voxels(choose(voxels.Options, {}, full=True))
     assert brain.neurons == 10**10 and len(brain.atom_sizes) == 22_603
     random, sequential, dealt, swapped = (
         Routes(brain, divide(brain, 2000, name))

@@ -16,7 +16,7 @@ def needs(described: Description, rank: np.ndarray, ranks: int, rng: np.random.G
 
 def rank_of_neurons(placement) -> np.ndarray:
     """[neurons] the rank of every neuron, one at a time."""
-    found = np.full(placement.neurons, -1)
+    found = np.full(placement.end[-1], -1)
     for first, end, rank, over, origin in zip(
         placement.first, placement.end, placement.rank, placement.over, placement.origin, strict=True
     ):

@@ -9,11 +9,6 @@ from pydantic import BaseModel
 from . import dpsnn, mam, mam_benchmark, microcircuit, music, voxels
 from .options import PublishedRates
 
-MODULES = {
-    "dpsnn": dpsnn, "mam": mam, "mam-benchmark": mam_benchmark, "microcircuit": microcircuit,
-    "music-cells": music, "voxels": voxels,
-}  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Preset:
@@ -28,8 +23,11 @@ class Preset:
 
 PRESETS: dict[str, Preset] = {
     name: Preset(name, module.SUMMARY, module.Options, module.describe, getattr(module, "RATES", None))
-    for name, module in MODULES.items()
-}
+    for name, module in {
+        "dpsnn": dpsnn, "mam": mam, "mam-benchmark": mam_benchmark, "microcircuit": microcircuit,
+        "music-cells": music, "voxels": voxels,
+    }.items()
+}  # fmt: skip
 
 
 def published_rates(name: str | None, given: dict[str, Any] | None = None) -> PublishedRates | None:

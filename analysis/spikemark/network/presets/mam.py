@@ -24,7 +24,7 @@ import numpy as np
 from . import cortex, mam_data
 from .cortex import Areas
 from .mam_data import BACKGROUND_HZ
-from .options import ALL, SCALE, PublishedRates, ScaledOptions, option
+from .options import ALL, SCALE, PublishedRates, ScaledOptions, Schedule, option
 
 SUMMARY = "multi-area model of macaque visual cortex, ground state, 32 areas of eight populations"
 DELAY_RATIO = 10
@@ -45,7 +45,6 @@ RATES = PublishedRates(
     {ALL: RATE_HZ},
     "Lober et al. (2026), whose MAM-benchmark fires as the ground state of Schmidt et al. (2018)",
     hold_for={"from_": None},
-    compared_from={"scale": 0.005, "indegree_scale": 0.06},
 )
 
 
@@ -57,7 +56,7 @@ class Options(ScaledOptions):
     weights, -11 times the excitatory ones, grow too large.
     """
 
-    schedule: str = option("structure_aware", "a schedule of the mini-app")
+    schedule: Schedule = option("structure_aware", "a schedule of the mini-app")
     scale: float = option(0.01, f"{SCALE}4.13 million", ge=0.001, le=1)
     from_: str | None = option(
         None, "folder with a copy of the original model's data, read instead of drawing areas"
@@ -102,18 +101,21 @@ def draw(seed: int) -> Areas:
     rates = factor[area] * np.array(list(cortex.RATES_HZ.values()))[kind]
     rates *= RATE_HZ * neurons.sum() / (neurons @ rates)
     weights = np.c_[weights, np.full(len(area), cortex.current_pA(cortex.PSP_MV))]
-    background = [background_indegree(rate, indegrees[p], weights[p], rates) for p, rate in enumerate(rates)]
+
+    def background(p: int) -> float:
+        """Background synapses with which population p fires at its rate in mean-field theory."""
+        known = indegrees[p] * rates  # events per second
+
+        def excess(background: float) -> float:
+            return cortex.rate_of(np.r_[known, background * BACKGROUND_HZ], weights[p]) - rates[p]
+
+        return _root(excess, 0, 10 * INDEGREE)
+
     return Areas(
-        names=[f"area{number}" for number in range(AREAS)],
-        area=area,
-        kind=kind,
-        neurons=neurons,
-        indegrees=np.c_[indegrees, background],
-        weights_pA=weights,
-        rates_hz=rates,
-        background_hz=BACKGROUND_HZ,
-        distances_mm=distances(rng),
-    )
+        names=[f"area{number}" for number in range(AREAS)], area=area, kind=kind, neurons=neurons,
+        indegrees=np.c_[indegrees, [*map(background, range(len(area)))]], weights_pA=weights, rates_hz=rates,
+        background_hz=BACKGROUND_HZ, distances_mm=distances(rng),
+    )  # fmt: skip
 
 
 def sources(rng: np.random.Generator) -> np.ndarray:
@@ -152,19 +154,6 @@ def distances(rng: np.random.Generator) -> np.ndarray:
 
     power = _root(lambda x: stretched(x)[pairs].mean() - MEAN_MM, 0.1, 10)
     return np.where(pairs, stretched(power), 0)
-
-
-def background_indegree(rate: float, indegrees: np.ndarray, weights: np.ndarray, rates: np.ndarray) -> float:
-    """Background synapses with which a neuron fires at `rate` in mean-field theory.
-
-    `indegrees` [P], `weights` [P + 1] (pA, the last is the background's), `rates` [P] of its sources.
-    """
-
-    def excess(background: float) -> float:
-        events = np.r_[indegrees * rates, background * BACKGROUND_HZ]  # per second
-        return cortex.rate_of(events, weights) - rate
-
-    return _root(excess, 0, 10 * INDEGREE)
 
 
 def _standard_normal(rng: np.random.Generator) -> np.ndarray:

@@ -10,15 +10,13 @@ files are read, from where a clone has them or from one folder:
   those that follow from the numbers of synapses.
 """
 
-import json
-import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.core.npy import read_npy
+from spikemark.core.reading import read_json
 
 from . import cortex
 from .cortex import Areas
@@ -31,98 +29,57 @@ FOLDERS = {
     STABLE: (".", "figures/SchueckerSchmidt2017"),
 }
 KINDS = [name.removeprefix("L") for name in cortex.POPULATIONS]
-LEAST = {"synapse_weights_mean": -math.inf, "distances": 5e-324}  # of an entry; of others 0
 
 
 def read(folder: str) -> Areas:
-    """The network in `folder`. Raises BadInput naming the file, the entry and what is wrong with it."""
-    if not Path(folder).is_dir():
-        raise BadInput.of("from", folder, "a folder")
-    model, rates = _Data(_find(folder, MODEL)), _Data(_find(folder, RATES))
-    names = model.names("area_list")
-    every = [(a, p) for a in names for p in model.names("structure", a)]
-    populations = [(a, p) for a, p in every if model.number("neuron_numbers", a, p)]
-    for _, population in populations:
-        model.check(population in KINDS, ("structure",), population, f"one of {', '.join(KINDS)}")
-    model.check(populations, ("neuron_numbers",), 0, "a population with neurons")
-    neurons = np.array([model.number("neuron_numbers", *one) for one in populations])
-    sources = (*populations, ("external", "external"))
+    """The network in `folder`. Raises BadInput naming the file, and the entry that is missing."""
+    path, rates, stable = (_find(Path(folder), pattern) for pattern in FOLDERS)
+    for name, found in ((MODEL, path), (RATES, rates)):
+        if found is None:
+            raise BadInput.of("from", folder, f"a folder with {name}, here or in {', '.join(FOLDERS[name])}")
+    model, known = read_json(path), read_json(rates)
+    try:
+        return _areas(model, known, stable)
+    except KeyError as error:
+        raise BadInput(f"{path}: entry {error} is missing, here or in {RATES}") from None
+    except (TypeError, ValueError, IndexError, OverflowError) as error:
+        said = str(error).removeprefix(f"{path}: ")
+        raise BadInput(f"{path}: not the data of a multi-area model: {said}") from None
+
+
+def _areas(model: dict, rates: dict, stable: Path | None) -> Areas:
+    names = model["area_list"]
+    every = [(a, p) for a in names for p in model["structure"][a] if model["neuron_numbers"][a][p]]
+    if not every or len({*names}) < len(names):
+        raise ValueError("area_list: expected areas with neurons, each of them once")
+    sources = (*every, ("external", "external"))
+    neurons = np.array([model["neuron_numbers"][a][p] for a, p in every], dtype=float)
     synapses, weights = (
-        np.array([[model.number(field, *t, *s) for s in sources] for t in populations])
+        np.array([[model[field][a][p][b][q] for b, q in sources] for a, p in every], dtype=float)
         for field in ("synapses", "synapse_weights_mean")
     )
     indegrees = synapses / neurons[:, np.newaxis]
-    if (stable := _find(folder, STABLE, needed=False)) is not None:
-        indegrees[:, :-1] = _matrix(stable, len(populations))
-    distances = [[model.number("distances", a, b) if a != b else 0.0 for b in names] for a in names]
+    if stable is not None:
+        indegrees[:, :-1] = read_npy(stable)
+    apart = [[model["distances"][a][b] if a != b else 0.0 for b in names] for a in names]
+    rates_hz, distances = np.array([rates[a][p] for a, p in every], dtype=float), np.array(apart, dtype=float)
+    for name, found in {"neuron_numbers": neurons, "synapses": indegrees, "distances": distances,
+                        RATES: rates_hz}.items():  # fmt: skip
+        if not (found >= 0).all():
+            raise ValueError(f"{name}: expected numbers of at least 0")
     return Areas(
-        names=names,
-        area=np.array([names.index(area) for area, _ in populations]),
-        kind=np.array([KINDS.index(population) for _, population in populations]),
-        neurons=neurons,
-        indegrees=indegrees,
-        weights_pA=weights,
-        rates_hz=np.array([rates.number(*one) for one in populations]),
-        background_hz=BACKGROUND_HZ,
-        distances_mm=np.array(distances),
-    )
+        names=names, area=np.array([names.index(area) for area, _ in every]),
+        kind=np.array([KINDS.index(population) for _, population in every]), neurons=neurons,
+        indegrees=indegrees, weights_pA=weights, rates_hz=rates_hz, background_hz=BACKGROUND_HZ,
+        distances_mm=distances,
+    )  # fmt: skip
 
 
-class _Data:
-    """A JSON file whose entries are checked as they are read."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        try:
-            self.content = json.loads(path.read_bytes())
-        except (OSError, ValueError, RecursionError) as error:
-            raise BadInput(f"{path}: cannot be read as JSON: {error}", code="file") from None
-
-    def entry(self, keys: tuple[str, ...]) -> Any:
-        found = self.content
-        for depth, key in enumerate(keys, 1):
-            if not isinstance(found, dict) or key not in found:
-                raise BadInput(f"{self.path}: {'.'.join(keys[:depth])}: missing")
-            found = found[key]
-        return found
-
-    def check(self, right: object, keys: tuple[str, ...], found: Any, expected: str) -> None:
-        if not right:
-            raise BadInput.of(".".join(keys), found, expected, file=self.path)
-
-    def names(self, *keys: str) -> list[str]:
-        found = self.entry(keys)
-        right = isinstance(found, list) and found and all(isinstance(name, str) for name in found)
-        self.check(right and len(set(found)) == len(found), keys, found, "a list of names, each of them once")
-        return found
-
-    def number(self, *keys: str) -> float:
-        """A weight, or a number of at least 0; a distance is above 0."""
-        found, least = self.entry(keys), LEAST.get(keys[0], 0)
-        right = not isinstance(found, bool) and isinstance(found, int | float) and math.isfinite(found)
-        expected = f"a finite number{'' if least == -math.inf else ' above 0' if least else ' of at least 0'}"
-        self.check(right and found >= least, keys, found, expected)
-        return float(found)
-
-
-def _find(folder: str, pattern: str, needed: bool = True) -> Path | None:
+def _find(folder: Path, pattern: str) -> Path | None:
     for place in FOLDERS[pattern]:
-        found = sorted((Path(folder) / place).glob(pattern))
+        found = list((folder / place).glob(pattern))
         if len(found) > 1:
-            raise BadInput.of("from", folder, f"one file {pattern}, not {', '.join(p.name for p in found)}")
+            raise BadInput.of("from", str(folder), f"one file {pattern} in {place}, not {len(found)}")
         if found:
             return found[0]
-    if needed:
-        raise BadInput.of("from", folder, f"a file {pattern} in {', '.join(FOLDERS[pattern])}")
     return None
-
-
-def _matrix(path: Path, populations: int) -> np.ndarray:
-    try:
-        matrix = read_npy(path)
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error}", code="file") from None
-    right = matrix.shape == (populations, populations) and matrix.dtype.kind in "iuf"
-    if not (right and np.isfinite(matrix).all() and (matrix >= 0).all()):
-        raise BadInput(f"{path}: in-degrees: expected [{populations}, {populations}] numbers of at least 0")
-    return matrix

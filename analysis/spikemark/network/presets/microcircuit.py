@@ -20,7 +20,6 @@ BACKGROUND_HZ, WEIGHT_CLASSES = 8.0, 32
 RATES = PublishedRates(
     cortex.RATES_HZ,
     "Potjans & Diesmann (2014), reference implementation in NEST (Potjans_2014, full_mean_rates)",
-    compared_from={"scale": 0.05, "indegree_scale": 0.3},
 )
 
 
@@ -34,16 +33,13 @@ class Options(ScaledOptions):
 
     def description(self) -> dict:
         column = cortex.Areas(
-            names=["column"],
-            area=np.zeros(8, dtype=int),
-            kind=np.arange(8),
-            neurons=cortex.NEURONS,
+            names=["column"], area=np.zeros(8, dtype=int), kind=np.arange(8), neurons=cortex.NEURONS,
             indegrees=np.c_[cortex.indegrees(), cortex.EXTERNAL_INDEGREES],
             weights_pA=np.c_[cortex.weights(), np.full(8, cortex.current_pA(cortex.PSP_MV))],
             rates_hz=np.array(list(cortex.RATES_HZ.values())),
             background_hz=BACKGROUND_HZ,
             distances_mm=np.zeros((1, 1)),
-        )
+        )  # fmt: skip
         return self.run(*column.network(self.scale, self.of_synapses(POWER), WEIGHT_CLASSES))
 
 

@@ -1,19 +1,21 @@
 """What presets share: how options are read, how a network is run, and what was published about it."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from spikemark.core.errors import BadInput, invalid, shown
+from spikemark.core.errors import BadInput, invalid
 from spikemark.network.description import read_time
 from spikemark.network.exchanges import EXCHANGES
 from spikemark.network.placement import check_name
-from spikemark.network.placement_field import field_of
+from spikemark.network.placement_file import field_of
 from spikemark.network.schedules import SCHEDULES
 
 ALL = "all"  # all neurons, where published rates have no population
 SCALE = "neurons, as a fraction of the published "
+Schedule, Exchange = Literal[*SCHEDULES], Literal[*EXCHANGES]
+Placement = Annotated[str, AfterValidator(check_name)]
 
 
 def option(default: Any, text: str, **limits: float) -> Any:
@@ -22,7 +24,7 @@ def option(default: Any, text: str, **limits: float) -> Any:
 
 
 class Strict(BaseModel):
-    """Options that are known and finite, and numbers where numbers are required."""
+    """Options that are known and finite."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
     published: ClassVar[dict[str, Any]] = {"scale": 1.0}  #: what `full` means for options that are not given
@@ -33,18 +35,11 @@ class Strict(BaseModel):
 
         Raises BadInput naming the option, its value and what is expected.
         """
-        return choose(cls, options, full, cls.published).description()
+        return choose(cls, options, full).description()
 
     def description(self) -> dict:
         """The run description for these options. Raises BadInput for what it cannot hold."""
         raise NotImplementedError
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _no_booleans(cls, value: Any, about: ValidationInfo) -> Any:
-        if any(isinstance(part, bool) for part in (value if isinstance(value, list | tuple) else [value])):
-            raise ValueError(f"{about.field_name}={shown(value)}: expected no true or false")  # would be 1, 0
-        return value
 
     def expect(self, *rules: tuple[object, str, str]) -> None:
         """Checks rules: what has to be true, the option that is wrong if not, and what is expected of it."""
@@ -73,23 +68,15 @@ class RunOptions(Strict):
     """How a network is run; a preset overrides the defaults that do not suit it."""
 
     seed: int = option(1, "seed of the network", ge=0, le=2**53)
-    schedule: str = option("conventional", "a schedule of the mini-app")
-    placement: str | None = option(
+    schedule: Schedule = option("conventional", "a schedule of the mini-app")
+    placement: Placement | None = option(
         None, "a placement of the mini-app, or a placement file; default: what the schedule implies"
     )
-    exchange: str | None = option(None, "an exchange of the mini-app; by default it chooses for each lane")
+    exchange: Exchange | None = option(
+        None, "an exchange of the mini-app; by default it chooses for each lane"
+    )
     simulate_ms: float = option(1000.0, "measured time, ms", gt=0)
     warmup_ms: float = option(500.0, "simulated time before the measurement, ms", ge=0)
-
-    @field_validator("schedule", "exchange", "placement")
-    @classmethod
-    def _known(cls, name: str | None, about: ValidationInfo) -> str | None:
-        known = {"schedule": SCHEDULES, "exchange": EXCHANGES}.get(about.field_name)
-        if name is not None and known is None:
-            check_name(name)
-        elif name is not None and name not in known:
-            raise BadInput.of(about.field_name, name, ", ".join(known))
-        return name
 
 
 class ScaledOptions(RunOptions):
@@ -109,16 +96,14 @@ class ScaledOptions(RunOptions):
 Chosen = TypeVar("Chosen", bound=Strict)
 
 
-def choose(kind: type[Chosen], given: dict[str, Any], full: bool, published: dict[str, Any]) -> Chosen:
+def choose(kind: type[Chosen], given: dict[str, Any], full: bool = False) -> Chosen:
     """Options of the given `kind`; None is the default. Raises BadInput: option, value, expected.
 
-    With `full`, options that are not given take their `published` values.
+    With `full`, options that are not given take their published values.
     """
-    if not isinstance(full, bool):
-        raise BadInput.of("full", full, "true or false")
     given = {name: value for name, value in given.items() if value is not None}
     try:
-        return kind.model_validate((published if full else {}) | given)
+        return kind.model_validate((kind.published if full else {}) | given)
     except ValidationError as error:
         raise invalid(error, kind=kind) from None
 
@@ -127,14 +112,12 @@ def choose(kind: type[Chosen], given: dict[str, Any], full: bool, published: dic
 class PublishedRates:
     """Mean firing rates by name of the population, in spikes per neuron and second, with their source.
 
-    They apply if options have the values of `hold_for`. They were compared with those of the preset for
-    values of at least `compared_from`. `mean_hz`: of all neurons, if that was published.
+    They apply if options have the values of `hold_for`. `mean_hz`: of all neurons, if that was published.
     """
 
     hz: dict[str, float]
     source: str
     hold_for: dict[str, Any] = field(default_factory=dict)
-    compared_from: dict[str, float] = field(default_factory=dict)
 
     @property
     def mean_hz(self) -> float | None:

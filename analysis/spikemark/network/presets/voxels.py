@@ -30,7 +30,6 @@ KIND = "voxel graph"
 # tuned: lambda_ for 1552 partners of a rank, unevenness for a random peak 1.45 times the balanced one.
 FULL = {"form": "graph", "voxels": 22_603, "neurons": 10_000_000_000, "connected": 0.03, "regions": 378}
 MOST_RUN, MOST_PAIRS, LEAST_MEAN = 1_000_000, 100_000, 1e-4
-MOST_VOXELS, MOST_NEURONS = 100_000, 10**12
 
 EXCITATORY = 0.8  # share of a voxel's neurons, E:I 4:1; only they project to other voxels
 #: Shares of a neuron's synapses from E and I of its own voxel; the rest is from E of others (Du et al.).
@@ -54,11 +53,9 @@ class Options(RunOptions):
 
     published: ClassVar = FULL
 
-    form: Literal["run", "graph"] = option(
-        "run", "run: a run description; graph: a coarse graph for partition"
-    )
-    voxels: int = option(64, "number of voxels", ge=1, le=MOST_VOXELS)
-    neurons: int = option(20_000, "neurons of all voxels", ge=4, le=MOST_NEURONS)
+    form: Literal["run", "graph"] = option("run", "a run description, or a coarse graph for partition")
+    voxels: int = option(64, "number of voxels", ge=1, le=100_000)
+    neurons: int = option(20_000, "neurons of all voxels", ge=4, le=10**12)
     indegree: int = option(100, "synapses per neuron", ge=7, le=100_000)
     geometry: Literal["ball", "sheet"] = option("ball", "where voxels lie")
     regions: int = option(8, "regions; voxels are sorted by them", ge=1, le=10_000)

@@ -82,7 +82,7 @@ def load(path: Path) -> Graph:
     if file.format_version != 1:
         raise BadInput.of("format_version", file.format_version, "1", file=path)
     try:
-        options = choose(voxels.Options, file.options, False, {})
+        options = choose(voxels.Options, file.options)
     except BadInput as error:
         raise BadInput(f"{path}: options: {error}") from None
     return of_voxels(options)

@@ -16,8 +16,7 @@ from spikemark.core import memory
 from spikemark.core.errors import BadInput
 from spikemark.network.lanes import chosen
 from spikemark.network.placement import PLACEMENTS, ranges
-from spikemark.network.placement_field import split
-from spikemark.network.placement_file import ENDINGS, Placement, read, residues
+from spikemark.network.placement_file import FILE, Placement, read, residues, split
 
 from . import levels
 from .graph import Graph
@@ -34,8 +33,8 @@ def named(graph: Graph, name: str | None, ranks: int | None) -> Placement:
     if name is None:
         name = "round_robin" if graph.described is None else chosen(graph.described, None, None)[1]
     if split(name)[0] not in PLACEMENTS:
-        if not name.endswith(ENDINGS):
-            raise BadInput.of("placement", name, f"a file (.json, .npz) or one of {', '.join(PLACEMENTS)}")
+        if not name.endswith(FILE):
+            raise BadInput.of("placement", name, f"a file ({FILE}) or one of {', '.join(PLACEMENTS)}")
         found = read(Path(name), graph.neurons)
         return found.on(found.ranks if ranks is None else ranks, name)
     if ranks is None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.network import placement_file
-from spikemark.network.placement_field import weights_of
+from spikemark.network.placement_file import weights_of
 from spikemark.prediction.layout import Layout
 from spikemark.prediction.performance import compute_s
 from spikemark.prediction.workload import Counting, rates_of

@@ -14,7 +14,7 @@ SMALL = {"voxels": 300, "neurons": 60_000, "regions": 12, "connected": 0.1, "see
 
 
 def drawn(**options):
-    return choose(voxels.Options, {**SMALL, "form": "graph", **options}, False, {}).drawn()
+    return choose(voxels.Options, {**SMALL, "form": "graph", **options}).drawn()
 
 
 def test_sizes_and_shares():
