@@ -1,30 +1,64 @@
-"""How far the clock carries: the kernel times of a machine, predicted from those of another one."""
+"""How far a data sheet carries: the kernel times of a machine, predicted from those of another one.
+
+Each time is scaled by what a data sheet says of the two machines. Computing scales with the clock. A synapse
+that is read from memory takes its time from the bandwidth as well, so delivery per synapse has the larger
+one of both factors. The first synapse of a list is a cache miss, whose latency no data sheet states: it
+scales with the clock, too, and with the square root of the last cache per core, as misses do (Hartstein et
+al. 2006, doi:10.1145/1128022.1128064).
+"""
+
+import math
 
 from spikemark.machines.profile import Profile
 from spikemark.quantities.words import number
 
-START = "kernels.full_node."
+GROUPS = {"one_core": "bandwidth_core", "full_node": "bandwidth"}  # with the bandwidth that a core shares
+MEMORY, MISS = "t_next", "t_first"
 
 
-def crossed(source: Profile, target: Profile) -> dict[str, float]:
-    """Predicted over measured time of `target` by kernel, from those of `source` by the ratio of clocks."""
-    times = [{p: v.value for p, v in of.values.items() if p.startswith(START)} for of in (source, target)]
-    clocks = [of.need("node.clock", "scaling").value for of in (source, target)]
-    return {
-        path.removeprefix(START): ns * clocks[0] / clocks[1] / times[1][path]
-        for path, ns in times[0].items()
-        if path in times[1]
+def scale(path: str, source: Profile, target: Profile, sheet: bool = True) -> float:
+    """The factor from a kernel time of `source` to that of `target`; without `sheet`, by the clock alone."""
+
+    def ratio(name: str) -> float:
+        return source.need(name, "scaling").value / target.need(name, "scaling").value
+
+    _, group, kernel, *_ = path.split(".")
+    factor = ratio("node.clock")
+    if sheet and kernel == MEMORY:
+        cores = ratio("node.cores") if group == "full_node" else 1.0
+        factor = max(factor, ratio(f"node.{GROUPS[group]}") / cores)
+    if sheet and kernel == MISS:
+        factor *= math.sqrt(ratio("node.l3") / ratio("node.l3_cores"))
+    return factor
+
+
+def crossed(
+    source: Profile, target: Profile, group: str = "full_node", sheet: bool = True
+) -> dict[str, float]:
+    """Predicted over measured time for the kernels of a group that both machines have, by path; a time of 0 was not seen."""
+    both = {
+        path: (source.get(path), target.get(path))
+        for path in source.values
+        if path.startswith(f"kernels.{group}.")
     }
+    return {
+        path: a.value * scale(path, source, target, sheet) / b.value
+        for path, (a, b) in both.items() if b and a.value and b.value
+    }  # fmt: skip
 
 
 def rows(one: Profile, other: Profile) -> list[str]:
-    """Lines of Markdown: predicted over measured on a full node; the other way round, it is the inverse."""
-    found = crossed(one, other)
-    heads = [f"{one.name} (ns)", f"{other.name} (ns)", f"{other.name} from {one.name}"]
-    lines = [f"| kernel time, full node | {' | '.join(heads)} |", "| --- | ---: | ---: | ---: |"]
-    for path, factor in found.items():
-        times = [number(machine.get(f"{START}{path}").value) for machine in (one, other)]
-        lines.append(f"| `{path}` | {' | '.join(times)} | × {factor:.2f} |")
-    off = sorted(max(factor, 1 / factor) for factor in found.values())
-    lines.append(f"| **median error** |  |  | factor {off[len(off) // 2]:.2f} |")
-    return [*lines, f"| **largest error** |  |  | factor {off[-1]:.2f} |"]
+    """Lines of Markdown: predicted over measured on a full node, in both directions."""
+    ways = [(one, other, False), (one, other, True), (other, one, False), (other, one, True)]
+    heads = [f"{b.name} from {a.name}, {'sheet' if sheet else 'clock'}" for a, b, sheet in ways]
+    heads = ["kernel time, full node", f"{one.name} (ns)", f"{other.name} (ns)", *heads]
+    lines = [f"| {' | '.join(heads)} |", "| --- |" + " ---: |" * (len(heads) - 1)]
+    columns = [crossed(a, b, sheet=sheet) for a, b, sheet in ways]
+    for path in columns[0]:
+        cells = [f"`{path.split('.', 2)[2]}`", *(number(each.get(path).value) for each in (one, other))]
+        lines.append(f"| {' | '.join([*cells, *(f'× {column[path]:.2f}' for column in columns)])} |")
+    off = [sorted(max(factor, 1 / factor) for factor in column.values()) for column in columns]
+    for word, place in (("median", len(off[0]) // 2), ("largest", -1)):
+        cells = [f"**{word} error**", "", "", *(f"factor {each[place]:.2f}" for each in off)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines

@@ -77,7 +77,8 @@ def errors(runs: list[Run], machine: Any) -> list[dict[str, Any]]:
     pairs = [(of_run(run, machine).parts, measured(run)) for run in runs]
     rows = []
     for part, before in kept_errors().items():
-        logs = [np.log(took[part] / np.median(made[part])) for made, took in pairs if took[part]]
+        both = [(took[part], float(np.median(made[part]))) for made, took in pairs]
+        logs = [np.log(took / made) for took, made in both if took and made > 0]
         sd = np.sqrt((GUESS * before**2 + np.sum(np.square(logs))) / (GUESS + len(logs)))
         origin = f"measured: {len(logs)} runs on {machine.name}, and {GUESS} as before" if logs else "assumed"
         rows.append({"part": part, "sd": round(float(sd), 3), "origin": origin})

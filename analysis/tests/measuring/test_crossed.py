@@ -1,18 +1,33 @@
-"""Kernel times of a machine predicted from those of another one."""
+"""Kernel times of a machine predicted from those of another: planted machines."""
 
 import pytest
 
 from spikemark import machines
 from spikemark.measuring import crossed
 
+NODE = {"node.clock": 2.0, "node.cores": 4, "node.l3": 1024, "node.l3_cores": 4, "node.bandwidth": 40.0,
+        "node.bandwidth_core": 20.0}  # fmt: skip
+TIMES = {f"kernels.full_node.{name}": 10.0 for name in ("t_first", "t_next", "t_spike", "update.lif_exp")}
 
-def machine(name: str, clock: float, ns: float) -> machines.Profile:
+
+def machine(name: str, **changed: float) -> machines.Profile:
     empty = machines.checked({"format_version": 1, "name": name, "title": name}, "f")
-    given = {"node.clock": clock, "kernels.full_node.t_first": ns, "kernels.one_core.t_next": 1.0}
+    given = {**NODE, **TIMES, **{path.replace("__", "."): value for path, value in changed.items()}}
     return empty.assume_all({path: (value, "a test", None) for path, value in given.items()})
 
 
-def test_times_scale_with_the_clock():
-    one, other = machine("one", 2.0, 10.0), machine("other", 4.0, 8.0)
-    assert crossed.crossed(one, other) == {"t_first": pytest.approx(10 * 2 / 4 / 8)}
-    assert "| `t_first` | 10.0 | 8.00 | × 0.62 |" in "\n".join(crossed.rows(one, other))
+@pytest.mark.parametrize(
+    ("change", "factors"),
+    [
+        ({}, [1, 1, 1, 1]),
+        ({"node__clock": 4.0}, [0.5, 1, 0.5, 0.5]),  # memory is no faster
+        ({"node__bandwidth": 20.0}, [1, 2, 1, 1]),
+        ({"node__cores": 8, "node__bandwidth": 80.0}, [1, 1, 1, 1]),
+        ({"node__l3": 4096}, [0.5, 1, 1, 1]),
+    ],
+)
+def test_times_scale_as_the_sheet_says(change, factors):
+    found = crossed.crossed(machine("one"), machine("other", **change))
+    assert [*found.values()] == pytest.approx(factors)
+    by_clock = crossed.crossed(machine("one"), machine("other", **change), sheet=False)
+    assert [*by_clock.values()] == pytest.approx([2.0 / change.get("node__clock", 2.0)] * 4)
