@@ -6,7 +6,7 @@ from spikemark.core.errors import BadInput
 
 from .kinds import File, Files, Text
 from .options import verb
-from .output import answer, print_lines, short
+from .output import answer, print_lines, say, short
 
 
 @verb
@@ -37,7 +37,9 @@ def diff(results: Files, *, fail_above: Text, history: File, add: Files, details
     elif len(results or []) != 2:
         raise BadInput.of("A B", [str(one) for one in results or []], "two results, or --history FOLDER")
     if add:
-        added = append(history, add)
+        added, left_out = append(history, add)
+        if left_out:
+            say(f"left out: {counted(left_out, 'disturbed run')}")
         lines = [f"{short(path)}: {counted(n, 'entry', 'entries')} appended" for path, n in added.items()]
         return print_lines(lines or ["nothing appended: all entries are there already"])
     if not results:

@@ -1,6 +1,7 @@
 """Writing files whole or not at all."""
 
 import contextlib
+import ctypes
 import json
 import os
 import shutil
@@ -10,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from .errors import BadInput
+
+#: Arguments of renameat2 (linux/fcntl.h, linux/fs.h): paths are as the process sees them; names are traded.
+HERE, EXCHANGE = -100, 2
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -87,16 +91,25 @@ def discard(folder: Path) -> None:
 
 def replace_folder(new: Path, place: Path) -> None:
     """Moves the folder `new` to `place`, then removes the folder that was there."""
-    old = place.with_name(f".{place.name}.replaced-{os.getpid()}")
-    if os.path.lexists(place):
-        os.rename(place, old)
-    try:
+    if not os.path.lexists(place):
         os.rename(new, place)
-    except OSError:
-        with contextlib.suppress(FileNotFoundError):
+    elif trade(new, place):
+        shutil.rmtree(new)
+    else:
+        old = place.with_name(f".{place.name}.replaced-{os.getpid()}")
+        os.rename(place, old)
+        try:
+            os.rename(new, place)
+        except OSError:
             os.rename(old, place)
-        raise
-    discard(old)
+            raise
+        shutil.rmtree(old)
+
+
+def trade(a: Path, b: Path) -> bool:
+    """Lets two paths trade names at once, so that neither is ever missing; False if the system cannot."""
+    swap = getattr(ctypes.CDLL(None), "renameat2", None)
+    return swap is not None and swap(HERE, os.fsencode(a), HERE, os.fsencode(b), EXCHANGE) == 0
 
 
 def replaceable(folder: Path, names: Collection[str], mark: str, what: str) -> None:

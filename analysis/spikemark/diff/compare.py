@@ -15,7 +15,6 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.quantities.quantity import LEVEL, Quantity, student, with_half
 from spikemark.quantities.words import counted, listed, number
-from spikemark.records.frames import OVERSUBSCRIBED
 from spikemark.records.record import Run
 
 from . import sides
@@ -23,8 +22,6 @@ from .estimate import Estimate, Spread, estimate
 from .sides import Member, Pairs
 from .times import CYCLE, MEDIAN, Part, Times, alike, times
 
-#: Beginnings of the warnings of runs whose times hang on something else than what was run.
-DISTURBING = (OVERSUBSCRIBED, "bound too tightly", "shared cores", "foreign load", "stolen time")
 SLOWER, FASTER, OPEN = "slower", "faster", "open"
 SHARE = re.compile(r"(\d{1,4}(?:\.\d{1,6})?) ?%")
 FAIL, PASS, INCONCLUSIVE = "fail", "pass", "inconclusive"
@@ -198,14 +195,9 @@ def _setup(name: str, pairs: list[tuple[Member, Member]], known: Known) -> Setup
 
 def disturbed(run: Run) -> str | None:
     """What disturbed a run, so that its times say little about what was run; None if nothing is known."""
-    if run.record.kind == "simulated":
-        return None
-    for words in run.record.warnings:
-        if words.startswith(DISTURBING):
-            return words.split(":")[0]
-    if run.record.host.foreign_load is None:
+    if run.record.kind == "measured" and run.record.host.foreign_load is None:
         return "a measured part below 0.2 s, which does not tell whether other programs ran"
-    return None
+    return run.disturbed().split(":")[0] or None
 
 
 def between(

@@ -100,20 +100,24 @@ def read_all(folder: Path) -> dict[str, list[Course]]:
     return found
 
 
-def add(folder: Path, given: list[Path]) -> dict[Path, int]:
-    """Append runs, sweeps or whole results to the history in a folder: how many entries to which file.
+def add(folder: Path, given: list[Path]) -> tuple[dict[Path, int], int]:
+    """Append runs, sweeps or whole results to the history in a folder: how many entries to which file, and
+    how many runs were left out.
 
     Disturbed runs are left out, as by `compare`, and so are entries that are there already. Raises BadInput
     as `sides.read`, for simulated times, and where every run was disturbed.
     """
     groups: dict[tuple, list] = defaultdict(list)
+    left_out = 0
     for path in given:
         side = sides.read(path)
         session = "" if side.kind == sides.RUN else str(path)  # runs that are given one by one are one
         for one in side.members:
             if (kind := one.run.record.kind) != "measured":
                 raise BadInput(f"{one.run.path}: kind={kind!r}; expected measured times for a history")
-            if not disturbed(one.run):
+            if disturbed(one.run):
+                left_out += 1
+            else:
                 key = key_of(one.run), one.experiment, one.setup
                 groups[file_of(folder, one.run), session, key].append(one)
     if not groups:
@@ -126,7 +130,7 @@ def add(folder: Path, given: list[Path]) -> dict[Path, int]:
                 before = file.read_bytes() if file.is_file() else b""
                 write_atomically(file, before + f"{entry.model_dump_json()}\n".encode())
                 added[file] += 1
-    return added
+    return added, left_out
 
 
 def _entry(key: str, members: list[sides.Member]) -> Entry:

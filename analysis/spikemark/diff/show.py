@@ -73,8 +73,9 @@ def lines(made: Comparison) -> list[str]:
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     alone = [f"{len(own)} runs are only in {side}." for side, own in _alone(made) if own]
     apart = listed([*names][:LISTED]) if names else "nothing"
-    return [*found, f"Intervals (95 %) rest on {rests}{also}.",
-            " ".join([f"Else differs: {apart}{more}.", *alone])]  # fmt: skip
+    if made.overall.low is not None:
+        found.append(f"Intervals (95 %) rest on {rests}{also}.")
+    return [*found, " ".join([f"Else differs: {apart}{more}.", *alone])]
 
 
 def _alone(made: Comparison) -> list[tuple[str, list[str]]]:

@@ -78,7 +78,9 @@ def times(run: Run) -> Times:
         try:
             found = ladder(trace(run)).parts
             del causes[WAITING]
-            causes |= {n: Part(q.value, q.half / student(np.inf)) for n, q in found.items() if q}
+            causes |= {
+                n: Part(round(q.value, 15) + 0.0, q.half / student(np.inf)) for n, q in found.items() if q
+            }
         except BadInput as reason:
             missing["causes of waiting"] = str(reason).removeprefix(f"{run.path}: ")
     return Times(parts | {CAUSE + name: one for name, one in causes.items()}, missing)

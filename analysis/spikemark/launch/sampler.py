@@ -8,7 +8,8 @@ since the Unix epoch. SIGTERM ends it, too. Uses nothing but Python's own librar
 node. METERS has the meters, best first; the first that can be read is taken.
 
 A counter of packages that falls has wrapped around at `max_energy_range_uj`; the others have no known range,
-so one that falls is lost. A reading that fails is left out.
+so one that falls is lost. A reading that fails is left out; after MOST_FAILED in a row a counter of packages
+may have wrapped around unseen, and is lost.
 """
 
 import argparse
@@ -27,6 +28,7 @@ from typing import NamedTuple
 OVER = "over"  # the file that ends the samplers of a folder
 COLUMNS = ("channel", "time_s", "energy_j", "power_w")
 SLURM_INTERVAL_S = 1.0  # shortest time between two calls of scontrol
+MOST_FAILED = 3
 SCONTROL_S = 10.0  # longest wait for it
 #: Files of sensors of the board and their unit, best first.
 HWMON = {"hwmon*/energy*_input": "J", "hwmon*/power*_input": "W", "hwmon*/power*_average": "W"}
@@ -55,6 +57,7 @@ class Channel:
     scale: float = 1e-6
     range: int | None = None
     failed: int = 0
+    in_a_row: int = 0
     reason: str | None = None
     lost: bool = False
     counted: int = 0
@@ -67,9 +70,9 @@ class Channel:
         now = self.raw()
         if self.range is not None and now > self.range:
             raise Unread(f"{self.event}: {now} is above its max_energy_range_uj of {self.range}")
-        if self.lost or (self.range is None and self.unit == "J" and now < self.last):
-            self.lost = True
-            raise Unread(f"{self.event}: fell below {self.last}")
+        self.lost |= self.range is None and self.unit == "J" and now < self.last
+        if self.lost:
+            raise Unread(f"{self.event}: fell below {self.last}, or was not read for too long")
         return now
 
     def read(self) -> float | None:
@@ -77,8 +80,10 @@ class Channel:
         try:
             now = self._reading()
         except Unread as why:
-            self.failed, self.reason = self.failed + 1, str(why)
+            self.failed, self.in_a_row, self.reason = self.failed + 1, self.in_a_row + 1, str(why)
+            self.lost |= self.range is not None and self.in_a_row > MOST_FAILED
             return None
+        self.in_a_row = 0
         if self.unit == "W":
             return self.scale * now
         self.counted += now - self.last + (self.range if now < self.last else 0)

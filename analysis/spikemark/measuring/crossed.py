@@ -35,7 +35,7 @@ def scale(path: str, source: Profile, target: Profile, sheet: bool = True) -> fl
 def crossed(
     source: Profile, target: Profile, group: str = "full_node", sheet: bool = True
 ) -> dict[str, float]:
-    """Predicted over measured time for the kernels of a group that both machines have, by path; a time of 0 was not seen."""
+    """Predicted over measured time for the kernels of a group of which both machines have a time, by path."""
     both = {
         path: (source.get(path), target.get(path))
         for path in source.values

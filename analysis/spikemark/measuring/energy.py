@@ -296,7 +296,8 @@ def sentences(found: Energy) -> list[str]:
     gross, event = found.gross_j, found.per_event[0].gross_uj
     ends = f" ({number(gross.low)} to {number(gross.high)})" if gross.interval else ""
     took = f"{number(gross.value)}{ends} J gross in {number(found.duration_s)} s"
-    lines = [f"The measured part took {took}, {found.kind}."]
+    how = f"modelled with the power of {found.model['name']}" if found.model else found.kind
+    lines = [f"The measured part took {took}, {how}."]
     if event:
         lines.append(f"That is {number(event.value)} µJ per recurrent synaptic event.")
     if found.level:

@@ -26,6 +26,7 @@ from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number
 from spikemark.records import otf2_trace, record
 from spikemark.records.folder import Folder
+from spikemark.records.judged import FOREIGN, SHARED
 from spikemark.records.phases import NOT_TIMED
 from spikemark.records.run_files import whole
 from spikemark.running.measure import RunFailed, carry_out, find, log_text, program, run_to_record
@@ -41,7 +42,6 @@ SHARE, PER_VISIT_S, TELLING = 0.05, 0.4e-6, 0.5  # TELLING: of a phase, what the
 AGREES, DIFFERS, SHORT, UNSEEN = "agrees", "DIFFERS", "too short to check", "not recorded by Score-P"
 MEASURED, BARRIER = "simulate", "MPI_Barrier"  # nothing outside MEASURED counts
 #: Warnings of a record, by how they begin, of hosts on which times differ for other reasons.
-BUSY = ("oversubscribed", "bound too tightly", "shared cores", "foreign load", "stolen time")
 
 
 @dataclass
@@ -201,7 +201,7 @@ def check(folder: Path) -> Check:
         for t in times
         if t["verdict"] == DIFFERS
     ]
-    said = [f"busy host: {text}" for text in run.record.warnings if text.startswith(BUSY)]
+    said = [f"busy host: {text}" for text in run.record.warnings if text.startswith(FOREIGN + SHARED)]
     if flushes := sum(one.flushes for one in seen):
         said.append(f"trace buffers were written out {counted(flushes, 'time')}; raise SCOREP_TOTAL_MEMORY")
     return Check(pd.DataFrame(times), pd.DataFrame(barriers, dtype=float), complaints, said)

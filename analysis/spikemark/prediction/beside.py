@@ -60,7 +60,10 @@ def beside(run: Run, made: Option) -> Screen:
     heads = {"part": "s per simulated s", "run": f"run ({run.record.kind})", "predicted": "predicted",
              "ratio": "run over prediction"}  # fmt: skip
     table = Table([Column(key, head) for key, head in heads.items()], rows)
-    return [f"{sentence} {interval(made.rtf)}."], table, about([(made, 1)], made.rtf, made.inputs)
+    sentences = [f"{sentence} {interval(made.rtf)}."]
+    if why := run.disturbed():
+        sentences.append(f"The run was disturbed, so its times say little about speed ({why}).")
+    return sentences, table, about([(made, 1)], made.rtf, made.inputs)
 
 
 def beside_content(run: Run, made: Option) -> dict[str, Any]:

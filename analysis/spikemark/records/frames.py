@@ -19,12 +19,12 @@ from spikemark.network.description import Description, read
 from spikemark.network.schedules import SCHEDULES
 
 from .experiment_fields import LAYOUT, MACHINE, PRESET
+from .judged import OVERSUBSCRIBED
 from .phases import PARTS
 from .plan import Plan, Planned
 from .record import Run
 from .results import Results, load_planned
 
-OVERSUBSCRIBED = "oversubscribed"  # beginning of the warning of a run with more threads than cores
 #: Cores that other programs kept busy on a node of the run. From here on its times are no evidence of speed.
 DISTURBED_CORES = 0.2
 #: Columns of `runs` that tell configurations apart: how a network was run, apart from where and how often.

@@ -10,6 +10,10 @@ HIGH_RATE_HZ = 200.0
 REACHED = 0.01  # relative difference of a rate that counts as reached
 CLOCK_STEP_S = 0.01
 FOREIGN_CORES, STOLEN_CORES = 0.1, 0.02
+OVERSUBSCRIBED = "oversubscribed"
+#: Beginnings of warnings about other programs, and about ranks that share cores.
+FOREIGN = ("foreign load", "stolen time")
+SHARED = (OVERSUBSCRIBED, "bound too tightly", "shared cores")
 
 
 def warnings(record: dict[str, Any]) -> list[str]:

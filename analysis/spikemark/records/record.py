@@ -16,6 +16,7 @@ from spikemark.network.placement_file import name_of
 
 from . import run_files
 from .arrays import check_times, map_array, read_table
+from .judged import FOREIGN, SHARED
 from .phases import BARRIER, COMPUTE_PHASES, OVERLAP, PARTS, THREADS
 from .record_fields import FORMAT_VERSIONS, Launched, Record
 
@@ -116,6 +117,12 @@ class Run:
         if name == THREADS:  # of format 1
             return np.broadcast_to(np.float32(0), self.cycles.shape[:2])
         raise BadInput(f"phase={name!r}: {self.path} has {', '.join(self.record.phases)}")
+
+    def disturbed(self, shared: bool = True) -> str:
+        """The first warning of other programs, or of ranks that `shared` cores, whose times say little about
+        speed; empty without one, and for simulated runs."""
+        said = self.record.warnings if self.record.kind == "measured" else []
+        return next((text for text in said if text.startswith(FOREIGN + SHARED * shared)), "")
 
     @property
     def waiting_phases(self) -> tuple[str, ...]:

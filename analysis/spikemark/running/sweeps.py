@@ -24,7 +24,8 @@ from spikemark.network.named_files import digest as content_of
 from spikemark.network.named_files import stored
 from spikemark.quantities.words import counted
 from spikemark.records.experiment_fields import MACHINE, Experiment, as_list
-from spikemark.records.frames import DISTURBED_CORES, OVERSUBSCRIBED, Frames
+from spikemark.records.frames import DISTURBED_CORES, Frames
+from spikemark.records.judged import OVERSUBSCRIBED
 from spikemark.records.plan import PLAN_VERSION, SimulatedOn
 from spikemark.records.record import load
 from spikemark.records.results import Results

@@ -94,7 +94,7 @@ def outcomes(run: Trace, names, schedule: str = "conventional", delay_ratio: int
     Raises BadInput for unknown names; a change that the run cannot answer is refused with the reason.
     """
     for one in (one for name in names for one in name.split("+")):
-        if one.partition("=")[0] not in (*CHANGES, SLOW_RANK):
+        if one not in CHANGES and not one.startswith(f"{SLOW_RANK}="):
             known = ", ".join([*CHANGES, f"{SLOW_RANK}=RANK:FACTOR"])
             raise BadInput(f"change={one!r}: expected one of {known}, or several joined by +")
     base = Setting.of(run, schedule, delay_ratio, **how)
@@ -108,5 +108,7 @@ def outcomes(run: Trace, names, schedule: str = "conventional", delay_ratio: int
             run.check(now.plan.window, f"delay_ratio={now.plan.delay_ratio} needs more:")
             found.append(Outcome(name, predict(run, now)))
         except BadInput as reason:
+            if reason.field == "change":
+                raise
             found.append(Outcome(name, None, str(reason)))
     return found

@@ -15,8 +15,6 @@ from spikemark.records.phases import BARRIER, COMPUTE_PHASES
 from spikemark.records.record import Run
 
 FEWEST = 20  # meetings or windows
-BUSY_SAID = ("stolen time", "foreign load")  # beginnings of warnings
-BUSY = 0.1  # cores that other programs keep busy, from which times say nothing about speed
 LONGEST_CYCLE_S = 10.0
 USUAL_RATIO = 10  # D where nobody names one
 
@@ -148,16 +146,13 @@ def _of_run(run: Run) -> Trace:
         sums[-1:] += mean[whole:].sum()  # a last, shorter window
         return sums
 
-    busy, load = [text for text in record.warnings if text.startswith(BUSY_SAID)], record.host.foreign_load
-    if load is not None and load > BUSY:
-        busy.insert(0, f"other programs kept {load:.2g} cores busy")
     return Trace(
         compute, period, per_meeting(BARRIER), per_meeting("exchange"),
         "simulated" if simulated else "measured",
         delay_ratio=d if 1 < d <= record.timing.cycles // 2 else None,
         description=record.description, schedule=run.schedule,
         warnings=tuple(f"{path}: {text}" for text in record.warnings if text.startswith("oversubscribed")),
-        disturbed=busy[0] if busy and not simulated else "",
+        disturbed=run.disturbed(shared=False).partition(": ")[2],
         nodes=run.node_of_rank and tuple(run.node_of_rank), path=path,
     )  # fmt: skip
 

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from spikemark.core import files
 from spikemark.core.errors import BadInput
 from spikemark.core.files import output_file, whole_folder, write_atomically, write_json, write_output
 
@@ -84,8 +85,11 @@ def test_a_file_keeps_its_permissions_owner_and_group(tmp_path, write, mode):
     assert new.stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
+@pytest.mark.parametrize("trades", [True, False])
 @pytest.mark.parametrize("there", [None, "empty", "full"])
-def test_a_folder_is_replaced_as_a_whole(tmp_path, there):
+def test_a_folder_is_replaced_as_a_whole(tmp_path, monkeypatch, trades, there):
+    if not trades:
+        monkeypatch.setattr(files, "trade", lambda *_: False)
     place = tmp_path / "deep" / "out"
     before = {"times.npy": "before"} if there == "full" else {}
     if there:

@@ -137,15 +137,17 @@ def test_a_denied_package_is_denied_and_not_left_out(tree, monkeypatch):
     assert tree.opened().source is None
 
 
-def test_a_zone_that_vanishes_goes_on_when_it_is_there_again(tree):
+@pytest.mark.parametrize("failures", [1, sampler.MOST_FAILED, sampler.MOST_FAILED + 1])
+def test_a_zone_that_is_there_again_goes_on_unless_it_may_have_wrapped_around(tree, failures):
     tree.two_packages()
     first, second = tree.opened().channels
     (tree.root / f"{ZONE}:1/energy_uj").unlink()
-    for _ in range(3):
+    for _ in range(failures):
         assert second.read() is None and first.read() == 0
-    assert "No such file" in second.reason and second.failed == 3
+    assert "No such file" in second.reason and second.failed == failures
     tree.write(f"{ZONE}:1/energy_uj", 8_000_000)
-    assert second.read() == 3
+    lost = failures > sampler.MOST_FAILED
+    assert second.read() == (None if lost else 3) and second.lost == lost and not first.lost
 
 
 def test_a_package_whose_name_cannot_be_read_is_not_left_out(tree):
