@@ -16,7 +16,7 @@ from spikemark.network.placement_file import name_of
 
 from . import run_files
 from .arrays import check_times, map_array, read_table
-from .judged import FOREIGN, SHARED
+from .judged import FOREIGN, FOREIGN_CORES, SHARED
 from .phases import BARRIER, COMPUTE_PHASES, OVERLAP, PARTS, THREADS
 from .record_fields import FORMAT_VERSIONS, Launched, Record
 
@@ -121,7 +121,11 @@ class Run:
     def disturbed(self, shared: bool = True) -> str:
         """The first warning of other programs, or of ranks that `shared` cores, whose times say little about
         speed; empty without one, and for simulated runs."""
-        said = self.record.warnings if self.record.kind == "measured" else []
+        if self.record.kind != "measured":
+            return ""
+        said, load = self.record.warnings, self.record.host.foreign_load or 0.0
+        if load > FOREIGN_CORES:
+            said = [f"foreign load: other processes kept {load:.2g} cores busy", *said]
         return next((text for text in said if text.startswith(FOREIGN + SHARED * shared)), "")
 
     @property

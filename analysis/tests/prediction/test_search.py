@@ -63,14 +63,15 @@ def test_the_best_is_first_and_has_the_largest_exact_d():
 
 
 def test_fewest_nodes_reach_a_target_in_half_of_the_draws_and_more_in_95_per_cent():
-    one = search.mini_app(asked(schedule="conventional"), Machine(), None, 1).best
-    target = 0.96 * float(np.median(one.rtf))
-    found = search.mini_app(asked(schedule="conventional"), Machine(), target)
-    assert found.best.nodes > 1 and np.median(found.best.rtf) <= 1.05 * target and found.sure is None
-    target = float(np.quantile(found.best.rtf, search.SURE + 0.005))
-    found = search.mini_app(asked(schedule="conventional"), Machine(), target)
+    slow = Machine().with_(kernels__full_node__update__ignore_and_fire=Value(20, "ns"))  # more nodes help
+    one = search.mini_app(asked(schedule="conventional"), slow, None, 1).best
+    found = search.mini_app(asked(schedule="conventional"), slow, 0.96 * one.median)
+    assert found.best.nodes > 1 and found.best.median <= 0.96 * one.median
+    target = float(np.quantile(one.rtf, 0.7))
+    found = search.mini_app(asked(schedule="conventional"), slow, target)
     assert found.best.nodes == 1 and found.best.reaches(target) >= 0.5
     assert found.sure.nodes > 1 and found.sure.reaches(target) >= search.SURE
+    assert search.mini_app(asked(schedule="conventional"), Machine(), 1e-3).sure is None
 
 
 def test_answers_are_one_screen():
@@ -101,7 +102,7 @@ def test_the_command_for_a_yaml_file_writes_the_json_that_it_runs(tmp_path):
 
 
 def test_what_narrows_most_is_what_decides():
-    wide = Machine().with_(kernels__full_node__t_first=Value(80, "ns", interval=(20, 320)))
+    wide = Machine().with_(kernels__full_node__t_first=Value(80, "ns", interval=(10, 640)))
     found = search.mini_app(asked(schedule="conventional"), wide, None, 2).best
     (name, share), *_ = answers.decides(found.rtf, found.inputs)
     assert name == "made-up/kernels.full_node.t_first" and share > 0.3

@@ -105,8 +105,8 @@ json_t *nodes_json(const struct nodes *nodes) {
                                         "memory_bytes", known_count(node->host.memory_bytes), "governor",
                                         known_text(f->governor), "governor_reason",
                                         *f->governor ? NULL : "no scaling_governor can be read in /sys",
-                                        "frequency_min_hz", known_count(f->low_hz),
-                                        "frequency_max_hz", known_count(f->high_hz), "ranks", node->ranks));
+                                        "frequency_min_hz", known_count(f->low_hz), "frequency_max_hz",
+                                        known_count(f->high_hz), "ranks", node->ranks));
     }
     return list;
 }
