@@ -72,7 +72,6 @@ FOUND = [
     ("dry rank", "record.json", [Edit("json", 0.947829137427598, 252430257)]),
     ("dry rank", "cycles.npy", [Edit("set", 0.2867767256061441, 172968367)]),
     ("experiment", "smoke.yaml", [Edit("set", 0.7631943040467181, 2771492679)]),
-    ("runs of peers", "peers/runs/b9c9635a3602.json", [Edit("json", 0.9086268620758524, 3432917252)]),
     ("cubex", "profile.cubex", [Edit("tar", 0.8176678446155757, 1110048202)]),
     ("npy", "times.npy", [Edit("array", 0.058969568417563956, 1548081300),
                           Edit("number", 0.5118184099973346, 4167312995)]),

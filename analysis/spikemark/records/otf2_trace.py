@@ -60,9 +60,6 @@ class Follower:
     def flush(self, thread: Thread, since: int, time: int) -> None:
         """Is called where a thread wrote its full buffer out in between, from `since` on."""
 
-    def count(self, thread: Thread, metric, values: list) -> None:
-        """Is called for values of a metric."""
-
 
 def parts(path: Path) -> list[Path]:
     """The files of a trace that are there: `path`, its definitions, and those of its threads."""
@@ -144,8 +141,6 @@ def _hand_over(path: Path, trace, threads: dict, follower: Follower) -> None:
             if entered != name:
                 raise BadInput(f"{path}: rank {thread.rank} leaves {name!r} within {entered!r}")
             follower.leave(thread, name, since, event.time)
-        elif isinstance(event, events.Metric):
-            follower.count(thread, event.metric, event.values)
         elif isinstance(event, events.BufferFlush):
             follower.flush(thread, event.time, event.stop_time)
         elif isinstance(event, events.MpiCollectiveEnd):

@@ -134,8 +134,8 @@ void explain_print(const struct description *d, const struct placement *placemen
                    const struct schedule *schedule) {
     print(json_pack("{ss si so so si si ss sf ss sI so so so}", "kind", "explanation", "format_version", 1,
                     "network", network_json(&d->network), "time",
-                    json_pack("{sI sI}", "steps_per_cycle", (json_int_t)d->steps_per_cycle, "cycles",
-                              (json_int_t)d->cycles),
+                    json_pack("{sf sI sI}", "cycle_ms", d->given.cycle_ms, "steps_per_cycle",
+                              (json_int_t)d->steps_per_cycle, "cycles", (json_int_t)d->cycles),
                     "ranks", placement->ranks, "threads", placement->threads, "placement",
                     placement->rule->name, "balance", placement_balance(placement), "schedule",
                     schedule->rule.name, "delay_ratio", (json_int_t)d->delay_ratio, "input", input_json(d),
