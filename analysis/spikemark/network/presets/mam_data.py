@@ -60,13 +60,18 @@ def _areas(model: dict, rates: dict, stable: Path | None) -> Areas:
     )
     indegrees = synapses / neurons[:, np.newaxis]
     if stable is not None:
-        indegrees[:, :-1] = read_npy(stable)
+        known = read_npy(stable)
+        if known.shape != (len(every),) * 2 or known.dtype.kind not in "iuf":
+            raise ValueError(f"{stable.name}: expected [{len(every)}, {len(every)}] numbers")
+        indegrees[:, :-1] = known
     apart = [[model["distances"][a][b] if a != b else 0.0 for b in names] for a in names]
     rates_hz, distances = np.array([rates[a][p] for a, p in every], dtype=float), np.array(apart, dtype=float)
     for name, found in {"neuron_numbers": neurons, "synapses": indegrees, "distances": distances,
                         RATES: rates_hz}.items():  # fmt: skip
-        if not (found >= 0).all():
+        if not (np.isfinite(found) & (found >= 0)).all():
             raise ValueError(f"{name}: expected numbers of at least 0")
+    if not np.isfinite(weights).all():
+        raise ValueError("synapse_weights_mean: expected numbers")
     return Areas(
         names=names, area=np.array([names.index(area) for area, _ in every]),
         kind=np.array([KINDS.index(population) for _, population in every]), neurons=neurons,
