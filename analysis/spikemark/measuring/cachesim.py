@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 from pydantic.dataclasses import dataclass
 from scipy import special
 
@@ -114,6 +114,8 @@ def _of_host(cpus: Path) -> list[tuple[int, int]]:
 
 class Totals(BaseModel):
     """Counts of the measured part, simulated and predicted. Misses are those of the last cache."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
 
     synaptic_events: int
     first_accesses: int

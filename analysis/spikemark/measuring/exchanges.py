@@ -61,8 +61,11 @@ def repetitions(content: Any) -> tuple[pd.DataFrame, list[str]]:
 def ordered(table: pd.DataFrame) -> pd.DataFrame:
     """The table with the columns and types of DTYPES, in order. Raises ValueError or KeyError."""
     found = table[list(DTYPES)].astype(DTYPES)
-    if found.isna().any(axis=None):
-        raise ValueError("a cell is empty")
+    times, counts = found[["exchange_s", "barrier_s"]], found[["ranks", "nodes", "bytes"]]
+    if found.isna().any(axis=None) or not (np.isfinite(times) & (times > 0)).all(axis=None):
+        raise ValueError("expected times above 0 in every row")
+    if (counts < 1).any(axis=None):
+        raise ValueError("expected at least one rank, node and byte")
     return found.sort_values([*CURVE, "bytes", "repetition"], ignore_index=True)
 
 
