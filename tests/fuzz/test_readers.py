@@ -77,6 +77,10 @@ FOUND = [
                           Edit("number", 0.5118184099973346, 4167312995)]),
     ("voxel graph", "voxels.json", [Edit("json", 0.7242990144823904, 2018730684)]),
     ("network of a question", "run.json", [Edit("json", 0.17978544618064274, 609130884)]),
+    ("bench tables", "bench/here/exchanges.csv", [Edit("cell", 0.24383642805204997, 3395846517)]),
+    ("simulated caches", "a.json", [Edit("json", 0.8098853310568287, 470059748)]),
+    ("data of the multi-area model", "K_prime_original.npy", [Edit("array", 0.7081319627801629, 573124596)]),
+    ("data of the multi-area model", "K_prime_original.npy", [Edit("array", 0.13739612663961454, 879329038)]),
 ]  # fmt: skip
 
 
