@@ -81,6 +81,12 @@ FOUND = [
     ("simulated caches", "a.json", [Edit("json", 0.8098853310568287, 470059748)]),
     ("data of the multi-area model", "K_prime_original.npy", [Edit("array", 0.7081319627801629, 573124596)]),
     ("data of the multi-area model", "K_prime_original.npy", [Edit("array", 0.13739612663961454, 879329038)]),
+    ("plan.json", "plan.json", [Edit("json", 0.15151046078442143, 111532846)]),
+    ("cubex", "profile.cubex", [Edit("tar", 0.6860260922969287, 153925172)]),
+    ("nest", "nest-cycles-2.npz", [Edit("bytes in zip", 0.7949038420117145, 3626461314),
+                                   Edit("array in zip", 0.7966072646731992, 2629255342)]),
+    ("npy", "times.npy", [Edit("array", 0.9695890766556076, 3009978620),
+                          Edit("word", 0.9721550949237625, 3750893176)]),
 ]  # fmt: skip
 
 

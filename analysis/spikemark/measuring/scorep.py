@@ -41,7 +41,7 @@ TRUE = ("true", "yes", "on", "1")
 SHARE, PER_VISIT_S, TELLING = 0.05, 0.4e-6, 0.5  # TELLING: of a phase, what the visits may make out at most
 AGREES, DIFFERS, SHORT, UNSEEN = "agrees", "DIFFERS", "too short to check", "not recorded by Score-P"
 MEASURED, BARRIER = "simulate", "MPI_Barrier"  # nothing outside MEASURED counts
-#: Warnings of a record, by how they begin, of hosts on which times differ for other reasons.
+LONGEST_S = 1e9  # that a region may take
 
 
 @dataclass
@@ -151,6 +151,9 @@ def _check_ranks(path: Path, there: list[int], ranks: int) -> None:
 def _checked(path: Path, seen: list[Seen]) -> list[Seen]:
     if not all(one.visits[MEASURED] for one in seen):
         raise BadInput(f"{path}: no region {MEASURED!r}; expected a build with SPIKEMARK_SCOREP")
+    for name, seconds in (item for one in seen for item in one.seconds.items()):
+        if not 0 <= seconds <= LONGEST_S:
+            raise BadInput(f"{path}: {name}: {seconds} s; expected 0 to {LONGEST_S:g}")
     return seen
 
 

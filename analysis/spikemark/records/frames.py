@@ -253,11 +253,11 @@ def by_lane(value: str | dict[str, str]) -> str:
 
 def preset_of(plan: Plan, planned: Planned) -> tuple[str | None, dict[str, Any]]:
     """The name of a run's preset, and the options that it was given."""
-    source = plan.experiment.preset or {}
-    own = source.get("name")
+    source = plan.experiment.preset
+    own = source and source.name
     name = planned.fields.get(f"{PRESET}name", own)
     varied = {f.removeprefix(PRESET): v for f, v in planned.fields.items() if f.startswith(PRESET)}
-    return name, {**(source.get("options", {}) if name == own else {}), **varied}
+    return name, {**(source.options if source and name == own else {}), **varied}
 
 
 def _typed(rows: list[dict[str, Any]], dtypes: dict[str, str]) -> pd.DataFrame:

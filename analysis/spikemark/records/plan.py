@@ -105,12 +105,19 @@ class Planned(PlanFields):
         return Layout(self.ranks, self.threads, self.ranks_per_node, self.distribution, self.binding)
 
 
+class PlannedPreset(PlanFields):
+    """The network of an experiment, and its options."""
+
+    name: str
+    options: dict[str, Any] = {}
+
+
 class PlannedExperiment(PlanFields):
     """The fields of the experiment that measuring and reporting need; the others are kept."""
 
     name: str = Field(min_length=1)
     title: str
-    preset: dict[str, Any] | None = None
+    preset: PlannedPreset | None = None
     machine: SimulatedOn | None = None
     time_limit_s: TimeLimit = TIME_LIMIT_S
 

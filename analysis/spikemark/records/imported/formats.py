@@ -15,6 +15,7 @@ and exchange for about as long, so communication varies among ranks only if it i
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
@@ -94,9 +95,10 @@ def numbers(path: Path, held: dict, called: dict[str, str], *dimensions: int) ->
     for name, theirs in ((name, theirs) for name, theirs in called.items() if theirs in held):
         values = np.asarray(held[theirs])
         if values.dtype.kind not in "fiu":
-            given = pd.Series(values.reshape(-1)[:1000])
-            wrong = given[pd.to_numeric(given, errors="coerce").isna()].tolist()
-            raise BadInput(f"{path}: {theirs}={shown(wrong[0]) if wrong else values.dtype}: expected numbers")
+            wrong = next(
+                (one for one in values.reshape(-1)[:1000].tolist() if not _number(one)), str(values.dtype)
+            )
+            raise BadInput(f"{path}: {theirs}={shown(wrong)}: expected numbers")
         shape = next(iter(found.values()), values).shape
         if values.ndim not in dimensions or not values.size or values.shape != shape:
             wanted = " or ".join("[cycle]" if n == 1 else "[rank, cycle]" for n in dimensions)
@@ -105,6 +107,12 @@ def numbers(path: Path, held: dict, called: dict[str, str], *dimensions: int) ->
             )
         found[name] = values.astype(np.float64)
     return found
+
+
+def _number(value: object) -> bool:
+    with suppress(TypeError, ValueError):
+        return float(value) == float(value)  # not NaN
+    return False
 
 
 def stated(where: Path, name: str, value: object) -> float:
@@ -270,7 +278,7 @@ def _read_nest(files: list[Path], unit: str, called: dict[str, str]) -> Found:
             name: stated(path, name, held[name]) for name in ("num_processes", "min_delay") if name in held
         }
     check_all(files, kernel.get("num_processes"))
-    return Found(computing(stacked(files, parts), files[0]), cycle_ms=kernel.get("min_delay"))
+    return Found(computing(stacked(files, parts), files[0]), cycle_ms=kernel.get("min_delay") or None)
 
 
 def _read_six(files: list[Path], unit: str, called: dict[str, str]) -> Found:
@@ -287,7 +295,9 @@ def _read_six(files: list[Path], unit: str, called: dict[str, str]) -> Found:
         six[COMMUNICATE] = communicate + wait
     if wait.any():  # else, NEST was not built with a barrier before the exchange
         six[WAIT] = wait
-    return Found(computing(six, files[0]), remarks, kernel.get("min_delay"), _meetings(files[0], six[GLOBAL]))
+    return Found(
+        computing(six, files[0]), remarks, kernel.get("min_delay") or None, _meetings(files[0], six[GLOBAL])
+    )
 
 
 def _lines(path: Path) -> Columns:
