@@ -1,4 +1,4 @@
-"""The activity of a network: rates, irregularity, synchrony, spectrum, up and down states of recorded spikes.
+"""The activity of a network: rates, irregularity, spectrum, up and down states of recorded spikes.
 
 recording = activity.of(run)                       # a run with record.spikes
 activity.rates_hz(recording)                       # {population: Hz}
@@ -30,9 +30,6 @@ __all__ = ["by_area", "by_population", "of", "rates_hz", "recording"]
 
 #: A neuron with fewer intervals has no coefficient of variation.
 LEAST_INTERVALS = 3
-
-#: Bins of the spike count whose variance over mean is the synchrony (Potjans & Diesmann 2014), ms.
-SYNCHRONY_BIN_MS = 3.0
 
 
 @dataclass(frozen=True)
@@ -98,22 +95,6 @@ def population_rate(recording: Recording, bin_ms: float, names: list[str] | None
     if not neurons:
         raise BadInput("population_rate: the populations hold no neurons")
     return Rate(counts / neurons / (1e-3 * bin_ms), bin_ms, neurons)
-
-
-def fano_factors(
-    recording: Recording, groups: Groups | None = None, bin_ms: float = SYNCHRONY_BIN_MS
-) -> dict[str, float | None]:
-    """Variance over mean of the spike count of each group in bins, 1 for independent Poisson processes.
-
-    The synchrony of Potjans & Diesmann 2014; it grows with the number of neurons where they are correlated.
-    None for a group without spikes. Raises BadInput as population_rate.
-    """
-    groups = by_population(recording) if groups is None else groups
-    counts = _binned(recording, groups, bin_ms)
-    return {
-        label: float(row.var() / row.mean()) if row.any() else None
-        for label, row in zip(groups, counts, strict=True)
-    }
 
 
 def _binned(recording: Recording, groups: Groups, bin_ms: float) -> np.ndarray:

@@ -11,7 +11,7 @@ from spikemark.measuring.exchanges import FILE, curves, folder, read
 from spikemark.quantities.elements import Figure, Section
 from spikemark.quantities.terms import term
 from spikemark.quantities.words import counted, listed, number
-from spikemark.records.frames import CONFIGURATION, SWEPT, configurations
+from spikemark.records.frames import CONFIGURATION, configurations
 from spikemark.report import machine_parts, plots
 from spikemark.report.answer import Answer, compared, in_order, timed
 
@@ -163,8 +163,3 @@ def exchanges(found: Answer) -> tuple[Figure | None, str]:
         pd.DataFrame(rows), "bytes", "time_us", "exchanges", title, caption, hue="exchange", log="xy",
         xlabel="bytes from one rank to another", ylabel="time (µs)",
     ), ""  # fmt: skip
-
-
-def field_name(column: str) -> str:
-    """A swept field as the experiment's file has it."""
-    return column.removeprefix(SWEPT)
