@@ -23,6 +23,11 @@ def folder() -> Path:
     return places.root() / "machines"
 
 
+def exists(name: str | Path) -> bool:
+    """Whether machines/ has a file of this name."""
+    return str(name) in {file.stem for file in folder().glob("*.yaml") if file.is_file()}
+
+
 def names(*kinds: str) -> list[str]:
     """Names of files in machines/ of these kinds of ALL, in their order, sorted within each [profiles of CPU
     nodes]."""
@@ -62,7 +67,7 @@ def _load(name: str | Path, kinds: tuple[str, ...]) -> Any:
     path = Path(name)
     if path.suffix not in YAML:
         path = folder() / f"{name}.yaml"
-        if not path.is_file():
+        if not exists(name):
             known = f"the path of a .yaml file or one of {', '.join(names(*kinds))}"
             raise BadInput(f"machine {str(name)!r} not found: expected {known}", field="machine")
     content, found = _content(read_text(path), path), None
@@ -91,4 +96,4 @@ def title(name: str) -> str:
 
     A machine that has no file in machines/ keeps its name.
     """
-    return f"{load_any(name).title.partition(':')[0]} ({name})" if name in names(*ALL) else name
+    return f"{load_any(name).title.partition(':')[0]} ({name})" if exists(name) else name

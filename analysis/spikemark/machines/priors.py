@@ -8,7 +8,7 @@ from typing import Any
 from spikemark.core.yaml_file import read_yaml
 
 from .fields import COUNT, FIELD, ORDERED
-from .loader import load, names
+from .loader import exists, load
 from .parts import Machine
 from .profile import Profile
 
@@ -68,7 +68,7 @@ def _kernels(machine: Profile, known: dict[str, Any]) -> dict[str, tuple]:
     """Kernel times of the reference profile by the ratio of clocks; a synapse and a list take no less than
     their bytes do at the core's share of the bandwidth of the memory."""
     name, found = table()["reference"], {}
-    if machine.name == name or name not in names():
+    if machine.name == name or not exists(name):
         return {}
     reference, (low, high) = load(name), table()["kernels"]["interval"]
     clock = reference.values["node.clock"].value / known["node.clock"]

@@ -287,6 +287,8 @@ class Collectives:
             node = traffic.node
             if ranks != traffic.ranks:  # that share nodes as these do
                 node = np.arange(round(ranks)) // max(1, int(np.bincount(node).max()))
+            if not self.net.nodes_per_leaf:  # which nodes these are does not matter
+                node = np.unique(node, return_inverse=True)[1]
             node = np.ascontiguousarray(node, dtype=np.int64)
             return _modelled(self.net, call, algorithm, node.tobytes(), float(size))
 

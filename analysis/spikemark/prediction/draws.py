@@ -43,22 +43,21 @@ def shares(result: Draws, inputs: dict[str, Draws]) -> dict[str, float]:
     return dict(sorted(zip(known, found.tolist(), strict=True), key=lambda item: -item[1]))
 
 
-def response(at: Callable[[dict[str, float]], float], moved: dict[str, Draws]) -> float | Draws:
+def response(at: Callable[[list[dict[str, float]]], list[float]], moved: dict[str, Draws]) -> float | Draws:
     """Draws of what `at` makes of factors by name, from draws of these with median 1.
 
-    `at` is asked at the medians, {}, and with each factor moved by one standard deviation of its logarithm;
-    in between, the logarithm is quadratic in that of each factor.
+    `at` is asked at the medians, {}, and with each factor moved by one standard deviation of its logarithm,
+    all at once; in between, the logarithm is quadratic in that of each factor.
     """
-    base = at({})
-    if base <= 0 or not moved:
+    logs = {name: np.log(factor) for name, factor in moved.items() if np.ptp(factor) > 0}
+    asked = [{name: float(np.exp(sign * np.std(of)))} for name, of in logs.items() for sign in (-1, 1)]
+    base, *ends = at([{}, *asked])
+    if base <= 0:
         return base
     found = np.log(base)
-    for which, factor in moved.items():
-        logs = np.log(factor)
-        if (sd := float(np.std(logs))) == 0:
-            continue
-        low, high = (np.log(max(at({which: float(np.exp(end))}) / base, 1e-9)) for end in (-sd, sd))
-        near = np.clip(logs / sd, -2, 2)
+    for of, low, high in zip(logs.values(), *np.log(np.maximum(np.divide(ends, base), 1e-9)).reshape(-1, 2).T,
+                             strict=True):  # fmt: skip
+        near = np.clip(of / np.std(of), -2, 2)
         found = found + (high - low) / 2 * near + (low + high) / 2 * near**2
     return np.exp(found)
 

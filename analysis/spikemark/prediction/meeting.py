@@ -18,7 +18,7 @@ from spikemark.machines.jitter import Jitter
 from spikemark.models import recursion
 from spikemark.models.recursion import Lane
 
-POINTS, LEVELS, BEYOND = 1000, 31, 8.0  # of the quadrature over time and over nodes; standard deviations
+POINTS, LEVELS, BEYOND = 400, 15, 8.0  # of the quadrature over time and over nodes; standard deviations
 FINE, MOST_FINE = 100, 20_000  # entries of the table of a distribution function, per SD and in all
 ALIKE = 1e-4  # of the longest time: means that differ by less count as equal
 MOST = 400_000  # drawn compute times, rank x cycle
@@ -40,28 +40,32 @@ class Group:
         return np.array([max(0.0, 1 - away) / jitter.mean, longest])
 
 
-def waiting(groups: Sequence[Group], lanes: list[Lane], quick: bool = False) -> float:
-    """Mean waiting per cycle in s over all ranks; with a lag it includes waiting for a late exchange.
+def waiting(runs: Sequence[Sequence[Group]], lanes: list[Lane], quick: bool = False) -> list[float]:
+    """Mean waiting per cycle in s over all ranks of each run; with a lag, also waiting for a late exchange.
 
     `quick`: as if all ranks met once in the longest window, for a search.
     """
-    means = np.concatenate([group.mean_s for group in groups])
+    means = np.concatenate([group.mean_s for group in runs[0]])
     if len(means) == 1 or not lanes:
-        return 0.0
+        return [0.0] * len(runs)
     longest = max(lane.period * (lane.lag + 1) for lane in lanes)
     if quick or (len(lanes) == 1 and not lanes[0].lag and len(set(lanes[0].group or ())) <= 1):
-        return max(0.0, lockstep(groups, longest) - float(means.mean()))
+        return [max(0.0, lockstep(groups, longest) - float(means.mean())) for groups in runs]
     period = max(lane.period for lane in lanes)
     cycles = -(-max(SPANS * longest, min(4000, MOST // len(means))) // period) * period
-    random = np.random.default_rng(SEED)
-    times = []
+    course = recursion.evaluate(np.array([_drawn(groups, cycles) for groups in runs]), lanes)
+    return course.waiting_s[..., int(SETTLED * cycles) : cycles - longest].mean(axis=(1, 2)).tolist()
+
+
+def _drawn(groups: Sequence[Group], cycles: int) -> np.ndarray:
+    """Compute times [rank, cycle] in s; other groups of as many ranks have the same deviations."""
+    random, times = np.random.default_rng(SEED), []
     for group in groups:
         node = np.arange(len(group.mean_s)) // group.ranks_per_node
         level = group.jitter.level(random.standard_normal((node[-1] + 1, 1)))
-        drawn = group.jitter.truth().draw(random, len(group.mean_s), cycles, 1)[0]
+        drawn = group.jitter.truth().draw(random, len(group.mean_s), cycles)
         times.append(level[node] * drawn * group.mean_s[:, None])
-    course = recursion.evaluate(np.concatenate(times), lanes)
-    return float(course.waiting_s[:, int(SETTLED * cycles) : cycles - longest].mean())
+    return np.concatenate(times)
 
 
 def lockstep(groups: Sequence[Group], window: int) -> float:

@@ -63,10 +63,11 @@ class Performance:
 
 
 def performance(
-    loads: Loads, machine: Any, layout: Layout, drawn: bool = True, means: np.ndarray | None = None
-) -> Performance:
-    """Times of the mini-app on a machine. Without `drawn`, arrays have one entry, the median,
-    and waiting in several lanes or with a lag is that of one meeting in the longest window.
+    loads: Loads, machine: Any, layout: Layout, drawn: bool = True, means: np.ndarray | None = None,
+    quick: bool = False,
+) -> Performance:  # fmt: skip
+    """Times of the mini-app on a machine. Without `drawn`, arrays have one entry, the median; `quick`:
+    waiting in several lanes or with a lag is that of one meeting in the longest window.
 
     `means` [rank, part of COMPUTE]: seconds per cycle that a dry run measured, in place of the kernel times.
     Raises UnknownValue for a value that is needed and unknown, BadInput for an exchange that cannot be.
@@ -86,7 +87,7 @@ def performance(
         parts, compute = dict(zip(COMPUTE, means.mean(axis=0), strict=True)), means.sum(axis=1)
     scale = np.asarray(sum(parts.values())) / max(float(compute.mean()), 1e-300)
     lanes, moving, synchronising = _exchange(loads, middle, values, layout)
-    waited = _waiting(middle, values, layout, compute, lanes)
+    waited = _waiting(middle, values, layout, compute, lanes, quick)
     parts |= {"waiting": waited * scale + synchronising, "exchange": moving}
     if drawn:
         for name in parts if means is None else parts.keys() - {*COMPUTE}:  # a dry run has no model's error
@@ -197,7 +198,7 @@ def _caches(values: Values, node: Node) -> tuple[float, float]:
 
 
 def _ring_bytes(loads: Loads) -> np.ndarray:
-    return loads.ring.neuron_bytes * loads.neurons.sum(axis=0)
+    return loads.ring.neuron_bytes * loads.held
 
 
 def _delivery(loads: Loads, values: Values, node: Node) -> Counts:
@@ -217,14 +218,14 @@ def _delivery(loads: Loads, values: Values, node: Node) -> Counts:
 
 def _advancing(loads: Loads, values: Values, node: Node) -> Counts:
     """Counts of a thread, [column]: steps of neurons by model, and their input from outside."""
-    rows: dict[str, list[int]] = {}
-    for number, population in enumerate(loads.description.network.populations):
-        for name in [f"update.{population.neuron.model}"] + ["external"] * (population.outside_hz > 0):
-            rows.setdefault(name, []).append(number)
-    found = {name: loads.steps * loads.neurons[of].sum(axis=0) for name, of in rows.items()}
+    populations = loads.description.network.populations
+    models = np.array([f"update.{population.neuron.model}" for population in populations])
+    outside = np.array([population.outside_hz > 0 for population in populations])
+    kinds = {name: models == name for name in dict.fromkeys(models)} | {"external": outside}
+    found = {name: loads.steps * (of @ loads.neurons) for name, of in kinds.items() if of.any()}
     if _known(values, "update_far", node):
         missed = _missed(_caches(values, node)[0], _ring_bytes(loads))
-        found["update_far"] = loads.steps * loads.neurons.sum(axis=0) * missed
+        found["update_far"] = loads.steps * loads.held * missed
     return found
 
 
@@ -275,7 +276,7 @@ def _exchange(
             there = replace(net, net=replace(net.net, **changed)) if changed else net
             return sum(time(there, lane, traffic) / lane.period for lane, traffic in met if not lane.lag)
 
-        return draws.response(total, moved)
+        return draws.response(lambda asked: [*map(total, asked)], moved)
 
     beside = values.of_part(layout.shares[0].part).get("kernels.full_node.exchange", 0.0)
     beside = beside * sum(1 / lane.period for lane, _ in met if not lane.lag)  # what MPI alone does not take
@@ -294,21 +295,22 @@ def meetings(loads: Loads, layout: Layout) -> list[tuple[Lane, list[Traffic]]]:
 
 
 def _waiting(
-    middle: Values, values: Values, layout: Layout, compute: np.ndarray, lanes: list[recursion.Lane]
-) -> Any:
+    middle: Values, values: Values, layout: Layout, compute: np.ndarray, lanes: list[recursion.Lane],
+    quick: bool,
+) -> Any:  # fmt: skip
     """Draws of the waiting of a mean rank per cycle, with the median compute times [rank]."""
     if not lanes:
         return 0.0
     drawn, why = values.drawn is not None, "waiting for the slowest rank"
     jitters = [Jitter.of(middle.of_part(share.part), why) for share in layout.shares]
 
-    def at(changed: dict[str, float]) -> float:
-        groups = [
+    def at(asked: list[dict[str, float]]) -> list[float]:
+        runs = [[
             meeting.Group(compute[s.slice], replace(j, **{k: v * getattr(j, k) for k, v in changed.items()}),
                           s.node.ranks)
             for s, j in zip(layout.shares, jitters, strict=True)
-        ]  # fmt: skip
-        return meeting.waiting(groups, lanes, quick=not drawn)
+        ] for changed in asked]  # fmt: skip
+        return meeting.waiting(runs, lanes, quick)
 
     first = values.of_part(layout.shares[0].part)
     names = ("cv", "correlation_time", "node_spread") if drawn else ()

@@ -174,6 +174,7 @@ class Search:
         self.synapse_bytes = synapse_bytes(self.counting.description.network)
         self.tried: dict[tuple[Schedule, int], Tried | None] = {}
         self.near: dict[Schedule, set[tuple[str, int]]] = {}
+        self.windows: dict[Schedule, dict[str, Any]] = {}
 
     def schedules(self) -> list[Schedule]:
         """Those to try: the given one, or all."""
@@ -195,7 +196,9 @@ class Search:
         sockets = round(self.values.get("node.sockets", 1))
         return [(name, n) for name in names for n in {1, sockets, square(cores)} if n <= cores]
 
-    def median(self, schedule: Schedule, nodes: int, placement: str, each: int, way: dict) -> Tried | None:
+    def median(
+        self, schedule: Schedule, nodes: int, placement: str, each: int, way: dict, quick: bool = True
+    ) -> Tried | None:  # fmt: skip
         """A way by its medians; None for what is not exact or does not fit into the memory."""
         with suppress(BadInput):
             threads = threads_of(self.machine, each)
@@ -204,14 +207,14 @@ class Search:
             held = np.bincount(layout.node_of, loads.synapses).max()
             room = stated(self.machine, "node.memory")
             if room is None or 1e-9 * held * self.synapse_bytes <= room:
-                made = performance(loads, self.machine, layout, drawn=False)
+                made = performance(loads, self.machine, layout, drawn=False, quick=quick)
                 return Tried(float(made.real_time_factor[0]), placement, each, way, loads, layout)
         return None
 
     def fastest(self, schedule: Schedule, nodes: int) -> Tried | None:
         """The fastest way of a schedule on so many nodes: of all placements and layouts, then with the
-        fastest exchange of each lane, and with a longer lag or a shorter window where that helps. Between two
-        numbers of nodes that were tried, only the placements and layouts that are the fastest there."""
+        fastest exchange of each lane. Between two numbers of nodes that were tried, only the placements and
+        layouts that are the fastest there."""
         if (schedule, nodes) not in self.tried:
             known = {n: (one.placement, one.each) for (of, n), one in self.tried.items()
                      if of == schedule and one}  # fmt: skip
@@ -226,24 +229,26 @@ class Search:
                 if None in ends:
                     limit = FAR * least.seconds
                     self.near[schedule] = {(o.placement, o.each) for o in every if o.seconds <= limit}
-                ways = self._others(schedule, least)
-                every += filter(None, (self.median(schedule, nodes, *least[1:3], way) for way in ways))
+                if "exchange" not in self.question.fixed and (other := self._exchanges(least)):
+                    way = {"exchange": other}
+                    every += filter(None, [self.median(schedule, nodes, *least[1:3], way)])
             self.tried[schedule, nodes] = min(every, key=lambda one: one.seconds, default=None)
         return self.tried[schedule, nodes]
 
-    def _others(self, schedule: Schedule, least: Tried) -> list[dict[str, Any]]:
-        fixed, ways = self.question.fixed, [{}]
-        if "exchange" not in fixed:
-            ways.append({"exchange": self._exchanges(least)})
-        if schedule.lagged and "lag" not in fixed:
-            ways += [ways[-1] | {"lag": lag} for lag in (2, 3)]
-        largest = least.loads.delay_ratio or 1
-        if "delay_ratio" not in fixed and largest > 3:
-            ways.append(ways[-1] | {"delay_ratio": largest // 2})
-        return ways[1:]
+    def _window(self, schedule: Schedule, nodes: int, found: Tried) -> dict[str, Any]:
+        """A longer lag or half of the window, where that helps on the first number of nodes asked for."""
+        if schedule not in self.windows:
+            fixed, largest = self.question.fixed, found.loads.delay_ratio or 1
+            ways = [{"lag": lag} for lag in (2, 3) if schedule.lagged and "lag" not in fixed]
+            ways += [{"delay_ratio": largest // 2}] * ("delay_ratio" not in fixed and largest > 3)
+            times = [(one.seconds, way) for way in [{}, *ways] if ways and (one := self.median(
+                schedule, nodes, *found[1:3], found.way | way, quick=False))]  # fmt: skip
+            least, way = min(times, key=lambda one: one[0], default=(0.0, {}))
+            self.windows[schedule] = way if way and least * TIE < times[0][0] else {}
+        return self.windows[schedule]
 
     def _exchanges(self, least: Tried) -> dict[str, str]:
-        """The exchange that takes the least time in each lane in which ranks exchange, by lane."""
+        """The fastest exchange of each lane in which ranks exchange; {} if these are the present ones."""
         loads, layout, found = least.loads, least.layout, {}
         net = calls(self.values, layout) if loads.ranks > 1 else None
         for number, lane in enumerate(loads.lanes):
@@ -255,21 +260,27 @@ class Search:
             if times:
                 own = times.get(lane.exchange, float("inf")) <= TIE * min(times.values())
                 found[lane.name] = lane.exchange if own else min(times, key=times.get)
-        return found
+        same = all(found.get(lane.name, lane.exchange) == lane.exchange for lane in loads.lanes)
+        return {} if same else found
 
-    def best(self, schedule: Schedule, nodes: list[int], target: float | None = None) -> Option | None:
+    def best(
+        self, schedule: Schedule, nodes: list[int], target: float | None = None, near: int | None = None
+    ) -> Option | None:  # fmt: skip
         """The fastest way of a schedule, or the fewest nodes that reach a target in half of the draws.
 
-        Of ways that are as fast, the one with the fewest nodes. None where nothing is exact.
+        Of ways that are as fast, the one with the fewest nodes. None where nothing is exact. `near`: the best
+        number for another schedule, where the search begins.
         """
         aim = 0.0 if target is None else target
+        begin = COARSE if near is None else (near / 2, near, 2 * near, 8 * near)
+        coarse = {min(nodes, key=lambda n, at=at: abs(np.log(n / at))) for at in begin} | {nodes[-1]}
 
         def of(count: int) -> float:
             found = self.fastest(schedule, count)
             return float("inf") if found is None else found.seconds
 
         seen: list[int] = []
-        for count in [n for n in nodes if n in COARSE or n == nodes[-1]]:
+        for count in sorted(coarse):
             seen.append(count)
             if of(count) <= aim or min(map(of, seen)) < 0.8 * of(count) < np.inf:
                 break
@@ -278,14 +289,14 @@ class Search:
             reached = [n for n in exact if of(n) <= aim]
             at = min(reached, default=min(exact, key=of))
             place = sorted(seen).index(at)
-            low = sorted(seen)[max(0, place - 1)]
+            low = sorted(seen)[place - 1] if place else 0
             high = at if reached else sorted(seen)[min(len(seen) - 1, place + 1)]
             between = [n for n in nodes if low < n < high and n not in seen]
             if not between:
                 limit = aim if reached else of(at) * TIE
                 return self.option(schedule, min(n for n in exact if of(n) <= limit))
-            seen.append(min(between, key=lambda n: abs(np.log(n / np.sqrt(low * high)))))
-        return None
+            seen.append(min(between, key=lambda n: abs(np.log(n / np.sqrt(max(low, 1) * high)))))
+        return None if near is None else self.best(schedule, nodes, target)
 
     def surely(self, best: Option, nodes: list[int], target: float) -> Option | None:
         """The fewest nodes with which the schedule of `best` reaches a target in SURE of the draws.
@@ -307,7 +318,10 @@ class Search:
 
     def option(self, schedule: Schedule, nodes: int) -> Option:
         """The fastest way on so many nodes, with all draws."""
-        _, placement, _, way, loads, layout = self.fastest(schedule, nodes)
+        best = self.fastest(schedule, nodes)
+        if window := self._window(schedule, nodes, best):
+            best = self.median(schedule, nodes, *best[1:3], best.way | window) or best
+        _, placement, _, way, loads, layout = best
         changed = {} if schedule.name == LANES else {"schedule": schedule.name}
         changed |= {"placement": placement, "delay_ratio": loads.delay_ratio or 1, **way}
         return option(self.question, self.machine, loads, layout, changed)
@@ -337,9 +351,11 @@ def mini_app(
     question: Question, machine: Any, target: float | None = None, nodes: int | None = None
 ) -> Found:
     """The best way of every schedule on a machine, the best first. Raises BadInput where nothing is exact."""
-    search, tried = Search(question, machine), counts(machine, nodes)
-    each = [search.best(schedule, tried, target) for schedule in search.schedules()]
-    options = ordered([one for one in each if one is not None], target)
+    search, tried, options = Search(question, machine), counts(machine, nodes), []
+    for schedule in search.schedules():
+        near = options[-1].nodes if options else None
+        options += filter(None, [search.best(schedule, tried, target, near)])
+    options = ordered(options, target)
     if not options:
         raise BadInput(f"nodes: no schedule of {question.title} is exact and fits on {machine.name}")
     sure = None if target is None else search.surely(options[0], tried, target)

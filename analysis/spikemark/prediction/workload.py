@@ -80,6 +80,11 @@ class Loads:
         inside = (sets[:, None] == np.arange(sets.max() + 1)).astype(float)
         return self.sending[:, members].T @ -np.expm1(self.unmet[lane][:, members] @ inside)
 
+    @cached_property
+    def held(self) -> np.ndarray:
+        """Neurons of all populations, [column]."""
+        return self.neurons.sum(axis=0)
+
     @property
     def delay_ratio(self) -> int | None:
         """D; None where no lane uses it."""
@@ -170,9 +175,7 @@ class Counting:
         column [population, column] and of each rank [population, rank]."""
         local = neurons_of(self.description, placement, ranks, threads)
         flat = local.reshape(len(local), -1)
-        weights = np.random.default_rng(1).integers(1, 2**62, size=len(flat), dtype=np.uint64)
-        with np.errstate(over="ignore"):
-            marks = (weights[:, None] * flat.astype(np.uint64)).sum(axis=0)
+        marks = np.random.default_rng(1).integers(1, 2**62, size=len(flat)) @ flat
         _, first, column = np.unique(marks, return_index=True, return_inverse=True)
         return column.reshape(local.shape[1:]), flat[:, first].astype(float), local.sum(axis=2)
 
