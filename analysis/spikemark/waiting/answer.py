@@ -81,7 +81,7 @@ def helps(run: Trace) -> list[Outcome]:
             d = min(run.largest(lag) or USUAL_RATIO, run.cycles // FEWEST)
             if (d := d - d % (lag + 1)) > 1:
                 now = Setting.of(run, schedule, d, **({"lag": lag} if lag else {}))
-                found[f"{SCHEDULES[schedule].label}, D = {d}"] = predict(run, now)
+                found[f"{SCHEDULES[schedule].label} (D = {d})"] = predict(run, now)
     found |= {words: outcomes(run, [name])[1].prediction for words, name in HELPFUL.items()}
     idle = replace(Setting.of(run), compute=clipped(run.compute, run.place))
     found["an idle core on each node, at most"] = predict(run, idle)
