@@ -14,20 +14,42 @@ BOOLEAN, TEXT = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:str"
 YAML = (".yaml", ".yml")
 
 
-class _Loader(yaml.SafeLoader):
+#: Characters that begin a level of nesting. libyaml, which is ten times as fast, gets at most so many: it
+#: overflows the stack where Python raises RecursionError.
+NESTING, MOST = "[{-?", 3000
+
+
+class _Checked:
     """Refuses a key given twice; YAML libraries silently take the last one. A key such as `on` or `no`
     is text, as in YAML 1.2; libraries of YAML 1.1 take it for true or false, which no key may be.
     """
 
-    def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
-        node = super().compose_mapping_node(anchor)
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.flat: set[yaml.MappingNode] = set()
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Called for each mapping, and again for one that is merged into another, with what it had merged."""
         seen: set[str] = set()
         for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
             key.tag = TEXT if key.tag == BOOLEAN else key.tag
-            if key.value in seen:
+            if key.value in seen and node not in self.flat:
                 raise BadInput(f"line {key.start_mark.line + 1}: the key {key.value!r} is there twice")
             seen.add(key.value)
-        return node
+        self.flat.add(node)
+        super().flatten_mapping(node)
+
+
+class _Slow(_Checked, yaml.SafeLoader):
+    pass
+
+
+class _Fast(_Checked, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    pass
+
+
+def _loader(text: str) -> yaml.SafeLoader:
+    return (_Fast if sum(map(text.count, NESTING)) <= MOST else _Slow)(text)
 
 
 def read_yaml(path: Path, advice: str = "") -> Any:
@@ -41,7 +63,7 @@ def read_yaml(path: Path, advice: str = "") -> Any:
 def parsed(text: str, path: Path) -> Any:
     """The value of the YAML text of a file. Raises BadInput naming the file and what is wrong."""
     try:
-        value = yaml.load(text, Loader=_Loader)
+        value = yaml.load(text, Loader=_loader)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
     except RecursionError:

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
+from spikemark.core.yaml_file import read_yaml
 from spikemark.machines.jitter import Jitter
 from spikemark.machines.parts import Node, Share
 from spikemark.machines.profile import UnknownValue
@@ -321,7 +321,7 @@ def _waiting(
 @cache
 def kept_errors() -> dict[str, float]:
     """Log SD of what a part takes beyond the values of a calibrated machine; spreads.yaml has the origin."""
-    return {row["part"]: row["sd"] for row in yaml.safe_load(SPREADS.read_text())["mini_app"]}
+    return {row["part"]: row["sd"] for row in read_yaml(SPREADS)["mini_app"]}
 
 
 def _error(part: str, machine: str, schedule: str, record: Recorder) -> Draws:

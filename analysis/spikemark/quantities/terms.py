@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from pathlib import Path
 
 import pandas as pd
-import yaml
+
+from spikemark.core.yaml_file import read_yaml
 
 from .table import Column
 from .words import change, integer, percent
@@ -35,8 +36,8 @@ class Term:
 @cache
 def terms() -> dict[str, Term]:
     """All terms by name."""
-    text = (resources.files(__package__) / "terms.yaml").read_text(encoding="utf-8")
-    return {name: Term(name, **entry) for name, entry in yaml.safe_load(text).items()}
+    content = read_yaml(Path(__file__).with_name("terms.yaml"))
+    return {name: Term(name, **entry) for name, entry in content.items()}
 
 
 def term(name: str) -> Term:

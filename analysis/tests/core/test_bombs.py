@@ -90,7 +90,7 @@ FORBIDDEN = {
     r"\bnp\.load\((?![^()]*allow_pickle=False)": "say allow_pickle=False, also where it is the default",
     r"allow_pickle=True": "it runs what a file says",
     r"\byaml\.(unsafe_load|full_load|load_all|Loader|UnsafeLoader|FullLoader)\b": "tags make objects",
-    r"\byaml\.load\((?![^()]*Loader=_Loader)": "only the loader of core/yaml_file.py",
+    r"\byaml\.load\((?![^()]*Loader=_loader)": "only the loader of core/yaml_file.py",
     r"\b(eval|exec)\(": "it runs what a file says",
     r"shell=True|os\.system|os\.popen": "a name would be read by a shell",
     r"\bextractall\b|\.extract\(": "names in an archive can lead out of the folder",
