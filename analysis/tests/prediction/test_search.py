@@ -16,6 +16,7 @@ from small_machine import Machine, Value
 from spikemark import machines
 from spikemark.core.errors import BadInput
 from spikemark.network.presets import mam_benchmark
+from spikemark.network.schedules import find
 from spikemark.prediction import answers, draws, points, question, search
 from spikemark.quantities.quantity import Quantity
 
@@ -72,6 +73,16 @@ def test_fewest_nodes_reach_a_target_in_half_of_the_draws_and_more_in_95_per_cen
     assert found.best.nodes == 1 and found.best.reaches(target) >= 0.5
     assert found.sure.nodes > 1 and found.sure.reaches(target) >= search.SURE
     assert search.mini_app(asked(schedule="conventional"), Machine(), 1e-3).sure is None
+
+
+def test_the_answer_does_not_depend_on_where_the_search_begins():
+    slow = Machine().with_(kernels__full_node__update__ignore_and_fire=Value(2000, "ns"))
+    schedule = find("conventional")
+    for target in (None, 0.3):
+        best = [search.Search(asked(), slow).best(schedule, [*range(1, 33)], target, near)
+                for near in (None, 1, 7, 32)]  # fmt: skip
+        assert best[0].nodes > 1
+        assert {one.nodes for one in best} == {best[0].nodes}, [(one.nodes, one.median) for one in best]
 
 
 def test_answers_are_one_screen():
