@@ -23,7 +23,7 @@ from spikemark.core.lock import LOCK, locked
 from spikemark.core.reading import read_json
 from spikemark.launch import Launch, available_cores, core_threads
 from spikemark.launch.mpirun import AS_ROOT, CROWDED
-from spikemark.launch.process import Finished, started
+from spikemark.launch.process import Finished, ProgramFailed, started
 from spikemark.network.description import read
 from spikemark.network.named_files import PLACEMENT, located, stored, with_content
 from spikemark.prediction.memory import of_run as needed
@@ -33,8 +33,6 @@ from spikemark.records import dry_run, run_files
 from spikemark.records.dry_run import EACH, RUN, DryRun
 from spikemark.records.phases import COMPUTE, THREADS
 from spikemark.records.record import DRY_RUN
-
-from .measure import RunFailed
 
 LARGEST, SMALLEST, RANDOM = "largest", "smallest", "random"
 Told = Callable[[int, int, str], None]  # gets the ranks that are done, all that run now, and a line
@@ -128,8 +126,8 @@ def choose(counts: np.ndarray, number: int, seed: int) -> dict[int, str]:
 def carry_out(wanted: Plan, out: Path, told: Told | None = None) -> DryRun:
     """Runs the ranks that are missing in the folder `out`, then writes the dry run there.
 
-    Raises BadInput for a folder of something else, without the mini-app, and for what it refuses; RunFailed
-    if a rank fails. What has run stays, so that the same call goes on.
+    Raises BadInput for a folder of something else, without the mini-app, and for what it refuses;
+    ProgramFailed if a rank fails. What has run stays, so that the same call goes on.
     """
     program, out = places.program("miniapp"), Path(out).absolute()
     replaceable(out, (*dry_run.FILES, LOCK), RUN, "the same dry run")
@@ -151,7 +149,7 @@ def carry_out(wanted: Plan, out: Path, told: Told | None = None) -> DryRun:
                 if end.refusal:
                     raise BadInput(end.refusal)
                 if end.status != 0:
-                    raise RunFailed(f"rank {rank}: {end.reason}")
+                    raise ProgramFailed(f"rank {rank}: {end.reason}")
                 words = f"[{number}/{len(missing)}] rank {rank} of {wanted.ranks}, {wanted.why[rank]}"
                 told and told(number, len(missing), words)
         return _save(out, wanted, description)

@@ -5,10 +5,13 @@ began and ended. miniapp/FORMAT.md states both files. Imports nothing heavy: a p
 run. `measuring.energy` reads the same files with intervals.
 """
 
+import contextlib
 import csv
 import json
 import time
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +19,7 @@ from typing import Any
 
 from spikemark.core.files import write_json
 from spikemark.core.reading import read_json
+from spikemark.launch import beside
 from spikemark.records import run_files
 
 COLUMNS = ("node", "source", "channel", "time_s", "energy_j", "power_w")
@@ -49,6 +53,24 @@ def wanted(description: Path) -> Wanted:
         tuple(map(str, sensors)) if isinstance(sensors, list) else (),
         float(idle) if isinstance(idle, int | float) else None,
     )
+
+
+@contextlib.contextmanager
+def metered(
+    record: Path, readings: Path, asked: Wanted, nodes: tuple[str, ...], launcher: str
+) -> Iterator[None]:
+    """Has the meters of the nodes read into `readings`, if asked, while the block leaves a record.
+
+    Pauses before, and adds the energy to the record afterwards.
+    """
+    meters: AbstractContextManager = contextlib.nullcontext()
+    if asked.energy:
+        meters = beside.sampling(readings, nodes, launcher, asked.interval_s, asked.sensors)
+    with meters:
+        idle = pause(readings, asked)
+        yield
+    if asked.energy or idle:
+        fill(record, readings, asked, idle)
 
 
 def pause(readings: Path, asked: Wanted) -> Span | None:

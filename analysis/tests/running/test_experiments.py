@@ -31,29 +31,6 @@ def test_every_experiment_expands(name):
     assert len({run.label for run in runs}) == len({run.id for run in runs}) == len(runs)
 
 
-def test_demo_is_what_it_says():
-    """Ranks 1 and 2, every schedule, D = 1, 2, 5, 10, three seeds, twice; one network per seed, shuffled."""
-    runs = expand(load("demo"))
-    assert len(runs) == 2 * 3 * 2 * (2 + 4)
-    ratios = {r.description["delay_ratio"] for r in runs if r.description["schedule"] == "structure_aware"}
-    assert ratios == {1, 2, 5, 10}
-    networks = {json.dumps([r.description[part] for part in ("seed", "time", "network")]) for r in runs}
-    assert len(networks) == 3
-    schedules = [run.description["schedule"] for run in runs]
-    assert schedules != sorted(schedules, key=["conventional", "placement_only", "structure_aware"].index)
-
-
-def test_grid_is_the_product_of_its_lists():
-    runs = expand(experiment(threads=[1, 3], repetitions=2))
-    assert len(runs) == (2 + 2) * 2 * 2 * 2 * 2
-    seen = {
-        (r.description["schedule"], r.description["delay_ratio"], r.ranks, r.threads, r.seed, r.repetition)
-        for r in runs
-    }
-    assert len(seen) == len(runs)
-    assert all(run.description["seed"] == run.seed for run in runs)
-
-
 def test_ranks_and_threads_of_the_grid_take_the_place_of_the_others():
     runs = expand(experiment(grid=[{}, {"ranks": [4, 8], "threads": 2}], seeds=1))
     assert sorted((r.ranks, r.threads) for r in runs) == [(1, 1), (2, 1), (4, 2), (8, 2)]
@@ -156,12 +133,6 @@ def test_ids_are_unique_and_order_depends_only_on_the_seed(axes, random):
     fewer = expand(experiment(grid=entries[:1], **mixed))
     kept = {run.id for run in fewer}
     assert [run.id for run in runs if run.id in kept] == [run.id for run in fewer]
-
-
-def test_another_seed_gives_another_order():
-    orders = {tuple(run.id for run in expand(experiment(shuffle_seed=seed))) for seed in range(5)}
-    assert len(orders) == 5
-    assert len({tuple(sorted(order)) for order in orders}) == 1
 
 
 def test_what_is_compared_is_measured_together():

@@ -77,7 +77,7 @@ def test_large_grids_are_checked_once_for_each_point(monkeypatch):
 @pytest.mark.parametrize("name", ["demo", "smoke", "schedules", "delivery", "growth", "weak-scaling"])
 def test_our_experiments_are_possible(name):
     runs = expand(load(name))
-    assert possible.sift(load(name), runs).runs == runs
+    assert [run.id for run in possible.sift(load(name), runs).runs] == [run.id for run in runs]
 
 
 def test_the_command_refuses_before_anything_is_written(refusal, spikemark, tmp_path):

@@ -17,8 +17,8 @@ from scipy import sparse
 from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
-from spikemark.launch import Launch, reasons
-from spikemark.launch.process import watch
+from spikemark.launch import Launch
+from spikemark.launch.process import ProgramFailed, own_line, watch
 from spikemark.models.loggp import Interconnect
 from spikemark.records import run_files
 
@@ -31,10 +31,6 @@ Advance = Callable[[int, int], None]
 MISSING = "smpirun: command not found: install the package libsimgrid-dev (setup/apt.txt)"
 STACK = "--cfg=contexts/stack-size:128"  # KiB, of a rank that only sends messages
 AHEAD = 16  # messages of a replayed rank on their way at a time, as platform.AHEAD
-
-
-class SimulationFailed(RuntimeError):
-    """A simulation left no record; the message is the reason, in one line."""
 
 
 def version() -> str:
@@ -57,7 +53,7 @@ def run(
 
     `times`: compute times as float32 [rank, cycle, phase]. `advance` is called now and then with the cycles
     that rank 0 has done, the warm-up included, and the cycles in all. Raises BadInput for what the mini-app
-    refuses, and SimulationFailed if there is no whole record afterwards, which its exit status does not say.
+    refuses, and ProgramFailed if there is no whole record afterwards, which its exit status does not say.
     """
     write_json(folder / "run.json", description)
     np.asarray(times, np.float32).tofile(folder / COMPUTE)
@@ -109,12 +105,12 @@ def _followed(file: Path, advance: Advance | None) -> Iterator[None]:
 
 
 def _failure(status: int | None, output: str) -> Exception:
-    """BadInput for what the program refused, else SimulationFailed with its most telling line."""
-    if said := reasons.own(output):
+    """BadInput for what the program refused, else ProgramFailed with its most telling line."""
+    if said := own_line(output):
         return BadInput(said)
     lines = [line for line in map(str.strip, output.splitlines()) if "/INFO]" not in line]
     telling = [line for line in lines if "deadlock" in line.lower() or "CRITICAL]" in line]
-    return SimulationFailed((telling or lines[-1:] or [f"exit status {status}, no record and no message"])[0])
+    return ProgramFailed((telling or lines[-1:] or [f"exit status {status}, no record and no message"])[0])
 
 
 @dataclass(frozen=True)
@@ -132,7 +128,7 @@ def replay(hops: list[Messages], network: Interconnect) -> np.ndarray:
     """Simulated seconds until the last rank has ended each hop, [hop], of ranks that have a node each.
 
     Only messages are simulated, without spikes: thousands of ranks take minutes. Raises BadInput where
-    SimGrid or the program is absent, and SimulationFailed if it prints no times.
+    SimGrid or the program is absent, and ProgramFailed if it prints no times.
     """
     ranks = hops[0].bytes.shape[0]
     version()
