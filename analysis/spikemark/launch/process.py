@@ -16,7 +16,7 @@ from spikemark.core.errors import BadInput
 from .layout import Launch
 
 GRACE_S, SAID_LIMIT_S = 5.0, 60
-BAD_INPUT = 2  # exit status of the programs of this project
+BAD_INPUT, NOT_FOUND = 2, 127  # exit statuses of the programs of this project, and of a shell
 ENDING = (signal.SIGTERM, signal.SIGKILL)
 #: The signals that `interruptible` has received, in their order.
 received: list[int] = []
@@ -71,10 +71,10 @@ def watch(start: Launch, limit_s: float, keep: tuple[int, ...] = ()) -> Finished
     """Runs a program to its end; `keep`: descriptors that it inherits.
 
     All its processes are ended after `limit_s`, or when this process is interrupted. A command that does not
-    exist has the status 127, as in a shell.
+    exist has the status NOT_FOUND.
     """
     if shutil.which(start.command[0]) is None:
-        return Finished(127, "", f"{start.command[0]}: command not found")
+        return Finished(NOT_FOUND, "", f"{start.command[0]}: command not found")
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "pass_fds": keep}
     with started(start.command, start.environment, removed=start.removed, **pipes) as program:
         try:
@@ -99,11 +99,8 @@ def output(start: Launch, limit_s: float) -> str:
 @functools.cache  # it stays as it is while runs are carried out
 def said(*command: str) -> str:
     """What a command says about itself; nothing if there is no such program, or no answer."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SAID_LIMIT_S)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout + done.stderr
+    done = watch(Launch([*command]), SAID_LIMIT_S)
+    return "" if done.status in (None, NOT_FOUND) else done.output + done.errors
 
 
 @contextlib.contextmanager

@@ -19,13 +19,13 @@ from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically
 from spikemark.core.lock import locked
-from spikemark.launch.process import ProgramFailed, output
+from spikemark.launch.process import ProgramFailed
 from spikemark.machines.fields import BETWEEN, FULL, LAYOUTS, WITHIN
 from spikemark.machines.profile import Value
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted
 
-from .kernels import read_json
+from .kernels import benched
 from .site import ALONE, ONE_NODE, Effort, Site, measured
 
 FILE = "exchanges.csv"
@@ -87,10 +87,9 @@ def default_ranks(cores: int) -> list[int]:
 def measure(
     layout: launch.Layout, options: dict[str, Any], launcher: str | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Times on one layout of ranks. `options`: of bench_exchange. Raises as `process.output`."""
-    program = [str(places.program("bench_exchange"))]
-    program += [part for name, value in options.items() for part in (f"--{name}", str(value))]
-    return read_json(program[0], output(launch.launch(launcher, program, layout), LIMIT_S), repetitions)
+    """Times on one layout of ranks. `options`: of bench_exchange. Raises as `kernels.benched`."""
+    words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    return benched("bench_exchange", words, layout, repetitions, launcher, LIMIT_S)
 
 
 @dataclass(frozen=True)

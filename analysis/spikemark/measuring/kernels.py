@@ -62,6 +62,15 @@ def read_json(program: str, source: str | Path, read: Callable[[Any], Any]) -> A
         raise ProgramFailed(f"{program}: exit status 0, but no valid JSON: {reason}") from None
 
 
+def benched(
+    name: str, options: list[str], layout: Layout, read: Callable[[Any], Any],
+    launcher: str | None = None, limit_s: float = LIMIT_S,
+) -> Any:  # fmt: skip
+    """What `read` makes of the JSON that build/NAME prints. Raises as `process.output` and `read_json`."""
+    program = str(places.program(name))
+    return read_json(program, output(launch.launch(launcher, [program, *options], layout), limit_s), read)
+
+
 def repetitions(content: Any) -> tuple[pd.DataFrame, list[str]]:
     """The repetitions in the JSON of Google Benchmark, and why others were dropped, a line each.
 

@@ -10,12 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spikemark import launch
-from spikemark.core import places
-from spikemark.launch.process import output
 from spikemark.machines.profile import Value
 
-from .kernels import LIMIT_S, read_json
+from .kernels import benched
 from .site import ALONE, ONE_NODE, Effort, Site, listed, measured, repeated
 
 LARGE, LARGEST, MANY = 1 << 20, 1 << 22, 64  # bytes, bytes, messages; of bench/bench_messages_times.c
@@ -56,17 +53,9 @@ def one_round(site: Site, effort: Effort, folder: Path, earlier: list[Measured])
         (site.cores, site.full(1), ["--eager"] * (not earlier and site.nodes == 1)),
         (site.nodes, site.one_each(), several + ["--eager"] * (not earlier)),
     )
-    program = [
-        str(places.program("bench_messages")),
-        "--repetitions",
-        "1",
-        "--min-time",
-        str(effort.exchange_s),
-    ]
+    every = ["--repetitions", "1", "--min-time", str(effort.exchange_s)]
     return tuple(
-        read_json(program[0], output(launch.launch(None, [*program, *options], layout), LIMIT_S), read)
-        if number > 1
-        else None
+        benched("bench_messages", every + options, layout, read) if number > 1 else None
         for number, layout, options in ways
     )
 

@@ -60,7 +60,7 @@ def sift(experiment: Experiment, runs: list[RunSpec]) -> Sifted:
         key = network, digest(rest), run.ranks, run.threads
         if key not in known:
             part = {"network": networks[network]} if network in networks else {}
-            reason, given = _refusal({**run.description, **part}, run.ranks, run.threads)
+            reason, given = refusal({**run.description, **part}, run.ranks, run.threads)
             if given is not None:
                 networks[network] = given.network
             known[key] = reason, given, None if reason else guess_s(given, run.ranks, run.threads)
@@ -77,13 +77,8 @@ def sift(experiment: Experiment, runs: list[RunSpec]) -> Sifted:
     return Sifted(possible, refused)
 
 
-def refusal(description: dict[str, Any], ranks: int, threads: int) -> str | None:
-    """Why a description cannot be run on so many ranks with so many threads; None if it can."""
-    return _refusal(description, ranks, threads)[0]
-
-
-def _refusal(description: dict[str, Any], ranks: int, threads: int) -> tuple[str | None, Description | None]:
-    """The same, and the description as it was read, where it could be."""
+def refusal(description: dict[str, Any], ranks: int, threads: int) -> tuple[str | None, Description | None]:
+    """Why a description cannot be run so, None if it can, and the description as read, where that worked."""
     given = None
     try:
         given = read(description)

@@ -3,11 +3,10 @@
 import contextlib
 import json
 import shutil
-import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
 from spikemark.launch import Launch
-from spikemark.launch.process import ProgramFailed, own_line, watch
+from spikemark.launch.process import ProgramFailed, own_line, said, watch
 from spikemark.models.loggp import Interconnect
 from spikemark.records import run_files
 
@@ -37,8 +36,7 @@ def version() -> str:
     """The version that SimGrid reports. Raises BadInput if it is not installed."""
     if not shutil.which("smpirun"):
         raise BadInput(MISSING)
-    done = subprocess.run(["smpirun", "-version"], capture_output=True, text=True, errors="replace")
-    return done.stdout.strip()
+    return said("smpirun", "-version").strip()
 
 
 def run(
@@ -106,8 +104,8 @@ def _followed(file: Path, advance: Advance | None) -> Iterator[None]:
 
 def _failure(status: int | None, output: str) -> Exception:
     """BadInput for what the program refused, else ProgramFailed with its most telling line."""
-    if said := own_line(output):
-        return BadInput(said)
+    if refusal := own_line(output):
+        return BadInput(refusal)
     lines = [line for line in map(str.strip, output.splitlines()) if "/INFO]" not in line]
     telling = [line for line in lines if "deadlock" in line.lower() or "CRITICAL]" in line]
     return ProgramFailed((telling or lines[-1:] or [f"exit status {status}, no record and no message"])[0])
@@ -142,8 +140,9 @@ def replay(hops: list[Messages], network: Interconnect) -> np.ndarray:
             parts += [begin, other[order], np.rint(entries.data[order]), step[order]]
     with tempfile.TemporaryDirectory(prefix="spikemark-replay-") as name:
         np.concatenate([part.astype(np.int32) for part in parts]).tofile(Path(name, "messages"))
-        built = build(network, ranks, flags=[STACK])
-        status, output, errors = watch(launch(Path(name), built, "replay_smpi", ["messages"]), LIMIT_S)
+        built = build(network, ranks)
+        start = launch(Path(name), replace(built, flags=[*built.flags, STACK]), "replay_smpi", ["messages"])
+        status, output, errors = watch(start, LIMIT_S)
     rows = [line.split()[2:] for line in output.splitlines() if line.startswith("time ")]
     if len(rows) != len(hops):
         raise _failure(status, f"{output}\n{errors}")
