@@ -91,12 +91,11 @@ def dryrun(
     """
     from spikemark.launch import available_cores
     from spikemark.launch.process import ProgramFailed
-    from spikemark.running import dry_run_show
-    from spikemark.running.dry_run import carry_out, plan
+    from spikemark.running import dry_run
 
     read = read_description(description, set)
     threads = threads or max(1, available_cores() // ranks_here)
-    wanted = plan(read, of, threads, ranks_here, sample, seed, rate)
+    wanted = dry_run.plan(read, of, threads, ranks_here, sample, seed, rate)
     list_lines([f"warning: {text}" for text in wanted.warnings])
     failed, words = "dry run failed: {}; the same command continues", f"{len(wanted.why)} of {of} ranks"
     with ending(ProgramFailed, words=failed), bar_of_cycles(words) as advance:
@@ -105,7 +104,7 @@ def dryrun(
             advance(done, ranks)
             say(line)
 
-        found = carry_out(wanted, out or Path("out") / f"{description.stem}-of-{of}", told)
-    tables = dry_run_show.table(found).turned(dry_run_show.ABREAST)
-    lines = [*dry_run_show.lines(found), f"folder: {short(found.path)}"]
-    answer(json, lambda: dry_run_show.content(found), [dry_run_show.sentence(found)], tables, lines)
+        found = dry_run.carry_out(wanted, out or Path("out") / f"{description.stem}-of-{of}", told)
+    tables = dry_run.table(found).turned(dry_run.ABREAST)
+    lines = [*dry_run.lines(found), f"folder: {short(found.path)}"]
+    answer(json, lambda: dry_run.content(found), [dry_run.sentence(found)], tables, lines)

@@ -257,9 +257,9 @@ def _over(middle: Callable, all_times: list[Times]) -> Times:
     return {key: float(middle([times[key] for times in all_times])) for key in all_times[0]}
 
 
-def delivered(sizes: tuple[int, ...] = SIZES) -> np.ndarray:
+def delivered() -> np.ndarray:
     """Lists entered, synapses and spikes for one synapse of each size, [size, 3]: Poisson lengths."""
-    length = np.array(sizes) / LISTS
+    length = np.array(SIZES) / LISTS
     return np.column_stack([(1 - np.exp(-length)) / length, np.ones_like(length), 1 / length])
 
 
