@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from spikemark.launch import beside, sampler
+from spikemark.launch import sampler
 from spikemark.launch.sampler import opened
+from spikemark.running import energy
 
 RANGE = 65_712_999_613
 ZONE = "class/powercap/intel-rapl"
@@ -210,7 +211,7 @@ def test_a_process_reads_until_it_is_ended(tree, tmp_path, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setenv("SPIKEMARK_SYSFS", str(tree.root))
     tree.zone(":0", "package-0", 0)
-    with beside.sampling(tmp_path / "read", (), "mpirun", interval_s=0.01):
+    with energy.sampling(tmp_path / "read", (), "mpirun", interval_s=0.01):
         for step in range(1, 21):
             time.sleep(0.01)
             new = tree.write("new", 1_000_000 * step)
