@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from spikemark import machines
-from spikemark.measuring import calibrate, kernels_in_runs
+from spikemark.measuring import calibrate, kernels_in_runs, site
 
 pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 SHORTEST = replace(
-    calibrate.QUICK,
+    site.QUICK,
     lasts_s=0.0,
     kernel_s=1e-3,
     exchange_s=1e-4,

@@ -165,7 +165,7 @@ def disagreement(number: int, folder: Path, known: dict) -> tuple[str, bool]:
     description = located(description, folder)
     done = program.start("--explain", path, "--ranks", ranks, "--threads", threads, "--json")
     mine = expected(description, ranks, threads)
-    planned = possible.refusal(description, ranks, threads)
+    planned, _ = possible.refusal(description, ranks, threads)
     if isinstance(planned, str) != isinstance(mine, str):
         return f"a plan: {planned or 'possible'} | {mine if isinstance(mine, str) else 'possible'}", False
     if isinstance(mine, str) or done.returncode:
@@ -262,6 +262,6 @@ def test_the_same_names(known):
 def test_the_same_limits_of_ranks_and_threads(ranks, threads, tmp_path):
     (tmp_path / "run.json").write_text(json.dumps(PRESETS["mam-benchmark"].describe()))
     done = program.start("--explain", tmp_path / "run.json", "--ranks", ranks, "--threads", threads)
-    refused = possible.refusal(PRESETS["mam-benchmark"].describe(), ranks, threads)
+    refused, _ = possible.refusal(PRESETS["mam-benchmark"].describe(), ranks, threads)
     # The mini-app checks the threads of a rank where it starts them, which --explain does not.
     assert (done.returncode == 2) == (refused is not None and threads <= possible.MOST_THREADS)

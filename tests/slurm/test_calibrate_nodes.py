@@ -25,8 +25,8 @@ NEAR = 1 / 6, 6.0
 SHORTER = """
 import runpy
 from dataclasses import replace
-from spikemark.measuring import calibrate
-calibrate.QUICK = replace(calibrate.QUICK, lasts_s=0.0, kernel_s=1e-3, bytes=(4, 64), model_ms=50.0,
+from spikemark.measuring import site
+site.QUICK = replace(site.QUICK, lasts_s=0.0, kernel_s=1e-3, bytes=(4, 64), model_ms=50.0,
                           in_runs_ms=10.0, patience_s=0.1)
 runpy.run_module("spikemark", run_name="__main__")
 """

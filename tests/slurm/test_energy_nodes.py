@@ -9,9 +9,9 @@ from checkout import ROOT
 SAMPLE = """
 import sys, time
 from pathlib import Path
-from spikemark.launch import beside
+from spikemark.running import energy
 
-with beside.sampling(Path(sys.argv[1]), ("n2", "n3"), sys.argv[2], interval_s=0.02):
+with energy.sampling(Path(sys.argv[1]), ("n2", "n3"), sys.argv[2], interval_s=0.02):
     time.sleep(0.5)
 """
 

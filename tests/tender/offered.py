@@ -13,7 +13,6 @@ import pytest
 from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
-from spikemark.launch import beside
 from spikemark.prediction import question
 from spikemark.records import record
 from spikemark.running import energy
@@ -55,7 +54,7 @@ def _measure(description: Path, ms: float, folder: Path, out: Path, tries: int =
         shutil.rmtree(out, ignore_errors=True)
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("SPIKEMARK_SYSFS", str(folder / "sys"))
-            with beside.sampling(readings, (), "mpirun", interval_s=0.01):
+            with energy.sampling(readings, (), "mpirun", interval_s=0.01):
                 idle = energy.pause(readings, asked)
                 program.record_of(out, *program.sets(time__simulate_ms=ms), description=description, ranks=2)
         energy.fill(out, readings, asked, idle)

@@ -31,12 +31,11 @@ def calibrate(
     --nodes: Number of nodes of the Slurm allocation to measure [one].
     --force: Replace an existing file.
     """
-    from spikemark.measuring import calibrate
-    from spikemark.measuring.kernels import BenchFailed
-    from spikemark.running.measure import RunFailed
+    from spikemark.launch.process import ProgramFailed
+    from spikemark.measuring import calibrate, site
 
-    effort, failed = calibrate.QUICK if quick else calibrate.FULL, "calibrate failed: {}"
-    with ending(BenchFailed, RunFailed, words=failed, kept="nothing was written"), bar() as progress:
+    effort, failed = site.QUICK if quick else site.FULL, "calibrate failed: {}"
+    with ending(ProgramFailed, words=failed, kept="nothing was written"), bar() as progress:
         found = calibrate.calibrate(name, out, effort, force, progress, nodes)
     lines = [f"{short(found.path)}, {len(found.unknown)} values unknown, listed there"]
     answer(False, dict, lines, more=[f"Next: spikemark machine {found.path}"], warnings=found.warnings)
@@ -65,6 +64,7 @@ def bench(
     """
     from spikemark import launch
     from spikemark.launch import slurm
+    from spikemark.launch.process import ProgramFailed
     from spikemark.measuring import exchanges, kernels
 
     own = {"ranks": ranks, "bytes": bytes_, "ranks_per_node": ranks_per_node, "launcher": launcher}
@@ -72,7 +72,7 @@ def bench(
     # Ranks of an allocation are on its nodes; kernels are on the node of this command.
     folder = out or exchanges.folder(launch.machine_name() if exchange and slurm.inside() else None)
     kept = "the times of finished numbers of ranks were kept" if exchange else "nothing was kept"
-    with ending(kernels.BenchFailed, words="bench failed: {}", kept=kept), bar() as progress:
+    with ending(ProgramFailed, words="bench failed: {}", kept=kept), bar() as progress:
         if exchange:
             options = {"filter": filter_ or None, "repetitions": repetitions, "min-time": min_time,
                        "bytes": bytes_}  # fmt: skip
@@ -216,6 +216,7 @@ def cachesim(
     --machine: Take the caches from a machine profile: a file in machines/, or a path.
     """
     from spikemark.core.files import write_json
+    from spikemark.launch.process import ProgramFailed
     from spikemark.measuring import cachesim
     from spikemark.records import record
     from spikemark.records.results import Results, beside
@@ -234,7 +235,7 @@ def cachesim(
             ranks, threads = ranks or recorded.ranks, threads or recorded.threads
             write_json(described, recorded.description)
             kept = beside(run, Results.cachesim)
-        with ending(cachesim.CachesimFailed, words="cachesim failed: {}"):
+        with ending(ProgramFailed, words="cachesim failed: {}"):
             outcome = cachesim.simulate(described, ranks or 1, threads or 1, first, last, simulate_ms)
     if kept:
         write_json(kept, outcome.model_dump())

@@ -15,12 +15,12 @@ from typing import NoReturn
 from spikemark.core.errors import BadInput, ending, plain
 from spikemark.core.lock import open_locked
 from spikemark.launch import slurm
-from spikemark.launch.process import interruptible
+from spikemark.launch.process import ProgramFailed, interruptible
 from spikemark.records.folder import Folder
 from spikemark.records.run_files import whole
 from spikemark.running import durations
 from spikemark.running.durations import Durations, Said, minutes
-from spikemark.running.measure import Due, RunFailed, find, measure, real_time_factor
+from spikemark.running.measure import Due, find, measure, real_time_factor
 
 #: Only one run at a time is measured on a host, whoever starts it.
 LOCK = Path(os.environ.get("SPIKEMARK_LOCK", "/tmp/spikemark-measuring.lock"))
@@ -50,19 +50,19 @@ def carry_out(folder: Path, run: str, launcher: str | None = None, scorep: bool 
     """Carries out one run and returns the exit status; LATER if it would not end before its job does.
 
     A run on this host waits until no other one is measured here. It ends with the process that started this
-    one. Raises BadInput as `measure`, `simulate` and `measuring.scorep.measure`.
+    one. Raises BadInput as `measure`, `simulate_planned` and `measuring.scorep.measure`.
     """
     _end_with_parent()
     results = Folder(folder.resolve())
     due = find(results, run)
     if due.simulated:
         from spikemark.records.results import Results
-        from spikemark.running.simulate import simulate
+        from spikemark.running.simulation.run import simulate_planned
 
         with open_locked(results.description(run), wait=True):
             if whole(results.run(run)):
                 return 0
-            return _told(results, due, lambda: simulate(Results(results.path), run))
+            return _told(results, due, lambda: simulate_planned(Results(results.path), run))
     with open_locked(LOCK, wait=True) as lock:
         if scorep:
             from spikemark.measuring.scorep import measure as measure_scorep
@@ -96,7 +96,7 @@ def _told(results: Folder, due: Due, work: Callable[[], Path]) -> int:
         work()
     except Exception as reason:
         _print(str(Said(due.id, durations.FAILED, " ".join(str(reason).split()))))
-        if not isinstance(reason, RunFailed):
+        if not isinstance(reason, ProgramFailed):
             raise
         return _complain(f"run {due.id} failed: {reason}", FAILED)
     took_s = time.monotonic() - began

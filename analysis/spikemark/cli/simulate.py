@@ -36,12 +36,13 @@ def simulate(
     --rate-hz: Rate of neurons in Hz, if the description gives none; for modelled times.
     --seed: Seed of the jitter; the network has its own.
     """
+    from spikemark.launch.process import ProgramFailed
     from spikemark.records import record
     from spikemark.running import simulation
 
     read, where = read_description(description, set), machine_profile(machine, filled=False, parts=True)
     out = out or Path("out") / f"{description.stem}-{where.name}-{ranks}"
-    with ending(simulation.SimulationFailed, words="simulation failed: {}"):
+    with ending(ProgramFailed, words="simulation failed: {}"):
         folder = simulation.simulate(
             read, where, ranks, out, compute, ranks_per_node=ranks_per_node, threads=threads,
             compute_of=None if compute_of is None else read_description(compute_of), on=ranks_by_part(on),
@@ -89,22 +90,21 @@ def dryrun(
     --seed: Seed by which ranks are drawn.
     """
     from spikemark.launch import available_cores
-    from spikemark.running import dry_run_show
-    from spikemark.running.dry_run import carry_out, plan
-    from spikemark.running.measure import RunFailed
+    from spikemark.launch.process import ProgramFailed
+    from spikemark.running import dry_run
 
     read = read_description(description, set)
     threads = threads or max(1, available_cores() // ranks_here)
-    wanted = plan(read, of, threads, ranks_here, sample, seed, rate)
+    wanted = dry_run.plan(read, of, threads, ranks_here, sample, seed, rate)
     list_lines([f"warning: {text}" for text in wanted.warnings])
     failed, words = "dry run failed: {}; the same command continues", f"{len(wanted.why)} of {of} ranks"
-    with ending(RunFailed, words=failed), bar_of_cycles(words) as advance:
+    with ending(ProgramFailed, words=failed), bar_of_cycles(words) as advance:
 
         def told(done: int, ranks: int, line: str) -> None:
             advance(done, ranks)
             say(line)
 
-        found = carry_out(wanted, out or Path("out") / f"{description.stem}-of-{of}", told)
-    tables = dry_run_show.table(found).turned(dry_run_show.ABREAST)
-    lines = [*dry_run_show.lines(found), f"folder: {short(found.path)}"]
-    answer(json, lambda: dry_run_show.content(found), [dry_run_show.sentence(found)], tables, lines)
+        found = dry_run.carry_out(wanted, out or Path("out") / f"{description.stem}-of-{of}", told)
+    tables = dry_run.table(found).turned(dry_run.ABREAST)
+    lines = [*dry_run.lines(found), f"folder: {short(found.path)}"]
+    answer(json, lambda: dry_run.content(found), [dry_run.sentence(found)], tables, lines)

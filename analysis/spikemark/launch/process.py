@@ -1,8 +1,9 @@
-"""Starts programs, watches them until they end, and tells what they said last."""
+"""Starts programs, watches them until they end, and says why they failed."""
 
 import contextlib
 import functools
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -10,11 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import reasons
+from spikemark.core.errors import BadInput
+
 from .layout import Launch
 
 GRACE_S, SAID_LIMIT_S = 5.0, 60
-BAD_INPUT = 2  # exit status of the programs of this project
+BAD_INPUT, NOT_FOUND = 2, 127  # exit statuses of the programs of this project, and of a shell
 ENDING = (signal.SIGTERM, signal.SIGKILL)
 #: The signals that `interruptible` has received, in their order.
 received: list[int] = []
@@ -39,6 +41,14 @@ def _interrupt(number: int, _: object) -> None:
         raise KeyboardInterrupt
 
 
+class ProgramFailed(RuntimeError):
+    """A program gave no valid result. The message is the reason, in one line; `log`: what else is kept."""
+
+    def __init__(self, reason: str, log: str = ""):
+        super().__init__(reason)
+        self.log = log
+
+
 class Finished(NamedTuple):
     """How a program ended. `status` is None if its time was over, which the last line of `errors` says."""
 
@@ -49,22 +59,22 @@ class Finished(NamedTuple):
     @property
     def reason(self) -> str:
         """Why a program whose status is not 0 failed, in one line."""
-        return reasons.of_program(self.errors or self.output, self.status)
+        return why_failed(self.errors or self.output, self.status)
 
     @property
     def refusal(self) -> str | None:
         """What a program of this project says against its input; None if it does not refuse that."""
-        return reasons.own(f"{self.errors}\n{self.output}") if self.status == BAD_INPUT else None
+        return own_line(f"{self.errors}\n{self.output}") if self.status == BAD_INPUT else None
 
 
 def watch(start: Launch, limit_s: float, keep: tuple[int, ...] = ()) -> Finished:
     """Runs a program to its end; `keep`: descriptors that it inherits.
 
     All its processes are ended after `limit_s`, or when this process is interrupted. A command that does not
-    exist has the status 127, as in a shell.
+    exist has the status NOT_FOUND.
     """
     if shutil.which(start.command[0]) is None:
-        return Finished(127, "", f"{start.command[0]}: command not found")
+        return Finished(NOT_FOUND, "", f"{start.command[0]}: command not found")
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "pass_fds": keep}
     with started(start.command, start.environment, removed=start.removed, **pipes) as program:
         try:
@@ -76,14 +86,21 @@ def watch(start: Launch, limit_s: float, keep: tuple[int, ...] = ()) -> Finished
             return Finished(None, output, f"{errors.rstrip()}\n{over}".lstrip())
 
 
+def output(start: Launch, limit_s: float) -> str:
+    """What a program prints. Raises BadInput for what it refuses, ProgramFailed if it fails."""
+    finished = watch(start, limit_s)
+    if finished.refusal is not None:
+        raise BadInput(finished.refusal)
+    if finished.status != 0:
+        raise ProgramFailed(f"{start.command[0]}: {finished.reason}")
+    return finished.output
+
+
 @functools.cache  # it stays as it is while runs are carried out
 def said(*command: str) -> str:
     """What a command says about itself; nothing if there is no such program, or no answer."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SAID_LIMIT_S)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout + done.stderr
+    done = watch(Launch([*command]), SAID_LIMIT_S)
+    return "" if done.status in (None, NOT_FOUND) else done.output + done.errors
 
 
 @contextlib.contextmanager
@@ -141,3 +158,64 @@ def end(
             output, errors = program.communicate(timeout=grace_s)
             return output or "", errors or ""
     return "", ""
+
+
+# ---------------------------------------------------------------- why a program failed, in one line
+
+#: What the programs of this project say about an error; their warnings are not errors.
+OWN = re.compile(r"(?:miniapp|bench_\w+|spikemark): (?!warning: |interrupted: )")
+#: Lines that name no reason: blank ones, warnings, and those of launchers around what a program says.
+NO_REASON = re.compile(
+    r"$|(?:miniapp|bench_\w+): warning: |spikemark: interrupted: "
+    r"|(?:srun|slurmstepd\S*|mpirun|mpiexec|prterun): |[-=*]{3,}|\[\S+:\d+[\]:]|\[(?:mpiexec|proxy)\S*\]"
+)
+#: What Open MPI says, between two rules: a reason where a program printed nothing, unless it is the status.
+BLOCK = re.compile(r"^-{20,}$(.*?)^-{20,}$", re.MULTILINE | re.DOTALL)
+STATUS_ONLY = re.compile(r"Primary job|detected that one or more processes exited with non-zero\s+status")
+#: What Slurm says, and the reason.
+SLURM = {
+    r"oom[-_]kill|OOM Killed|Out Of Memory": "out of memory: give more with --mem, or take more nodes",
+    r"CANCELLED AT \S+ DUE TO TIME LIMIT": "the job reached its time limit: give more with --time",
+}
+NAMES = {signal.strsignal(number): number for number in signal.Signals}
+#: How launchers and shells name the signal that ended a rank, by name or number.
+SIGNAL = re.compile(
+    rf"(?:tasks? [\d,-]+: |: \d+ )({'|'.join(map(re.escape, filter(None, NAMES)))})"
+    r"|exited on\s+signal (\d+)|EXIT STRING: .* \(signal (\d+)\)"
+)
+
+
+def last_line(text: str) -> str:
+    """The last line that is not blank; empty if there is none."""
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
+
+
+def own_line(text: str) -> str | None:
+    """The first line in which a program of this project says what is wrong, without its name; else None."""
+    return next((OWN.sub("", line, count=1) for line in _lines(text) if OWN.match(line)), None)
+
+
+def why_failed(text: str, status: int | None) -> str:
+    """Why a program failed that printed `text` and ended with `status`, negative for a signal.
+
+    The first of: what a program of this project says, out of memory, the time limit of the job, the signal,
+    the last line that no launcher wrote, what Open MPI says, the status. `status` None: the last line.
+    """
+    if status is None:
+        return last_line(text)
+    reasons = [line for line in _lines(text) if OWN.match(line)]
+    reasons += [reason for pattern, reason in SLURM.items() if re.search(pattern, text)]
+    number = max(0, -status) or (status - 128 if 128 < status < 128 + signal.NSIG else 0)
+    if found := SIGNAL.search(text):
+        number = NAMES[found[1]] if found[1] else int(found[2] or found[3])
+    if number:
+        name = signal.Signals(number).name if number in NAMES.values() else f"signal {number}"
+        hint = ", by somebody or because memory ran out" if number == signal.SIGKILL else ""
+        reasons.append(f"ended by {name} ({(signal.strsignal(number) or 'unknown').lower()}{hint})")
+    reasons += [line for line in _lines(BLOCK.sub("", text)) if not NO_REASON.match(line)][-1:]
+    reasons += [" ".join(block.split()) for block in BLOCK.findall(text) if not STATUS_ONLY.search(block)]
+    return next(iter(reasons), f"exit status {status} without a message")
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines()]

@@ -5,14 +5,14 @@ import functools
 import os
 import re
 import shutil
-import subprocess
 import time
 from datetime import datetime
 from typing import Any
 
 from spikemark.core.errors import BadInput
 
-from .layout import Nodes
+from .layout import Launch, Nodes
+from .process import watch
 
 #: Seconds after which a command of Slurm counts as unanswered; shorter where an answer is not worth a wait.
 LIMIT_S, SHORT_S = 60, 5
@@ -107,12 +107,7 @@ def _cpus_per_core(node: str) -> int:
 
 def _ask(*command: str, limit_s: float = LIMIT_S) -> str:
     """What a command of Slurm prints. Raises BadInput with what it said instead."""
-    text: dict[str, Any] = {"capture_output": True, "text": True, "errors": "replace"}
-    try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, timeout=limit_s, **text)
-        if done.returncode == 0:
-            return done.stdout
-        said = " ".join(done.stderr.split()) or f"exit status {done.returncode}"
-    except subprocess.TimeoutExpired:
-        said = f"no answer in {limit_s} s"
-    raise BadInput(f"the nodes of this job are unknown: {command[0]}: {said}")
+    done = watch(Launch([*command]), limit_s)
+    if done.status != 0:
+        raise BadInput(f"the nodes of this job are unknown: {command[0]}: {done.reason}")
+    return done.output

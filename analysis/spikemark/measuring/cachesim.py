@@ -22,7 +22,7 @@ from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
 from spikemark.core.reading import read_json
 from spikemark.launch import CPUS, Launch
-from spikemark.launch.process import watch
+from spikemark.launch.process import ProgramFailed, output
 from spikemark.machines import Profile
 from spikemark.models import caches
 from spikemark.models.caches import Delivery
@@ -33,16 +33,14 @@ from spikemark.quantities.table import Column, Table
 from spikemark.records import record, run_files
 from spikemark.records.record import Run
 
+from . import host
+
 DELIVER = "synapse_table_deliver*"  # the function of the mini-app in which accesses are counted
 MEASURED = "build_reset_counts"  # what the mini-app calls once, between the warm-up and the measured part
 WAYS = {"d1": 8, "ll": 16}  # as in most processors
 EVENTS = ("Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw")
 UNWANTED = ("cycles", "spikes", "counters", "energy")  # of a record
 LIMIT_S = 3600.0
-
-
-class CachesimFailed(RuntimeError):
-    """Raised if there are no counts; the message is the reason, in one line."""
 
 
 # ---------------------------------------------------------------- caches
@@ -84,7 +82,8 @@ def of_machine(name: str, profile: Profile | None = None, cpus: Path = CPUS) -> 
     It has the usual WAYS, or the next number that Valgrind accepts. Raises BadInput where no size is known.
     """
     if profile is None:
-        sizes = _of_host(cpus)
+        there = [(size, line) for _, kind, size, line, _ in host.caches(cpus) if kind != "Instruction"]
+        sizes = [(1024 * int(size), int(line)) for size, line in there if size and line]
     else:
         line = (known := profile.get("node.line")) and known.value
         paths = ("node.l1d",) if name == "d1" else ("node.l2", "node.l3")
@@ -95,18 +94,6 @@ def of_machine(name: str, profile: Profile | None = None, cpus: Path = CPUS) -> 
         return found
     whose = f"machine {profile.name}" if profile else "this host"
     raise BadInput(f"--{name}: the cache of {whose} is unknown: give SIZE,WAYS,LINE")
-
-
-def _of_host(cpus: Path) -> list[tuple[int, int]]:
-    """Bytes, and bytes of a line, of each data cache that the kernel reports, the first level first."""
-    found = []
-    for index in sorted(cpus.glob("cpu0/cache/index*")):
-        kind, size, line = (
-            (index / name).read_text().strip() for name in ("type", "size", "coherency_line_size")
-        )
-        if kind != "Instruction":
-            found.append((int(size.removesuffix("K")) * 1024, int(line)))
-    return found
 
 
 # ---------------------------------------------------------------- the simulation
@@ -158,7 +145,7 @@ def simulate(
     """Runs a description under Valgrind, every rank with its own caches, and predicts its misses.
 
     `simulate_ms` changes the length of the measured part. Takes up to a hundred times as long as the run
-    itself. Raises BadInput if Valgrind is missing; CachesimFailed if the run fails.
+    itself. Raises BadInput if Valgrind is missing; ProgramFailed if the run fails.
     """
     if not shutil.which("valgrind"):
         raise BadInput("valgrind: command not found: install the package valgrind (setup/apt.txt)")
@@ -178,11 +165,9 @@ def simulate(
         start = launch.launch("mpirun", command, launch.Layout(ranks, threads))
         # Valgrind has no process_vm_readv from rank to rank
         environment = {**start.environment, "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
-        done = watch(replace(start, environment=environment), LIMIT_S)
-        if done.refusal is not None:
-            raise BadInput(done.refusal)
-        if done.status != 0 or not run_files.whole(folder / "record"):
-            raise CachesimFailed(done.reason)
+        output(replace(start, environment=environment), LIMIT_S)
+        if not run_files.whole(folder / "record"):
+            raise ProgramFailed(f"{program}: exit status 0, but no record")
         run = record.load(folder / "record")
         made = deliveries(run)
         simulated = [counts(folder / f"{number}.callgrind") for number in range(len(made))]
@@ -203,16 +188,14 @@ def simulate(
 def build() -> Path:
     """The mini-app with -O2 for any processor of this kind, in build/cachesim: Valgrind lacks AVX-512.
 
-    Raises CachesimFailed with the command that failed.
+    Raises ProgramFailed.
     """
     root = places.checkout()
     folder = root / "build" / "cachesim"
     configure = ["cmake", "-S", str(root), "-B", str(folder), "-G", "Ninja"]
     configure += ["-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DSPIKEMARK_ARCH="]
     for step in (configure, ["cmake", "--build", str(folder), "--target", "miniapp"]):
-        done = watch(Launch(step), LIMIT_S)
-        if done.status != 0:
-            raise CachesimFailed(f"{' '.join(step)}: {done.reason}")
+        output(Launch(step), LIMIT_S)
     return folder / "miniapp"
 
 

@@ -12,39 +12,31 @@ import math
 from spikemark.machines.profile import Profile
 from spikemark.quantities.words import number
 
-GROUPS = {"one_core": "bandwidth_core", "full_node": "bandwidth"}  # with the bandwidth that a core shares
-MEMORY, MISS = "t_next", "t_first"
+GROUP = "kernels.full_node."
 
 
-def scale(path: str, source: Profile, target: Profile, sheet: bool = True) -> float:
+def scale(kernel: str, source: Profile, target: Profile, sheet: bool = True) -> float:
     """The factor from a kernel time of `source` to that of `target`; without `sheet`, by the clock alone."""
 
     def ratio(name: str) -> float:
         return source.need(name, "scaling").value / target.need(name, "scaling").value
 
-    _, group, kernel, *_ = path.split(".")
     factor = ratio("node.clock")
-    if sheet and kernel == MEMORY:
-        cores = ratio("node.cores") if group == "full_node" else 1.0
-        factor = max(factor, ratio(f"node.{GROUPS[group]}") / cores)
-    if sheet and kernel == MISS:
+    if sheet and kernel == "t_next":
+        factor = max(factor, ratio("node.bandwidth") / ratio("node.cores"))
+    if sheet and kernel == "t_first":
         factor *= math.sqrt(ratio("node.l3") / ratio("node.l3_cores"))
     return factor
 
 
-def crossed(
-    source: Profile, target: Profile, group: str = "full_node", sheet: bool = True
-) -> dict[str, float]:
-    """Predicted over measured time for the kernels of a group of which both machines have a time, by path."""
-    both = {
-        path: (source.get(path), target.get(path))
-        for path in source.values
-        if path.startswith(f"kernels.{group}.")
-    }
-    return {
-        path: a.value * scale(path, source, target, sheet) / b.value
-        for path, (a, b) in both.items() if b and a.value and b.value
-    }  # fmt: skip
+def crossed(source: Profile, target: Profile, sheet: bool = True) -> dict[str, float]:
+    """Predicted over measured time on a full node for the kernels of which both machines have a time."""
+    found = {}
+    for path in (path for path in source.values if path.startswith(GROUP)):
+        a, b, kernel = source.get(path), target.get(path), path.removeprefix(GROUP)
+        if b and a.value and b.value:
+            found[kernel] = a.value * scale(kernel, source, target, sheet) / b.value
+    return found
 
 
 def rows(one: Profile, other: Profile) -> list[str]:
@@ -54,9 +46,9 @@ def rows(one: Profile, other: Profile) -> list[str]:
     heads = ["kernel time, full node", f"{one.name} (ns)", f"{other.name} (ns)", *heads]
     lines = [f"| {' | '.join(heads)} |", "| --- |" + " ---: |" * (len(heads) - 1)]
     columns = [crossed(a, b, sheet=sheet) for a, b, sheet in ways]
-    for path in columns[0]:
-        cells = [f"`{path.split('.', 2)[2]}`", *(number(each.get(path).value) for each in (one, other))]
-        lines.append(f"| {' | '.join([*cells, *(f'× {column[path]:.2f}' for column in columns)])} |")
+    for kernel in columns[0]:
+        cells = [f"`{kernel}`", *(number(each.get(GROUP + kernel).value) for each in (one, other))]
+        lines.append(f"| {' | '.join([*cells, *(f'× {column[kernel]:.2f}' for column in columns)])} |")
     off = [sorted(max(factor, 1 / factor) for factor in column.values()) for column in columns]
     for word, place in (("median", len(off[0]) // 2), ("largest", -1)):
         cells = [f"**{word} error**", "", "", *(f"factor {each[place]:.2f}" for each in off)]

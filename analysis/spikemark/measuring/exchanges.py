@@ -19,14 +19,14 @@ from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically
 from spikemark.core.lock import locked
+from spikemark.launch.process import ProgramFailed
 from spikemark.machines.fields import BETWEEN, FULL, LAYOUTS, WITHIN
 from spikemark.machines.profile import Value
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted
 
-from .kernels import BenchFailed, read_json, run
-from .messages import ALONE, ONE_NODE
-from .site import Site, measured
+from .kernels import benched
+from .site import ALONE, ONE_NODE, Effort, Site, measured
 
 FILE = "exchanges.csv"
 FOLDER = "bench"  # results of benches lie beside those of the experiments
@@ -87,10 +87,9 @@ def default_ranks(cores: int) -> list[int]:
 def measure(
     layout: launch.Layout, options: dict[str, Any], launcher: str | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Times on one layout of ranks. `options`: of bench_exchange. Raises as `kernels.run`."""
-    program = [str(places.program("bench_exchange"))]
-    program += [part for name, value in options.items() for part in (f"--{name}", str(value))]
-    return read_json(program[0], run(program, layout, LIMIT_S, launcher), repetitions)
+    """Times on one layout of ranks. `options`: of bench_exchange. Raises as `kernels.benched`."""
+    words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    return benched("bench_exchange", words, layout, repetitions, launcher, LIMIT_S)
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,7 @@ def bench(
     """Measures the exchanges between each number of `ranks` (None: up to the cores of the nodes at hand).
 
     Keeps `out`/exchanges.csv up to date after each number of ranks; new times replace those of the same
-    curve. Raises as `measure`, and BenchFailed if no exchange gave a time.
+    curve. Raises as `measure`, and ProgramFailed if no exchange gave a time.
     """
     cores, tables, notes = sum(launch.nodes_at_hand().cores), [], []
     numbers, path = ranks or default_ranks(cores), out / FILE
@@ -131,7 +130,7 @@ def bench(
             kept = old[~pd.MultiIndex.from_frame(old[CURVE]).isin(new)]
             write_atomically(path, ordered(pd.concat([kept, found])).to_csv(index=False))
     if not tables:
-        raise BenchFailed(f"no exchange gave a time: {notes[0] if notes else 'none was left'}")
+        raise ProgramFailed(f"no exchange gave a time: {notes[0] if notes else 'none was left'}")
     return Bench(pd.concat(tables, ignore_index=True), path, notes)
 
 
@@ -194,10 +193,10 @@ def shown(times: pd.DataFrame) -> Table:
 Tables = dict[str, pd.DataFrame]
 
 
-def one_round(site: Site, seconds: float, sizes: tuple[int, ...]) -> Tables:
-    """One repetition for a calibration; nothing on one core alone. Raises BenchFailed."""
-    options = {"filter": f"^({'|'.join(CALIBRATED)})$", "bytes": ",".join(map(str, sizes)),
-               "repetitions": 1, "min-time": seconds}  # fmt: skip
+def one_round(site: Site, effort: Effort, folder: Path, earlier: list[Tables]) -> Tables:
+    """One repetition for a calibration; nothing on one core alone. Raises ProgramFailed."""
+    options = {"filter": f"^({'|'.join(CALIBRATED)})$", "bytes": ",".join(map(str, effort.bytes)),
+               "repetitions": 1, "min-time": effort.exchange_s}  # fmt: skip
     ways = {
         WITHIN: ([n for n in default_ranks(site.cores) if n > 1], site.cores),
         BETWEEN: (site.sizes, 1),

@@ -13,12 +13,12 @@ from .site import measured
 CPUINFO = Path("/proc/cpuinfo")
 NOISE = r"\((r|tm)\)|\b(amd|intel|cpu)\b|\d+-core|processor|@.*"  # in the name of a processor
 LIMIT_S = 60
-#: Prints level, line and threads of each cache of the first core; $1: the folder of the CPUs.
+#: Prints what the kernel says of each cache of the first core; $1: the folder of the CPUs.
 CACHES = (
-    'for i in "$1"/cpu0/cache/index*; do'
-    ' echo "$(cat "$i/level"):$(cat "$i/coherency_line_size"):$(cat "$i/shared_cpu_list")"; done'
+    'for i in "$1"/cpu0/cache/index*; do for name in level type size coherency_line_size shared_cpu_list;'
+    ' do printf "%s:" "$(cat "$i/$name")"; done; echo; done'
 )
-CACHE = re.compile(r"(\d*):(\d*):([\d,-]*)")
+CACHE = re.compile(r"(\d*):(\w*):(\d*)K?:(\d*):([\d,-]*):")
 
 
 def default_name() -> str:
@@ -33,16 +33,21 @@ def default_name() -> str:
     return (re.sub(r"[^a-z0-9]+", "-", words).strip("-") or "host") + ("-vm" if virtual else "")
 
 
-def measure(host: Host, cpus: Path = CPUS, layout: Layout | None = None) -> dict[str, Value]:
-    """Values by path, node.…; what neither hwloc nor the kernel reports is left out.
+def caches(cpus: Path = CPUS, layout: Layout | None = None) -> list[tuple[str, ...]]:
+    """Level, type, size in KiB, bytes of a line, and threads of each cache of the first core, as text.
 
     `layout`: of one rank, where the kernel is asked; None: here.
     """
     command = ["sh", "-c", CACHES, "sh", str(cpus)]
     finished = watch(Launch(command) if layout is None else launch(None, command, layout), LIMIT_S)
-    caches = [found.groups() for found in map(CACHE.fullmatch, finished.output.splitlines()) if found]
-    line = next((int(line) for _, line, _ in caches if line), None)
-    shared = next((threads for level, _, threads in caches if level == "3" and threads), None)
+    return [found.groups() for found in map(CACHE.fullmatch, finished.output.splitlines()) if found]
+
+
+def measure(host: Host, cpus: Path = CPUS, layout: Layout | None = None) -> dict[str, Value]:
+    """Values by path, node.…; what neither hwloc nor the kernel reports is left out."""
+    found = caches(cpus, layout)
+    line = next((int(line) for *_, line, _ in found if line), None)
+    shared = next((threads for level, *_, threads in found if level == "3" and threads), None)
     threads = shared and sum(
         int(last or first) - int(first) + 1 for first, last in re.findall(r"(\d+)(?:-(\d+))?", shared)
     )

@@ -23,12 +23,12 @@ from spikemark.core.files import write_atomically
 from spikemark.core.lock import locked
 from spikemark.core.reading import read_text
 from spikemark.launch import Launch, Layout
-from spikemark.launch.process import watch
+from spikemark.launch.process import ProgramFailed, output
 from spikemark.machines.profile import Value
 from spikemark.models import delivery_time
 from spikemark.quantities.table import Column, Table
 
-from .site import Site, repeated
+from .site import ONE_NODE, Effort, Site, listed, repeated
 
 LIMIT_S = 3600
 DELIVER, BOUND = "deliver", "deliver_bound_prefetch"  # as in the mini-app; what no delivery can avoid
@@ -53,35 +53,22 @@ COPY = 'folder=$1; shift; "$@" --benchmark_out="$folder/$(uname -n).$$.json"; ex
 Times = dict[tuple[str, int], float]
 
 
-class BenchFailed(RuntimeError):
-    """A benchmark gave no times; the message is the reason, in one line."""
-
-
 def read_json(program: str, source: str | Path, read: Callable[[Any], Any]) -> Any:
-    """What `read` makes of the JSON that a program printed or wrote. Raises BenchFailed if it cannot."""
+    """What `read` makes of the JSON that a program printed or wrote. Raises ProgramFailed if it cannot."""
     try:
         return read(json.loads(source if isinstance(source, str) else read_text(source)))
     except (KeyError, TypeError, ValueError) as error:  # BadInput, too
         reason = f"{type(error).__name__}: {error}"
-        raise BenchFailed(f"{program}: exit status 0, but no valid JSON: {reason}") from None
+        raise ProgramFailed(f"{program}: exit status 0, but no valid JSON: {reason}") from None
 
 
-def run(program: list[str], layout: Layout, limit_s: float = LIMIT_S, launcher: str | None = None) -> str:
-    """What a bench prints, started on a layout of ranks.
-
-    Raises BadInput for what it or the launcher refuses, BenchFailed if it fails.
-    """
-    return said(launch.launch(launcher, program, layout), limit_s)
-
-
-def said(start: Launch, limit_s: float = LIMIT_S) -> str:
-    """What a program prints. Raises as `run`."""
-    finished = watch(start, limit_s)
-    if finished.refusal is not None:
-        raise BadInput(finished.refusal)
-    if finished.status != 0:
-        raise BenchFailed(f"{start.command[0]}: {finished.reason}")
-    return finished.output
+def benched(
+    name: str, options: list[str], layout: Layout, read: Callable[[Any], Any],
+    launcher: str | None = None, limit_s: float = LIMIT_S,
+) -> Any:  # fmt: skip
+    """What `read` makes of the JSON that build/NAME prints. Raises as `process.output` and `read_json`."""
+    program = str(places.program(name))
+    return read_json(program, output(launch.launch(launcher, [program, *options], layout), limit_s), read)
 
 
 def repetitions(content: Any) -> tuple[pd.DataFrame, list[str]]:
@@ -147,34 +134,35 @@ def bench(out: Path, repetitions_: int = 5, pattern: str = "", min_time_s: float
     """Measures the kernels whose names match a regular expression (empty: all), in random order.
 
     Writes `out`/kernels-TIMESTAMP.json, the repetitions as Google Benchmark has them. Raises BadInput for a
-    pattern without a match and a missing program; BenchFailed if the program fails or gives no time.
+    pattern without a match and a missing program; ProgramFailed if the program fails or gives no time.
     """
     if repetitions_ < 1:
         raise BadInput.of("repetitions", repetitions_, "a whole number from 1", code="range")
     if not 0 < min_time_s < float("inf"):
         raise BadInput.of("min-time", min_time_s, "a number of seconds above 0", code="range")
     program = str(places.program("bench_kernels"))
-    if not listed(program, pattern or "."):
-        known = sorted({name.split("/")[0] for name in listed(program, ".")})
+    if not matching(program, pattern or "."):
+        known = sorted({name.split("/")[0] for name in matching(program, ".")})
         raise BadInput.of("filter", pattern, f"a match among {', '.join(known)}")
     options = {"filter": pattern or ".", "repetitions": repetitions_, "min_time": min_time_s,
                "enable_random_interleaving": "true", "report_aggregates_only": "false",
                "out_format": "json"}  # fmt: skip
     with locked(out), tempfile.TemporaryDirectory(dir=out, prefix=".bench-") as workspace:
         options["out"] = file = Path(workspace) / "raw.json"
-        said(Launch([program, *(f"--benchmark_{name}={value}" for name, value in options.items())]))
+        words = [f"--benchmark_{name}={value}" for name, value in options.items()]
+        output(Launch([program, *words]), LIMIT_S)
         rows, dropped = read_json(program, file, repetitions)
         raw = out / f"kernels-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json"
         write_atomically(raw, file.read_text())
     if not len(rows):
-        raise BenchFailed(f"no kernel gave a time, see {raw}: {dropped[0] if dropped else 'it is empty'}")
+        raise ProgramFailed(f"no kernel gave a time, see {raw}: {dropped[0] if dropped else 'it is empty'}")
     return Bench(rows, raw, dropped)
 
 
-def listed(program: str, pattern: str) -> list[str]:
+def matching(program: str, pattern: str) -> list[str]:
     """The names of kernels with their sizes that match."""
     command = [program, "--benchmark_list_tests=true", f"--benchmark_filter={pattern}"]
-    return said(Launch(command)).split()
+    return output(Launch(command), LIMIT_S).split()
 
 
 def table(found: Bench) -> Table:
@@ -200,51 +188,52 @@ class Round:
     full_node: dict[str, list[Times]]
 
 
-def one_round(number: int, site: Site, seconds: float, folder: Path) -> Round:
-    """Round `number` of CALIBRATED, `seconds` per kernel at least; files go to `folder`. Raises BenchFailed.
+def one_round(site: Site, effort: Effort, folder: Path, earlier: list[Round]) -> Round:
+    """Measures CALIBRATED; files go to `folder`.
 
-    On all cores at once, with bound copies, and on one core, on this host another one in each round.
+    On all cores at once, with bound copies, and on one core, on this host another one in each round. Raises
+    ProgramFailed.
     """
     program = [str(places.program("bench_kernels")), f"--benchmark_filter={CALIBRATED}"]
-    program += [f"--benchmark_min_time={seconds}", "--benchmark_out_format=json"]
+    program += [f"--benchmark_min_time={effort.kernel_s}", "--benchmark_out_format=json"]
     every = _started(program, site.full(), folder / "full-node")
     if site.allocated:
         alone = _started(program, site.one_each(), folder / "one-core")
         return Round({node: times[0] for node, times in alone.items()}, every)
     cpus, file = launch.core_threads(), folder / "one-core.json"
-    pinned = ["taskset", "-c", str(cpus[number % len(cpus)]), *program, f"--benchmark_out={file}"]
-    said(Launch(pinned))
+    pinned = ["taskset", "-c", str(cpus[len(earlier) % len(cpus)]), *program, f"--benchmark_out={file}"]
+    output(Launch(pinned), LIMIT_S)
     return Round({"": _times(file)}, every)
 
 
 def _started(program: list[str], layout: Layout, folder: Path) -> dict[str, list[Times]]:
     """One copy for each rank of a layout, by node."""
     folder.mkdir()
-    run(["sh", "-c", COPY, "sh", str(folder), *program], layout)
+    output(launch.launch(None, ["sh", "-c", COPY, "sh", str(folder), *program], layout), LIMIT_S)
     found: dict[str, list[Times]] = {}
     for file in sorted(folder.iterdir()):
         found.setdefault(file.name.rsplit(".", 2)[0], []).append(_times(file))
     if (copies := sum(map(len, found.values()))) != layout.ranks:
-        raise BenchFailed(f"bench_kernels: {copies} of {layout.ranks} copies left times in {folder}")
+        raise ProgramFailed(f"bench_kernels: {copies} of {layout.ranks} copies left times in {folder}")
     return found
 
 
 def _times(file: Path) -> Times:
     rows, dropped = read_json("bench_kernels", file, repetitions)
     if dropped:
-        raise BenchFailed(f"bench_kernels: {dropped[0]}")
+        raise ProgramFailed(f"bench_kernels: {dropped[0]}")
     return {(row.kernel, row.size): row.ns for row in rows.itertuples()}
 
 
-def values(rounds: list[Round]) -> dict[str, Value]:
-    """Values by path, kernels.… and node.…: medians over nodes, of means over the cores of a node.
+def values(rounds: list[Round], site: Site) -> tuple[dict[str, Value], dict[str, str]]:
+    """Values by path, kernels.…, node.… and jitter.node_spread, and what is unknown, with reasons.
 
-    Raises BenchFailed where delivery cannot be fitted.
+    Medians over nodes, of means over the cores of a node. Raises ProgramFailed where delivery cannot be
+    fitted.
     """
     one = [_over(np.median, [*r.one_core.values()]) for r in rounds]
     full = [_over(np.median, [mean(copies) for copies in r.full_node.values()]) for r in rounds]
-    nodes = len(rounds[0].full_node)
-    over = f", median over {nodes} nodes" if nodes > 1 else ""
+    over = f", median over {site.nodes} nodes" if site.nodes > 1 else ""
     found = {}
     for condition, times in (("one_core", one), ("full_node", full)):
         found |= {f"kernels.{condition}.{path}": value for path, value in of_rounds(times, over).items()}
@@ -254,7 +243,9 @@ def values(rounds: list[Round]) -> dict[str, Value]:
     alone = [[1 / t[TRIAD] for t in r.one_core.values()] for r in rounds]
     for path, rates in (("bandwidth", every), ("bandwidth_core", alone)):
         found[f"node.{path}"] = repeated([float(np.median(r)) for r in rates], "GB/s", triad)
-    return found
+    if site.nodes == 1:
+        return found, {"jitter.node_spread": ONE_NODE}
+    return found | {"jitter.node_spread": node_spread(rounds)}, {}
 
 
 def mean(copies: list[Times]) -> Times:
@@ -266,9 +257,9 @@ def _over(middle: Callable, all_times: list[Times]) -> Times:
     return {key: float(middle([times[key] for times in all_times])) for key in all_times[0]}
 
 
-def delivered(sizes: tuple[int, ...] = SIZES) -> np.ndarray:
+def delivered() -> np.ndarray:
     """Lists entered, synapses and spikes for one synapse of each size, [size, 3]: Poisson lengths."""
-    length = np.array(sizes) / LISTS
+    length = np.array(SIZES) / LISTS
     return np.column_stack([(1 - np.exp(-length)) / length, np.ones_like(length), 1 / length])
 
 
@@ -279,7 +270,7 @@ def of_rounds(rounds: list[Times], over: str = "") -> dict[str, Value]:
     try:
         fits = [delivery_time.fit(counts, each) for each in seconds]
     except BadInput as error:
-        raise BenchFailed(f"delivery: {error}") from None
+        raise ProgramFailed(f"delivery: {error}") from None
     off = [fit.predict(counts) / each - 1 for fit, each in zip(fits, seconds, strict=True)]
     worst = 100 * float(np.abs(np.median(off, axis=0)).max())
     lists = f"mean list lengths {SIZES[0] / LISTS:g} to {SIZES[-1] / LISTS:g}, fitted within {worst:.0f} %"
@@ -310,13 +301,13 @@ def _factors(rounds: list[Round]) -> tuple[list[str], np.ndarray]:
     return names, np.array(found)
 
 
-def node_spread(rounds: list[Round], listed: str) -> Value:
+def node_spread(rounds: list[Round]) -> Value:
     """`jitter.node_spread`: SD of the nodes' times over their mean; for two nodes or more."""
     names, ratios = _factors(rounds)
     middle = np.median(ratios, axis=0)
     slow, fast = int(middle.argmax()), int(middle.argmin())
     ends = f"{names[slow]} takes {middle[slow]:.3f} times the mean, {names[fast]} {middle[fast]:.3f}"
-    detail = f"kernel times on {listed}, all cores busy; {ends}"
+    detail = f"kernel times on {listed(names)}, all cores busy; {ends}"
     return repeated([float(each.std(ddof=1)) for each in ratios], "1", detail)
 
 

@@ -24,7 +24,7 @@ from spikemark.prediction.workload import Loads, rates_of
 from spikemark.records.record import Run
 
 from . import runs
-from .site import LEAST, Site, measured, repeated
+from .site import LEAST, Effort, Site, measured, repeated
 
 #: Neurons of an area and synapses per neuron: rings of input, and lists, that do and do not fit into caches.
 NETWORKS = (
@@ -48,20 +48,20 @@ GROUPS = {"one": "one_core", "all": "full_node", "threads": "full_node"}
 Timed = list[tuple[str, Run]]  # runs by how they are laid out
 
 
-def one_round(site: Site, longest_ms: float, folder: Path) -> Timed:
-    """Runs of all networks in all layouts. Raises RunFailed if one fails."""
+def one_round(site: Site, effort: Effort, folder: Path, earlier: list[Timed]) -> Timed:
+    """Runs of all networks in all layouts. Raises ProgramFailed if one fails."""
     full = site.full(1)
     ways = {"one": Layout(1), "all": full} | ({"threads": Layout(1, site.cores)} if site.cores > 1 else {})
     made = []
     for number, (neurons, indegree) in enumerate(NETWORKS):
         for name, way in ways.items():
-            ms = round(min(MOST_MS, longest_ms, STEPS / neurons))
+            ms = round(min(MOST_MS, effort.in_runs_ms, STEPS / neurons))
             areas = 1 if name == "one" else site.cores
             made.append((name, runs.run(way, folder / f"{number}-{name}", neurons, indegree, ms, areas)))
     return made
 
 
-def values(rounds: list[Timed], known: dict[str, Value], site: Site) -> dict[str, Value]:
+def values(rounds: list[Timed], site: Site, known: dict[str, Value]) -> dict[str, Value]:
     """Kernel times by path, of what the rounds have in common. `known`: those of benches, and the caches."""
     paths = [
         f"{group}.{name}" for group in set(GROUPS.values()) for name in ("t_first_far", "update_far", "cycle")

@@ -5,22 +5,20 @@ the median; the reference names the fastest and the slowest pair.
 """
 
 from collections import defaultdict
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from spikemark.core import places
 from spikemark.machines.profile import Value
 
-from .kernels import read_json, run
-from .site import Site, listed, measured, repeated
+from .kernels import benched
+from .site import ALONE, ONE_NODE, Effort, Site, listed, measured, repeated
 
 LARGE, LARGEST, MANY = 1 << 20, 1 << 22, 64  # bytes, bytes, messages; of bench/bench_messages_times.c
 PAIRS = 32  # of nodes, at most, between which messages are timed
 FEWEST_AT_ONCE = 2  # pairs of nodes that can disturb each other
 DISTURBED = "every repetition was disturbed"
-ALONE = "there is one core, so there are no messages between ranks"
-ONE_NODE = "one node does not show it"
 FABRIC = "messages do not show it; write it into this file"
 FEW_NODES = "fewer than four nodes do not show it"
 #: (Bytes, messages in a row) -> seconds until the answer.
@@ -42,19 +40,22 @@ class Round(NamedTuple):
     eager: int | None
 
 
-def one_round(site: Site, seconds: float, first: bool) -> tuple[Round | None, Round | None]:
-    """Measures between the first and the last core of a node, and between nodes; None where there is one.
+Measured = tuple[Round | None, Round | None]  # within a node, and between nodes; None where there is one
 
-    Between nodes, pair by pair and half of them at once. Raises BenchFailed.
+
+def one_round(site: Site, effort: Effort, folder: Path, earlier: list[Measured]) -> Measured:
+    """Measures between the first and the last core of a node, and between nodes.
+
+    Between nodes, pair by pair and half of them at once. Raises ProgramFailed.
     """
     several = ["--pairs", str(PAIRS), *["--bisection"] * (site.nodes >= 2 * FEWEST_AT_ONCE)]
     ways = (
-        (site.cores, site.full(1), ["--eager"] * (first and site.nodes == 1)),
-        (site.nodes, site.one_each(), several + ["--eager"] * first),
+        (site.cores, site.full(1), ["--eager"] * (not earlier and site.nodes == 1)),
+        (site.nodes, site.one_each(), several + ["--eager"] * (not earlier)),
     )
-    program = [str(places.program("bench_messages")), "--repetitions", "1", "--min-time", str(seconds)]
+    every = ["--repetitions", "1", "--min-time", str(effort.exchange_s)]
     return tuple(
-        read_json(program[0], run([*program, *options], layout), read) if number > 1 else None
+        benched("bench_messages", every + options, layout, read) if number > 1 else None
         for number, layout, options in ways
     )
 
@@ -94,13 +95,14 @@ COSTS = {
 }
 
 
-def values(inside: list[Round], outside: list[Round]) -> tuple[dict[str, Value], dict[str, str]]:
-    """Values by path, interconnect.…, and what is unknown, from rounds within a node and between nodes."""
+def values(rounds: list[Measured], site: Site) -> tuple[dict[str, Value], dict[str, str]]:
+    """Values by path, interconnect.…, and what is unknown, with reasons."""
+    inside, outside = ([one for one in way if one] for way in zip(*rounds, strict=True))
     ways = {"latency_node": ("latency", inside), "bandwidth_node": ("bandwidth", inside)}
     ways |= {name: (name, outside) for name in ("latency", "bandwidth")} | {"gap": ("gap", outside or inside)}
     found: dict[str, Value | str] = dict.fromkeys(("fabric", "topology", "nodes_per_leaf"), FABRIC)
-    for name, (cost, rounds) in ways.items():
-        found[name] = _cost(cost, rounds) if rounds else ONE_NODE if rounds is outside else ALONE
+    for name, (cost, way) in ways.items():
+        found[name] = _cost(cost, way) if way else ONE_NODE if way is outside else ALONE
     found["eager"] = _eager(outside or inside)
     found["congestion"] = _congestion(outside)
     known = {f"interconnect.{name}": of for name, of in found.items() if isinstance(of, Value)}

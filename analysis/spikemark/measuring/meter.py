@@ -20,7 +20,7 @@ import pandas as pd
 from spikemark.core.errors import BadInput, shown
 from spikemark.core.reading import read_text
 from spikemark.models import power
-from spikemark.models.power import GAP, Trace
+from spikemark.models.power import GAP, Sampling, Trace
 from spikemark.records.record import Run
 
 LARGEST_STEP_S = 0.01  # of the system clock during a run that the times of readings place
@@ -248,8 +248,7 @@ def source(
             raise BadInput(f"{path}: covers {there}; expected {wanted}, {part}; {advice}")
         notes = ["placed by the clocks", *_late(whole, at, offset_s, path)]
     for name, trace in traces.items():
-        start, end = trace.time_s[:-1], trace.time_s[1:]
-        apart = (end - start)[(end > at.known[0]) & (start < at.measured[1])].max(initial=0.0)
+        apart = Sampling.of([trace], *at.known).longest_s
         if apart > GAP * trace.interval_s:
             expected = f"at most {GAP:g} usual intervals of {trace.interval_s:.3g} s during the run"
             raise BadInput(f"{path}: {name}: {apart:.4g} s between two readings; expected {expected}")

@@ -25,7 +25,7 @@ from spikemark.core.files import discard, write_atomically, write_json
 from spikemark.core.lock import locked
 from spikemark.core.reading import read_json
 from spikemark.launch import Launch
-from spikemark.launch.process import watch
+from spikemark.launch.process import ProgramFailed, watch
 from spikemark.prediction import anchor_run
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
@@ -34,7 +34,7 @@ from spikemark.records import run_files
 from spikemark.records.record_fields import Count, Fields, Positive, Record, Seconds
 from spikemark.running import quiet
 from spikemark.running.experiments import Experiment, digest, expand
-from spikemark.running.measure import RunFailed, why
+from spikemark.running.measure import program, why
 
 ENVIRONMENT = ".venv-peers"
 OURS = "mini-app"
@@ -86,8 +86,8 @@ class Program:
     def start(self, description: Path, out: Path, threads: int) -> Launch:
         """How to simulate `description` on one rank; `out`: a folder that is not there yet."""
         ms = LONGER * read_json(description)["time"]["simulate_ms"]
-        ours = [str(places.program("miniapp")), str(description), "--out", str(out)]
-        start = launch.launch("mpirun", [*ours, "--set", f"time.simulate_ms={ms}"], launch.Layout(1, threads))
+        ours = [*program("miniapp", description, out), "--set", f"time.simulate_ms={ms}"]
+        start = launch.launch("mpirun", ours, launch.Layout(1, threads))
         if self.model is None:
             return start
         command = [str(_environment() / "bin" / "python"), str(_script()), str(description)]
@@ -96,14 +96,14 @@ class Program:
         return Launch([*command, "--model", self.model, "--threads", str(threads)], bound)
 
     def read(self, output: str, out: Path) -> Figures:
-        """What it said after exit status 0; raises RunFailed."""
+        """What it said after exit status 0; raises ProgramFailed."""
         try:
             if self.model is not None:
                 return Figures.model_validate_json((output.splitlines() or [""])[-1])
             of = Record.model_validate_json((out / run_files.RECORD).read_text())
         except (OSError, ValueError) as error:
             why = invalid(error) if isinstance(error, ValidationError) else error
-            raise RunFailed(f"exit status 0, but no valid result: {' '.join(str(why).split())}") from None
+            raise ProgramFailed(f"exit status 0, but no valid result: {' '.join(str(why).split())}") from None
         models = {p["neuron"]["model"] for p in of.description["network"]["populations"]}
         known = {**dict(of.timing), **dict(of.totals), **dict(of.host), **dict(of.memory), **dict(of)}
         known["version"] = f"{of.provenance.version} {(of.provenance.commit or 'unknown')[:9]}"
@@ -199,7 +199,7 @@ def compare(
                 continue
             try:
                 rows.append(_row(trial, _measured(trial, experiment, folder, conditions, busy)))
-            except RunFailed as reason:
+            except ProgramFailed as reason:
                 failed[name] = f"{name}, round {trial.round}, failed: {reason}"
             table = pd.DataFrame(rows, columns=COLUMNS)
             write_atomically(folder / "peers.csv", table.to_csv(index=False))
@@ -212,22 +212,22 @@ def compare(
 
 
 def _measured(trial: Trial, experiment: Experiment, folder: Path, conditions, busy) -> Figures:
-    """Waits for a quiet machine and carries out a trial. Raises RunFailed."""
+    """Waits for a quiet machine and carries out a trial. Raises ProgramFailed."""
     network, out = (folder / "description.json").resolve(), (folder / "unchecked").resolve()
     quiet.wait(conditions, busy)
     discard(out)
     out.mkdir(parents=True)
     start = trial.program.start(network, out / "out", trial.threads)
-    load = quiet.Watch(busy)
+    foreign_load = quiet.watch(busy)
     finished = watch(start, experiment.time_limit_s)
-    foreign = load.foreign_load()
+    foreign = foreign_load()
     if finished.status != 0:
-        raise RunFailed(why(finished))
+        raise ProgramFailed(why(finished))
     figures = trial.program.read(finished.output, out / "out")
     discard(out)
     if (figures.threads, figures.ranks) != (trial.threads, 1):
         got = f"{figures.threads} on {figures.ranks}"
-        raise RunFailed(f"expected {trial.threads} threads on 1 rank, got {got}")
+        raise ProgramFailed(f"expected {trial.threads} threads on 1 rank, got {got}")
     loads = [x for x in (foreign, figures.foreign_load) if x is not None]
     return figures.model_copy(update={"foreign_load": max(loads, default=None)})
 

@@ -3,7 +3,6 @@
 The values of `jitter` are ratios, so that kernel times alone determine the mean (machines/jitter.py).
 """
 
-import contextlib
 import json
 from pathlib import Path
 from typing import NamedTuple
@@ -11,22 +10,20 @@ from typing import NamedTuple
 import numpy as np
 
 from spikemark import launch
-from spikemark.core import places
-from spikemark.launch import Layout, beside
-from spikemark.launch.process import watch
+from spikemark.launch import Layout
+from spikemark.launch.process import output
 from spikemark.machines.profile import Value
 from spikemark.models import modes, serial
 from spikemark.network.presets import mam_benchmark
 from spikemark.records import record
 from spikemark.records.record_fields import Energy, Record
 from spikemark.running import energy
-from spikemark.running.measure import RunFailed
+from spikemark.running.measure import program
 
-from .site import Site, measured, repeated
+from .site import Effort, Site, measured, repeated
 
 LIMIT_S = 600
 NEURONS, INDEGREE = 20_000, 1000  # an area on each core
-METERED = energy.Wanted(True)
 OUTLYING, ROBUST = 5, 1.4826  # standard deviations; one by the median absolute deviation of normal values
 
 
@@ -35,7 +32,7 @@ def run(
 ) -> record.Run:
     """Runs `areas` areas of the MAM-benchmark, by default one on each rank, in the new folder `out`.
 
-    Raises RunFailed without a record.
+    Raises ProgramFailed without a record.
     """
     description = mam_benchmark.describe(
         areas=areas or layout.ranks, neurons_per_area=neurons, indegree=indegree, simulate_ms=ms,
@@ -43,10 +40,8 @@ def run(
     )  # fmt: skip
     out.mkdir()
     (out / "run.json").write_text(json.dumps(description))
-    program = [str(places.program("miniapp")), str(out / "run.json"), "--out", str(out / "record")]
-    finished = watch(launch.launch(None, program, layout), LIMIT_S)
-    if finished.status != 0:
-        raise RunFailed(f"{program[0]}: {finished.reason}")
+    command = program("miniapp", out / "run.json", out / "record")
+    output(launch.launch(None, command, layout), LIMIT_S)
     return record.load(out / "record")
 
 
@@ -71,20 +66,16 @@ class Round(NamedTuple):
     cycle_s: float  # mean
 
 
-def one_round(site: Site, ms: float, folder: Path, metered: bool) -> Round:
+def one_round(site: Site, effort: Effort, folder: Path, earlier: list[Round]) -> Round:
     """One area per core of all nodes, which meet in every cycle.
 
-    `metered`: power is read, with a pause before if there is a meter. Raises RunFailed if a run failed or
-    left no record.
+    In the first rounds, power is read, with a pause before if there is a meter. Raises ProgramFailed.
     """
-    out, read = folder / "run", folder / "energy"
-    meters = beside.sampling(read, site.names, launch.default_launcher())
-    with meters if metered else contextlib.nullcontext():
-        idle = energy.pause(read, METERED) if metered else None
-        full = run(site.full(), out, NEURONS, INDEGREE, ms)
-    if metered:
-        energy.fill(out / "record", read, METERED, idle)
-        full = record.load(out / "record")
+    metered = not earlier or (earlier[0].record.energy is not None and len(earlier) < effort.metered)
+    out, asked = folder / "run", energy.Wanted(metered)
+    with energy.metered(out / "record", folder / "energy", asked, site.names, launch.default_launcher()):
+        run(site.full(), out, NEURONS, INDEGREE, effort.model_ms)
+    full = record.load(out / "record")
     times = full.compute()
     return Round(full.record, fluctuation(times), float(times.mean()))
 

@@ -21,6 +21,7 @@ from pycubexr import CubexParser
 from spikemark.core import sha256
 from spikemark.core.errors import BadInput
 from spikemark.launch import launch
+from spikemark.launch.process import ProgramFailed
 from spikemark.quantities.quantity import missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number
@@ -29,7 +30,7 @@ from spikemark.records.folder import Folder
 from spikemark.records.judged import FOREIGN, SHARED
 from spikemark.records.phases import NOT_TIMED
 from spikemark.records.run_files import whole
-from spikemark.running.measure import RunFailed, carry_out, find, log_text, program, run_to_record
+from spikemark.running.measure import carry_out, find, log_text, program, run_to_record
 
 PROFILE, TRACE = "profile.cubex", "traces.otf2"
 #: Files, and the variable that asks for each.
@@ -261,7 +262,7 @@ def content(of: Check) -> dict[str, Any]:
 def measure(results: Folder, run: str, launcher: str | None = None) -> Path:
     """Carries out run id `run` of the plan under Score-P and returns the folder for `check`.
 
-    A failure leaves `failed/ID.scorep.log` behind and raises RunFailed. Raises BadInput if the plan
+    A failure leaves `failed/ID.scorep.log` behind and raises ProgramFailed. Raises BadInput if the plan
     lacks the run, the result exists already, or the instrumented mini-app is missing.
     """
     due, target = find(results, run), results.scorep(run)
@@ -284,7 +285,7 @@ def measure(results: Folder, run: str, launcher: str | None = None) -> Path:
         for name in asked:
             if not (measurement / name).is_file():
                 reason = f"exit status 0, but Score-P wrote no {name}: is {command[0]} instrumented?"
-                raise RunFailed(reason, log_text(start, finished))
+                raise ProgramFailed(reason, log_text(start, finished))
         sha256.write(measurement, files(measurement))
         os.rename(made, measurement / "record")
         return {"command": start.command, "environment": start.environment}

@@ -1,4 +1,4 @@
-"""The nodes that a calibration measures, and its values: how far repetitions are apart."""
+"""What a calibration measures: nodes, for how long, and its values: how far repetitions are apart."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +13,29 @@ from spikemark.quantities.quantity import student
 
 LEAST = 0.1  # share of the least measured value, since times and bandwidths are not expected to be 0
 FEWEST = 3  # repetitions that give an interval
+#: Why values are unknown.
+ALONE = "there is one core, so there are no messages between ranks"
+ONE_NODE = "one node does not show it"
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long a calibration takes, and how much a round measures. Times in s, simulated times in ms."""
+
+    lasts_s: float = 150.0  # no round starts if it would end later, after FEWEST of them
+    metered: int = 4  # rounds with a pause in which power is read, if there is a meter
+    kernel_s: float = 0.1  # shortest time of a kernel in a round
+    exchanges_every: int = 3  # rounds from one measurement of exchanges to the next
+    exchange_s: float = 0.02  # shortest time of an exchange or message in a round
+    bytes: tuple[int, ...] = tuple(4 * 4**k for k in range(9))  # from one rank to another
+    model_ms: float = 5000
+    in_runs_ms: float = 3000  # longest run that shows kernel times
+    patience_s: float = 10  # longest wait for a quiet machine
+
+
+FULL = Effort()
+QUICK = Effort(lasts_s=45.0, kernel_s=0.02, exchanges_every=1, exchange_s=0.005, bytes=(4, 64, 1024, 16384),
+               model_ms=1000, in_runs_ms=500, patience_s=3)  # fmt: skip
 
 
 @dataclass(frozen=True)

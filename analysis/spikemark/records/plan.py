@@ -97,7 +97,7 @@ class Planned(PlanFields):
     binding: Binding | None = None
     fields: dict[str, Any]  # what the experiment varied, and those of the three fields above that it gives
     machine: SimulatedOn | None = None  # None: measured on the machine at hand
-    guess_s: float | None = None  # how long it may take, see running/durations.py
+    guess_s: float | None = None  # how long it may take, see running/possible.py
 
     @property
     def layout(self) -> Layout:

@@ -23,18 +23,18 @@ from spikemark.core.lock import LOCK, locked
 from spikemark.core.reading import read_json
 from spikemark.launch import Launch, available_cores, core_threads
 from spikemark.launch.mpirun import AS_ROOT, CROWDED
-from spikemark.launch.process import Finished, started
+from spikemark.launch.process import Finished, ProgramFailed, started
 from spikemark.network.description import read
 from spikemark.network.named_files import PLACEMENT, located, stored, with_content
 from spikemark.prediction.memory import of_run as needed
 from spikemark.prediction.workload import Loads, Rates, rates_of
+from spikemark.quantities.quantity import Quantity
+from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted
 from spikemark.records import dry_run, run_files
 from spikemark.records.dry_run import EACH, RUN, DryRun
 from spikemark.records.phases import COMPUTE, THREADS
 from spikemark.records.record import DRY_RUN
-
-from .measure import RunFailed
 
 LARGEST, SMALLEST, RANDOM = "largest", "smallest", "random"
 Told = Callable[[int, int, str], None]  # gets the ranks that are done, all that run now, and a line
@@ -128,8 +128,8 @@ def choose(counts: np.ndarray, number: int, seed: int) -> dict[int, str]:
 def carry_out(wanted: Plan, out: Path, told: Told | None = None) -> DryRun:
     """Runs the ranks that are missing in the folder `out`, then writes the dry run there.
 
-    Raises BadInput for a folder of something else, without the mini-app, and for what it refuses; RunFailed
-    if a rank fails. What has run stays, so that the same call goes on.
+    Raises BadInput for a folder of something else, without the mini-app, and for what it refuses;
+    ProgramFailed if a rank fails. What has run stays, so that the same call goes on.
     """
     program, out = places.program("miniapp"), Path(out).absolute()
     replaceable(out, (*dry_run.FILES, LOCK), RUN, "the same dry run")
@@ -151,7 +151,7 @@ def carry_out(wanted: Plan, out: Path, told: Told | None = None) -> DryRun:
                 if end.refusal:
                     raise BadInput(end.refusal)
                 if end.status != 0:
-                    raise RunFailed(f"rank {rank}: {end.reason}")
+                    raise ProgramFailed(f"rank {rank}: {end.reason}")
                 words = f"[{number}/{len(missing)}] rank {rank} of {wanted.ranks}, {wanted.why[rank]}"
                 told and told(number, len(missing), words)
         return _save(out, wanted, description)
@@ -222,3 +222,84 @@ def _save(out: Path, wanted: Plan, description: dict[str, Any]) -> DryRun:
     }  # fmt: skip
     write_json(out / dry_run.ABOUT, about)
     return dry_run.load(out)
+
+
+# ---------------------------------------------------------------- for people and programs
+
+ABREAST = 4  # ranks that fit side by side on a terminal
+COUNTS = "neurons", "synapses", "synaptic_events"
+PARTS = {
+    "deliver": "delivery", "update": "update", THREADS: "waiting for threads", "collocate": "collocation",
+}  # fmt: skip
+COMPUTING = Column("compute_us", "computing (µs per cycle)", "measured", digits=4)
+COLUMNS = (
+    Column("rank", "rank"),
+    Column("why", "sampled as"),
+    *(Column(name, name.replace("_", " "), "counted") for name in COUNTS),
+    *(Column(f"{part}_us", f"{PARTS[part]} (µs per cycle)", "measured") for part in COMPUTE),
+    COMPUTING,
+    Column("memory_gb", "memory (GB)", "measured"),
+    Column("build_s", "construction (s)", "measured"),
+)
+
+
+def table(found: DryRun) -> Table:
+    """One row per rank that ran."""
+    about, rows, host = found.about, [], found.sampled[0].record.host.name
+    for one, ran in zip(about.sampled, found.sampled, strict=True):
+        means = 1e6 * ran.times.mean(axis=0, dtype="f8")
+        counts, peak = ran.counts, ran.counts.get("peak_bytes")
+        rows.append(
+            {"rank": str(one.rank), "why": one.why, **{name: int(counts[name]) for name in COUNTS}}
+            | {f"{part}_us": float(mean) for part, mean in zip(COMPUTE, means, strict=True)}
+            | {"compute_us": float(means.sum()), "memory_gb": None if peak is None else 1e-9 * peak}
+            | {"build_s": counts.get("build_s")}
+        )
+    columns = [c for c in COLUMNS if about.threads > 1 or not c.name.startswith(THREADS)]
+    how = f"{counted(about.threads, 'thread')} per rank, {about.ranks_here} side by side"
+    sampled = f"{len(rows)} of {counted(found.ranks, 'rank')}"
+    return Table(columns, rows, f"Dry run of {sampled} ({how}, {host})")
+
+
+def mean(found: DryRun) -> Quantity:
+    """Computing in µs per cycle as the mean over all R ranks, with its interval from sampling."""
+    value, share = 1e6 * float(found.means().mean(axis=0).sum()), found.doubt
+    if share is None:
+        return Quantity(value, unit="us", kind="measured")
+    return Quantity(value, max(0.0, value * (1 - share)), value * (1 + share), "us", "measured")
+
+
+def sentence(found: DryRun) -> str:
+    """The answer: how long ranks compute."""
+    measured = len(found.timed)
+    scaled = "; the other ranks take whole rows of these, scaled by expected counts"
+    return (
+        f"Mean computing over all {found.ranks} ranks: {COMPUTING.text(mean(found))} µs per cycle, measured"
+        f" on {measured}{scaled if measured < found.ranks else ''}."
+    )
+
+
+def lines(found: DryRun) -> list[str]:
+    """What the numbers mean, and what they do not say."""
+    exact = "are exactly those of a run of all ranks"
+    spikes = exact if found.alone.spikes == "exact" else f"were drawn; rates: {found.about.rates}"
+    made = [
+        "Not known: waiting, exchange and the real-time factor, since each rank ran alone.",
+        f"The spikes that arrive {spikes}.",
+    ]
+    if found.doubt is None:
+        made.append("One rank does not show how ranks differ: --sample 2 or more gives an interval.")
+    return made + [f"warning: {line}" for line in found.about.warnings]
+
+
+def content(found: DryRun) -> dict[str, Any]:
+    """The content for JSON."""
+    about, first = found.about, found.sampled[0].record
+    return {
+        "kind": "dry_run", "folder": str(found.path), "of": found.ranks, "threads": about.threads,
+        "ranks_here": about.ranks_here, "host": first.host.name, "cycles": first.timing.cycles,
+        "spikes": found.alone.spikes, "rates": about.rates,
+        "ranks": [row | {"rank": int(row["rank"])} for row in table(found).rows],
+        "waiting_us": None, "exchange_us": None,
+        "mean_over_all_ranks_us": mean(found).content(), "warnings": about.warnings,
+    }  # fmt: skip

@@ -5,17 +5,25 @@ began and ended. miniapp/FORMAT.md states both files. Imports nothing heavy: a p
 run. `measuring.energy` reads the same files with intervals.
 """
 
+import contextlib
 import csv
 import json
+import os
+import subprocess
+import sys
 import time
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from spikemark.core import places
 from spikemark.core.files import write_json
 from spikemark.core.reading import read_json
+from spikemark.launch import Launch, Layout, Nodes, launch, sampler
+from spikemark.launch.process import end, started
 from spikemark.records import run_files
 
 COLUMNS = ("node", "source", "channel", "time_s", "energy_j", "power_w")
@@ -23,6 +31,9 @@ IDLE_S = 5.0  # pause before a run whose energy is read, if record.idle_pause_s 
 FEWEST = 2  # readings within the measured part
 GAP = 3.0  # usual intervals that two readings may be apart
 NO_SAMPLER = "no sampler of energy could be started on the nodes"
+READY_S, POLL_S = 30.0, 0.02  # longest wait until every sampler has read once, and from look to look
+ENDING_S = 20.0  # longest wait until samplers have seen that it is over
+SAID = "said.log"  # what the samplers and their launcher printed: why there are no files
 ABOUT = ("name", "event", "unit", "failed")  # of a channel, as the sampler says it and the record keeps it
 
 Span = tuple[float, float]
@@ -49,6 +60,55 @@ def wanted(description: Path) -> Wanted:
         tuple(map(str, sensors)) if isinstance(sensors, list) else (),
         float(idle) if isinstance(idle, int | float) else None,
     )
+
+
+@contextlib.contextmanager
+def metered(
+    record: Path, readings: Path, asked: Wanted, nodes: tuple[str, ...], launcher: str
+) -> Iterator[None]:
+    """Has the meters of the nodes read into `readings`, if asked, while the block leaves a record.
+
+    Pauses before, and adds the energy to the record afterwards.
+    """
+    meters = sampling(readings, nodes, launcher, asked.interval_s, asked.sensors)
+    with meters if asked.energy else contextlib.nullcontext():
+        idle = pause(readings, asked)
+        yield
+    if asked.energy or idle:
+        fill(record, readings, asked, idle)
+
+
+@contextlib.contextmanager
+def sampling(
+    folder: Path, nodes: tuple[str, ...], launcher: str, interval_s: float = 0.1,
+    sensors: tuple[str, ...] = (),
+) -> Iterator[None]:  # fmt: skip
+    """Has the meters of the nodes read into `folder`, which all of them see, while the block runs.
+
+    `nodes`: by name; none: this host. The block starts when every node has read once or has said that it
+    cannot, READY_S at the latest. SPIKEMARK_SYSFS names a folder to read instead of /sys. Nothing is raised
+    if a sampler fails: its files are missing then, and SAID tells why.
+    """
+    folder.mkdir(parents=True)
+    program = [sys.executable, str(Path(sampler.__file__).resolve()), str(folder.resolve())]
+    program += ["--interval", str(interval_s), "--root", os.environ.get("SPIKEMARK_SYSFS", "/sys")]
+    start = Launch([*program, *(f"--sensor={name}" for name in sensors)])
+    if [node.split(".")[0] for node in nodes] not in ([], [places.host().split(".")[0]]):
+        one_each = Layout(len(nodes), ranks_per_node=1, binding="none")
+        start = launch(launcher, start.command, one_each, Nodes((1,) * len(nodes), "the run", nodes))
+    with open(folder / SAID, "w") as said:
+        words = {"removed": start.removed, "stdout": said, "stderr": said}
+        with started(start.command, start.environment, **words) as processes:
+            latest = time.monotonic() + READY_S
+            while len(list(folder.glob("*.json"))) < max(1, len(nodes)) and time.monotonic() < latest:
+                if processes.poll() is not None:
+                    break
+                time.sleep(POLL_S)
+            yield
+            (folder / sampler.OVER).touch()  # srun and mpirun may kill what they started when they are ended
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                processes.wait(timeout=ENDING_S)
+            end(processes)
 
 
 def pause(readings: Path, asked: Wanted) -> Span | None:

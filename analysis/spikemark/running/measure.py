@@ -1,6 +1,6 @@
 """One run of a plan: what may start, the run on this machine, checks of its record, and where that goes.
 
-`simulate` is the other way to carry out a run. Imports nothing heavy: a process is started for every run.
+`simulation` is the other way to carry out a run. Imports nothing heavy: a process is started for every run.
 """
 
 import contextlib
@@ -20,9 +20,9 @@ from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import discard, write_atomically, write_json
 from spikemark.core.reading import read_json
-from spikemark.launch import Launch, beside, default_launcher, launch, slurm
+from spikemark.launch import Launch, default_launcher, launch, slurm
 from spikemark.launch.layout import Layout, Spread
-from spikemark.launch.process import Finished, left_over, watch
+from spikemark.launch.process import Finished, ProgramFailed, left_over, watch
 from spikemark.records import run_files
 from spikemark.records.folder import Folder
 
@@ -35,14 +35,6 @@ JOB_ENDS = r"CANCELLED AT |Slurm job \d+ has expired|Job/step already completing
 LAYOUT = ("ranks", "threads", "ranks_per_node", "distribution", "binding")
 #: What reading a file raises that is missing, is no JSON or CSV, or holds something else than expected.
 UNREADABLE = OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError
-
-
-class RunFailed(RuntimeError):
-    """A run gave no valid record; the message is the reason, in one line, and `log` what else is kept."""
-
-    def __init__(self, reason: str, log: str = ""):
-        super().__init__(reason)
-        self.log = log
 
 
 @dataclass(frozen=True)
@@ -101,7 +93,7 @@ def carry_out(
     """Has `work` fill the folder `unchecked`, and moves that to its place, which is returned.
 
     The folder above `unchecked` is created before and removed afterwards. `work` returns the content of
-    launch.json and raises RunFailed. A failure leaves the file `failure` behind, whose first line is the
+    launch.json and raises ProgramFailed. A failure leaves the file `failure` behind, whose first line is the
     reason, and passes on; so does a bug in the program, with its trace. Raises BadInput while a program that
     a killed command left behind still writes there.
     """
@@ -121,7 +113,7 @@ def carry_out(
             raise
         except Exception as fault:
             reason, rest = str(fault), getattr(fault, "log", "")
-            if not isinstance(fault, RunFailed):
+            if not isinstance(fault, ProgramFailed):
                 reason = " ".join(f"{type(fault).__name__}: {fault}".split())
                 rest = f"\n{traceback.format_exc()}"
             write_atomically(failure, f"{reason}\n\nrun: {run.label}\nid: {run.id}\n{rest}")
@@ -137,7 +129,7 @@ def carry_out(
 
 
 def check_record(directory: Path, layout: Layout, spread: Spread | None = None) -> None:
-    """Raises RunFailed with the reason if a program that ended well left no record of the planned run.
+    """Raises ProgramFailed with the reason if a program that ended well left no record of the planned run.
 
     `spread`: the nodes that its ranks were started on; None if they are not to be checked. Only what decides
     whether the run counts as done is checked; `collect` reads all of it, and takes a second to import.
@@ -147,22 +139,22 @@ def check_record(directory: Path, layout: Layout, spread: Spread | None = None) 
         whole, got = found["status"] == "complete", {name: found[name] for name in ("ranks", "threads")}
         host = found.get("host")
     except UNREADABLE as error:
-        raise RunFailed(f"exit status 0, but no valid record: {error}") from None
+        raise ProgramFailed(f"exit status 0, but no valid record: {error}") from None
     if not whole:
-        raise RunFailed("exit status 0, but the record is not complete")
+        raise ProgramFailed("exit status 0, but the record is not complete")
     mixed = {"ranks": ": the launcher and the MPI library of the mini-app do not belong together"}
     for name, value in got.items():
         if value != (planned := getattr(layout, name)):
-            raise RunFailed(f"planned {name}={planned}, the record has {value}{mixed.get(name, '')}")
+            raise ProgramFailed(f"planned {name}={planned}, the record has {value}{mixed.get(name, '')}")
     if spread is not None and isinstance(host, dict):
         _check_places(directory / run_files.RANKS, host, spread)
 
 
 def _check_places(table: Path, host: dict[str, Any], spread: Spread) -> None:
-    """Raises RunFailed if ranks ran on other nodes than planned, as far as the record says where."""
+    """Raises ProgramFailed if ranks ran on other nodes than planned, as far as the record says where."""
     nodes, names = host.get("nodes"), host.get("node_names")
     if nodes is not None and nodes != spread.nodes:
-        raise RunFailed(f"planned nodes={spread.nodes}, the record has host.nodes={nodes}")
+        raise ProgramFailed(f"planned nodes={spread.nodes}, the record has host.nodes={nodes}")
     try:
         with open(table, newline="") as file:
             rows = sorted((int(row["rank"]), row["node"]) for row in csv.DictReader(file))
@@ -173,7 +165,7 @@ def _check_places(table: Path, host: dict[str, Any], spread: Spread) -> None:
         if node != where.setdefault(spread.node(rank), node) or list(where.values()).count(node) > 1:
             found = names[int(node)] if isinstance(names, list) and node.isdigit() else node
             planned = f"distribution={spread.distribution}, ranks_per_node={spread.ranks_per_node}"
-            raise RunFailed(f"planned {planned}, the record has rank {rank} on {found}")
+            raise ProgramFailed(f"planned {planned}, the record has rank {rank} on {found}")
 
 
 def real_time_factor(place: Path) -> str:
@@ -188,23 +180,19 @@ def measure(results: Folder, run: str, launcher: str | None = None, lock: int | 
     """Carry out run id `run` of the plan and return the directory of its record.
 
     The launcher inherits the descriptor `lock`. A failure leaves `failed/ID.log` behind, whose first line is
-    the reason, and raises RunFailed. Raises BadInput, before anything is changed, for what `claim` refuses,
-    an unknown launcher, and if the mini-app is missing.
+    the reason, and raises ProgramFailed. Raises BadInput, before anything is changed, for what `claim`
+    refuses, an unknown launcher, and if the mini-app is missing.
     """
     due, out, description = claim(results, run, False), results.unchecked(run), results.description(run)
     launcher = launcher or default_launcher()
     start = launch(launcher, program("miniapp", description, out), due.layout)
 
     def work() -> dict[str, Any]:
-        allocation, wanted, readings = slurm.allocation(), energy.wanted(description), out.parent / "energy"
-        nodes, meters = start.spread.names if start.spread else (), contextlib.nullcontext()
-        if wanted.energy:
-            meters = beside.sampling(readings, nodes, launcher, wanted.interval_s, wanted.sensors)
-        with meters:
-            idle, began_s = energy.pause(readings, wanted), time.time()
+        allocation, asked = slurm.allocation(), energy.wanted(description)
+        nodes = start.spread.names if start.spread else ()
+        with energy.metered(out, out.parent / "energy", asked, nodes, launcher):
+            began_s = time.time()
             run_to_record(start, due, out, () if lock is None else (lock,))
-        if wanted.energy or idle:
-            energy.fill(out, readings, wanted, idle)
         if allocation is not None:
             allocation["modules"] = list(filter(None, os.environ.get("LOADEDMODULES", "").split(":")))
         begun = {"launcher": launcher, "command": start.command, "environment": start.environment}
@@ -219,16 +207,16 @@ def program(name: str, description: Path, out: Path) -> list[str]:
 
 
 def run_to_record(start: Launch, due: Due, record: Path, keep: tuple[int, ...] = ()) -> Finished:
-    """Run the mini-app to its end. Raises RunFailed unless it leaves the planned run's record in `record`."""
+    """Run the mini-app to its end. Raises ProgramFailed without the planned run's record in `record`."""
     finished = watch(start, due.limit_s, keep)
     if finished.status != 0 and slurm.inside() and re.search(JOB_ENDS, finished.errors):
         time.sleep(ENDING_S)  # no fault of the run: this process is interrupted, too, if its job is over
     try:
         if finished.status != 0:
-            raise RunFailed(why(finished))
+            raise ProgramFailed(why(finished))
         check_record(record, due.layout, start.spread)
-    except RunFailed as failed:
-        raise RunFailed(str(failed), log_text(start, finished)) from None
+    except ProgramFailed as failed:
+        raise ProgramFailed(str(failed), log_text(start, finished)) from None
     return finished
 
 

@@ -1,5 +1,5 @@
 """Finds the points of a grid that the mini-app, or the simulated machine, would refuse, before anything is
-measured.
+measured, and guesses how long the others take.
 
 A point is what runs have in common that differ only in seed and repetition. The rules are those by which
 predictions refuse (network/, prediction/exchange.py), and a test holds them to `miniapp --explain`. What the
@@ -17,20 +17,25 @@ from spikemark.network.description import Description, read
 from spikemark.prediction import exchange
 from spikemark.prediction.workload import rates_of
 from spikemark.quantities.words import counted
-from spikemark.records.experiment_fields import Experiment
+from spikemark.records.experiment_fields import Experiment, as_list
 
+from .durations import START_S
 from .experiments import BY_POPULATION, RunSpec, digest, filled
 from .simulation.times import layout_of
 
 #: Fields of a description that do not decide whether it can be run, as far as the analysis can tell.
-IRRELEVANT = "seed", "record", "inject"
+IRRELEVANT = "seed", "record"
 MODELS = "ignore_and_fire", "lif_delta", "lif_exp", "lif_sfa"
 MOST_THREADS, MOST_PLACES = 4096, 10_000_000  # of a rank, and ranks x threads; limits of the mini-app
+#: Assumed for a guess, in s: per synapse, synaptic event, update of a neuron, event from
+#: outside and cycle. Runs on a virtual EPYC machine took 0.5 to 2 times as long (2026-11-22).
+SYNAPSE_S, EVENT_S, UPDATE_S, OUTSIDE_S, CYCLE_S = 3e-8, 3e-9, 5e-10, 1e-9, 5e-6
+RATE_HZ = 10.0  # assumed of neurons whose description has no rate
 
 
 @dataclass(frozen=True)
 class Sifted:
-    """The runs that are possible, and why others are not: the reason by point, in words."""
+    """The runs that are possible, with a guess of their duration, and why others are not, by point."""
 
     runs: list[RunSpec]
     left_out: dict[str, str]
@@ -55,14 +60,15 @@ def sift(experiment: Experiment, runs: list[RunSpec]) -> Sifted:
         key = network, digest(rest), run.ranks, run.threads
         if key not in known:
             part = {"network": networks[network]} if network in networks else {}
-            known[key] = _refusal({**run.description, **part}, run.ranks, run.threads)
-            if known[key][1] is not None:
-                networks[network] = known[key][1].network
-        reason = known[key][0] or _refusal_of_machine(run, known[key][1], load)
-        if reason is None:
-            possible.append(run)
-        else:
+            reason, given = refusal({**run.description, **part}, run.ranks, run.threads)
+            if given is not None:
+                networks[network] = given.network
+            known[key] = reason, given, None if reason else guess_s(given, run.ranks, run.threads)
+        reason, given, guess = known[key]
+        if reason := reason or _refusal_of_machine(run, given, load):
             refused[run.point] = reason
+        else:
+            possible.append(run.model_copy(update={"guess_s": guess}))
     if refused and not (experiment.skip_impossible and possible):
         points, (point, reason) = {run.point for run in runs}, next(iter(refused.items()))
         of = f" ({len(refused)} of {counted(len(points), 'point')} cannot be run)" if len(points) > 1 else ""
@@ -71,13 +77,8 @@ def sift(experiment: Experiment, runs: list[RunSpec]) -> Sifted:
     return Sifted(possible, refused)
 
 
-def refusal(description: dict[str, Any], ranks: int, threads: int) -> str | None:
-    """Why a description cannot be run on so many ranks with so many threads; None if it can."""
-    return _refusal(description, ranks, threads)[0]
-
-
-def _refusal(description: dict[str, Any], ranks: int, threads: int) -> tuple[str | None, Description | None]:
-    """The same, and the description as it was read, where it could be."""
+def refusal(description: dict[str, Any], ranks: int, threads: int) -> tuple[str | None, Description | None]:
+    """Why a description cannot be run so, None if it can, and the description as read, where that worked."""
     given = None
     try:
         given = read(description)
@@ -114,3 +115,25 @@ def _refusal_of_machine(run: RunSpec, given: Description, load: Callable[[str], 
     except BadInput as why:
         return f"machine.rate_hz={asked.rate_hz}: {str(why).partition(': ')[2]}"
     return None
+
+
+def guess_s(given: Description, ranks: int, threads: int) -> float:
+    """A guess of the time that a run takes from start to end, in s, from its counts."""
+    cycles = given.time.warmup_cycles + given.time.cycles
+    populations, simulated_s = given.network.populations, 1e-3 * given.time.cycle_ms * cycles
+    hz = [RATE_HZ if p.neuron.hz is None else p.neuron.hz for p in populations]
+    spikes = sum(p.size * rate for p, rate in zip(populations, hz, strict=True)) * simulated_s
+    events = given.network.synapses / max(given.neurons, 1) * spikes
+    outside = sum(p.size * p.outside_hz for p in populations) * simulated_s
+    updates = given.neurons * cycles * given.time.cycle_steps
+    work = given.network.synapses * SYNAPSE_S + events * EVENT_S + updates * UPDATE_S + outside * OUTSIDE_S
+    injected = cycles * _injected_s(given.inject, "mean_us", 1e-6)
+    for name, count in (("per_neuron_ns", given.neurons * cycles), ("per_synapse_ns", events)):
+        injected += count / (ranks * threads) * _injected_s(given.inject, name, 1e-9)
+    return START_S + work / (ranks * threads) + cycles * CYCLE_S + injected
+
+
+def _injected_s(inject: Any, field: str, unit_s: float) -> float:
+    """A wait that a description adds, that of the rank that waits longest; the mini-app checks the field."""
+    values = as_list(inject.get(field)) if isinstance(inject, dict) else []
+    return unit_s * max((v for v in values if isinstance(v, int | float) and v > 0), default=0.0)

@@ -20,15 +20,6 @@ class Conditions:
     attempts: int = 3  # number of attempts before the least disturbed one is kept
 
 
-@dataclass(frozen=True)
-class Wait:
-    """How waiting ended: the load in the last window (None if unknown), and whether it was quiet."""
-
-    foreign_load: float | None
-    waited_s: float
-    quiet: bool
-
-
 def busy_s(stat: Path = STAT) -> float | None:
     """Busy CPU time of all cores since boot, s; None if the system does not report it.
 
@@ -50,31 +41,30 @@ def own_s() -> float:
     return sum(use.ru_utime + use.ru_stime for use in uses)
 
 
-class Watch:
-    """Measures the foreign load from its creation to the call of `foreign_load()`."""
+def watch(busy: Callable[[], float | None] = busy_s) -> Callable[[], float | None]:
+    """A function that gives the mean number of cores that others have kept busy since; None where unknown."""
+    before, own, began = busy(), own_s(), time.monotonic()
 
-    def __init__(self, busy: Callable[[], float | None] = busy_s):
-        self._busy = busy
-        self._start = busy(), own_s(), time.monotonic()
-
-    def foreign_load(self) -> float | None:
-        """The mean number of cores that others have kept busy so far; None where unknown."""
-        busy, own, began = self._start
-        now, wall = self._busy(), time.monotonic() - began
-        if busy is None or now is None or wall <= 0:
+    def foreign_load() -> float | None:
+        now, wall = busy(), time.monotonic() - began
+        if before is None or now is None or wall <= 0:
             return None
-        return max(0.0, ((now - busy) - (own_s() - own)) / wall)
+        return max(0.0, ((now - before) - (own_s() - own)) / wall)
+
+    return foreign_load
 
 
-def wait(conditions: Conditions, busy: Callable[[], float | None] = busy_s) -> Wait:
-    """Waits for a quiet window, or until patience ends; returns at once where the load is unknown."""
+def wait(conditions: Conditions, busy: Callable[[], float | None] = busy_s) -> float | None:
+    """Waits for a quiet window, or until patience ends, and returns the foreign load in the last window.
+
+    Returns None at once where the load is unknown.
+    """
     began = time.monotonic()
-    while True:
-        watch = Watch(busy)
-        if busy() is None:
-            return Wait(None, 0.0, False)
+    while busy() is not None:
+        foreign_load = watch(busy)
         time.sleep(conditions.window_s)
-        load, waited = watch.foreign_load(), time.monotonic() - began
+        load = foreign_load()
         quiet = load is not None and load <= conditions.foreign_limit
-        if quiet or waited >= conditions.patience_s:
-            return Wait(load, waited, quiet)
+        if quiet or time.monotonic() - began >= conditions.patience_s:
+            return load
+    return None

@@ -11,15 +11,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from spikemark import launch
 from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
-from spikemark.launch import reasons, slurm
-from spikemark.launch.process import started
-from spikemark.network.description import read
+from spikemark.launch import slurm
+from spikemark.launch.process import last_line, started
 from spikemark.network.named_files import digest as content_of
 from spikemark.network.named_files import stored
 from spikemark.quantities.words import counted
@@ -31,7 +30,7 @@ from spikemark.records.record import load
 from spikemark.records.results import Results
 
 from . import possible
-from .durations import START_S, Durations, minutes
+from .durations import Durations, minutes
 from .experiments import RunSpec, expand, of_config
 from .progress import Progress
 from .simulation import smpirun
@@ -39,10 +38,6 @@ from .simulation import smpirun
 PATIENCE_S = 15.0  # for the end of what Snakemake has started
 #: The results folder of an experiment that compares several profiles.
 SEVERAL = "simulated"
-#: Assumed for a guess, in s: per synapse, synaptic event, update of a neuron, event from
-#: outside and cycle. Runs on a virtual EPYC machine took 0.5 to 2 times as long (2026-11-22).
-SYNAPSE_S, EVENT_S, UPDATE_S, OUTSIDE_S, CYCLE_S = 3e-8, 3e-9, 5e-10, 1e-9, 5e-6
-RATE_HZ = 10.0  # assumed of neurons whose description has no rate
 
 
 @dataclass
@@ -99,58 +94,16 @@ def plan(experiment: Experiment, runs: list[RunSpec], results: Results) -> None:
         "experiment": experiment.model_dump(mode="json"),
         "machine": results.path.name,
         "shuffle_seed": experiment.shuffle_seed,
-        "runs": entries_of(runs),
+        "runs": [run.without_description() for run in runs],
     }
     write_json(results.plan, content)
-
-
-def entries_of(runs: list[RunSpec]) -> list[dict[str, Any]]:
-    """The runs as in plan.json, with a guess of how long each of them takes."""
-    known: dict[tuple, float] = {}
-    found = []
-    for run in runs:
-        rest = json.dumps([run.description.get(name) for name in ("time", "inject")])
-        key = id(run.description.get("network")), rest, run.ranks, run.threads  # runs share networks
-        if key not in known:
-            known[key] = guess_s(run.description, run.ranks, run.threads)
-        found.append(run.model_copy(update={"guess_s": known[key]}).without_description())
-    return found
-
-
-def guess_s(description: dict[str, Any], ranks: int, threads: int) -> float:
-    """A guess of the time that a run takes from start to end, in s, from its counts.
-
-    A description that the mini-app will refuse takes START_S.
-    """
-    try:
-        given = read(description)
-    except BadInput:
-        return START_S
-    cycles = given.time.warmup_cycles + given.time.cycles
-    populations, simulated_s = given.network.populations, 1e-3 * given.time.cycle_ms * cycles
-    hz = [RATE_HZ if p.neuron.hz is None else p.neuron.hz for p in populations]
-    spikes = sum(p.size * rate for p, rate in zip(populations, hz, strict=True)) * simulated_s
-    events = given.network.synapses / max(given.neurons, 1) * spikes
-    outside = sum(p.size * p.outside_hz for p in populations) * simulated_s
-    updates = given.neurons * cycles * given.time.cycle_steps
-    work = given.network.synapses * SYNAPSE_S + events * EVENT_S + updates * UPDATE_S + outside * OUTSIDE_S
-    injected = cycles * _injected_s(given.inject, "mean_us", 1e-6)
-    for name, count in (("per_neuron_ns", given.neurons * cycles), ("per_synapse_ns", events)):
-        injected += count / (ranks * threads) * _injected_s(given.inject, name, 1e-9)
-    return START_S + work / (ranks * threads) + cycles * CYCLE_S + injected
-
-
-def _injected_s(inject: Any, field: str, unit_s: float) -> float:
-    """A wait that a description adds, that of the rank that waits longest; the mini-app checks the field."""
-    values = as_list(inject.get(field)) if isinstance(inject, dict) else []
-    return unit_s * max((v for v in values if isinstance(v, int | float) and v > 0), default=0.0)
 
 
 class _Missing:
     """What a sweep still has to measure: `entries` are all runs, `done` the ids of those that are there."""
 
     def __init__(self, runs: list[RunSpec], results: Results):
-        self.runs, self.entries = runs, entries_of(runs)
+        self.runs, self.entries = runs, [run.without_description() for run in runs]
         self.done = {run.id for run in runs if results.measured(run.id)}
         self.expected = Durations(self.entries, results)
 
@@ -237,7 +190,7 @@ def _measure(experiment: Experiment, runs: list[RunSpec], results: Results, stre
             progress.finish(id, "done")
         if progress.pending:
             left = counted(len(progress.pending), "run")
-            why = reasons.last_line(results.workflow_log.read_text(errors="replace")) if status else ""
+            why = last_line(results.workflow_log.read_text(errors="replace")) if status else ""
             complaints = [f"{left} not carried out, see {results.workflow_log}: {why}".rstrip(": ")]
         progress.say("collecting the results")
     return Outcome(results, len(runs), progress.failed, complaints)

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from spikemark import machines
+from spikemark.launch.process import ProgramFailed
 from spikemark.machines.values import Values
 from spikemark.models.loggp import EXCHANGES, Collectives
 from spikemark.network.presets import voxels
@@ -25,7 +26,7 @@ from spikemark.prediction.performance import sampled
 from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Column, Table
 from spikemark.running.simulation.platform import of_nodes
-from spikemark.running.simulation.smpirun import Messages, SimulationFailed, replay
+from spikemark.running.simulation.smpirun import Messages, replay
 
 from .study import Answer, Lacking, Runs
 
@@ -191,7 +192,7 @@ def _replayed(ranks: int, count: int, cycles: int) -> dict[str, Any]:
     busiest = [routed.Busiest(s.partners, s.sent, s.largest) for s in map(routed.Sums.of, hops)]
     try:
         simulated = replay(messages, of_nodes(profile, ranks))[-1]
-    except SimulationFailed as why:
+    except ProgramFailed as why:
         raise Lacking(str(why)) from None
     modelled = sum(_net(ranks).messages(part, by_number=False) for part in busiest)
     return {"way": _Way(sizes).words, "modelled_s": modelled, "simulated_s": float(simulated)}

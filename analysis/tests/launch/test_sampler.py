@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from spikemark.launch import beside, sampler
+from spikemark.launch import sampler
 from spikemark.launch.sampler import opened
+from spikemark.running import energy
 
 RANGE = 65_712_999_613
 ZONE = "class/powercap/intel-rapl"
@@ -73,6 +74,8 @@ def test_without_a_meter_each_one_says_so(tree):
 
 
 def test_packages_count_once_and_nothing_within_them(tree):
+    tree.zone("-mmio:0", "package-0", 777)  # which only MMIO offers
+    assert [c.name for c in tree.opened().channels] == ["package-0"]
     tree.two_packages()
     found = tree.opened()
     assert (found.source, [c.name for c in found.channels]) == ("powercap", ["package-0", "package-1"])
@@ -81,11 +84,6 @@ def test_packages_count_once_and_nothing_within_them(tree):
     tree.write(f"{ZONE}:1/energy_uj", 5_000_001)
     tree.write(f"{ZONE}-mmio:0/energy_uj", 99_999_999)
     assert [c.read() for c in found.channels] == pytest.approx([2.5, 1e-6])
-
-
-def test_a_package_that_only_mmio_offers_counts(tree):
-    tree.zone("-mmio:0", "package-0", 777)
-    assert [c.name for c in tree.opened().channels] == ["package-0"]
 
 
 def test_a_wrap_around_is_undone(tree):
@@ -213,7 +211,7 @@ def test_a_process_reads_until_it_is_ended(tree, tmp_path, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setenv("SPIKEMARK_SYSFS", str(tree.root))
     tree.zone(":0", "package-0", 0)
-    with beside.sampling(tmp_path / "read", (), "mpirun", interval_s=0.01):
+    with energy.sampling(tmp_path / "read", (), "mpirun", interval_s=0.01):
         for step in range(1, 21):
             time.sleep(0.01)
             new = tree.write("new", 1_000_000 * step)

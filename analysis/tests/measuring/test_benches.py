@@ -137,6 +137,6 @@ def test_the_real_programs_speak_this_language(tmp_path):
     assert {"alltoall", "alltoallv"} <= set(found.table["exchange"])
     with pytest.raises(BadInput, match="bytes"):
         exchanges.bench(tmp_path, [2], {"bytes": "6"})
-    listed = kernels.listed("build/bench_kernels", kernels.CALIBRATED)
+    listed = kernels.matching("build/bench_kernels", kernels.CALIBRATED)
     names = {name.split("/")[0] for name in listed}
     assert {kernels.DRAWN, kernels.EXTERNAL, "clock", "triad", "update_lif_exp"} <= names

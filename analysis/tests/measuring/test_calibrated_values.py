@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from synthetic import compute_times
 
-from spikemark.measuring import kernels, messages, runs
+from spikemark.measuring import kernels, messages, runs, site
 from spikemark.measuring.kernels import SIZES, Round
 from spikemark.measuring.site import repeated
 
+ONE, FOUR = site.Site(1, 4), site.Site(4, 4)
 UPDATED = ("ignore_and_fire", "lif_exp")
 
 
@@ -55,7 +56,7 @@ def kernels_of(**factors) -> list[Round]:
 
 def test_the_spread_between_nodes_is_that_of_their_kernel_times():
     rounds = kernels_of(n1=0.9, n2=1.0, n3=1.1)
-    found = kernels.node_spread(rounds, "n1, n2, n3")
+    found = kernels.node_spread(rounds)
     assert found.value == pytest.approx(0.1)
     assert "n3 takes 1.100 times the mean, n1 0.900" in found.reference
     (line,) = kernels.slow_nodes(rounds)
@@ -103,14 +104,14 @@ def a_round(nodes=("a", "a"), pairs=None, halves=None, eager=4040):
 
 
 def test_messages_within_a_node_give_latency_bandwidth_gap_and_the_eager_limit():
-    found, unknown = messages.values([a_round()] * 3, [])
+    found, unknown = messages.values([(a_round(), None)] * 3, ONE)
     expected = {"latency_node": 1, "bandwidth_node": 10, "gap": 0.2, "eager": 4040 / 1024}
     assert {name.split(".")[1]: value.value for name, value in found.items()} == pytest.approx(expected)
-    reasons = dict.fromkeys(("latency", "bandwidth", "congestion"), messages.ONE_NODE)
+    reasons = dict.fromkeys(("latency", "bandwidth", "congestion"), site.ONE_NODE)
     reasons |= dict.fromkeys(("fabric", "topology", "nodes_per_leaf"), messages.FABRIC)
     assert unknown == {f"interconnect.{name}": why for name, why in reasons.items()}
     disturbed = a_round(pairs={(0, 1): planted(gap=-1e-8)}, eager=None)
-    _, unknown = messages.values([disturbed] * 3, [])
+    _, unknown = messages.values([(disturbed, None)] * 3, ONE)
     assert unknown["interconnect.gap"] == messages.DISTURBED and "interconnect.eager" in unknown
 
 
@@ -120,7 +121,7 @@ def test_of_several_pairs_the_profile_has_the_median_and_the_reference_the_ends(
     times = {pair: planted(1e-6 * one) for pair, one in zip(pairs, us, strict=True)}
     halves = {pair: (planted(), planted(rate=1e10 / 2)) for pair in ((0, 2), (1, 3))}
     four = a_round(("n1", "n2", "n3", "n4"), times, halves, 65480)
-    found, _ = messages.values([a_round()] * 3, [four] * 3)
+    found, _ = messages.values([(a_round(), four)] * 3, FOUR)
     expected = {"latency": 1.2, "latency_node": 1, "congestion": 2}
     assert {name: found[f"interconnect.{name}"].value for name in expected} == pytest.approx(expected)
     words = {"latency": "median over 6 pairs of n1, n2, n3, n4: 1 (n1-n2) to 1.4 (n3-n4)",

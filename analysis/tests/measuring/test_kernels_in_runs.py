@@ -7,7 +7,7 @@ import pytest
 from spikemark import machines
 from spikemark.machines.profile import Value
 from spikemark.measuring import kernels_in_runs
-from spikemark.measuring.site import Site
+from spikemark.measuring.site import QUICK, Site
 from spikemark.network.presets import mam_benchmark
 from spikemark.prediction import layout, performance
 
@@ -49,7 +49,7 @@ def test_times_that_make_the_phases_are_found(monkeypatch, tmp_path):
     monkeypatch.setattr(kernels_in_runs, "_spent", spent)
     site = Site(1, 2)
     known = machines.load("zen5-vm").values
-    found = kernels_in_runs.values([kernels_in_runs.one_round(site, 100.0, tmp_path)], known, site)
+    found = kernels_in_runs.values([kernels_in_runs.one_round(site, QUICK, tmp_path, [])], site, known)
     for name, ns in PLANTED.items():
         assert found[f"kernels.full_node.{name}"].value == pytest.approx(1.1 * ns, rel=1e-3), name
         if name not in ("meet", "exchange"):

@@ -87,18 +87,16 @@ def ratio(folder: Path, machine: str, name: str, ranks: int, each=1, neurons=200
     return exchange.seconds(net, loads.lanes[0], exchange.groups(loads, 0, layout)) / simulated
 
 
-@pytest.mark.parametrize(("machine", "ranks", "each", "neurons"), CASES)
-@pytest.mark.parametrize("name", AGREEING)
-def test_an_exchange_takes_as_long_as_predicted(tmp_path, machine, ranks, each, neurons, name):
-    assert close(ratio(tmp_path, machine, name, ranks, each, neurons))
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("machine", "ranks", "each", "neurons", "name"),
-    [(*case, name) for case in MORE for name in AGREEING if case[1] <= 8 or name not in DEAR],
+    [
+        pytest.param(*case, name, marks=[pytest.mark.slow] * (case in MORE))
+        for case in CASES + MORE
+        for name in AGREEING
+        if case[1] <= 8 or name not in DEAR
+    ],
 )
-def test_so_it_does_with_more_ranks_and_bytes(tmp_path, machine, ranks, each, neurons, name):
+def test_an_exchange_takes_as_long_as_predicted(tmp_path, machine, ranks, each, neurons, name):
     assert close(ratio(tmp_path, machine, name, ranks, each, neurons))
 
 
@@ -176,23 +174,27 @@ def beyond(program, name: str, ranks: int, each: int, sizes=BYTES) -> dict[tuple
     return found
 
 
-@pytest.mark.parametrize(("ranks", "each"), [(2, 1), (8, 1), (8, 4)])
-@pytest.mark.parametrize("name", [name for name in machines.names() if name not in MEASURED])
-def test_predicted_and_simulated_calls_agree(program, name, ranks, each):
-    assert not beyond(program, name, ranks, each)
+FEW, MANY = [(2, 1), (8, 1), (8, 4)], [(2, 2), (8, 2), (8, 8), (32, 1), (32, 4), (32, 16)]
+LARGE = [(64, 1, (4, 1024)), (64, 2, (1024,)), (128, 4, (4,))]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("ranks", "each"), [(2, 2), (8, 2), (8, 8), (32, 1), (32, 4), (32, 16)])
-@pytest.mark.parametrize("name", ["jureca-dc", "supermuc-ng", "dpsnn-westmere-eth"])
-def test_so_they_do_on_more_ranks_and_nodes(program, name, ranks, each):
-    assert not beyond(program, name, ranks, each)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("ranks", "each", "sizes"), [(64, 1, (4, 1024)), (64, 2, (1024,)), (128, 4, (4,))])
-def test_so_they_do_with_many_ranks(program, ranks, each, sizes):
-    assert not beyond(program, "jureca-dc", ranks, each, sizes)
+@pytest.mark.parametrize(
+    ("name", "ranks", "each", "sizes"),
+    [(name, *way, BYTES) for way in FEW for name in machines.names() if name not in MEASURED]
+    + [
+        pytest.param(*case, marks=pytest.mark.slow)
+        for case in [
+            *(
+                (name, *way, BYTES)
+                for way in MANY
+                for name in ("jureca-dc", "supermuc-ng", "dpsnn-westmere-eth")
+            ),
+            *(("jureca-dc", *way) for way in LARGE),
+        ]
+    ],
+)
+def test_predicted_and_simulated_calls_agree(program, name, ranks, each, sizes):
+    assert not beyond(program, name, ranks, each, sizes)
 
 
 @pytest.mark.parametrize("selector", mpi_rules.RULES)

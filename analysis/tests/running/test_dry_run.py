@@ -7,9 +7,9 @@ from small_network import describe
 
 from spikemark.core import memory
 from spikemark.core.errors import BadInput
+from spikemark.launch.process import ProgramFailed
 from spikemark.records import dry_run
 from spikemark.running.dry_run import LARGEST, RANDOM, SMALLEST, carry_out, choose, plan
-from spikemark.running.measure import RunFailed
 
 RANKS = 8
 
@@ -97,7 +97,7 @@ def test_what_ran_stays_when_a_later_rank_fails(tmp_path, monkeypatch):
     wanted, out = plan(dry_folder.description(), RANKS, 1, 1, 3), tmp_path / "out"
     last = [*wanted.why][-1]
     dry_folder.in_process(monkeypatch, fail=last)
-    with pytest.raises(RunFailed, match=rf"rank {last}: miniapp: the disk is full"):
+    with pytest.raises(ProgramFailed, match=rf"rank {last}: miniapp: the disk is full"):
         carry_out(wanted, out)
     assert not dry_run.is_dry_run(out)
     groups = []

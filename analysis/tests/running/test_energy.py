@@ -8,9 +8,10 @@ import pytest
 from planted_power import T0, Planted
 from swept import planned
 
+from spikemark.launch.process import ProgramFailed
 from spikemark.records import record
 from spikemark.running import energy
-from spikemark.running.measure import RunFailed, measure
+from spikemark.running.measure import measure
 
 PLANTED = Planted()
 SPAN = (T0 + PLANTED.edges[4], T0 + PLANTED.edges[5])
@@ -143,7 +144,7 @@ def test_only_a_run_that_asks_is_sampled(tmp_path, monkeypatch, asked):
     monkeypatch.setenv("SPIKEMARK_MINIAPP", str(program))
     changes = {"set": {"record.energy": asked, "record.idle_pause_s": 0.01}}
     results, (spec,) = planned(tmp_path / "results", ranks=1, **changes)
-    with pytest.raises(RunFailed):
+    with pytest.raises(ProgramFailed):
         measure(results, spec.id)
     assert ("energy" in (tmp_path / "seen").read_text().split()) == asked
     assert list((results.path / "unchecked").iterdir()) == []

@@ -8,11 +8,10 @@ import simulated_program
 from scipy import sparse
 
 from spikemark import machines
-from spikemark.core.errors import BadInput
 from spikemark.machines.fields import FIELD
 from spikemark.machines.parts import Node, Share
 from spikemark.machines.values import Values
-from spikemark.models.loggp import Interconnect
+from spikemark.models.loggp import LINKS, Interconnect
 from spikemark.prediction.layout import Layout
 from spikemark.running.simulation import platform
 from spikemark.running.simulation.platform import CONGESTION, Networks
@@ -65,7 +64,7 @@ def is_of(found: dict, rank: int, latency_s: float, bandwidth: float) -> None:
 
 
 @pytest.mark.parametrize(("ranks", "each"), [(2, 1), (13, 1), (40, 2)])
-@pytest.mark.parametrize("topology", platform.TOPOLOGIES)
+@pytest.mark.parametrize("topology", LINKS)
 def test_latency_and_bandwidth_are_the_profiles(trip, topology, ranks, each):
     network, far = replace(FAST, topology=topology), ranks - 1
     found = trip(platform.build(network, ranks, each), (far, 0), (far, LARGE), (1, 0), (1, LARGE))
@@ -88,18 +87,7 @@ def test_messages_beyond_the_eager_threshold_wait_for_their_receiver(timed, eage
     assert found[2, eager // 2][1] < 100 < 1000 < found[2, 2 * eager][1]
 
 
-@pytest.mark.parametrize("field", ["topology", "selector"])
-def test_another_value_is_refused(field):
-    network = replace(FAST, **{field: "torus"})
-    for build in (
-        lambda: platform.build(network, 4),
-        lambda: platform.build_parts(networks(fast=network), layout(x86=(1, 1), arm=(1, 1))),
-    ):
-        with pytest.raises(BadInput, match=rf"interconnect\.{field}='torus'"):
-            build()
-
-
-@pytest.mark.parametrize("topology", platform.TOPOLOGIES)
+@pytest.mark.parametrize("topology", LINKS)
 @pytest.mark.parametrize("ranks", [1, 3, 17, 128, 1000])
 def test_there_is_a_node_for_every_rank(topology, ranks):
     built = platform.build(replace(FAST, topology=topology), ranks)
@@ -136,7 +124,7 @@ def test_a_machine_of_equal_nodes_has_the_platform_that_it_always_had():
 
 
 @pytest.mark.parametrize("order", [PAIR, PAIR[::-1]])
-@pytest.mark.parametrize("topology", platform.TOPOLOGIES)
+@pytest.mark.parametrize("topology", LINKS)
 def test_between_parts_latency_and_bandwidth_are_those_of_the_link(trip, topology, order):
     nets = networks(order, fast=replace(FAST, topology=topology))
     built = platform.build_parts(nets, layout(**dict.fromkeys(order, (8, 2))))
@@ -197,7 +185,7 @@ def test_a_receive_after_its_message_has_come_costs_what_its_sender_says(tmp_pat
         assert own == pytest.approx({1: near, 2: far, 3: far, 4: other, 5: other}, abs=2e-3), way
 
 
-@pytest.mark.parametrize("topology", platform.TOPOLOGIES)
+@pytest.mark.parametrize("topology", LINKS)
 def test_where_networks_are_alike_all_nodes_are_on_one(topology):
     one = replace(FAST, topology=topology)
     nets = Networks({"new": one, "old": one}, {("new", "old"): one}, True)

@@ -95,19 +95,6 @@ def test_a_real_run_is_replayed_cycle_by_cycle(tmp_path, machine, real):
     assert about["cost_s"] > 0 and "SimGrid" in about["simgrid"] and "<cluster" in about["platform"]
 
 
-def test_modelled_times_have_the_mean_and_scatter_asked_for(tmp_path, machine):
-    full = describe() | {"schedule": "conventional"}
-    for population in full["network"]["populations"]:
-        population["size"] *= 1000
-    found = simulate(tmp_path / "out", machine, "structure-aware", compute_of=full, cv=0.2, seed=7, threads=2)
-    about, compute = found.simulation, found.compute()
-    low, high = np.sum([about["mean_s"][name] for name in times.PHASES], axis=0)
-    assert low == pytest.approx(high, rel=0.05) and low > 1e-5
-    assert compute.mean() == pytest.approx((low + high) / 2, rel=0.05)
-    assert compute.std(axis=1) / compute.mean(axis=1) == pytest.approx(np.full(RANKS, 0.2), rel=0.2)
-    assert about["jitter"]["cv"] == 0.2 and about["seed"] == 7 and about["threads"] == 2
-
-
 def test_progress_tells_the_cycles_that_are_done(tmp_path, machine, monkeypatch):
     monkeypatch.setattr(smpirun, "LOOK_S", 0.01)
     told = []

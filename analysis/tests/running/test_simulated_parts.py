@@ -1,6 +1,5 @@
 """Runs on a simulated machine of unequal parts: spikes, compute times and waiting of each part."""
 
-import json
 from dataclasses import replace
 
 import machine_file
@@ -128,41 +127,6 @@ def test_one_slow_node_of_eight_costs_what_is_predicted(tmp_path, schedule):
     layout = Layout.of(one, 8, 4, 1, on)
     expected = performance(loads, machines.filled(one), layout, drawn=False).parts["waiting"][0]
     assert waited == pytest.approx(expected, rel=0.05)
-
-
-@pytest.fixture
-def command(tmp_path):
-    """A function that gives the words of a command with more of them."""
-    (tmp_path / "run.json").write_text(json.dumps(describe()))
-    load(tmp_path)
-    words = [
-        "simulate",
-        tmp_path / "run.json",
-        "--machine",
-        tmp_path / "parts.yaml",
-        "--out",
-        tmp_path / "out",
-    ]
-    return lambda more: [*words, *f"--ranks 4 {more}".split()]
-
-
-@pytest.mark.parametrize(
-    ("more", "complaint"),
-    [
-        ("--on fast=3", "ranks=4; "),
-        ("--on fast=3,arm=1", "part 'arm'"),
-        ("--on fast=1,slow=3 --ranks-per-node 1", "part slow: 3 ranks; "),
-        ("--on fast", "on='fast'"),
-        ("--on fast=2,fast=2", "on='fast=2,fast=2'"),
-        ("--on fast=-1,slow=5", "on='fast=-1,slow=5'"),
-        ("--threads 17", "threads=17; "),
-        ("--ranks-per-node 1 --ranks 11", "ranks=11; "),
-    ],
-)
-def test_bad_input_is_one_line_and_nothing_is_left(refusal, command, tmp_path, more, complaint):
-    words, before = command(more), set(tmp_path.iterdir())
-    assert complaint in refusal(*words)
-    assert set(tmp_path.iterdir()) == before
 
 
 def test_a_part_whose_network_lacks_a_value_is_named(tmp_path, machine):

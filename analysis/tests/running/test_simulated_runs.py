@@ -10,8 +10,9 @@ from fake_simulation import write
 from html_page import Page
 from synthetic import write_run
 
-from spikemark import machines, report
+from spikemark import report
 from spikemark.core.errors import BadInput
+from spikemark.launch.process import ProgramFailed
 from spikemark.records import collect, export, record
 from spikemark.records.frames import load_folder
 from spikemark.records.plan import SimulatedOn
@@ -19,9 +20,8 @@ from spikemark.records.results import Results
 from spikemark.report import machine_parts, sweep_page
 from spikemark.running import experiments, possible, sweeps
 from spikemark.running.experiments import Experiment, expand
-from spikemark.running.measure import RunFailed, measure
-from spikemark.running.simulate import simulate
-from spikemark.running.simulation.smpirun import SimulationFailed
+from spikemark.running.measure import measure
+from spikemark.running.simulation.run import simulate_planned
 
 pytestmark = pytest.mark.slow
 
@@ -121,14 +121,6 @@ def test_ranks_of_a_node(given, each):
     assert SimulatedOn.model_validate_json(found.model_dump_json()) == found
 
 
-@pytest.mark.parametrize("name", machines.names("parts"))
-def test_every_machine_of_parts_is_planned(name):
-    on = dict.fromkeys(machines.load_any(name).parts, 1)
-    chosen = on_parts(name, {"on": on}, ranks=len(on))
-    assert len(possible.sift(chosen, expand(chosen)).runs) == 1
-    assert sweeps.folder(chosen, None, None).path.name == name
-
-
 @pytest.mark.parametrize(
     ("machine", "changes", "named"),
     [
@@ -141,7 +133,7 @@ def test_every_machine_of_parts_is_planned(name):
         ({"compute_of": {"ranks": 3}}, {}, "'ranks' cannot be set"),
         ({}, {"grid": [{"machine.cv": -1}]}, "machine.cv=-1"),
         ({}, {"grid": [{"machine.profile": "nowhere"}]}, "machine 'nowhere' not found"),
-        ({"on": "fast"}, {}, "machine.on='fast'"),
+        *(({"on": on}, {}, f"machine.on='{on}'") for on in ("fast", "fast=2,fast=2", "fast=-1,slow=5")),
         ({"on": {"fast": 0}}, {}, "machine.on.fast=0"),
         ({"on": {"fast": True}}, {}, "machine.on.fast=True"),
         ({"on": {}}, {}, "machine.on"),
@@ -183,7 +175,7 @@ def test_impossible_mixes_are_left_out_where_that_is_wanted(parts):
 def test_a_run_is_simulated_once_and_kept(fake, tmp_path):
     larger = {"compute_of": {"preset.neurons_per_area": 5000}}
     results, ids = planned(tmp_path, experiment({"ranks_per_node": 2, **larger}))
-    path = simulate(results, ids[0])
+    path = simulate_planned(results, ids[0])
     assert {p.name for p in path.iterdir()} >= {"record.json", "simulation.json", "launch.json"}
     (call,) = fake.calls
     assert (call["machine"], call["ranks"], call["ranks_per_node"]) == ("jureca-dc", 4, 2)
@@ -193,15 +185,17 @@ def test_a_run_is_simulated_once_and_kept(fake, tmp_path):
     assert call["compute_of"]["schedule"] == call["description"]["schedule"]
     assert json.loads((path / "launch.json").read_text())["machine"] == "jureca-dc"
     with pytest.raises(BadInput, match="measured already"):
-        simulate(results, ids[0])
-    seeds = {simulate(results, id) and fake.calls[-1]["seed"] for id in ids[1:]}
+        simulate_planned(results, ids[0])
+    seeds = {simulate_planned(results, id) and fake.calls[-1]["seed"] for id in ids[1:]}
     assert len(seeds) == 2  # equal for all schedules of a seed, so that these meet the same jitter
 
 
 @pytest.mark.parametrize(
     ("fault", "raised"),
     [
-        *((e, RunFailed) for e in (BadInput("no array"), SimulationFailed("deadlock"), OSError("disk full"))),
+        (BadInput("no array"), ProgramFailed),
+        (ProgramFailed("deadlock"), ProgramFailed),
+        (OSError("disk full"), ProgramFailed),
         (ValueError("no array"), ValueError),
     ],
 )
@@ -209,10 +203,10 @@ def test_what_cannot_be_simulated_leaves_a_reason_and_a_fault_its_trace(fault, r
     results, ids = planned(tmp_path, experiment(time_limit_s=60))
     fake.fails = fault
     with pytest.raises(raised):
-        simulate(results, ids[0])
+        simulate_planned(results, ids[0])
     log = results.failure(ids[0]).read_text()
-    assert log.startswith(f"{fault}\n" if raised is RunFailed else f"{raised.__name__}: ")
-    assert ("Traceback" in log) == (raised is not RunFailed)
+    assert log.startswith(f"{fault}\n" if raised is ProgramFailed else f"{raised.__name__}: ")
+    assert ("Traceback" in log) == (raised is not ProgramFailed)
     assert not results.run(ids[0]).exists()
 
 
@@ -221,7 +215,7 @@ def test_a_run_is_only_carried_out_where_it_is_planned(simulated, fake, spikemar
     monkeypatch.setenv("SPIKEMARK_MINIAPP", "/nowhere/miniapp")
     results, ids = planned(tmp_path, experiment() if simulated else at_hand())
     with pytest.raises(BadInput, match="planned on"):
-        (measure if simulated else simulate)(results, ids[0])
+        (measure if simulated else simulate_planned)(results, ids[0])
     status, output, errors = spikemark("run", results.path, ids[0])
     if simulated:
         assert (status, errors) == (0, "") and ids[0] in output and results.measured(ids[0])
@@ -262,7 +256,7 @@ def test_the_page_says_simulated_and_what_was_assumed(fake, tmp_path):
     """Of four simulated runs, whose records warn of more ranks than cores here, which do not matter."""
     results, ids = planned(tmp_path / "jureca-dc", experiment())
     for id in ids:
-        path = simulate(results, id) / "record.json"
+        path = simulate_planned(results, id) / "record.json"
         path.write_text(json.dumps({**json.loads(path.read_text()), "warnings": [OVERSUBSCRIBED]}))
     made = sweep_page.write(load_folder(results.path), results.report)
     assert set(made.frames.runs["kind"]) == {"simulated"}
@@ -278,7 +272,7 @@ def test_a_sweep_on_parts_and_its_page(parts, tmp_path):
     chosen = on_parts(parts, {"ranks_per_node": 1, "cv": 1e-3}, grid=grid)
     results, runs = swept.planned(tmp_path / "results", chosen)
     for run in runs:
-        about = record.load(simulate(results, run.id)).simulation
+        about = record.load(simulate_planned(results, run.id)).simulation
         assert {name: own["ranks"] for name, own in about["parts"].items()} == run.machine.on
     sweep = load_folder(results.path)
     by_run = machine_parts.table(sweep).rows

@@ -9,10 +9,10 @@ from pathlib import Path
 from small_network import describe
 
 from spikemark.launch import Launch
+from spikemark.launch.process import ProgramFailed
 from spikemark.measuring.peers import Figures
 from spikemark.running import quiet
 from spikemark.running.experiments import Experiment
-from spikemark.running.measure import RunFailed
 
 #: Conditions under which waiting does not slow the tests down.
 QUICK = quiet.Conditions(window_s=0.01, patience_s=0.02)
@@ -63,7 +63,7 @@ class Fake:
         try:
             return Figures.model_validate(json.loads(output))
         except ValueError as error:
-            raise RunFailed(f"no valid result: {error}") from None
+            raise ProgramFailed(f"no valid result: {error}") from None
 
 
 def experiment(folder: Path, **changes) -> Experiment:

@@ -1,6 +1,5 @@
 """Runs of the mini-app on a simulated cluster (SimGrid SMPI): its platform, compute times, and the run."""
 
 from .run import simulate
-from .smpirun import SimulationFailed
 
-__all__ = ["SimulationFailed", "simulate"]
+__all__ = ["simulate"]

@@ -26,7 +26,6 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from spikemark.core.errors import BadInput
 from spikemark.machines import priors
 from spikemark.machines.parts import Machine, Node
 from spikemark.machines.profile import Profile, UnknownValue
@@ -51,7 +50,6 @@ AHEAD = {mpi_rules.PAIRWISE: 1, mpi_rules.RING: 1, mpi_rules.LINEAR: 16}  # othe
 #: pairs of ranks for each new communicator: minutes for a thousand ranks. A binomial tree does not.
 MANY = 256
 CALLS = {"alltoall": "c", "alltoallv": "v", "allgather": "g"}
-TOPOLOGIES = ("star", "fat_tree", "dragonfly")
 
 
 @dataclass(frozen=True)
@@ -230,18 +228,13 @@ def _shape(network: Interconnect, nodes: int) -> tuple[str, int, int, str]:
     return attributes, hosts, LINKS[topology], words
 
 
-def build(network: Interconnect, ranks: int, ranks_per_node: int = 1, flags: Sequence[str] = ()) -> Platform:
-    """The cluster with as few nodes as the ranks need; ranks fill one node after another.
-
-    `flags`: more options. Raises BadInput for a topology that is not in TOPOLOGIES.
-    """
-    found = _equal(network, [rank // ranks_per_node for rank in range(ranks)], ranks_per_node)
-    return replace(found, flags=[*found.flags, *flags])
+def build(network: Interconnect, ranks: int, ranks_per_node: int = 1) -> Platform:
+    """The cluster with as few nodes as the ranks need; ranks fill one node after another."""
+    return _equal(network, [rank // ranks_per_node for rank in range(ranks)], ranks_per_node)
 
 
 def _equal(network: Interconnect, node_of: Sequence[int], ranks_per_node: int) -> Platform:
     """The same for ranks that are on the nodes `node_of` [rank], up to `ranks_per_node` on each."""
-    _check(network)
     nodes = node_of[-1] + 1
     attributes, hosts, links, words = _shape(network, nodes)
     wire = (network.latency_s - network.busy_s) / links
@@ -257,17 +250,13 @@ def _equal(network: Interconnect, node_of: Sequence[int], ranks_per_node: int) -
 
 
 def build_parts(networks: Networks, layout: Layout) -> Platform:
-    """The cluster on which ranks lie as `layout` says. Raises BadInput as `build`."""
+    """The cluster on which ranks lie as `layout` says."""
     shares, links, common = layout.shares, networks.links, networks.common
     if networks.alike:
         return _equal(common, layout.node_of.tolist(), max(share.node.ranks for share in shares))
     clusters, between, routes, facts, costs = [], [], [], [], []
     for number, share in enumerate(shares):
         part, node, network = share.part, share.node, networks.parts[share.part]
-        try:
-            _check(network)
-        except BadInput as error:
-            raise BadInput(f"part {part}: {error}") from None
         clusters.append(
             _cluster(
                 part, f"{part}-", network, node.nodes, node.ranks, _wire_s(network),
@@ -313,11 +302,6 @@ def _wire_s(network: Interconnect) -> float:
 def _inside_s(network: Interconnect) -> float:
     """Latency within a node, without what a message costs its sender and its receiver."""
     return network.latency_node_s - network.busy_node_s
-
-
-def _check(network: Interconnect) -> None:
-    if network.topology not in TOPOLOGIES:
-        raise BadInput.of("interconnect.topology", network.topology, f"one of {', '.join(TOPOLOGIES)}")
 
 
 def _cluster(

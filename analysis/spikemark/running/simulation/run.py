@@ -1,6 +1,10 @@
-"""One run of the mini-app on a simulated machine, from its description to a record like any other."""
+"""One run of the mini-app on a simulated machine, from its description to a record like any other.
+
+`simulate` takes a description; `simulate_planned` a run of a plan, as `measure` does.
+"""
 
 import contextlib
+import json
 import tempfile
 import time
 from collections.abc import Callable
@@ -12,12 +16,18 @@ from spikemark import machines
 from spikemark.core import memory, places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import replace_folder, replaceable, write_json
+from spikemark.launch.process import ProgramFailed
 from spikemark.machines.parts import Machine, digest
 from spikemark.machines.profile import Profile
 from spikemark.models import mpi_rules
 from spikemark.network import lanes
 from spikemark.network.description import read, read_time
+from spikemark.network.presets import mam
 from spikemark.records import run_files
+from spikemark.records.frames import preset_of
+from spikemark.records.results import Results
+from spikemark.running.experiments import BY_POPULATION
+from spikemark.running.measure import carry_out, check_record, claim
 
 from . import smpirun, times
 from .platform import Networks, build_parts, routed
@@ -48,19 +58,14 @@ def simulate(
 ) -> Path:
     """Simulate a run on `ranks` ranks of a machine; its record and simulation.json are in `out` afterwards.
 
-    `ranks_per_node`: by default one, or as many as fit on a machine of unequal parts; `on` says how many are
-    on each of its parts.
-
-    `compute` says where compute times come from. `model` draws them from the profile's kernel times and
-    jitter, for `threads` per rank (default: all cores, shared by the ranks of a node). They are those of
-    `compute_of`, if given, instead of the description itself; `cv` and `correlation` (from cycle to cycle)
-    override the jitter's; `hz` gives rates in Hz where the description's models state none. A path replays
-    the times of the run there, or those of a dry run of the description, or of `compute_of`. What the profile
-    does not say is assumed (`machines.filled`). `progress` receives a line of text and returns a context
-    manager; entering it gives a function that is called with the cycles done and the cycles in all.
+    Arguments are as in the field `machine` of an experiment (docs/experiments.md). `compute` may also be a
+    path, whose run, or dry run of the description or of `compute_of`, is replayed; `hz`: rates in Hz of
+    neurons, or of populations, without one. What the profile does not say is assumed (`machines.filled`).
+    `progress` receives a line of text and returns a context manager; entering it gives a function that is
+    called with the cycles done and the cycles in all.
 
     Raises BadInput for an impossible description, machine or compute time, without SimGrid, and if `out`
-    contains anything but an earlier simulated run. Raises SimulationFailed if the run ends without a record.
+    contains anything but an earlier simulated run. Raises ProgramFailed if the run ends without a record.
     Neither leaves a trace.
     """
     for name, value, most in ("ranks", ranks, MOST_RANKS), ("seed", seed, MOST_SEED):
@@ -75,49 +80,32 @@ def simulate(
     memory.check(12.0 * ranks * cycles, f"{ranks} ranks x {cycles} cycles:")
     networks, values = Networks.of(filled, layout), times.values_of(filled, layout)
     description, used, chosen = exchanges(description, ranks)  # refuses what no host can run
-    model = {"correlation": correlation, "cv": cv, "hz": hz}
-    source = times.source(compute, description, filled, layout, compute_of, seed, **model)
+    source = times.source(compute, description, filled, layout, compute_of, seed, correlation, cv, hz)
     built, collectives = build_parts(networks, layout), mpi_rules.words(networks.common.selector, ranks)
-    lines = [
-        *chosen,
-        collectives,
-        *mpi_rules.differences(used, values, routed(filled, layout)),
-        *times.assumed(values, "interconnect"),
-        *networks.assumptions,
-        *source.assumptions,
-    ]
-    nodes = {
+    lines = [*chosen, collectives, *mpi_rules.differences(used, values, routed(filled, layout))]
+    lines += [*times.assumed(values, "interconnect"), *networks.assumptions, *source.assumptions]
+    parts = {
         s.part: {"ranks": s.ranks, "nodes": s.node.nodes, "ranks_per_node": s.node.ranks}
         for s in layout.named
     }
     shown = progress(f"{ranks} ranks x {cycles} cycles on {machine.name}") if progress else None
     out.parent.mkdir(parents=True, exist_ok=True)
-    beside = tempfile.TemporaryDirectory(
-        prefix=f".{out.name}.simulating-", dir=out.parent, ignore_cleanup_errors=True
-    )
+    name = f".{out.name}.simulating-"
+    beside = tempfile.TemporaryDirectory(prefix=name, dir=out.parent, ignore_cleanup_errors=True)
     with beside as folder, shown or contextlib.nullcontext() as advance:
         began = time.monotonic()
         record = smpirun.run(Path(folder), description, built, source.times, advance, limit_s)
         cost = time.monotonic() - began
         about = {
-            "format_version": 1,
-            "machine": machine.name,
-            "profile": digest(machine),
-            "compute": str(compute),
+            "format_version": 1, "machine": machine.name, "profile": digest(machine), "compute": str(compute),
             **source.facts,
             "ranks_per_node": max(share.node.ranks for share in layout.shares),
-            "threads": layout.shares[0].node.threads,
-            **({"parts": nodes} if nodes else {}),
-            "interconnect": networks.content,
-            "facts": built.facts,
-            "platform": built.xml,
-            "flags": built.flags,
-            "collectives": collectives,
-            "assumptions": list(dict.fromkeys(lines)),
-            "cost_s": cost,
+            "threads": layout.shares[0].node.threads, **({"parts": parts} if parts else {}),
+            "interconnect": networks.content, "facts": built.facts, "platform": built.xml,
+            "flags": built.flags, "collectives": collectives, "assumptions": list(dict.fromkeys(lines)),
+            "cost_s": cost, "simgrid": version,
             "cost_per_rank_and_cycle_s": cost / (ranks * (cycles + read_time(description).warmup_cycles)),
-            "simgrid": version,
-        }
+        }  # fmt: skip
         write_json(record / run_files.SIMULATION, about)
         _check(out)
         replace_folder(record, out)
@@ -155,3 +143,34 @@ def exchanges(description: dict[str, Any], ranks: int) -> tuple[dict[str, Any], 
     ]
     found = {**description, "exchange": {**given, **dict.fromkeys(late, QUICK)}}
     return found, exchanges(found, ranks)[1], lines
+
+
+def simulate_planned(results: Results, run: str) -> Path:
+    """Simulate run id `run` of the plan and return the directory of its record.
+
+    A failure leaves `failed/ID.log` behind, whose first line is the reason, and raises ProgramFailed. Raises
+    BadInput, before anything is changed, for what `claim` refuses.
+    """
+    due, out, compute_of = claim(results, run, True), results.unchecked(run), results.compute_of(run)
+    description, (plan, planned) = results.read_description(run), results.planned(run)
+    asked, hz = planned.machine, planned.machine.rate_hz
+    if hz == BY_POPULATION:
+        hz = mam.rates_hz(planned.seed, preset_of(plan, planned)[1].get("from_"))
+    arguments = {
+        "ranks": planned.ranks, "compute": asked.compute, "ranks_per_node": asked.ranks_per_node,
+        "threads": asked.threads, "on": asked.on, "seed": 1000 * planned.seed + planned.repetition,
+        "correlation": asked.correlation, "cv": asked.cv, "hz": hz,
+    }  # fmt: skip
+
+    def work() -> dict[str, Any]:
+        of = json.loads(compute_of.read_text()) if compute_of.is_file() else None
+        try:
+            machine = machines.load_any(asked.profile)
+            limited = {"out": out, "compute_of": of, "limit_s": due.limit_s}
+            simulate(description, machine, **limited, **arguments)
+        except (BadInput, ProgramFailed, OSError) as error:
+            raise ProgramFailed(" ".join(str(error).split())) from None
+        check_record(out, due.layout)
+        return {"machine": asked.profile, **arguments}
+
+    return carry_out(due, out, results.run(run), results.failure(run), work)

@@ -3,11 +3,10 @@
 import contextlib
 import json
 import shutil
-import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,8 @@ from scipy import sparse
 from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
-from spikemark.launch import Launch, reasons
-from spikemark.launch.process import watch
+from spikemark.launch import Launch
+from spikemark.launch.process import ProgramFailed, own_line, said, watch
 from spikemark.models.loggp import Interconnect
 from spikemark.records import run_files
 
@@ -33,16 +32,11 @@ STACK = "--cfg=contexts/stack-size:128"  # KiB, of a rank that only sends messag
 AHEAD = 16  # messages of a replayed rank on their way at a time, as platform.AHEAD
 
 
-class SimulationFailed(RuntimeError):
-    """A simulation left no record; the message is the reason, in one line."""
-
-
 def version() -> str:
     """The version that SimGrid reports. Raises BadInput if it is not installed."""
     if not shutil.which("smpirun"):
         raise BadInput(MISSING)
-    done = subprocess.run(["smpirun", "-version"], capture_output=True, text=True, errors="replace")
-    return done.stdout.strip()
+    return said("smpirun", "-version").strip()
 
 
 def run(
@@ -57,7 +51,7 @@ def run(
 
     `times`: compute times as float32 [rank, cycle, phase]. `advance` is called now and then with the cycles
     that rank 0 has done, the warm-up included, and the cycles in all. Raises BadInput for what the mini-app
-    refuses, and SimulationFailed if there is no whole record afterwards, which its exit status does not say.
+    refuses, and ProgramFailed if there is no whole record afterwards, which its exit status does not say.
     """
     write_json(folder / "run.json", description)
     np.asarray(times, np.float32).tofile(folder / COMPUTE)
@@ -109,12 +103,12 @@ def _followed(file: Path, advance: Advance | None) -> Iterator[None]:
 
 
 def _failure(status: int | None, output: str) -> Exception:
-    """BadInput for what the program refused, else SimulationFailed with its most telling line."""
-    if said := reasons.own(output):
-        return BadInput(said)
+    """BadInput for what the program refused, else ProgramFailed with its most telling line."""
+    if refusal := own_line(output):
+        return BadInput(refusal)
     lines = [line for line in map(str.strip, output.splitlines()) if "/INFO]" not in line]
     telling = [line for line in lines if "deadlock" in line.lower() or "CRITICAL]" in line]
-    return SimulationFailed((telling or lines[-1:] or [f"exit status {status}, no record and no message"])[0])
+    return ProgramFailed((telling or lines[-1:] or [f"exit status {status}, no record and no message"])[0])
 
 
 @dataclass(frozen=True)
@@ -132,7 +126,7 @@ def replay(hops: list[Messages], network: Interconnect) -> np.ndarray:
     """Simulated seconds until the last rank has ended each hop, [hop], of ranks that have a node each.
 
     Only messages are simulated, without spikes: thousands of ranks take minutes. Raises BadInput where
-    SimGrid or the program is absent, and SimulationFailed if it prints no times.
+    SimGrid or the program is absent, and ProgramFailed if it prints no times.
     """
     ranks = hops[0].bytes.shape[0]
     version()
@@ -146,8 +140,9 @@ def replay(hops: list[Messages], network: Interconnect) -> np.ndarray:
             parts += [begin, other[order], np.rint(entries.data[order]), step[order]]
     with tempfile.TemporaryDirectory(prefix="spikemark-replay-") as name:
         np.concatenate([part.astype(np.int32) for part in parts]).tofile(Path(name, "messages"))
-        built = build(network, ranks, flags=[STACK])
-        status, output, errors = watch(launch(Path(name), built, "replay_smpi", ["messages"]), LIMIT_S)
+        built = build(network, ranks)
+        start = launch(Path(name), replace(built, flags=[*built.flags, STACK]), "replay_smpi", ["messages"])
+        status, output, errors = watch(start, LIMIT_S)
     rows = [line.split()[2:] for line in output.splitlines() if line.startswith("time ")]
     if len(rows) != len(hops):
         raise _failure(status, f"{output}\n{errors}")

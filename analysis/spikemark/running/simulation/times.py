@@ -93,41 +93,22 @@ class Source:
 
 
 def source(
-    compute: str | Path,
-    description: dict[str, Any],
-    machine: Profile | Machine,
-    layout: Layout,
-    compute_of: dict[str, Any] | None = None,
-    seed: int = 1,
-    **options: Any,
-) -> Source:
-    """The compute times of a run, as `simulation.simulate` says.
+    compute: str | Path, description: dict[str, Any], machine: Profile | Machine, layout: Layout,
+    of: dict[str, Any] | None = None, seed: int = 1, correlation: float | None = None,
+    cv: float | None = None, hz: float | dict[str, float] | None = None,
+) -> Source:  # fmt: skip
+    """The compute times of a run, as `run.simulate` says, of the network `of` where that is given.
 
-    Raises BadInput for `options` of the model where another run is replayed, and if there is none.
+    A model draws them about the means that kernel times predict; `correlation` and `cv` override those of
+    the machine's jitter. Raises BadInput for these and `hz` where another run is replayed.
     """
-    if compute == MODEL:
-        return model(description, compute_of, machine, layout, seed, **options)
-    if not Path(compute).is_dir():
-        raise BadInput.of("compute", str(compute), f"{MODEL}, or the folder of a run")
-    if given := [name for name, value in options.items() if value is not None]:
-        raise BadInput(f"{given[0]}: expected with compute={MODEL} only", code="conflict")
-    return replay(description, Path(compute), layout.ranks, compute_of)
-
-
-def model(
-    description: dict[str, Any],
-    of: dict[str, Any] | None,
-    machine: Profile | Machine,
-    layout: Layout,
-    seed: int = 1,
-    cv: float | None = None,
-    correlation: float | None = None,
-    hz: float | dict[str, float] | None = None,
-) -> Source:
-    """Times drawn about the means that kernel times predict for `of`, or else for the description.
-
-    `cv` and `correlation` override those of the machine's jitter; `hz`: rates where the description has none.
-    """
+    if compute != MODEL:
+        if not Path(compute).is_dir():
+            raise BadInput.of("compute", str(compute), f"{MODEL}, or the folder of a run")
+        options = {"correlation": correlation, "cv": cv, "hz": hz}
+        for name in (name for name, value in options.items() if value is not None):
+            raise BadInput(f"{name}: expected with compute={MODEL} only", code="conflict")
+        return replay(description, Path(compute), layout.ranks, of)
     full, cycles = _full(description, of), cycles_of(description)
     read(full)
     loads = Loads.of(full, layout.ranks, layout.shares[0].node.threads, rates_of(full, hz).hz)
