@@ -16,12 +16,12 @@ MOST_ALARMS = 0.05 + 2 * (0.05 * 0.95 / TRIALS) ** 0.5
 
 def compared(rng, change=0.0, repetitions=REPETITIONS, spread=0.02, sessions=0.0, known=None, apart=False):
     """The estimate of a cycle of two groups, the second longer by `change`."""
-    sides = []
+    runs = []
     for factor in (1.0, 1 + change):
         session = factor * (1 + sessions * rng.standard_normal())
-        sides.append([drawn(rng, session, spread) for _ in range(repetitions)])
-    seeds = [1] * repetitions
-    return between(*sides, seeds, seeds, known=known, apart=apart)[CYCLE]
+        runs += [drawn(rng, session, spread) for _ in range(repetitions)]
+    second = np.repeat([False, True], repetitions)
+    return between(runs, second, [1] * len(runs), known=known, apart=apart)[CYCLE]
 
 
 def trials(change=0.0, **options):
