@@ -80,7 +80,7 @@ def loaded(folder: Path) -> Any:
         waiting, compute = run.waiting(), run.compute()
     return [
         run.record, run.ranks.astype(object).where(run.ranks.notna(), None).values.tolist(), compute, waiting,
-        run.delay_ratio, run.window, run.waits, run.node_of_rank, run.schedule, run.placement,
+        run.delay_ratio, run.window, run.node_of_rank, run.schedule, run.placement,
         run.launched, run.spent_s("waiting"), run.spent_s("deliver"),
     ]  # fmt: skip
 

@@ -63,7 +63,9 @@ class Entry(BaseModel):
 
 def file_of(folder: Path, run: Run) -> Path:
     """The file of the machine of a run: of its cluster, or else of its host."""
-    return Path(folder) / f"{places.as_name(run.cluster or run.record.host.name.split('.')[0])}{END}"
+    allocation = run.launched and run.launched.allocation
+    name = (allocation and allocation.cluster) or run.record.host.name.split(".")[0]
+    return Path(folder) / f"{places.as_name(name)}{END}"
 
 
 def key_of(run: Run) -> str:

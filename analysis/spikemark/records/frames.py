@@ -51,8 +51,8 @@ COLUMNS = (
     (REAL, "bytes_per_synapse=record.memory.bytes_per_synapse energy_j=record.energy.gross_j"),
     (REAL, "energy_per_event_uj"),
     (TEXT, "checksum=record.checksum spike_checksum=record.spike_checksum commit=record.provenance.commit"),
-    (TEXT, "started=record.provenance.started host=record.host.name cpu=record.host.cpu cluster=cluster"),
-    (TEXT, "job=launched.allocation.job"),
+    (TEXT, "started=record.provenance.started host=record.host.name cpu=record.host.cpu"),
+    (TEXT, "cluster=launched.allocation.cluster job=launched.allocation.job"),
     (TRUTH, "dirty=record.provenance.dirty"),
     (REAL, "began_s=launched.began_s wall_s=launched.wall_s"),
 )

@@ -15,7 +15,7 @@ from spikemark.network.named_files import copied
 from spikemark.network.placement_file import name_of
 
 from . import run_files
-from .arrays import check_times, map_array, read_table
+from .arrays import check_possible, check_times, map_array, read_table
 from .judged import FOREIGN, FOREIGN_CORES, SHARED
 from .phases import BARRIER, COMPUTE_PHASES, OVERLAP, PARTS, THREADS
 from .record_fields import FORMAT_VERSIONS, Launched, Record
@@ -54,17 +54,6 @@ class Run:
     def ranks(self) -> pd.DataFrame:
         """One line per rank, columns as in ranks.csv; unknown values are NA. Raises BadInput as `load`."""
         return _read_ranks(self.path / run_files.RANKS, self.record)
-
-    @property
-    def measured_cycles(self) -> int:
-        """Cycles of the measured part."""
-        return self.record.timing.cycles
-
-    @property
-    def cluster(self) -> str | None:
-        """The name of the cluster that Slurm told; None outside Slurm."""
-        allocation = self.launched and self.launched.allocation
-        return allocation.cluster if allocation else None
 
     @property
     def node_of_rank(self) -> list[str] | None:
@@ -139,12 +128,6 @@ class Run:
         lags = [lane.lag > 0 for lane in self.record.lanes if lane.ranks > 1]
         return (() if lags and all(lags) else (BARRIER,)) + ((OVERLAP,) if any(lags) else ())
 
-    @property
-    def waits(self) -> str:
-        """Where the ranks of this run wait, in words that stand beside the number."""
-        words = {BARRIER: "at the barrier", OVERLAP: "for messages under way, with their transport"}
-        return " and ".join(words[name] for name in self.waiting_phases)
-
     def spent_s(self, *parts: str) -> float | None:
         """Time in `parts`, keys of PARTS, of the measured part in s, mean over ranks.
 
@@ -168,16 +151,11 @@ class Run:
         """Compute time c[m, s]: deliver + update + thread_wait + collocate, float64 [rank, cycle] (L26, 2.2).
 
         So long computes the slowest thread of a rank. Waits that the description injects count, too. Raises
-        BadInput for a run without cycles.npy or with a time that is not a number or is negative.
+        BadInput for a run without cycles.npy or with a time that cannot be.
         """
         present = [name for name in COMPUTE_PHASES if name in self.record.phases]
         total = sum(self.phase(name).astype(np.float64) for name in present)
-        if not np.all(total >= 0):  # also false for NaN
-            rank, cycle = np.argwhere(~(total >= 0))[0]
-            raise BadInput(
-                f"{self.path / run_files.CYCLES}: compute time {total[rank, cycle]} s of rank {rank} in cycle"
-                f" {cycle}; expected a number >= 0"
-            )
+        check_possible(total, "compute", f"{self.path / run_files.CYCLES}: ")
         return total
 
 
