@@ -11,11 +11,11 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput, invalid
@@ -27,6 +27,7 @@ from spikemark.network.named_files import with_content
 from spikemark.quantities.quantity import Quantity, student
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, percent
+from spikemark.records.arrays import LARGEST
 from spikemark.records.record import Run
 
 from . import sides
@@ -41,12 +42,21 @@ END = ".jsonl"
 VERSIONS = ("version", "commit", "dirty", "compiler", "flags", "mpi_library")
 
 
+Seconds = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
+
+
+def _with_cycle(parts: dict[str, float]) -> dict[str, float]:
+    if not parts.get(CYCLE, 0.0) > 0:
+        raise ValueError(f"expected {CYCLE}, above 0, among them")
+    return parts
+
+
 class OfRun(BaseModel):
     """One run: when it began, its seed, and its parts (`Times.parts`) in s per cycle."""
 
     started: str
     seed: int
-    parts: dict[str, float]
+    parts: Annotated[dict[str, Seconds], AfterValidator(_with_cycle)]
 
 
 class Entry(BaseModel):
@@ -91,7 +101,7 @@ def frame(found: list[Entry], machine: str = "") -> pd.DataFrame:
     rows = [vars(one) | {"cycle_s": np.mean([run.parts[CYCLE] for run in one.runs])} for one in found]
     made = pd.DataFrame(rows, columns=[*Entry.model_fields, "cycle_s"]).assign(machine=machine)
     setups = [own.assign(level=levels(own["cycle_s"])) for _, own in made.groupby("key", sort=False)]
-    return pd.concat(setups, ignore_index=True) if setups else made
+    return pd.concat(setups, ignore_index=True) if setups else made.assign(level=0)
 
 
 def read_all(folder: Path) -> pd.DataFrame:

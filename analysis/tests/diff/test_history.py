@@ -73,7 +73,11 @@ class TestFiles:
         said = refusal("diff", "--history", tmp_path / "h", "--add", run(tmp_path / "a", kind="simulated"))
         assert "kind='simulated'" in said and not (tmp_path / "h").exists()
 
-    @pytest.mark.parametrize(("line", "words"), [("{", "entry"), ('{"format_version": 2}', "format_version")])
+    @pytest.mark.parametrize(("line", "words"), [
+        ("{", "entry"), ('{"format_version": 2}', "format_version"),
+        (entry(0, [50.0]).model_dump_json().replace('"cycle":', '"cycle":-'), "runs.0.parts"),
+        (entry(0, [50.0]).model_dump_json().replace('"cycle":', '"other":'), "runs.0.parts"),
+    ])  # fmt: skip
     def test_a_damaged_line_is_named_and_nothing_is_written(self, refusal, tmp_path, line, words):
         path = tmp_path / "h" / FILE
         path.parent.mkdir()
@@ -84,8 +88,10 @@ class TestFiles:
         refusal("diff", "--history", path.parent, "--add", sweep(tmp_path / "a"))
         assert path.read_bytes() == before
 
-    def test_an_empty_folder_has_no_history(self, refusal, tmp_path):
-        assert "no history is there" in refusal("diff", "--history", tmp_path)
+    def test_a_folder_without_entries_has_no_history(self, refusal, tmp_path):
+        for _ in range(2):
+            assert "no history is there" in refusal("diff", "--history", tmp_path)
+            (tmp_path / FILE).touch()
 
 
 class TestChanges:
@@ -95,7 +101,7 @@ class TestChanges:
         assert since.startswith("2026-01-13") and differs == ["commit"]
         assert change.low < 0.1 < change.high
 
-    @pytest.mark.parametrize("days", [FEWEST - 1, FEWEST, 6, 12, 40])
+    @pytest.mark.parametrize("days", [FEWEST - 1, FEWEST, 12])
     def test_unchanged_histories_raise_alarms_in_at_most_five_per_cent(self, days):
         rng = np.random.default_rng(days)
         trials = [frame(drawn(rng, days))["level"].any() for _ in range(200)]

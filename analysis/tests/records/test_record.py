@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ from synthetic import PHASES, RANK_COLUMNS, overlap, write_run
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput
-from spikemark.records import arrays, phases, record, record_fields, run_files
+from spikemark.records import phases, record, record_fields, run_files
 
 MINI_APP = places.root() / "miniapp"
 
@@ -192,13 +191,6 @@ def test_cells_that_cannot_be_are_named(run_dir, row, column, cell, complaint):
     table.to_csv(path, index=False)
     said = refused(run_dir)
     assert "ranks.csv: " in said and complaint in said
-
-
-@pytest.mark.parametrize("dtype", ["int64", "Int64"])
-def test_numbers_that_no_integer_holds_are_refused(dtype):
-    with pytest.raises(BadInput) as caught:
-        arrays.numbers(pd.Series([1.0, 1e300], name="spikes"), dtype, Path("ranks.csv"))
-    assert caught.value.field == "spikes"
 
 
 IMPOSSIBLE = [

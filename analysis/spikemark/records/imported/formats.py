@@ -19,7 +19,7 @@ and exchange for about as long, so communication varies among ranks only if it i
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
@@ -45,28 +45,14 @@ RANKS, RUNS = "ranks", "runs"
 PREFIX, BESIDE = "cycle_time_log_", "logfile_"
 SIX = (WHOLE, COMMUNICATE, GLOBAL, "communicate_local", WAIT, "spikes")
 
-#: Our name of a column or fact -> its name in the files.
-Names = dict[str, str]
-TABLE = {name: name for name in (*COLUMNS, WHOLE, RANK, CYCLE)}
-KERNEL = {PROCESSES: "num_processes", CYCLE_MS: "min_delay"}
-NEST = {WHOLE: "time_update", COMMUNICATE: "time_communicate_spike_data", **KERNEL}
-SUMS = {
-    WHOLE: "time_simulate", COMMUNICATE: "time_communicate_spike_data", WAIT: "time_mpi_synchronization",
-    PROCESSES: "num_processes",
-}  # fmt: skip
-BENNCH = {name: SUMS[name] for name in (WHOLE, COMMUNICATE, WAIT)}
-BENNCH |= {
-    "nodes": "num_nodes",
-    "per_node": "tasks_per_node",
-    "model_ms": "model_time_sim",
-    "seed": "rng_seed",
-}
-OLDER = {"wall_time_sim": SUMS[WHOLE], "wall_time_phase_communicate": SUMS[COMMUNICATE]}
+OLDER = {"wall_time_sim": "time_simulate", "wall_time_phase_communicate": "time_communicate_spike_data"}
 REGIONS = (COMMUNICATE, WAIT, "within")  # what the regions of a trace may be
 TABLES = ("unit", "column")  # options of tables
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf")
 
+#: Our name of a column or fact -> its name in the files.
+Names = dict[str, str]
 #: Columns of one file or of all: arrays [rank, cycle] or, of one rank, [cycle].
 Columns = dict[str, np.ndarray]
 
@@ -86,21 +72,41 @@ class Found:
 
 @dataclass(frozen=True)
 class Reader:
-    """A format. `held`: what a file holds, by `names` there; columns of `needs` are in every file.
+    """A format. `files`: a pattern of their names; columns of `needs` are in every file.
 
-    `takes`: which of the options `unit` and `column` belong to it. `adjusted`: what columns of several ranks
-    mean, and how often these meet. `sums`: of sums over runs, what a line is of, RANKS or RUNS.
+    `held`: what a file holds, by `names` there, given those that the user calls columns by. `takes`: which of
+    the options `unit` and `column` belong to it. `adjusted`: what columns of several ranks mean, and how
+    often these meet. `sums`: of sums over runs, what a line is of, RANKS or RUNS.
     """
 
     name: str
     summary: str
-    recognises: Callable[[Path], bool]
+    files: str
     held: Callable[[Path, Names], dict[str, Any]]
     names: Names
     needs: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
     adjusted: Callable[[Path, Columns], Found] = lambda path, columns: Found(columns)
     sums: str = ""
+
+    def recognises(self, path: Path) -> bool:
+        """Says whether a file is of this format, by its name and, of a table, the names of its columns."""
+        if not re.fullmatch(self.files, path.name):
+            return False
+        named = path.suffix in FORMATS and {self.names[name] for name in self.needs}
+        return not named or named <= _columns(path)
+
+
+def _columns(path: Path) -> set[str]:
+    """The names of the columns of an .npz or .csv file."""
+    try:
+        if path.suffix == ".npz":
+            with ZipFile(path) as archive:
+                return {name.removesuffix(".npy") for name in archive.namelist()}
+        with path.open(errors="replace") as file:
+            return {OLDER.get(name, name) for name in file.readline().strip().split(",")}
+    except (OSError, BadZipFile):
+        return set()
 
 
 def reader_of(files: list[Path], name: str | None = None) -> Reader:
@@ -111,16 +117,18 @@ def reader_of(files: list[Path], name: str | None = None) -> Reader:
         raise BadInput("FILE: missing; expected one file, or one for every rank")
     if name is not None:
         return READERS[name]
-    found = [next((one for one in READERS.values() if one.recognises(Path(path))), None) for path in files]
-    for path, one in zip(files, found, strict=True):
-        if one is None:
+    first = None
+    for path in map(Path, files):
+        found = next((one for one in READERS.values() if one.recognises(path)), None)
+        if found is None:
             raise BadInput(
-                f"{path}: format {Path(path).suffix or 'without a suffix'!r}; expected {', '.join(FORMATS)},"
+                f"{path}: format {path.suffix or 'without a suffix'!r}; expected {', '.join(FORMATS)},"
                 f" or --format with one of {', '.join(READERS)}"
             )
-        if one is not found[0]:
-            raise BadInput(f"{path}: format {one.name}; expected {found[0].name}, as {files[0]}")
-    return found[0]
+        first = first or found
+        if found is not first:
+            raise BadInput(f"{path}: format {found.name}; expected {first.name}, as {files[0]}")
+    return first
 
 
 def read(
@@ -139,6 +147,8 @@ def read(
     """
     reader, files = reader_of(files, form), sorted(map(Path, files), key=of_name)
     seconds = _options(reader, files, unit, called or {})
+    if reader.takes == TABLES and called:
+        reader = replace(reader, names=reader.names | called, needs=(*called,))
     parts = [contents(path, reader, called or {}) for path in files]
     facts = {name: float(part.pop(name).max()) for part in parts for name in FACTS if name in part}
     if (processes := facts.get(PROCESSES, len(files))) != len(files):
@@ -185,13 +195,11 @@ def contents(path: Path, reader: Reader, called: Names) -> Columns:
     if not path.is_file():
         raise BadInput(f"{path}: not found", code="file")
     found: Columns = {}
-    names = reader.names | (called if reader.takes == TABLES else {})
     try:
         held = reader.held(path, called)
-        for name in (*reader.needs, *(called if reader.takes == TABLES else ())):
-            if names[name] not in held:
-                raise BadInput(f"{path}: no column {names[name]!r}; expected one of {shown([*held])}")
-        for name, theirs in ((name, theirs) for name, theirs in names.items() if theirs in held):
+        if lacks := [reader.names[name] for name in reader.needs if reader.names[name] not in held]:
+            raise BadInput(f"{path}: no column {lacks[0]!r}; expected one of {shown([*held])}")
+        for name, theirs in ((name, theirs) for name, theirs in reader.names.items() if theirs in held):
             column = pd.Series(np.ravel(held[theirs]), name=theirs)
             found[name] = numbers(column, "float64", path).to_numpy().reshape(np.shape(held[theirs]))
     except BadInput:
@@ -201,12 +209,15 @@ def contents(path: Path, reader: Reader, called: Names) -> Columns:
         raise BadInput(f"{path}: not a whole {what}: {' '.join(str(error).split())}", code="file") from None
     if reader.takes == TABLES and (COMPUTE in found) == (WHOLE in found):
         raise BadInput(f"{path}: columns {shown([*held])}; expected either {COMPUTE} or {WHOLE}")
+    for name in found.keys() & FACTS:
+        if found[name].size != 1 or np.isnan(found[name]).any():
+            raise BadInput(f"{path}: {reader.names[name]}={shown(found[name].tolist())}: expected one number")
     shapes = {name: list(values.shape) for name, values in found.items() if name not in FACTS}
     first = next(iter(shapes.values()))
     for name, shape in shapes.items():
         if shape != first or len(shape) not in (1, 2) or not all(shape) or (RANK in found and len(shape) > 1):
             expected = "[cycle] or [rank, cycle], as in other columns"
-            raise BadInput(f"{path}: {names[name]}: shape {shape}; expected {expected}")
+            raise BadInput(f"{path}: {reader.names[name]}: shape {shape}; expected {expected}")
     return found
 
 
@@ -303,14 +314,6 @@ def _table(path: Path, called: Names) -> dict[str, Any]:
     return held
 
 
-def _is_nest(path: Path) -> bool:
-    try:
-        with ZipFile(path) as archive:
-            return {f"{NEST[name]}.npy" for name in (WHOLE, COMMUNICATE)} <= set(archive.namelist())
-    except (OSError, BadZipFile):
-        return False
-
-
 def _six(path: Path, called: Names) -> dict[str, Any]:
     """The columns of a file, and facts of the log beside it."""
     table = pd.read_csv(path, compression=None, sep=r"\s+", header=None, comment="#", dtype=np.float64)
@@ -362,15 +365,6 @@ def stopwatches(path: Path, called: Names | None = None) -> dict[str, list[float
     return {name: [max(values)] for name, values in found.items()}
 
 
-def _is_bennch(path: Path) -> bool:
-    try:
-        with path.open(errors="replace") as file:
-            columns = set(file.readline().strip().split(",")) if path.suffix == ".csv" else set()
-    except OSError:
-        return False
-    return {BENNCH[WHOLE], BENNCH[COMMUNICATE]} <= columns or OLDER.keys() <= columns
-
-
 def _bennch(path: Path, called: Names) -> dict[str, Any]:
     return dict(pd.read_csv(path, compression=None).rename(columns=OLDER))
 
@@ -382,32 +376,41 @@ def _trace(path: Path, called: Names) -> dict[str, Any]:
     return held if called.get(WAIT) else {name: held[name] for name in (COMPUTE, COMMUNICATE)}
 
 
+SPENT = {COMMUNICATE: "time_communicate_spike_data"}
+KERNEL = {PROCESSES: "num_processes", CYCLE_MS: "min_delay"}
+STOPWATCHES = SPENT | {WHOLE: "time_simulate", WAIT: "time_mpi_synchronization"}
+BENNCH = {
+    "nodes": "num_nodes",
+    "per_node": "tasks_per_node",
+    "model_ms": "model_time_sim",
+    "seed": "rng_seed",
+}
 #: Tables come last: they take any .npz and .csv.
 READERS = {one.name: one for one in (
     Reader(
-        "nest", "nest.cycle_time_log of NEST 3.10, .npz, one file per rank", _is_nest,
-        lambda path, called: read_npz(path), NEST, (WHOLE, COMMUNICATE),
+        "nest", "nest.cycle_time_log of NEST 3.10, .npz, one file per rank", r".*\.npz",
+        lambda path, called: read_npz(path), SPENT | {WHOLE: "time_update"} | KERNEL, (WHOLE, COMMUNICATE),
     ),
     Reader(
         "structure-aware", "cycle_time_log_<rank> of the structure-aware NEST benchmark, six columns",
-        lambda path: path.name.startswith(PREFIX) and path.suffix == "", _six,
-        {name: name for name in SIX} | KERNEL, SIX, adjusted=_met,
+        rf"{PREFIX}[^.]*", _six, {name: name for name in SIX} | KERNEL, SIX, adjusted=_met,
     ),
     Reader(
         "nest-sums", "NEST's stopwatches, logfile_<rank> with a `key value` per line: sums only",
-        lambda path: path.name.startswith(BESIDE), stopwatches, SUMS, (WHOLE, COMMUNICATE), sums=RANKS,
+        rf"{BESIDE}.*", stopwatches, STOPWATCHES | KERNEL, (WHOLE, COMMUNICATE), sums=RANKS,
     ),
     Reader(
-        "bennch", "tables of beNNch, .csv with a line per run: sums only", _is_bennch, _bennch, BENNCH,
-        (WHOLE, COMMUNICATE), sums=RUNS,
+        "bennch", "tables of beNNch, .csv with a line per run: sums only", r".*\.csv", _bennch,
+        STOPWATCHES | BENNCH, (WHOLE, COMMUNICATE), sums=RUNS,
     ),
     Reader(
         "otf2", "event traces of Score-P, .otf2: --column communicate=MPI_Alltoall names the call of a cycle",
-        lambda path: path.suffix == ".otf2", _trace, {name: name for name in COLUMNS}, (), ("column",),
-        lambda path, columns: Found(columns, (otf2_trace.NO_CYCLE,)),
+        r".*\.otf2", _trace, {name: name for name in COLUMNS}, takes=("column",),
+        adjusted=lambda path, columns: Found(columns, (otf2_trace.NO_CYCLE,)),
     ),
     Reader(
         "table", "documented layout of .npy, .npz, .csv and .parquet, of any program",
-        lambda path: path.suffix in FORMATS, _table, TABLE, (), TABLES,
+        r".*\.(npy|npz|csv|parquet)", _table, {name: name for name in (*COLUMNS, WHOLE, RANK, CYCLE)},
+        takes=TABLES,
     ),
 )}  # fmt: skip

@@ -6,6 +6,7 @@ time that a rank waits there was not measured, it is derived (`derived`). What r
 beyond that is the exchange itself.
 """
 
+import io
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,11 +18,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
 from spikemark.core.files import replaceable, whole_folder, write_atomically, write_json
-from spikemark.core.reading import read_json
 from spikemark.models.statistics import lump
 from spikemark.network.description import read_time
 from spikemark.quantities.words import number
-from spikemark.records.arrays import check_possible, map_array, npy_bytes
+from spikemark.records.arrays import check_possible, map_array, read_object
 from spikemark.records.dry_run import DryRun
 from spikemark.records.run_files import CYCLES
 
@@ -197,7 +197,9 @@ def save(out: Path, found: Found | Sums, about: dict[str, Any]) -> CycleTimes | 
     replaceable(Path(out), (ABOUT, CYCLES, PAGE), ABOUT, "imported times")
     with whole_folder(Path(out)) as folder:
         if isinstance(made, CycleTimes):
-            write_atomically(folder / CYCLES, npy_bytes(made.times))
+            stream = io.BytesIO()
+            np.save(stream, made.times)
+            write_atomically(folder / CYCLES, stream.getvalue())
         write_json(folder / ABOUT, (made if isinstance(made, Sums) else made.about).model_dump())
     return sums_in(out) or load(out)
 
@@ -205,9 +207,8 @@ def save(out: Path, found: Found | Sums, about: dict[str, Any]) -> CycleTimes | 
 def sums_in(folder: Path) -> Sums | None:
     """The imported sums in a folder; None where it holds something else. Raises BadInput for damaged ones."""
     path = Path(folder) / ABOUT
-    content = read_json(path) if path.is_file() else None
-    of_sums = isinstance(content, dict) and content.get("kind") == KIND
-    return checked(Sums, content, path, "an import") if of_sums else None
+    content = read_object(path) if path.is_file() else {}
+    return checked(Sums, content, path, "an import") if content.get("kind") == KIND else None
 
 
 def load(folder: Path) -> CycleTimes:
@@ -215,7 +216,7 @@ def load(folder: Path) -> CycleTimes:
     path = Path(folder)
     if sums_in(path):
         raise refuse(path)
-    about = checked(About, read_json(path / ABOUT), path / ABOUT, "an import")
+    about = checked(About, read_object(path / ABOUT), path / ABOUT, "an import")
     times = map_array(path / CYCLES, np.float32, (about.ranks, about.cycles, len(about.columns)), ABOUT)
     for at, name in enumerate(about.columns):
         check_possible(times[:, :, at], name, f"{path / CYCLES}: ")

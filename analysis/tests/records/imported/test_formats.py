@@ -225,6 +225,22 @@ def test_refusals_name_the_file_or_option(refused, tmp_path, files, options, wor
     assert words in refused(imported.read, [tmp_path / name for name in files], **{"unit": "s"} | options)
 
 
+@pytest.mark.parametrize("array", [
+    np.ones((2, 3), complex), np.ones((2, 3), bool), np.zeros((2, 3), "m8[s]"), np.zeros(3, [("a", "f8")]),
+    np.array(["x"]), np.zeros((0, 3)), np.array(1.0), np.zeros((1, 2, 3)), np.array([1e16]),
+])  # fmt: skip
+def test_arrays_of_anything_but_times_are_refused(refused, tmp_path, array):
+    np.save(tmp_path / "a.npy", array)
+    assert "a.npy: " in refused(imported.read, [tmp_path / "a.npy"], "s")
+
+
+@pytest.mark.parametrize("value", [[], np.nan, [1, 2], "x", -1])
+@pytest.mark.parametrize("name", ["num_processes", "min_delay"])
+def test_facts_of_nest_are_single_numbers(refused, tmp_path, name, value):
+    files = foreign_logs.nest(tmp_path, COMPUTE[:1], **{name: value})
+    assert f"{name}=" in refused(imported.read, files)
+
+
 def test_formats_are_not_mixed_and_options_belong_to_some(refused, tmp_path):
     logs, other = foreign_logs.nest(tmp_path, COMPUTE), foreign_logs.table(tmp_path, COMPUTE)
     assert "times.npz: format table" in refused(imported.read, logs + other)
