@@ -11,32 +11,30 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from spikemark.core.errors import BadInput
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
+from spikemark.records.record_fields import Fields, Positive, Seconds
 
 KIND = "imported sums"
 UNTIMED = "waiting was not timed apart from the exchange; NEST does so built with-mpi-sync-timer"
-Time = Annotated[float, Field(ge=0)]
 
 
-class Summed(BaseModel):
+class Summed(Fields):
     """Sums of one run in s, one for each rank, or a single mean over ranks (`of` says which).
 
     `run_s`: state propagation; `communicate_s`: the part of it in collective calls; `wait_s`: the part of
     that spent waiting, None where it was not timed. `model_s`: simulated time, None where nobody knows.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
     name: str
     of: Literal["ranks", "mean"]
-    ranks: Annotated[int, Field(ge=1)] | None
-    run_s: Annotated[list[Time], Field(min_length=1)]
-    communicate_s: list[Time]
-    wait_s: list[Time] | None = None
+    ranks: Positive | None
+    run_s: Annotated[list[Seconds], Field(min_length=1)]
+    communicate_s: list[Seconds]
+    wait_s: list[Seconds] | None = None
     model_s: Annotated[float, Field(gt=0)] | None = None
 
     @model_validator(mode="after")
@@ -75,10 +73,8 @@ class Summed(BaseModel):
         }
 
 
-class Sums(BaseModel):
+class Sums(Fields):
     """imported.json of sums."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True, strict=True, allow_inf_nan=False)
 
     format_version: Literal[1] = 1
     kind: Literal[KIND] = KIND

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
@@ -23,6 +23,7 @@ from spikemark.network.description import read_time
 from spikemark.quantities.words import number
 from spikemark.records.arrays import check_possible, map_array, read_object
 from spikemark.records.dry_run import DryRun
+from spikemark.records.record_fields import Count, Fields, Positive
 from spikemark.records.run_files import CYCLES
 
 from . import derived
@@ -47,26 +48,24 @@ def _with_compute(columns: list[str]) -> list[str]:
     return columns
 
 
-class About(BaseModel):
+class About(Fields):
     """imported.json. `cycle_ms`: simulated time of a cycle; None where it has none or nobody said.
 
     `meets_every`: cycles from one meeting of all ranks to the next.
     """
 
-    model_config = ConfigDict(extra="ignore", frozen=True, strict=True, allow_inf_nan=False)
-
     format_version: Literal[1] = 1
     kind: Literal["imported"] = "imported"
     files: Annotated[list[str], Field(min_length=1)]
     unit: str = "s"
-    ranks: Annotated[int, Field(ge=1)]
-    cycles: Annotated[int, Field(ge=1)]
+    ranks: Positive
+    cycles: Positive
     columns: Annotated[list[Literal[COMPUTE, COMMUNICATE, WAIT]], AfterValidator(_with_compute)]
-    skipped: Annotated[int, Field(ge=0)] = 0
+    skipped: Count = 0
     cycle_ms: Annotated[float, Field(gt=0)] | None = None
     remarks: list[str]
     reader: str = "table"
-    meets_every: Annotated[int, Field(ge=1)] = 1
+    meets_every: Positive = 1
 
 
 @dataclass(frozen=True)
