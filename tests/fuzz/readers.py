@@ -80,7 +80,7 @@ def loaded(folder: Path) -> Any:
         waiting, compute = run.waiting(), run.compute()
     return [
         run.record, run.ranks.astype(object).where(run.ranks.notna(), None).values.tolist(), compute, waiting,
-        run.delay_ratio, run.window, run.waits, run.node_of_rank, run.schedule, run.placement,
+        run.delay_ratio, run.window, run.node_of_rank, run.schedule, run.placement,
         run.launched, run.spent_s("waiting"), run.spent_s("deliver"),
     ]  # fmt: skip
 
@@ -183,11 +183,10 @@ def importing(name: str) -> Callable[[Path], Any]:
         found = imported.read(files, "s" if name == "table" else None, CALLED.get(name), form=name or None)
         out = folder / "out"
         shutil.rmtree(out, ignore_errors=True)
-        if isinstance(found, imported.Sums):
-            imported.save_sums(out, found)
-            return imported.sums_in(out)
         about = {"files": ["x"], "unit": "s", "skipped": 0, "cycle_ms": None, "reader": name}
         made = imported.save(out, found, about)
+        if isinstance(made, imported.Sums):
+            return made
         return [made.about, made.times, made.waiting, made.exchange, made.cautions]
 
     return read

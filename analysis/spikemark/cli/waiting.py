@@ -117,12 +117,11 @@ def import_cycles(
         raise BadInput.of("cycle_ms", cycle_ms, "a number above 0", code="range")
     reader, folder = imported.reader_of(files, format_).name, shlex.quote(str(out))
     found = imported.read(files, unit, pairs(column, "column", FORM), skip, cycles, reader)
-    if isinstance(found, imported.Sums):
-        imported.save_sums(out, found)
-        line = f"{len(found.runs)} x sums of a run, without cycles: spikemark waiting {folder}"
-        return answer(json, found.model_dump, [line])
     about = {"files": [str(path) for path in files], "unit": unit or "s", "skipped": skip}
     made = imported.save(out, found, about | {"cycle_ms": cycle_ms, "reader": reader})
+    if isinstance(made, imported.Sums):
+        line = f"{len(made.runs)} x sums of a run, without cycles: spikemark waiting {folder}"
+        return answer(json, made.model_dump, [line])
     lines = [
         f"{made.about.ranks} x {made.about.cycles} (ranks x cycles), {', '.join(made.about.columns)};"
         f" {1e3 * made.compute.mean(dtype='f8'):.4g} ms of computing per cycle: {out}"

@@ -5,12 +5,13 @@ the first side, so that those of the phases add up to that of the cycle.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from spikemark.core.errors import BadInput
 from spikemark.quantities.quantity import LEVEL, Quantity, student, with_half
@@ -19,7 +20,6 @@ from spikemark.records.record import Run
 
 from . import sides
 from .estimate import Estimate, Spread, estimate
-from .sides import Member, Pairs
 from .times import CYCLE, MEDIAN, Part, Times, alike, times
 
 SLOWER, FASTER, OPEN = "slower", "faster", "open"
@@ -32,12 +32,12 @@ Known = dict[str, Spread]  # what a history tells of the parts (`Times.parts`)
 class Setup:
     """The runs of one setup on both sides, and how their times differ. `parts`: by name, as Times.parts.
 
-    Disturbed runs do not count. If a side has no others, all count, but nothing is judged. `runs`: how many
-    of both sides count.
+    Disturbed runs do not count. If a side has no others, all count, but nothing is judged. `pairs`: how many
+    there are; `runs`: how many of both sides count.
     """
 
     name: str
-    pairs: list[tuple[Member, Member]]
+    pairs: int
     runs: tuple[int, int]
     parts: dict[str, Estimate]
     missing: dict[str, str]  # phase or cause -> why
@@ -51,8 +51,12 @@ class Setup:
         return self.parts[CYCLE]
 
     def change(self, name: str = CYCLE, level: float = LEVEL) -> Quantity:
-        """How much longer a part is on the second side, as a share of a cycle of the first side."""
-        found = self.parts[name].quantity(self.cycle.first_s, self.kind, level)
+        """How much longer a part is on the second side, as a share of a cycle of the first side.
+
+        That of MEDIAN is a share of the median cycle.
+        """
+        whole_s = self.parts[MEDIAN if name == MEDIAN else CYCLE].first_s
+        found = self.parts[name].quantity(whole_s, self.kind, level)
         return found if self.judged else Quantity(found.value, kind=found.kind)
 
 
@@ -63,7 +67,7 @@ class Comparison:
     paths: tuple[Path, Path]
     setups: list[Setup]
     differs: dict[tuple[str, str, str], int]  # as of sides.differs
-    pairs: Pairs
+    alone: list[list[str]]  # of each side, the runs without a partner
     cautions: list[str] = field(default_factory=list)
 
     @cached_property
@@ -76,11 +80,9 @@ class Comparison:
         return setup.change(CYCLE, self.level)
 
     def median_change(self, setup: Setup) -> Quantity | None:
-        """The change of the median cycle as a share of that of A, likewise; None where it is not judged."""
-        found = setup.parts.get(MEDIAN)
-        if found is None or not setup.judged or min(setup.runs) < 2 or setup.kind == "simulated":
-            return None
-        return found.quantity(found.first_s, setup.kind, self.level)
+        """The change of the median cycle, likewise; None where it is not judged."""
+        told = MEDIAN in setup.parts and setup.judged and min(setup.runs) > 1 and setup.kind != "simulated"
+        return setup.change(MEDIAN, self.level) if told else None
 
     @cached_property
     def overall(self) -> Quantity:
@@ -159,66 +161,67 @@ def compare(first: Path, second: Path, known: Callable[[Run], Known] | None = No
     `known` tells what is known of the spread of a setup, given a run of the first side (`history.known_of`).
     """
     both = [sides.read(path) for path in (first, second)]
-    pairs = sides.pair(*both)
-    runs = [(one.run, other.run) for members in pairs.setups.values() for one, other in members]
+    pairs, alone = sides.pair(*both)
+    runs = list(zip(pairs["run"], pairs["run_b"], strict=True))
     for pair in runs:
         sides.check_networks(*pair)
     setups = [
-        _setup(name, members, known(members[0][0].run) if known else {})
-        for name, members in pairs.setups.items()
+        _setup(name, own, known(own["run"].iloc[0]) if known else {})
+        for name, own in pairs.groupby("setup", sort=False)
     ]
     cautions = [line for side in both for line in side.left_out]
     cautions += [setup.caution for setup in setups if setup.caution]
-    return Comparison((both[0].path, both[1].path), setups, sides.differs(runs), pairs, cautions)
+    return Comparison((both[0].path, both[1].path), setups, sides.differs(runs), alone, cautions)
 
 
-def _setup(name: str, pairs: list[tuple[Member, Member]], known: Known) -> Setup:
-    whole = [list(side) for side in zip(*pairs, strict=True)]
-    calm = [[one for one in members if disturbed(one.run) is None] for members in whole]
-    common = {one.seed for one in calm[0]} & {one.seed for one in calm[1]}
-    used = [[one for one in members if one.seed in common] for members in calm] if common else whole
-    found = [[times(one.run) for one in members] for members in used]
-    kind = "simulated" if pairs[0][0].run.record.kind == "simulated" else "measured"
-    began = [[one.run.record.provenance.started for one in members] for members in used]
-    later = max(began[0]) < min(began[1]) or max(began[1]) < min(began[0])
-    seeds = [[one.seed for one in members] for members in used]
-    made = between(*found, *seeds, kind == "simulated", known, later)
-    untold = {name: why for side in found for one in side for name, why in one.missing.items()}
-    why = dict.fromkeys(words for members in whole for one in members if (words := disturbed(one.run)))
-    runs, caution = (len(used[0]), len(used[1])), ""
-    if why:
-        out = f"{2 * len(pairs) - sum(runs)} of {counted(2 * len(pairs), 'run')} left out"
-        out = out if common else "not judged: no run of one side was undisturbed"
+def _setup(name: str, pairs: pd.DataFrame, known: Known) -> Setup:
+    """Of the pairs of one setup. Seeds count of which both sides have an undisturbed run."""
+    other = pairs[["run_b", "seed_b"]].set_axis(["run", "seed"], axis=1)
+    runs = pd.concat([pairs[["run", "seed"]].assign(second=False), other.assign(second=True)])
+    runs["disturbed"] = runs["run"].map(disturbed)
+    runs["started"] = [run.record.provenance.started for run in runs["run"]]
+    calm = runs[runs["disturbed"] == ""]
+    calm = calm[calm.groupby("seed")["second"].transform("nunique") == 2]
+    judged, used = not calm.empty, runs if calm.empty else calm
+    began = used.groupby("second")["started"].agg(["min", "max"])
+    apart = began["max"].min() < began["min"].max()  # one side was measured after the other
+    kind, found = pairs["run"].iloc[0].record.kind, [times(run) for run in used["run"]]
+    parts = between(found, used["second"], used["seed"], kind == "simulated", known, apart)
+    missing, caution = {part: why for one in found for part, why in one.missing.items()}, ""
+    if why := [words for words in dict.fromkeys(runs["disturbed"]) if words]:
+        out = f"{len(runs) - len(used)} of {counted(len(runs), 'run')} left out"
+        out = out if judged else "not judged: no run of one side was undisturbed"
         caution = f"{name or 'the run'}: {out} ({listed(why)})"
-    return Setup(name, pairs, runs, made, untold, kind, bool(common), caution)
+    counts = int((~used["second"]).sum()), int(used["second"].sum())
+    return Setup(name, len(pairs), counts, parts, missing, kind, judged, caution)
 
 
-def disturbed(run: Run) -> str | None:
-    """What disturbed a run, so that its times say little about what was run; None if nothing is known."""
+def disturbed(run: Run) -> str:
+    """What disturbed a run, so that its times say little about what was run; empty if nothing is known."""
     if run.record.kind == "measured" and run.record.host.foreign_load is None:
         return "a measured part below 0.2 s, which does not tell whether other programs ran"
-    return run.disturbed().split(":")[0] or None
+    return run.disturbed().split(":")[0]
 
 
 def between(
-    first: list[Times], second: list[Times], first_seeds: list[int], second_seeds: list[int],
+    runs: list[Times], second: Sequence[bool], seeds: Sequence[int],
     simulated: bool = False, known: Known | None = None, apart: bool = False,
 ) -> dict[str, Estimate]:  # fmt: skip
     """How the parts of two groups of runs differ; both have runs of the same seeds.
 
-    `apart`: one was measured after the other. A part that could not be told apart in one of the runs is left
-    out; one that a run lacks took no time there.
+    `second`: of which group each run is. `apart`: one was measured after the other. A part that could not be
+    told apart in one of the runs is left out; one that a run lacks took no time there.
     """
-    told = alike([*first, *second])
-    cycle_s = float(np.mean([one.parts[CYCLE].value for one in first]))
+    told, second = alike(runs), np.array(second, dtype=bool)
+    cycle_s = float(
+        np.mean([parts[CYCLE].value for parts, other in zip(told, second, strict=True) if not other])
+    )
     names = dict.fromkeys(name for parts in told for name in parts)
     if not all(MEDIAN in parts for parts in told):
         names.pop(MEDIAN, None)
-
-    def of(name: str) -> Estimate:
-        values = [parts.get(name, Part(0.0, 0.0)) for parts in told]
-        both = values[: len(first)], values[len(first) :]
-        spread = (known or {}).get(name, Spread())
-        return estimate(name, both, (first_seeds, second_seeds), cycle_s, simulated, spread, apart)
-
-    return {name: of(name) for name in names}
+    return {
+        name: estimate(
+            name, [parts.get(name, Part(0.0, 0.0)) for parts in told], second, np.array(seeds), cycle_s,
+            simulated, (known or {}).get(name, Spread()), apart,
+        ) for name in names
+    }  # fmt: skip

@@ -10,7 +10,6 @@ the other. It is added for both sides. Spreads are shares of the time of a cycle
 Degrees of freedom of sums are those of Satterthwaite (1946); the interval is Student's.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,8 +80,9 @@ class Estimate:
 
 def estimate(
     name: str,
-    parts: tuple[Sequence[Part], Sequence[Part]],
-    seeds: tuple[Sequence[int], Sequence[int]],
+    parts: list[Part],
+    second: np.ndarray,
+    seeds: np.ndarray,
     cycle_s: float,
     simulated: bool = False,
     known: Spread = Spread(),
@@ -90,18 +90,17 @@ def estimate(
 ) -> Estimate:
     """Compare the part `name` of the runs of two sides with the same seeds.
 
-    `cycle_s`: the time of a cycle of the first side. `known`: what a history tells of the part. `apart`: one
-    side was measured after the other.
+    `second` [run]: whether a run is of the second side. `cycle_s`: the time of a cycle of the first side.
+    `known`: what a history tells of the part. `apart`: one side was measured after the other.
     """
-    values = np.array([part.value for side in parts for part in side])
-    every = np.array([*seeds[0], *seeds[1]])
-    second = np.repeat([0.0, 1.0], [len(side) for side in parts])
-    design = np.column_stack([every == seed for seed in np.unique(every)] + [second]).astype(float)
+    values = np.array([part.value for part in parts])
+    design = np.column_stack([*(seeds == seed for seed in np.unique(seeds)), second]).astype(float)
     fitted = np.linalg.lstsq(design, values, rcond=None)[0]
     residuals, degrees = values - design @ fitted, float(len(values) - design.shape[1])
     base, change = float(fitted[:-1].mean()), float(fitted[-1])
-    errors = [[part.error**2 for part in side if part.error is not None] for side in parts]
-    within = sum(float(np.mean(side)) if side else 0.0 for side in errors) / 2  # as the cycles imply
+    errors = np.array([np.nan if part.error is None else part.error**2 for part in parts])
+    sides = [own[~np.isnan(own)] for own in (errors[~second], errors[second])]
+    within = sum(float(np.mean(side)) if side.size else 0.0 for side in sides) / 2  # as the cycles imply
     share = ASSUMED_COMMUNICATING if name.partition(".")[2] in COMMUNICATING else ASSUMED
     assumed = (share * (cycle_s if name == CYCLE else base)) ** 2
     if simulated:

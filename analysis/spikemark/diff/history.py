@@ -8,14 +8,14 @@ import functools
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput, invalid
@@ -27,6 +27,7 @@ from spikemark.network.named_files import with_content
 from spikemark.quantities.quantity import Quantity, student
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, percent
+from spikemark.records.arrays import LARGEST
 from spikemark.records.record import Run
 
 from . import sides
@@ -41,12 +42,21 @@ END = ".jsonl"
 VERSIONS = ("version", "commit", "dirty", "compiler", "flags", "mpi_library")
 
 
+Seconds = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
+
+
+def _with_cycle(parts: dict[str, float]) -> dict[str, float]:
+    if not parts.get(CYCLE, 0.0) > 0:
+        raise ValueError(f"expected {CYCLE}, above 0, among them")
+    return parts
+
+
 class OfRun(BaseModel):
     """One run: when it began, its seed, and its parts (`Times.parts`) in s per cycle."""
 
     started: str
     seed: int
-    parts: dict[str, float]
+    parts: Annotated[dict[str, Seconds], AfterValidator(_with_cycle)]
 
 
 class Entry(BaseModel):
@@ -60,18 +70,12 @@ class Entry(BaseModel):
     versions: dict[str, str | bool | None]
     runs: list[OfRun] = Field(min_length=1)
 
-    @property
-    def cycle_s(self) -> float:
-        """The time of a cycle in s, mean over runs."""
-        return float(np.mean([run.parts[CYCLE] for run in self.runs]))
-
-
-Course = list[list[Entry]]  # the levels of a setup
-
 
 def file_of(folder: Path, run: Run) -> Path:
     """The file of the machine of a run: of its cluster, or else of its host."""
-    return Path(folder) / f"{places.as_name(run.cluster or run.record.host.name.split('.')[0])}{END}"
+    allocation = run.launched and run.launched.allocation
+    name = (allocation and allocation.cluster) or run.record.host.name.split(".")[0]
+    return Path(folder) / f"{places.as_name(name)}{END}"
 
 
 def key_of(run: Run) -> str:
@@ -81,23 +85,31 @@ def key_of(run: Run) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def read(path: Path) -> list[Entry]:
+def entries(path: Path) -> list[Entry]:
     """The entries of a file, the oldest first. Raises BadInput naming the line that is none."""
-    entries = []
+    found = []
     for number, line in enumerate(read_text(path).splitlines(), 1):
         try:
-            entries.append(Entry.model_validate_json(line))
+            found.append(Entry.model_validate_json(line))
         except ValidationError as error:
             raise invalid(error, f"{path}, line {number}: ", "entry") from None
-    return sorted(entries, key=lambda entry: entry.started)
+    return sorted(found, key=lambda entry: entry.started)
 
 
-def read_all(folder: Path) -> dict[str, list[Course]]:
-    """The courses of all setups, by machine. Raises BadInput for a folder without a history."""
-    found = {path.stem: courses(read(path)) for path in sorted(Path(folder).glob(f"*{END}"))}
-    if not found:
+def frame(found: list[Entry], machine: str = "") -> pd.DataFrame:
+    """A row per entry, by setup; `cycle_s`: the time of a cycle in s, mean over runs; `level` as `levels`."""
+    rows = [vars(one) | {"cycle_s": np.mean([run.parts[CYCLE] for run in one.runs])} for one in found]
+    made = pd.DataFrame(rows, columns=[*Entry.model_fields, "cycle_s"]).assign(machine=machine)
+    setups = [own.assign(level=levels(own["cycle_s"])) for _, own in made.groupby("key", sort=False)]
+    return pd.concat(setups, ignore_index=True) if setups else made.assign(level=0)
+
+
+def read_all(folder: Path) -> pd.DataFrame:
+    """The entries of all machines, as `frame`. Raises BadInput for a folder without a history."""
+    found = [frame(entries(path), path.stem) for path in sorted(Path(folder).glob(f"*{END}"))]
+    if not any(map(len, found)):
         raise BadInput(f"{folder}: no history is there; `spikemark diff --history {folder} --add RESULTS`")
-    return found
+    return pd.concat([one for one in found if len(one)], ignore_index=True)
 
 
 def add(folder: Path, given: list[Path]) -> tuple[dict[Path, int], int]:
@@ -107,86 +119,73 @@ def add(folder: Path, given: list[Path]) -> tuple[dict[Path, int], int]:
     Disturbed runs are left out, as by `compare`, and so are entries that are there already. Raises BadInput
     as `sides.read`, for simulated times, and where every run was disturbed.
     """
-    groups: dict[tuple, list] = defaultdict(list)
-    left_out = 0
-    for path in given:
-        side = sides.read(path)
-        session = "" if side.kind == sides.RUN else str(path)  # runs that are given one by one are one
-        for one in side.members:
-            if (kind := one.run.record.kind) != "measured":
-                raise BadInput(f"{one.run.path}: kind={kind!r}; expected measured times for a history")
-            if disturbed(one.run):
-                left_out += 1
-            else:
-                key = key_of(one.run), one.experiment, one.setup
-                groups[file_of(folder, one.run), session, key].append(one)
-    if not groups:
+    both = [sides.read(path) for path in given]
+    names = ["" if side.kind == sides.RUN else str(side.path) for side in both]  # single runs are one session
+    runs = pd.concat([side.runs.assign(session=name) for side, name in zip(both, names, strict=True)])
+    for run in runs["run"]:
+        if run.record.kind != "measured":
+            raise BadInput(f"{run.path}: kind={run.record.kind!r}; expected measured times for a history")
+    calm = runs[runs["run"].map(disturbed) == ""]
+    if calm.empty:
         raise BadInput(f"{given[0]}: nothing was appended; expected a run that nothing disturbed")
+    calm = calm.assign(file=[file_of(folder, run) for run in calm["run"]], key=calm["run"].map(key_of))
     added: dict[Path, int] = defaultdict(int)
     with locked(Path(folder)):
-        for (file, _, (key, *_)), members in groups.items():
-            entry = _entry(key, members)
-            if not file.is_file() or entry not in read(file):
+        for (file, *_), own in calm.groupby(["file", "session", "key", "experiment", "setup"], sort=False):
+            entry = _entry(own)
+            if not file.is_file() or entry not in entries(file):
                 before = file.read_bytes() if file.is_file() else b""
                 write_atomically(file, before + f"{entry.model_dump_json()}\n".encode())
                 added[file] += 1
-    return added, left_out
+    return added, len(runs) - len(calm)
 
 
-def _entry(key: str, members: list[sides.Member]) -> Entry:
-    first, runs = members[0], []
-    for one in members:
-        parts = {name: part.value for name, part in times(one.run).parts.items() if name != MEDIAN}
-        runs.append(OfRun(started=one.run.record.provenance.started, seed=one.seed, parts=parts))
-    return Entry(
-        started=min(run.started for run in runs), key=key, runs=runs, setup=first.setup,
-        experiment=first.experiment,
-        versions={name: getattr(first.run.record.provenance, name) for name in VERSIONS},
-    )  # fmt: skip
+def _entry(rows: pd.DataFrame) -> Entry:
+    first, runs = rows.iloc[0], []
+    for run, seed in zip(rows["run"], rows["seed"], strict=True):
+        parts = {name: part.value for name, part in times(run).parts.items() if name != MEDIAN}
+        runs.append(OfRun(started=run.record.provenance.started, seed=seed, parts=parts))
+    about = {name: first[name] for name in ("experiment", "setup", "key")}
+    versions = {name: getattr(first["run"].record.provenance, name) for name in VERSIONS}
+    return Entry(started=min(run.started for run in runs), versions=versions, runs=runs, **about)
 
 
-def levels(entries: list[Entry]) -> Course:
-    """The entries of one setup, divided where the time of a cycle changes for good.
+def levels(cycle_s: Sequence[float]) -> np.ndarray:
+    """[entry of a setup], the number of its level; a level begins where times change for good.
 
     The places are those of penalised least squares on logarithms (`models.power`). A change counts if there
     are two entries before and after it, and the interval of SURE of the difference of the two levels excludes
     0 (`change`).
     """
-    if len(entries) < FEWEST:
-        return [entries]
-    ends = [segment.first for segment in segments(np.log([entry.cycle_s for entry in entries]))[1:]]
-    found = [entries[a:b] for a, b in pairwise([0, *ends, len(entries)])]
-    while unsure := [
-        (abs(step.value), at)
-        for at, step in enumerate(map(change, found, found[1:])) if step.low <= 0 <= step.high
-    ]:  # fmt: skip
-        at = min(unsure)[1]
-        found[at : at + 2] = [found[at] + found[at + 1]]
-    return found
+    times_s = np.array(cycle_s, dtype=float)
+    firsts = [one.first for one in segments(np.log(times_s))[1:]] if len(times_s) >= FEWEST else []
+    while True:
+        parts = np.split(times_s, firsts)
+        steps = [change(*both) for both in pairwise(parts)]
+        unsure = [(abs(step.value), at) for at, step in enumerate(steps) if step.low <= 0 <= step.high]
+        if not unsure:
+            return np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+        del firsts[min(unsure)[1]]
 
 
-def change(before: list[Entry], after: list[Entry]) -> Quantity:
-    """Share by which a level is above the one before, with Student's interval of their common variance."""
-    logs = [np.log([entry.cycle_s for entry in level]) for level in (before, after)]
-    degrees = len(before) + len(after) - 2
+def change(before_s: Sequence[float], after_s: Sequence[float]) -> Quantity:
+    """Share by which times are above those before, with Student's interval of their common variance."""
+    logs = [np.log(np.array(level)) for level in (before_s, after_s)]
+    degrees = len(before_s) + len(after_s) - 2
     squares = sum(float(np.square(level - level.mean()).sum()) for level in logs)
-    error = (squares / degrees * (1 / len(before) + 1 / len(after))) ** 0.5
+    error = (squares / degrees * (1 / len(before_s) + 1 / len(after_s))) ** 0.5
     middle, half = float(logs[1].mean() - logs[0].mean()), student(degrees, SURE) * error
     return Quantity(*(float(np.expm1(x)) for x in (middle, middle - half, middle + half)), kind="measured")
 
 
-def differing(before: list[Entry], after: list[Entry]) -> list[str]:
-    """Names of the versions that differ between the last entry of a level and the first of the next."""
-    old, new = before[-1].versions, after[0].versions
-    return [name for name in {**old, **new} if old.get(name) != new.get(name)]
-
-
-def courses(entries: list[Entry]) -> list[Course]:
-    """The levels of all setups, in the order in which these were first measured."""
-    found: dict[str, list[Entry]] = defaultdict(list)
-    for entry in entries:
-        found[entry.key].append(entry)
-    return [levels(each) for each in found.values()]
+def changes(setup: pd.DataFrame) -> list[tuple[str, Quantity, list[str]]]:
+    """Of each change of a setup: since when, by how much, and which versions differ from those before."""
+    found = []
+    for before, after in pairwise(level for _, level in setup.groupby("level")):
+        old, new = before["versions"].iloc[-1], after["versions"].iloc[0]
+        differs = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+        found.append((after["started"].iloc[0], change(before["cycle_s"], after["cycle_s"]), differs))
+    return found
 
 
 def known_of(folder: Path) -> Callable[[Run], Known]:
@@ -194,32 +193,34 @@ def known_of(folder: Path) -> Callable[[Run], Known]:
 
     The function raises BadInput where the folder has no history of the machine.
     """
-    entries_of = functools.cache(read)
+    frame_of = functools.cache(lambda path: frame(entries(path)))
 
     def known(run: Run) -> Known:
         path = file_of(folder, run)
         if not path.is_file():
             raise BadInput(f"--history={folder}: no {path.name}; expected a history of the machine of A")
-        own = spreads([entry for entry in entries_of(path) if entry.key == key_of(run)])
-        enough = CYCLE in own and own[CYCLE].runs_degrees >= FEWEST_DEGREES
-        return own if enough else spreads(entries_of(path))
+        every = frame_of(path)
+        own = spreads(every[every["key"] == key_of(run)])
+        return own if CYCLE in own and own[CYCLE].runs_degrees >= FEWEST_DEGREES else spreads(every)
 
     return known
 
 
-def spreads(entries: list[Entry]) -> Known:
+def spreads(found: pd.DataFrame) -> Known:
     """The spread of every part within and between entries, as shares of the time of a cycle.
 
     Between entries: what the means of entries of one level vary beyond what their runs explain.
     """
-    rows = [
-        {"level": number, "entry": id(entry), "drift": entry.cycle_s / level[0].cycle_s, "seed": run.seed}
-        | {name: time / entry.cycle_s for name, time in run.parts.items()}
-        for number, level in enumerate(level for course in courses(entries) for level in course)
-        for entry in level for run in entry.runs
-    ]  # fmt: skip
-    frame = pd.DataFrame(rows).fillna(0.0)
-    return {name: _spread(frame, name) for name in frame.columns[4:]}
+    rows = []
+    for number, (_, level) in enumerate(found.groupby(["machine", "key", "level"], sort=False)):
+        for one in level.itertuples():
+            about = {"level": number, "entry": one.Index, "drift": one.cycle_s / level["cycle_s"].iloc[0]}
+            rows += [
+                about | {"seed": run.seed} | {name: time / one.cycle_s for name, time in run.parts.items()}
+                for run in one.runs
+            ]
+    shares = pd.DataFrame(rows).fillna(0.0)
+    return {name: _spread(shares, name) for name in shares.columns[4:]}
 
 
 def _spread(frame: pd.DataFrame, part: str) -> Spread:
@@ -240,13 +241,11 @@ def _squares(groups) -> tuple[float, int]:
     return float((deviation**2).sum()), len(deviation) - groups.ngroups
 
 
-def sentence(found: dict[str, list[Course]]) -> str:
-    """How many changes there are, and how much the times spread; `found`: courses by machine."""
-    every = [course for courses in found.values() for course in courses]
-    entries = [entry for course in every for level in course for entry in level]
-    spread = spreads(entries)[CYCLE]
-    words = f"{counted(sum(len(course) - 1 for course in every), 'change')} in"
-    words += f" {counted(len(entries), 'entry', 'entries')} of {counted(len(found), 'machine')}"
+def sentence(found: pd.DataFrame) -> str:
+    """How many changes there are, and how much the times spread; `found`: as of `read_all`."""
+    spread, setups = spreads(found)[CYCLE], found.groupby(["machine", "key"])
+    words = f"{counted(int((setups['level'].nunique() - 1).sum()), 'change')} in"
+    words += f" {counted(len(found), 'entry', 'entries')} of {counted(found['machine'].nunique(), 'machine')}"
     if spread.runs_degrees:
         words += f"; runs of a session spread by {percent(spread.runs**0.5, 1)}"
     if spread.sessions_degrees:
@@ -254,40 +253,34 @@ def sentence(found: dict[str, list[Course]]) -> str:
     return f"{words} (standard deviations)."
 
 
-def table(found: dict[str, list[Course]]) -> Table:
+def table(found: pd.DataFrame) -> Table:
     """A row per setup: entries, the latest time, and the latest change with what differs since."""
 
-    def changed(course: Course) -> str:
-        if len(course) == 1:
-            return "none"
-        names = ", ".join(differing(*course[-2:])) or "nothing that entries tell"
-        return f"{said(change(*course[-2:]))} since {course[-1][0].started[:10]}; differs: {names}"
+    def changed(setup: pd.DataFrame) -> str:
+        for since, by, differs in changes(setup)[-1:]:
+            names = ", ".join(differs) or "nothing that entries tell"
+            return f"{said(by)} since {since[:10]}; differs: {names}"
+        return "none"
 
     columns = {
-        Column("machine", "machine"): lambda one: one[0],
-        Column("setup", "setup"): lambda one: f"{one[1][-1][-1].experiment}: {one[1][-1][-1].setup}",
-        Column("entries", "entries", "counted"): lambda one: sum(map(len, one[1])),
-        Column("latest", "latest"): lambda one: one[1][-1][-1].started[:10],
-        Column("cycle", "µs per cycle", "measured", digits=4): lambda one: 1e6 * one[1][-1][-1].cycle_s,
-        Column("change", "latest change"): lambda one: changed(one[1]),
+        Column("machine", "machine"): lambda one: one["machine"].iloc[-1],
+        Column("setup", "setup"): lambda one: f"{one['experiment'].iloc[-1]}: {one['setup'].iloc[-1]}",
+        Column("entries", "entries", "counted"): len,
+        Column("latest", "latest"): lambda one: one["started"].iloc[-1][:10],
+        Column("cycle", "µs per cycle", "measured", digits=4): lambda one: (
+            1e6 * float(one["cycle_s"].iloc[-1])
+        ),
+        Column("change", "latest change"): changed,
     }
-    return Table.of(columns, [(name, course) for name, courses in found.items() for course in courses])
+    return Table.of(columns, [setup for _, setup in found.groupby(["machine", "key"], sort=False)])
 
 
-def content(found: dict[str, list[Course]]) -> dict[str, Any]:
+def content(found: pd.DataFrame) -> dict[str, Any]:
     """The content for JSON, by machine and setup; times in s per cycle."""
-
-    def of(course: Course) -> dict[str, Any]:
-        last, entries = course[-1][-1], [entry for level in course for entry in level]
-        return {
-            "experiment": last.experiment, "setup": last.setup, "key": last.key,
-            "entries": [{"started": e.started, "cycle_s": e.cycle_s, "runs": len(e.runs)} for e in entries],
-            "changes": [
-                {"since": after[0].started, "change": change(before, after).content(),
-                 "differs": differing(before, after)}
-                for before, after in pairwise(course)
-            ],
-        }  # fmt: skip
-
-    machines = {name: [of(course) for course in courses] for name, courses in found.items()}
+    machines: dict[str, list] = {}
+    for (machine, _), setup in found.groupby(["machine", "key"], sort=False):
+        entries = setup.assign(runs=setup["runs"].map(len))[["started", "cycle_s", "runs"]].to_dict("records")
+        steps = [{"since": at, "change": by.content(), "differs": names} for at, by, names in changes(setup)]
+        last = setup.iloc[-1][["experiment", "setup", "key"]].to_dict()
+        machines.setdefault(machine, []).append(last | {"entries": entries, "changes": steps})
     return {"kind": "history_summary", "format_version": 1, "machines": machines}

@@ -71,15 +71,12 @@ def lines(made: Comparison) -> list[str]:
     also = f" and {100 * ASSUMED_SESSIONS:g} % assumed, as one side was measured later" if later else ""
     names = dict.fromkeys(name for name, *_ in made.differs)
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    alone = [f"{len(own)} runs are only in {side}." for side, own in _alone(made) if own]
+    both = zip("AB", made.alone, strict=True)
+    alone = [f"{len(own)} runs are only in {side}." for side, own in both if own]
     apart = listed([*names][:LISTED]) if names else "nothing"
     if made.overall.low is not None:
         found.append(f"Intervals (95 %) rest on {rests}{also}.")
     return [*found, " ".join([f"Else differs: {apart}{more}.", *alone])]
-
-
-def _alone(made: Comparison) -> list[tuple[str, list[str]]]:
-    return [("A", made.pairs.only_first), ("B", made.pairs.only_second)]
 
 
 def first_table(made: Comparison) -> Table:
@@ -93,7 +90,7 @@ def overview(made: Comparison, setups: list[Setup]) -> Table:
     """A row per setup."""
     columns = {
         Column("setup", "setup"): lambda s: s.name,
-        Column("pairs", "pairs", "counted"): lambda s: len(s.pairs),
+        Column("pairs", "pairs", "counted"): lambda s: s.pairs,
         Column("first", "A (µs per cycle)", digits=4): lambda s: MICRO * s.cycle.first_s,
         Column("second", "B (µs per cycle)", digits=4): lambda s: MICRO * s.cycle.second_s,
         Column("change", "change", words=signed): lambda s: made.change(s),
@@ -127,7 +124,7 @@ def details(made: Comparison) -> list[Table]:
         Column("pairs", "pairs", "counted"): lambda one: one[1],
     }
     alone = {Column("side", "only in"): lambda one: one[0], Column("run", "run"): lambda one: one[1]}
-    every = [(side, name) for side, names in _alone(made) for name in names]
+    every = [(side, name) for side, names in zip("AB", made.alone, strict=True) for name in names]
     tables = [overview(made, made.setups), *(parts(made, setup) for setup in made.setups)]
     tables.append(Table.of(apart, made.differs.items(), "What else differs"))
     tables.append(Table.of(alone, every, "Runs without a partner"))
@@ -144,7 +141,7 @@ def content(made: Comparison, decided: Gate | None = None) -> dict[str, Any]:
             dict(zip(("field", "first", "second", "runs"), (*one, n), strict=True))
             for one, n in made.differs.items()
         ],
-        "only_first": made.pairs.only_first, "only_second": made.pairs.only_second, "cautions": made.cautions,
+        "only_first": made.alone[0], "only_second": made.alone[1], "cautions": made.cautions,
     }  # fmt: skip
     if decided is not None:
         said = {"ratio": decided.ratio.content(), "sentence": decided.sentence}

@@ -1,10 +1,12 @@
 """What is compared: one run, a sweep, or whole results; which runs belong together, and what else differs."""
 
-import re
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from spikemark.core.errors import BadInput, shown
 from spikemark.network.named_files import with_content
@@ -16,7 +18,7 @@ from spikemark.records.results import Results
 RUN, SWEEP, RESULTS = "a run", "a sweep", "whole results"
 EXPECTED = "expected a run (record.json), a sweep (plan.json), or results with EXPERIMENT/MACHINE"
 #: The words of a label that tell repetitions of one setup apart.
-REPEATS = re.compile(r" ?\b(seed|repetition)=\d+")
+REPEATS = r" ?\b(?:seed|repetition)=\d+"
 #: Fields of a description that make the network and its cycles, and what is timed of them.
 NETWORK = ("seed.", "network.", "time.resolution_ms.", "time.cycle_ms.", "record.barrier.")
 #: What is told of a record besides its description.
@@ -26,66 +28,48 @@ LAUNCHED = {"launcher": True, "environment": True, "allocation": {"cluster", "pa
 
 
 @dataclass(frozen=True)
-class Member:
-    """A complete run of a side; a single run has no experiment and no label."""
-
-    run: Run
-    seed: int
-    experiment: str = ""
-    machine: str = ""
-    id: str = ""
-    label: str = ""
-
-    @property
-    def setup(self) -> str:
-        """The label but for seed and repetition."""
-        return REPEATS.sub("", self.label)
-
-
-@dataclass(frozen=True)
 class Side:
-    """`members`: the complete runs. `left_out`: a line for every record that cannot be used."""
+    """`runs`: a row per complete run; `setup` is its label but for seed and repetition.
+
+    A single run has no experiment, machine, id and label. `left_out`: a line for every record that cannot be
+    used.
+    """
 
     path: Path
     kind: str
-    members: list[Member]
+    runs: pd.DataFrame
     left_out: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Runs of both sides that belong together, by experiment and setup, and those that have no partner."""
-
-    setups: dict[str, list[tuple[Member, Member]]]
-    only_first: list[str] = field(default_factory=list)
-    only_second: list[str] = field(default_factory=list)
 
 
 def read(path: Path) -> Side:
     """Read a side. Raises BadInput where it is none of the three, and where no run of it is complete."""
-    path = Path(path)
+    path, names = Path(path), ["run", "seed", "experiment", "machine", "id", "label"]
     if (path / run_files.RECORD).is_file():
         run = load(path)
-        return Side(path, RUN, [Member(run, run.record.description.get("seed", 0))])
-    alone = Results(path).plan.is_file()
-    plans = [plan for pattern in ("*/plan.json", "*/*/plan.json") for plan in sorted(path.glob(pattern))]
-    sweeps = [load_folder(folder) for folder in ([path] if alone else [plan.parent for plan in plans])]
-    members = [
-        Member(sweep.records[row.id], int(row.seed), sweep.name, sweep.path.name, row.id, row.label)
-        for sweep in sweeps for row in sweep.runs.itertuples()
-    ]  # fmt: skip
-    if not members:
+        rows, kind, sweeps = [(run, run.record.description.get("seed", 0), "", "", "", "")], RUN, []
+    else:
+        kind = SWEEP if Results(path).plan.is_file() else RESULTS
+        plans = [plan for place in ("*/plan.json", "*/*/plan.json") for plan in sorted(path.glob(place))]
+        sweeps = [load_folder(folder) for folder in ([path] if kind == SWEEP else [p.parent for p in plans])]
+        rows = [
+            (sweep.records[row.id], int(row.seed), sweep.name, sweep.path.name, row.id, row.label)
+            for sweep in sweeps for row in sweep.runs.itertuples()
+        ]  # fmt: skip
+    if not rows:
         raise BadInput(f"{path}: {'no run is complete; expected complete runs' if sweeps else EXPECTED}")
+    runs = pd.DataFrame(rows, columns=names)
     left_out = [f"{id}: {why}" for sweep in sweeps for id, why in sweep.unreadable.items()]
-    return Side(path, SWEEP if alone else RESULTS, members, left_out)
+    return Side(path, kind, runs.assign(setup=runs["label"].str.replace(REPEATS, "", regex=True)), left_out)
 
 
-def pair(first: Side, second: Side) -> Pairs:
-    """Pair the runs of both sides by experiment and id, and those that are left by their labels.
+def pair(first: Side, second: Side) -> tuple[pd.DataFrame, list[list[str]]]:
+    """Runs of both sides that belong together, and for each side those that have no partner.
 
-    Runs of the same plan have the same ids; where all runs of a side were given another field, their labels
-    are still the same. The machine counts only where one side has results of several. Raises BadInput for
-    sides of two kinds, and where no run has a partner.
+    A row has the columns of a run of the first side and, with `_b`, those of its partner; `setup` also names
+    the experiment and the machine, where there are several. Runs of the same plan have the same ids; where
+    all runs of a side were given another field, their labels are still the same. The machine counts only
+    where one side has results of several. Raises BadInput for sides of two kinds, and where no run has a
+    partner.
     """
     if first.kind != second.kind:
         raise BadInput(
@@ -93,24 +77,20 @@ def pair(first: Side, second: Side) -> Pairs:
         )
     if first.path.resolve() == second.path.resolve():
         raise BadInput(f"{second.path}: given twice; expected two results")
-    left, found = [first.members, second.members], defaultdict(list)
-    places = [{(one.experiment, one.machine) for one in side} for side in left]
-    several = any(len(side) > len({experiment for experiment, _ in side}) for side in places)
-    experiments = len({experiment for experiment, _ in places[0]})
+    left, found = [first.runs, second.runs], []
+    several = any(runs.groupby("experiment")["machine"].nunique().gt(1).any() for runs in left)
+    place = ["experiment", "machine"] if several else ["experiment"]
     for name in ("id", "label"):
-        mine, theirs = (
-            {(one.experiment, several and one.machine, getattr(one, name)): one for one in side}
-            for side in left
-        )
-        for key in (key for key in mine if key in theirs):
-            one = mine[key]
-            words = [one.experiment] * (experiments > 1) + [one.machine] * several
-            found[": ".join([*words, one.setup])].append((one, theirs[key]))
-        left = [[one for key, one in mine.items() if key not in theirs],
-                [one for key, one in theirs.items() if key not in mine]]  # fmt: skip
-    if not found:
+        left = [runs.drop_duplicates([*place, name], keep="last") for runs in left]
+        both = left[0].reset_index().merge(left[1].reset_index(), on=[*place, name], suffixes=("", "_b"))
+        found.append(both)
+        left = [left[0].drop(both["index"]), left[1].drop(both["index_b"])]
+    pairs = pd.concat(found, ignore_index=True)
+    if pairs.empty:
         raise BadInput(f"{second.path}: no run has a partner in {first.path}; expected the same experiments")
-    return Pairs(dict(found), *([f"{one.experiment}: {one.label}" for one in side] for side in left))
+    words = place if first.runs["experiment"].nunique() > 1 else place[1:]
+    names = pairs[[*words, "setup"]].agg(": ".join, axis=1)
+    return pairs.assign(setup=names), [(one["experiment"] + ": " + one["label"]).tolist() for one in left]
 
 
 def check_networks(first: Run, second: Run) -> None:
@@ -123,18 +103,14 @@ def check_networks(first: Run, second: Run) -> None:
         if f"{name}.".startswith(NETWORK):
             expected = f"{first.path} has {one}: only runs of one network, timed alike, are compared"
             raise BadInput(f"{second.path}: {name}={other}; {expected}")
-    kinds = first.record.kind, second.record.kind
-    if kinds[0] != kinds[1]:
-        raise BadInput(f"{second.path}: kind={kinds[1]!r}; {first.path} has {kinds[0]!r}; expected one kind")
-    sums = first.record.checksum, second.record.checksum
-    if ours.get("time") == theirs.get("time") and sums[0] != sums[1]:
-        raise BadInput(
-            f"{second.path}: checksum={sums[1]}; {first.path} has {sums[0]}: one network must give the same"
-            " spikes, so one of the two programs is wrong"
-        )
+    for name in ("kind", "checksum"):
+        one, other = (getattr(run.record, name) for run in (first, second))
+        if one != other and (name == "kind" or ours.get("time") == theirs.get("time")):
+            expected = "expected one kind and, of one network, the same spikes"
+            raise BadInput(f"{second.path}: {name}={other}; {first.path} has {one}; {expected}")
 
 
-def differs(pairs: list[tuple[Run, Run]]) -> dict[tuple[str, str, str], int]:
+def differs(pairs: Iterable[tuple[Run, Run]]) -> dict[tuple[str, str, str], int]:
     """Fields but for the network in which records of pairs differ, with both values -> number of pairs."""
     return Counter(one for first, second in pairs for one in _unequal(_told(first), _told(second)))
 

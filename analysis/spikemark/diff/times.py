@@ -59,7 +59,7 @@ def times(run: Run) -> Times:
         courses = sum(rank.astype(np.float64) for rank in run.cycles) / run.record.ranks  # one rank in memory
 
     def part(names: list[str]) -> Part:
-        value = sum(phases[name].mean_s for name in names) / run.measured_cycles
+        value = sum(phases[name].mean_s for name in names) / run.record.timing.cycles
         if courses is None:
             return Part(value)
         at = [run.record.phases.index(name) for name in names if name in run.record.phases]

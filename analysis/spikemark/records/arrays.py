@@ -1,22 +1,24 @@
-"""Arrays and tables of a run on disk: of the type and shape that its record says, with possible times."""
+"""Files of a run: objects, arrays and tables of the version, type and shape that they should have."""
 
 import io
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from spikemark.core.errors import BadInput
+from spikemark.core.errors import BadInput, shown
 from spikemark.core.npy import read_npy
-from spikemark.core.reading import read_text
+from spikemark.core.reading import read_json, read_text
 
 from . import run_files
 from .record_fields import PhaseTime
 
 #: Single precision of a time, and of the sums of the mini-app, which are rounded when they are written.
 RELATIVE, ABSOLUTE_S = 1e-5, 1e-12
-MOST, LONGEST = 2.0**63, 40  # integers are below; characters of a cell in a line
+LARGEST, MOST = 1e15, 2.0**63 - 1024  # of a time, and of an integer that has 64 bits
+LONGEST = 40  # characters of a cell in a line
 
 
 def map_array(path: Path, dtype: type, shape: tuple[int, ...], by: str = run_files.RECORD) -> np.ndarray:
@@ -35,38 +37,52 @@ def map_array(path: Path, dtype: type, shape: tuple[int, ...], by: str = run_fil
     return array
 
 
-def npy_bytes(array: np.ndarray) -> bytes:
-    """The content of a .npy file that holds the array."""
-    stream = io.BytesIO()
-    np.save(stream, array)
-    return stream.getvalue()
+def read_object(path: Path, advice: str = "", versions: tuple[int, ...] = ()) -> dict[str, Any]:
+    """The JSON object in `path`, of one of these versions of its format where any are given.
 
-
-def check_times(path: Path, times: np.ndarray, phases: dict[str, PhaseTime]) -> None:
-    """Refuse times that cannot be, or are not those of `timing.phases`.
-
-    `times`: s, [rank, cycle, phase], phases in the order of `phases`. A phase that was not timed is NaN
-    throughout; every other time is a number >= 0, and their sums are those of the record. Raises BadInput
-    with the first time that is not.
+    Raises BadInput, with `advice` where the file is missing. The version comes before all other fields: with
+    another one, complaints about these would mislead.
     """
-    with np.errstate(invalid="ignore"):  # infinite times, which are refused below
-        sums = np.array([rank.sum(axis=0, dtype=np.float64) for rank in times])  # [rank, phase]
-    for at, (name, summary) in enumerate(phases.items()):
-        timed = summary.mean_s is not None
-        for rank, row in enumerate(times[:, :, at]):
-            wrong = ~((row >= 0) & (row < np.inf)) if timed else ~np.isnan(row)
-            if wrong.any():
-                cycle = int(wrong.argmax())
-                wanted = "expected a number >= 0" if timed else "timing.phases says that it was not timed"
-                where = f"{name} time {row[cycle]} s of rank {rank} in cycle {cycle}"
-                raise BadInput(f"{path}: {where}; {wanted}")
-        found = {"mean": (sums[:, at].mean(), summary.mean_s), "largest": (sums[:, at].max(), summary.max_s)}
-        for what, (sum_s, wanted_s) in found.items() if timed else ():
-            if abs(sum_s - wanted_s) > ABSOLUTE_S + RELATIVE * wanted_s:
-                raise BadInput(
-                    f"{path}: {name}: the {what} time of a rank is {sum_s:.6g} s; timing.phases has"
-                    f" {wanted_s:.6g} s"
-                )
+    content = read_json(path, advice)
+    if not isinstance(content, dict):
+        raise BadInput(f"{path}: holds {type(content).__name__}; expected one JSON object")
+    version = content.get("format_version")
+    if versions and (version not in versions or isinstance(version, bool)):
+        expected = " or ".join(map(str, versions))
+        raise BadInput(f"{path}: format_version={shown(version)}; expected {expected}")
+    return content
+
+
+def check_possible(times: np.ndarray, name: str, where: str = "") -> None:
+    """Refuse times [rank, cycle] in s that are no numbers from 0 to LARGEST; the line begins with `where`."""
+    for rank, row in enumerate(times):
+        wrong = ~((row >= 0) & (row <= LARGEST))  # also true for NaN
+        if wrong.any():
+            cycle = int(wrong.argmax())
+            raise BadInput(
+                f"{where}{name} time {row[cycle]} s of rank {rank} in cycle {cycle}; expected a number from"
+                f" 0 to {LARGEST:g}"
+            )
+
+
+def check_times(path: Path, name: str, times: np.ndarray, summary: PhaseTime) -> None:
+    """Refuse times of a phase, s, [rank, cycle], that cannot be, or are not those of `timing.phases`.
+
+    A phase that was not timed is NaN throughout; the sums of others are those of the record.
+    """
+    if summary.mean_s is None or summary.max_s is None:
+        if not np.isnan(times).all():
+            raise BadInput(f"{path}: {name}: has times; timing.phases says that it was not timed")
+        return
+    check_possible(times, name, f"{path}: ")
+    sums = times.sum(axis=1, dtype=np.float64)
+    both = ("mean", sums.mean(), summary.mean_s), ("largest", sums.max(), summary.max_s)
+    for what, sum_s, wanted_s in both:
+        if abs(sum_s - wanted_s) > ABSOLUTE_S + RELATIVE * wanted_s:
+            raise BadInput(
+                f"{path}: {name}: the {what} time of a rank is {sum_s:.6g} s; timing.phases has"
+                f" {wanted_s:.6g} s"
+            )
 
 
 def read_table(path: Path, dtypes: dict[str, str], needed: Iterable[str], advice: str = "") -> pd.DataFrame:
@@ -93,12 +109,13 @@ def numbers(column: pd.Series, dtype: str, path: Path) -> pd.Series:
 
     Raises BadInput naming the first cell that is no such number.
     """
-    found = pd.to_numeric(column, errors="coerce")
-    real = found.astype("float64")
-    wrong = (real.isna() & (column.notna() | (dtype == "int64"))) | (real < 0) | np.isinf(real)
-    if dtype != "float64":
-        wrong |= real.notna() & ((real % 1 != 0) | (real >= MOST))
+    plain = column.astype(str) if column.dtype.kind in "bcmM" else column  # truths and dates are no numbers
+    found = pd.to_numeric(plain, errors="coerce")
+    real, whole = found.astype("float64"), dtype != "float64"
+    wrong = (real.isna() & (column.notna() | (dtype == "int64"))) | (real < 0)
+    wrong |= (real % 1 != 0) & real.notna() & whole | (real > (MOST if whole else LARGEST))
     if wrong.any():
-        kind, cell = "a number" if dtype == "float64" else "a whole number", str(column[wrong].iloc[0])
-        raise BadInput(f"{path}: {column.name}={cell[:LONGEST]}: expected {kind} >= 0")
+        cell = str(column[wrong].iloc[0])
+        kind = "a whole number >= 0" if whole else f"a number from 0 to {LARGEST:g}"
+        raise BadInput(f"{path}: {column.name}={cell[:LONGEST]}: expected {kind}")
     return found.astype(dtype)

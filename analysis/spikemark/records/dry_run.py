@@ -16,14 +16,13 @@ import numpy as np
 from spikemark.core import memory
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
-from spikemark.core.reading import read_json
 from spikemark.models import resampling
 from spikemark.network import lanes
 from spikemark.network.description import read
 from spikemark.network.named_files import located
 from spikemark.quantities.words import counted
 
-from .arrays import read_table
+from .arrays import check_possible, read_object, read_table
 from .phases import COMPUTE, PARTS, THREADS
 from .record import COLUMNS, map_cycles, read_content
 from .record_fields import About, DryRecord
@@ -58,10 +57,9 @@ def load_rank(folder: Path) -> DryRank:
     if table["rank"].tolist() != [alone.rank]:
         raise BadInput(f"{path / RANKS}: rank={table['rank'].tolist()}; expected [{alone.rank}]")
     cycles = map_cycles(path, record, 1)[0]
-    parts = [[record.phases.index(one) for one in PARTS[part] if one in record.phases] for part in COMPUTE]
-    times = np.stack([cycles[:, part].sum(axis=-1) for part in parts], axis=-1)
-    if np.isnan(times).any():
-        raise BadInput(f"{path}: a compute time is missing; expected numbers >= 0")
+    held = [[name in PARTS[part] for name in record.phases] for part in COMPUTE]
+    times = np.stack([cycles[:, own].sum(axis=-1) for own in held], axis=-1)
+    check_possible(times[None, :, :].sum(axis=-1), "compute", f"{path}: ")
     return DryRank(record, table.iloc[0].dropna().to_dict(), times)
 
 
@@ -83,11 +81,6 @@ class DryRun:
     def alone(self) -> Any:
         """What the record of the first rank says of its spikes."""
         return self.sampled[0].record.dry_run
-
-    @property
-    def title(self) -> str:
-        """The name of its network, for tables."""
-        return f"the network of {self.path}"
 
     @cached_property
     def timed(self) -> np.ndarray:
@@ -166,9 +159,8 @@ def is_dry_run(folder: Path) -> bool:
 def load(folder: Path) -> DryRun:
     """The dry run in a folder. Raises BadInput naming the file and what is wrong."""
     path = Path(folder)
-    content = read_json(path / ABOUT, "`spikemark dryrun` writes it once all of its ranks have run")
-    if isinstance(content, dict):
-        content = content | {"description": located(content.get("description"), path)}
+    content = read_object(path / ABOUT, "`spikemark dryrun` writes it once all of its ranks have run")
+    content["description"] = located(content.get("description"), path)
     about = checked(About, content, path / ABOUT, "a dry run")
     sampled = [load_rank(path / EACH / str(one.rank)) for one in about.sampled]
     names = [WORK_OF[part] for part in COMPUTE]

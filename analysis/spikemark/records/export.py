@@ -51,28 +51,25 @@ def extra_p(frames: Frames, only: tuple[str, ...] = ()) -> tuple[str, list[str]]
         return name.startswith(PRESET) and not table.groupby(network)[name].nunique().gt(1).any()
 
     own = [name for name in numeric if name in NUMBERS or not follows(name)]
-    numbers = table[[name for name in own if table[name].nunique() > 1] or ["ranks"]]
+    numbers = table[[name for name in own if table[name].nunique() > 1] or ["ranks"]].to_dict("records")
     words = table[[n for n in table if n not in numeric and table[n].nunique(dropna=False) > 1]]
-    rows = [
-        {"params": params, "callpath": "->".join([*(f"{name}={word}" for name, word in said), path]),
-         "metric": metric, "value": value}
-        for id, params, said in zip(frames.runs["id"], numbers.to_dict("records"),
-                                    map(dict.items, words.to_dict("index").values()), strict=True)
+    above = ["".join(f"{name}={word}->" for name, word in line.items()) for line in words.to_dict("records")]
+    rows = pd.DataFrame([
+        {"point": str(params), "params": params, "callpath": before + path, "metric": metric, "value": value}
+        for id, params, before in zip(frames.runs["id"], numbers, above, strict=True)
         for path, metric, value in _values(frames, id)
-    ]  # fmt: skip
-    points: dict[tuple[str, str], set] = {}
-    for row in rows:
-        points.setdefault((row["callpath"], row["metric"]), set()).add(tuple(row["params"].values()))
-    every = set().union(*points.values())
-    partly = {key for key, own in points.items() if own != every}
-    if gaps := [path for path, _ in partly if path.endswith(ROOT)]:
+    ])  # fmt: skip
+    points = rows.groupby(["callpath", "metric"])["point"].transform("nunique")
+    partly = rows[points < rows["point"].nunique()]
+    if gaps := [path for path in partly["callpath"] if path.endswith(ROOT)]:
         raise BadInput(
             f"Extra-P needs all call paths to be measured at the same points; {gaps[0]} lacks some; expected"
             " --only NAME=VALUE for one of them, or a grid without gaps"
         )
-    complaints += [f"{path}, {metric}: not measured at every point; left out" for path, metric in partly]
-    kept = [json.dumps(row) for row in rows if (row["callpath"], row["metric"]) not in partly]
-    return "\n".join([*kept, ""]), complaints
+    for path, metric in partly[["callpath", "metric"]].drop_duplicates().to_numpy():
+        complaints.append(f"{path}, {metric}: not measured at every point; left out")
+    kept = rows.drop(index=partly.index, columns="point").to_dict("records")
+    return "\n".join([*map(json.dumps, kept), ""]), complaints
 
 
 def described(frames: Frames) -> pd.DataFrame:

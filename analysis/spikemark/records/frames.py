@@ -51,8 +51,8 @@ COLUMNS = (
     (REAL, "bytes_per_synapse=record.memory.bytes_per_synapse energy_j=record.energy.gross_j"),
     (REAL, "energy_per_event_uj"),
     (TEXT, "checksum=record.checksum spike_checksum=record.spike_checksum commit=record.provenance.commit"),
-    (TEXT, "started=record.provenance.started host=record.host.name cpu=record.host.cpu cluster=cluster"),
-    (TEXT, "job=launched.allocation.job"),
+    (TEXT, "started=record.provenance.started host=record.host.name cpu=record.host.cpu"),
+    (TEXT, "cluster=launched.allocation.cluster job=launched.allocation.job"),
     (TRUTH, "dirty=record.provenance.dirty"),
     (REAL, "began_s=launched.began_s wall_s=launched.wall_s"),
 )
@@ -151,23 +151,21 @@ def load_folder(folder: Path) -> Frames:
 def configurations(runs: pd.DataFrame) -> pd.Series:
     """What to call the configuration of each run: its schedule, with what else tells it from the others."""
     alike = runs.groupby(["schedule", "placement", "delay_ratio", "lag"], observed=True, dropna=False)
-    shown = [name for name in ("exchange", "wire") if (alike[name].nunique() > 1).any()]
-    return runs.apply(lambda row: configuration(row, shown), axis=1).astype(TEXT)
+    further = [name for name in ("exchange", "wire") if (alike[name].nunique() > 1).any()]
 
+    def named(row: Any) -> str:
+        known = SCHEDULES.get(row["schedule"])
+        schedule = known.label if known else row["schedule"].replace("_", " ")
+        words = {
+            f"D\u00a0=\u00a0{row['delay_ratio']}": known is None or known.uses_delay_ratio,
+            f"lag\u00a0{row['lag']}": row["lag"] > 1,
+            f"placement {row['placement']}": row["placement"] != (known.placement if known else "area"),
+            **{f"{name} {row[name]}": bool(row[name]) for name in further},
+        }
+        shown = ", ".join(word for word, is_so in words.items() if is_so)
+        return f"{schedule} ({shown})" if shown else schedule
 
-def configuration(row: Any, shown: list[str]) -> str:
-    """One configuration in words; `shown` are the further columns to name."""
-    known = SCHEDULES.get(row["schedule"])
-    words = []
-    if known is None or known.uses_delay_ratio:
-        words.append(f"D\u00a0=\u00a0{row['delay_ratio']}")
-    if row["lag"] > 1:
-        words.append(f"lag\u00a0{row['lag']}")
-    if row["placement"] != (known.placement if known else "area"):
-        words.append(f"placement {row['placement']}")
-    words += [f"{name} {row[name]}" for name in shown if row[name]]
-    schedule = known.label if known else row["schedule"].replace("_", " ")
-    return f"{schedule} ({', '.join(words)})" if words else schedule
+    return runs.apply(named, axis=1).astype(TEXT)
 
 
 def _at(value: Any, path: str) -> Any:

@@ -29,8 +29,8 @@ from spikemark.core.errors import BadInput
 
 #: Each file of definitions or events ends so: end of file, end of chunk.
 END_MARKS = b"\x02\x01"
-TALK, WAIT, WITHIN = "communicate", "wait", "within"
 MOST = 8  # regions named in a complaint
+NO_CYCLE = "what a rank does before the first whole cycle and after the last is no cycle"
 _DAMAGED = "{0}: truncated, or a file of {0.stem}/ is: {1}"
 
 
@@ -174,28 +174,22 @@ def _complaints(said: list[str]) -> Iterator[None]:
             said += [line.split("error: ", 1)[-1] for line in text.splitlines() if "error: " in line]
 
 
-def cycles(files: list[Path], called: dict[str, str]) -> tuple[dict[int, np.ndarray], str]:
-    """By rank, [cycle, (computing, communication, waiting)] in s; and what is no cycle.
+def cycles(path: Path, talk: str, wait: str, within: str) -> dict[int, np.ndarray]:
+    """By rank, [cycle, (computing, communication, waiting)] in s.
 
-    `called`: `communicate` is the region of the collective call, or several with commas; `wait` those whose
-    time is waiting, within it or before it; only cycles in the region `within` count. Raises BadInput naming
-    the file or region and what is wrong.
+    Names of regions, several with commas: `talk` is the collective call of a cycle, `wait` that whose time is
+    waiting, within it or before it; only cycles in `within` count. Raises BadInput naming the file or region
+    and what is wrong.
     """
-    if len(files) > 1:
-        raise BadInput(f"{files[1]}: a second file; expected one trace, which holds all ranks")
-    if wrong := [name for name in called if name not in (TALK, WAIT, WITHIN)]:
-        raise BadInput(f"column={wrong[0]!r}: expected for a trace: {TALK}, {WAIT}, {WITHIN}")
-    reading = _Cycles(*({*called.get(name, "").split(",")} - {""} for name in (TALK, WAIT, WITHIN)))
-    tick_s = follow(files[0], reading)
+    reading = _Cycles(*({*names.split(",")} - {""} for names in (talk, wait, within)))
+    tick_s = follow(path, reading)
     if not reading.talk or not any(reading.cycles.values()):
         most = sorted(reading.visits.items(), key=lambda one: (not one[0].startswith("MPI_"), -one[1]))[:MOST]
         raise BadInput(
-            f"{files[0]}: --column {TALK}={', '.join(sorted(reading.talk)) or 'missing'}; the trace has the"
-            f" regions {', '.join(f'{name} ({count})' for name, count in most)}"
+            f"{path}: --column communicate={talk or 'missing'}; the trace has the regions"
+            f" {', '.join(f'{name} ({count})' for name, count in most)}"
         )
-    times = {rank: tick_s * np.array(own, dtype=np.float64) for rank, own in sorted(reading.cycles.items())}
-    until = "" if reading.within else "until the end of its first collective call, and "
-    return times, f"what a rank does {until}after its last is no cycle"
+    return {rank: tick_s * np.array(own, dtype=np.float64) for rank, own in sorted(reading.cycles.items())}
 
 
 class _Cycles(Follower):

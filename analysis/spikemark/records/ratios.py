@@ -15,9 +15,15 @@ def ratio(
 ) -> Quantity:
     """Geometric mean over pairs of `first[column] / second[column]`, with its interval from FEWEST pairs on.
 
-    Runs without a positive value are left out. Missing, with the reason, where no pair remains.
+    Runs without a positive value are left out; several runs of one pair are averaged. Missing, with the
+    reason, where no pair remains.
     """
-    logs = pair_logs(first, second, column, pair)
+    sides = []
+    for runs in (first, second):
+        positive = runs[runs[column].notna() & (runs[column] > 0)]
+        logs = np.log(positive[column].astype(float))
+        sides.append(logs.groupby([positive[name] for name in pair]).mean())
+    logs = (sides[0] - sides[1]).dropna().to_numpy()
     if not len(logs):
         return Quantity(None, reason="no pair of runs of one network and repetition has it")
     value = float(np.exp(logs.mean()))
@@ -26,15 +32,3 @@ def ratio(
     half = student(len(logs) - 1, level) * logs.std(ddof=1) / np.sqrt(len(logs))
     low, high = np.exp([logs.mean() - half, logs.mean() + half])
     return Quantity(value, float(low), float(high)) if high <= WIDEST * low else Quantity(value)
-
-
-def pair_logs(
-    first: pd.DataFrame, second: pd.DataFrame, column: str, pair: tuple[str, ...] = PAIR
-) -> np.ndarray:
-    """Logarithms of the ratios, [pair]; several runs of one pair are averaged."""
-    sides = []
-    for runs in (first, second):
-        positive = runs[runs[column].notna() & (runs[column] > 0)]
-        logs = np.log(positive[column].astype(float))
-        sides.append(logs.groupby([positive[name] for name in pair]).mean())
-    return (sides[0] - sides[1]).dropna().to_numpy()

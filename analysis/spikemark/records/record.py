@@ -10,12 +10,11 @@ import pandas as pd
 
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
-from spikemark.core.reading import read_json
 from spikemark.network.named_files import copied
 from spikemark.network.placement_file import name_of
 
 from . import run_files
-from .arrays import check_times, map_array, read_table
+from .arrays import check_possible, check_times, map_array, read_object, read_table
 from .judged import FOREIGN, FOREIGN_CORES, SHARED
 from .phases import BARRIER, COMPUTE_PHASES, OVERLAP, PARTS, THREADS
 from .record_fields import FORMAT_VERSIONS, Launched, Record
@@ -54,17 +53,6 @@ class Run:
     def ranks(self) -> pd.DataFrame:
         """One line per rank, columns as in ranks.csv; unknown values are NA. Raises BadInput as `load`."""
         return _read_ranks(self.path / run_files.RANKS, self.record)
-
-    @property
-    def measured_cycles(self) -> int:
-        """Cycles of the measured part."""
-        return self.record.timing.cycles
-
-    @property
-    def cluster(self) -> str | None:
-        """The name of the cluster that Slurm told; None outside Slurm."""
-        allocation = self.launched and self.launched.allocation
-        return allocation.cluster if allocation else None
 
     @property
     def node_of_rank(self) -> list[str] | None:
@@ -139,12 +127,6 @@ class Run:
         lags = [lane.lag > 0 for lane in self.record.lanes if lane.ranks > 1]
         return (() if lags and all(lags) else (BARRIER,)) + ((OVERLAP,) if any(lags) else ())
 
-    @property
-    def waits(self) -> str:
-        """Where the ranks of this run wait, in words that stand beside the number."""
-        words = {BARRIER: "at the barrier", OVERLAP: "for messages under way, with their transport"}
-        return " and ".join(words[name] for name in self.waiting_phases)
-
     def spent_s(self, *parts: str) -> float | None:
         """Time in `parts`, keys of PARTS, of the measured part in s, mean over ranks.
 
@@ -168,16 +150,11 @@ class Run:
         """Compute time c[m, s]: deliver + update + thread_wait + collocate, float64 [rank, cycle] (L26, 2.2).
 
         So long computes the slowest thread of a rank. Waits that the description injects count, too. Raises
-        BadInput for a run without cycles.npy or with a time that is not a number or is negative.
+        BadInput for a run without cycles.npy or with a time that cannot be.
         """
         present = [name for name in COMPUTE_PHASES if name in self.record.phases]
         total = sum(self.phase(name).astype(np.float64) for name in present)
-        if not np.all(total >= 0):  # also false for NaN
-            rank, cycle = np.argwhere(~(total >= 0))[0]
-            raise BadInput(
-                f"{self.path / run_files.CYCLES}: compute time {total[rank, cycle]} s of rank {rank} in cycle"
-                f" {cycle}; expected a number >= 0"
-            )
+        check_possible(total, "compute", f"{self.path / run_files.CYCLES}: ")
         return total
 
 
@@ -203,26 +180,20 @@ def load(directory: str | Path, verified: bool = False) -> Run:
         cycles = map_cycles(path, record, record.ranks, verified)
     if wanted.get("spikes", False):
         spikes = map_array(path / run_files.SPIKES, np.uint32, (record.totals.spikes, 2))
-    launched = _beside(path / run_files.LAUNCH)
-    if launched is not None:
-        launched = checked(Launched, launched, path / run_files.LAUNCH, "launch")
-    run = Run(path, record, cycles, spikes, _beside(path / run_files.SIMULATION), launched)
+    launch, simulation = (
+        read_object(file) if file.is_file() else None
+        for file in (path / run_files.LAUNCH, path / run_files.SIMULATION)
+    )
+    launched = None if launch is None else checked(Launched, launch, path / run_files.LAUNCH, "launch")
+    run = Run(path, record, cycles, spikes, simulation, launched)
     if not verified:
         run.ranks  # noqa: B018 - reads and checks it
     return run
 
 
 def read_content(path: Path) -> dict[str, Any]:
-    """What the record.json in a folder holds, of a known version; its placement file is the copy there.
-
-    The version comes first: with another one, complaints about other fields would mislead.
-    """
-    content: Any = read_json(path / run_files.RECORD, WHOLE)
-    if not isinstance(content, dict):
-        raise BadInput(f"{path / run_files.RECORD}: holds {type(content).__name__}; expected one JSON object")
-    version = content.get("format_version")
-    if version not in FORMAT_VERSIONS or isinstance(version, bool):
-        raise BadInput(f"{path / run_files.RECORD}: format_version={version!r}; expected 1, 2 or 3")
+    """What the record.json in a folder holds, of a known version; its placement file is the copy there."""
+    content = read_object(path / run_files.RECORD, WHOLE, FORMAT_VERSIONS)
     copies = (path / name for name in (run_files.PLACEMENT, run_files.EXCHANGE))
     return content | {"description": copied(content.get("description"), *copies)}
 
@@ -231,18 +202,9 @@ def map_cycles(path: Path, record, rows: int, verified: bool = False) -> np.ndar
     """The cycles.npy in a folder, float32 [row, cycle, phase]; its times are checked unless verified."""
     shape = (rows, record.timing.cycles, len(record.phases))
     cycles = map_array(path / run_files.CYCLES, np.float32, shape)
-    if not verified:
-        phases = {name: record.timing.phases[name] for name in record.phases}
-        check_times(path / run_files.CYCLES, cycles, phases)
+    for at, name in enumerate(() if verified else record.phases):
+        check_times(path / run_files.CYCLES, name, cycles[:, :, at], record.timing.phases[name])
     return cycles
-
-
-def _beside(path: Path) -> dict[str, Any] | None:
-    """What a further file of the run holds; None where there is none."""
-    found = read_json(path) if path.is_file() else None
-    if found is not None and not isinstance(found, dict):
-        raise BadInput(f"{path}: holds {type(found).__name__}; expected one JSON object")
-    return found
 
 
 def _read_ranks(path: Path, record: Record) -> pd.DataFrame:

@@ -70,8 +70,8 @@ DryRecord(OfProcesses): kind:dry_run timing:DryTiming dry_run:Alone
 Sampled: rank:count why:str
 About: format_version:version kind:dry_run ranks:positive threads:positive ranks_here:positive
   sampled:[Sampled]+ seed:count rates:str description:{any} warnings:[str]
-Allocation(Kept): cluster:str?= job:str partition:str?= nodes:[str]=[] modules:[str]=[]
-Launched(Kept): launcher:str?= command:[str]=[] environment:{any}={} began_s:real?= wall_s:real?=
+Allocation: cluster:str?= job:str partition:str?= nodes:[str]=[] modules:[str]=[]
+Launched: launcher:str?= command:[str]=[] environment:{any}={} began_s:real?= wall_s:real?=
   allocation:Allocation?=
 """
 
@@ -80,12 +80,6 @@ class Fields(BaseModel):
     """Base of all parts of a record: types are strict (no '3' for 3), and fields added later are kept."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
-
-
-class Kept(BaseModel):
-    """Base of the parts of launch.json."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
 
 
 def _judged(content: dict[str, Any]) -> list[str]:
@@ -133,11 +127,6 @@ class _Record(Fields):
         """The description as an object. Raises BadInput where the mini-app would refuse it."""
         return read(self.description)
 
-    @property
-    def steps(self) -> float:
-        """Steps of the measured part, a whole number up to rounding."""
-        return self.timing.model_s * 1e3 / self.described.time.resolution_ms
-
     @model_validator(mode="after")
     def _consistent(self):
         kinds = {"schedule": (str, list), "placement": (str, dict), "delay_ratio": (int, str), "record": dict}
@@ -164,7 +153,7 @@ def _type(words: str, known: dict[str, Any]) -> Any:
 
 def _parts() -> dict[str, Any]:
     """The models of TABLE by name."""
-    known: dict[str, Any] = {**SCALARS, "Kept": Kept}
+    known: dict[str, Any] = {**SCALARS}
     for line in TABLE.strip().replace("\n  ", " ").splitlines():
         head, _, fields = line.partition(": ")
         name, _, base = head.rstrip(")").partition("(")

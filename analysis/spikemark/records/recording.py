@@ -8,22 +8,12 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.network import placement
-from spikemark.network.description import read
+from spikemark.network.description import Population, read
 
 from .record import Run
 
-#: Label -> names of the populations that are looked at as one.
+#: Label -> names of the populations that are looked at as one; none is in two groups.
 Groups = dict[str, list[str]]
-
-
-@dataclass(frozen=True)
-class Population:
-    """Neurons `first` to `first + size - 1` of the network."""
-
-    name: str
-    area: str
-    first: int
-    size: int
 
 
 @dataclass(frozen=True)
@@ -54,18 +44,14 @@ class Recording:
     def groups_of_spikes(self, groups: Groups) -> np.ndarray:
         """[spike], the number of the group that holds the neuron, or -1 for none.
 
-        Raises BadInput for a population that does not exist or is in two groups.
+        Raises BadInput for a population that does not exist.
         """
-        known = {p.name: i for i, p in enumerate(self.populations)}
-        number = np.full(len(self.populations), -1, dtype=np.int64)
-        for i, (label, names) in enumerate(groups.items()):
-            for name in names:
-                if name not in known:
-                    raise BadInput(f"group {label!r}: no population {name!r}; there are {', '.join(known)}")
-                if number[known[name]] != -1:
-                    raise BadInput(f"group {label!r}: population {name!r} is in another group too")
-                number[known[name]] = i
-        return np.repeat(number, [p.size for p in self.populations])[self.gids]
+        known = [p.name for p in self.populations]
+        for name in (name for names in groups.values() for name in names if name not in known):
+            raise BadInput(f"no population {name!r}; expected {', '.join(known)}")
+        group = {name: number for number, names in enumerate(groups.values()) for name in names}
+        of = [group.get(p.name, -1) for p in self.populations]
+        return np.repeat(of, [p.size for p in self.populations])[self.gids]
 
     def sizes(self, groups: Groups) -> np.ndarray:
         """[group], the number of neurons."""
@@ -79,20 +65,15 @@ def recording(description: dict[str, Any], spikes: np.ndarray) -> Recording:
     Raises BadInput for a spike of a neuron or at a step that the description does not have.
     """
     described = read(description)
-    ends = np.cumsum([0, *(p.size for p in described.network.populations)]).tolist()
-    populations = [
-        Population(p.name, p.area, first, p.size)
-        for p, first in zip(described.network.populations, ends[:-1], strict=True)
-    ]
-    h, cycle_steps = described.time.resolution_ms, described.time.cycle_steps
-    first_step, steps = described.time.warmup_cycles * cycle_steps, described.time.cycles * cycle_steps
-    for column, what, low, high in ((0, "gid", 0, ends[-1]), (1, "step", first_step, first_step + steps)):
-        values = spikes[:, column]
+    time, cycle_steps = described.time, described.time.cycle_steps
+    first_step, steps = time.warmup_cycles * cycle_steps, time.cycles * cycle_steps
+    ranges = {"gid": (0, described.neurons), "step": (first_step, first_step + steps)}
+    for values, (what, (low, high)) in zip(spikes.T, ranges.items(), strict=True):
         if len(values) and not low <= values.min() <= values.max() < high:
             raise BadInput(
                 f"spikes: {what} {values.min()} to {values.max()}; the description has {low} to {high - 1}"
             )
-    return Recording(spikes, populations, h, first_step, steps)
+    return Recording(spikes, described.network.populations, time.resolution_ms, first_step, steps)
 
 
 def of(run: Run) -> Recording:

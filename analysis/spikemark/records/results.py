@@ -7,9 +7,9 @@ from typing import Any
 
 from spikemark.core.errors import BadInput, shown
 from spikemark.core.fields import checked
-from spikemark.core.reading import read_json
 from spikemark.network.named_files import located
 
+from .arrays import read_object
 from .folder import Folder
 from .plan import PLAN_VERSION, Plan, Planned
 from .record import Run, load
@@ -22,25 +22,12 @@ class Results(Folder):
     def read_description(self, run: str) -> dict[str, Any]:
         """The run description of run id `run`; raises BadInput if it is missing or is not one."""
         path = self.description(run)
-        try:
-            description = read_json(path)
-        except BadInput as error:
-            raise BadInput(f"{error}; a sweep rewrites it") from None
-        if not isinstance(description, dict):
-            raise BadInput(f"{path}: not a run description; a sweep rewrites it")
-        return located(description, path.parent)
+        return located(read_object(path, "a sweep rewrites it"), path.parent)
 
     def read_plan(self) -> Plan:
         """The plan; raises BadInput if it is missing or is not one."""
-        if not self.plan.is_file():
-            raise BadInput(
-                f"{self.path}: no plan.json: not a results folder, or no sweep has got as far as its plan"
-            )
-        content = read_json(self.plan)
-        version = content.get("format_version") if isinstance(content, dict) else None
-        if version != PLAN_VERSION or isinstance(version, bool):
-            raise BadInput(f"{self.plan}: not a plan: format_version={version!r}; expected {PLAN_VERSION}")
-        return checked(Plan, content, self.plan, "plan")
+        advice = "not a results folder, or no sweep has got as far as its plan"
+        return checked(Plan, read_object(self.plan, advice, (PLAN_VERSION,)), self.plan, "plan")
 
     def planned(self, run: str) -> tuple[Plan, Planned]:
         """The plan and its run `run`; raises BadInput as `read_plan`, and for a run that is not in it."""

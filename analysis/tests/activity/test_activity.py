@@ -103,7 +103,6 @@ def test_bad_input_is_named():
     refused(r"bin_ms=0\.7", activity.population_rate, recording, 0.7)
     refused("bin_ms=2000", activity.population_rate, recording, 2000)
     refused("no population 'C'", activity.population_rate, recording, 5.0, ["C"])
-    refused("'A-E' is in another group", activity.rates_hz, recording, {"x": ["A-E"], "y": ["A-E"]})
     refused("10 bins of 100 ms", activity.spectrum, activity.population_rate(recording, 100.0))
     for spikes, words in (([[5, 200], [600, 201]], "gid 5 to 600"), ([[5, 199]], "step 199 to 199")):
         refused(words, activity.recording, describe(100), np.array(spikes, dtype=np.uint32))

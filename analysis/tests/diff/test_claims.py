@@ -16,12 +16,12 @@ MOST_ALARMS = 0.05 + 2 * (0.05 * 0.95 / TRIALS) ** 0.5
 
 def compared(rng, change=0.0, repetitions=REPETITIONS, spread=0.02, sessions=0.0, known=None, apart=False):
     """The estimate of a cycle of two groups, the second longer by `change`."""
-    sides = []
+    runs = []
     for factor in (1.0, 1 + change):
         session = factor * (1 + sessions * rng.standard_normal())
-        sides.append([drawn(rng, session, spread) for _ in range(repetitions)])
-    seeds = [1] * repetitions
-    return between(*sides, seeds, seeds, known=known, apart=apart)[CYCLE]
+        runs += [drawn(rng, session, spread) for _ in range(repetitions)]
+    second = np.repeat([False, True], repetitions)
+    return between(runs, second, [1] * len(runs), known=known, apart=apart)[CYCLE]
 
 
 def trials(change=0.0, **options):
@@ -34,7 +34,7 @@ def trials(change=0.0, **options):
     return intervals, held, found
 
 
-@pytest.mark.parametrize("spread", [0.0, 0.02, 0.1])
+@pytest.mark.parametrize("spread", [0.0, 0.1])
 @pytest.mark.parametrize("repetitions", [2, 5])
 def test_unchanged_runs_raise_alarms_in_at_most_five_per_cent(spread, repetitions):
     _, held, found = trials(spread=spread, repetitions=repetitions)
@@ -42,7 +42,7 @@ def test_unchanged_runs_raise_alarms_in_at_most_five_per_cent(spread, repetition
     assert 1 - held.mean() <= MOST_ALARMS
 
 
-@pytest.mark.parametrize("repetitions", [1, 2, 5, 10])
+@pytest.mark.parametrize("repetitions", [1, 5])
 def test_sessions_that_drift_raise_alarms_in_at_most_five_per_cent(repetitions):
     """What sessions have in common is assumed where one side was measured after the other."""
     drifting = {"sessions": 0.02, "repetitions": repetitions}
@@ -53,7 +53,7 @@ def test_sessions_that_drift_raise_alarms_in_at_most_five_per_cent(repetitions):
         assert 1 - trials(**drifting)[1].mean() > MOST_ALARMS  # as if they had been made in turns
 
 
-@pytest.mark.parametrize("change", [0.0, 0.1, -0.2])
+@pytest.mark.parametrize("change", [0.1, -0.2])
 def test_intervals_hold_the_planted_change(change):
     _, held, _ = trials(change)
     assert 1 - held.mean() <= MOST_ALARMS

@@ -10,7 +10,7 @@ from synthetic import edit
 
 from spikemark.core.errors import BadInput
 from spikemark.diff import show, sides
-from spikemark.diff.compare import OPEN, SLOWER, compare, verdict
+from spikemark.diff.compare import INCONCLUSIVE, OPEN, SLOWER, compare, gate, verdict
 from spikemark.diff.estimate import ASSUMED_SESSIONS, REPEATED, Spread
 from spikemark.diff.times import CYCLE, times
 from spikemark.records.record import load
@@ -18,7 +18,7 @@ from spikemark.waiting.ladder import PARTS
 
 
 def pairs_of(made) -> int:
-    return sum(len(setup.pairs) for setup in made.setups)
+    return sum(setup.pairs for setup in made.setups)
 
 
 WAYS = {
@@ -61,7 +61,7 @@ def test_repetitions_give_the_spread_and_seeds_do_not_add_to_it(tmp_path):
     two = {"repetitions": 2, "seeds": [1, 2], "spread": 0.05}
     made = compare(sweep(tmp_path / "a", **two), sweep(tmp_path / "b", seed=1, **two))
     (setup,) = made.setups
-    assert setup.cycle.spread == REPEATED and len(setup.pairs) == 4 and setup.cycle.degrees == 5
+    assert setup.cycle.spread == REPEATED and setup.pairs == 4 and setup.cycle.degrees == 5
 
 
 def test_sides_that_were_measured_one_after_the_other_may_differ_by_more(tmp_path):
@@ -79,19 +79,18 @@ def test_sides_that_were_measured_one_after_the_other_may_differ_by_more(tmp_pat
 class TestPairs:
     def test_runs_of_one_id_are_paired_and_the_rest_is_listed(self, tmp_path):
         first, second = sweep(tmp_path / "a", repetitions=3), sweep(tmp_path / "b", repetitions=5)
-        (gone,) = [m for m in sides.read(first).members if m.label.endswith("repetition=2")]
+        (gone,) = [m for m in sides.read(first).runs.itertuples() if m.label.endswith("repetition=2")]
         shutil.rmtree(gone.run.path)
-        found = sides.pair(sides.read(first), sides.read(second))
-        (pairs,) = found.setups.values()
-        assert all(one.id == other.id for one, other in pairs) and len(pairs) == 2
-        assert found.only_first == []
-        assert sorted(line[-1] for line in found.only_second) == ["2", "4", "5"]
+        pairs, alone = sides.pair(sides.read(first), sides.read(second))
+        assert [run.path.name for run in pairs["run"]] == [run.path.name for run in pairs["run_b"]]
+        assert pairs["setup"].nunique() == 1 and len(pairs) == 2 and alone[0] == []
+        assert sorted(line[-1] for line in alone[1]) == ["2", "4", "5"]
 
     def test_runs_that_another_field_was_set_for_are_paired_by_label(self, tmp_path):
         first, second = sweep(tmp_path / "a"), sweep(tmp_path / "b", set={"inject.mean_us": 5})
         made = compare(first, second)
         assert pairs_of(made) == 5
-        assert not {one.id for one in sides.read(first).members} & {m.id for m in sides.read(second).members}
+        assert not {*sides.read(first).runs["id"]} & {*sides.read(second).runs["id"]}
         assert {field: n for (field, *_), n in made.differs.items()}["inject.mean_us"] == 5
 
     def test_results_of_two_machines_are_paired(self, tmp_path):
@@ -132,11 +131,11 @@ class TestDisturbed:
         (setup,) = made.setups
         assert not setup.judged and made.change(setup).interval is None and made.overall.interval is None
         assert made.change(setup).value == pytest.approx(1.0, abs=0.05)
-        assert "foreign load" in made.cautions[0]
+        assert "foreign load" in made.cautions[0] and gate(made, 0.05).state == INCONCLUSIVE
 
     def test_single_ones_are_left_out(self, tmp_path):
         first, second = sweep(tmp_path / "a"), sweep(tmp_path / "b")
-        worst = sides.read(second).members[0].run.path
+        worst = sides.read(second).runs["run"].iloc[0].path
         edit(worst, **LOAD)
         (setup,) = compare(first, second).setups
         assert setup.judged and setup.runs == (5, 4) and "1 of 10 runs" in setup.caution

@@ -41,13 +41,6 @@ def test_the_exit_status_follows_what_is_sure(spikemark, results, second, limit)
     assert spikemark("diff", results["first"], results[second])[0] == 0
 
 
-def test_disturbed_runs_never_fail(spikemark, tmp_path):
-    busy = {"warnings": ["foreign load: other processes kept 0.90 cores busy"]}
-    first, second = sweep(tmp_path / "a"), sweep(tmp_path / "b", 2.0, overrides=busy)
-    status, output, errors = spikemark("diff", first, second, "--fail-above", "5%")
-    assert status == 0 and compare.INCONCLUSIVE in output and "foreign load" in errors
-
-
 def test_other_limits_are_refused():
     for text in ("5", "0.05", "-5%", ""):
         with pytest.raises(BadInput, match="--fail-above="):
@@ -57,8 +50,6 @@ def test_other_limits_are_refused():
 
 def test_bad_input_is_one_line(refusal, tmp_path):
     one = run(tmp_path / "a")
-    assert "given twice" in refusal("diff", one, one)
-    assert "expected a run" in refusal("diff", one, tmp_path)
     assert "--fail-above='5'" in refusal("diff", one, one, "--fail-above", "5")
     assert "--html" in refusal("diff", one, one, "--html", tmp_path)
     assert "no synthetic.jsonl" in refusal("diff", one, run(tmp_path / "b"), "--history", tmp_path)

@@ -8,7 +8,6 @@ import pytest
 from swept import planned, write
 from synthetic import PHASES
 
-from spikemark.core.errors import BadInput
 from spikemark.records.collect import collect, differing_checksums
 from spikemark.records.frames import PART, SWEPT, configurations, load_folder
 from spikemark.records.phases import PARTS
@@ -114,11 +113,6 @@ def test_damaged_runs_are_left_out_with_one_line(measured):
         assert str(path) in frames.unreadable[id] and "\n" not in frames.unreadable[id], damaged
         path.write_text(whole)
     assert load_folder(results.path).unreadable == {}
-
-
-def test_a_folder_without_a_plan_is_refused(tmp_path):
-    with pytest.raises(BadInput, match=r"plan\.json"):
-        load_folder(tmp_path)
 
 
 def test_ratios_are_those_of_pairs(measured):

@@ -19,7 +19,7 @@ PLAN = {
 }
 RUN, X = "runs", {"name": "x", "title": "x"}
 BAD_PLANS = {
-    "": "not JSON", "[]": "not a plan", "{}": "not a plan", b"\xff": "not UTF-8", "[" * 100_000: "nested",
+    "": "not JSON", "[]": "holds list", "{}": "version=None", b"\xff": "not UTF-8", "[" * 100_000: "nested",
     '{"runs": [], "runs": []}': "'runs' is there twice", "1" * 5000: "5000 digits|integer string conversion",
     **{json.dumps({**PLAN, **change}): said for change, said in (
         ({"format_version": 99}, "format_version=99"), ({"format_version": True}, "format_version=True"),

@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ from synthetic import PHASES, RANK_COLUMNS, overlap, write_run
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput
-from spikemark.records import arrays, phases, record, record_fields, run_files
+from spikemark.records import phases, record, record_fields, run_files
 
 MINI_APP = places.root() / "miniapp"
 
@@ -48,12 +47,12 @@ def test_what_belongs_to_no_run_is_named_in_order(tmp_path):
 def test_waiting_without_a_barrier_holds_transport_and_says_so(tmp_path):
     """An overlapped run has a phase synchronise of 0: nobody waited there."""
     plain = record.load(write_run(tmp_path, schedule="overlapped", ranks=3, cycles=100))
-    assert plain.waiting_phases == ("synchronise",) and plain.waits == "at the barrier"
+    assert plain.waiting_phases == ("synchronise",)
     waited = plain.spent_s("waiting")
     assert waited > 0 and waited == plain.record.timing.phases["synchronise"].mean_s
     overlap(tmp_path)
     run = record.load(tmp_path)
-    assert run.waiting_phases == ("overlap_wait",) and "transport" in run.waits
+    assert run.waiting_phases == ("overlap_wait",)
     assert run.spent_s("waiting") == waited
     np.testing.assert_allclose(run.waiting().sum(axis=1).mean(), waited, rtol=1e-4)
     edit(tmp_path, lambda r: r["lanes"][0].update(ranks=3))  # which meet at a barrier
@@ -84,7 +83,6 @@ def test_spikes_and_cycles_that_were_or_were_not_recorded(run_dir, tmp_path):
         run.compute()
 
 
-METER = {"name": "instructions", "unit": "count", "source": "papi"}
 ENERGY = {
     "source": "powercap", "status": "ok", "gross_j": 12.5, "idle_power_w": 40.0, "net_j": -3.0,
     "duration_s": 0.4, "readings": 4, "coverage": 1, "nodes": 1, "sampling_cost": 1e-4, "reason": None,
@@ -92,28 +90,19 @@ ENERGY = {
 }  # fmt: skip
 
 
-def test_meters_energy_and_unknown_values(run_dir):
-    missing = METER | {"value": None, "event": None, "status": "denied", "reason": "permission denied"}
-    counted = METER | {"value": 7, "event": "PAPI_TOT_INS", "status": "ok", "reason": None, "phase": "update"}
-    edit(run_dir, lambda r: r.update(meters=[missing, counted], energy=ENERGY, energy_reason=None))
-    edit(run_dir, lambda r: r["timing"].update(idle_before_s=[1.5, 6.5], counter_read_s=1e-6))
+def test_memory_that_is_not_known_is_missing(run_dir):
     edit(run_dir, lambda r: r["memory"].update(peak_bytes=None, bytes_per_synapse=None))
     path = run_dir / "ranks.csv"
-    table = pd.read_csv(path, dtype=str)
-    table.assign(peak_bytes=None).to_csv(path, index=False)
+    pd.read_csv(path, dtype=str).assign(peak_bytes=None).to_csv(path, index=False)
     run = record.load(run_dir)
-    read = run.record
-    assert [(meter.value, meter.phase) for meter in read.meters] == [(None, None), (7, "update")]
-    assert read.energy.channels[0].name == "package-0"
-    assert (read.timing.idle_before_s, read.timing.idle_after_s) == ([1.5, 6.5], None)
-    assert run.ranks["peak_bytes"].isna().all() and read.memory.peak_bytes is None
+    assert run.ranks["peak_bytes"].isna().all() and run.record.memory.peak_bytes is None
 
 
 @pytest.mark.filterwarnings("error")
 def test_files_beside_the_record_are_optional_and_checked(tmp_path):
     one = record.load(write_run(tmp_path / "one", ranks=2))
     assert one.record.host.per_node is None and one.node_of_rank == ["synthetic"] * 2
-    assert one.launched is None and one.cluster is None
+    assert one.launched is None
     assert one.simulation is None
     assert record.load(write_run(tmp_path / "two", ranks=2, host__nodes=2)).node_of_rank is None
     assert record_fields.Launched.model_validate({}).model_dump(mode="json")["command"] == []
@@ -141,12 +130,12 @@ def test_phases_are_those_of_the_mini_app():
 def test_times_that_cannot_be_or_are_not_those_of_the_record_are_refused(run_dir, phase):
     path, at = run_dir / "cycles.npy", PHASES.index(phase)
     whole = np.load(path)
-    for value in (np.nan, np.inf, -1.0, 1e30):
+    for value in (np.nan, np.inf, -1.0, 1e9):
         times = whole.copy()
         times[1, 7, at] = value
         np.save(path, times)
         wanted = f"cycles.npy: {phase} time {value} s of rank 1 in cycle 7"
-        assert (f"{phase}: the mean time of a rank is" if value == 1e30 else wanted) in refused(run_dir)
+        assert (f"{phase}: the mean time of a rank is" if value == 1e9 else wanted) in refused(run_dir)
     whole[:, 0, at] += [0.001, 0.002, 0.003]
     set_times(run_dir, whole)
     record.load(run_dir)
@@ -194,13 +183,6 @@ def test_cells_that_cannot_be_are_named(run_dir, row, column, cell, complaint):
     assert "ranks.csv: " in said and complaint in said
 
 
-@pytest.mark.parametrize("dtype", ["int64", "Int64"])
-def test_numbers_that_no_integer_holds_are_refused(dtype):
-    with pytest.raises(BadInput) as caught:
-        arrays.numbers(pd.Series([1.0, 1e300], name="spikes"), dtype, Path("ranks.csv"))
-    assert caught.value.field == "spikes"
-
-
 IMPOSSIBLE = [
     *(({"format_version": v}, f"format_version={v!r}") for v in (0, 4, "1", None, True)),
     *(({"status": v}, f"status={v!r}") for v in ("running", "failed", None, 1)),
@@ -213,7 +195,7 @@ IMPOSSIBLE = [
     ({"phases": [*PHASES, "deliver"]}, "are not those of timing.phases"),
     ({"lanes": []}, "lanes"), ({"warnings": "none"}, "warnings='none'"),
     ({"description": {}}, "description.schedule=None"), ({"timing__cycles": 999}, "holds float32"),
-    ({"energy": ENERGY | {"gross_j": -1.0}}, "energy.gross_j"),
+    ({"energy": ENERGY | {"gross_j": -1.0}}, "energy.gross_j"), ({"meters": [{"name": "x"}]}, "meters.0."),
     ({"energy": ENERGY | {"status": "guessed"}}, "energy.status"),
     ({"energy": ENERGY | {"coverage": 1.5}}, "energy.coverage"),
 ]  # fmt: skip

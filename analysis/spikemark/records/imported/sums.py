@@ -6,42 +6,35 @@ cycles refuses them.
 """
 
 import shlex
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from spikemark.core.errors import BadInput
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
-
-from .formats import BESIDE, Reader, check_all, contents, numbers_in, stated
+from spikemark.records.record_fields import Fields, Positive, Seconds
 
 KIND = "imported sums"
-RUN, COMMUNICATED, SYNCHRONISED = "time_simulate", "time_communicate_spike_data", "time_mpi_synchronization"
-OLDER = {"wall_time_sim": RUN, "wall_time_phase_communicate": COMMUNICATED}
 UNTIMED = "waiting was not timed apart from the exchange; NEST does so built with-mpi-sync-timer"
-Time = Annotated[float, Field(ge=0)]
 
 
-class Summed(BaseModel):
+class Summed(Fields):
     """Sums of one run in s, one for each rank, or a single mean over ranks (`of` says which).
 
     `run_s`: state propagation; `communicate_s`: the part of it in collective calls; `wait_s`: the part of
     that spent waiting, None where it was not timed. `model_s`: simulated time, None where nobody knows.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
     name: str
     of: Literal["ranks", "mean"]
-    ranks: Annotated[int, Field(ge=1)] | None
-    run_s: Annotated[list[Time], Field(min_length=1)]
-    communicate_s: list[Time]
-    wait_s: list[Time] | None = None
+    ranks: Positive | None
+    run_s: Annotated[list[Seconds], Field(min_length=1)]
+    communicate_s: list[Seconds]
+    wait_s: list[Seconds] | None = None
     model_s: Annotated[float, Field(gt=0)] | None = None
 
     @model_validator(mode="after")
@@ -80,10 +73,8 @@ class Summed(BaseModel):
         }
 
 
-class Sums(BaseModel):
+class Sums(Fields):
     """imported.json of sums."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True, strict=True, allow_inf_nan=False)
 
     format_version: Literal[1] = 1
     kind: Literal[KIND] = KIND
@@ -124,62 +115,33 @@ def refuse(path: Path) -> BadInput:
     )
 
 
-def _read_stopwatches(files: list[Path], unit: str, called: dict[str, str]) -> Sums:
-    """Of one number for each thread, the largest counts."""
-    kernels = [contents(path, numbers_in) for path in files]
-    for path, kernel in zip(files, kernels, strict=True):
-        if lacks := [name for name in (RUN, COMMUNICATED) if name not in kernel]:
-            raise BadInput(f"{path}: no {lacks[0]}; expected NEST built with-detailed-timers")
-    check_all(files, kernels[0].get("num_processes", [None])[0])
-    run, talk, wait = ([max(kernel.get(name, [0.0])) for kernel in kernels]
-                       for name in (RUN, COMMUNICATED, SYNCHRONISED))  # fmt: skip
-    one = {"name": files[0].parent.resolve().name, "of": "ranks", "ranks": len(files)}
-    return _made(files, "nest-sums", [one | _times(run, talk, wait)])
+def of_files(reader: str, files: list[Path], parts: list[dict[str, np.ndarray]], by_line: bool) -> Sums:
+    """Sums of files with a line for each rank of one run, or `by_line` for each of several runs.
 
-
-def _times(run: list[float], talk: list[float], wait: list[float]) -> dict[str, Any]:
-    return {"run_s": run, "communicate_s": talk, "wait_s": wait if any(wait) else None}
-
-
-def _is_bennch(path: Path) -> bool:
-    try:
-        with path.open(errors="replace") as file:
-            columns = set(file.readline().strip().split(",")) if path.suffix == ".csv" else set()
-    except OSError:
-        return False
-    return {RUN, COMMUNICATED} <= columns or OLDER.keys() <= columns
-
-
-def _read_bennch(files: list[Path], unit: str, called: dict[str, str]) -> Sums:
-    """A line per run, with means over ranks."""
-    runs = []
-    for path in files:
-        table = contents(path, partial(pd.read_csv, compression=None)).rename(columns=OLDER)
-        for line in table.to_dict("records"):
-            names = (RUN, COMMUNICATED, SYNCHRONISED, "num_nodes", "tasks_per_node", "model_time_sim")
-            known = {name: line.get(name) for name in names}
-            run, talk, wait, nodes, per_node, model = (
-                0.0 if name not in names[:2] and pd.isna(value) else stated(path, name, value)
-                for name, value in known.items()
-            )
-            words = [f"{nodes:g} nodes" if nodes else path.stem]
-            words += [f"seed {line['rng_seed']}"] if "rng_seed" in line else []
-            one = {"name": ", ".join(words), "of": "mean", "ranks": round(nodes * per_node) or None}
-            runs.append(one | _times([run], [talk], [wait]) | {"model_s": model / 1e3 or None})
-    return _made(files, "bennch", runs)
-
-
-def _made(files: list[Path], reader: str, runs: list[dict]) -> Sums:
+    `parts`: the columns of each file. Raises BadInput for sums that cannot be.
+    """
+    both = zip(files, parts, strict=True)
+    lines = pd.concat([pd.DataFrame(part).assign(file=path.stem) for path, part in both], ignore_index=True)
+    optional = dict.fromkeys(("wait", "nodes", "per_node", "model_ms"), 0.0)
+    lines = lines.reindex(columns=[*lines, *(optional.keys() - {*lines})]).fillna(optional)
+    if by_line:
+        runs = [_sums(lines.loc[[at]]) | _run(line) for at, line in lines.iterrows()]
+    else:
+        runs = [_sums(lines) | {"name": files[0].parent.resolve().name, "of": "ranks", "ranks": len(lines)}]
     try:
         return Sums(reader=reader, files=[str(path) for path in files], runs=runs)
-    except ValueError as error:
+    except ValidationError as error:
         raise BadInput(f"{files[0]}: {error.errors()[0]['msg']}") from None
 
 
-READERS = (
-    Reader(
-        "nest-sums", "NEST's stopwatches, logfile_<rank> with a `key value` per line: sums only",
-        lambda path: path.name.startswith(BESIDE), _read_stopwatches,
-    ),
-    Reader("bennch", "tables of beNNch, .csv with a line per run: sums only", _is_bennch, _read_bennch),
-)  # fmt: skip
+def _sums(lines: pd.DataFrame) -> dict[str, Any]:
+    run, talk, wait = (lines[name].tolist() for name in ("cycle_time", "communicate", "wait"))
+    return {"run_s": run, "communicate_s": talk, "wait_s": wait if any(wait) else None}
+
+
+def _run(line: pd.Series) -> dict[str, Any]:
+    """A run of beNNch, whose times are means over ranks."""
+    words = [f"{line['nodes']:g} nodes" if line["nodes"] else line["file"]]
+    words += [f"seed {line['seed']:.15g}"] if "seed" in line else []
+    ranks, model_s = round(line["nodes"] * line["per_node"]), line["model_ms"] / 1e3
+    return {"name": ", ".join(words), "of": "mean", "ranks": ranks or None, "model_s": model_s or None}

@@ -6,27 +6,28 @@ time that a rank waits there was not measured, it is derived (`derived`). What r
 beyond that is the exchange itself.
 """
 
+import io
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
 from spikemark.core.files import replaceable, whole_folder, write_atomically, write_json
-from spikemark.core.reading import read_json
 from spikemark.models.statistics import lump
 from spikemark.network.description import read_time
 from spikemark.quantities.words import number
-from spikemark.records.arrays import map_array, npy_bytes
+from spikemark.records.arrays import check_possible, map_array, read_object
 from spikemark.records.dry_run import DryRun
+from spikemark.records.record_fields import Count, Fields, Positive
 from spikemark.records.run_files import CYCLES
 
 from . import derived
-from .formats import COMMUNICATE, COMPUTE, LARGEST, WAIT, Found
+from .formats import COMMUNICATE, COMPUTE, WAIT, Found
 from .sums import KIND, Sums, refuse
 
 ABOUT, PAGE = "imported.json", "report.html"  # the page is written by `spikemark report`
@@ -47,26 +48,24 @@ def _with_compute(columns: list[str]) -> list[str]:
     return columns
 
 
-class About(BaseModel):
+class About(Fields):
     """imported.json. `cycle_ms`: simulated time of a cycle; None where it has none or nobody said.
 
     `meets_every`: cycles from one meeting of all ranks to the next.
     """
 
-    model_config = ConfigDict(extra="ignore", frozen=True, strict=True, allow_inf_nan=False)
-
     format_version: Literal[1] = 1
     kind: Literal["imported"] = "imported"
     files: Annotated[list[str], Field(min_length=1)]
     unit: str = "s"
-    ranks: Annotated[int, Field(ge=1)]
-    cycles: Annotated[int, Field(ge=1)]
+    ranks: Positive
+    cycles: Positive
     columns: Annotated[list[Literal[COMPUTE, COMMUNICATE, WAIT]], AfterValidator(_with_compute)]
-    skipped: Annotated[int, Field(ge=0)] = 0
+    skipped: Count = 0
     cycle_ms: Annotated[float, Field(gt=0)] | None = None
     remarks: list[str]
     reader: str = "table"
-    meets_every: Annotated[int, Field(ge=1)] = 1
+    meets_every: Positive = 1
 
 
 @dataclass(frozen=True)
@@ -131,41 +130,27 @@ class CycleTimes:
         return tuple(f"{self.path}: {text}" for text in found)
 
 
-def check_possible(name: str, times: np.ndarray, where: str = "") -> None:
-    """Raises BadInput, which begins with `where`, for anything but numbers from 0 to LARGEST."""
-    for rank, row in enumerate(times):
-        wrong = ~((row >= 0) & (row <= LARGEST))  # also true for NaN
-        if wrong.any():
-            cycle = int(wrong.argmax())
-            raise BadInput(
-                f"{where}{name}: {row[cycle]:g} s of rank {rank} in cycle {cycle}; expected a number from"
-                f" 0 to {LARGEST:g}"
-            )
-
-
 def examine(found: Found) -> list[str]:
     """Remarks about what is odd, one line each. Raises BadInput for what is impossible."""
     for name, times in found.columns.items():
-        check_possible(name, times)
+        check_possible(times, name)
     compute, communicate, wait = (found.columns.get(name) for name in (COMPUTE, COMMUNICATE, WAIT))
     if wait is not None and communicate is not None and wait.sum() > BEYOND * communicate.sum():
         raise BadInput(
             f"wait: {wait.mean():.3g} s per cycle; expected at most all communication,"
             f" {communicate.mean():.3g} s, of which it is a part"
         )
-    (ranks, cycles), remarks, slowest = compute.shape, [], compute.max(axis=0)
-    if ranks > cycles > 1:
-        remarks.append(f"{ranks} ranks x {cycles} cycles: are rows and columns swapped?")
-    if first := int((slowest <= LONG * float(np.median(slowest))).argmax()):
-        remarks.append(
-            f"first cycles take over {LONG:g} times as long as usual; --skip {first} leaves them out"
-        )
-    cycle = float(compute.mean()) + (0.0 if communicate is None else float(communicate.mean()))
-    if not SHORTEST_S <= cycle <= LONGEST_S:
-        remarks.append(f"a cycle takes {number(cycle)} s on average: is the unit right?")
-    if ranks > 1 and cycles >= found.meets_every and not _fit(found):
-        remarks.append(APART)
-    return remarks
+    (ranks, cycles), slowest = compute.shape, compute.max(axis=0)
+    first = int((slowest <= LONG * float(np.median(slowest))).argmax())
+    cycle_s = float(compute.mean()) + (0.0 if communicate is None else float(communicate.mean()))
+    odd = {
+        f"{ranks} ranks x {cycles} cycles: are rows and columns swapped?": ranks > cycles > 1,
+        f"first cycles take over {LONG:g} times as long as usual; --skip {first} leaves them out": first,
+        f"a cycle takes {number(cycle_s)} s on average: is the unit right?":
+            not SHORTEST_S <= cycle_s <= LONGEST_S,
+        APART: ranks > 1 and cycles >= found.meets_every and not _fit(found),
+    }  # fmt: skip
+    return [text for text, is_so in odd.items() if is_so]
 
 
 def _fit(found: Found) -> bool:
@@ -183,59 +168,46 @@ def cycle_times(found: Found, path: Path, **about: Any) -> CycleTimes:
 
     Raises BadInput for impossible times.
     """
-    remarks = [*found.remarks, *examine(found)]
-    times = np.stack(list(found.columns.values()), axis=-1, dtype=np.float32, casting="same_kind")
-    ranks, cycles, _ = times.shape
-    known = {"files": [str(path)]} | about
-    known["cycle_ms"] = known.get("cycle_ms") or found.cycle_ms
-    made = About(
-        **known, ranks=ranks, cycles=cycles, columns=list(found.columns), remarks=remarks,
-        meets_every=found.meets_every,
-    )  # fmt: skip
-    return CycleTimes(path, times, made)
+    return _made(found, [*found.remarks, *examine(found)], path, about)
 
 
-def of_dry_run(found: DryRun) -> CycleTimes:
+def of_dry_run(run: DryRun) -> CycleTimes:
     """Compute times of all R ranks. Raises BadInput for a schedule whose ranks meet at no barrier."""
-    times = found.times().sum(axis=2, keepdims=True)
-    about = About(
-        files=[str(found.path)], ranks=times.shape[0], cycles=times.shape[1], columns=[COMPUTE],
-        cycle_ms=read_time(found.about.description).cycle_ms, remarks=found.remarks, reader=DRY_RUN,
-        meets_every=found.meets_every,
-    )  # fmt: skip
-    return CycleTimes(found.path, times, about)
+    cycle_ms = read_time(run.about.description).cycle_ms
+    found = Found({COMPUTE: run.times().sum(axis=2)}, (), cycle_ms, run.meets_every)
+    return _made(found, run.remarks, run.path, {"reader": DRY_RUN})
 
 
-def save(out: Path, found: Found, about: dict[str, Any]) -> CycleTimes:
+def _made(found: Found, remarks: list[str], path: Path, about: dict[str, Any]) -> CycleTimes:
+    times = np.stack(list(found.columns.values()), axis=-1, dtype=np.float32, casting="same_kind")
+    known = {"files": [str(path)], "meets_every": found.meets_every} | about
+    known |= {"ranks": len(times), "cycles": times.shape[1], "columns": list(found.columns)}
+    known["cycle_ms"] = known.get("cycle_ms") or found.cycle_ms
+    return CycleTimes(path, times, About(**known, remarks=remarks))
+
+
+def save(out: Path, found: Found | Sums, about: dict[str, Any]) -> CycleTimes | Sums:
     """Writes what was found as the folder `out`, and returns what was written.
 
-    Raises BadInput for a folder that holds anything but earlier imported times, and for impossible times.
+    The folder replaces that of earlier times once it is whole. Raises BadInput for a folder that holds
+    anything but earlier imported times, and for impossible times.
     """
-    made = cycle_times(found, Path(out), **about)
-    _write(Path(out), made.about, made.times)
-    return load(out)
-
-
-def save_sums(out: Path, sums: Sums) -> None:
-    """Writes sums as the folder `out`. Raises BadInput as `save` does."""
-    _write(Path(out), sums)
-
-
-def _write(out: Path, about: BaseModel, times: np.ndarray | None = None) -> None:
-    """A new folder, which replaces that of earlier times once it is whole."""
-    replaceable(out, (ABOUT, CYCLES, PAGE), ABOUT, "imported times")
-    with whole_folder(out) as folder:
-        if times is not None:
-            write_atomically(folder / CYCLES, npy_bytes(times))
-        write_json(folder / ABOUT, about.model_dump())
+    made = found if isinstance(found, Sums) else cycle_times(found, Path(out), **about)
+    replaceable(Path(out), (ABOUT, CYCLES, PAGE), ABOUT, "imported times")
+    with whole_folder(Path(out)) as folder:
+        if isinstance(made, CycleTimes):
+            stream = io.BytesIO()
+            np.save(stream, made.times)
+            write_atomically(folder / CYCLES, stream.getvalue())
+        write_json(folder / ABOUT, (made if isinstance(made, Sums) else made.about).model_dump())
+    return sums_in(out) or load(out)
 
 
 def sums_in(folder: Path) -> Sums | None:
     """The imported sums in a folder; None where it holds something else. Raises BadInput for damaged ones."""
     path = Path(folder) / ABOUT
-    content = read_json(path) if path.is_file() else None
-    of_sums = isinstance(content, dict) and content.get("kind") == KIND
-    return checked(Sums, content, path, "an import") if of_sums else None
+    content = read_object(path) if path.is_file() else {}
+    return checked(Sums, content, path, "an import") if content.get("kind") == KIND else None
 
 
 def load(folder: Path) -> CycleTimes:
@@ -243,8 +215,8 @@ def load(folder: Path) -> CycleTimes:
     path = Path(folder)
     if sums_in(path):
         raise refuse(path)
-    about = checked(About, read_json(path / ABOUT), path / ABOUT, "an import")
+    about = checked(About, read_object(path / ABOUT), path / ABOUT, "an import")
     times = map_array(path / CYCLES, np.float32, (about.ranks, about.cycles, len(about.columns)), ABOUT)
     for at, name in enumerate(about.columns):
-        check_possible(name, times[:, :, at], f"{path / CYCLES}: ")
+        check_possible(times[:, :, at], name, f"{path / CYCLES}: ")
     return CycleTimes(path, times, about)

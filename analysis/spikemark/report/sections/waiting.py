@@ -84,7 +84,7 @@ def trace_of(run: Run) -> Trace:
 
 def per_cycle(run: Run) -> float:
     """What turns s per simulated second into µs per cycle."""
-    return MICRO * run.record.timing.model_s / run.measured_cycles
+    return MICRO * run.record.timing.model_s / run.record.timing.cycles
 
 
 def _ladder(run: Trace, d: int) -> Ladder:

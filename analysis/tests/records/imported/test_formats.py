@@ -132,7 +132,7 @@ def test_a_trace_names_its_regions_and_needs_no_common_clock(refused, tmp_path):
     for called in ({}, {"communicate": "MPI_Gather"}):
         assert "MPI_Alltoall" in refused(imported.read, files, None, called)
     assert "column='spikes'" in refused(imported.read, files, None, {"spikes": "x"})
-    assert "b.otf2" in refused(imported.read, [*files, tmp_path / "b.otf2"])
+    assert "b.otf2" in refused(read, [*files, tmp_path / "b.otf2"], "otf2")
     found = imported.read(files, None, {"communicate": "MPI_Alltoall,MPI_Barrier", "within": "main"})
     assert found.columns["compute"].shape == (4, 21), "the first call is a cycle, too"
     np.testing.assert_allclose(found.columns["compute"][:, 1:], COMPUTE[:, :20], rtol=1e-5)
@@ -212,9 +212,9 @@ CSV = {"a.csv": {"compute": ONE}}
     (CSV, {"form": "excel"}, "format='excel'"), (CSV, {"called": {"compute": "t"}}, "column 't'"),
     (CSV, {"called": {"computing": "t"}}, "column='computing'"), (CSV, {"skip": 2}, "skip=2"),
     (CSV, {"keep": 3}, "cycles=3"), ({}, {}, "FILE: missing"),
-    ({"a.txt": {"compute": ONE}}, {}, "format '.txt'"), ({"a.csv": {"time": ONE}}, {}, "columns time"),
+    ({"a.txt": {"compute": ONE}}, {}, "format '.txt'"), ({"a.csv": {"time": ONE}}, {}, "time"),
     ({"a.csv": {"1.02": ONE, "0.97": ONE}}, {}, "1.02"), ({"a.csv": {"cycle_time": ONE}}, {}, "cycle_time"),
-    ({"a.csv": {"compute": ["x", "y"]}}, {}, "compute='x'"),
+    ({"a.csv": {"compute": ["x", "y"]}}, {}, "compute=x"),
     ({"a-0.csv": {"compute": ONE}, "a-1.csv": {"compute": [1.0]}}, {}, "a-1.csv has 1 cycles"),
     ({"a-0.csv": {"compute": ONE}, "a-1.csv": {"compute": ONE, "wait": ONE}}, {}, "a-1.csv: columns"),
     ({"a.csv": {"rank": [0, 1], "cycle_time": ONE, "communicate": [0.5, 2.5]}}, {}, "communicate=2.5"),
@@ -223,6 +223,22 @@ def test_refusals_name_the_file_or_option(refused, tmp_path, files, options, wor
     for name, columns in files.items():
         pd.DataFrame(columns).to_csv(tmp_path / name, index=False)
     assert words in refused(imported.read, [tmp_path / name for name in files], **{"unit": "s"} | options)
+
+
+@pytest.mark.parametrize("array", [
+    np.ones((2, 3), complex), np.ones((2, 3), bool), np.zeros((2, 3), "m8[s]"), np.zeros(3, [("a", "f8")]),
+    np.array(["x"]), np.zeros((0, 3)), np.array(1.0), np.zeros((1, 2, 3)), np.array([1e16]),
+])  # fmt: skip
+def test_arrays_of_anything_but_times_are_refused(refused, tmp_path, array):
+    np.save(tmp_path / "a.npy", array)
+    assert "a.npy: " in refused(imported.read, [tmp_path / "a.npy"], "s")
+
+
+@pytest.mark.parametrize("value", [[], np.nan, [1, 2], "x", -1])
+@pytest.mark.parametrize("name", ["num_processes", "min_delay"])
+def test_facts_of_nest_are_single_numbers(refused, tmp_path, name, value):
+    files = foreign_logs.nest(tmp_path, COMPUTE[:1], **{name: value})
+    assert f"{name}=" in refused(imported.read, files)
 
 
 def test_formats_are_not_mixed_and_options_belong_to_some(refused, tmp_path):
