@@ -45,7 +45,7 @@ def test_interval_score(ends, true, expected):
 
 def test_no_test_sees_what_it_predicts():
     runs = points.published()
-    for test in score.published_tests():
+    for test in score.tests(runs):
         seen = test.allowed(runs)
         assert test.series not in {run.series for run in seen}
         if test.kind in ("machine", "platform"):
@@ -58,8 +58,7 @@ def test_times_of_the_target_do_not_change_its_prediction():
     runs, name = points.published(), "N39-HPC"
     changed = [replace(run, seconds=run.seconds * 3) if run.series == name else run for run in runs]
     first, second = (
-        [t for t in score.tests(of, of, papers.rows("transfers")) if t.series == name and t.kind != "nodes"]
-        for of in (runs, changed)
+        [t for t in score.tests(of) if t.series == name and t.kind != "nodes"] for of in (runs, changed)
     )
     ends = [score.answers(tested, of)["model"] for tested, of in ((first, runs), (second, changed))]
     assert len(first) and np.array(ends[0]) == pytest.approx(np.array(ends[1]))
