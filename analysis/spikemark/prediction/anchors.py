@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import yaml
@@ -67,6 +68,7 @@ STRANGE = np.array([0.2, 0.35])  #: the same of other simulators
 RATE = np.array([0.6, 1.0])  #: growth of the parts with the rate
 
 
+@cache
 def terms(run: Run) -> Array:
     """How often each cost occurs per simulated second on a core, with its clock and the layout."""
     network, cores, ranks = run.network, run.cores, float(run.ranks)
@@ -134,6 +136,7 @@ ASPECTS = ("platform", "machine", "version", "network", "variant", "simulator")
 LINKS = ("network", "machine")  #: what a run has to share with others to say something about them
 
 
+@cache
 def effects(run: Run) -> tuple[Key, ...]:
     """The effects that act on a run; of a machine, the kernel knows the processor alone."""
     family, network, machine = run.simulator, run.network, run.machine
@@ -217,11 +220,10 @@ def keep_spreads(mini_app: list[dict[str, object]] | None = None) -> Path:
     return SPREADS
 
 
-@dataclass(frozen=True)
-class State:
+class State(NamedTuple):
     """What runs say: mean and covariance of the effects `keys`, and log costs."""
 
-    keys: tuple[Key, ...]
+    keys: Sequence[Key]
     mean: Array
     covariance: Array
     costs: Array
@@ -262,7 +264,7 @@ def infer(anchors: Sequence[Run], spread: Spreads, start: State | None = None, l
         x[:free] += step * min(1.0, 0.7 / max(abs(step).max(), 1e-9))
         if abs(step).max() < 1e-4:
             break
-    return State(tuple(keys), x[:n], np.linalg.inv(hessian)[:n, :n], x[n:])
+    return State(keys, x[:n], np.linalg.inv(hessian)[:n, :n], x[n:])
 
 
 def parts(run: Run, costs: Array) -> Array:
@@ -288,18 +290,15 @@ class Prediction:
         return (self.kernel + self.exchange) * self.noise
 
 
-def predict(
-    targets: Sequence[Run], own: Sequence[Run] = (), known: Sequence[Run] | None = None,
-    more: Sequence[Run] = (),
-) -> Prediction:  # fmt: skip
-    """Predict `targets` (one simulator, version, network and machine; any nodes) from measured runs.
+def predict(targets: Sequence[Run], own: Sequence[Run] = (), more: Sequence[Run] = ()) -> Prediction:
+    """Predict `targets` (one simulator, version, network and machine; any nodes) from published runs and the
+    user's `own`.
 
-    `own`: the user's runs. `known`: other runs to anchor in, by default the published ones. `more`: runs of
-    the targets' version on their machine that are taken as made, with the times expected. Raises BadInput if
-    no run of the simulator exists, or if neither the network nor the machine was ever measured with it.
+    `more`: runs of the targets' version on their machine that are taken as made, with the times expected.
+    Raises BadInput if neither the network nor the machine was ever measured with the simulator.
     """
     target, family = targets[0], targets[0].simulator
-    anchors = [run for run in (*(published() if known is None else known), *own) if run.simulator == family]
+    anchors = [run for run in (*published(), *own) if run.simulator == family]
     if not any(key[1] in LINKS and key in effects(run) for run in anchors for key in effects(target)):
         where = f"{target.network.model} and never on {target.machine.name}"
         line = f"simulator={family}: never measured with {where}; expected a run of it on a node"

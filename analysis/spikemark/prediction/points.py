@@ -154,7 +154,7 @@ def network_named(text: str, simulator: str, **size: float) -> Network:
 
 
 Count = Annotated[int, Field(gt=0, lt=10**9)]
-Amount = Annotated[float, Field(gt=0, lt=1e18)]
+Amount = Annotated[float, Field(ge=1e-12, lt=1e18)]
 #: Quantities of points that are times of a run; of the exchanges alone; and how many events a second has.
 TIMES = ("real-time factor", "wall-clock time")
 EXCHANGE, EVENTS = "communicate", "equivalent synaptic events per wall-clock s"
@@ -185,8 +185,8 @@ class _Point(BaseModel):
         """The run; networks of one table, and fabrics, are series of their own."""
         simulator, _, version = self.simulator.partition(" ")
         machine, series, seconds = machine_named(self.system), self.series, self.value
-        network = network_named(self.network, simulator, neurons=self.neurons, synapses=self.synapses,
-                                rate_hz=self.rate_hz, cycle_ms=self.cycle_ms)  # fmt: skip
+        size = self.model_dump(include={"neurons", "synapses", "rate_hz", "cycle_ms"})
+        network = network_named(self.network, simulator, **size)
         if self.quantity == EVENTS:  # all of them, those from outside too
             seconds = (self.synapses * self.rate_hz + EXTERNAL_HZ * self.neurons) / self.value
         if series == "SIM-T1":
@@ -218,8 +218,11 @@ def _rows(
     path: Path, kind: type[Model], wanted: Callable[[dict[str, Any]], bool] = lambda row: True
 ) -> list[Model]:
     """The `wanted` rows of a table, where blank cells are missing. Raises BadInput, also for none."""
-    given = [{name: cell for name, cell in row.items() if name and cell}
-             for row in csv.DictReader(io.StringIO(read_text(path)))]  # fmt: skip
+    try:
+        lines = [*csv.DictReader(io.StringIO(read_text(path)))]
+    except csv.Error as why:
+        raise BadInput(f"{path}: {why}", code="file") from None
+    given = [{name: cell for name, cell in line.items() if name and cell} for line in lines]
     rows = [checked(kind, row, f"{path}, line {number}", "row")
             for number, row in enumerate(given, 2) if wanted(row)]  # fmt: skip
     if not rows:

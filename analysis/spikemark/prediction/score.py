@@ -14,10 +14,9 @@ times sqrt(1 + 1/k) for k series; or a fixed factor of 2. Interval score: Gneiti
 95 %.
 """
 
-import csv
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -40,46 +39,41 @@ from .anchors import Array
 from .points import EXTERNAL_HZ, Run
 
 KINDS = ("nodes", "version", "network", "machine", "platform")
+SERVERS = ("machine", "platform")  #: kinds of test about another machine
 ORDER = ("platform", "machine", "network", "version")  #: of aspects; the first one is the kind of test
 FEWEST = 3  #: series that make an interval of a baseline for one simulator
 CONDITIONS = (
     "Costs and spreads come without the target series; for another machine, without all of its series.",
     "Score: mean interval score in logarithms; lower is better; a perfect factor of 2 has 0.69.",
 )
-Ends = Array  # [3, targets]: logs of the lower end, the median and the upper end of the 95 % interval
 
 
 @dataclass(frozen=True)
 class Test:
-    """One question: `targets` from `anchor`; `kind` is the first of the aspects that differ."""
+    """One question: `targets` from `anchor`; `aspects` that differ, such as machine+version."""
 
-    kind: str
     anchor: tuple[Run, ...]
     targets: tuple[Run, ...]
     aspects: str
 
     @property
-    def series(self) -> str:
-        return self.targets[0].series
-
-    @property
-    def true(self) -> Array:
-        """Logs of the measured seconds."""
-        return np.log([run.seconds for run in self.targets])
+    def kind(self) -> str:
+        """The first of the aspects."""
+        return self.aspects.split("+")[0]
 
     @property
     def machines(self) -> set[str]:
         """Machines of the targets, if the test is about another machine; their runs may not be used."""
-        return {run.machine.name for run in self.targets if self.kind in ("machine", "platform")}
+        return {run.machine.name for run in self.targets if self.kind in SERVERS}
 
-    def allowed(self, runs: Iterable[Run]) -> tuple[Run, ...]:
-        """Runs that may inform the spreads of the test."""
-        return tuple(r for r in runs if r.series != self.series and r.machine.name not in self.machines)
+    def allowed(self, run: Run) -> bool:
+        """Whether a run may inform the spreads of the test."""
+        return run.series != self.targets[0].series and run.machine.name not in self.machines
 
     def stated(self, run: Run) -> Run:
         """A target as the test states it: only the named aspects differ from the anchor, and they do."""
         anchor, machine, version, network = self.anchor[0], run.machine, run.version, run.network
-        if "machine" not in self.aspects and "platform" not in self.aspects:
+        if not any(kind in self.aspects for kind in SERVERS):
             machine = anchor.machine
         elif machine.name == anchor.machine.name:
             machine = replace(machine, name=f"another {machine.name}")
@@ -90,6 +84,24 @@ class Test:
         if "network" not in self.aspects and self.kind != "nodes":
             network = replace(network, model=anchor.network.model, variant=anchor.network.variant)
         return replace(run, machine=machine, version=version, network=network)
+
+    def answered(self, method: str, number: int, low: Array, middle: Array, high: Array) -> pd.DataFrame:
+        """A row for each target, with logs of the 95 % interval and of the measured seconds, and scores."""
+        true = np.log([run.seconds for run in self.targets])
+        layout = {
+            name: [getattr(run, name) for run in self.targets] for name in ("nodes", "ranks", "threads")
+        }
+        return pd.DataFrame({
+            "method": method, "test": number, "kind": self.kind, "series": self.targets[0].series,
+            "anchor": self.anchor[0].series, "aspects": self.aspects, **layout, "low": low, "middle": middle,
+            "high": high, "true": true, "error": np.abs(np.expm1(middle - true)), "width": high - low,
+            "score": interval_score(low, high, true), "inside": (low <= true) & (true <= high),
+        })  # fmt: skip
+
+
+def interval_score(low: Array, high: Array, true: Array) -> Array:
+    """Score of a central 95 % interval, in logs."""
+    return high - low + 40 * (np.maximum(low - true, 0) + np.maximum(true - high, 0))
 
 
 Transfer = tuple[str, str, str]  # target, anchor, and the aspects that differ, such as machine+version
@@ -110,12 +122,12 @@ def tests(runs: Iterable[Run], known: Iterable[Run] = (), more: Iterable[Transfe
     for series in data.values():
         ordered = tuple(sorted(series, key=lambda run: run.ranks * run.threads))
         if len({run.ranks * run.threads for run in series}) >= 3:
-            found.append(Test("nodes", ordered[:2], ordered[2:], "nodes"))
+            found.append(Test(ordered[:2], ordered[2:], "nodes"))
     every = by_series(known) | data
     listed = [(row["target"], row["anchor"], row["aspects"]) for row in papers.rows("transfers")]
     for target, anchor, aspects in (*listed, *more):
         if target in data and anchor in every:
-            found.append(Test(aspects.split("+")[0], every[anchor], data[target], aspects))
+            found.append(Test(every[anchor], data[target], aspects))
     return found
 
 
@@ -166,76 +178,42 @@ def line(test: Test) -> Array:
 BASELINES = {"W/P": work_over_cores, "a/P+b": line}
 
 
-def with_spread(
-    method: Callable[[Test], Array], tested: Sequence[Test], others: Sequence[Test]
-) -> Iterator[tuple[Ends, Ends]]:
-    """Answers of a baseline: with the interval of its own errors elsewhere, and with a factor of 2.
-
-    `others`: more tests that show its errors.
-    """
-    middles = [method(test) for test in (*tested, *others)]
-    seen = pd.DataFrame([
-        {"kind": test.kind.replace("platform", "machine"), "series": test.series,
-         "simulator": test.targets[0].simulator, "error": np.mean((middle - test.true) ** 2),
-         "machines": {test.anchor[0].machine.name, test.targets[0].machine.name}}
-        for test, middle in zip((*tested, *others), middles, strict=True)
-    ])  # fmt: skip
-    for test, middle in zip(tested, middles, strict=False):
-        alike = seen["kind"] == test.kind.replace("platform", "machine")
-        elsewhere = (seen["series"] != test.series) & seen["machines"].map(test.machines.isdisjoint)
-        kin = seen[alike & elsewhere]
-        same = kin[kin["simulator"] == test.targets[0].simulator]
-        kin = same if len(same) >= FEWEST else kin
-        own = 1.96 * np.sqrt(kin["error"].mean() * (1 + 1 / len(kin))) if len(kin) else np.log(10.0)
-        yield tuple(np.array([middle - half, middle, middle + half]) for half in (own, np.log(2)))
+def half_width(test: Test, seen: Sequence[tuple[Test, float]]) -> float:
+    """Half of the interval of a baseline, from its mean squared errors in other tests that were `seen`."""
+    kinds = SERVERS if test.kind in SERVERS else (test.kind,)
+    kin = [(other.targets[0], error) for other, error in seen
+           if other.kind in kinds and other.anchor[0].machine.name not in test.machines]  # fmt: skip
+    kin = [(run.simulator, error) for run, error in kin if test.allowed(run)]
+    same = [one for one in kin if one[0] == test.targets[0].simulator]
+    errors = [error for _, error in (same if len(same) >= FEWEST else kin)]
+    return 1.96 * np.sqrt(np.mean(errors) * (1 + 1 / len(errors))) if errors else np.log(10.0)
 
 
-def answers(
-    tested: Sequence[Test], runs: Sequence[Run], others: Sequence[Test] = ()
-) -> dict[str, Sequence[Ends]]:
-    """Answers of all methods by test, the model's last; `runs` may inform it, and `others` the baselines'
-    intervals."""
-    found = {}
+def answers(tested: Sequence[Test], runs: Sequence[Run], others: Sequence[Test] = ()) -> pd.DataFrame:
+    """Rows of all methods, the model's last; `runs` may inform it, and `others` the baselines' intervals."""
+    found = []
     for name, method in BASELINES.items():
-        found[name], found[f"{name}, factor 2"] = zip(*with_spread(method, tested, others), strict=True)
-    found["model"] = [
-        np.log(np.quantile(anchors.predicted(
-            [*map(test.stated, test.targets)], test.anchor, anchors.fit_spreads(test.allowed(runs))
-        ).total, [0.025, 0.5, 0.975], axis=1))
-        for test in tested
-    ]  # fmt: skip
-    return found
-
-
-def interval_score(low: Array, high: Array, true: Array) -> Array:
-    """Score of a central 95 % interval, in logs."""
-    return high - low + 40 * (np.maximum(low - true, 0) + np.maximum(true - high, 0))
+        middles = [method(test) for test in (*tested, *others)]
+        seen = [(test, np.mean(np.square(middle - np.log([run.seconds for run in test.targets]))))
+                for test, middle in zip((*tested, *others), middles, strict=True)]  # fmt: skip
+        for called, own in (name, True), (f"{name}, factor 2", False):
+            for number, (test, middle) in enumerate(zip(tested, middles, strict=False)):
+                half = half_width(test, seen) if own else np.log(2)
+                found.append(test.answered(called, number, middle - half, middle, middle + half))
+    for number, test in enumerate(tested):
+        spreads = anchors.fit_spreads(tuple(filter(test.allowed, runs)))
+        made = anchors.predicted([*map(test.stated, test.targets)], test.anchor, spreads)
+        ends = np.log(np.quantile(made.total, [0.025, 0.5, 0.975], axis=1))
+        found.append(test.answered("model", number, *ends))
+    return pd.concat(found, ignore_index=True)
 
 
 @dataclass(frozen=True)
 class Scores:
-    """`frame`: a row for each method, test and target, with logs of the interval and of the true seconds.
-    `digest` is that of the code and data that made them."""
+    """`frame`: rows of Test.answered. `digest` is that of the code and data that made them."""
 
     frame: pd.DataFrame
     digest: str
-
-    @classmethod
-    def of(cls, tested: Sequence[Test], made: dict[str, Sequence[Ends]], digest: str) -> "Scores":
-        """Scores of answers to tests."""
-        frame = pd.DataFrame([
-            {"method": method, "test": number, "kind": test.kind, "series": test.series,
-             "anchor": test.anchor[0].series, "aspects": test.aspects, "nodes": run.nodes,
-             "ranks": run.ranks, "threads": run.threads, "low": low, "middle": middle, "high": high,
-             "true": np.log(run.seconds)}
-            for method, ends in made.items()
-            for number, (test, each) in enumerate(zip(tested, ends, strict=True))
-            for run, (low, middle, high) in zip(test.targets, each.T, strict=True)
-        ])  # fmt: skip
-        low, high, true = frame["low"], frame["high"], frame["true"]
-        error = np.abs(np.expm1(frame["middle"] - true))
-        score, inside = interval_score(low, high, true), (low <= true) & (true <= high)
-        return cls(frame.assign(error=error, width=high - low, score=score, inside=inside), digest)
 
     @property
     def mine(self) -> str:
@@ -283,7 +261,7 @@ def score(path: Path | None = None) -> Scores:
     if not tested:
         expected = "at least 3 numbers of cores, or another series of its simulator"
         raise BadInput(f"{path}: no series can be predicted; expected {expected}")
-    return Scores.of(tested, answers(tested, known, others), digest)
+    return Scores(answers(tested, known, others), digest)
 
 
 class _Stored(BaseModel):
@@ -313,7 +291,7 @@ def stored(path: Path, measured: Path) -> Scores:
     for one in given:
         if not one.low <= one.median <= one.high:
             raise BadInput.of("median", one.median, f"one from {one.low} to {one.high}", file=path)
-    own = "real_time_factor" in next(csv.reader(read_text(measured).splitlines()), [])
+    own = "real_time_factor" in read_text(measured).partition("\n")[0]
     nothing = Run("", "", points.Network("", "", 1, 1, 1), points.Machine(""), 1, 1)
     runs = points.own_runs(measured, nothing) if own else points.read(measured)
 
@@ -321,12 +299,14 @@ def stored(path: Path, measured: Path) -> Scores:
         return "" if own else one.series, one.nodes, one.ranks, one.threads
 
     found = {place(run): run for run in runs if not run.part}
-    pairs = [(one, found[place(one)]) for one in given if place(one) in found]
-    if not pairs:
+    rows = []
+    for one in given:
+        if run := found.get(place(one)):
+            ends = np.log((one.low, one.median, one.high))
+            rows.append(Test((run,), (run,), one.kind).answered(path.name, len(rows), *ends))
+    if not rows:
         raise BadInput(f"{path}: no prediction has series, nodes, ranks and threads of a run in {measured}")
-    tested = [Test(one.kind, (run,), (run,), one.kind) for one, run in pairs]
-    ends = [np.log([[one.low], [one.median], [one.high]]) for one, _ in pairs]
-    return Scores.of(tested, {path.name: ends}, sha256.of(path)[:12])
+    return Scores(pd.concat(rows, ignore_index=True), sha256.of(path)[:12])
 
 
 def table(scores: Scores, by: str = "kind") -> Table:

@@ -30,7 +30,7 @@ def planted(nodes, kernel=1.0, exchange=1.0, **more):
 
 def alone(targets, known):
     """Predicted from these runs only."""
-    return anchors.predict(targets, known=known)
+    return anchors.predicted(targets, known, anchors.spreads())
 
 
 def width(made):
