@@ -202,13 +202,13 @@ def anchor(
 
     asked, where = needed(asked), question.machine_of(machine_profile(machine))
     each, counts = ranks or where.sockets, whole_numbers(nodes, "nodes")
-    each_threads = threads or max(1, where.cores // each)
     like = asked.simulated_by("NEST", version, where, 1)
-    layouts = [replace(like, nodes=n, ranks=each * n, threads=each_threads, seconds=None) for n in counts]
+    like = replace(like, ranks=each, threads=threads or max(1, where.cores // each))
     if (out is None) == (runs is None):
         raise BadInput("out: expected either --out FOLDER, or --runs RUNS.csv")
     if out is not None:
-        names = anchor_run.write(out, asked.description, layouts, places.root() / "workflows/peers")
+        planned = [like.with_nodes(n) for n in counts]
+        names = anchor_run.write(out, asked.description, planned, places.root() / "workflows/peers")
         return print_lines([f"{out}: {', '.join(names)}", f"There: bash {out}/run.sh",
                             f"Then: spikemark anchor ... --runs {out}/runs.csv --nodes 1,2,4"])  # fmt: skip
     rows = anchor_run.rows(points.own_runs(runs, like), counts)
@@ -235,11 +235,10 @@ def score(
     --runs DIR: With --fit: runs of the mini-app, for the errors of its parts.
     --machine: With --runs: the calibrated machine that they ran on.
     """
-    import spikemark.prediction.score
     from spikemark.prediction import anchors, beside
+    from spikemark.prediction import score as scores
     from spikemark.records import record
 
-    scores = spikemark.prediction.score
     if (runs is None) != (machine is None) or (runs and not fit):
         raise BadInput("runs: expected --fit, --runs DIR and --machine together")
     if fit:

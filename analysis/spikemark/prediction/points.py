@@ -7,16 +7,15 @@ columns), or from a table of a user's own runs.
 import csv
 import io
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, Field
 
 from spikemark.core.errors import BadInput
-from spikemark.core.fields import Model, checked
+from spikemark.core.fields import checked
 from spikemark.core.reading import read_text
 from spikemark.models.published import papers
 
@@ -155,9 +154,8 @@ def network_named(text: str, simulator: str, **size: float) -> Network:
 
 Count = Annotated[int, Field(gt=0, lt=10**9)]
 Amount = Annotated[float, Field(ge=1e-12, lt=1e18)]
-#: Quantities of points that are times of a run; of the exchanges alone; and how many events a second has.
-TIMES = ("real-time factor", "wall-clock time")
 EXCHANGE, EVENTS = "communicate", "equivalent synaptic events per wall-clock s"
+QUANTITIES = ("real-time factor", "wall-clock time", EXCHANGE, EVENTS)  #: of points that are about times
 
 
 class _Point(BaseModel):
@@ -214,21 +212,14 @@ class _OwnRun(BaseModel):
 OWN = tuple(_OwnRun.model_fields)  #: columns of a table of own runs
 
 
-def _rows(
-    path: Path, kind: type[Model], wanted: Callable[[dict[str, Any]], bool] = lambda row: True
-) -> list[Model]:
-    """The `wanted` rows of a table, where blank cells are missing. Raises BadInput, also for none."""
+def _rows(path: Path) -> dict[str, dict[str, str]]:
+    """The rows of a table by where they are; a blank cell is as if it was not there. Raises BadInput."""
     try:
-        lines = [*csv.DictReader(io.StringIO(read_text(path)))]
+        rows = [*csv.DictReader(io.StringIO(read_text(path)))]
     except csv.Error as why:
         raise BadInput(f"{path}: {why}", code="file") from None
-    given = [{name: cell for name, cell in line.items() if name and cell} for line in lines]
-    rows = [checked(kind, row, f"{path}, line {number}", "row")
-            for number, row in enumerate(given, 2) if wanted(row)]  # fmt: skip
-    if not rows:
-        needed = [name for name, about in kind.model_fields.items() if about.is_required()]
-        raise BadInput.of("runs", 0, f"at least one run, with {', '.join(needed)}", file=path)
-    return rows
+    return {f"{path}, line {number}": {name: cell for name, cell in row.items() if name and cell}
+            for number, row in enumerate(rows, 2)}  # fmt: skip
 
 
 def own_runs(path: Path, like: Run) -> list[Run]:
@@ -237,23 +228,27 @@ def own_runs(path: Path, like: Run) -> list[Run]:
     Times of communication become runs of their own, of the part "exchange".
     """
     found = []
-    for row in _rows(path, _OwnRun):
-        run = replace(like, nodes=row.nodes, ranks=row.ranks, threads=row.threads, series=str(path),
-                      source=str(path))  # fmt: skip
-        times = {"": row.real_time_factor, "exchange": row.communicate}
+    for where, row in _rows(path).items():
+        own = checked(_OwnRun, row, where, "run").model_dump()
+        times = {"": own.pop("real_time_factor"), "exchange": own.pop("communicate")}
+        run = replace(like, **own, series=str(path), source=str(path))
         found += [replace(run, seconds=seconds, part=part) for part, seconds in times.items() if seconds]
+    if not found:
+        raise BadInput.of("runs", 0, f"at least one run, with {', '.join(OWN[:4])}", file=path)
     return found
 
 
 def read(path: Path) -> list[Run]:
     """Runs of a file with the columns of points.csv: its times and numbers of events, where the rate is
     known and each process has a core of its own. Raises BadInput."""
-
-    def wanted(row: dict[str, str]) -> bool:
-        timed = row.get("quantity") in (*TIMES, EXCHANGE, EVENTS) and "rate_hz" in row
-        return timed and "two processes on one core" not in row.get("notes", "")
-
-    return [row.run() for row in _rows(path, _Point, wanted)]
+    found = []
+    for where, row in _rows(path).items():
+        timed = row.get("quantity") in QUANTITIES and "rate_hz" in row
+        if timed and "two processes on one core" not in row.get("notes", ""):
+            found.append(checked(_Point, row, where, "point").run())
+    if not found:
+        raise BadInput.of("runs", 0, "a row with rate_hz, and quantity: real-time factor", file=path)
+    return found
 
 
 @cache
