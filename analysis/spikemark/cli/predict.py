@@ -235,8 +235,7 @@ def score(
     --runs DIR: With --fit: runs of the mini-app, for the errors of its parts.
     --machine: With --runs: the calibrated machine that they ran on.
     """
-    from spikemark.prediction import anchors, beside
-    from spikemark.prediction import score as scores
+    from spikemark.prediction import anchors, beside, score
     from spikemark.records import record
 
     if (runs is None) != (machine is None) or (runs and not fit):
@@ -246,14 +245,14 @@ def score(
         errors = beside.errors(measured, machine_profile(machine)) if measured else None
         return print_lines([str(anchors.keep_spreads(errors))])
     if markdown:
-        return print_lines(scores.table(scores.score()).markdown().splitlines())
-    found = scores.score(points) if predictions is None else scores.stored(predictions, points)
+        return print_lines(score.table(score.score()).markdown().splitlines())
+    found = score.score(points) if predictions is None else score.stored(predictions, points)
     inside = found.frame.loc[found.frame["method"] == found.mine, "inside"]
     first = f"{inside.mean():.0%} of {len(inside)} measured times lie in the predicted intervals."
     if found.frame["method"].nunique() > 1:
         kinds = [kind for kind in found.kinds if kind != "platform"]
         first += f" The model beats both baselines in {len(found.beaten)} of {len(kinds)} kinds of test."
-    more = [*scores.CONDITIONS, f"Digest of code and data: {found.digest}"]
+    more = [*score.CONDITIONS, f"Digest of code and data: {found.digest}"]
     more += [] if details else ["Every series: spikemark score --details"]
-    table = scores.table(found, "series" if details else "kind")
-    return answer(json, lambda: scores.as_json(found), [first], [table], more)
+    table = score.table(found, "series" if details else "kind")
+    return answer(json, lambda: score.as_json(found), [first], [table], more)
