@@ -300,8 +300,8 @@ def predict(targets: Sequence[Run], own: Sequence[Run] = (), more: Sequence[Run]
     target, family = targets[0], targets[0].simulator
     anchors = [run for run in (*published(), *own) if run.simulator == family]
     if not any(key[1] in LINKS and key in effects(run) for run in anchors for key in effects(target)):
-        where = f"{target.network.model} and never on {target.machine.name}"
-        line = f"simulator={family}: never measured with {where}; expected a run of it on a node"
+        where = f"with {target.network.model} and never on {target.machine.name}"
+        line = f"simulator={family}: never measured {where}; expected --anchor with a run on one node there"
         raise BadInput(line, code="missing")
     version = target.version or (own[0].version if own else newest(anchors))
     targets, more = ([replace(run, version=version) for run in of] for of in (targets, more))
