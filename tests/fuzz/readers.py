@@ -33,10 +33,11 @@ from spikemark.cli import options
 from spikemark.core.reading import read_json
 from spikemark.diff import history
 from spikemark.measuring import cachesim, energy, exchanges, meter, scorep
+from spikemark.models.published import papers
 from spikemark.network import description, named_files, placement_file
 from spikemark.network.placement import PLACEMENTS, ranges
 from spikemark.network.presets import mam_data, voxels
-from spikemark.prediction import question
+from spikemark.prediction import anchors, points, question
 from spikemark.prediction.partition import graph
 from spikemark.records import dry_run, imported, record
 from spikemark.records.frames import configurations, load_folder
@@ -48,6 +49,8 @@ EXPERIMENTS = ROOT / "workflows" / "experiments"
 SMOKE = yaml.safe_dump(yaml.safe_load((EXPERIMENTS / "smoke.yaml").read_text()))
 REAL_NEST = ROOT / "analysis" / "tests" / "data" / "nest-3.10"
 CALLED = {"otf2": {"communicate": "MPI_Alltoall", "wait": "MPI_Barrier"}}
+RUNS = "nodes,ranks,threads,real_time_factor,communicate\n1,2,64,60,\n2,4,64,31,3.5\n4,8,64,16.5,2.5\n"
+POINTS = "\n".join(papers.path("points").read_text().splitlines()[:7])
 CACHES = {"synaptic_events": 1000, "first_accesses": 200, "misses": 250, "predicted": 240.0}
 
 
@@ -290,6 +293,16 @@ def secret(folder: Path) -> Any:
 NETWORK = text("run.json", lambda: describe(areas=3))
 VOXELS = text("voxels.json", lambda: voxels.describe(form="graph", voxels=27, neurons=540, indegree=20))
 ORDERS = text("order.json", lambda: {"a": [3, 1, 0, 2], "b": {"table": [[0, 1], [2, 3]]}})
+
+
+def predicted(folder: Path) -> Any:
+    """Own runs, and times of the first published run from them."""
+    like = points.published()[0]
+    own = points.own_runs(folder / "runs.csv", like)
+    made = anchors.predict([like], own)
+    return [[(run.nodes, run.cores, run.seconds) for run in own], made.total[0].tolist(), made.differs]
+
+
 READERS: dict[str, Reader] = {
     "run record": Reader(one_run, "record.json", loaded),
     **{name: Reader(one_run, name, loaded) for name in ("launch.json", "ranks.csv", "cycles.npy")},
@@ -340,6 +353,11 @@ READERS: dict[str, Reader] = {
         lambda f: values(machines.load(f / "epyc-vm.yaml")),
     ),
     "machine of parts": Reader(copy_of(machines.folder() / "simula-bath.yaml"), "*.yaml", parts),
+    "own runs": Reader(text("runs.csv", RUNS), "*", predicted),
+    "points": Reader(
+        text("points.csv", POINTS), "*",
+        lambda f: [(run.version, run.cores, run.seconds, run.sd) for run in points.read(f / "points.csv")],
+    ),
     "experiment": Reader(text("smoke.yaml", SMOKE), "*", expanded),
     "plan.json": Reader(sweep, "plan.json", gathered),
     "tender bundle": Reader(offer, "bundle/**/*.json", sealed),

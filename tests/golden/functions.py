@@ -13,7 +13,6 @@ from spikemark.machines.values import Values
 from spikemark.models import access as irregular
 from spikemark.models import mpi_rules, order_statistics, waiting_iid
 from spikemark.models.loggp import EXCHANGES, Collectives, Traffic
-from spikemark.models.published import papers
 from spikemark.models.published import simula as energies
 from spikemark.models.recursion import Lane, evaluate
 from spikemark.running import experiments
@@ -78,10 +77,9 @@ def simula():
         for name, table in (("table2", energies.X86), ("table3", energies.ARM))
     }
     events = [{"name": d.name, "events": d.events} for d in energies.definitions()]
-    known = [row for row in papers.rows("simula_table4") if row["energy_J_used"]]
     uj = [
-        {"uj": [energies.microjoule(float(row["energy_J_used"]), d) for d in energies.definitions()]}
-        for row in known
+        {"uj": [energies.microjoule(joule, d) for d in energies.definitions()]}
+        for joule, _ in energies.table4().values()
     ]
     return points | {"definitions": events, "table4": uj, "slips": energies.slips()}
 

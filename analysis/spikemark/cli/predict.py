@@ -59,7 +59,7 @@ def predict(
         return answer(json, lambda: beside.beside_content(found, made), sentences, [table], lines)
     timed, made, counts = None, [], []
     if compute_from is not None:
-        from spikemark.prediction.measured import check
+        from spikemark.prediction import measured
         from spikemark.records import dry_run
 
         if not dry_run.is_dry_run(compute_from):
@@ -74,16 +74,16 @@ def predict(
     else:
         asked, by_part, profile = asked.way(**how), ranks_by_part(on), machine_profile(machine, parts=True)
         counts = whole_numbers(ranks, "ranks") if ranks else [sum(by_part.values())] if by_part else []
-        counts = counts or ([nodes * (ranks_per_node or 1)] if nodes else [])
         if timed is not None:
-            counts, threads = [timed.ranks], threads or timed.about.threads
+            counts, threads = counts or [timed.ranks], threads or timed.about.threads
+        counts = counts or ([nodes * (ranks_per_node or 1)] if nodes else [])
         if not counts:
             raise BadInput("nodes: missing; expected --nodes N, or --ranks N,N")
         threads = threads or threads_of(profile, ranks_per_node, by_part)
     for count in counts:
         loads, means = Loads.of(asked.description, count, threads, asked.rates.hz), None
         if timed is not None:
-            check(timed, loads)
+            measured.check(timed, loads.description, ranks=loads.ranks, threads=loads.threads)
             means = timed.means()
         layout = Layout.of(profile, count, threads, ranks_per_node, by_part)
         if nodes is not None and layout.nodes != nodes:
@@ -112,7 +112,7 @@ def advise(
     --times DIR: Imported cycle times of the simulator, to replay other schedules.
     """
     from spikemark import machines
-    from spikemark.prediction import answers, replayed, search
+    from spikemark.prediction import answers, measured, search
 
     if machine is None:
         raise BadInput(f"machine: missing; expected one of {', '.join(machines.names())}, or a path")
@@ -122,7 +122,7 @@ def advise(
         found = search.found(asked, profile, simulator, target_rtf, nodes, anchor)
     every = found.options
     if found.best.run is not None:
-        changes = None if times is None else replayed.changes(times, search.largest_window(asked))
+        changes = None if times is None else measured.changes(times, search.largest_window(asked))
         found = search.by_schedule(found, changes)
     screen = answers.advised(found, target_rtf)
     _page(html, "advice", screen, {profile.name: every})
@@ -202,20 +202,19 @@ def anchor(
 
     asked, where = needed(asked), question.machine_of(machine_profile(machine))
     each, counts = ranks or where.sockets, whole_numbers(nodes, "nodes")
-    each_threads = threads or max(1, where.cores // each)
     like = asked.simulated_by("NEST", version, where, 1)
-    layouts = [replace(like, nodes=n, ranks=each * n, threads=each_threads, seconds=None) for n in counts]
+    like = replace(like, ranks=each, threads=threads or max(1, where.cores // each))
     if (out is None) == (runs is None):
         raise BadInput("out: expected either --out FOLDER, or --runs RUNS.csv")
     if out is not None:
-        names = anchor_run.write(out, asked.description, layouts, places.root() / "workflows/peers")
+        planned = [like.with_nodes(n) for n in counts]
+        names = anchor_run.write(out, asked.description, planned, places.root() / "workflows/peers")
         return print_lines([f"{out}: {', '.join(names)}", f"There: bash {out}/run.sh",
                             f"Then: spikemark anchor ... --runs {out}/runs.csv --nodes 1,2,4"])  # fmt: skip
-    measured = points.own_runs(runs, like)
+    rows = anchor_run.rows(points.own_runs(runs, like), counts)
     if keep is not None:
-        write_output(keep, anchor_run.as_predictions(anchor_run.check(measured)) + "\n")
-    most = max(one.nodes for one in measured if not one.part)
-    lines, table = anchor_run.answer(measured, [n for n in counts if n > most])
+        write_output(keep, anchor_run.stored(rows))
+    lines, table = anchor_run.answer(rows, like)
     more = f"Next: spikemark predict --simulator nest --anchor {runs} --machine {machine} ..."
     return answer(json, table.content, lines, [table], [more])
 
@@ -236,11 +235,9 @@ def score(
     --runs DIR: With --fit: runs of the mini-app, for the errors of its parts.
     --machine: With --runs: the calibrated machine that they ran on.
     """
-    import spikemark.prediction.score
-    from spikemark.prediction import anchors, beside
+    from spikemark.prediction import anchors, beside, score
     from spikemark.records import record
 
-    scores = spikemark.prediction.score
     if (runs is None) != (machine is None) or (runs and not fit):
         raise BadInput("runs: expected --fit, --runs DIR and --machine together")
     if fit:
@@ -248,14 +245,14 @@ def score(
         errors = beside.errors(measured, machine_profile(machine)) if measured else None
         return print_lines([str(anchors.keep_spreads(errors))])
     if markdown:
-        return print_lines(scores.markdown().splitlines())
-    found = scores.score(points) if predictions is None else scores.stored(predictions, points)
-    inside = found.frame.loc[found.frame["method"] == found.names[-1], "inside"]
+        return print_lines(score.table(score.score()).markdown().splitlines())
+    found = score.score(points) if predictions is None else score.stored(predictions, points)
+    inside = found.frame.loc[found.frame["method"] == found.mine, "inside"]
     first = f"{inside.mean():.0%} of {len(inside)} measured times lie in the predicted intervals."
-    if len(found.names) > 1:
+    if found.frame["method"].nunique() > 1:
         kinds = [kind for kind in found.kinds if kind != "platform"]
         first += f" The model beats both baselines in {len(found.beaten)} of {len(kinds)} kinds of test."
-    more = [*scores.CONDITIONS, f"Digest of code and data: {found.digest}"]
+    more = [*score.CONDITIONS, f"Digest of code and data: {found.digest}"]
     more += [] if details else ["Every series: spikemark score --details"]
-    table = scores.table(found, "series" if details else "kind")
-    return answer(json, lambda: scores.as_json(found), [first], [table], more)
+    table = score.table(found, "series" if details else "kind")
+    return answer(json, lambda: score.as_json(found), [first], [table], more)

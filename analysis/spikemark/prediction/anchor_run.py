@@ -7,7 +7,6 @@ runs fill. Read back, each run is predicted from those on fewer cores, and from 
 import json
 import shutil
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +42,7 @@ def write(folder: Path, description: dict[str, Any], runs: Sequence[Run], script
     for name in SCRIPTS:
         shutil.copyfile(scripts / name, folder / name)
     write_atomically(folder / "network.json", json.dumps(description, indent=1) + "\n")
-    write_atomically(table, ",".join((*OWN, "communicate")) + "\n")
+    write_atomically(table, ",".join(OWN) + "\n")
     lines = ["#!/usr/bin/env bash", "# Runs NEST and fills runs.csv; NEST >= 3.10, with MPI where ranks > 1.",
              'set -euo pipefail; cd "$(dirname "$0")"']  # fmt: skip
     for run in runs:
@@ -56,45 +55,39 @@ def write(folder: Path, description: dict[str, Any], runs: Sequence[Run], script
     return [*SCRIPTS, "network.json", "runs.csv", "run.sh"]
 
 
-def check(measured: Sequence[Run]) -> list[tuple[Run, anchors.Prediction]]:
-    """Each run but the smallest, predicted from those on fewer cores with the published points."""
+def rows(measured: Sequence[Run], nodes: Sequence[int] = ()) -> list[dict[str, Any]]:
+    """Each run but the smallest beside its prediction from those on fewer cores and the published points;
+    then what runs on more `nodes` would take."""
+    whole = sorted((run for run in measured if not run.part), key=lambda run: run.cores)
+    more = [n for n in nodes if n > max(run.nodes for run in whole)]
     found = []
-    for run in sorted((one for one in measured if not one.part), key=lambda run: run.cores):
-        before = [other for other in measured if other.cores < run.cores]
-        if before:
-            found.append((run, anchors.predict([replace(run, seconds=None)], own=before)))
+    for run in (*whole, *map(whole[-1].with_nodes, more)):
+        if before := [other for other in measured if other.cores < run.cores]:
+            middle, low, high = draws.interval(anchors.predict([run], own=before).total[0])
+            found.append({"nodes": run.nodes, "ranks": run.ranks, "threads": run.threads, "kind": "nodes",
+                          "measured": run.seconds, "predicted": middle, "interval": (low, high)})  # fmt: skip
     return found
 
 
-def answer(measured: Sequence[Run], nodes: Sequence[int]) -> tuple[list[str], Table]:
-    """The first screen: runs beside their prediction from smaller ones, and what larger ones would take."""
-    checks, lines = [(run, made.total[0]) for run, made in check(measured)], []
-    largest = max(measured, key=lambda run: run.cores)
-    further = [largest.with_nodes(n) for n in nodes]
-    larger = [*zip(further, anchors.predict(further, own=measured).total, strict=True)] if further else []
-    if larger:
-        middle, low, high = draws.interval(larger[-1][1])
-        lines.append(f"{largest.simulator} would take {middle:.3g} ({low:.3g}-{high:.3g}) times real time on"
-                     f" {further[-1].nodes} nodes of {largest.machine.name}.")  # fmt: skip
-    rows = [{"nodes": run.nodes, "ranks": run.ranks, "threads": run.threads, "measured": run.seconds,
-             "predicted": middle, "interval": (low, high)}
-            for run, total in checks + larger for middle, low, high in [draws.interval(total)]]  # fmt: skip
-    if checks:
-        done = rows[: len(checks)]
+def answer(rows: Sequence[dict[str, Any]], like: Run) -> tuple[list[str], Table]:
+    """The first screen: sentences about the largest run and about all that were measured, and a table."""
+    lines, done = [], [row for row in rows if row["measured"]]
+    if rows and not rows[-1]["measured"]:
+        low, high = rows[-1]["interval"]
+        lines.append(f"{like.simulator} would take {rows[-1]['predicted']:.3g} ({low:.3g}-{high:.3g}) times"
+                     f" real time on {rows[-1]['nodes']} nodes of {like.machine.name}.")  # fmt: skip
+    if done:
         held = sum(row["interval"][0] <= row["measured"] <= row["interval"][1] for row in done)
         error = np.median([abs(row["predicted"] / row["measured"] - 1) for row in done])
         lines.append(f"From smaller runs, larger ones were predicted within {error:.0%} (median);"
                      f" {held} of {len(done)} intervals hold.")  # fmt: skip
-    heads = {name: name for name in ("nodes", "ranks", "threads", "measured", "predicted")}
-    columns = [Column(*each) for each in (heads | {"interval": "95 %"}).items()]
-    return lines, Table(columns, rows[-12:], name="runs")
+    columns = [Column(name, name) for name in ("nodes", "ranks", "threads", "measured", "predicted")]
+    return lines, Table([*columns, Column("interval", "95 %")], rows[-12:], name="runs")
 
 
-def as_predictions(made: Sequence[tuple[Run, anchors.Prediction]]) -> str:
-    """Stored predictions, for `spikemark score RUNS.csv FILE`."""
-    rows = []
-    for run, prediction in made:
-        middle, low, high = draws.interval(prediction.total[0])
-        rows.append({"nodes": run.nodes, "ranks": run.ranks, "threads": run.threads, "kind": "nodes",
-                     "low": low, "median": middle, "high": high})  # fmt: skip
-    return json.dumps({"predictions": rows}, indent=1)
+def stored(rows: Sequence[dict[str, Any]]) -> str:
+    """The predictions of measured runs as JSON, for `spikemark score RUNS.csv FILE`."""
+    kept = [{name: row[name] for name in ("nodes", "ranks", "threads", "kind")}
+            | dict(zip(("low", "median", "high"), sorted((row["predicted"], *row["interval"])), strict=True))
+            for row in rows if row["measured"]]  # fmt: skip
+    return json.dumps({"predictions": kept}, indent=1) + "\n"

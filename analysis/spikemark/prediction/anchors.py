@@ -13,17 +13,19 @@ machine, or with one anchor, share what they share, and ratios of two prediction
 
 import datetime
 import re
-import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import yaml
 from numpy.typing import NDArray
 from scipy import special
+from scipy.sparse import csgraph
 
+from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically
 
@@ -37,7 +39,8 @@ LEAST = 0.08  #: log SD of a run of an anchor, beyond its own: what the model of
 SCATTER = 0.05  #: smallest log SD between two runs of one configuration
 #: Factors of the layout: two series on Piz Daint (36 cores) of 1 to 36 threads a rank.
 ONE_THREAD, ACROSS = 0.70, 1.45
-#: What time grows with, by simulator: part, name, and a first guess of its cost in s on a core of 2.25 GHz.
+#: What time grows with, by simulator that was measured: part, name, and a first guess of its cost in s on a
+#: core of 2.25 GHz.
 COSTS = {
     "NEST": (
         ("kernel", "synaptic event", 5e-9),
@@ -50,7 +53,7 @@ COSTS = {
         ("exchange", "exchange, times log2 of ranks", 4e-6),
         ("exchange", "spike received", 1e-6),
     ),
-    "": (
+    "DPSNN": (
         ("kernel", "synaptic event", 1.5e-7),
         ("kernel", "synaptic event that misses the cache", 1.5e-7),
         ("exchange", "message", 4e-5),
@@ -61,10 +64,11 @@ SHARED = 4.0  #: a core uses the cache of so many, if the others are idle
 COST_SD = 0.4  #: log SD of a first guess
 #: log SD for a factor e more or less in cores than the anchor has.
 GROWTH = np.array([0.06, 0.35])
-STRANGE = np.array([0.2, 0.35])  #: the same of simulators without published points
+STRANGE = np.array([0.2, 0.35])  #: the same of other simulators
 RATE = np.array([0.6, 1.0])  #: growth of the parts with the rate
 
 
+@cache
 def terms(run: Run) -> Array:
     """How often each cost occurs per simulated second on a core, with its clock and the layout."""
     network, cores, ranks = run.network, run.cores, float(run.ranks)
@@ -83,9 +87,15 @@ def terms(run: Run) -> Array:
     return np.array([*(kernel * slower), *exchanged])
 
 
-def costs_of(simulator: str) -> tuple[tuple[str, str, float], ...]:
-    """The costs of a simulator; those of any other than NEST are of events and messages."""
-    return COSTS.get(simulator, COSTS[""])
+def costs_of(simulator: str) -> tuple[Array, NDArray[np.bool_]]:
+    """First guesses of the log costs of a simulator, and which of them belong to a part, [part, cost].
+
+    The costs of any simulator but NEST are of events and messages.
+    """
+    costs = COSTS.get(simulator, COSTS["DPSNN"])
+    return np.log([cost for *_, cost in costs]), np.array(
+        [[of == part for of, *_ in costs] for part in PARTS]
+    )
 
 
 def misses(run: Run) -> tuple[float, float]:
@@ -123,8 +133,10 @@ def layout(run: Run) -> float:
 
 Key = tuple[str, str, str]  #: part, aspect and name of an effect
 ASPECTS = ("platform", "machine", "version", "network", "variant", "simulator")
+LINKS = ("network", "machine")  #: what a run has to share with others to say something about them
 
 
+@cache
 def effects(run: Run) -> tuple[Key, ...]:
     """The effects that act on a run; of a machine, the kernel knows the processor alone."""
     family, network, machine = run.simulator, run.network, run.machine
@@ -140,45 +152,50 @@ def effects(run: Run) -> tuple[Key, ...]:
     return (*((part, aspect, name) for part, name in where for aspect in aspects), *both)
 
 
-@dataclass(frozen=True)
-class Spreads:
-    """Log SDs of effects by (part, aspect, simulator or "any"), and the number of effects behind each."""
-
-    sd: dict[Key, float]
-    known: dict[Key, float] = field(default_factory=dict)
-    costs: dict[str, Array] = field(default_factory=dict)  #: log costs by simulator
-
-    def of(self, key: Key, family: str, wide: bool = False) -> float:
-        """SD of an effect. `wide`: of one never measured, as Student's t where few effects are known."""
-        if key[1] == "simulator" and family not in MEASURED:
-            return UNKNOWN[PARTS.index(key[0])]
-        of = (*key[:2], family)
-        of = of if of in self.sd else (*key[:2], "any")
-        df = FREEDOM + self.known.get(of, 0.0)
-        return self.sd[of] * (special.stdtrit(df, 0.975) / draws.Z95 if wide else 1.0)
+def acting(runs: Sequence[Run], keys: Sequence[Key]) -> Array:
+    """Which effects act on which part of a run, [part, run, key]."""
+    of_runs = [effects(run) for run in runs]
+    return np.array(
+        [[[key[0] == part and key in of for key in keys] for of in of_runs] for part in PARTS], float
+    )
 
 
 WEIGHT = 2.0  #: a first guess of a spread counts as so many effects
 FREEDOM = 8.0  #: degrees of freedom of a spread beyond its effects; sums of several effects have thin tails
-#: Simulators with published points; of others, the scale of the kernel is unknown.
-MEASURED = ("NEST", "DPSNN")
-UNKNOWN = (6.0, 1.0)
-#: First guesses of the spreads.
+#: First guesses of the spreads of both parts.
 GUESS = {
     "platform": (0.6, 0.8), "machine": (0.4, 0.6), "version": (0.18, 0.4), "network": (0.25, 0.4),
     "variant": (0.15, 0.3), "simulator": (0.15, 0.3),
 }  # fmt: skip
+UNKNOWN = (6.0, 1.0)  #: of a simulator that was never measured: the scale of its kernel may be anything
+BY_SIMULATOR = ("version", "network", "variant")  #: spreads of the others are pooled
+
+
+@dataclass(frozen=True)
+class Spreads:
+    """What is known of effects: log SD and number of effects behind it, by part, aspect and simulator or
+    "any", otherwise the guess; and log costs by simulator."""
+
+    known: dict[Key, tuple[float, float]] = field(default_factory=dict)
+    costs: dict[str, Array] = field(default_factory=dict)
+
+    def of(self, key: Key, family: str) -> tuple[float, float]:
+        """Log SD of an effect, and the number of effects behind it."""
+        guess = UNKNOWN if key[1] == "simulator" and family not in COSTS else GUESS[key[1]]
+        return self.known.get(pooled(key, family), (guess[PARTS.index(key[0])], 0.0))
+
+
+def pooled(key: Key, family: str) -> Key:
+    """Part, aspect and simulator of the effects whose spread is that of an effect."""
+    return (*key[:2], family if key[1] in BY_SIMULATOR else "any")
 
 
 @cache
 def spreads() -> Spreads:
     """The spreads that `spikemark score --fit` wrote."""
     content = yaml.safe_load(SPREADS.read_text())
-    rows = {(row["part"], row["aspect"], row["simulator"]): row for row in content["spreads"]}
-    sd, known = ({key: row[name] for key, row in rows.items()} for name in ("sd", "effects"))
-    return Spreads(
-        sd, known, {name: np.log([row["s"] for row in of]) for name, of in content["costs"].items()}
-    )
+    known = {tuple(key.split("/")): tuple(found) for key, found in content["spreads"].items()}
+    return Spreads(known, {family: np.log([*of.values()]) for family, of in content["costs"].items()})
 
 
 def keep_spreads(mini_app: list[dict[str, object]] | None = None) -> Path:
@@ -186,30 +203,27 @@ def keep_spreads(mini_app: list[dict[str, object]] | None = None) -> Path:
 
     `mini_app`: errors of the mini-app's parts with their origin (beside.errors), in place of those kept.
     """
-    found, names = fit_spreads(published()), ("part", "aspect", "simulator")
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=SPREADS.parent, check=False,
-                            capture_output=True, text=True).stdout.strip()  # fmt: skip
+    found = fit_spreads(published())
     content = {
-        "about": "Written by `spikemark score --fit`: log SDs, from so many effects; costs in s at 2.25 GHz.",
+        "about": "Written by `spikemark score --fit`; spreads: log SD of effects by part, aspect, simulator,"
+                 " and how many are known; costs: s on a core of 2.25 GHz.",
         "date": f"{datetime.date.today()}",
-        "commit": commit or None,
+        "commit": places.commit(),
         "mini_app": mini_app or yaml.safe_load(SPREADS.read_text())["mini_app"],
-        "spreads": [dict(zip(names, key, strict=True)) | {"sd": round(sd, 3), "effects": round(
-            float(found.known.get(key, 0.0)), 1)} for key, sd in sorted(found.sd.items())],
-        "costs": {family: [{"part": part, "cost": name, "s": float(f"{np.exp(log):.3g}")}
-                           for (part, name, _), log in zip(costs_of(family), logs, strict=True)]
+        "spreads": {"/".join(key): [round(sd, 3), round(effects, 1)]
+                    for key, (sd, effects) in sorted(found.known.items())},
+        "costs": {family: {name: float(f"{np.exp(log):.3g}")
+                           for (_, name, _), log in zip(COSTS[family], logs, strict=True)}
                   for family, logs in sorted(found.costs.items())},
     }  # fmt: skip
     write_atomically(SPREADS, yaml.safe_dump(content, sort_keys=False, width=120, default_flow_style=None))
-    spreads.cache_clear()
     return SPREADS
 
 
-@dataclass(frozen=True)
-class State:
+class State(NamedTuple):
     """What runs say: mean and covariance of the effects `keys`, and log costs."""
 
-    keys: tuple[Key, ...]
+    keys: Sequence[Key]
     mean: Array
     covariance: Array
     costs: Array
@@ -221,47 +235,42 @@ def infer(anchors: Sequence[Run], spread: Spreads, start: State | None = None, l
     `learn`: the costs are unknown too; otherwise those of `spread` hold.
     """
     family = anchors[0].simulator
-    acting, listed = [effects(run) for run in anchors], costs_of(family)
-    keys = sorted({key for of in acting for key in of}, key=lambda k: (ASPECTS.index(k[1]), k[2], k[0]))
-    design = np.array(
-        [[[key[0] == part and key in of for key in keys] for of in acting] for part in PARTS], float
-    )
-    counts, part = np.array([terms(run) for run in anchors]), np.array([PARTS.index(c[0]) for c in listed])
-    of_part = np.array([part == 0, part == 1])
+    keys = {key for run in anchors for key in effects(run)}
+    keys = sorted(keys, key=lambda key: (ASPECTS.index(key[1]), key[2], key[0]))
+    design, (guess, of_part) = acting(anchors, keys), costs_of(family)
+    counts = np.array([terms(run) for run in anchors])
     sees = np.array([[run.part in ("", name) for run in anchors] for name in PARTS])
-    guess = np.log([cost[2] for cost in listed])
-    costs = start.costs if start else spread.costs.get(family, guess)
     y = np.log([run.seconds for run in anchors])
     weight = 1 / (LEAST**2 + np.square([run.sd for run in anchors]))
-    precision = np.array([spread.of(key, family) for key in keys]) ** -2.0
-    precision = np.append(precision, np.full(len(part) * learn, COST_SD**-2.0))
-    old = dict(zip(start.keys, start.mean, strict=True)) if start else {}
-    u = np.array([old.get(key, 0.0) for key in keys])
-    if family not in MEASURED:  # begin with all time in the kernel
+    n, costs = len(keys), spread.costs.get(family, guess)
+    x = np.append(start.mean, start.costs) if start else np.append(np.zeros(n), costs)
+    prior, sd = np.append(np.zeros(n), guess), [spread.of(key, family)[0] for key in keys]
+    precision = np.append(sd, np.full(len(guess), COST_SD)) ** -2.0
+    free = len(x) if learn else n
+    if family not in COSTS:  # begin with all time in the kernel
         first = keys.index(("kernel", "simulator", family))
-        u[first] = np.median(y - np.log(counts @ (np.exp(costs) * of_part[0])))
+        x[first] = np.median(y - np.log(counts @ (np.exp(costs) * of_part[0])))
     for _ in range(60):
-        each = counts * np.exp(costs)  # (runs, costs)
-        factor = np.exp(design @ u) * sees  # (parts, runs)
+        each = counts * np.exp(x[n:])  # (runs, costs)
+        factor = np.exp(design @ x[:n]) * sees  # (parts, runs)
         mine = factor * (of_part @ each.T)
         total = mine.sum(0)
-        jacobian, away = ((mine / total)[:, :, None] * design).sum(0), u
-        if learn:
-            jacobian = np.hstack([jacobian, each * factor[part].T / total[:, None]])
-            away = np.append(u, costs - guess)
-        hessian = (jacobian.T * weight) @ jacobian + np.diag(precision)
-        step = np.linalg.solve(hessian, jacobian.T @ (weight * (y - np.log(total))) - precision * away)
-        step *= min(1.0, 0.7 / max(abs(step).max(), 1e-9))
-        u, costs = u + step[: len(u)], costs + (step[len(u) :] if learn else 0.0)
+        of_effects = ((mine / total)[:, :, None] * design).sum(0)
+        of_costs = each * factor[of_part.argmax(0)].T / total[:, None]
+        jacobian = np.hstack([of_effects, of_costs])[:, :free]
+        hessian = (jacobian.T * weight) @ jacobian + np.diag(precision[:free])
+        away = jacobian.T @ (weight * (y - np.log(total))) - (precision * (x - prior))[:free]
+        step = np.linalg.solve(hessian, away)
+        x[:free] += step * min(1.0, 0.7 / max(abs(step).max(), 1e-9))
         if abs(step).max() < 1e-4:
             break
-    return State(tuple(keys), u, np.linalg.inv(hessian)[: len(u), : len(u)], costs)
+    return State(keys, x[:n], np.linalg.inv(hessian)[:n, :n], x[n:])
 
 
 def parts(run: Run, costs: Array) -> Array:
     """Seconds of the kernel and of the exchange per simulated second with these log costs (A = B = 1)."""
-    each, of = terms(run) * np.exp(costs), [cost[0] for cost in costs_of(run.simulator)]
-    return np.array([each[np.equal(of, part)].sum() for part in PARTS])
+    each = terms(run) * np.exp(costs)
+    return np.array([each[of].sum() for of in costs_of(run.simulator)[1]])
 
 
 @dataclass(frozen=True)
@@ -273,44 +282,27 @@ class Prediction:
     noise: Array
     inputs: dict[str, draws.Draws]  #: standard normal draws by name, for draws.shares
     nearest: tuple[Run, ...]  #: of each target: the measured run that is most like it
-    differs: tuple[tuple[str, ...], ...]  #: in what: aspects, nodes, layout
+    differs: tuple[tuple[str, ...], ...]  #: in what
 
     @property
     def total(self) -> Array:
         """Real-time factors, (targets, N)."""
         return (self.kernel + self.exchange) * self.noise
 
-    @property
-    def width(self) -> Array:
-        """Upper over lower end of the 95 % interval, by target."""
-        low, high = np.quantile(self.total, [0.025, 0.975], axis=1)
-        return high / low
 
+def predict(targets: Sequence[Run], own: Sequence[Run] = (), more: Sequence[Run] = ()) -> Prediction:
+    """Predict `targets` (one simulator, version, network and machine; any nodes) from published runs and the
+    user's `own`.
 
-class NoAnchor(BadInput):
-    """Nothing measured carries over to the question; `run` is the one to make."""
-
-    def __init__(self, line: str, run: Run):
-        super().__init__(line, field="simulator", code="missing")
-        self.run = run
-
-
-def predict(
-    targets: Sequence[Run], own: Sequence[Run] = (), known: Sequence[Run] | None = None,
-    more: Sequence[Run] = (),
-) -> Prediction:  # fmt: skip
-    """Predict `targets` (one simulator, version, network and machine; any nodes) from measured runs.
-
-    `own`: the user's runs. `known`: other runs to anchor in, by default the published ones. `more`: runs of
-    the targets' version on their machine that are taken as made, with the times expected. Raises NoAnchor if
-    no run of the simulator exists, or if neither the network nor the machine was ever measured with it.
+    `more`: runs of the targets' version on their machine that are taken as made, with the times expected.
+    Raises BadInput if neither the network nor the machine was ever measured with the simulator.
     """
     target, family = targets[0], targets[0].simulator
-    anchors = [run for run in (*(published() if known is None else known), *own) if run.simulator == family]
-    if not any(shared(target, run) for run in anchors):
-        where = f"{target.network.model} and never on {target.machine.name}"
-        line = f"simulator={family}: never measured with {where}; expected a run of it"
-        raise NoAnchor(line, target.with_nodes(1))
+    anchors = [run for run in (*published(), *own) if run.simulator == family]
+    if not any(key[1] in LINKS and key in effects(run) for run in anchors for key in effects(target)):
+        where = f"with {target.network.model} and never on {target.machine.name}"
+        line = f"simulator={family}: never measured {where}; expected --anchor with a run on one node there"
+        raise BadInput(line, code="missing")
     version = target.version or (own[0].version if own else newest(anchors))
     targets, more = ([replace(run, version=version) for run in of] for of in (targets, more))
     if more:
@@ -334,20 +326,19 @@ def predicted(targets: Sequence[Run], anchors: Sequence[Run], spread: Spreads) -
 
     # Effects that the anchors share with the target are drawn together, as their errors depend on each other.
     # Their order is that of the anchors' effects, so that other targets have the same draws.
-    picks, log = np.zeros((2, len(state.keys))), np.zeros((2, draws.N))
+    picks, log = acting([target], state.keys)[:, 0], np.zeros((2, draws.N))
     for key in effects(target):
-        part = PARTS.index(key[0])
-        if key in state.keys:
-            picks[part, state.keys.index(key)] = 1
-        else:
-            log[part] += spread.of(key, target.simulator, wide=True) * normal(*key)
+        if key not in state.keys:
+            sd, known = spread.of(key, target.simulator)
+            wide = special.stdtrit(FREEDOM + known, 0.975) / draws.Z95  # Student's t where few are known
+            log[PARTS.index(key[0])] += sd * wide * normal(*key)
     loads = picks @ np.linalg.cholesky(state.covariance)
     log += (picks @ state.mean)[:, None]
     for i in np.flatnonzero(abs(loads).max(0) > 1e-3):
         log += loads[:, i, None] * normal(*state.keys[i])
     log += RATE[:, None] * target.network.rate_sd * normal("total", "rate", target.network.name)
-    nearest = tuple(closest(run, anchors) for run in targets)
-    growths = GROWTH if target.simulator in MEASURED else STRANGE
+    nearest, differs = zip(*(closest(run, anchors) for run in targets), strict=True)
+    growths = GROWTH if target.simulator in COSTS else STRANGE
     found, noise = [], []
     for run, near in zip(targets, nearest, strict=True):
         like = [a for a in anchors if a.series == near.series or a.network.model == near.network.model
@@ -360,73 +351,60 @@ def predicted(targets: Sequence[Run], anchors: Sequence[Run], spread: Spreads) -
         scatter = normal("total", "scatter", f"{run.machine.name} {run.nodes}")
         noise.append(np.exp(np.hypot(SCATTER, run.sd) * scatter))
     kernel, exchange = np.swapaxes(found, 0, 1)
-    differs = tuple(differences(a, b) for a, b in zip(targets, nearest, strict=True))
     return Prediction(kernel, exchange, np.array(noise), record.inputs, nearest, differs)
 
 
+#: How far an effect that differs takes a measured run from the target.
 FAR = {"machine": 4, "platform": 4, "network": 4, "variant": 2, "version": 1, "simulator": 9}
 
 
-def closest(target: Run, anchors: Iterable[Run]) -> Run:
-    """The measured run that shares most effects with the target; then the nearest number of cores."""
-    want = set(effects(target))
-    away = {a: sum(FAR[k[1]] for k in want - set(effects(a))) for a in anchors}
-    return min(away, key=lambda a: (away[a], abs(np.log(a.cores / target.cores)), a.sd))
+def closest(target: Run, anchors: Iterable[Run]) -> tuple[Run, tuple[str, ...]]:
+    """The measured run that shares most effects with the target, then the nearest number of cores; and in
+    what they differ: aspects, nodes, layout."""
+
+    def apart(run: Run) -> list[str]:
+        there = effects(run)
+        return [key[1] for key in effects(target) if key not in there]
+
+    def away(run: Run) -> tuple[float, ...]:
+        return sum(map(FAR.get, apart(run))), abs(np.log(run.cores / target.cores)), run.sd
+
+    near = min(anchors, key=away)
+    names = set(apart(near)) - {"platform"}
+    found = [a for a in ASPECTS if a in names and not (a == "variant" and "network" in names)]
+    layouts = [(run.ranks / run.nodes, run.threads) for run in (near, target)]
+    return near, (*found, *["nodes"] * (near.nodes != target.nodes), *["layout"] * (layouts[0] != layouts[1]))
 
 
-def shared(target: Run, run: Run) -> set[str]:
-    """What two runs of one simulator share of network, processor and machine."""
-    both = set(effects(target)) & set(effects(run))
-    return {key[1] for key in both} & {"network", "machine"}
-
-
-def differences(target: Run, run: Run) -> tuple[str, ...]:
-    """In what a measured run differs from the target."""
-    apart = {key[1] for key in set(effects(target)) - set(effects(run))} - {"platform"}
-    found = [a for a in ASPECTS if a in apart and not (a == "variant" and "network" in apart)]
-    if run.nodes != target.nodes:
-        found.append("nodes")
-    if (run.ranks / run.nodes, run.threads) != (target.ranks / target.nodes, target.threads):
-        found.append("layout")
-    return tuple(found)
-
-
-BY_SIMULATOR = ("version", "network", "variant", "simulator")  #: spreads of the others are pooled
 EM_STEPS = 25
 
 
-def fit_spreads(runs: Sequence[Run]) -> Spreads:
+@cache
+def fit_spreads(runs: tuple[Run, ...]) -> Spreads:
     """Costs and spreads from runs, by expectation maximisation; a guess counts as WEIGHT effects."""
     families = sorted({run.simulator for run in runs})
     groups = {family: connected([r for r in runs if r.simulator == family]) for family in families}
-    sd = {(part, a, f): sd for f in (*families, "any") for a in GUESS if f == "any" or a in BY_SIMULATOR
-          for part, sd in zip(PARTS, GUESS[a], strict=True)}  # fmt: skip
-    found, states = Spreads(sd), {}
+    found, states = Spreads(), {}
     for _ in range(EM_STEPS):
         moments: dict[Key, list[tuple[float, float]]] = {}
         for family, group in groups.items():
             state = states[family] = infer(group, found, start=states.get(family), learn=True)
             for key, mean, variance in zip(state.keys, state.mean, np.diag(state.covariance), strict=True):
                 if key[1] != "simulator":
-                    of = (*key[:2], family if key[1] in BY_SIMULATOR else "any")
-                    moments.setdefault(of, []).append((mean**2 + variance, variance))
+                    moments.setdefault(pooled(key, family), []).append((mean**2 + variance, variance))
         known = {}
         for key, of in moments.items():
-            known[key] = sum(max(1 - variance / sd[key] ** 2, 0.0) for _, variance in of)
-            guess = GUESS[key[1]][PARTS.index(key[0])] ** 2
-            sd[key] = float(np.sqrt((WEIGHT * guess + sum(m for m, _ in of)) / (WEIGHT + len(of))))
-        found = Spreads(dict(sd), known, {family: state.costs for family, state in states.items()})
+            old, guess = found.of(key, key[2])[0], GUESS[key[1]][PARTS.index(key[0])]
+            sd = np.sqrt((WEIGHT * guess**2 + sum(m for m, _ in of)) / (WEIGHT + len(of)))
+            known[key] = float(sd), float(sum(max(1 - variance / old**2, 0.0) for _, variance in of))
+        found = Spreads(known, {family: state.costs for family, state in states.items()})
     return found
 
 
 def connected(runs: Sequence[Run]) -> list[Run]:
-    """The largest set of series linked by a network or a machine; the others say nothing about spreads."""
-    best: list[Run] = []
-    left = list(runs)
-    while left:
-        found, new = [], [left[0]]
-        while new:
-            found, left = found + new, [run for run in left if run not in new]
-            new = [run for run in left if any(shared(run, other) for other in new)]
-        best = max(best, found, key=len)
-    return best
+    """The largest set of runs linked by a network or a machine; the others say nothing about spreads."""
+    keys = {key for run in runs for key in effects(run) if key[1] in LINKS}
+    shares = acting(runs, keys).sum(axis=0)  # [run, key]
+    steps = csgraph.shortest_path(shares @ shares.T > 0, unweighted=True)  # [run, run]; inf if not linked
+    first = steps[np.isfinite(steps).sum(axis=1).argmax()]
+    return [runs[i] for i in np.argsort(first, kind="stable") if np.isfinite(first[i])]

@@ -22,20 +22,15 @@ GUESS = 2  #: runs that what was known of an error before counts as
 
 def of_run(run: Run, machine: Any) -> Option:
     """The prediction for the network, ranks, threads and schedule of a record, on a machine."""
-    record = run.record
-    asked = question.of_description(run.path.name, record.description, _rates(run))
+    record, totals = run.record, run.record.totals
+    try:
+        hz = of_populations(run)
+    except BadInput:  # nothing was counted but the spikes of all neurons together
+        hz = totals.spikes / totals.neurons / record.timing.model_s
+    asked = question.of_description(run.path.name, record.description, hz)
     loads = Loads.of(record.description, record.ranks, record.threads, asked.rates.hz)
     each = -(-record.ranks // record.host.nodes)
     return option(asked, machine, loads, Layout.of(machine, record.ranks, record.threads, each))
-
-
-def _rates(run: Run) -> dict[str, float] | float | None:
-    """Rates of the populations, or the mean of all neurons where nothing else was counted, Hz."""
-    try:
-        return of_populations(run)
-    except BadInput:
-        totals = run.record.totals
-        return totals.spikes / totals.neurons / run.record.timing.model_s
 
 
 def measured(run: Run) -> dict[str, float | None]:

@@ -1,46 +1,54 @@
-"""Compute times of all ranks as a dry run measured them, in place of those that kernel times predict."""
+"""Times of other runs behind predictions: compute times of a dry run, and imported cycle times."""
 
+from contextlib import suppress
 from operator import attrgetter
+from pathlib import Path
 
 from spikemark.core.errors import BadInput, shown
 from spikemark.network import lanes
 from spikemark.network.description import Description, read
 from spikemark.network.placement_file import same
-from spikemark.network.schedules import Schedule
+from spikemark.quantities.quantity import Quantity
+from spikemark.records import imported
 from spikemark.records.dry_run import DryRun
-
-from .workload import Loads
+from spikemark.waiting import replay
+from spikemark.waiting.trace import trace
 
 #: Fields that decide which synapses a rank has, and when spikes arrive.
 SAME = ("network", "seed", "inject", "delay_ratio", "lag", "time.resolution_ms", "time.cycle_ms")
 
 
-def check(run: DryRun, loads: Loads) -> None:
-    """Raises BadInput unless a dry run is one of these ranks, threads and this network, run in this way."""
-    for name, asked, own in ("ranks", loads.ranks, run.ranks), ("threads", loads.threads, run.about.threads):
-        _alike(run, name, asked, own, asked == own)
-    check_description(run, loads.description, loads.schedule, loads.placement)
+def check(run: DryRun, asked: dict | Description, **layout: int) -> None:
+    """Raises BadInput unless the compute times of a dry run are those of this network, run in this way.
 
-
-def check_description(
-    run: DryRun, asked: dict | Description, schedule: Schedule | None = None, placement: str | None = None
-) -> None:
-    """Raises BadInput unless compute times of a dry run are those of this network, run in this way.
-
-    `schedule` and `placement` are those of the description where they are not given.
+    `layout`: ranks and threads, if these have to be the same, too.
     """
     ran, wanted = read(run.about.description), read(asked)
-    own, other = lanes.chosen(ran, None, None), lanes.chosen(wanted, schedule, placement)
-    _alike(run, "schedule", other[0].name, own[0].name, own[0] == other[0])
-    _alike(run, "placement", other[1], own[1], same(own[1], other[1]))
-    for path, of in ((path, attrgetter(path)) for path in SAME):
-        _alike(run, path, of(wanted), of(ran), of(wanted) == of(ran))
+    (schedule, placement), (own, there) = (lanes.chosen(of, None, None) for of in (wanted, ran))
+    pairs = {name: (value, getattr(run.about, name)) for name, value in layout.items()}
+    pairs |= {path: (attrgetter(path)(wanted), attrgetter(path)(ran)) for path in SAME}
+    different = [(name, *both) for name, both in pairs.items() if both[0] != both[1]]
+    different += [("schedule", schedule.name, own.name)] * (schedule != own)
+    different += [("placement", placement, there)] * (not same(there, placement))
+    for name, *both in different:
+        words = [shown(value) for value in both]
+        what, has = f"{name}={words[0]}", f" has {words[1]}"
+        if len("".join(words)) >= 80:
+            what, has = f"{name}: another value", ""
+        line = f"{what}; expected that of the dry run in {run.path},{has} or another dry run"
+        raise BadInput(line, field=name)
 
 
-def _alike(run: DryRun, name: str, asked: object, own: object, equal: bool) -> None:
-    if not equal:
-        both = shown(asked), shown(own)
-        what, there = (f"{name}={both[0]}", f" has {both[1]}") if len("".join(both)) < 80 else (
-            f"{name}: another value", "")  # fmt: skip
-        raise BadInput(f"{what}; expected that of the dry run in {run.path},{there} or another dry run",
-                       field=name)  # fmt: skip
+def changes(folder: Path, delay_ratio: int | None) -> dict[str, Quantity]:
+    """Run times of a production simulator over the measured one with D = `delay_ratio`, by schedule.
+
+    They follow by replay of the imported cycle times in `folder`. Raises BadInput for a folder without cycle
+    times, and where no schedule can be replayed.
+    """
+    run, found = trace(imported.run_or_times(folder)), {}
+    for name in ("structure_aware", "overlapped"):
+        with suppress(BadInput):
+            found[name] = replay.predict(run, replay.Setting.of(run, name, delay_ratio or 1)).change
+    if not found:
+        raise BadInput.of("times", str(folder), f"cycle times of more than {delay_ratio} cycles")
+    return found

@@ -1,22 +1,22 @@
-"""Runs of production simulators as points: configuration and seconds per simulated second.
+"""Runs of production simulators: configuration and seconds per simulated second.
 
-The published points (models/published/data/points.csv) have a source in each row. A user's own runs come from
-a table with the columns nodes, ranks, threads, real-time factor.
+They come from points (models/published/data/points.csv, with a source in each row, or a file with its
+columns), or from a table of a user's own runs.
 """
 
 import csv
-import hashlib
+import io
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, Field, PositiveInt
+from pydantic import BaseModel, Field
 
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
+from spikemark.core.reading import read_text
 from spikemark.models.published import papers
 
 EXTERNAL_HZ = 1200.0  #: DPSNN: 400 external synapses of 3 Hz for each neuron
@@ -77,7 +77,9 @@ class Run:
     sd: float = 0.0
     series: str = ""
     source: str = ""
-    part: str = ""  #: "exchange" or "kernel" where `seconds` are of this part alone
+    part: str = ""  #: "exchange" where `seconds` are of this part alone
+    anchor: str = ""  #: the series from which a test is to predict it, if its row says so,
+    aspects: str = ""  #: and in what that differs, such as machine+version
 
     @property
     def cores(self) -> float:
@@ -134,10 +136,10 @@ NETWORKS = (
 )
 
 
-def network_named(text: str, simulator: str, row: dict[str, str]) -> Network:
-    """The network of a row of points: its kind follows from words of its name."""
-    size, low = {name: float(row[name]) for name in ("neurons", "synapses", "rate_hz")}, text.lower()
-    size["cycle_ms"], step = float(row.get("cycle_ms") or 0.1), 1.0 if "h 1 ms" in low else 0.1
+def network_named(text: str, simulator: str, **size: float) -> Network:
+    """The network of a text such as "hpc_benchmark (static)"; the rest of its kind is typical."""
+    low = text.lower()
+    step = 1.0 if "h 1 ms" in low else 0.1
     if simulator == "DPSNN" or "grid" in low or "dpsnn" in low:
         state = "slow waves" if re.search(r"\bsw\b|slow", low) else "awake"
         grid = "grid" in low
@@ -150,62 +152,74 @@ def network_named(text: str, simulator: str, row: dict[str, str]) -> Network:
     return Network(text.split("(")[0].strip(), "", **size, step_ms=step)
 
 
-def run_of(row: dict[str, str]) -> Run | None:
-    """The run of a row with the columns of points.csv; None if it is no total time, or has no rate."""
-    what = row["quantity"]
-    two = "two processes on one core" in row["notes"]
-    if what not in (*TOTALS, "communicate") or not row["rate_hz"] or two:
-        return None
-    simulator, _, version = row["simulator"].partition(" ")
-    network, seconds = network_named(row["network"], simulator, row), float(row["value"])
-    machine = machine_named(row["system"])
-    if what.startswith("equivalent"):  # all synaptic events, those from outside too
-        seconds = (network.synapses * network.rate_hz + EXTERNAL_HZ * network.neurons) / seconds
-    ranks, threads = int(row["ranks"]), int(row["threads"] or 1)
-    nodes = int(row["nodes"] or -(-ranks * threads // machine.cores))
-    sd, part = float(row["sd_rel"] or 0), "exchange" if what == "communicate" else ""
-    return Run(simulator, version, network, machine, nodes, ranks, threads, seconds, sd, series_of(row),
-               row["source"], part)  # fmt: skip
+Count = Annotated[int, Field(gt=0, lt=10**9)]
+Amount = Annotated[float, Field(ge=1e-12, lt=1e18)]
+EXCHANGE, EVENTS = "communicate", "equivalent synaptic events per wall-clock s"
+QUANTITIES = ("real-time factor", "wall-clock time", EXCHANGE, EVENTS)  #: of points that are about times
 
 
-TOTALS = ("real-time factor", "wall-clock time", "equivalent synaptic events per wall-clock s")
+class _Point(BaseModel):
+    """A row of points.csv; `anchor` and `aspects` are those of Run."""
 
+    series: str
+    source: str = ""
+    system: str
+    simulator: str
+    network: str
+    neurons: Amount
+    synapses: Amount
+    rate_hz: Amount
+    cycle_ms: Amount = 0.1
+    ranks: Count
+    threads: Count = 1
+    nodes: Count | None = None
+    quantity: str
+    value: Amount
+    sd_rel: float = Field(0.0, ge=0, lt=100)
+    anchor: str = ""
+    aspects: str = ""
 
-def series_of(row: dict[str, str]) -> str:
-    """The series of a row; networks of one table, and fabrics, are series of their own."""
-    name = row["series"]
-    if name == "SIM-T1":
-        return f"{name}-{row['network'].split()[0]}"
-    if name in ("T3-DPSNN", "T3-NEST"):
-        return name + ("-SW" if "SW" in row["network"] else "-AW")
-    return "SIM-T2-ETH" if name == "SIM-T2" and "1 GbE" in row["system"] else name
-
-
-@cache
-def published() -> tuple[Run, ...]:
-    """The published points, those of the project's own measurements among them."""
-    return tuple(filter(None, map(run_of, papers.rows("points"))))
-
-
-def by_series(runs: Iterable[Run]) -> dict[str, list[Run]]:
-    """Runs by series, in the order of the file."""
-    found: dict[str, list[Run]] = {}
-    for run in runs:
-        found.setdefault(run.series, []).append(run)
-    return found
-
-
-#: Columns of a table of own runs; `communicate`, seconds per simulated second of exchanges, may be missing.
-OWN = ("nodes", "ranks", "threads", "real_time_factor")
-_Seconds = Annotated[float, Field(gt=0, lt=1e9)]
+    def run(self) -> Run:
+        """The run; networks of one table, and fabrics, are series of their own."""
+        simulator, _, version = self.simulator.partition(" ")
+        machine, series, seconds = machine_named(self.system), self.series, self.value
+        size = self.model_dump(include={"neurons", "synapses", "rate_hz", "cycle_ms"})
+        network = network_named(self.network, simulator, **size)
+        if self.quantity == EVENTS:  # all of them, those from outside too
+            seconds = (self.synapses * self.rate_hz + EXTERNAL_HZ * self.neurons) / self.value
+        if series == "SIM-T1":
+            series += f"-{self.network.split()[0]}"
+        elif series in ("T3-DPSNN", "T3-NEST"):
+            series += "-SW" if "SW" in self.network else "-AW"
+        elif series == "SIM-T2" and "1 GbE" in self.system:
+            series = "SIM-T2-ETH"
+        nodes = self.nodes or -(-self.ranks * self.threads // machine.cores)
+        return Run(simulator, version, network, machine, nodes, self.ranks, self.threads, seconds,
+                   self.sd_rel, series, self.source, "exchange" if self.quantity == EXCHANGE else "",
+                   self.anchor, self.aspects.replace(" ", "+"))  # fmt: skip
 
 
 class _OwnRun(BaseModel):
-    nodes: PositiveInt
-    ranks: PositiveInt
-    threads: PositiveInt
-    real_time_factor: _Seconds
-    communicate: _Seconds | None = None
+    """A row of a user's runs; `communicate`: seconds per simulated second of exchanges."""
+
+    nodes: Count
+    ranks: Count
+    threads: Count
+    real_time_factor: Amount
+    communicate: Amount | None = None
+
+
+OWN = tuple(_OwnRun.model_fields)  #: columns of a table of own runs
+
+
+def _rows(path: Path) -> dict[str, dict[str, str]]:
+    """The rows of a table by where they are; a blank cell is as if it was not there. Raises BadInput."""
+    try:
+        rows = [*csv.DictReader(io.StringIO(read_text(path)))]
+    except csv.Error as why:
+        raise BadInput(f"{path}: {why}", code="file") from None
+    return {f"{path}, line {number}": {name: cell for name, cell in row.items() if name and cell}
+            for number, row in enumerate(rows, 2)}  # fmt: skip
 
 
 def own_runs(path: Path, like: Run) -> list[Run]:
@@ -214,20 +228,30 @@ def own_runs(path: Path, like: Run) -> list[Run]:
     Times of communication become runs of their own, of the part "exchange".
     """
     found = []
-    with path.open(newline="") as file:
-        for number, row in enumerate(csv.DictReader(file), 2):
-            given = {name: value for name, value in row.items() if value and name}
-            own = checked(_OwnRun, given, f"{path}, line {number}", "run")
-            run = replace(like, nodes=own.nodes, ranks=own.ranks, threads=own.threads, sd=0.0,
-                          series=str(path), source=str(path))  # fmt: skip
-            found.append(replace(run, seconds=own.real_time_factor))
-            if own.communicate:
-                found.append(replace(run, seconds=own.communicate, part="exchange"))
+    for where, row in _rows(path).items():
+        own = checked(_OwnRun, row, where, "run").model_dump()
+        times = {"": own.pop("real_time_factor"), "exchange": own.pop("communicate")}
+        run = replace(like, **own, series=str(path), source=str(path))
+        found += [replace(run, seconds=seconds, part=part) for part, seconds in times.items() if seconds]
     if not found:
-        raise BadInput.of("runs", 0, f"at least one run, with {', '.join(OWN)}", file=path)
+        raise BadInput.of("runs", 0, f"at least one run, with {', '.join(OWN[:4])}", file=path)
     return found
 
 
-def digest(*paths: Path) -> str:
-    """First 12 digits of the SHA-256 of files."""
-    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:12]
+def read(path: Path) -> list[Run]:
+    """Runs of a file with the columns of points.csv: its times and numbers of events, where the rate is
+    known and each process has a core of its own. Raises BadInput."""
+    found = []
+    for where, row in _rows(path).items():
+        timed = row.get("quantity") in QUANTITIES and "rate_hz" in row
+        if timed and "two processes on one core" not in row.get("notes", ""):
+            found.append(checked(_Point, row, where, "point").run())
+    if not found:
+        raise BadInput.of("runs", 0, "a row with rate_hz, and quantity: real-time factor", file=path)
+    return found
+
+
+@cache
+def published() -> tuple[Run, ...]:
+    """The published points, those of the project's own measurements among them."""
+    return tuple(read(papers.path("points")))

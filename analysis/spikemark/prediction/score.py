@@ -14,103 +14,137 @@ times sqrt(1 + 1/k) for k series; or a fixed factor of 2. Interval score: Gneiti
 95 %.
 """
 
-import csv
-from collections.abc import Callable, Sequence
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, PositiveFloat, model_validator
+from pydantic import BaseModel
 from scipy import optimize
 
+from spikemark.core import sha256
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
-from spikemark.core.reading import read_json
+from spikemark.core.reading import read_json, read_text
 from spikemark.models.published import papers
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import percent
 
 from . import anchors, points
 from .anchors import Array
-from .points import EXTERNAL_HZ, Run, by_series
+from .points import EXTERNAL_HZ, Run
 
 KINDS = ("nodes", "version", "network", "machine", "platform")
-METHODS = ("W/P", "W/P, factor 2", "a/P+b", "a/P+b, factor 2", "model")
+SERVERS = ("machine", "platform")  #: kinds of test about another machine
+ORDER = ("platform", "machine", "network", "version")  #: of aspects; the first one is the kind of test
 FEWEST = 3  #: series that make an interval of a baseline for one simulator
 CONDITIONS = (
     "Costs and spreads come without the target series; for another machine, without all of its series.",
     "Score: mean interval score in logarithms; lower is better; a perfect factor of 2 has 0.69.",
 )
-Ends = Array  # [3, targets]: logs of the lower end, the median and the upper end of the 95 % interval
 
 
 @dataclass(frozen=True)
 class Test:
-    """One question: `targets` from `anchor`; `kind` is the first of the aspects that differ."""
+    """One question: `targets` from `anchor`; `aspects` that differ, such as machine+version."""
 
-    kind: str
     anchor: tuple[Run, ...]
     targets: tuple[Run, ...]
     aspects: str
 
     @property
-    def series(self) -> str:
-        return self.targets[0].series
-
-    @property
-    def true(self) -> Array:
-        """Logs of the measured seconds."""
-        return np.log([run.seconds for run in self.targets])
+    def kind(self) -> str:
+        """The first of the aspects."""
+        return self.aspects.split("+")[0]
 
     @property
     def machines(self) -> set[str]:
         """Machines of the targets, if the test is about another machine; their runs may not be used."""
-        return {run.machine.name for run in self.targets if self.kind in ("machine", "platform")}
+        return {run.machine.name for run in self.targets if self.kind in SERVERS}
 
-    def allowed(self, runs: Sequence[Run]) -> list[Run]:
-        """Runs that may inform the spreads of the test."""
-        return [r for r in runs if r.series != self.series and r.machine.name not in self.machines]
+    def allowed(self, run: Run) -> bool:
+        """Whether a run may inform the spreads of the test."""
+        return run.series != self.targets[0].series and run.machine.name not in self.machines
 
-    @property
-    def stated(self) -> tuple[Run, ...]:
-        """The targets as the test states them: only the named aspects differ from the anchor, and they do."""
-        anchor, found = self.anchor[0], []
-        for run in self.targets:
-            if "machine" not in self.aspects and "platform" not in self.aspects:
-                run = replace(run, machine=anchor.machine)
-            elif run.machine.name == anchor.machine.name:
-                run = replace(run, machine=replace(run.machine, name=f"another {run.machine.name}"))
-            if "version" not in self.aspects:
-                run = replace(run, version=anchor.version)
-            elif run.version == anchor.version:
-                run = replace(run, version=f"another {run.version}")
-            if "network" not in self.aspects and self.kind != "nodes":
-                same = {"model": anchor.network.model, "variant": anchor.network.variant}
-                run = replace(run, network=replace(run.network, **same))
-            found.append(run)
-        return tuple(found)
+    def stated(self, run: Run) -> Run:
+        """A target as the test states it: only the named aspects differ from the anchor, and they do."""
+        anchor, machine, version, network = self.anchor[0], run.machine, run.version, run.network
+        if not any(kind in self.aspects for kind in SERVERS):
+            machine = anchor.machine
+        elif machine.name == anchor.machine.name:
+            machine = replace(machine, name=f"another {machine.name}")
+        if "version" not in self.aspects:
+            version = anchor.version
+        elif version == anchor.version:
+            version = f"another {version}"
+        if "network" not in self.aspects and self.kind != "nodes":
+            network = replace(network, model=anchor.network.model, variant=anchor.network.variant)
+        return replace(run, machine=machine, version=version, network=network)
+
+    def answered(self, method: str, number: int, low: Array, middle: Array, high: Array) -> pd.DataFrame:
+        """A row for each target, with logs of the 95 % interval and of the measured seconds, and scores."""
+        true = np.log([run.seconds for run in self.targets])
+        layout = {
+            name: [getattr(run, name) for run in self.targets] for name in ("nodes", "ranks", "threads")
+        }
+        return pd.DataFrame({
+            "method": method, "test": number, "kind": self.kind, "series": self.targets[0].series,
+            "anchor": self.anchor[0].series, "aspects": self.aspects, **layout, "low": low, "middle": middle,
+            "high": high, "true": true, "error": np.abs(np.expm1(middle - true)), "width": high - low,
+            "score": interval_score(low, high, true), "inside": (low <= true) & (true <= high),
+        })  # fmt: skip
 
 
-def tests(runs: Sequence[Run], known: Sequence[Run], transfers: Sequence[dict[str, str]]) -> list[Test]:
-    """Tests of `runs`: nodes within each series, and transfers from an anchor among `runs` or `known`."""
-    data, others = (by_series(run for run in of if not run.part) for of in (runs, known))
-    found = []
-    for series in data.values():
-        ordered = sorted(series, key=lambda run: run.ranks * run.threads)
-        if len({run.ranks * run.threads for run in series}) >= 3:
-            found.append(Test("nodes", tuple(ordered[:2]), tuple(ordered[2:]), "nodes"))
-    for row in transfers:
-        anchor, targets = data.get(row["anchor"]) or others.get(row["anchor"]), data.get(row["target"])
-        if targets and anchor:
-            found.append(Test(row["aspects"].split("+")[0], tuple(anchor), tuple(targets), row["aspects"]))
+def interval_score(low: Array, high: Array, true: Array) -> Array:
+    """Score of a central 95 % interval, in logs."""
+    return high - low + 40 * (np.maximum(low - true, 0) + np.maximum(true - high, 0))
+
+
+Transfer = tuple[str, str, str]  # target, anchor, and the aspects that differ, such as machine+version
+
+
+def by_series(runs: Iterable[Run]) -> dict[str, tuple[Run, ...]]:
+    """Runs with whole times by series, in the order of the file."""
+    found = defaultdict(tuple)
+    for run in runs:
+        found[run.series] += () if run.part else (run,)
     return found
 
 
-def published_tests() -> list[Test]:
-    """Those of the published points: nodes, and the transfers of anchor, target and aspects that differ."""
-    return tests(points.published(), points.published(), papers.rows("transfers"))
+def tests(runs: Iterable[Run], known: Iterable[Run] = (), more: Iterable[Transfer] = ()) -> list[Test]:
+    """Tests of `runs`: nodes within each series, and transfers from an anchor among `runs` or `known`, those
+    of transfers.csv and `more`."""
+    data, found = by_series(runs), []
+    for series in data.values():
+        ordered = tuple(sorted(series, key=lambda run: run.ranks * run.threads))
+        if len({run.ranks * run.threads for run in series}) >= 3:
+            found.append(Test(ordered[:2], ordered[2:], "nodes"))
+    every = by_series(known) | data
+    listed = [(row["target"], row["anchor"], row["aspects"]) for row in papers.rows("transfers")]
+    for target, anchor, aspects in (*listed, *more):
+        if target in data and anchor in every:
+            found.append(Test(every[anchor], data[target], aspects))
+    return found
+
+
+def transfers_of(runs: Iterable[Run], known: Iterable[Run]) -> list[Transfer]:
+    """Transfers that series name, or those from the most similar `known` series."""
+    named = {(run.series, run.anchor, run.aspects) for run in runs if run.anchor}
+    done = {target for target, *_ in named} | by_series(known).keys()
+    for name, (first, *_) in by_series(runs).items():
+        kin = [run for run in known if run.simulator == first.simulator and not run.part]
+        if name not in done and kin:
+            near, differs = anchors.closest(first, kin)
+            board = first.machine.platform != near.machine.platform
+            called = {"machine": "platform" if board else "machine", "variant": "network"}
+            apart = {called.get(aspect, aspect) for aspect in differs} | ({"platform"} if board else set())
+            aspects = [aspect for aspect in ORDER if aspect in apart]
+            named.add((name, near.series, "+".join(aspects) or "version"))
+    return sorted(named)
 
 
 def work(run: Run) -> float:
@@ -141,78 +175,50 @@ def line(test: Test) -> Array:
     return np.log([(a * work(r) / scale + b) * clock / r.machine.clock_ghz for r in test.targets])
 
 
-def with_spread(
-    tested: Sequence[Test], method: Callable[[Test], Array], others: Sequence[Test] = ()
-) -> list[tuple[Ends, Ends]]:
-    """Answers of a baseline: with the interval of its own errors elsewhere, and with a factor of 2.
+BASELINES = {"W/P": work_over_cores, "a/P+b": line}
 
-    `others`: more tests that show its errors.
-    """
-    pool = {id(test): (test, method(test)) for test in (*tested, *others)}
-    rms = [(test, np.mean((middle - test.true) ** 2)) for test, middle in pool.values()]
+
+def half_width(test: Test, seen: Sequence[tuple[Test, float]]) -> float:
+    """Half of the interval of a baseline, from its mean squared errors in other tests that were `seen`."""
+    kinds = SERVERS if test.kind in SERVERS else (test.kind,)
+    kin = [(other.targets[0], error) for other, error in seen
+           if other.kind in kinds and other.anchor[0].machine.name not in test.machines]  # fmt: skip
+    kin = [(run.simulator, error) for run, error in kin if test.allowed(run)]
+    same = [one for one in kin if one[0] == test.targets[0].simulator]
+    errors = [error for _, error in (same if len(same) >= FEWEST else kin)]
+    return 1.96 * np.sqrt(np.mean(errors) * (1 + 1 / len(errors))) if errors else np.log(10.0)
+
+
+def answers(tested: Sequence[Test], runs: Sequence[Run], others: Sequence[Test] = ()) -> pd.DataFrame:
+    """Rows of all methods, the model's last; `runs` may inform it, and `others` the baselines' intervals."""
     found = []
-    for test in tested:
-        kin = [
-            (error, other.targets[0].simulator) for other, error in rms
-            if other.kind.replace("platform", "machine") == test.kind.replace("platform", "machine")
-            and other.series != test.series
-            and not test.machines & {other.anchor[0].machine.name, other.targets[0].machine.name}
-        ]  # fmt: skip
-        same = [k for k in kin if k[1] == test.targets[0].simulator]
-        kin = same if len(same) >= FEWEST else kin
-        half = 1.96 * np.sqrt(np.mean([e for e, _ in kin]) * (1 + 1 / len(kin))) if kin else np.log(10.0)
-        middle = pool[id(test)][1]
-        found.append(tuple(np.array([middle - h, middle, middle + h]) for h in (half, np.log(2))))
-    return found
-
-
-def answers(
-    tested: Sequence[Test], runs: Sequence[Run], others: Sequence[Test] = ()
-) -> dict[str, list[Ends]]:
-    """Answers of all methods by test; `runs` may inform the model, and `others` the baselines' intervals."""
-    columns = [of for method in (work_over_cores, line)
-               for of in zip(*with_spread(tested, method, others), strict=True)]  # fmt: skip
-    spreads: dict[tuple[str, ...], anchors.Spreads] = {}
-    mine = []
-    for test in tested:
-        key = tuple(by_series(may := test.allowed(runs)))
-        if key not in spreads:
-            spreads[key] = anchors.fit_spreads(may)
-        made = anchors.predicted(test.stated, test.anchor, spreads[key])
-        mine.append(np.log(np.quantile(made.total, [0.025, 0.5, 0.975], axis=1)))
-    return dict(zip(METHODS, map(list, (*columns, mine)), strict=True))
-
-
-def interval_score(low: Array, high: Array, true: Array) -> Array:
-    """Score of a central 95 % interval, in logs."""
-    return high - low + 40 * (np.maximum(low - true, 0) + np.maximum(true - high, 0))
+    for name, method in BASELINES.items():
+        middles = [method(test) for test in (*tested, *others)]
+        seen = [(test, np.mean(np.square(middle - np.log([run.seconds for run in test.targets]))))
+                for test, middle in zip((*tested, *others), middles, strict=True)]  # fmt: skip
+        for called, own in (name, True), (f"{name}, factor 2", False):
+            for number, (test, middle) in enumerate(zip(tested, middles, strict=False)):
+                half = half_width(test, seen) if own else np.log(2)
+                found.append(test.answered(called, number, middle - half, middle, middle + half))
+    for number, test in enumerate(tested):
+        spreads = anchors.fit_spreads(tuple(filter(test.allowed, runs)))
+        made = anchors.predicted([*map(test.stated, test.targets)], test.anchor, spreads)
+        ends = np.log(np.quantile(made.total, [0.025, 0.5, 0.975], axis=1))
+        found.append(test.answered("model", number, *ends))
+    return pd.concat(found, ignore_index=True)
 
 
 @dataclass(frozen=True)
 class Scores:
-    """`frame`: a row for each method, test and target, with logs of the interval and of the true seconds.
-    `digest` is that of the code and data that made them."""
+    """`frame`: rows of Test.answered. `digest` is that of the code and data that made them."""
 
     frame: pd.DataFrame
     digest: str
-    names: tuple[str, ...] = METHODS
 
-    @classmethod
-    def of(cls, tested: Sequence[Test], made: dict[str, list[Ends]], digest: str) -> "Scores":
-        """Scores of answers to tests."""
-        frame = pd.DataFrame([
-            {"method": method, "test": number, "kind": test.kind, "series": test.series,
-             "anchor": test.anchor[0].series, "aspects": test.aspects, "nodes": run.nodes,
-             "ranks": run.ranks, "threads": run.threads, "low": low, "middle": middle, "high": high,
-             "true": np.log(run.seconds)}
-            for method, ends in made.items()
-            for number, (test, each) in enumerate(zip(tested, ends, strict=True))
-            for run, (low, middle, high) in zip(test.targets, each.T, strict=True)
-        ])  # fmt: skip
-        low, high, true = frame["low"], frame["high"], frame["true"]
-        error = np.abs(np.expm1(frame["middle"] - true))
-        score, inside = interval_score(low, high, true), (low <= true) & (true <= high)
-        return cls(frame.assign(error=error, width=high - low, score=score, inside=inside), digest, (*made,))
+    @property
+    def mine(self) -> str:
+        """The last method, which is compared with the others."""
+        return self.frame["method"].iloc[-1]
 
     def by(self, *groups: str) -> pd.DataFrame:
         """Scores of each method and group: medians over series of median error and width, means over points
@@ -233,18 +239,9 @@ class Scores:
     @property
     def beaten(self) -> list[str]:
         """Kinds, without platforms, in which the last method has a lower score than every baseline."""
-        *others, mine = self.names
         scores = self.by("kind")["score"].unstack("method")
-        better = scores[mine] < scores[others].min(axis=1)
+        better = scores[self.mine] < scores.drop(columns=self.mine).min(axis=1)
         return [kind for kind in self.kinds if kind != "platform" and better[kind]]
-
-
-def digest() -> str:
-    """Digest of the code, costs and spreads that make a prediction, and of the published points."""
-    here = Path(__file__).parent
-    data = here.parent / "models/published/data"
-    files = [here / name for name in ("anchors.py", "points.py", "score.py", "draws.py", "spreads.yaml")]
-    return points.digest(*files, data / "points.csv", data / "transfers.csv")
 
 
 def score(path: Path | None = None) -> Scores:
@@ -253,67 +250,31 @@ def score(path: Path | None = None) -> Scores:
     Series of a file may name their `anchor` and `aspects`; otherwise the most similar published series is the
     anchor. Only published points inform costs and spreads. Raises BadInput for a file without such points.
     """
-    known, others = points.published(), published_tests()
-    if path is None:
-        return Scores.of(others, answers(others, known), digest())
-    rows, runs = read(path)
-    tested = tests(runs, known, [*papers.rows("transfers"), *transfers_of(rows, runs, known)])
-    return Scores.of(tested, answers(tested, known, others), digest())
-
-
-def read(path: Path) -> tuple[list[dict[str, str]], list[Run]]:
-    """Rows of a file of points, and their total times; raises BadInput where a column or a number is missing
-    and where no row is a total time."""
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    try:
-        runs = [run for run in map(points.run_of, rows) if run and not run.part]
-    except KeyError as name:
-        line = f"{path}: {name.args[0]}: missing; expected the columns of the published points"
-        raise BadInput(line, code="missing") from None
-    except ValueError as reason:
-        raise BadInput(f"{path}: {reason}; expected numbers as in the published points") from None
-    if not runs:
-        raise BadInput(f"{path}: no row is a total time with a rate, expected quantity: real-time factor")
-    return rows, runs
-
-
-def transfers_of(
-    rows: Sequence[dict[str, str]], runs: Sequence[Run], known: Sequence[Run]
-) -> list[dict[str, str]]:
-    """Anchors and aspects that series name, or those of the most similar published series."""
-    named = {
-        (points.series_of(r), r["anchor"], r["aspects"].replace(" ", "+")) for r in rows if r.get("anchor")
-    }
-    done = {target for target, *_ in named} | by_series(known).keys()
-    for name, (first, *_) in by_series(runs).items():
-        kin = [run for run in known if run.simulator == first.simulator and not run.part]
-        if name not in done and kin:
-            near = anchors.closest(first, kin)
-            apart = {*anchors.differences(first, near)}
-            apart |= {"network"} if "variant" in apart else set()
-            if first.machine.platform != near.machine.platform:
-                apart = (apart - {"machine"}) | {"platform"}
-            order = [aspect for aspect in ("platform", "machine", "network", "version") if aspect in apart]
-            named.add((name, near.series, "+".join(order) or "version"))
-    return [dict(zip(("target", "anchor", "aspects"), one, strict=True)) for one in sorted(named)]
+    files = [Path(__file__).with_name(name) for name in ("anchors.py", "points.py", "score.py", "draws.py")]
+    files += [anchors.SPREADS, papers.path("points"), papers.path("transfers")]
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+    known = points.published()
+    tested, others = tests(known), []
+    if path is not None:
+        runs, others = points.read(path), tested
+        tested = tests(runs, known, transfers_of(runs, known))
+    if not tested:
+        expected = "at least 3 numbers of cores, or another series of its simulator"
+        raise BadInput(f"{path}: no series can be predicted; expected {expected}")
+    return Scores(answers(tested, known, others), digest)
 
 
 class _Stored(BaseModel):
-    low: PositiveFloat
-    median: PositiveFloat
-    high: PositiveFloat
-    series: str | None = None
-    nodes: int | None = None
-    ranks: int | None = None
-    threads: int | None = None
-    kind: str = "nodes"
+    """A prediction of seconds per simulated second; `series` of a run of a file of points."""
 
-    @model_validator(mode="after")
-    def _ascend(self) -> "_Stored":
-        if not self.low <= self.median <= self.high:
-            raise ValueError("expected 0 < low <= median <= high")
-        return self
+    low: points.Amount
+    median: points.Amount
+    high: points.Amount
+    series: str | None = None
+    nodes: int
+    ranks: int
+    threads: int
+    kind: str = "nodes"
 
 
 class _StoredFile(BaseModel):
@@ -327,21 +288,25 @@ def stored(path: Path, measured: Path) -> Scores:
     Raises BadInput for what is missing, and where no prediction has a measured run.
     """
     given = checked(_StoredFile, read_json(path), path, "file").predictions
-    with measured.open(newline="") as file:
-        own = "real_time_factor" in next(csv.reader(file), [])
-    nothing = Run("", "", points.Network("", "", 1, 1, 1), points.Machine(""), 1, 1)
-    runs = points.own_runs(measured, nothing) if own else read(measured)[1]
-    found = {(None if own else r.series, r.nodes, r.ranks, r.threads): r for r in runs if not r.part}
-    pairs = []
     for one in given:
-        at = one.nodes, one.ranks, one.threads
-        if run := found.get((one.series, *at)) or found.get((None, *at)):
-            ends = np.log([[one.low], [one.median], [one.high]])
-            pairs.append((Test(one.kind, (run,), (run,), one.kind), ends))
-    if not pairs:
+        if not one.low <= one.median <= one.high:
+            raise BadInput.of("median", one.median, f"one from {one.low} to {one.high}", file=path)
+    own = "real_time_factor" in read_text(measured).partition("\n")[0]
+    nothing = Run("", "", points.Network("", "", 1, 1, 1), points.Machine(""), 1, 1)
+    runs = points.own_runs(measured, nothing) if own else points.read(measured)
+
+    def place(one: Run | _Stored) -> tuple:
+        return "" if own else one.series, one.nodes, one.ranks, one.threads
+
+    found = {place(run): run for run in runs if not run.part}
+    rows = []
+    for one in given:
+        if run := found.get(place(one)):
+            ends = np.log((one.low, one.median, one.high))
+            rows.append(Test((run,), (run,), one.kind).answered(path.name, len(rows), *ends))
+    if not rows:
         raise BadInput(f"{path}: no prediction has series, nodes, ranks and threads of a run in {measured}")
-    tested, ends = zip(*pairs, strict=True)
-    return Scores.of(tested, {path.name: list(ends)}, points.digest(path))
+    return Scores(pd.concat(rows, ignore_index=True), sha256.of(path)[:12])
 
 
 def table(scores: Scores, by: str = "kind") -> Table:
@@ -350,9 +315,9 @@ def table(scores: Scores, by: str = "kind") -> Table:
     def factor(value: float) -> str:
         return f"{value:.2g}" if value < 10 else f"{value:.0f}"
 
-    *others, mine = scores.names
     found = scores.by(*(["kind"] if by == "kind" else ["test", "kind", "series", "anchor"]))
-    own = found.loc[mine].assign(**{name: found.loc[name]["score"] for name in others})
+    others = [name for name in scores.frame["method"].unique() if name != scores.mine]
+    own = found.loc[scores.mine].assign(**{name: found.loc[name]["score"] for name in others})
     own = own.loc[scores.kinds].reset_index() if by == "kind" else own.drop(columns="series").reset_index()
     columns = [Column("kind", "kind of test"), Column("anchor", "from"), Column("series", "series"),
                Column("points", "points"), Column("error", "median error", words=percent),
@@ -363,16 +328,9 @@ def table(scores: Scores, by: str = "kind") -> Table:
     return Table(columns, rows, name=f"by_{by}")
 
 
-def markdown() -> str:
-    """The table by kind as Markdown, for docs/trust.md."""
-    made = table(score())
-    heads = [column.head for column in made.columns]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in (heads, ["---"] * len(heads), *made.cells))
-
-
 def as_json(scores: Scores) -> dict[str, Any]:
     """Everything: the digest, rows by kind, series and method, and each prediction, as `stored` reads it."""
-    mine = scores.frame[scores.frame["method"] == scores.names[-1]]
+    mine = scores.frame[scores.frame["method"] == scores.mine]
     places = ["kind", "series", "anchor", "aspects", "nodes", "ranks", "threads"]
     ends = mine[["low", "middle", "high", "true"]].apply(np.exp)
     ends = ends.rename(columns={"middle": "median", "true": "measured"})

@@ -368,7 +368,7 @@ def anchored(
 ) -> Found:  # fmt: skip
     """A production simulator on all numbers of nodes that are offered, from measured runs.
 
-    `own`: a table of the user's runs. Raises anchors.NoAnchor, with the run to make, without any anchor.
+    `own`: a table of the user's runs. Raises BadInput without any anchor.
     """
     named = PRODUCTION.get(simulator.lower(), simulator)
     run = question.simulated_by(named, version, machine_of(machine), 1)
@@ -398,7 +398,7 @@ def largest_window(question: Question) -> int | None:
 def by_schedule(asked: Found, changes: dict[str, Quantity] | None = None) -> Found:
     """What structure-aware schedules would make of a production simulator, which exchanges every cycle.
 
-    `changes`: run times over those of now, from a replay of its cycle times (prediction/replayed.py). Without
+    `changes`: run times over those of now, from a replay of its cycle times (measured.changes). Without
     them, a bound: if its cycles were independent, waiting and exchange would take 1 / sqrt(D) of what they
     take now (Lober et al. 2026, eq. 11). `way["from"]` says which.
     """

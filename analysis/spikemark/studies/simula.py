@@ -214,7 +214,7 @@ def power_64(runs: Runs) -> Answer:
     """Power above the baseline of 64 cores with Ethernet, by the profile."""
     rows = []
     for p in simula.points(X86):
-        name = IB if p.note == simula.INFINIBAND else ETH
+        name = IB if p.note == "IB" else ETH
         row = {"cores": p.label, "note": p.note, "published time (s)": p.time_s, "published W": p.power_w}
         row |= {"modelled W": _above_w(name, p.cores), "published J": p.energy_j}
         rows.append(row | {"time x power (J)": p.product_j, "with baseline (J)": p.gross_j})
@@ -280,10 +280,9 @@ def _above_w(machine: str, cores: int) -> float:
 
 
 def _event(platform: str) -> Answer:
-    row = next(r for r in papers.rows("simula_table4") if r["platform"] == platform)
     fitting = simula.reproducing()
     if not fitting:
         return Answer(missing("no definition of an event gives the published figures"))
-    value = simula.microjoule(float(row["energy_J_used"]), fitting[0])
+    value = simula.microjoule(simula.table4()[platform][0], fitting[0])
     slips = [line for line in simula.slips() if line.startswith("Table IV")]
     return Answer(Quantity(value, unit="µJ", kind="literature"), " ".join(slips))

@@ -276,8 +276,8 @@ class TestDerived:
     """Values that follow from published tables follow from them here, too."""
 
     def test_power_of_the_x86_servers(self):
-        full = [p for p in simula.points(simula.X86) if p.cores >= simula.CORES_PER_NODE]
-        cards = [[p.cards * (p.note == name) for p in full] for name in (simula.ETHERNET, simula.INFINIBAND)]
+        full = [p for p in simula.points(simula.X86) if p.cores >= 16]  # the cores of a node, with one card
+        cards = [[p.cores // 16 * (p.note == name) for p in full] for name in ("ETH", "IB")]
         columns = np.array([[p.cores for p in full], *cards], dtype=float)
         fitted, _ = nnls(columns.T, np.array([p.power_w for p in full]))
         for name, card in ("dpsnn-westmere-eth", fitted[1]), ("dpsnn-westmere-ib", fitted[2]):

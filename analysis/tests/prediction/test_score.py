@@ -45,9 +45,9 @@ def test_interval_score(ends, true, expected):
 
 def test_no_test_sees_what_it_predicts():
     runs = points.published()
-    for test in score.published_tests():
-        seen = test.allowed(runs)
-        assert test.series not in {run.series for run in seen}
+    for test in score.tests(runs):
+        seen = [*filter(test.allowed, runs)]
+        assert test.targets[0].series not in {run.series for run in seen}
         if test.kind in ("machine", "platform"):
             assert not {run.machine.name for run in test.targets} & {run.machine.name for run in seen}
         else:
@@ -57,12 +57,12 @@ def test_no_test_sees_what_it_predicts():
 def test_times_of_the_target_do_not_change_its_prediction():
     runs, name = points.published(), "N39-HPC"
     changed = [replace(run, seconds=run.seconds * 3) if run.series == name else run for run in runs]
-    first, second = (
-        [t for t in score.tests(of, of, papers.rows("transfers")) if t.series == name and t.kind != "nodes"]
-        for of in (runs, changed)
-    )
-    ends = [score.answers(tested, of)["model"] for tested, of in ((first, runs), (second, changed))]
-    assert len(first) and np.array(ends[0]) == pytest.approx(np.array(ends[1]))
+    ends = []
+    for of in (runs, changed):
+        tested = [t for t in score.tests(of) if t.targets[0].series == name and t.kind != "nodes"]
+        frame = score.answers(tested, of)
+        ends.append(frame.loc[frame["method"] == "model", ["low", "middle", "high"]].to_numpy())
+    assert len(ends[0]) and ends[0] == pytest.approx(ends[1])
 
 
 def test_every_published_point_has_a_source_and_is_read():
@@ -95,14 +95,30 @@ def test_a_file_of_points_is_scored_against_the_published_ones(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("points", "stored"),
-    [("a,b\n1,2", None), *((None, text) for text in (
-        "", "{}", '{"predictions": [{"low": 2, "median": 1, "high": 3}]}', '{"predictions": [{"low": 1}]}',
-        '{"predictions": []}', '{"predictions": [{"low": 1, "median": 1, "high": 3, "nodes": 9}]}'))],
+    ("row", "field"),
+    [("\x00" * 2**18, None), ("9,NEST,net,1e5,1e8,1,4", "runs"), ("9,NEST,net,1e5,nan,1,4,{},3", "synapses"),
+     ("9,NEST,net,1e5,1e8,0,4,{},3", "rate_hz"), ("9,NEST,net,1e5,1e8,1,4.5,{},3", "ranks"),
+     ("9,NEST,net,1e5,1e8,1,4,{},inf", "value"), ("9,NEST,net,1e5,1e8,1,4,{}", "value"),
+     ("9,GeNN,net,1e5,1e8,1,4,{},3", None)],
 )  # fmt: skip
-def test_files_are_checked(tmp_path, points, stored):
+def test_points_are_checked(tmp_path, row, field):
+    head = "system,simulator,network,neurons,synapses,rate_hz,ranks,quantity,value"
+    path = tmp_path / "points.csv"
+    path.write_text(f"series,{head}\na,{row.format('real-time factor')}\n")
+    with pytest.raises(BadInput) as error:
+        score.score(path)
+    assert field in (None, error.value.field)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    ["", "{}", '{"predictions": [{"low": 2, "median": 1, "high": 3}]}', '{"predictions": [{"low": 1}]}',
+     '{"predictions": []}', '{"predictions": [{"low": 1, "median": 1, "high": 3, "nodes": 9}]}',
+     '{"predictions": [{"low": 2, "median": 1, "high": 3, "nodes": 1, "ranks": 2, "threads": 64}]}'],
+)  # fmt: skip
+def test_stored_predictions_are_checked(tmp_path, stored):
     measured = tmp_path / "runs.csv"
-    measured.write_text(points or "nodes,ranks,threads,real_time_factor\n1,2,64,3.5\n")
-    (tmp_path / "p.json").write_text(stored or "")
+    measured.write_text("nodes,ranks,threads,real_time_factor\n1,2,64,3.5\n")
+    (tmp_path / "p.json").write_text(stored)
     with pytest.raises(BadInput):
-        score.score(measured) if points else score.stored(tmp_path / "p.json", measured)
+        score.stored(tmp_path / "p.json", measured)

@@ -2,20 +2,22 @@
 
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from . import papers
 
 NEURONS = 20_480
 #: The machines of Tables II and III, and the data file of each.
 X86, ARM = "simula_table2", "simula_table3"
-#: A node of the x86 cluster holds that many; how runs on more were spread over nodes was not published.
-CORES_PER_NODE = 16
-ETHERNET, INFINIBAND = "ETH", "IB"
 
 
 @dataclass(frozen=True)
 class Point:
-    """One published run of 10 s of the network; `power_w` is above the baseline, None if unknown."""
+    """One published run of 10 s of the network; power and energy are above the baseline.
+
+    `product_j`: time x power, to as many decimals as the energy is printed. `gross_j`: energy with that of
+    the baseline; None if that is not known.
+    """
 
     cores: int
     label: str
@@ -23,28 +25,13 @@ class Point:
     time_s: float
     power_w: float
     energy_j: float
-    baseline_w: float | None
-    digits: int  # decimals of the printed energy
-
-    @property
-    def product_j(self) -> float:
-        """Time x power, as many decimals as printed."""
-        return round(self.time_s * self.power_w, self.digits)
+    product_j: float
+    gross_j: float | None
 
     @property
     def consistent(self) -> bool:
         """Tells whether the printed energy is the product of the printed time and power."""
         return self.product_j == self.energy_j
-
-    @property
-    def gross_j(self) -> float | None:
-        """Energy with that of the baseline, J."""
-        return None if self.baseline_w is None else (self.power_w + self.baseline_w) * self.time_s
-
-    @property
-    def cards(self) -> int:
-        """Interconnect cards in use, at one per full node."""
-        return self.cores // CORES_PER_NODE if self.note in (ETHERNET, INFINIBAND) else 0
 
 
 @cache
@@ -64,16 +51,14 @@ def points(table: str) -> list[Point]:
             note = f"{row['boards']} board{'s' * (row['boards'] != '1')}, {row['measurement']}"
             # measured at the wall for both boards: it says nothing of one board measured behind the supply
             baseline = parameter("baseline_embedded_2boards") if row["measurement"] == "AC" else None
-        time, watts, energy = row["time_s"], row["power_W_above_baseline"], row["energy_J"]
-        numbers = float(time), float(watts), float(energy)
-        made.append(
-            Point(int(label.split()[0]), label, note, *numbers, baseline, len(energy.partition(".")[2]))
-        )
+        energy, time, watts = row["energy_J"], float(row["time_s"]), float(row["power_W_above_baseline"])
+        product = round(time * watts, len(energy.partition(".")[2]))
+        gross = None if baseline is None else (watts + baseline) * time
+        made.append(Point(int(label.split()[0]), label, note, time, watts, float(energy), product, gross))
     return made
 
 
-@dataclass(frozen=True)
-class Definition:
+class Definition(NamedTuple):
     """What counts as a synaptic event; `events` in 10 s of the whole network."""
 
     name: str
@@ -98,7 +83,7 @@ def microjoule(energy_j: float, definition: Definition) -> float:
     return 1e6 * energy_j / definition.events
 
 
-def _table4() -> dict[str, tuple[float, str]]:
+def table4() -> dict[str, tuple[float, str]]:
     """Energy and printed microjoule per event of the platforms of Table IV whose energy is known."""
     rows = (row for row in papers.rows("simula_table4") if row["energy_J_used"])
     return {row["platform"]: (float(row["energy_J_used"]), row["uJ_per_syn_event"]) for row in rows}
@@ -106,7 +91,7 @@ def _table4() -> dict[str, tuple[float, str]]:
 
 def reproducing() -> list[Definition]:
     """The definitions that give every published figure of Table IV whose energy is known."""
-    known = _table4().values()
+    known = table4().values()
     return [d for d in definitions() if all(f"{microjoule(joule, d):.1f}" == said for joule, said in known)]
 
 
@@ -115,13 +100,11 @@ def slips() -> list[str]:
     found = [
         f"Table {number}, {p.label} core: {p.energy_j:g} J is printed, but {p.time_s:g} s at {p.power_w:g} W"
         f" are {p.product_j:g} J; the printed energy takes {p.energy_j / p.time_s:.1f} W."
-        for number, table in (("II", X86), ("III", ARM))
-        for p in points(table)
-        if not p.consistent
-    ]
+        for number, table in (("II", X86), ("III", ARM)) for p in points(table) if not p.consistent
+    ]  # fmt: skip
     names = " and ".join(d.name for d in reproducing())
-    theirs = " and ".join(f"{said} µJ ({platform})" for platform, (_, said) in _table4().items())
-    others = " and ".join(f"{microjoule(joule, definitions()[0]):.1f}" for joule, _ in _table4().values())
+    theirs = " and ".join(f"{said} µJ ({platform})" for platform, (_, said) in table4().items())
+    others = " and ".join(f"{microjoule(joule, definitions()[0]):.1f}" for joule, _ in table4().values())
     return [
         *found,
         f"Table IV: {theirs} need events of {names}; the text defines an event by the synapses of a neuron,"

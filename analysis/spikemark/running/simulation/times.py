@@ -17,8 +17,8 @@ from spikemark.machines.parts import LINKS, PARTS, Machine, inside
 from spikemark.machines.profile import Profile, Value
 from spikemark.machines.values import Values
 from spikemark.network.description import read, read_time
+from spikemark.prediction import measured
 from spikemark.prediction.layout import Layout, threads_of
-from spikemark.prediction.measured import check_description
 from spikemark.prediction.performance import compute_s
 from spikemark.prediction.workload import Loads, rates_of
 from spikemark.records import dry_run
@@ -179,7 +179,7 @@ def replay(description: dict[str, Any], run: Path, ranks: int, of: dict[str, Any
         if of is not None:
             raise BadInput(f"compute_of: expected with compute=model or a dry run, not with the run {run}")
         return Source({"run": str(run)}, times, [])
-    check_description(found, _full(description, of))
+    measured.check(found, _full(description, of))
     dry = {"folder": str(run), "of": found.ranks, "sampled": found.timed.tolist()}
     facts = {"run": str(run), "compute_of": _whose(of), "dry_run": dry}
     return Source(facts, times, [*found.remarks, *([] if of is None else [SMALLER]), ONE_NODE])
