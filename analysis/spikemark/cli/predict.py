@@ -112,7 +112,7 @@ def advise(
     --times DIR: Imported cycle times of the simulator, to replay other schedules.
     """
     from spikemark import machines
-    from spikemark.prediction import answers, measured, search
+    from spikemark.prediction import answers, search
 
     if machine is None:
         raise BadInput(f"machine: missing; expected one of {', '.join(machines.names())}, or a path")
@@ -122,7 +122,11 @@ def advise(
         found = search.found(asked, profile, simulator, target_rtf, nodes, anchor)
     every = found.options
     if found.best.run is not None:
-        changes = None if times is None else measured.changes(times, search.largest_window(asked))
+        changes = None
+        if times is not None:
+            from spikemark.prediction import measured
+
+            changes = measured.changes(times, search.largest_window(asked))
         found = search.by_schedule(found, changes)
     screen = answers.advised(found, target_rtf)
     _page(html, "advice", screen, {profile.name: every})

@@ -23,7 +23,6 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 from scipy import special
-from scipy.sparse import csgraph
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput
@@ -403,6 +402,8 @@ def fit_spreads(runs: tuple[Run, ...]) -> Spreads:
 
 def connected(runs: Sequence[Run]) -> list[Run]:
     """The largest set of runs linked by a network or a machine; the others say nothing about spreads."""
+    from scipy.sparse import csgraph
+
     keys = {key for run in runs for key in effects(run) if key[1] in LINKS}
     shares = acting(runs, keys).sum(axis=0)  # [run, key]
     steps = csgraph.shortest_path(shares @ shares.T > 0, unweighted=True)  # [run, run]; inf if not linked
