@@ -20,10 +20,13 @@ DEFAULT = "alltoallv"
 MOST_LEVELS = 8
 
 
-def two_factors(number: int) -> tuple[int, int]:
-    """The pair of divisors that is closest to a square, the smaller one first."""
-    first = next(d for d in range(math.isqrt(number), 0, -1) if number % d == 0)
-    return first, number // first
+def most_equal(ranks: int, levels: int) -> tuple[int, ...]:
+    """The dimensions whose product is `ranks` with the fewest messages, ascending."""
+    if levels == 1:
+        return (ranks,)
+    divisors = [d for d in range(1, ranks + 1) if ranks % d == 0]
+    found = [tuple(sorted((d, *most_equal(ranks // d, levels - 1)))) for d in divisors]
+    return min(found, key=lambda sizes: (sum(sizes), sizes))
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class Composed:
         if self.sizes:
             return self.sizes
         if self.sizes is not None:
-            return two_factors(ranks)
+            return most_equal(ranks, 2)
         group = min(self.group or round(math.sqrt(ranks)), ranks)
         return group, -(-ranks // group)
 

@@ -4,48 +4,75 @@ from typing import Any
 
 import numpy as np
 
-from spikemark.network.placement_file import Placement
+from spikemark.models.loggp import WORD_BYTES
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import number
 
 from .graph import Graph
 from .methods import METHODS, divide
-from .traffic import WORD, Traffic
+from .routing import Grid
+from .traffic import Traffic
 
 ROUTE = "A route is a neuron and another rank with a synapse of it. Numbers are expectations over networks."
 EVEN = 1.1  # largest share of neurons over the mean of a placement that may be called the best
 
 
-def row_of(found: Traffic) -> dict[str, Any]:
-    """A row of the table of methods, and for JSON."""
-    peak, mean = float(found.sent.max()), float(found.sent.mean())
-    return {
-        "method": found.placement.method, "peak": peak, "mean": mean,
-        "max_over_mean": peak / mean if mean > 0 else None,
-        "neurons_max_over_mean": found.placement.balance, "connections": float(found.partners().mean()),
-    }  # fmt: skip
+def load(values: np.ndarray, words: np.ndarray | None = None) -> dict[str, Any]:
+    """A quantity of every rank, [ranks], and words in a window where it is sent or received. Without any load
+    there is no ratio; a whole peak is an int."""
+    peak, mean = float(values.max()), float(values.mean())
+    found = {"mean": mean, "peak": int(peak) if peak.is_integer() else peak,
+             "max_over_mean": peak / mean if mean > 0 else None}  # fmt: skip
+    if words is not None:
+        most = float(words.max())
+        found |= {"words": most, "bytes": WORD_BYTES * most, "mean_words": float(words.mean())}
+    return found
 
 
-def compared(
-    graph: Graph, ranks: int, seed: int = 1, weights: np.ndarray | None = None
-) -> tuple[dict[str, dict[str, Any]], Traffic]:
-    """Rows of all methods that can place the graph here, the best first, and the traffic of the best.
+def loads(
+    found: Traffic, cycles: int = 1, grid: Grid | None = None, merged: bool = False
+) -> dict[str, dict[str, Any]]:
+    """All loads of the ranks by their names, and `head`s in words; words are those of so many cycles."""
+    placement, words = found.placement, cycles * found.words
+    rows = {"neurons": ("neurons", placement.per_rank)}
+    if placement.weights is not None:
+        rows["neurons_over_weight"] = "neurons / weight", placement.per_rank / placement.weights
+    rows |= {
+        "sent": ("routes from here", found.sent, words.sum(axis=1)),
+        "received": ("routes to here", found.pairs.sum(axis=0), words.sum(axis=0)),
+        "connections": ("ranks sent to", found.partners),
+        "connections_busy": ("with a word in a window", (words >= 1).sum(axis=1)),
+    }
+    if grid is not None:
+        hops = [*zip(found.hops(grid, merged), found.hops(grid, merged, cycles), strict=True)]
+        for at, (route, word) in enumerate(hops, 1):
+            rows[f"level_{at}_sent"] = f"level {at}, sent", route.sent, word.sent
+            if at > 1:
+                head = f"level {at}, sent on for others"
+                rows[f"level_{at}_forwarded"] = head, route.forwarded, word.forwarded
+        total = (sum(hop.sent + hop.received for hop in each) for each in zip(*hops, strict=True))
+        rows["total"] = "sent and received, all levels", *total
+        rows["level_connections"] = "ranks sent to, all levels", sum(route.partners for route, _ in hops)
+    return {name: {"head": head, **load(*of)} for name, (head, *of) in rows.items()}
+
+
+def best_first(graph: Graph, ranks: int, seed: int = 1, weights: np.ndarray | None = None) -> list[Traffic]:
+    """The traffic of all methods that can place the graph here.
 
     The best has the lowest peak of those whose largest rank has at most EVEN times its share of neurons; if
     there is none, the most even one is the best.
     """
-    found = {}
-    for name, method in METHODS.items():
-        if method.here and (weights is None or method.weighted):
-            traffic = Traffic(graph, divide(graph, ranks, name, seed, weights))
-            found[name] = row_of(traffic), traffic
+    usable = (name for name, m in METHODS.items() if m.here and (m.weighted or weights is None))
+    made = [Traffic(graph, divide(graph, ranks, name, seed, weights)) for name in usable]
+    return sorted(made, key=lambda each: (max(EVEN, each.placement.balance), each.sent.max()))
 
-    def cost(name: str) -> tuple[float, float]:
-        row = found[name][0]
-        return max(EVEN, row["neurons_max_over_mean"]), row["peak"]
 
-    order = sorted(found, key=cost)
-    return {name: found[name][0] for name in order}, found[order[0]][1]
+def methods(found: list[Traffic]) -> dict[str, dict[str, Any]]:
+    """Rows of the table of methods, and for JSON."""
+    return {each.placement.method: {
+        "method": each.placement.method, **load(each.sent),
+        "neurons_max_over_mean": each.placement.balance, "connections": float(each.partners.mean()),
+    } for each in found}  # fmt: skip
 
 
 def screen(rows: dict[str, dict[str, Any]], ranks: int) -> tuple[list[str], Table]:
@@ -56,7 +83,7 @@ def screen(rows: dict[str, dict[str, Any]], ranks: int) -> tuple[list[str], Tabl
         f"Best: {name}. Its busiest rank sends {number(best['peak'])} routes; its largest rank has"
         f" {number(best['neurons_max_over_mean'])} times its share of neurons."
     ]
-    dealt = rows.get("round_robin", best)["peak"]
+    dealt = rows["round_robin"]["peak"]
     if dealt and name != "round_robin":
         change = number(100 * (1 - best["peak"] / dealt))
         said.append(f"That is {change} % less than with neurons dealt one by one, on {ranks} ranks.")
@@ -73,7 +100,7 @@ def screen(rows: dict[str, dict[str, Any]], ranks: int) -> tuple[list[str], Tabl
 
 
 def loads_table(
-    rows: list[dict[str, Any]], placement: Placement, graph: Graph, cycles: int, how: str
+    found: Traffic, rows: dict[str, dict[str, Any]], cycles: int, grid: Grid | None, merged: bool
 ) -> Table:
     """One row for each load of one placement."""
     columns = [Column("head", "load of a rank")]
@@ -82,15 +109,19 @@ def loads_table(
                 Column("words", "peak, words per window", "modelled"),
                 Column("bytes", "bytes per window", "modelled")]  # fmt: skip
     window = "a cycle" if cycles == 1 else f"{cycles} cycles"
-    notes = [ROUTE, f"A window is {window}; a word has {WORD} bytes."]
-    notes += [f"Words and bytes rest on assumed {line}." for line in graph.assumed]
-    return Table(columns, rows, f"Traffic of {placement.method}", "traffic", notes + [how] * bool(how))
+    notes = [ROUTE, f"A window is {window}; a word has {WORD_BYTES} bytes."]
+    notes += [f"Words and bytes rest on assumed {line}." for line in found.graph.assumed]
+    if grid is not None:
+        levels, more = "x".join(map(str, grid.sizes)), ", merged" * merged
+        notes.append(f"Levels {levels}: bridges on the {grid.side}'s side{more}.")
+    return Table(columns, list(rows.values()), f"Traffic of {found.placement.method}", "traffic", notes)
 
 
-def content(rows: list[dict[str, Any]], placement: Placement, graph: Graph, **more: Any) -> dict[str, Any]:
+def content(found: Traffic, rows: dict[str, dict[str, Any]], **more: Any) -> dict[str, Any]:
     """The loads of a placement for JSON."""
+    graph, placement = found.graph, found.placement
     return {
         "kind": "traffic", "format_version": 1, "ranks": placement.ranks, "neurons": graph.neurons,
         "method": placement.method, **more, "cycle_ms": graph.cycle_ms, "assumed": graph.assumed,
-        "loads": {row["load"]: {k: v for k, v in row.items() if k not in ("load", "head")} for row in rows},
+        "loads": {name: {k: v for k, v in row.items() if k != "head"} for name, row in rows.items()},
     }  # fmt: skip

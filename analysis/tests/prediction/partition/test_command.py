@@ -87,7 +87,7 @@ BAD = [
     ((*METHOD, "--placement", "area"), "--placement=area"),
     (("RUN", "--placement", "area"), "--ranks"),
     (("RUN", "--ranks", 4, "--placement", "alphabetic"), "alphabetic"),
-    (("COARSE", "--ranks", 4, "--placement", "area"), "area"),
+    (("COARSE", "--ranks", 400, "--placement", "area"), "area"),
     ((*METHOD, "--levels", "3x3"), "--levels=3x3"),
     ((*METHOD, "--levels", "2x"), "--levels=2x"),
     ((*METHOD, "--levels", "2x2", "--side", "left"), "left"),

@@ -1,15 +1,12 @@
 """Weights of ranks: how much each rank of an unequal machine shall have of a network."""
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from spikemark.core.errors import BadInput
-from spikemark.network import placement_file
 from spikemark.network.placement_file import weights_of
-from spikemark.prediction.layout import Layout
+from spikemark.prediction.layout import Layout, threads_of
 from spikemark.prediction.performance import compute_s
 from spikemark.prediction.workload import Counting, rates_of
 from spikemark.records.record import Run
@@ -42,35 +39,35 @@ def of_run(run: Run, ranks: int) -> np.ndarray:
 
 
 def of_machine(
-    graph: Graph, machine: Any, layout: Layout, threads: int, method: str, seed: int, rate_hz: float | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Weights with which all ranks of a machine compute equally long, as its profile predicts; and seconds
-    per cycle with equal weights and with these, [ranks] each.
+    graph: Graph, machine: Any, ranks: int, threads: int | None, ranks_per_node: int | None,
+    on: dict[str, int] | None, method: str, seed: int, rate_hz: float | None,
+) -> tuple[np.ndarray, dict[str, Any]]:  # fmt: skip
+    """Weights [ranks] with which all ranks of a machine compute equally long, as its profile predicts; and
+    for JSON these, seconds per cycle, and how unequal they are with equal weights (`_before`) and with these.
 
     Loads depend on the placement, so rounds of placing and predicting follow each other. Ranks of a part
     have one weight where neurons are dealt. Raises BadInput for a voxel graph, which has no kernels.
     """
     if graph.described is None:
         raise BadInput("--machine: a voxel graph has no kernels to time; expected a run description")
+    threads = threads or threads_of(machine, ranks_per_node, on)
+    layout = Layout.of(machine, ranks, threads, ranks_per_node, on)
     counting = Counting(graph.described, rates_of(graph.described, rate_hz).hz)
-    group = np.arange(layout.ranks) if method != "round_robin" else layout.share_of[layout.node_of]
-
-    def seconds(weights: np.ndarray) -> np.ndarray:
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / "placed.json"
-            placement_file.write(path, divide(graph, layout.ranks, method, seed, weights))
-            loads = counting.loads(layout.ranks, threads, None, str(path))
-        return sum(compute_s(loads, machine, layout).values())
-
-    weights = np.ones(layout.ranks)
-    before = now = seconds(weights)
-    best = float(now.max()), weights, now
-    for _ in range(ROUNDS):
+    group = np.arange(ranks) if method != "round_robin" else layout.share_of[layout.node_of]
+    weights, tried = np.ones(ranks), []
+    for _ in range(1 + ROUNDS):
+        placed = divide(graph, ranks, method, seed, weights)
+        loads = counting.loads(ranks, threads, None, placed)
+        tried.append((weights, sum(compute_s(loads, machine, layout).values())))
+        now = tried[-1][1]
         if now.max() <= (1 + ENOUGH) * now.mean():
             break
         longer = np.bincount(group, now) / np.bincount(group) / now.mean()
         weights = weights / np.maximum(longer, 1e-3)[group]
         weights /= weights.mean()
-        now = seconds(weights)
-        best = min(best, (float(now.max()), weights, now), key=lambda found: found[0])
-    return best[1], before, best[2]
+    best = min(tried, key=lambda found: found[1].max())
+    said = {"weights": best[0].tolist(), "compute_s": best[1].tolist()}
+    for end, (_, times) in ("", best), ("_before", tried[0]):
+        said[f"slowest_over_mean{end}"] = float(times.max() / times.mean())
+        said[f"unequal{end}_s"] = float(times.max() - times.mean())
+    return best[0], said
