@@ -10,7 +10,7 @@ import pytest
 from spikemark.models.loggp import WORD_BYTES
 from spikemark.network import placement_file
 from spikemark.network.description import read
-from spikemark.network.exchanges import Composed
+from spikemark.network.exchanges import Composed, write_table
 from spikemark.network.named_files import located
 from spikemark.network.placement import neurons, ranges
 from spikemark.network.presets import voxels
@@ -106,9 +106,9 @@ def test_words_of_every_level_are_as_expected(tmp_path, sizes, side, merge, file
     if "table" in files:
         at, exchange["table"] = np.argsort(position), "table.json"
         table = Grid(ranks, sizes, side).balanced(hits.pairs[at][:, at]).table[:, position]
-        Grid(ranks, sizes, side, table=table).write_table(tmp_path / "table.json")
-    grid = Grid.of(Composed.of("multi_level", located(described, tmp_path)["exchange"]), ranks)
-    found = hits.hops(grid, merge)
+        write_table(tmp_path / "table.json", table, sizes, side)
+    composed = Composed.of("multi_level", located(described, tmp_path)["exchange"])
+    found = hits.hops(Grid(ranks, sizes, side, **composed.read_files(ranks)), merge)
     sent = [np.asarray(hop.flow.sum(axis=1)).ravel() for hop in found]
     compare(tmp_path, described, sent if side == "sender" else sent[::-1])
 

@@ -45,7 +45,8 @@ def partition(
     --delay-ratio D: Cycles of a window.
     --seed: Seed of the methods.
     """
-    from spikemark.network import placement_file
+    from spikemark.network import exchanges, placement_file
+    from spikemark.network.placement import ranges
     from spikemark.prediction.partition import answer, graph, methods, routing, shares, traffic
     from spikemark.records import record
 
@@ -61,56 +62,43 @@ def partition(
     if placement is None and ranks is None:
         raise BadInput("--ranks: missing; expected the number of ranks")
     if weights is not None:
-        share = shares.read(weights, ranks)
+        share = placement_file.weights_of(weights, f"--weights={weights}", shares.LIMITS)
     elif weights_from is not None:
-        share = shares.of_run(record.load(weights_from), ranks)
+        share = shares.of_run(record.load(weights_from))
     elif machine is not None:
         place = machine_profile(machine, parts=True), ranks, threads, ranks_per_node, by_part
-        share, balance = shares.of_machine(units, *place, method, seed, rate)
-        said["balance"] = balance
-        lines.append(f"Slowest rank over the mean, as predicted: {balance['slowest_over_mean']:.3g}"
-                     f" ({balance['slowest_over_mean_before']:.3g} with equal weights).")  # fmt: skip
+        share, said["balance"], *lines = shares.of_machine(units, *place, method, seed, rate)
     compared = placement is None and method is None
     with bar("placing neurons"):
         if compared:
-            every = answer.best_first(units, ranks, seed, share)
-            said["methods"], found = answer.methods(every), every[0]
+            found, sentences, table = answer.compared(units, ranks, seed, share)
+            said["methods"] = {row["method"]: row for row in table.rows}
         elif placement is not None:
-            found = traffic.Traffic(units, traffic.named(units, placement, ranks))
+            found = traffic.Traffic(units, ranges(units, placement, ranks)[0])
         else:
             found = traffic.Traffic(units, methods.divide(units, ranks, method, seed, share))
         if group is not None:
             found = traffic.Traffic(units, routing.grouped(found.placement, found.pairs, group))
         grid = None if levels is None else routing.Grid.parsed(levels, found.ranks, side, merged)
-        rows = answer.loads(found, delay_ratio, grid, merged)
+        loads = answer.Loads(found, delay_ratio, grid, merged)
     if out_table is not None:
-        table = grid.balanced(found.pairs)
-        before, after = (float(one.hops(found.pairs)[1].forwarded.max()) for one in (grid, table))
-        table.write_table(out_table)
+        evened = grid.balanced(found.pairs)
+        before, after = (float(one.hops(found.pairs)[1].forwarded.max()) for one in (grid, evened))
+        exchanges.write_table(out_table, evened.table, grid.sizes, side)
         said |= {"table": str(out_table), "forwarded_peak": after, "forwarded_peak_before": before}
         lines.append(f"{short(out_table)}: busiest bridge {before:.4g} routes before, {after:.4g} after")
-    command = f"spikemark partition {shlex.quote(str(network))}"
+    quoted = shlex.quote(str(network))
     if out is not None:
         placement_file.write(out, found.placement.check(units.neurons, str(out)))
         said["placement"] = str(out)
-        lines.append(f"Next: {command} --placement {shlex.quote(str(out))} --levels AxB")
-        lines += [f"Next: {_run(network, out, found.ranks)}"] * (units.described is not None)
+        lines.append(f"Next: spikemark partition {quoted} --placement {shlex.quote(str(out))} --levels AxB")
     elif compared:
-        lines.append(
-            f"Next: {command} --ranks {ranks} --method {found.placement.method} --out placement.json"
-        )
-    sentences, table = [], answer.loads_table(found, rows, delay_ratio, grid, merged)
-    if compared and grid is None:
-        sentences, table = answer.screen(said["methods"], ranks)
-    how = {"side": side, "merged": merged, "delay_ratio": delay_ratio, "seed": seed}
-    how["levels"] = list(grid.sizes) if grid else []
-    return show(json, lambda: said | answer.content(found, rows, **how), sentences, [table], lines)
-
-
-def _run(network: Path, placement: Path, ranks: int) -> str:
-    """The command that runs a network with the placement of a file."""
-    from spikemark.network.placement_file import field_of
-
-    field = field_of(os.path.relpath(placement.resolve(), network.resolve().parent))
-    words = [str(network), "--out", "DIR", "--set", f"placement={json_format.dumps(field)}"]
-    return shlex.join(["mpirun", "-n", str(ranks), "miniapp", *words])
+        how = f"--ranks {ranks} --method {found.placement.method} --out placement.json"
+        lines.append(f"Next: spikemark partition {quoted} {how}")
+    if out is not None and units.described is not None:
+        field = placement_file.field_of(os.path.relpath(out.resolve(), network.resolve().parent))
+        setting = shlex.quote("placement=" + json_format.dumps(field))
+        lines.append(f"Next: mpirun -n {found.ranks} miniapp {quoted} --out DIR --set {setting}")
+    if not compared or grid is not None:
+        sentences, table = [], loads.table()
+    return show(json, lambda: said | loads.content(seed), sentences, [table], lines)

@@ -189,15 +189,18 @@ def check_name(placement: str) -> str:
     return placement
 
 
-def ranges(network: Any, placement: str | Placement, ranks: int) -> tuple[Placement, bool]:
+def ranges(network: Any, placement: str | Placement, ranks: int | None) -> tuple[Placement, bool]:
     """The ranges of neurons of any placement, and whether a rule without weights made them.
 
-    Of a network, or of anything else that has `sizes`, `areas` and `area_of`. Raises BadInput as `neurons`.
+    Of a network, or of anything else that has `sizes`, `areas` and `area_of`. `ranks`: None for those of a
+    file. Raises BadInput as `neurons`.
     """
     if isinstance(placement, Placement):
         return placement, False
     check_name(placement)
-    check_whole("ranks", ranks)
+    if ranks is None and not placement.endswith(FILE):
+        raise BadInput(f"--ranks: missing; expected the number of ranks for placement {placement!r}")
+    check_whole("ranks", 1 if ranks is None else ranks)
     sizes, area_of, end = network.sizes, np.array(network.area_of), np.cumsum(network.sizes)
     rule, weights = split(placement)
     if weights is not None and len(weights) == ranks and np.ptp(weights) == 0:

@@ -87,9 +87,9 @@ class Placement:
         weights = np.ones(self.ranks) if self.weights is None else self.weights
         return float((self.per_rank / weights).max() * weights.sum() / self.end[-1])
 
-    def on(self, ranks: int, where: str) -> "Placement":
-        """The same. Raises BadInput for another number of ranks than it is for."""
-        if ranks != self.ranks:
+    def on(self, ranks: int | None, where: str) -> "Placement":
+        """The same. Raises BadInput for another number of ranks than it is for; None is any."""
+        if ranks not in (None, self.ranks):
             raise BadInput(f"ranks={ranks}: {where} is for {self.ranks}")
         return self
 

@@ -13,13 +13,13 @@ from spikemark import machines
 from spikemark.machines.values import Values
 from spikemark.models.loggp import WORD_BYTES, Collectives
 from spikemark.models.published import papers
-from spikemark.network.exchanges import most_equal
+from spikemark.network.exchanges import SIDES, most_equal
 from spikemark.network.placement_file import Placement
 from spikemark.network.presets import voxels
 from spikemark.network.presets.options import choose
 from spikemark.prediction.partition import graph, routed
 from spikemark.prediction.partition.methods import METHODS, Problem, divide, evolved
-from spikemark.prediction.partition.routing import SIDES, Grid, grouped
+from spikemark.prediction.partition.routing import Grid, grouped
 from spikemark.prediction.partition.traffic import Traffic
 from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Column, Table

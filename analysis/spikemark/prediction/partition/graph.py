@@ -13,21 +13,17 @@ which is 1 - (1 - 1/n_u)^S for S draws with repetition, and as exact for random 
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 from scipy import sparse
 
 from spikemark.core import memory
 from spikemark.core.errors import BadInput
-from spikemark.core.fields import checked
 from spikemark.core.reading import read_json
 from spikemark.network import description, pools
 from spikemark.network.description import Description
 from spikemark.network.named_files import located
 from spikemark.network.presets import voxels
-from spikemark.network.presets.options import choose
 
 RATE_HZ = 2.5  # of units whose rate nobody states
 BYTES_PER_PAIR = 60  # at most, of all copies of a pair of units together
@@ -56,24 +52,12 @@ class Graph:
         return range(self.area_of[-1] + 1)
 
 
-class _VoxelFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-    kind: Literal["voxel graph"]
-    format_version: Literal[1]
-    options: dict[str, Any]
-
-
 def load(path: Path) -> Graph:
     """The graph of a file: a run description or a voxel graph. Raises BadInput naming file and field."""
     given = read_json(path, "`spikemark preset voxels` writes one")
-    if not isinstance(given, dict) or given.get("kind") != voxels.KIND:
-        return of_description(description.read(located(given, path.parent), f"{path}: "))
-    file = checked(_VoxelFile, given, path, "file")
-    try:
-        options = choose(voxels.Options, file.options)
-    except BadInput as error:
-        raise BadInput(f"{path}: options: {error}") from None
-    return of_voxels(options)
+    if isinstance(given, dict) and given.get("kind") == voxels.KIND:
+        return of_voxels(voxels.of_file(given, path))
+    return of_description(description.read(located(given, path.parent), f"{path}: "))
 
 
 def of_voxels(options: voxels.Options) -> Graph:
@@ -105,9 +89,7 @@ def of_description(described: Description) -> Graph:
     network, area = described.network, np.array(described.network.area_of)
     for unit in np.flatnonzero(np.diff(area) < 0)[:1] + 1:
         name = network.populations[unit].area
-        raise BadInput(
-            f"network.populations: area {name!r}; expected its populations side by side in the list"
-        )
+        raise BadInput(f"network.populations: area {name!r}; expected its populations side by side")
     pairs = sum(len(p.sources) for p in network.projections)
     memory.check(BYTES_PER_PAIR * pairs, f"network.projections: a graph of {pairs:.3g} pairs")
     hz = [p.neuron.hz for p in network.populations]

@@ -66,7 +66,7 @@ class Problem:
         """
         (piece, unit, _), g = self.rows, self.graph
         neurons, count = (g.sizes / self.of[g.area_of])[unit], self.of.sum()
-        sources = sparse.csr_array((neurons, (unit, piece)), shape=(len(g.sizes), count))
+        sources = sparse.csc_array((neurons, (unit, piece)), shape=(len(g.sizes), count))
         targets = sparse.csr_array((neurons, (g.column[unit], piece)), shape=(g.misses.shape[1], count))
         found = pools.needed(sources, g.misses @ targets).tocsr()
         found.setdiag(0)
@@ -267,7 +267,7 @@ def divide(
     """Place the graph on so many ranks by a method of METHODS; `weights` [ranks], None: equal ranks.
 
     Raises BadInput for an unknown method, one whose library is absent or that knows equal ranks only, and
-    for more ranks than neurons.
+    for more ranks than neurons, or another number of weights.
     """
     found = METHODS.get(method)
     usable = [name for name, m in METHODS.items() if m.weighted or weights is None]
@@ -278,6 +278,8 @@ def divide(
         raise BadInput(f"--method={method}; expected the Python package: pip install {found.library}")
     if ranks > graph.neurons:
         raise BadInput(f"--ranks={ranks}; expected 1 to {graph.neurons}, the number of neurons")
+    if weights is not None and len(weights) != ranks:
+        raise BadInput(f"--weights: {len(weights)} of them; expected {ranks}, one for each rank")
     problem = Problem(graph, ranks, seed, weights)
     made = found.place(problem)
     placed = made if isinstance(made, Placement) else problem.placement(made)

@@ -5,18 +5,16 @@ exchange at the same time, so the slowest one sets its time; those of a node sha
 hops are left out.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from spikemark.core.errors import BadInput, shown
 from spikemark.models.loggp import WORD_BYTES, Collectives, Traffic
-from spikemark.network.exchanges import MOST_LEVELS, TWO_LEVEL, Composed
+from spikemark.network.exchanges import TWO_LEVEL, Composed
 from spikemark.network.lanes import Lane
 
-from .routing import SIDES, Grid, Hop, whole
+from .routing import Grid, Hop
 
 FRAME_BYTES = 8.0  # of a run of words
 RUN_BYTES = 4.0  # a message is taken to be empty as if its words came alone
@@ -26,30 +24,10 @@ Step = tuple[list[Traffic], int, float]  # lines of a hop; how often one follows
 
 def check(lane: Lane) -> dict[str, object]:
     """The exchanges of the levels by what they are. Raises BadInput for levels that do not fit the ranks."""
-    found, most, where = lane.composed, int(lane.sizes.max()), f" for lane {lane.name}"
     ranks = sorted({int(n) for n in lane.sizes if n > 1 or len(lane.sizes) == 1})
-    sizes, parts, two_level = found.sizes, found.parts, lane.exchange == TWO_LEVEL
-    listed = isinstance(sizes, tuple) and len(sizes) <= MOST_LEVELS
-    listed = listed and all(whole(size, 1, math.inf) for size in sizes)
-    product, levels = (math.prod(sizes), len(sizes)) if listed and sizes else (None, 2)
-    of_list = f"a list of 1 to {MOST_LEVELS} whole numbers with a product of as many ranks, such as [40, 50]"
-    rules = (
-        (found.group is None or whole(found.group, 1, most), "group", found.group, f"1 to {most} ranks"),
-        (two_level or listed, "dimensions", sizes, of_list),
-        (product is None or {product} >= {*ranks}, "dimensions", sizes,
-         f"a product of {max(ranks, default=1)}"),
-        (isinstance(parts, tuple) and len(parts) == levels, "parts", parts,
-         "one exchange, or one for each dimension"),
-        (found.side in SIDES, "side", found.side, ", ".join(SIDES)),
-        (type(found.merged) is bool, "merge", found.merged, "true, false"),
-    )  # fmt: skip
-    for fits, field, value, expected in rules:
-        if not fits:
-            value = list(value) if isinstance(value, tuple) else value
-            raise BadInput(f"exchange: {field}={shown(value)}{where}; expected {expected}")
-    for number in ranks:
-        Grid.of(found, number, where)
-    names = ("inner ", "outer ") if two_level else (f"level {k} " for k in range(1, levels + 1))
+    two_level, parts = lane.exchange == TWO_LEVEL, lane.composed.parts
+    lane.composed.check(ranks, two_level, f"exchange: lane {lane.name}: ")
+    names = ("inner ", "outer ") if two_level else (f"level {k} " for k in range(1, len(parts) + 1))
     return dict(zip(names, parts, strict=True))
 
 
@@ -66,7 +44,8 @@ def seconds(net: Collectives, composed: Composed, traffic: Traffic, exchanges: d
 
 
 def _steps(composed: Composed, traffic: Traffic) -> list[Step]:
-    grid, node = Grid.of(composed, traffic.ranks), traffic.node
+    ranks, node = traffic.ranks, traffic.node
+    grid = Grid(ranks, composed.dimensions(ranks), composed.side, **composed.read_files(ranks))
 
     def onto(sets: np.ndarray) -> np.ndarray:
         words = traffic.onto(sets)

@@ -8,25 +8,18 @@ exchanges two_level and multi_level of the mini-app do this (Du et al. 2022); a 
 smaller. Files may say where ranks sit and, for two levels, through which bridges words go (FORMAT.md).
 """
 
-import json
 import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from spikemark.core.errors import BadInput, shown
-from spikemark.core.files import write_atomically
-from spikemark.network.exchanges import Composed
-from spikemark.network.named_files import content
+from spikemark.core.errors import BadInput
 from spikemark.network.placement_file import Placement
 
-SIDES = ("sender", "receiver")
-KINDS = {"order": "rank_order", "table": "forwarding_table"}  # of the files that an exchange names
 #: What each rank sends onto sets of ranks, [ranks, sets], given the set of every rank, [ranks].
 Onto = Callable[[np.ndarray], np.ndarray]
 
@@ -94,37 +87,6 @@ class Grid:
             more = " with --side receiver or --merged" if smaller else ", the number of ranks"
             raise BadInput(f"--levels={text}; expected a product of {ranks}{more}")
         return cls(ranks, sizes, side)
-
-    @classmethod
-    def of(cls, composed: Composed, ranks: int, where: str = "") -> "Grid":
-        """The grid of an exchange on so many ranks; `where` says in complaints which lane it is.
-
-        Raises BadInput for a file that is not there, and for one that does not fit the grid.
-        """
-        sizes, files = composed.dimensions(ranks), {}
-        for field, file in composed.files:
-            given = content(file) if isinstance(file, str) else None
-            given = {"side": composed.side} | (given if isinstance(given, dict) else {})
-            name, most = {"order": ("order", ranks - 1), "table": ("bridge", sizes[0] - 1)}[field]
-            values, two = given.get(name), len(sizes) == 2 and given.get("dimensions") == [*sizes]
-            rules = [("kind", given.get("kind") == KINDS[field], f"a JSON file of kind {KINDS[field]!r}"),
-                     ("format_version", given.get("format_version") == 1, "1")]  # fmt: skip
-            if field == "order":
-                once = whole(values, 0, most, ranks) and len({*values}) == ranks
-                rules.append((name, once, f"every integer from 0 to {most} once"))
-            else:
-                fits = whole(values, 0, most, sizes[-1], ranks)
-                rules += [
-                    ("dimensions", two, f"two levels, {[*sizes]} as the exchange"),
-                    ("side", given["side"] == composed.side, f"{composed.side!r}, as the exchange"),
-                    (name, fits, f"{sizes[-1]} lists of {ranks} integers from 0 to {most}"),
-                ]
-            for part, fits, expected in rules:
-                if not fits:
-                    value = f"{part}={shown(given.get(part))}"
-                    raise BadInput(f"exchange: {field}={file!r}{where}: {value}; expected {expected}")
-            files[field] = np.array(values)
-        return cls(ranks, sizes, composed.side, **files)
 
     def holder(self, hop: int, source: Any, target: np.ndarray) -> np.ndarray:
         """The ranks that have the words of these pairs of ranks after so many hops."""
@@ -196,12 +158,6 @@ class Grid:
                     taken[member] += 1
         return Grid(self.ranks, self.sizes, self.side, None, table)
 
-    def write_table(self, path: Path) -> None:
-        """Write the table as JSON: the field `table` of the exchange multi_level names such a file."""
-        about = {"kind": KINDS["table"], "format_version": 1, "side": self.side, "dimensions": self.sizes}
-        rows = ",\n  ".join(json.dumps(row) for row in self.table.tolist())
-        write_atomically(path, f'{json.dumps(about)[:-1]},\n "bridge": [\n  {rows}]}}\n')
-
 
 def ragged(sizes: tuple[int, ...], ranks: int) -> bool:
     """True if these are two levels of so many ranks with a last group that is smaller than the others."""
@@ -229,11 +185,3 @@ def grouped(placement: Placement, pairs: np.ndarray, group: int) -> Placement:
         left[at], number[at] = False, place
         pull = pull + both[at]
     return replace(placement, rank=number[placement.rank])
-
-
-def whole(value: Any, least: float, most: float, *shape: int) -> bool:
-    """True if this is a whole number from `least` to `most`, or lists of such, nested in this shape."""
-    if not shape:
-        return type(value) is int and least <= value <= most
-    fits = isinstance(value, list) and len(value) == shape[0]
-    return fits and all(whole(one, least, most, *shape[1:]) for one in value)

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from spikemark.core.errors import BadInput
-from spikemark.network.placement_file import weights_of
 from spikemark.prediction.layout import Layout, threads_of
 from spikemark.prediction.performance import compute_s
 from spikemark.prediction.workload import Counting, rates_of
@@ -18,20 +17,9 @@ LIMITS = 1e-6, 1e6  # of a weight
 ENOUGH, ROUNDS = 0.01, 20  # slowest rank over the mean less 1, at which the search ends; rounds at most
 
 
-def read(text: str, ranks: int) -> np.ndarray:
-    """[ranks] weights. Raises BadInput for what is not a list such as 1x64,0.5x2, and for other numbers."""
-    found = weights_of(text, f"--weights={text}", LIMITS)
-    if len(found) != ranks:
-        raise BadInput(f"--weights={text}: {len(found)} weights; expected {ranks}, such as 1x64,0.5x2 for 66")
-    return found
-
-
-def of_run(run: Run, ranks: int) -> np.ndarray:
+def of_run(run: Run) -> np.ndarray:
     """[ranks] neurons over the mean cycle of each rank of a run, which makes ranks compute equally long if a
-    rank's time is in proportion to its neurons. Raises BadInput for other ranks, and for one without neurons.
-    """
-    if len(run.ranks) != ranks:
-        raise BadInput(f"--weights-from={run.path}: a run of {len(run.ranks)} ranks; expected {ranks}")
+    rank's time is in proportion to its neurons. Raises BadInput for a rank without neurons."""
     neurons = run.ranks["neurons"].to_numpy(dtype=float)
     for rank in np.flatnonzero(neurons == 0)[:1]:
         raise BadInput(f"--weights-from={run.path}: rank {rank} has no neurons; expected some on every rank")
@@ -41,9 +29,10 @@ def of_run(run: Run, ranks: int) -> np.ndarray:
 def of_machine(
     graph: Graph, machine: Any, ranks: int, threads: int | None, ranks_per_node: int | None,
     on: dict[str, int] | None, method: str, seed: int, rate_hz: float | None,
-) -> tuple[np.ndarray, dict[str, Any]]:  # fmt: skip
+) -> tuple[np.ndarray, dict[str, Any], str]:  # fmt: skip
     """Weights [ranks] with which all ranks of a machine compute equally long, as its profile predicts; and
-    for JSON these, seconds per cycle, and how unequal they are with equal weights (`_before`) and with these.
+    for JSON these, seconds per cycle, and how unequal they are with equal weights (`_before`) and with these;
+    and a line of that.
 
     Loads depend on the placement, so rounds of placing and predicting follow each other. Ranks of a part
     have one weight where neurons are dealt. Raises BadInput for a voxel graph, which has no kernels.
@@ -70,4 +59,5 @@ def of_machine(
     for end, (_, times) in ("", best), ("_before", tried[0]):
         said[f"slowest_over_mean{end}"] = float(times.max() / times.mean())
         said[f"unequal{end}_s"] = float(times.max() - times.mean())
-    return best[0], said
+    line = "Slowest rank over the mean, as predicted: {:.3g} ({:.3g} with equal weights)."
+    return best[0], said, line.format(said["slowest_over_mean"], said["slowest_over_mean_before"])

@@ -6,33 +6,18 @@ graph.py. The peak of a placement is the largest number of routes that begin on 
 """
 
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
 from spikemark.core import memory
-from spikemark.core.errors import BadInput
 from spikemark.network import pools
-from spikemark.network.placement import ranges
-from spikemark.network.placement_file import FILE, Placement, read
+from spikemark.network.placement_file import Placement
 
 from .graph import Graph
 from .routing import Grid, Hop
 
 MOST_COUNTED = 5_000_000  # dealt (unit, rank) pairs up to which neurons are counted one by one
-
-
-def named(graph: Graph, name: str, ranks: int | None) -> Placement:
-    """A placement by its file, or by a rule of the mini-app and a number of ranks.
-
-    Raises BadInput for an unknown name, and for a file of another number of ranks.
-    """
-    if ranks is None and name.endswith(FILE):
-        return read(Path(name), graph.neurons)
-    if ranks is None:
-        raise BadInput(f"--ranks: missing; expected the number of ranks for placement {name!r}")
-    return ranges(graph, name, ranks)[0]
 
 
 class Traffic:
@@ -54,8 +39,8 @@ class Traffic:
     def onto(self, sets: np.ndarray | None = None, weight: np.ndarray | None = None) -> np.ndarray:
         """Expected neurons of each rank with a synapse in each set, [ranks, sets].
 
-        `sets` [ranks] is the number of the set that a rank belongs to; None: each rank is one. `weight` [U]
-        multiplies the neurons.
+        `sets` [ranks] is the number of the set that a rank belongs to; None: each other rank is one. `weight`
+        [U] multiplies the neurons.
         """
         unmet, there = self.unmet, self.there
         if sets is not None:
@@ -63,13 +48,16 @@ class Traffic:
             unmet = unmet @ (sparse.csr_array(sizes[np.newaxis]) if alike else _members(sets, len(sizes)))
         if weight is not None:
             there = sparse.diags_array(weight) @ there
-        found = pools.needed(there, unmet).toarray()
-        return np.broadcast_to(found, (self.ranks, self.ranks if sets is None else found.shape[1])).copy()
+        found = pools.needed(there.tocsc(), unmet).toarray()
+        found = np.array(np.broadcast_to(found, (self.ranks, self.ranks if sets is None else len(sizes))))
+        if sets is None:
+            np.fill_diagonal(found, 0)
+        return found
 
     @cached_property
     def pairs(self) -> np.ndarray:
-        """T, routes from rank to rank, [ranks, ranks], nothing to oneself."""
-        return _apart(self.onto())
+        """T, routes from rank to rank, [ranks, ranks]."""
+        return self.onto()
 
     @cached_property
     def per_cycle(self) -> np.ndarray:
@@ -80,7 +68,7 @@ class Traffic:
     def words(self) -> np.ndarray:
         """Words per cycle from rank to rank, [ranks, ranks]."""
         alike = np.ptp(self.per_cycle) == 0
-        return self.pairs * self.per_cycle[0] if alike else _apart(self.onto(weight=self.per_cycle))
+        return self.pairs * self.per_cycle[0] if alike else self.onto(weight=self.per_cycle)
 
     @property
     def sent(self) -> np.ndarray:
@@ -94,17 +82,11 @@ class Traffic:
 
     def hops(self, grid: Grid, merged: bool = False, cycles: int | None = None) -> list[Hop]:
         """What ranks send in every hop: routes, or words in so many cycles."""
-        pairs, weight = (
-            (self.pairs, None) if cycles is None else (cycles * self.words, cycles * self.per_cycle)
-        )
+        pairs = self.pairs if cycles is None else cycles * self.words
+        weight = None if cycles is None else cycles * self.per_cycle
         return grid.hops(pairs, (lambda sets: self.onto(sets, weight)) if merged else None)
 
 
 def _members(number: np.ndarray, sets: int) -> sparse.csr_array:
     """[things, sets]: 1 for the set that each thing is in."""
     return sparse.csr_array((np.ones(len(number)), (np.arange(len(number)), number)), (len(number), sets))
-
-
-def _apart(pairs: np.ndarray) -> np.ndarray:
-    np.fill_diagonal(pairs, 0)
-    return pairs

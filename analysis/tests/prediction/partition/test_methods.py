@@ -8,6 +8,7 @@ import pytest
 from spikemark import machines
 from spikemark.core.errors import BadInput
 from spikemark.network import description
+from spikemark.network.placement_file import weights_of
 from spikemark.network.presets import PRESETS
 from spikemark.prediction.layout import Layout
 from spikemark.prediction.partition import graph, methods, routing, shares
@@ -16,7 +17,7 @@ from spikemark.prediction.partition.traffic import Traffic
 
 HERE = [name for name, method in METHODS.items() if method.here]
 WEIGHTED = [name for name, method in METHODS.items() if method.weighted]
-UNEQUAL = shares.read("1x3,0.25,2x2,1", 7)
+UNEQUAL = weights_of("1x3,0.25,2x2,1", "weights")
 
 
 @pytest.fixture(autouse=True)
@@ -97,7 +98,7 @@ def test_ranks_of_unequal_parts_compute_equally_long(name):
     machine = machines.filled(machines.load_any("two-generations"))
     by_part = {"older": 2, "newer": 2}
     layout = Layout.of(machine, 4, None, 1, by_part)
-    found, said = shares.of_machine(g, machine, 4, None, 1, by_part, name, 1, 10.0)
+    found, said, _ = shares.of_machine(g, machine, 4, None, 1, by_part, name, 1, 10.0)
     assert said["slowest_over_mean"] < 1.03 and said["slowest_over_mean_before"] > 1.1
     assert said["unequal_s"] < said["unequal_before_s"]
     older = np.array([share.part == "older" for share in layout.shares])[layout.share_of[layout.node_of]]

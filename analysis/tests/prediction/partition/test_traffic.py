@@ -7,10 +7,10 @@ from drawn_network import hops, needs, pairs, rank_of_neurons
 from spikemark.core import memory
 from spikemark.core.errors import BadInput
 from spikemark.network import description
-from spikemark.network.exchanges import most_equal
+from spikemark.network.exchanges import SIDES, most_equal
 from spikemark.network.placement import ranges
 from spikemark.network.placement_file import Placement
-from spikemark.prediction.partition import graph, routing, traffic
+from spikemark.prediction.partition import graph, traffic
 from spikemark.prediction.partition.answer import load
 from spikemark.prediction.partition.methods import METHODS, divide
 from spikemark.prediction.partition.routing import Grid
@@ -97,7 +97,7 @@ def test_a_table_evens_bridges_out_and_keeps_its_cap():
     """The busiest bridge forwards less than without a table, and no bridge serves more ranks elsewhere."""
     ranks, sizes = 60, (6, 10)
     given = np.random.default_rng(6).lognormal(0, 1.5, (ranks, ranks)) * (1 - np.eye(ranks))
-    for side in routing.SIDES:
+    for side in SIDES:
         plain = Grid(ranks, sizes, side)
         grid = plain.balanced(given)
         made, usual = (one.hops(given)[1] for one in (grid, plain))
