@@ -13,16 +13,13 @@ from .options import machine_profile, one_of, only_with, ranks_by_part, verb
 from .output import answer as show
 from .output import bar, short
 
-Method = registry("prediction.partition.methods", "METHODS")
-
 
 @verb
 def partition(
-    network: Path, *, ranks: Count, method: Method,
+    network: Path, *, ranks: Count, method: registry("prediction.partition.methods", "METHODS"),
     placement: Placement, out: File, weights: Text, weights_from: File, machine: Profile, on, threads,
-    ranks_per_node, rate, group: number(2), levels: Text,
-    side: Literal["sender", "receiver"] = "sender", merged: bool = False, out_table: File,
-    delay_ratio: Positive = 1, seed, json,
+    ranks_per_node, rate, group: number(2), levels: Text, side: Literal["sender", "receiver"] = "sender",
+    merged: bool = False, out_table: File, delay_ratio: Positive = 1, seed, json,
 ) -> None:  # fmt: skip
     """Place neurons on ranks evenly, with little traffic.
 
@@ -43,7 +40,6 @@ def partition(
     --merged: Send a spike to a bridge once, however many ranks behind it need the spike.
     --out-table FILE.json: Write a forwarding table that balances the bridges.
     --delay-ratio D: Cycles of a window.
-    --seed: Seed of the methods.
     """
     from spikemark.network import exchanges, placement_file
     from spikemark.network.placement import ranges

@@ -56,7 +56,11 @@ def needed(neurons: Any, unmet: Any) -> Any:
     `neurons` [population, rank] live there; `unmet` [population, set]: log of the probability that a neuron
     has no synapse in the set. Neurons may be weighted, such as by their spikes.
     """
-    return neurons.T @ -np.expm1(unmet)
+    if not sparse.issparse(unmet):
+        return neurons.T @ -np.expm1(unmet)
+    hits = unmet.copy()
+    hits.data = -np.expm1(unmet.data)
+    return neurons.T @ hits
 
 
 def rates(populations: list[Population], rates_hz: dict[str, float] | None) -> np.ndarray:

@@ -32,9 +32,7 @@ def load(values: np.ndarray, words: np.ndarray | None = None) -> dict[str, Any]:
 class Loads:
     """All loads of the ranks of a placement, by their names; words are those of so many cycles."""
 
-    def __init__(
-        self, found: Traffic, cycles: int = 1, grid: Grid | None = None, merged: bool = False
-    ) -> None:
+    def __init__(self, found: Traffic, cycles: int, grid: Grid | None, merged: bool) -> None:
         self.found, self.cycles, self.grid, self.merged = found, cycles, grid, merged
         placed, words = found.placement, cycles * found.words
         rows = {"neurons": ("neurons", placed.per_rank)}

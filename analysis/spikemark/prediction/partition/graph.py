@@ -75,10 +75,8 @@ def of_voxels(options: voxels.Options) -> Graph:
     own, inner = (sparse.diags_array(each).tocsr() for each in near.T.astype(np.float32))
     in_turn = np.arange(2 * count).reshape(2, count).T.ravel()  # rows of excitatory and inhibitory units
     at = np.repeat(np.arange(count), 2)
-    return Graph(
-        sizes.ravel(), at, at, np.full(2 * count, options.rate),
-        sparse.vstack([sources + own, inner], format="csr")[in_turn], 0.1,
-    )  # fmt: skip
+    misses = sparse.vstack([sources + own, inner], format="csr")[in_turn]
+    return Graph(sizes.ravel(), at, at, np.full(2 * count, options.rate), misses, 0.1)
 
 
 def of_description(described: Description) -> Graph:

@@ -27,8 +27,7 @@ from .graph import Graph
 ROOM = 1.05  # of greedy_affinity: the most fullness of a rank
 THRESHOLD, EXTREMES, MOST_SWAPS = 1.002, 32, 200_000  # of greedy_swap
 PERMUTATIONS, GENERATIONS, STALE, EXCHANGES = 100, 20_000, 2_000, 2  # of genetic
-MOST_WEIGHT = 10_000  # of an edge or a vertex, as libraries take whole numbers of 32 bits
-IMBALANCE = 0.03  # of kahip
+MOST_WEIGHT, IMBALANCE = 10_000, 0.03  # of an edge or a vertex: libraries take whole numbers; of kahip
 
 
 class Problem:
@@ -55,8 +54,7 @@ class Problem:
     @cached_property
     def sizes(self) -> np.ndarray:
         """[Q] neurons."""
-        piece, _, neurons = self.rows
-        return np.bincount(piece, neurons).astype(np.int64)
+        return np.bincount(self.rows[0], self.rows[2]).astype(np.int64)
 
     @cached_property
     def flow(self) -> sparse.csr_array:
@@ -96,9 +94,7 @@ class Problem:
             cuts = np.maximum.accumulate(cuts - later) + later
             cuts = np.clip(cuts, later + 1, count - ranks + later + 1)
             at = np.searchsorted(cuts, np.arange(count), "right")
-        rank = np.empty(count, np.int64)
-        rank[order] = at
-        return rank
+        return at[np.argsort(order)]
 
     def placement(self, rank: np.ndarray) -> Placement:
         """The placement of neurons when the pieces are on these ranks, [Q]."""
@@ -206,9 +202,7 @@ def evolved(sizes: np.ndarray, parts: int, seed: int) -> np.ndarray:
             gained = sizes[second] - sizes[first]
             sums[lost, column[a]] += gained
             sums[lost, column[b]] -= gained
-    found = np.empty(count, np.int64)
-    found[order[sums.max(axis=1).argmin()]] = part_at
-    return found
+    return part_at[np.argsort(order[sums.max(axis=1).argmin()])]
 
 
 def metis(p: Problem) -> np.ndarray:
@@ -272,14 +266,14 @@ def divide(
     found = METHODS.get(method)
     usable = [name for name, m in METHODS.items() if m.weighted or weights is None]
     if method not in usable:
-        more = " with weights" if found else ""
-        raise BadInput(f"--method={method}; expected{more} one of {', '.join(usable)}")
+        expected = f"{'with weights ' * bool(found)}one of {', '.join(usable)}"
+        raise BadInput(f"--method={method}; expected {expected}")
     if not found.here:
         raise BadInput(f"--method={method}; expected the Python package: pip install {found.library}")
     if ranks > graph.neurons:
         raise BadInput(f"--ranks={ranks}; expected 1 to {graph.neurons}, the number of neurons")
     if weights is not None and len(weights) != ranks:
-        raise BadInput(f"--weights: {len(weights)} of them; expected {ranks}, one for each rank")
+        raise BadInput(f"weights: {len(weights)} of them; expected {ranks}, one for each rank")
     problem = Problem(graph, ranks, seed, weights)
     made = found.place(problem)
     placed = made if isinstance(made, Placement) else problem.placement(made)

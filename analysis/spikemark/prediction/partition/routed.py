@@ -16,8 +16,7 @@ from spikemark.network.lanes import Lane
 
 from .routing import Grid, Hop
 
-FRAME_BYTES = 8.0  # of a run of words
-RUN_BYTES = 4.0  # a message is taken to be empty as if its words came alone
+FRAME_BYTES, RUN_BYTES = 8.0, 4.0  # of a run; a message is taken to be empty as if its words came alone
 Exchange = Callable[[Collectives, Traffic], float]
 Step = tuple[list[Traffic], int, float]  # lines of a hop; how often one follows on another; bytes of a card
 

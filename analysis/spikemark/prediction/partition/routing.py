@@ -20,9 +20,6 @@ from scipy import sparse
 from spikemark.core.errors import BadInput
 from spikemark.network.placement_file import Placement
 
-#: What each rank sends onto sets of ranks, [ranks, sets], given the set of every rank, [ranks].
-Onto = Callable[[np.ndarray], np.ndarray]
-
 
 class Hop(NamedTuple):
     """Loads of one hop: `flow` [sender, receiver], nothing to oneself; and of every rank what it sent,
@@ -98,11 +95,11 @@ class Grid:
         done, kept = (self.part[each].sum(axis=0) for each in levels)
         return self.at[kept[source] + done[target]]
 
-    def hops(self, pairs: np.ndarray | sparse.csr_array, onto: Onto | None = None) -> list[Hop]:
+    def hops(self, pairs: np.ndarray | sparse.csr_array, onto: Callable | None = None) -> list[Hop]:
         """Amounts that ranks send in every hop, in their order, of anything additive: routes, words, bytes.
 
-        `pairs` [ranks, ranks] is what ranks have for each other; with `onto`, a hop to a set of ranks carries
-        what that gives, except for the last.
+        `pairs` [ranks, ranks] is what ranks have for each other. With `onto`, a hop but the last carries what
+        each rank has for a set of ranks: onto(set of each rank, [ranks]) is that, [ranks, sets].
         """
         entries, found = sparse.coo_array(pairs), []
         for hop in range(len(self.sizes)):
@@ -120,15 +117,14 @@ class Grid:
             )
         return found
 
-    def _merged(self, hop: int, onto: Onto) -> tuple[np.ndarray, ...]:
+    def _merged(self, hop: int, onto: Callable) -> tuple[np.ndarray, ...]:
         """Sources, targets and loads of a hop to sets of targets whose words one rank has afterwards, as if
         for the first target of each; groups with other bridges have other sets."""
         kind, parts = np.zeros(self.ranks, int), []
         if self.bridge is not None and self.side == "sender":
             kind = np.unique(self.bridge, axis=0, return_inverse=True)[1].ravel()[self.coordinate[1]]
         for number in range(kind.max() + 1):
-            example = int(np.argmax(kind == number))
-            after = self.holder(hop, example, np.arange(self.ranks))
+            after = self.holder(hop, int(np.argmax(kind == number)), np.arange(self.ranks))
             _, member, sets = np.unique(after, return_index=True, return_inverse=True)
             each = sparse.coo_array(onto(sets))
             asked = kind[each.row] == number
@@ -145,8 +141,7 @@ class Grid:
         """
         if self.bridge is None or self.ragged:
             raise BadInput(f"--levels={'x'.join(map(str, self.sizes))}; expected two full levels for a table")
-        size, groups = self.sizes
-        table = self.bridge.copy()
+        (size, groups), table = self.sizes, self.bridge.copy()
         own = (pairs if self.side == "sender" else pairs.T).reshape(groups, size, self.ranks)
         for group, sent in enumerate(own):
             everything, load, taken = sent.sum(axis=0), np.zeros(size), np.zeros(size, np.int64)

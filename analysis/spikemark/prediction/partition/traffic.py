@@ -29,8 +29,8 @@ class Traffic:
     def __init__(self, graph: Graph, placement: Placement) -> None:
         self.graph, self.placement, self.ranks = graph, placement, placement.ranks
         memory.check(4 * 8 * self.ranks**2, f"ranks={self.ranks}: a matrix of all pairs of ranks")
-        units, columns = len(graph.sizes), graph.misses.shape[1]
-        if units * self.ranks > MOST_COUNTED and (placement.over == self.ranks).all():  # all ranks are alike
+        alike, columns = (placement.over == self.ranks).all(), graph.misses.shape[1]
+        if alike and len(graph.sizes) * self.ranks > MOST_COUNTED:
             self.there = sparse.csr_array((graph.sizes / self.ranks)[:, np.newaxis])  # [U, 1]
         else:
             self.there = placement.counts(graph.sizes)  # [U, ranks]

@@ -94,7 +94,7 @@ BAD = [
     ((*METHOD, "--merged"), "--merged"),
     ((*METHOD, "--out-table", "t.json"), "--out-table"),
     ((*METHOD, "--levels", "4", "--out-table", "t.json"), "--levels=4"),
-    ((*METHOD, "--weights", "1,2"), "--weights: 2"),
+    ((*METHOD, "--weights", "1,2"), "weights: 2 of them"),
     ((*METHOD, "--weights", "1x4", "--weights-from", "out"), "--weights-from"),
     ((*METHOD, "--on", "a=1"), "--on"),
     (("COARSE", "--ranks", 4, "--method", "random", "--machine", "jureca-dc"), "--machine"),
