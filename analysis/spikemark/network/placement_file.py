@@ -147,7 +147,7 @@ class _File(BaseModel):
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
 
     kind: Literal["placement"]
-    format_version: Literal[1]
+    format_version: Annotated[int, Field(ge=1, le=1)]
     ranks: Annotated[int, Field(ge=1, le=1_000_000)]
     method: str = ""
     weights: list[Annotated[float, Field(ge=LIMITS[0], le=LIMITS[1])]] | None = None

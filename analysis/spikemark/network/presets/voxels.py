@@ -17,10 +17,10 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from scipy import sparse
 
 from spikemark.core.errors import BadInput
@@ -205,7 +205,7 @@ class _File(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
     kind: Literal["voxel graph"]
-    format_version: Literal[1]
+    format_version: Annotated[int, Field(ge=1, le=1)]
     options: dict[str, Any]
 
 
