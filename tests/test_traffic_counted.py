@@ -7,16 +7,17 @@ import numpy as np
 import program
 import pytest
 
+from spikemark.models.loggp import WORD_BYTES
 from spikemark.network import placement_file
 from spikemark.network.description import read
-from spikemark.network.exchanges import Composed
+from spikemark.network.exchanges import Composed, write_table
 from spikemark.network.named_files import located
 from spikemark.network.placement import neurons, ranges
 from spikemark.network.presets import voxels
-from spikemark.prediction.partition import levels
 from spikemark.prediction.partition.graph import of_description
 from spikemark.prediction.partition.methods import METHODS, divide
-from spikemark.prediction.partition.traffic import WORD, Traffic
+from spikemark.prediction.partition.routing import Grid
+from spikemark.prediction.partition.traffic import Traffic
 from spikemark.records import record as records
 
 pytestmark = pytest.mark.slow
@@ -46,7 +47,7 @@ def test_words_are_as_expected(tmp_path, name, ranks):
     placement = divide(graph, ranks, name)
     placement_file.write(tmp_path / "placed.json", placement)
     found = Traffic(graph, placement)
-    h = -np.expm1(-found.miss.toarray())
+    h = -np.expm1(found.unmet.toarray())
     spread = found.there.T @ (h * (1 - h))
     np.fill_diagonal(spread, 0)
 
@@ -68,7 +69,7 @@ def test_words_are_as_expected(tmp_path, name, ranks):
         assert run.ranks["neurons"].tolist() == placement.per_rank.tolist()
         expected = neurons(run.record.described, run.record.described.placement, ranks, run.record.threads)
         assert expected.sum(axis=(0, 2)).tolist() == placement.per_rank.tolist()
-        words.append(run.ranks["bytes_sent"].to_numpy() / WORD)
+        words.append(run.ranks["bytes_sent"].to_numpy() / WORD_BYTES)
     off = np.mean(words, axis=0) - found.sent
     error = np.sqrt(spread.sum(axis=1) / DRAWS)
     assert (np.abs(off) <= 3 * error).all(), (off / error).tolist()
@@ -104,12 +105,10 @@ def test_words_of_every_level_are_as_expected(tmp_path, sizes, side, merge, file
         (tmp_path / "order.json").write_text(json.dumps(order))
     if "table" in files:
         at, exchange["table"] = np.argsort(position), "table.json"
-        table = levels.balanced(hits.pairs[at][:, at], sizes, side, cap=4)
-        levels.write_table(tmp_path / "table.json", table[:, position], sizes, side)
-    read_files = levels.read_files(
-        Composed.of("multi_level", located(described, tmp_path)["exchange"]), ranks
-    )
-    found = levels.hops(hits.pairs, sizes, side, hits.onto if merge else None, read_files)
+        table = Grid(ranks, sizes, side).balanced(hits.pairs[at][:, at]).table[:, position]
+        write_table(tmp_path / "table.json", table, sizes, side)
+    composed = Composed.of("multi_level", located(described, tmp_path)["exchange"])
+    found = hits.hops(Grid(ranks, sizes, side, **composed.read_files(ranks)), merge)
     sent = [np.asarray(hop.flow.sum(axis=1)).ravel() for hop in found]
     compare(tmp_path, described, sent if side == "sender" else sent[::-1])
 

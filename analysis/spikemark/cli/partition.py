@@ -4,7 +4,7 @@ import json as json_format
 import os
 import shlex
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from spikemark.core.errors import BadInput
 
@@ -13,16 +13,13 @@ from .options import machine_profile, one_of, only_with, ranks_by_part, verb
 from .output import answer as show
 from .output import bar, short
 
-Method = registry("prediction.partition.methods", "METHODS")
-
 
 @verb
 def partition(
-    network: Path, *, ranks: Count, method: Method,
+    network: Path, *, ranks: Count, method: registry("prediction.partition.methods", "METHODS"),
     placement: Placement, out: File, weights: Text, weights_from: File, machine: Profile, on, threads,
-    ranks_per_node, rate, group: number(2), levels: Text,
-    side: Literal["sender", "receiver"] = "sender", merged: bool = False, out_table: File,
-    delay_ratio: Positive = 1, seed, json,
+    ranks_per_node, rate, group: number(2), levels: Text, side: Literal["sender", "receiver"] = "sender",
+    merged: bool = False, out_table: File, delay_ratio: Positive = 1, seed, json,
 ) -> None:  # fmt: skip
     """Place neurons on ranks evenly, with little traffic.
 
@@ -43,106 +40,61 @@ def partition(
     --merged: Send a spike to a bridge once, however many ranks behind it need the spike.
     --out-table FILE.json: Write a forwarding table that balances the bridges.
     --delay-ratio D: Cycles of a window.
-    --seed: Seed of the methods.
     """
-    from spikemark.network import placement_file
-    from spikemark.prediction.partition import answer
-    from spikemark.prediction.partition.graph import load
-    from spikemark.prediction.partition.levels import (
-        Forwarding,
-        balanced,
-        dimensions,
-        grouped,
-        hops,
-        write_table,
-    )
-    from spikemark.prediction.partition.methods import divide
-    from spikemark.prediction.partition.traffic import Traffic, loads, named
-    from spikemark.prediction.partition.weights import of_run, read
+    from spikemark.network import exchanges, placement_file
+    from spikemark.network.placement import ranges
+    from spikemark.prediction.partition import answer, graph, methods, routing, shares, traffic
     from spikemark.records import record
 
     one_of(method=method, placement=placement)
     one_of(weights=weights, weights_from=weights_from, machine=machine, placement=placement)
     only_with("--machine", machine, on=on, threads=threads, ranks_per_node=ranks_per_node, rate=rate)
     only_with("--levels", levels, side=side != "sender", merged=merged, out_table=out_table)
+    only_with("--method", method, machine=machine)
     if out is not None:
         placement_file.check_ending(out)
-    graph, share, said, lines = load(network), None, {}, []
-    if machine is not None:
-        place = machine, ranks, on, threads, ranks_per_node
-        share, ranks, balance = _levelled(graph, *place, method, seed, rate)
-        said["balance"] = balance
-        lines.append(f"Slowest rank over the mean, as predicted: {balance['slowest_over_mean']:.3g}"
-                     f" ({balance['slowest_over_mean_before']:.3g} with equal weights).")  # fmt: skip
-    elif placement is None and ranks is None:
+    by_part, units, share, said, lines = ranks_by_part(on), graph.load(network), None, {}, []
+    ranks = sum(by_part.values()) if ranks is None and by_part else ranks
+    if placement is None and ranks is None:
         raise BadInput("--ranks: missing; expected the number of ranks")
-    elif weights is not None:
-        share = read(weights, ranks)
+    if weights is not None:
+        share = placement_file.weights_of(weights, f"--weights={weights}", shares.LIMITS)
     elif weights_from is not None:
-        share = of_run(record.load(weights_from), ranks)
+        share = shares.of_run(record.load(weights_from))
+    elif machine is not None:
+        place = machine_profile(machine, parts=True), ranks, threads, ranks_per_node, by_part
+        share, said["balance"], *lines = shares.of_machine(units, *place, method, seed, rate)
     compared = placement is None and method is None
     with bar("placing neurons"):
         if compared:
-            said["methods"], traffic = answer.compared(graph, ranks, seed, share)
+            found, sentences, table = answer.compared(units, ranks, seed, share)
+            said["methods"] = {row["method"]: row for row in table.rows}
         elif placement is not None:
-            traffic = Traffic(graph, named(graph, placement, ranks))
+            found = traffic.Traffic(units, ranges(units, placement, ranks)[0])
         else:
-            traffic = Traffic(graph, divide(graph, ranks, method, seed, share))
+            found = traffic.Traffic(units, methods.divide(units, ranks, method, seed, share))
         if group is not None:
-            traffic = Traffic(graph, grouped(traffic.placement, traffic.pairs, group))
-        placed = traffic.placement
-        sizes = () if levels is None else dimensions(levels, placed.ranks)
-        rows = loads(traffic, delay_ratio, sizes, side, merged)
+            found = traffic.Traffic(units, routing.grouped(found.placement, found.pairs, group))
+        grid = None if levels is None else routing.Grid.parsed(levels, found.ranks, side, merged)
+        loads = answer.Loads(found, delay_ratio, grid, merged)
     if out_table is not None:
-        table = balanced(traffic.pairs, sizes, side)
-        ways = (None, None), (None, Forwarding(bridge=table))
-        hopped = (hops(traffic.pairs, sizes, side, *way)[1] for way in ways)
-        before, after = (float(hop.forwarded.max()) for hop in hopped)
-        write_table(out_table, table, sizes, side)
+        evened = grid.balanced(found.pairs)
+        before, after = (float(one.hops(found.pairs)[1].forwarded.max()) for one in (grid, evened))
+        exchanges.write_table(out_table, evened.table, grid.sizes, side)
         said |= {"table": str(out_table), "forwarded_peak": after, "forwarded_peak_before": before}
         lines.append(f"{short(out_table)}: busiest bridge {before:.4g} routes before, {after:.4g} after")
+    quoted = shlex.quote(str(network))
     if out is not None:
-        placement_file.write(out, placed.check(graph.neurons, str(out)))
+        placement_file.write(out, found.placement.check(units.neurons, str(out)))
         said["placement"] = str(out)
-    how = {"side": side, "merged": merged, "delay_ratio": delay_ratio, "seed": seed, "levels": list(sizes)}
-    lines += _next(network, placed, out, graph.described is not None, compared)
-    if compared and levels is None:
-        sentences, table = answer.screen(said["methods"], placed.ranks)
-    else:
-        routed = levels and f"Levels {levels}: bridges on the {side}'s side{', merged' * merged}."
-        sentences, table = [], answer.loads_table(rows, placed, graph, delay_ratio, routed or "")
-    return show(json, lambda: said | answer.content(rows, placed, graph, **how), sentences, [table], lines)
-
-
-def _levelled(graph, name, ranks, on, threads, ranks_per_node, method, seed, rate) -> tuple:
-    """Weights of ranks by what the machine is predicted to take, the ranks, and what the weights change."""
-    from spikemark.prediction import layout
-    from spikemark.prediction.partition import weights
-
-    machine, by_part = machine_profile(name, parts=True), ranks_by_part(on)
-    ranks = sum(by_part.values()) if ranks is None and by_part else ranks
-    if ranks is None or method is None:
-        raise BadInput(f"--{'method' if ranks else 'ranks'}: missing; expected with --machine")
-    threads = threads or layout.threads_of(machine, ranks_per_node, by_part)
-    place = layout.Layout.of(machine, ranks, threads, ranks_per_node, by_part)
-    share, before, after = weights.of_machine(graph, machine, place, threads, method, seed, rate)
-    said: dict[str, Any] = {"weights": share.tolist(), "compute_s": after.tolist()}
-    for end, times in (("", after), ("_before", before)):
-        said[f"slowest_over_mean{end}"] = float(times.max() / times.mean())
-        said[f"unequal{end}_s"] = float(times.max() - times.mean())
-    return share, ranks, said
-
-
-def _next(network: Path, placed, out: Path | None, runs: bool, compared: bool) -> list[str]:
-    """Commands that lead on."""
-    command = ["spikemark", "partition", str(network)]
-    if out is None:
-        words = ["--ranks", str(placed.ranks), "--method", placed.method, "--out", "placement.json"]
-        return ["Next: " + shlex.join([*command, *words])] if compared else []
-    lines = ["Next: " + shlex.join([*command, "--placement", str(out)]) + " --levels AxB"]
-    if runs and out.suffix == ".json":
-        file = os.path.relpath(out.resolve(), network.resolve().parent)
-        field = "placement=" + json_format.dumps({"name": "from_file", "file": file})
-        words = ["mpirun", "-n", str(placed.ranks), "miniapp", str(network), "--out", "DIR", "--set", field]
-        lines.append("Next: " + shlex.join(words))
-    return lines
+        lines.append(f"Next: spikemark partition {quoted} --placement {shlex.quote(str(out))} --levels AxB")
+    elif compared:
+        how = f"--ranks {ranks} --method {found.placement.method} --out placement.json"
+        lines.append(f"Next: spikemark partition {quoted} {how}")
+    if out is not None and units.described is not None:
+        field = placement_file.field_of(os.path.relpath(out.resolve(), network.resolve().parent))
+        setting = shlex.quote("placement=" + json_format.dumps(field))
+        lines.append(f"Next: mpirun -n {found.ranks} miniapp {quoted} --out DIR --set {setting}")
+    if not compared or grid is not None:
+        sentences, table = [], loads.table()
+    return show(json, lambda: said | loads.content(seed), sentences, [table], lines)

@@ -6,8 +6,10 @@ With weights, in any unit, ranks have unequal shares. placement_file.py says how
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -147,7 +149,7 @@ WEIGHTED: dict[str, Callable[[np.ndarray, np.ndarray], Spans]] = {
 }
 
 
-def spread(sizes: np.ndarray, spans: np.ndarray, weights: np.ndarray, method: str) -> Placement:
+def spread(sizes: np.ndarray, spans: np.ndarray, weights: np.ndarray) -> Placement:
     """Units with `sizes` neurons, each on its ranks by their weights: `spans` [unit], (first, number)."""
     first, columns = np.cumsum(sizes) - sizes, []
     for begin, n in np.unique(spans, axis=0):
@@ -155,7 +157,7 @@ def spread(sizes: np.ndarray, spans: np.ndarray, weights: np.ndarray, method: st
         columns.append(np.array(dealt(first[own], sizes[own], weights[begin : begin + n], begin)))
     end, rank, over, origin = np.concatenate(columns, axis=1)
     order = np.argsort(end)
-    return Placement.of(len(weights), *(part[order] for part in (end, rank, over, origin)), method)
+    return Placement.of(len(weights), *(part[order] for part in (end, rank, over, origin)))
 
 
 def dealt(first: np.ndarray, sizes: np.ndarray, weights: np.ndarray, begin: int = 0) -> tuple:
@@ -187,13 +189,18 @@ def check_name(placement: str) -> str:
     return placement
 
 
-def ranges(network: Network, placement: str, ranks: int) -> tuple[Placement, bool]:
+def ranges(network: Any, placement: str | Placement, ranks: int | None) -> tuple[Placement, bool]:
     """The ranges of neurons of any placement, and whether a rule without weights made them.
 
-    Raises BadInput as `neurons`.
+    Of a network, or of anything else that has `sizes`, `areas` and `area_of`. `ranks`: None for those of a
+    file. Raises BadInput as `neurons`.
     """
+    if isinstance(placement, Placement):
+        return placement, False
     check_name(placement)
-    check_whole("ranks", ranks)
+    if ranks is None and not placement.endswith(FILE):
+        raise BadInput(f"--ranks: missing; expected the number of ranks for placement {placement!r}")
+    check_whole("ranks", 1 if ranks is None else ranks)
     sizes, area_of, end = network.sizes, np.array(network.area_of), np.cumsum(network.sizes)
     rule, weights = split(placement)
     if weights is not None and len(weights) == ranks and np.ptp(weights) == 0:
@@ -212,7 +219,7 @@ def ranges(network: Network, placement: str, ranks: int) -> tuple[Placement, boo
     if len(weights) != ranks:
         raise BadInput(f"placement.weights: {len(weights)} values; expected {ranks}, one for each rank")
     spans = np.array(WEIGHTED[rule](sizes_of_areas(network), weights))
-    return spread(sizes, spans[area_of], weights, rule).sharing(weights), False
+    return replace(spread(sizes, spans[area_of], weights), method=rule, weights=weights), False
 
 
 @lru_cache(maxsize=8)
@@ -230,7 +237,7 @@ def areas_on_ranks(description: Description, placement: str, ranks: int) -> np.n
     made, by_rule = ranges(network, placement, ranks)
     if by_rule:
         return np.c_[np.arange(len(network.areas)), np.array(PLACEMENTS[made.method](network, ranks))]
-    which, unit, _, _ = made.cut(np.cumsum(network.sizes) - network.sizes, network.sizes)
+    which, unit, _, _ = made.cut(network.sizes)
     return np.unique(np.c_[np.array(network.area_of)[unit], made.rank[which], made.over[which]], axis=0)
 
 
@@ -271,7 +278,7 @@ def neurons(description: Description, placement: str, ranks: int, threads: int) 
     check_whole("threads", threads)
     sizes = description.network.sizes
     made, by_rule = ranges(description.network, placement, ranks)
-    pieces = made.cut(np.cumsum(sizes) - sizes, sizes)
+    pieces = made.cut(sizes)
     counts = np.zeros((len(sizes), ranks, threads), dtype=np.int64)
     held = np.zeros(ranks, dtype=np.int64)  # neurons on each rank so far
     for which, unit, start, count in zip(*(part.tolist() for part in pieces), strict=True):

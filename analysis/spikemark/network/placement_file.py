@@ -20,6 +20,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
+from scipy import sparse
 
 from spikemark.core.errors import BadInput, shown
 from spikemark.core.fields import checked
@@ -45,7 +46,7 @@ def residues(start: int, size: int, modulus: int) -> np.ndarray:
     return whole + ((np.arange(modulus) - start) % modulus < rest)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Placement:
     """Ranges [n] of neurons on `ranks` ranks; see the module."""
 
@@ -68,25 +69,17 @@ class Placement:
         return cls(ranks, *(np.asarray(part, dtype=np.int64)[kept] for part in parts), method)
 
     def merged(self) -> "Placement":
-        """The same with neighbouring ranges of one rank put together."""
-        same = (self.rank[1:] == self.rank[:-1]) & (self.over[1:] == 1) & (self.over[:-1] == 1)
+        """The same with neighbouring ranges put together where neurons are on one rank, or dealt alike."""
+        same = (self.rank[1:] == self.rank[:-1]) & (self.over[1:] == self.over[:-1])
+        same &= (self.over[1:] == 1) | (self.origin[1:] == self.origin[:-1])
         begins, ends = np.r_[True, ~same], np.r_[~same, True]
         kept = {name: getattr(self, name)[ends if name == "end" else begins] for name in COLUMNS}
         return replace(self, **kept)
 
-    def sharing(self, weights: np.ndarray | None) -> "Placement":
-        """The same, made for ranks with these weights [ranks]."""
-        return replace(self, weights=weights)
-
     @cached_property
     def per_rank(self) -> np.ndarray:
-        """[ranks] neurons; of a coarse graph, those that are dealt are shared evenly."""
-        counts = np.zeros(self.ranks + 1)
-        whole = self.over == 1
-        np.add.at(counts, self.rank[whole], (self.end - self.first)[whole])
-        for f, e, r, n, o in zip(*(getattr(self, name)[~whole] for name in COLUMNS), strict=True):
-            counts[r : r + n] += residues(f - o, e - f, n)
-        return counts[: self.ranks]
+        """[ranks] neurons."""
+        return self.counts(self.end[-1:]).toarray()[0]
 
     @property
     def balance(self) -> float:
@@ -94,26 +87,40 @@ class Placement:
         weights = np.ones(self.ranks) if self.weights is None else self.weights
         return float((self.per_rank / weights).max() * weights.sum() / self.end[-1])
 
-    def on(self, ranks: int, where: str) -> "Placement":
-        """The same. Raises BadInput for another number of ranks than it is for."""
-        if ranks != self.ranks:
+    def on(self, ranks: int | None, where: str) -> "Placement":
+        """The same. Raises BadInput for another number of ranks than it is for; None is any."""
+        if ranks not in (None, self.ranks):
             raise BadInput(f"ranks={ranks}: {where} is for {self.ranks}")
         return self
 
-    def cut(self, first: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, ...]:
+    def cut(self, sizes: np.ndarray) -> tuple[np.ndarray, ...]:
         """The ranges, cut where units of neurons end: of each piece range, unit, first neuron and neurons.
 
-        The units have `sizes` neurons from neuron `first` on, and ascend.
+        The units have `sizes` neurons, one unit after another from neuron 0.
         """
-        low = np.searchsorted(first + sizes, self.first, "right")
+        last = np.cumsum(sizes)
+        first = last - sizes
+        low = np.searchsorted(last, self.first, "right")
         high = np.searchsorted(first, self.end, "left")  # units low ... high - 1 have neurons of the range
         pieces = high - low
         which = np.repeat(np.arange(len(low)), pieces)
         unit = np.arange(len(which)) - np.repeat(np.cumsum(pieces) - pieces, pieces) + low[which]
         start = np.maximum(first[unit], self.first[which])
-        count = np.minimum((first + sizes)[unit], self.end[which]) - start
+        count = np.minimum(last[unit], self.end[which]) - start
         filled = count > 0
         return which[filled], unit[filled], start[filled], count[filled]
+
+    def counts(self, sizes: np.ndarray) -> sparse.csr_array:
+        """[unit, ranks] neurons of each unit, as of `cut`, on each rank."""
+        which, unit, start, count = self.cut(sizes)
+        over, origin = self.over[which], self.origin[which]
+        dealt = [residues(s - o, c, n) if n > 1 else [c] for s, o, c, n in
+                 zip(*(part.tolist() for part in (start, origin, count, over)), strict=True)]  # fmt: skip
+        turn = np.arange(over.sum()) - np.repeat(np.cumsum(over) - over, over)
+        at = np.repeat(unit, over), np.repeat(self.rank[which], over) + turn
+        found = sparse.coo_array((np.concatenate(dealt).astype(float), at), (len(sizes), self.ranks)).tocsr()
+        found.eliminate_zeros()
+        return found
 
     def check(self, neurons: int, where: str) -> "Placement":
         """Raises BadInput with one line for neurons that are forgotten, repeated or nowhere."""
@@ -140,7 +147,7 @@ class _File(BaseModel):
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
 
     kind: Literal["placement"]
-    format_version: Literal[1]
+    format_version: Annotated[int, Field(ge=1, le=1)]
     ranks: Annotated[int, Field(ge=1, le=1_000_000)]
     method: str = ""
     weights: list[Annotated[float, Field(ge=LIMITS[0], le=LIMITS[1])]] | None = None

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -47,6 +48,19 @@ def read(network: Network) -> Pools:
         misses=sparse.coo_array((misses, (rows, columns)), shape).tocsr(),
         hits=sparse.coo_array((hits, (rows, columns)), shape).tocsr(),
     )
+
+
+def needed(neurons: Any, unmet: Any) -> Any:
+    """Expected neurons of each rank with a synapse in each set of ranks, [rank, set]; dense or sparse.
+
+    `neurons` [population, rank] live there; `unmet` [population, set]: log of the probability that a neuron
+    has no synapse in the set. Neurons may be weighted, such as by their spikes.
+    """
+    if not sparse.issparse(unmet):
+        return neurons.T @ -np.expm1(unmet)
+    hits = unmet.copy()
+    hits.data = -np.expm1(unmet.data)
+    return neurons.T @ hits
 
 
 def rates(populations: list[Population], rates_hz: dict[str, float] | None) -> np.ndarray:

@@ -18,6 +18,7 @@ from spikemark.network import lanes, pools, ring
 from spikemark.network.description import Description, read
 from spikemark.network.lanes import Lane
 from spikemark.network.placement import neurons as neurons_of
+from spikemark.network.placement_file import Placement
 from spikemark.network.presets import published_rates
 from spikemark.network.ring import Ring
 from spikemark.network.schedules import Schedule
@@ -78,7 +79,7 @@ class Loads:
         `members` are ranks, and `sets` [member] is the number of the set that each is in.
         """
         inside = (sets[:, None] == np.arange(sets.max() + 1)).astype(float)
-        return self.sending[:, members].T @ -np.expm1(self.unmet[lane][:, members] @ inside)
+        return pools.needed(self.sending[:, members], self.unmet[lane][:, members] @ inside)
 
     @cached_property
     def held(self) -> np.ndarray:
@@ -149,7 +150,7 @@ class Counting:
 
     def loads(
         self, ranks: int, threads: int, schedule: str | list | Schedule | None = None,
-        placement: str | None = None, **changed: Any,
+        placement: str | Placement | None = None, **changed: Any,
     ) -> Loads:  # fmt: skip
         """The loads of so many ranks; `changed`: fields of the description besides its network and time.
 
@@ -191,7 +192,7 @@ class Counting:
             unmet = misses @ on_rank
             self.counted[key] = (
                 (self.sizes * self.per_neuron) @ -np.expm1(misses @ neurons),
-                (self.per_neuron[:, None] * on_rank).T @ -np.expm1(unmet),
+                pools.needed(self.per_neuron[:, None] * on_rank, unmet),
                 unmet,
             )
         return self.counted[key]

@@ -11,14 +11,16 @@ import pandas as pd
 
 from spikemark import machines
 from spikemark.machines.values import Values
-from spikemark.models.loggp import EXCHANGES, Collectives
+from spikemark.models.loggp import WORD_BYTES, Collectives
 from spikemark.models.published import papers
+from spikemark.network.exchanges import SIDES, most_equal
 from spikemark.network.placement_file import Placement
 from spikemark.network.presets import voxels
 from spikemark.network.presets.options import choose
-from spikemark.prediction.partition import graph, levels, routed
-from spikemark.prediction.partition.methods import METHODS, Problem, divide, evolved, parts_of
-from spikemark.prediction.partition.traffic import WORD, Traffic
+from spikemark.prediction.partition import graph, routed
+from spikemark.prediction.partition.methods import METHODS, Problem, divide, evolved
+from spikemark.prediction.partition.routing import Grid, grouped
+from spikemark.prediction.partition.traffic import Traffic
 from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Column, Table
 from spikemark.report import plots
@@ -77,9 +79,9 @@ def _possible(method: str) -> bool:
 def _divided(brain: graph.Graph, ranks: int, method: str, seed: int) -> Placement:
     if method != FITTER:
         return divide(brain, ranks, method, seed)
-    problem = Problem(brain, ranks, parts_of(brain, ranks), seed)
+    problem = Problem(brain, ranks, seed)
     loads = np.rint(MILLION * problem.loads[:, 1]).astype(np.int64)
-    return problem.placement(evolved(loads, ranks, seed), method)
+    return problem.placement(evolved(loads, ranks, seed))
 
 
 def _loads(method: str, ranks: int, seed: int, indegree: int) -> dict:
@@ -91,11 +93,11 @@ def _loads(method: str, ranks: int, seed: int, indegree: int) -> dict:
     return {
         "peak": float(traffic.sent.max()),
         "mean": float(traffic.sent.mean()),
-        "connections": float(traffic.partners().mean()),
+        "connections": float(traffic.partners.mean()),
         "sent": np.quantile(traffic.sent, quantiles).tolist(),
-        "partners": np.quantile(traffic.partners(), quantiles).tolist(),
+        "partners": np.quantile(traffic.partners, quantiles).tolist(),
         "words": float(traffic.per_cycle[0]) / brain.cycle_ms * 1e3,  # along a route, per second
-        "direct": vars(routed.Sums.of(levels.hops(traffic.pairs, (ranks,))[0])),
+        "direct": traffic.hops(Grid(ranks, (ranks,)))[0].busiest,
         "levels": _levels(traffic, seed, ways),
     }
 
@@ -107,22 +109,23 @@ def _levels(traffic: Traffic, seed: int, ways: tuple[str, ...]) -> dict[str, dic
     others. `balanced table`: destinations go to the bridge with the least. `merged`: the copies for all ranks
     of a group travel between groups as one.
     """
-    sizes = levels.most_equal(traffic.ranks, 2)
+    sizes = most_equal(traffic.ranks, 2)
+    plain, receiver = (Grid(traffic.ranks, sizes, side) for side in SIDES)
 
-    def forwarded(of: Traffic, files: levels.Forwarding | None = None) -> dict:
-        hops = levels.hops(of.pairs, sizes, files=files)
+    def forwarded(of: Traffic, grid: Grid = plain) -> dict:
+        hops = of.hops(grid)
         return {
             **_peak(hops[1].forwarded),
             "connections": float(sum(hop.partners for hop in hops).mean()),
-            "hops": [vars(routed.Sums.of(hop)) for hop in hops],
+            "hops": [hop.busiest for hop in hops],
         }
 
     made = {
         PLAIN: lambda: forwarded(traffic),
-        TABLE: lambda: forwarded(traffic, levels.Forwarding(None, levels.balanced(traffic.pairs, sizes))),
+        TABLE: lambda: forwarded(traffic, plain.balanced(traffic.pairs)),
         GROUPED: lambda: forwarded(_regrouped(traffic, sizes[0], None)),
         EVEN: lambda: forwarded(_regrouped(traffic, sizes[0], seed)),
-        MERGED: lambda: _peak(levels.hops(traffic.pairs, sizes, "receiver", traffic.onto)[0].sent),
+        MERGED: lambda: _peak(traffic.hops(receiver, merged=True)[0].sent),
     }
     return {way: made[way]() for way in ways}
 
@@ -136,7 +139,7 @@ def _regrouped(traffic: Traffic, group: int, seed: int | None) -> Traffic:
     """Ranks renumbered: by what they exchange, or with a seed by a genetic algorithm that evens groups."""
     placed = traffic.placement
     if seed is None:
-        return Traffic(traffic.graph, levels.grouped(placed, traffic.pairs, group))
+        return Traffic(traffic.graph, grouped(placed, traffic.pairs, group))
     of_rank = evolved(np.rint(traffic.sent).astype(np.int64), traffic.ranks // group, seed)
     number = np.argsort(np.argsort(of_rank, kind="stable"))
     return Traffic(
@@ -302,15 +305,14 @@ def traffic_demand(runs: Runs) -> Answer:
     """Of all GPUs, a word of 32 bits for each spike and route."""
     own = _placed(runs, RUN)
     return Answer(
-        Quantity(own["mean"] * own["words"] * 8 * WORD * RANKS / 1e12, unit="Tbit/s", kind="modelled")
+        Quantity(own["mean"] * own["words"] * 8 * WORD_BYTES * RANKS / 1e12, unit="Tbit/s", kind="modelled")
     )
 
 
 def _seconds(found: dict, hops: list[dict], ranks: int) -> float:
     """Of exchanges per simulated second on MACHINE, one each 1 ms, a rank on each node, point to point."""
     net = Collectives.of(Values(machines.filled(machines.load(MACHINE))), ranks)
-    sums = [routed.Sums(**hop) for hop in hops]
-    return 1e3 * sum(routed.of_sums(net, sums, 1e-3 * found["words"], EXCHANGES["p2p"]))
+    return 1e3 * routed.seconds_alone(net, hops, 1e-3 * found["words"])
 
 
 def latency(runs: Runs) -> Answer:

@@ -16,12 +16,14 @@ from scipy import sparse
 from spikemark import machines
 from spikemark.launch.process import ProgramFailed
 from spikemark.machines.values import Values
-from spikemark.models.loggp import EXCHANGES, Collectives
+from spikemark.models.loggp import WORD_BYTES, Collectives
+from spikemark.network.exchanges import most_equal
 from spikemark.network.presets import voxels
 from spikemark.network.presets.options import choose
-from spikemark.prediction.partition import graph, levels, routed
+from spikemark.prediction.partition import graph, routed
 from spikemark.prediction.partition.methods import divide
-from spikemark.prediction.partition.traffic import WORD, Traffic
+from spikemark.prediction.partition.routing import Grid
+from spikemark.prediction.partition.traffic import Traffic
 from spikemark.prediction.performance import sampled
 from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Column, Table
@@ -55,7 +57,7 @@ def _ways(ranks: int) -> list[_Way]:
     """Levels 1 to MOST_LEVELS, as equal as can be, merged and not."""
     found = [_Way((ranks,))]
     for count in range(2, MOST_LEVELS + 1):
-        found += [_Way(levels.most_equal(ranks, count), merged) for merged in (False, True)]
+        found += [_Way(most_equal(ranks, count), merged) for merged in (False, True)]
     return found
 
 
@@ -68,12 +70,13 @@ class _Placed:
     words: float
     cycle_ms: float
     peak: float
-    sums: dict[_Way, list[routed.Sums]]
+    sums: dict[_Way, list[dict[str, float]]]
 
     def cost(self, net: Collectives, way: _Way, cycles: float) -> float:
         """Seconds of exchange per simulated second, of ranks that have a node each."""
-        hops = routed.of_sums(net, self.sums[way], self.words * cycles, EXCHANGES[BACK_END])
-        return sum(hops) / (1e-3 * self.cycle_ms * cycles)
+        return routed.seconds_alone(net, self.sums[way], self.words * cycles) / (
+            1e-3 * self.cycle_ms * cycles
+        )
 
     def fastest(self, net: Collectives, cycles: float, count: int | None = None) -> _Way:
         """The way with the least cost, of those with so many levels."""
@@ -107,8 +110,7 @@ def _traffic(ranks: int) -> Traffic:
 def _loads(ranks: int) -> dict[str, Any]:
     traffic, found = _traffic(ranks), {}
     for way in _ways(ranks):
-        hops = levels.hops(traffic.pairs, way.sizes, onto=traffic.onto if way.merged else None)
-        found[way.words] = [vars(routed.Sums.of(hop)) for hop in hops]
+        found[way.words] = [*(hop.busiest for hop in traffic.hops(Grid(ranks, way.sizes), way.merged))]
     words, cycle_ms = float(traffic.per_cycle[0]), traffic.graph.cycle_ms
     return {"words": words, "cycle_ms": cycle_ms, "peak": float(traffic.sent.max()), "ways": found}
 
@@ -117,7 +119,7 @@ def _brains(runs: Runs) -> list[_Placed]:
     found = []
     for ranks in QUICK_RANKS if runs.quick else RANKS:
         kept = runs.kept(f"loads-{ranks}", _options(ranks).model_dump(), lambda n=ranks: _loads(n))
-        sums = {way: [routed.Sums(**hop) for hop in kept["ways"][way.words]] for way in _ways(ranks)}
+        sums = {way: kept["ways"][way.words] for way in _ways(ranks)}
         found.append(_Placed(ranks, kept["words"], kept["cycle_ms"], kept["peak"], sums))
     return found
 
@@ -137,7 +139,7 @@ def thresholds(runs: Runs) -> Answer:
             return {"d": brain.border(net), "gain": direct / brain.cost(net, best, 1)}
 
         known = sampled(profile, evaluate)
-        d, size = known["d"], 1e-6 * WORD * brain.words * brain.peak
+        d, size = known["d"], 1e-6 * WORD_BYTES * brain.words * brain.peak
         rows.append(
             {
                 "ranks": brain.ranks, "d": d, "mb": d.times(size), "gain": known["gain"],
@@ -182,19 +184,18 @@ def by_levels(runs: Runs) -> Answer:
 
 def _replayed(ranks: int, count: int, cycles: int) -> dict[str, Any]:
     """Simulated and modelled seconds of an exchange on MACHINE, of messages in turn."""
-    profile, sizes = machines.filled(machines.load(MACHINE)), levels.most_equal(ranks, count)
+    profile, sizes = machines.filled(machines.load(MACHINE)), most_equal(ranks, count)
     words = sparse.csr_array(cycles * _traffic(ranks).words)
-    framed = words * WORD
+    framed = words * WORD_BYTES
     framed.data -= (routed.FRAME_BYTES if count > 1 else 0.0) * np.expm1(-words.data)
-    hops = levels.hops(framed, sizes)
+    hops = Grid(ranks, sizes).hops(framed)
     strides = np.cumprod([1, *sizes[:-1]])
     messages = [Messages(hop.flow, int(s), g) for hop, s, g in zip(hops, strides, sizes, strict=True)]
-    busiest = [routed.Busiest(s.partners, s.sent, s.largest) for s in map(routed.Sums.of, hops)]
     try:
         simulated = replay(messages, of_nodes(profile, ranks))[-1]
     except ProgramFailed as why:
         raise Lacking(str(why)) from None
-    modelled = sum(_net(ranks).messages(part, by_number=False) for part in busiest)
+    modelled = sum(_net(ranks).messages(routed.alone(**hop.busiest)) for hop in hops)
     return {"way": _Way(sizes).words, "modelled_s": modelled, "simulated_s": float(simulated)}
 
 

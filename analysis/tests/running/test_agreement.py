@@ -19,7 +19,8 @@ from spikemark.network.exchanges import COMPOSED
 from spikemark.network.presets import mam_benchmark
 from spikemark.prediction import exchange
 from spikemark.prediction.layout import Layout
-from spikemark.prediction.partition import levels, routed
+from spikemark.prediction.partition import routed
+from spikemark.prediction.partition.routing import Grid
 from spikemark.prediction.workload import Loads, rates_of
 from spikemark.records import record
 from spikemark.running import simulation
@@ -252,13 +253,12 @@ def test_a_message_takes_latency_and_bytes_over_bandwidth():
 def test_hops_take_as_long_as_the_model_says(sizes, size):
     """Hops follow one another."""
     ranks = 32
-    hops = levels.hops(size * (1.0 - np.eye(ranks)), sizes)
+    hops = Grid(ranks, sizes).hops(size * (1.0 - np.eye(ranks)))
     strides = np.cumprod([1, *sizes[:-1]])
     messages = [Messages(h.flow, int(s), g) for h, s, g in zip(hops, strides, sizes, strict=True)]
     found, net = replay(messages, network(ranks)), Collectives.of(INPUTS, ranks)
-    busiest = [routed.Busiest(s.partners, s.sent, s.largest) for s in map(routed.Sums.of, hops)]
     assert (np.diff(found) > 0).all()
-    assert close(sum(net.messages(each, False) for each in busiest) / found[-1])
+    assert close(sum(net.messages(routed.alone(**hop.busiest)) for hop in hops) / found[-1])
 
 
 def test_a_replay_on_a_fat_tree_is_between_no_congestion_and_the_assumed():
@@ -267,7 +267,7 @@ def test_a_replay_on_a_fat_tree_is_between_no_congestion_and_the_assumed():
         machines.load("jureca-dc").assume("interconnect.nodes_per_leaf", 4, "1", "a test")
     )  # fmt: skip
     flow = np.random.default_rng(1).exponential(30_000, (nodes, nodes)) * (1 - np.eye(nodes))
-    sums = routed.Busiest(nodes - 1, flow.sum(axis=1).max(), flow.max())
+    sums = routed.alone(nodes - 1, flow.sum(axis=1).max(), flow.max())
     low, high = (
         Collectives.of(Values(filled.assume(platform.CONGESTION, end, "1", "a test")), nodes).messages(sums)
         for end in (1.0, filled.get(platform.CONGESTION).value)

@@ -7,10 +7,12 @@ from spikemark import machines, studies
 from spikemark.machines.values import Values
 from spikemark.models.loggp import EXCHANGES, Collectives, Traffic
 from spikemark.models.published import papers
+from spikemark.network.exchanges import most_equal
 from spikemark.network.presets import voxels
 from spikemark.network.presets.options import choose
-from spikemark.prediction.partition import graph, levels, methods, routed
+from spikemark.prediction.partition import graph, methods, routed
 from spikemark.prediction.partition.methods import divide
+from spikemark.prediction.partition.routing import Grid
 from spikemark.prediction.partition.traffic import Traffic as Routes
 from spikemark.studies import du, music, routing, shehzad, study
 from spikemark.studies.study import Runs
@@ -151,7 +153,7 @@ def test_partitions_and_levels_of_a_small_brain(small):
     assert peaks[du.FITTER]["peak"] < peaks["genetic"]["peak"]
     change = found["printed_against_random"].answer.value
     assert change.low < change.value < change.high < 0
-    assert found["connections_after"].answer.value.value == sum(levels.most_equal(20, 2)) - 2
+    assert found["connections_after"].answer.value.value == sum(most_equal(20, 2)) - 2
     ways = {(row["way"], row["indegree"]): row for row in found["level_two"].answer.tables[0].rows}
     assert ways[du.TABLE, 100]["peak"] < ways[du.PLAIN, 100]["peak"]
     assert ways[du.MERGED, 1000]["same"] < ways[du.MERGED, 100]["same"] < 0
@@ -165,10 +167,10 @@ def test_level_two_without_merging_is_all_that_leaves_the_group(small):
     """Why -51 % cannot be had without merging: the mean falls by the own group's share alone."""
     brain = du._Brains.of(20, 100)
     traffic = Routes(brain, divide(brain, 20, "greedy_swap"))
-    sizes = levels.most_equal(20, 2)
+    sizes = most_equal(20, 2)
     group = np.arange(20) // sizes[0]
     away = (traffic.pairs * (group[:, None] != group[None, :])).sum()
-    second = levels.hops(traffic.pairs, sizes)[1]
+    second = traffic.hops(Grid(20, sizes))[1]
     assert second.sent.sum() == pytest.approx(away)
     assert second.forwarded.sum() < away
 
@@ -184,13 +186,13 @@ def test_what_was_computed_is_kept(small, monkeypatch):
 def test_check_values_of_the_full_brain():
     """1552 partners with voxels in sequence (tuned), 1956 at random, 97 ranks a spike with round robin."""
     brain = graph.of_voxels(choose(voxels.Options, {}, full=True))
-    assert brain.neurons == 10**10 and len(brain.atom_sizes) == 22_603
+    assert brain.neurons == 10**10 and len(brain.areas) == 22_603
     random, sequential, dealt, swapped = (
         Routes(brain, divide(brain, 2000, name))
         for name in ("random", "sequential", "round_robin", "greedy_swap")
     )
-    assert sequential.partners().mean() == pytest.approx(1552, rel=0.01)
-    assert random.partners().mean() == pytest.approx(1958, rel=0.005)
+    assert sequential.partners.mean() == pytest.approx(1552, rel=0.01)
+    assert random.partners.mean() == pytest.approx(1958, rel=0.005)
     assert random.sent.mean() / (0.8 * 5e6) == pytest.approx(28, rel=0.04)  # ranks of a projecting neuron
     assert dealt.sent.mean() / 5e6 == pytest.approx(97, rel=0.01)
     assert random.sent.max() / swapped.sent.mean() == pytest.approx(1.45, rel=0.06)
@@ -224,12 +226,11 @@ def test_sums_take_the_time_of_the_exchange_that_is_predicted(sizes):
     """One model: what `predict` says of multi_level, where ranks are alike."""
     words = np.full((16, 16), 25.0) * (1 - np.eye(16))
     net = routing._net(16)
-    found = [routed.Sums.of(hop) for hop in levels.hops(words, sizes)]
-    p2p = EXCHANGES["p2p"]
+    found = [hop.busiest for hop in Grid(16, sizes).hops(words)]
     traffic = Traffic(4 * words, np.sign(words), np.arange(16))
     if len(sizes) == 1:
-        assert routed.of_sums(net, found, 1.0, p2p)[0] == pytest.approx(p2p(net, traffic))
+        assert routed.seconds_alone(net, found, 1.0) == pytest.approx(EXCHANGES["p2p"](net, traffic))
         return
     composed = routed.Composed(("p2p",) * len(sizes), None, sizes)
     expected = routed.seconds(net, composed, traffic, EXCHANGES)
-    assert sum(routed.of_sums(net, found, 1.0, p2p)) == pytest.approx(expected, rel=0.01)
+    assert routed.seconds_alone(net, found, 1.0) == pytest.approx(expected, rel=0.01)

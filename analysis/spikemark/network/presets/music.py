@@ -27,7 +27,7 @@ from itertools import product
 from typing import Literal
 
 from spikemark.core.errors import BadInput, shown
-from spikemark.network.exchanges import two_factors
+from spikemark.network.exchanges import most_equal
 
 from .options import Strict, option
 
@@ -69,7 +69,7 @@ class Options(Strict):
         """Neighbouring areas are on neighbouring ranks, so applications stay apart."""
         share, indegree = CELLS[self.cells]
         connections, g = _connections(self.applications), self.granularity
-        cells, columns, far = int(share * self.scale), two_factors(self.np)[1], reach(self.structure, g)
+        cells, columns, far = int(share * self.scale), most_equal(self.np, 2)[1], reach(self.structure, g)
         names = list(dict.fromkeys(name for pair in connections for name in pair))
         pairs = len(connections) * (g * min(2 * far + 1, g)) ** 2
         self.expect(
@@ -106,7 +106,7 @@ describe = Options.describe
 
 def owners_of(processes: int, granularity: int) -> dict[Place, int]:
     """The process that owns each tile, process by process, in patches as square as their number allows."""
-    rows, columns = two_factors(processes)
+    rows, columns = most_equal(processes, 2)
     owners = {
         (row, column): row * rows // granularity * columns + column * columns // granularity
         for row in range(granularity)

@@ -16,13 +16,17 @@ A small brain is a run description. A large one is a coarse graph: the file hold
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from scipy import sparse
 
-from .options import RunOptions, option
+from spikemark.core.errors import BadInput
+from spikemark.core.fields import checked
+
+from .options import RunOptions, choose, option
 
 SUMMARY = "voxels in regions with uneven, local connectivity, as a network to run or as a coarse graph"
 KIND = "voxel graph"
@@ -79,7 +83,7 @@ class Options(RunOptions):
         return self
 
     def description(self) -> dict:
-        """The run description, or the coarse graph (docs/placement.md)."""
+        """The run description, or the coarse graph (docs/placement.md), which `of_file` reads."""
         if self.form == "graph":
             return {"kind": KIND, "format_version": 1, "options": self.model_dump(exclude_none=True)}
         voxels, (from_e, from_i) = self.drawn(), self.local
@@ -194,3 +198,21 @@ def _distances(of: np.ndarray, to: np.ndarray, wraps: bool) -> np.ndarray:
 
 
 describe = Options.describe
+
+
+class _File(BaseModel):
+    """A coarse graph as `Options.description` writes it."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    kind: Literal["voxel graph"]
+    format_version: Annotated[int, Field(ge=1, le=1)]
+    options: dict[str, Any]
+
+
+def of_file(given: dict[str, Any], path: Path) -> Options:
+    """The options of a coarse graph. Raises BadInput naming file and field."""
+    file = checked(_File, given, path, "file")
+    try:
+        return choose(Options, file.options)
+    except BadInput as error:
+        raise BadInput(f"{path}: options: {error}") from None

@@ -1,32 +1,29 @@
 """The graph that a partition divides: units of neurons, and how probably a neuron is a source of another.
 
 A *unit* is a population: neurons with equal inputs and outputs. An *atom* is what a partition moves as a
-whole: an area of a run description, a voxel of a coarse graph. Units whose neurons have the same inputs
-share a *column*. `miss[u, c]` is -log of the probability that a given neuron of unit u has no synapse on a
-given neuron of column c. So the probability that it has any synapse on a set A of neurons is
+whole: an area of a run description, a voxel of a coarse graph; the mini-app's placements have it as an area.
+Units whose neurons have the same inputs share a *column*. `misses[u, c]` is the log of the probability that a
+given neuron of unit u has no synapse on a given neuron of column c. So the probability that it has any
+synapse on a set A of neurons is
 
-    h[u, A] = 1 - exp(-sum_c miss[u, c] |A in c|),
+    h[u, A] = 1 - exp(sum_c misses[u, c] |A in c|),
 
 which is 1 - (1 - 1/n_u)^S for S draws with repetition, and as exact for random in-degrees.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 from scipy import sparse
 
 from spikemark.core import memory
 from spikemark.core.errors import BadInput
-from spikemark.core.fields import checked
 from spikemark.core.reading import read_json
 from spikemark.network import description, pools
 from spikemark.network.description import Description
 from spikemark.network.named_files import located
 from spikemark.network.presets import voxels
-from spikemark.network.presets.options import choose
 
 RATE_HZ = 2.5  # of units whose rate nobody states
 BYTES_PER_PAIR = 60  # at most, of all copies of a pair of units together
@@ -37,55 +34,30 @@ class Graph:
     """U units in C columns and A atoms; the units of an atom are neighbours, and atoms ascend."""
 
     sizes: np.ndarray  # [U] neurons
-    atom: np.ndarray  # [U] number of the atom
+    area_of: np.ndarray  # [U] number of the atom
     column: np.ndarray  # [U] number of the column
     rates_hz: np.ndarray  # [U]
-    miss: sparse.csr_array  # [U, C]
+    misses: sparse.csr_array  # [U, C]
     cycle_ms: float  # d_min
     described: Description | None = None
-    unstated: int = 0  # units whose rate is assumed, RATE_HZ
+    assumed: tuple[str, ...] = ()  # behind the numbers of words
 
     @property
     def neurons(self) -> int:
         return int(self.sizes.sum())
 
     @property
-    def first(self) -> np.ndarray:
-        """[U] id of the first neuron of each unit."""
-        return np.cumsum(self.sizes) - self.sizes
-
-    @property
-    def assumed(self) -> list[str]:
-        """Assumptions behind the numbers of words."""
-        line = f"rates of {self.unstated} of {len(self.sizes)} populations: {RATE_HZ:g} spikes/s"
-        return [line] if self.unstated else []
-
-    @property
-    def atom_sizes(self) -> np.ndarray:
-        """[A] neurons of each atom."""
-        return np.bincount(self.atom, self.sizes, self.atom[-1] + 1).astype(np.int64)
-
-
-class _VoxelFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-    kind: str
-    format_version: int
-    options: dict[str, Any]
+    def areas(self) -> range:
+        """The atoms."""
+        return range(self.area_of[-1] + 1)
 
 
 def load(path: Path) -> Graph:
     """The graph of a file: a run description or a voxel graph. Raises BadInput naming file and field."""
     given = read_json(path, "`spikemark preset voxels` writes one")
-    if not isinstance(given, dict) or given.get("kind") != voxels.KIND:
-        return of_description(description.read(located(given, path.parent), f"{path}: "))
-    file = checked(_VoxelFile, given, path, "file")
-    if file.format_version != 1:
-        raise BadInput.of("format_version", file.format_version, "1", file=path)
-    try:
-        options = choose(voxels.Options, file.options)
-    except BadInput as error:
-        raise BadInput(f"{path}: options: {error}") from None
-    return of_voxels(options)
+    if isinstance(given, dict) and given.get("kind") == voxels.KIND:
+        return of_voxels(voxels.of_file(given, path))
+    return of_description(description.read(located(given, path.parent), f"{path}: "))
 
 
 def of_voxels(options: voxels.Options) -> Graph:
@@ -94,29 +66,17 @@ def of_voxels(options: voxels.Options) -> Graph:
     pairs = count * max(1, options.connected * count)
     about = f"options.voxels={count}, options.connected={options.connected:g}: a graph of {pairs:.3g} pairs"
     memory.check(BYTES_PER_PAIR * pairs, about)
-    drawn, (from_e, from_i) = options.drawn(), options.local
+    drawn = options.drawn()
+    sizes = np.c_[drawn.excitatory, drawn.inhibitory]
     sources = drawn.sources.T.tocsr()  # [source, target]
-    per = ((options.indegree - from_e - from_i) / drawn.excitatory).astype(np.float32)
-    sources.data *= np.repeat(per, np.diff(sources.indptr))
-    own, inner = (
-        sparse.diags_array(_repeated(draws, among).astype(np.float32)).tocsr()
-        for draws, among in ((from_e, drawn.excitatory), (from_i, drawn.inhibitory))
-    )
+    per = ((options.indegree - sum(options.local)) / drawn.excitatory).astype(np.float32)
+    sources.data *= np.repeat(-per, np.diff(sources.indptr))
+    near = options.local * np.where(sizes > 1, np.log1p(-1 / np.maximum(sizes, 2)), pools.CERTAIN)
+    own, inner = (sparse.diags_array(each).tocsr() for each in near.T.astype(np.float32))
     in_turn = np.arange(2 * count).reshape(2, count).T.ravel()  # rows of excitatory and inhibitory units
     at = np.repeat(np.arange(count), 2)
-    return Graph(
-        np.c_[drawn.excitatory, drawn.inhibitory].ravel(), at, at, np.full(2 * count, options.rate),
-        sparse.vstack([sources + own, inner], format="csr")[in_turn], 0.1,
-    )  # fmt: skip
-
-
-def _repeated(draws: float, among: np.ndarray) -> np.ndarray:
-    """-log of the probability that none of `draws` with repetition among so many neurons hits a given one.
-
-    Among one neuron, every draw hits it.
-    """
-    with np.errstate(divide="ignore"):
-        return np.where(among > 1, -draws * np.log1p(-1 / np.maximum(among, 1)), draws * 1e3)
+    misses = sparse.vstack([sources + own, inner], format="csr")[in_turn]
+    return Graph(sizes.ravel(), at, at, np.full(2 * count, options.rate), misses, 0.1)
 
 
 def of_description(described: Description) -> Graph:
@@ -127,14 +87,11 @@ def of_description(described: Description) -> Graph:
     network, area = described.network, np.array(described.network.area_of)
     for unit in np.flatnonzero(np.diff(area) < 0)[:1] + 1:
         name = network.populations[unit].area
-        raise BadInput(
-            f"network.populations: area {name!r}; expected its populations side by side in the list"
-        )
+        raise BadInput(f"network.populations: area {name!r}; expected its populations side by side")
     pairs = sum(len(p.sources) for p in network.projections)
     memory.check(BYTES_PER_PAIR * pairs, f"network.projections: a graph of {pairs:.3g} pairs")
     hz = [p.neuron.hz for p in network.populations]
-    return Graph(
-        np.array([p.size for p in network.populations], dtype=np.int64), area, np.arange(len(area)),
-        np.array([RATE_HZ if rate is None else rate for rate in hz]), -pools.read(network).misses,
-        described.time.cycle_ms, described, hz.count(None),
-    )  # fmt: skip
+    rates = np.array([RATE_HZ if rate is None else rate for rate in hz])
+    assumed = (f"rates of {hz.count(None)} of {len(hz)} populations: {RATE_HZ:g} spikes/s",) * (None in hz)
+    misses, cycle_ms = pools.read(network).misses, described.time.cycle_ms
+    return Graph(network.sizes, area, np.arange(len(area)), rates, misses, cycle_ms, described, assumed)

@@ -10,7 +10,7 @@ printed, `greedy_swap`, what their public code does, and `genetic`, with which t
 import importlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
 
@@ -18,53 +18,43 @@ import numpy as np
 from scipy import sparse
 
 from spikemark.core.errors import BadInput
-from spikemark.network.placement import dealt, grouped, spread, weighted_group
-from spikemark.network.placement_file import Placement
+from spikemark.network import pools
+from spikemark.network.placement import ranges, sizes_of_areas
+from spikemark.network.placement_file import Placement, text_of
 
 from .graph import Graph
 
 ROOM = 1.05  # of greedy_affinity: the most fullness of a rank
 THRESHOLD, EXTREMES, MOST_SWAPS = 1.002, 32, 200_000  # of greedy_swap
 PERMUTATIONS, GENERATIONS, STALE, EXCHANGES = 100, 20_000, 2_000, 2  # of genetic
-MOST_WEIGHT = 10_000  # of an edge or a vertex, as libraries take whole numbers of 32 bits
-IMBALANCE = 0.03  # of kahip
+MOST_WEIGHT, IMBALANCE = 10_000, 0.03  # of an edge or a vertex: libraries take whole numbers; of kahip
 
 
-@dataclass(frozen=True)
 class Problem:
-    """A graph whose Q pieces are to be placed on `ranks` ranks; `of` [A] is how many parts an atom has.
+    """A graph whose Q pieces are to be placed on ranks. `weights` [ranks], in any unit, say how much each
+    rank shall have; None: all the same. Atoms larger than the smallest rank have parts of a quarter of it."""
 
-    `given` [ranks], of mean 1, says how much each rank shall have, in shares of the mean; None: equal ranks.
-    """
-
-    graph: Graph
-    ranks: int
-    of: np.ndarray
-    seed: int = 1
-    given: np.ndarray | None = None
-
-    @cached_property
-    def capacity(self) -> np.ndarray:
-        """[ranks] of mean 1."""
-        return np.ones(self.ranks) if self.given is None else self.given
+    def __init__(self, graph: Graph, ranks: int, seed: int = 1, weights: np.ndarray | None = None) -> None:
+        self.graph, self.ranks, self.seed = graph, ranks, seed
+        self.equal = weights is None or np.ptp(weights) == 0
+        self.capacity = np.ones(ranks) if self.equal else weights / weights.mean()  # [ranks] of mean 1
+        load = sizes_of_areas(graph) * math.ceil(ranks / self.capacity.min()) / graph.neurons
+        self.of = np.where(load > 1 + 1e-9, np.ceil(4 * load - 1e-9), 1).astype(np.int64)  # [A] parts
 
     @cached_property
-    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Piece, unit, number of the part and neurons of every part of a unit, by piece."""
-        g, atom = self.graph, np.repeat(np.arange(len(self.of)), self.of)
-        units = np.bincount(g.atom)[atom]
-        piece = np.repeat(np.arange(len(atom)), units)
-        nth = np.arange(len(piece)) - (np.cumsum(units) - units)[piece]
-        unit = np.searchsorted(g.atom, atom)[piece] + nth
-        part = (np.arange(len(atom)) - (np.cumsum(self.of) - self.of)[atom])[piece]
-        of = self.of[atom][piece]
-        return piece, unit, part, g.sizes[unit] * (part + 1) // of - g.sizes[unit] * part // of
+    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Piece, unit and neurons of every part of a unit, in the order of neurons."""
+        sizes, of = self.graph.sizes, self.of[self.graph.area_of]
+        unit = np.repeat(np.arange(len(of)), of)
+        part = np.arange(len(unit)) - np.repeat(np.cumsum(of) - of, of)
+        piece = (np.cumsum(self.of) - self.of)[self.graph.area_of[unit]] + part
+        of = of[unit]
+        return piece, unit, sizes[unit] * (part + 1) // of - sizes[unit] * part // of
 
     @cached_property
     def sizes(self) -> np.ndarray:
         """[Q] neurons."""
-        piece, _, _, neurons = self.rows
-        return np.bincount(piece, neurons).astype(np.int64)
+        return np.bincount(self.rows[0], self.rows[2]).astype(np.int64)
 
     @cached_property
     def flow(self) -> sparse.csr_array:
@@ -72,12 +62,11 @@ class Problem:
 
         Parts of an atom count as exactly equal, so that they are alike to every method.
         """
-        (piece, unit, _, _), g = self.rows, self.graph
-        neurons, count = (g.sizes / self.of[g.atom])[unit], self.of.sum()
-        targets = sparse.csr_array((neurons, (g.column[unit], piece)), shape=(g.miss.shape[1], count))
-        hits = (g.miss @ targets).tocsr()
-        hits.data = -np.expm1(-hits.data)
-        found = (sparse.csr_array((neurons, (piece, unit)), shape=(count, len(g.sizes))) @ hits).tocsr()
+        (piece, unit, _), g = self.rows, self.graph
+        neurons, count = (g.sizes / self.of[g.area_of])[unit], self.of.sum()
+        sources = sparse.csc_array((neurons, (unit, piece)), shape=(len(g.sizes), count))
+        targets = sparse.csr_array((neurons, (g.column[unit], piece)), shape=(g.misses.shape[1], count))
+        found = pools.needed(sources, g.misses @ targets).tocsr()
         found.setdiag(0)
         found.eliminate_zeros()
         return found
@@ -105,31 +94,18 @@ class Problem:
             cuts = np.maximum.accumulate(cuts - later) + later
             cuts = np.clip(cuts, later + 1, count - ranks + later + 1)
             at = np.searchsorted(cuts, np.arange(count), "right")
-        rank = np.empty(count, np.int64)
-        rank[order] = at
-        return rank
+        return at[np.argsort(order)]
 
-    def placement(self, rank: np.ndarray, method: str) -> Placement:
+    def placement(self, rank: np.ndarray) -> Placement:
         """The placement of neurons when the pieces are on these ranks, [Q]."""
-        piece, unit, part, neurons = self.rows
-        order = np.lexsort((part, unit))
-        placed = Placement.of(self.ranks, np.cumsum(neurons[order]), rank[piece[order]], method=method)
-        return placed.merged().sharing(self.given)
+        piece, _, neurons = self.rows
+        return Placement.of(self.ranks, np.cumsum(neurons), rank[piece]).merged()
 
 
-def round_robin(p: Problem) -> Placement:
-    """Neuron k on rank k mod ranks; with weights, the same within each run of equal ranks."""
-    if p.given is None:
-        return Placement.of(p.ranks, [p.graph.neurons], [0], [p.ranks], [0], "round_robin")
-    columns = dealt(p.graph.first, p.graph.sizes, p.capacity)
-    return Placement.of(p.ranks, *columns, "round_robin").sharing(p.given)
-
-
-def area_group(p: Problem) -> Placement:
-    """Areas on as many ranks as their sizes need, small ones together, as the mini-app's placement."""
-    sizes, equal = p.graph.atom_sizes, p.given is None
-    spans = grouped(tuple(sizes.tolist()), p.ranks) if equal else weighted_group(sizes, p.capacity)
-    return spread(p.graph.sizes, np.array(spans)[p.graph.atom], p.capacity, "area_group").sharing(p.given)
+def by_rule(p: Problem, rule: str) -> Placement:
+    """The placement of the mini-app of that name: its atoms are areas."""
+    text = rule if p.equal else text_of({"name": rule, "weights": p.capacity.tolist()})
+    return ranges(p.graph, text, p.ranks)[0].merged()
 
 
 def random(p: Problem) -> np.ndarray:
@@ -184,21 +160,18 @@ def greedy_swap(p: Problem) -> np.ndarray:
 
 def _swap(p: Problem, rank, sums, full: int, empty: np.ndarray) -> list[tuple[int, int]]:
     """Pieces and their new ranks: the move or swap between rank `full` and one of `empty` after which the
-    fuller one has least; none where none makes it less full."""
-    loads, empty = p.loads, empty[empty != full]
+    fuller one has least; none where none makes it less full. A move is a swap with nothing."""
+    empty = empty[empty != full]
     own, others = np.flatnonzero(rank == full), np.flatnonzero(np.isin(rank, empty))
-    there = rank[others]
+    empty = empty if len(own) > 1 else empty[:0]
+    loads, there = np.r_[p.loads[others], np.zeros((len(empty), 2))], np.r_[rank[others], empty]
     best, change = p.fullness(sums[full], full) - 1e-9, []
     for v in own:
-        gain = loads[others] - loads[v]  # what `full` gains by a swap
+        gain = loads - p.loads[v]  # what `full` gains
         after = np.maximum(p.fullness(sums[full] + gain, full), p.fullness(sums[there] - gain, there))
-        if len(others) and after.min() < best:
+        if after.min(initial=best) < best:
             w = int(after.argmin())
-            best, change = after[w], [(v, int(there[w])), (int(others[w]), full)]
-        left = p.fullness(sums[full] - loads[v], full)
-        moved = np.maximum(left, p.fullness(sums[empty] + loads[v], empty))
-        if len(own) > 1 and len(empty) and moved.min() < best:
-            best, change = moved.min(), [(v, int(empty[moved.argmin()]))]
+            best, change = after[w], [(v, int(there[w])), *((int(o), full) for o in others[w : w + 1])]
     return change
 
 
@@ -229,9 +202,7 @@ def evolved(sizes: np.ndarray, parts: int, seed: int) -> np.ndarray:
             gained = sizes[second] - sizes[first]
             sums[lost, column[a]] += gained
             sums[lost, column[b]] -= gained
-    found = np.empty(count, np.int64)
-    found[order[sums.max(axis=1).argmin()]] = part_at
-    return found
+    return part_at[np.argsort(order[sums.max(axis=1).argmin()])]
 
 
 def metis(p: Problem) -> np.ndarray:
@@ -276,18 +247,12 @@ class Method:
 
 
 METHODS = {
-    "round_robin": Method(round_robin), "random": Method(random), "sequential": Method(sequential),
-    "area_group": Method(area_group), "greedy_affinity": Method(greedy_affinity),
-    "greedy_swap": Method(greedy_swap),
+    "round_robin": Method(lambda p: by_rule(p, "round_robin")), "random": Method(random),
+    "sequential": Method(sequential), "area_group": Method(lambda p: by_rule(p, "area_group")),
+    "greedy_affinity": Method(greedy_affinity), "greedy_swap": Method(greedy_swap),
     "genetic": Method(lambda p: evolved(p.sizes, p.ranks, p.seed), weighted=False),
     "metis": Method(metis, "pymetis", False), "kahip": Method(kahip, "kahip", False),
 }  # fmt: skip
-
-
-def parts_of(graph: Graph, ranks: int) -> np.ndarray:
-    """[A] parts of each atom: quarters of a rank's mean load, for those that are larger than a rank."""
-    load = graph.atom_sizes * ranks / graph.neurons
-    return np.where(load > 1 + 1e-9, np.ceil(4 * load - 1e-9), 1).astype(np.int64)
 
 
 def divide(
@@ -296,19 +261,20 @@ def divide(
     """Place the graph on so many ranks by a method of METHODS; `weights` [ranks], None: equal ranks.
 
     Raises BadInput for an unknown method, one whose library is absent or that knows equal ranks only, and
-    for fewer than one rank or more ranks than neurons.
+    for more ranks than neurons, or another number of weights.
     """
     found = METHODS.get(method)
     usable = [name for name, m in METHODS.items() if m.weighted or weights is None]
     if method not in usable:
-        more = " with weights" if found else ""
-        raise BadInput(f"--method={method}; expected{more} one of {', '.join(usable)}")
+        expected = f"{'with weights ' * bool(found)}one of {', '.join(usable)}"
+        raise BadInput(f"--method={method}; expected {expected}")
     if not found.here:
         raise BadInput(f"--method={method}; expected the Python package: pip install {found.library}")
-    if not 1 <= ranks <= graph.neurons:
+    if ranks > graph.neurons:
         raise BadInput(f"--ranks={ranks}; expected 1 to {graph.neurons}, the number of neurons")
-    given = None if weights is None or np.ptp(weights) == 0 else weights / weights.mean()
-    smallest = ranks if given is None else math.ceil(ranks / given.min())  # as if all were that small
-    problem = Problem(graph, ranks, parts_of(graph, smallest), seed, given)
+    if weights is not None and len(weights) != ranks:
+        raise BadInput(f"weights: {len(weights)} of them; expected {ranks}, one for each rank")
+    problem = Problem(graph, ranks, seed, weights)
     made = found.place(problem)
-    return made if isinstance(made, Placement) else problem.placement(made, method)
+    placed = made if isinstance(made, Placement) else problem.placement(made)
+    return replace(placed, method=method, weights=None if problem.equal else problem.capacity)

@@ -57,6 +57,6 @@ def test_the_graph_of_a_file_is_that_of_the_run_description(tmp_path):
     path.write_text(json.dumps(voxels.describe(form="graph", **options)))
     coarse = graph.load(path)
     run = graph.of_description(read(voxels.describe(**options)))
-    assert (coarse.sizes == run.sizes).all() and (coarse.atom == run.atom).all()
-    of_target = coarse.miss.toarray()[:, coarse.column]
-    assert of_target == pytest.approx(run.miss.toarray(), rel=1e-4, abs=2e-6)
+    assert (coarse.sizes == run.sizes).all() and (coarse.area_of == run.area_of).all()
+    of_target = coarse.misses.toarray()[:, coarse.column]
+    assert of_target == pytest.approx(run.misses.toarray(), rel=1e-4, abs=2e-6)

@@ -8,16 +8,16 @@ import pytest
 from spikemark import machines
 from spikemark.core.errors import BadInput
 from spikemark.network import description
-from spikemark.network.placement import ranges
+from spikemark.network.placement_file import weights_of
 from spikemark.network.presets import PRESETS
-from spikemark.prediction.layout import Layout, threads_of
-from spikemark.prediction.partition import graph, levels, methods, weights
+from spikemark.prediction.layout import Layout
+from spikemark.prediction.partition import graph, methods, routing, shares
 from spikemark.prediction.partition.methods import METHODS, divide
-from spikemark.prediction.partition.traffic import Traffic, per_unit
+from spikemark.prediction.partition.traffic import Traffic
 
 HERE = [name for name, method in METHODS.items() if method.here]
 WEIGHTED = [name for name, method in METHODS.items() if method.weighted]
-UNEQUAL = weights.read("1x3,0.25,2x2,1", 7)
+UNEQUAL = weights_of("1x3,0.25,2x2,1", "weights")
 
 
 @pytest.fixture(autouse=True)
@@ -71,11 +71,11 @@ def test_the_genetic_algorithm_evens_sizes_out_as_far_as_can_be():
 
 def test_groups_exchange_more_within_themselves(voxel_graph):
     found = Traffic(voxel_graph, divide(voxel_graph, 100, "random"))
-    grouped = Traffic(voxel_graph, levels.grouped(found.placement, found.pairs, 10))
+    grouped = Traffic(voxel_graph, routing.grouped(found.placement, found.pairs, 10))
     assert np.sort(grouped.sent) == pytest.approx(np.sort(found.sent))
 
     def between(pairs):
-        return levels.hops(pairs, (10, 10))[1].sent.sum()
+        return routing.Grid(100, (10, 10)).hops(pairs)[1].sent.sum()
 
     assert between(grouped.pairs) < 0.99 * between(found.pairs)
 
@@ -90,15 +90,6 @@ def test_ranks_have_their_share_by_weight(name, voxel_graph):
         divide(voxel_graph, 7, equal, weights=UNEQUAL)
 
 
-@pytest.mark.parametrize("name", ["round_robin", "area_group"])
-@pytest.mark.parametrize("given", [[1, 1, 1, 1], [1, 0.5, 0.5, 3], [2, 1, 1, 1, 2, 2, 0.1]])
-def test_a_method_does_what_the_rule_of_that_name_does(name, given, graphs):
-    for g in graphs.values():
-        found = divide(g, len(given), name, weights=np.array(given, float))
-        ruled = ranges(g.described.network, f"{name}:{','.join(map(str, given))}", len(given))[0]
-        assert (per_unit(found, g).toarray() == per_unit(ruled, g).toarray()).all()
-
-
 @pytest.mark.parametrize("name", ["round_robin", "greedy_swap"])
 def test_ranks_of_unequal_parts_compute_equally_long(name):
     """Older and newer nodes, as their profiles predict."""
@@ -106,10 +97,9 @@ def test_ranks_of_unequal_parts_compute_equally_long(name):
     g = graph.of_description(description.read(PRESETS["mam-benchmark"].describe(**options)))
     machine = machines.filled(machines.load_any("two-generations"))
     by_part = {"older": 2, "newer": 2}
-    threads = threads_of(machine, 1, by_part)
-    layout = Layout.of(machine, 4, threads, 1, by_part)
-    found, before, after = weights.of_machine(g, machine, layout, threads, name, 1, 10.0)
-    assert before.max() > 1.1 * before.mean()
-    assert after.max() < 1.03 * after.mean() and after.max() < before.max()
+    layout = Layout.of(machine, 4, None, 1, by_part)
+    found, said, _ = shares.of_machine(g, machine, 4, None, 1, by_part, name, 1, 10.0)
+    assert said["slowest_over_mean"] < 1.03 and said["slowest_over_mean_before"] > 1.1
+    assert said["unequal_s"] < said["unequal_before_s"]
     older = np.array([share.part == "older" for share in layout.shares])[layout.share_of[layout.node_of]]
     assert found[older].max() < found[~older].min()

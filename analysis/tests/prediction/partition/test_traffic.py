@@ -7,11 +7,14 @@ from drawn_network import hops, needs, pairs, rank_of_neurons
 from spikemark.core import memory
 from spikemark.core.errors import BadInput
 from spikemark.network import description
+from spikemark.network.exchanges import SIDES, most_equal
 from spikemark.network.placement import ranges
 from spikemark.network.placement_file import Placement
-from spikemark.prediction.partition import graph, levels, traffic
+from spikemark.prediction.partition import graph, traffic
+from spikemark.prediction.partition.answer import load
 from spikemark.prediction.partition.methods import METHODS, divide
-from spikemark.prediction.partition.traffic import Traffic, load
+from spikemark.prediction.partition.routing import Grid
+from spikemark.prediction.partition.traffic import Traffic
 
 DRAWS = 60
 OWN = [name for name, method in METHODS.items() if not method.library]
@@ -62,7 +65,7 @@ def test_levels_carry_what_single_spikes_would(sizes, side, merged, brain):
     flows = np.array(
         [hops(needs(brain.described, rank, ranks, rng), rank, sizes, side, merged) for _ in range(30)]
     )
-    made = levels.hops(found.pairs, sizes, side, found.onto if merged else None)
+    made = found.hops(Grid(ranks, sizes, side), merged)
     for number, hop in enumerate(made):
         agree(flows[:, number].sum(axis=2), hop.sent)
         agree(flows[:, number].sum(axis=1), hop.received)
@@ -83,36 +86,34 @@ def test_a_smaller_last_group_has_bridges_for_several_columns(ranks, sizes):
             bridge = first + r % group % min(group, ranks - first)
             flows[0, s, bridge] += given[s, r]
             flows[1, bridge, r] += given[s, r]
-    for hop, flow in zip(levels.hops(given, sizes), flows, strict=True):
+    for hop, flow in zip(Grid(ranks, sizes).hops(given), flows, strict=True):
         assert hop.flow.toarray() == pytest.approx(flow * (1 - np.eye(ranks)))
-    for more in ({"side": "receiver"}, {"onto": given.dot}):
+    for more in ("receiver", False), ("sender", True):
         with pytest.raises(BadInput, match="levels="):
-            levels.hops(given, sizes, **more)
+            Grid.parsed("x".join(map(str, sizes)), ranks, *more)
 
 
 def test_a_table_evens_bridges_out_and_keeps_its_cap():
     """The busiest bridge forwards less than without a table, and no bridge serves more ranks elsewhere."""
     ranks, sizes = 60, (6, 10)
     given = np.random.default_rng(6).lognormal(0, 1.5, (ranks, ranks)) * (1 - np.eye(ranks))
-    for side in levels.SIDES:
-        table = levels.balanced(given, sizes, side)
-        usual = levels.Forwarding(bridge=np.tile(np.arange(ranks) % 6, (10, 1)))
-        files = levels.Forwarding(bridge=table), usual, None
-        made, usual, plain = (levels.hops(given, sizes, side, None, one)[1] for one in files)
-        assert usual.flow.toarray() == pytest.approx(plain.flow.toarray())
-        assert made.forwarded.max() < 0.8 * plain.forwarded.max()
+    for side in SIDES:
+        plain = Grid(ranks, sizes, side)
+        grid = plain.balanced(given)
+        made, usual = (one.hops(given)[1] for one in (grid, plain))
+        assert made.forwarded.max() < 0.8 * usual.forwarded.max()
         for group in range(10):
-            outside = np.delete(table[group], np.arange(6 * group, 6 * group + 6))
+            outside = np.delete(grid.table[group], np.arange(6 * group, 6 * group + 6))
             assert np.bincount(outside, minlength=6).max() <= 9
 
 
 def test_closed_forms():
     """Round robin: 97 of 2000 ranks for 100 synapses; two levels of 2000 ranks: 88 connections, as published;
     partners all over: 1/40 + 1/50 of the routes need no second hop of someone else."""
-    ranks, sizes = 2000, levels.most_equal(2000, 2)
+    ranks, sizes = 2000, most_equal(2000, 2)
     assert ranks * -np.expm1(100 * np.log1p(-1 / ranks)) == pytest.approx(97, abs=1)
-    assert sizes == (40, 50) and levels.most_equal(16_000, 3) == (20, 25, 32)
-    first, second = levels.hops(np.ones((ranks, ranks)) - np.eye(ranks), sizes)
+    assert sizes == (40, 50) and most_equal(16_000, 3) == (20, 25, 32)
+    first, second = Grid(ranks, sizes).hops(np.ones((ranks, ranks)) - np.eye(ranks))
     assert {int(n) for n in first.partners + second.partners} == {88}
     left_out = 1 - second.forwarded.sum() / (ranks * (ranks - 1))
     assert left_out == pytest.approx(1 / 40 + 1 / 50, rel=0.03)
@@ -141,5 +142,5 @@ def test_memory_is_asked_for_first(brain, monkeypatch, tmp_path):
 
 
 def test_ranks_without_load_have_no_ratio():
-    nothing, something = (load("sent", "routes", np.array(of)) for of in ([0.0, 0.0], [1.0, 3.0]))
+    nothing, something = (load(np.array(of)) for of in ([0.0, 0.0], [1.0, 3.0]))
     assert nothing["max_over_mean"] is None and something["max_over_mean"] == 1.5
