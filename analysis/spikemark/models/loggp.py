@@ -124,6 +124,13 @@ class Traffic:
     def ranks(self) -> int:
         return len(self.node)
 
+    def place(self, leaves: bool) -> bytes:
+        """The node of each member as int64, from 0; `leaves`: by its own number, which says on which switch."""
+        if ("place", leaves) not in self.kept:
+            node = self.node if leaves else np.unique(self.node, return_inverse=True)[1]
+            self.kept["place", leaves] = np.ascontiguousarray(node, dtype=np.int64).tobytes()
+        return self.kept["place", leaves]
+
     @cached_property
     def _same(self) -> np.ndarray:
         """True if two ranks share a node, [sender, receiver]."""
@@ -281,16 +288,15 @@ class Collectives:
 
         For more ranks than the table has, it is the last value of the table times the growth of the model.
         """
-        ranks, rows = traffic.ranks, self.tables.get((self._layout(traffic), call))
+        ranks = traffic.ranks
+        rows = self.tables.get((self._layout(traffic), call)) if self.tables else None
 
         def model(ranks: float) -> float:
-            node = traffic.node
+            place = traffic.place(bool(self.net.nodes_per_leaf))
             if ranks != traffic.ranks:  # that share nodes as these do
-                node = np.arange(round(ranks)) // max(1, int(np.bincount(node).max()))
-            if not self.net.nodes_per_leaf:  # which nodes these are does not matter
-                node = np.unique(node, return_inverse=True)[1]
-            node = np.ascontiguousarray(node, dtype=np.int64)
-            return _modelled(self.net, call, algorithm, node.tobytes(), float(size))
+                node = np.arange(round(ranks)) // max(1, int(np.bincount(traffic.node).max()))
+                place = node.astype(np.int64).tobytes()
+            return _modelled(self.net, call, algorithm, place, float(size))
 
         if rows is None:
             return model(ranks)

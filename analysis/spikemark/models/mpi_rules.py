@@ -68,6 +68,7 @@ def rules(selector: str | None, ranks: float = 2) -> dict[str, Rules]:
     return found
 
 
+@lru_cache(maxsize=10_000)
 def chosen(selector: str | None, call: str, ranks: float, size: float) -> str:
     """The algorithm of a call for `size` bytes that a rank has for each other.
 
