@@ -21,7 +21,7 @@ from spikemark.models.recursion import Lane
 POINTS, LEVELS, BEYOND = 400, 15, 8.0  # of the quadrature over time and over nodes; standard deviations
 FINE, MOST_FINE = 100, 20_000  # entries of the table of a distribution function, per SD and in all
 ALIKE = 1e-4  # of the longest time: means that differ by less count as equal
-MOST = 400_000  # drawn compute times, rank x cycle
+MOST = 200_000  # drawn compute times, rank x cycle
 SETTLED, SPANS, SEED = 0.3, 10, 1  # share of the cycles that is left out; windows that must fit
 
 
@@ -52,7 +52,7 @@ def waiting(runs: Sequence[Sequence[Group]], lanes: list[Lane], quick: bool = Fa
     if quick or (len(lanes) == 1 and not lanes[0].lag and len(set(lanes[0].group or ())) <= 1):
         return [max(0.0, lockstep(groups, longest) - float(means.mean())) for groups in runs]
     period = max(lane.period for lane in lanes)
-    cycles = -(-max(SPANS * longest, min(4000, MOST // len(means))) // period) * period
+    cycles = -(-max(SPANS * longest, min(2000, MOST // len(means))) // period) * period
     course = recursion.evaluate(np.array([_drawn(groups, cycles) for groups in runs]), lanes)
     return course.waiting_s[..., int(SETTLED * cycles) : cycles - longest].mean(axis=(1, 2)).tolist()
 
