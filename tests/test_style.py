@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[1]
 TOOLS = Path(sys.executable).parent
@@ -40,3 +41,9 @@ def test_shell_commands_of_rules_quote_what_they_fill_in():
     ]
     assert filled
     assert not [it for it in filled if not it[1].endswith(":q")]
+
+
+def test_planted_faults_can_still_be_planted():
+    faults = yaml.safe_load((ROOT / "tests/mutants/mutants.yaml").read_text())
+    assert len(faults) > 20
+    assert not [f["name"] for f in faults if (ROOT / f["file"]).read_text().count(f["old"]) != 1]
