@@ -65,7 +65,9 @@ def predict(
         if not dry_run.is_dry_run(compute_from):
             raise BadInput.of("compute_from", str(compute_from), "a folder that `spikemark dryrun` wrote")
         timed = dry_run.load(compute_from)
-        asked = asked or question.of_description(timed.title, timed.about.description, timed.alone.rate_hz)
+        asked = asked or question.of_description(
+            f"the network of {timed.path}", timed.about.description, timed.alone.rate_hz
+        )
     asked = needed(asked)
     if simulator not in search.MINI_APP:
         if ranks is not None:
@@ -124,9 +126,9 @@ def advise(
     if found.best.run is not None:
         changes = None
         if times is not None:
-            from spikemark.prediction import measured
+            from spikemark.prediction import replayed
 
-            changes = measured.changes(times, search.largest_window(asked))
+            changes = replayed.changes(times, search.largest_window(asked))
         found = search.by_schedule(found, changes)
     screen = answers.advised(found, target_rtf)
     _page(html, "advice", screen, {profile.name: every})

@@ -125,7 +125,7 @@ class Traffic:
         return len(self.node)
 
     def place(self, leaves: bool) -> bytes:
-        """The node of each member as int64, from 0; `leaves`: by its own number, which says on which switch."""
+        """The node of each member as int64, from 0; `leaves`: by its own number, which names the switch."""
         if ("place", leaves) not in self.kept:
             node = self.node if leaves else np.unique(self.node, return_inverse=True)[1]
             self.kept["place", leaves] = np.ascontiguousarray(node, dtype=np.int64).tobytes()

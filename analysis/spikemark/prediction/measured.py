@@ -1,18 +1,12 @@
-"""Times of other runs behind predictions: compute times of a dry run, and imported cycle times."""
+"""Compute times of all ranks as a dry run measured them, in place of those that kernel times predict."""
 
-from contextlib import suppress
 from operator import attrgetter
-from pathlib import Path
 
 from spikemark.core.errors import BadInput, shown
 from spikemark.network import lanes
 from spikemark.network.description import Description, read
 from spikemark.network.placement_file import same
-from spikemark.quantities.quantity import Quantity
-from spikemark.records import imported
 from spikemark.records.dry_run import DryRun
-from spikemark.waiting import replay
-from spikemark.waiting.trace import trace
 
 #: Fields that decide which synapses a rank has, and when spikes arrive.
 SAME = ("network", "seed", "inject", "delay_ratio", "lag", "time.resolution_ms", "time.cycle_ms")
@@ -37,18 +31,3 @@ def check(run: DryRun, asked: dict | Description, **layout: int) -> None:
             what, has = f"{name}: another value", ""
         line = f"{what}; expected that of the dry run in {run.path},{has} or another dry run"
         raise BadInput(line, field=name)
-
-
-def changes(folder: Path, delay_ratio: int | None) -> dict[str, Quantity]:
-    """Run times of a production simulator over the measured one with D = `delay_ratio`, by schedule.
-
-    They follow by replay of the imported cycle times in `folder`. Raises BadInput for a folder without cycle
-    times, and where no schedule can be replayed.
-    """
-    run, found = trace(imported.run_or_times(folder)), {}
-    for name in ("structure_aware", "overlapped"):
-        with suppress(BadInput):
-            found[name] = replay.predict(run, replay.Setting.of(run, name, delay_ratio or 1)).change
-    if not found:
-        raise BadInput.of("times", str(folder), f"cycle times of more than {delay_ratio} cycles")
-    return found
