@@ -398,7 +398,7 @@ def largest_window(question: Question) -> int | None:
 def by_schedule(asked: Found, changes: dict[str, Quantity] | None = None) -> Found:
     """What structure-aware schedules would make of a production simulator, which exchanges every cycle.
 
-    `changes`: run times over those of now, from a replay of its cycle times (measured.changes). Without
+    `changes`: run times over those of now, from a replay of its cycle times (prediction/replayed.py). Without
     them, a bound: if its cycles were independent, waiting and exchange would take 1 / sqrt(D) of what they
     take now (Lober et al. 2026, eq. 11). `way["from"]` says which.
     """
