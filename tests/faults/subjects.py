@@ -183,7 +183,7 @@ def one_entry(folder: Path) -> None:
 
 def of_history(folder: Path) -> Parts:
     found = [
-        one for path in sorted((folder / "history").glob(f"*{entries.END}")) for one in entries.read(path)
+        one for path in sorted((folder / "history").glob(f"*{entries.END}")) for one in entries.entries(path)
     ]
     return {f"entry {number}": digest(entry.model_dump_json()) for number, entry in enumerate(found)}
 
