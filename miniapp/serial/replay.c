@@ -1,7 +1,7 @@
 /// \file
 /// Replays the messages of an exchange in simulated time: `replay FILE`. Only the numbers of bytes are given,
 /// not the spikes, so thousands of ranks fit into one process. Written by
-/// analysis/spikemark/running/simulation/replay.py.
+/// analysis/spikemark/running/simulation/smpirun.py.
 ///
 /// FILE holds 32-bit integers in the order of this host: the ranks, the hops, `ahead`, and then for each hop
 /// the messages, twice. First by sender: [ranks + 1] where the messages of each rank begin, [messages]

@@ -5,7 +5,7 @@ times about the mean that kernel times give, and leaves the mean as it is: in ea
 m computes for m (1 + b) (1 + cv z) f / E[f], z being normal, autoregressive of first order from cycle to
 cycle, and f the minor factor in a share of the cycles and 1 in the others; b is normal with the spread
 between nodes and the same for all ranks of a node. `spikemark calibrate` reads cv, share and factor from runs
-in the same sense (calibration/jitter.py).
+in the same sense (measuring/runs.py).
 """
 
 from dataclasses import dataclass

@@ -32,7 +32,7 @@ def limits(path: str, value: Value) -> tuple[float, float]:
 class Values:
     """A profile or a machine of parts; without `drawn` every value is a float, with it an array [N].
 
-    `drawn`: (name, value, low, high) -> draws, such as a recorder of prediction/uncertain.py. `start`: of the
+    `drawn`: (name, value, low, high) -> draws, such as a recorder of prediction/draws.py. `start`: of the
     names, where one part of a machine is asked. `slower`: multiplies the kernel times of a part.
     """
 
