@@ -1,9 +1,9 @@
 # Short names for what people do most; `make` alone lists them.
 .DEFAULT_GOAL := help
-TEST_PARTS := test-c test-python
+TEST_PARTS := test-c test-core test-python
 NIGHTLY_PARTS := nightly-c nightly-openmpi nightly-python nightly-alone
 .PHONY: help system setup setup-tests ready build simulator miniapp demo smoke bench peers report
-.PHONY: check test test-nightly test-slurm openmpi5 $(TEST_PARTS) $(NIGHTLY_PARTS)
+.PHONY: check test test-nightly test-slurm test-browser try-slurm openmpi5 $(TEST_PARTS) $(NIGHTLY_PARTS)
 .PHONY: fuzzers threads-watched fuzz docs lint format clean
 
 # Tools of the analysis come from the active conda environment `spikemark`, or else from .venv, which `make setup` fills.
@@ -15,11 +15,12 @@ SIMULATOR := simulator
 BIN := $(CURDIR)/.venv/bin
 endif
 # Pytest on every core, a file at a time in the order of pyproject.toml. There is a worker more than cores, since tests often
-# wait for programs, but on Slurm, whose nodes run as many jobs at a time. Waiting ranks and threads yield to others.
+# wait for programs, but on Slurm, whose nodes run as many jobs at a time. Waiting ranks and threads yield to others. Python
+# keeps what it compiled of tests and commands, even where the shell says otherwise: that halves the time to collect them.
 CORES = $$(getconf _NPROCESSORS_ONLN)
 WORKERS = $$(($(CORES) + 1))
 SIDE_BY_SIDE = PYTEST_XDIST_AUTO_NUM_WORKERS=$(WORKERS) OMPI_MCA_mpi_yield_when_idle=1 OMP_WAIT_POLICY=passive \
-    "$(BIN)/python" -m pytest -q -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+    PYTHONDONTWRITEBYTECODE= "$(BIN)/python" -m pytest -q -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 test-slurm: WORKERS = $(CORES)
 define ctest
 @ctest --test-dir build --output-on-failure --parallel "$(CORES)" $(1) >build/ctest.log 2>&1 || \
@@ -114,7 +115,7 @@ define carry_out # every part, even if parts before it failed; the last line nam
 endef
 
 check: PYTHON = setup-tests
-check: ready ## run the quick tests: linters, layers, C units, most of the analysis
+check: ready ## run the quick tests: linters, types, layers, C units, most of the analysis
 	$(call ctest,--label-exclude '^(mpi|nightly)$$')
 	@$(SIDE_BY_SIDE) -m "not slow and not nightly and not alone and not slurm"
 
@@ -127,14 +128,43 @@ test-nightly: READY = openmpi5
 test-nightly: ready ## run the tests that take long or measure times, also with Open MPI 5 from PyPI
 	$(call carry_out,$(NIGHTLY_PARTS))
 
+define needs_slurm
+lacking=$$("$(BIN)/python" tests/slurm/private_slurm.py 2>&1) || \
+    { echo "make: $$lacking (Debian: slurmctld slurmd slurm-client munge)" >&2; exit 2; }
+endef
 # Starts a Slurm of its own in a temporary folder, never that of the system.
 test-slurm: setup-tests build $(SIMULATOR) ## test sweeps on a private Slurm of four nodes; needs Slurm's packages
-	@lacking=$$("$(BIN)/python" tests/slurm/private_slurm.py 2>&1) || \
-	    { echo "make: $$lacking (Debian: slurmctld slurmd slurm-client munge)" >&2; exit 2; }
-	@$(SIDE_BY_SIDE) -m slurm tests/slurm
+	@$(call needs_slurm)
+	@$(SIDE_BY_SIDE) -m "slurm and not alone" tests/slurm
+	@"$(BIN)/python" -m pytest -q -m "slurm and alone" tests/slurm
+
+test-browser: setup-tests ## test pages in Chromium; needs Debian's chromium and chromium-driver
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || \
+	    { echo "make: no chromium or chromedriver (Debian: chromium chromium-driver)" >&2; exit 2; }
+	@"$(BIN)/python" -c 'import selenium, axe_core_python' 2>/dev/null || \
+	    "$(BIN)/python" -m pip install --quiet --disable-pip-version-check 'selenium>=4.20' axe-core-python
+	@"$(BIN)/python" -m pytest -q tests/browser
+
+# The programs of this checkout are in the PATH of the shell, whose exit status is its own.
+try-slurm: setup build ## open a shell on a private Slurm of four nodes; `exit` leaves and ends it
+	@$(call needs_slurm)
+	@PATH="$(CURDIR)/build:$(BIN):$$PATH" "$(BIN)/python" tests/slurm/private_slurm.py shell || true
 
 test-c: build ## run the tests of the mini-app
 	$(call ctest,--no-tests=error --label-exclude '^nightly$$')
+
+# The core of the mini-app alone: src/ without variants/.
+CORE_TESTS := test_base test_description test_placement test_schedule test_synapses test_lines test_lanes test_build test_exchange test_invariance
+test-core: build/core/build.ninja ## build and test the core of the mini-app without its variants
+	@cmake --build build/core --target miniapp $(CORE_TESTS) -- --quiet
+	@ctest --test-dir build/core --output-on-failure --parallel "$(CORES)" --label-exclude '^nightly$$' \
+	    --tests-regex '^($(subst $(eval ) ,|,$(CORE_TESTS)))(_[123])?$$' >build/ctest-core.log 2>&1 || \
+	    { cat build/ctest-core.log; exit 1; }
+	@grep -E 'tests passed|No tests|Total Test time' build/ctest-core.log
+
+build/core/build.ninja: | system
+	@cmake -S . -B build/core -G Ninja -DCMAKE_BUILD_TYPE=Release -DSPIKEMARK_VARIANTS=OFF >build-core.log || { cat build-core.log; exit 1; }
+	@mv build-core.log build/core/configure.log
 
 test-python: setup-tests build $(SIMULATOR) ## run linters and the tests of analysis, workflow and setup
 	@$(SIDE_BY_SIDE) -m "not nightly and not alone and not slurm"
@@ -152,20 +182,20 @@ nightly-python: setup-tests build $(SIMULATOR)
 	@$(SIDE_BY_SIDE) -m "nightly and not alone and not slurm"
 
 nightly-alone: setup-tests build $(SIMULATOR)
-	@"$(BIN)/python" -m pytest -q -m alone
+	@"$(BIN)/python" -m pytest -q -m "alone and not slurm"
 
 docs: setup-tests ## make the site of the documentation: build/docs/index.html
 	@"$(BIN)/python" -m sphinx -W --keep-going -q -c docs . build/docs
 	@echo "make: build/docs/index.html"
 
-lint: setup-tests ## check style and layers without changing anything
+lint: setup-tests ## check style, types and layers without changing anything
 	@"$(BIN)/python" -m pytest -q tests/test_style.py
 
 # What ruff cannot mend comes last, so that everything is formatted before.
 format: setup-tests ## format all sources in the common style
 	@"$(BIN)/ruff" check --quiet --fix --exit-zero . >/dev/null
 	@"$(BIN)/ruff" format --quiet .
-	@"$(BIN)/snakefmt" --line-length 110 $(SNAKEFILES)
+	@"$(BIN)/snakefmt" --line-length 100 $(SNAKEFILES)
 	@"$(BIN)/clang-format" -i $(C_FILES)
 	@"$(BIN)/ruff" check --quiet .
 

@@ -1,20 +1,24 @@
 # Plans, measures, collects and reports one experiment:
 #
+#     snakemake --config experiment=demo [repetitions=1]
 #     snakemake --configfile workflows/experiments/demo.yaml [--config repetitions=1]
 #
-# `--config` changes fields of the experiment; results=FOLDER puts its results elsewhere. Snakemake reads
-# profiles/default by itself. docs/sweeps.md says more.
+# `--config` changes fields of the experiment, those of its runs as in --config 'set={time.simulate_ms: 300}';
+# results=FOLDER puts its results elsewhere. Snakemake reads profiles/default by itself. `spikemark schema config` prints
+# all fields. Another workflow uses this one as a module, with a `config:` of its own. docs/sweeps.md says more.
 
+import dataclasses
 import json
 import os
-import shlex
 import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.settings.types import DeploymentMethod
 
 from spikemark.core.errors import BadInput
-from spikemark.running import experiments, possible, sweeps
+from spikemark.records.results import Results
+from spikemark.running import experiments, job_size, sweeps
 
 
 include: "workflows/rules/common.smk"
@@ -46,6 +50,16 @@ onstart:
     workflow.scheduler.job_rate_limiter = None
 
 
-# Also reached if runs failed: the report says which are missing.
+# Also reached if runs failed: the report says which are missing. Whoever interrupts does not wait for it.
 onerror:
-    shell('"$PYTHON" -m spikemark report {HERE:q} || true')
+    files = [log] if isinstance(log, str) else log
+    texts = [Path(file).read_text(errors="replace") for file in files]
+    if any("Terminating processes on user request" in text for text in texts):
+        print("interrupted: the same command continues from here", file=sys.stderr)
+    elif (HERE / "plan.json").exists():
+        shell('"$SPIKEMARK_PYTHON" -m spikemark report {HERE:q} || true')
+    else:
+        print(
+            f"{HERE}/plan.json is not there: see {HERE}/log/plan.log, and whether the disk is full",
+            file=sys.stderr,
+        )

@@ -3,30 +3,67 @@
 import gc
 import os
 import socket
+import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 SLOWEST = 20
+#: The file that takes most of `make check`. One process runs all of a file: were it among the last,
+#: the others would wait for it.
+LONGEST = "test_examples.py"
+#: Markers of tests that nobody wants by surprise: they take minutes, or need what a host may lack.
+ONLY_WHEN_ASKED = {"nightly", "alone", "slurm"}
 
 
 @pytest.fixture(scope="session", autouse=True)
 def session_folder_of_open_mpi() -> None:
-    """Keeps the folder in which Open MPI 4 has the files of all runs of a user on this host.
+    """Keeps the folders in which Open MPI 4 has the files of all runs of a user on this host.
 
-    The last run to end removes it. A run that starts beside others then fails where one of them makes the
-    folder anew between its look and its own attempt ("File exists"). A folder that is not empty stays.
+    The last run to end removes them. A run that starts beside others then fails where one of them
+    makes or removes the folder between its look and its own attempt ("File exists", "No such file
+    or directory"). Programs without a daemon, such as `miniapp --explain`, share `jf.0`. A folder
+    that is not empty stays.
     """
     host = socket.gethostname().split(".")[0]
-    (Path(tempfile.gettempdir()) / f"ompi.{host}.{os.geteuid()}" / "keep").mkdir(parents=True, exist_ok=True)
+    of_user = Path(tempfile.gettempdir()) / f"ompi.{host}.{os.geteuid()}"
+    for folder in (of_user, of_user / "jf.0"):
+        (folder / "keep").mkdir(parents=True, exist_ok=True)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def lock_of_measured_runs(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Tests that run side by side do not wait for each other's runs, nor for those of people."""
     os.environ["SPIKEMARK_LOCK"] = str(tmp_path_factory.mktemp("lock") / "lock")
+
+
+@pytest.fixture(autouse=True)
+def figures_closed() -> Iterator[None]:
+    """Closes the figures of a test, of which pyplot keeps all: from 20 on, it warns."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begins with the LONGEST file, and leaves out tests ONLY_WHEN_ASKED.
+
+    They are not left out where `-m` says which tests are meant, or one is named by `::`.
+    """
+    items.sort(key=lambda item: item.path.name != LONGEST)
+    if config.option.markexpr or any("::" in argument for argument in config.args):
+        return
+    unasked = []
+    asked = []
+    for item in items:
+        markers = {marker.name for marker in item.iter_markers()}
+        (unasked if markers & ONLY_WHEN_ASKED else asked).append(item)
+    if unasked:
+        config.hook.pytest_deselected(items=unasked)
+        items[:] = asked
 
 
 def pytest_collection_finish() -> None:
@@ -36,7 +73,9 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Prints the slowest files in continuous integration, with the seconds of their tests and fixtures."""
+    """Prints the slowest files in continuous integration, with the seconds of their tests and
+    fixtures.
+    """
     if not os.environ.get("CI"):
         return
     seconds: Counter[str] = Counter()

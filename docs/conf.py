@@ -1,7 +1,10 @@
-"""The site: `make docs` makes it from the Markdown of the checkout, the commands and the docstrings."""
+"""The site: `make docs` makes it from the Markdown of the checkout, the commands and the
+docstrings.
+"""
 
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import typer.main
@@ -11,13 +14,23 @@ from spikemark.cli import main
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+sys.path.insert(0, str(DOCS))
+import gallery  # noqa: E402
+
 GENERATED = DOCS / "generated"
 
 project = "Spikemark"
 copyright = author = "The Spikemark developers"
 release = version = spikemark.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
-include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "miniapp/FORMAT.md", "results/README.md"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
+include_patterns = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "miniapp/FORMAT.md",
+    "results/README.md",
+    "results/examples/README.md",
+]
 include_patterns += ["workflows/experiments/README.md", "docs/*.md", "docs/**/*.md"]
 exclude_patterns = [".*", "build*", "out", "analysis", "tests"]
 root_doc = "README"
@@ -28,22 +41,34 @@ myst_heading_anchors = 4
 suppress_warnings = ["myst.header"]  # a page may start at any level of heading
 highlight_language = "none"
 autodoc_default_options = {"members": True, "member-order": "bysource", "no-value": True}
+nb_execution_mode = "cache"  # notebooks are executed anew where their code has changed
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120  # seconds for a cell
 smartquotes = False  # it makes one dash of the two of an option
 autodoc_typehints_format = "short"
 
 # Titles of the navigation, and their pages; others come last.
 PAGES = {
-    "Tutorials": "quickstart waiting your-network",
-    "How to": "sweeps clusters calibrate other-simulators choose-a-machine tender diff energy-and-traces"
-    " without-a-cluster placement studies",
-    "Reference": "generated/commands /miniapp/FORMAT experiments machine-profile glossary sources"
-    " generated/api",
-    "Explanation": "miniapp models trust",
-    "Project": "README /CONTRIBUTING /CHANGELOG /results/README /workflows/experiments/README",
+    "Tutorials": "quickstart gallery waiting your-network python",
+    "Notebooks": "notebooks/sweep notebooks/other-program notebooks/two-machines",
+    "How to": (
+        "sweeps clusters calibrate other-simulators choose-a-machine tender diff energy-and-traces"
+        " without-a-cluster placement studies"
+    ),
+    "Reference": (
+        "generated/commands /miniapp/FORMAT experiments machine-profile columns glossary"
+        " generated/api"
+    ),
+    "Explanation": "miniapp models trust architecture",
+    "Project": (
+        "README /CONTRIBUTING /CHANGELOG /results/README /results/examples/README"
+        " /workflows/experiments/README"
+    ),
 }
 # Modules whose functions other programs may call.
 API = """records.frames waiting.replay models.recursion models.order_statistics models.waiting_iid
-models.access models.loggp network.lanes quantities.quantity quantities.table core.errors"""
+models.access models.loggp models.exchange_times network.lanes quantities.quantity quantities.table
+core.errors"""
 
 
 def commands() -> str:
@@ -62,11 +87,19 @@ def commands() -> str:
             for part in sorted(inner):
                 if not inner[part].hidden:
                     add(f"{name} {part}", inner[part], min(level + 1, 3))
-        shown = [one.get_help_record(context) for one in command.params if not getattr(one, "hidden", False)]
-        rows = [[re.sub(r"\s+", " ", cell).replace("|", "\\|") for cell in one] for one in shown if one]
+        shown = [
+            one.get_help_record(context)
+            for one in command.params
+            if not getattr(one, "hidden", False)
+        ]
+        rows = [
+            [re.sub(r"\s+", " ", cell).replace("|", "\\|") for cell in one] for one in shown if one
+        ]
         rows = [one for one in rows if one[0] != "--help"]
         if rows:
-            lines = [f"| `{option}` | {means.replace('<', chr(92) + '<')} |" for option, means in rows]
+            lines = [
+                f"| `{option}` | {means.replace('<', chr(92) + '<')} |" for option, means in rows
+            ]
             text.append("\n".join(["| argument or option | meaning |", "| --- | --- |", *lines]))
 
     known = typer.main.get_command(main.app).commands
@@ -84,10 +117,15 @@ def api() -> str:
     return "\n\n".join([*head, *parts]) + "\n"
 
 
-def plain(app: object, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
+def plain(
+    app: object, what: str, name: str, thing: object, options: object, lines: list[str]
+) -> None:
     """Docstrings are plain text with code in backticks, no reStructuredText."""
     parts = "\n".join(lines).split("`")
-    marked = [part if i % 2 else re.sub(r"([*|\\]|_(?=\W|$))", r"\\\1", part) for i, part in enumerate(parts)]
+    marked = [
+        part if i % 2 else re.sub(r"([*|\\]|_(?=\W|$))", r"\\\1", part)
+        for i, part in enumerate(parts)
+    ]
     text = "".join(f"``{part}``" if i % 2 else part for i, part in enumerate(marked))
     blocks = re.split(r"\n\s*\n", text)
     for i, block in enumerate(blocks):
@@ -97,12 +135,17 @@ def plain(app: object, what: str, name: str, thing: object, options: object, lin
 
 
 def navigation(app: object, name: str, source: list[str]) -> None:
-    """Adds the table of contents to the front page."""
+    """Adds the table of contents to the front page, and links to its pages to the gallery."""
+    if name == "docs/gallery":
+        source[0] = gallery.with_links(source[0])
     if name != root_doc:
         return
     trees = {title: [_path(page) for page in pages.split()] for title, pages in PAGES.items()}
     named = {page for pages in trees.values() for page in pages}
-    for title, pattern in {"Results": "results/*.md", "Decisions": "decisions/*.md", "More": "*.md"}.items():
+    for title, pattern in {
+        "Results": "results/*.md",
+        "More": "*.md",
+    }.items():
         found = sorted(_path(str(page.relative_to(DOCS))[:-3]) for page in DOCS.glob(pattern))
         trees[title] = [page for page in found if page not in named]
     for title, pages in trees.items():
@@ -117,8 +160,9 @@ def _path(page: str) -> str:
 
 
 def front(app: object, error: Exception | None) -> None:
-    """A browser opens index.html."""
+    """A browser opens index.html; the pages of the gallery stand beside its text."""
     if error is None and app.builder.name == "html":
+        gallery.write(Path(app.outdir) / "docs" / "gallery")
         shutil.copy(Path(app.outdir) / "README.html", Path(app.outdir) / "index.html")
 
 

@@ -10,6 +10,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly conda='conda env create -f environment.yml && conda activate spikemark'
+readonly random123='https://github.com/DEShawResearch/random123'
 readonly oldest='3.11'
 
 fail() {
@@ -85,7 +86,7 @@ install_python() {
     echo "setup: making .venv with $("$python" --version) (downloads packages: a minute or two)"
     rm -rf .venv
     "$python" -m venv .venv
-    add workflow python
+    add sweep,scorep python
 }
 
 install_tests() {
@@ -94,7 +95,7 @@ install_tests() {
     now=$(fingerprint)
     if is_complete tests; then return; fi
     echo "setup: adding what tests need to .venv"
-    add workflow,test,docs tests
+    add sweep,scorep,test,docs tests
 }
 
 install_conda() {
@@ -104,6 +105,9 @@ install_conda() {
             fail "the conda environment has no $tool: conda env update -f environment.yml"
         fi
     done
+    if [[ ! -f $CONDA_PREFIX/include/Random123/philox.h ]]; then
+        fail "conda has no Random123: git clone $random123 && cp -r random123/include/Random123 '$CONDA_PREFIX/include'"
+    fi
     if ! (cd / && "$CONDA_PREFIX/bin/python" -c 'import spikemark' 2>/dev/null); then
         "$CONDA_PREFIX/bin/python" -m pip install --quiet --no-deps --no-build-isolation -e .
     fi

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Runs a command in a fresh clone inside a minimal Debian 12 that has git, make and certificates, and nothing else.
+# Runs a command in a fresh clone inside a minimal Debian that has git, make and certificates, and nothing else.
 #     bare.sh CHECKOUT FOLDER COMMAND…      FOLDER: a new one for the Debian; needs root and debootstrap
 #     bare.sh --user CHECKOUT FOLDER COMMAND…      as a user without rights, once root has installed setup/apt.txt
-# The clone is FOLDER/home/user/project. Settings of apt and pip are those of this machine. Mounts live in a namespace of
-# their own, so nothing stays bound when this ends, however it ends. The exit status is that of the command, or 125 where
-# the Debian cannot be made.
+#     bare.sh --release NAME …      bookworm (Debian 12, the default) or trixie (Debian 13)
+# The clone is FOLDER/home/user/project. Settings of apt and pip are those of this machine. Mounts and processes live in
+# namespaces of their own, so nothing stays bound or runs on when this ends, however it ends. The exit status is that of
+# the command, or 125 where the Debian cannot be made.
 set -euo pipefail
 
 cannot() {
@@ -12,20 +13,33 @@ cannot() {
     exit 125
 }
 
-arguments=("$@") as=root
-if [[ ${1:-} == --user ]]; then as=user && shift; fi
+arguments=("$@") as=root release=bookworm
+while [[ ${1:-} == --* ]]; do
+    case $1 in
+        --user) as=user ;;
+        --release)
+            release=${2:-nothing}
+            shift $(($# > 1))
+            ;;
+        *) cannot "$1; expected --user or --release NAME" ;;
+    esac
+    shift
+done
+if [[ $release != bookworm && $release != trixie ]]; then cannot "--release $release; expected bookworm or trixie"; fi
 if (($# < 3)); then cannot 'expected CHECKOUT FOLDER COMMAND'; fi
 checkout=$(readlink -f "$1") root=$(readlink -m "$2")
 shift 2
 if [[ -z ${BARE_INSIDE:-} ]]; then
     if [[ -e $root ]]; then cannot "$root exists already"; fi
     if [[ $(id -u) != 0 ]] || ! command -v debootstrap >/dev/null; then cannot 'needs root and debootstrap'; fi
-    unshare --mount true 2>/dev/null || cannot 'no mounts are possible here'
-    BARE_INSIDE=yes exec unshare --mount --propagation private "$0" "${arguments[@]}"
+    apart=(unshare --mount --propagation private --pid --fork --kill-child --mount-proc)
+    "${apart[@]}" true 2>/dev/null || cannot 'no mounts are possible here'
+    BARE_INSIDE=yes exec "${apart[@]}" "$0" "${arguments[@]}"
 fi
 
-mirror=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' | awk '$2 == "bookworm" {print $1; exit}')
-debootstrap --variant=minbase --include=ca-certificates,git,make bookworm "$root" \
+# The mirror of this machine's own Debian has the other releases, too.
+mirror=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' | awk '$2 ~ /^(bookworm|trixie)$/ {print $1; exit}')
+debootstrap --variant=minbase --include=ca-certificates,git,make "$release" "$root" \
     ${mirror:+"$mirror"} >"$root.log" 2>&1 || cannot "debootstrap: $(tail -1 "$root.log")"
 
 # What lets apt and pip reach their servers from here.
@@ -33,7 +47,8 @@ for file in /etc/pip.conf /etc/resolv.conf /etc/hosts /etc/ssl/certs/ca-certific
     if [[ -e $file ]]; then cp -L "$file" "$root$file"; fi
 done
 apt-config dump | grep -E '^Acquire::(https?|Check|Retries|Force)' >"$root/etc/apt/apt.conf.d/of-the-host" || true
-if compgen -G '/etc/apt/sources.list.d/*' >/dev/null; then
+# Sources of another release have other packages; there, those of debootstrap serve.
+if grep -qsw "$release" /etc/apt/sources.list.d/*; then
     cp -a /etc/apt/sources.list.d/. "$root/etc/apt/sources.list.d/"
     rm -f "$root/etc/apt/sources.list"
 fi

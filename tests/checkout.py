@@ -16,17 +16,23 @@ ROOT = Path(__file__).parents[1]
 MINIAPP = ROOT / "build" / "miniapp"
 EXPERIMENTS = ROOT / "workflows" / "experiments"
 OPEN_MPI = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",  # as the quickstart says
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",  # as the quickstart says
     "OMPI_MCA_rmaps_base_oversubscribe": "1",  # on one core, too
-}  # fmt: skip
+}
 
 
 def run(*words, cwd=ROOT, timeout: float = 300, **environment: str) -> subprocess.CompletedProcess:
     """Runs a program to its end, for at most `timeout` seconds; nothing is checked."""
     return subprocess.run(
-        [str(word) for word in words], cwd=cwd, timeout=timeout, env={**os.environ, **environment},
-        capture_output=True, text=True, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+        [str(word) for word in words],
+        cwd=cwd,
+        timeout=timeout,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
 
 
 def spikemark(*words, **how) -> subprocess.CompletedProcess:
@@ -56,7 +62,10 @@ def experiment(folder: Path, **changes) -> tuple[Path, Results]:
 
 def records(results: Results) -> dict[str, int]:
     """When each record was written."""
-    return {path.parent.name: path.stat().st_mtime_ns for path in results.path.glob("runs/*/record.json")}
+    return {
+        path.parent.name: path.stat().st_mtime_ns
+        for path in results.path.glob("runs/*/record.json")
+    }
 
 
 def script(path: Path, *lines: str) -> Path:
@@ -68,7 +77,9 @@ def script(path: Path, *lines: str) -> Path:
 
 
 def carry_out(folder: Path, commands: list[str], files: dict[str, str] | None = None) -> str:
-    """What commands of a page print, in a folder with the programs of this checkout and these files."""
+    """What commands of a page print, in a folder with the programs of this checkout and these
+    files.
+    """
     (folder / "build").symlink_to(ROOT / "build")
     (folder / ".venv").symlink_to(Path(sys.executable).parents[1])
     for name, content in (files or {}).items():

@@ -1,4 +1,6 @@
-"""`spikemark cachesim` against what the run counted, with the real mini-app under the real Valgrind."""
+"""`spikemark cachesim` against what the run counted, with the real mini-app under the real
+Valgrind.
+"""
 
 import json
 
@@ -15,13 +17,20 @@ LONG = {"distribution": "normal", "mean": 10.0, "sd": 6.0, "min": 0.1, "max": 20
 
 
 def network(sources, targets, indegree, delay=SHORT, **fields):
-    """A firing population that projects to a silent one: lists of targets x indegree / sources synapses."""
+    """A firing population that projects to a silent one: lists of targets x indegree / sources
+    synapses.
+    """
     fires, silent = ({"model": "ignore_and_fire", "rate_hz": rate} for rate in (100, 0))
     populations = [
         {"name": "sources", "area": "A", "size": sources, "neuron": fires},
         {"name": "targets", "area": "B", "size": targets, "neuron": silent},
     ]
-    projection = {"source": "sources", "target": "targets", "indegree": indegree, "delay": delay} | fields
+    projection = {
+        "source": "sources",
+        "target": "targets",
+        "indegree": indegree,
+        "delay": delay,
+    } | fields
     return {
         "format_version": 1,
         "time": {"warmup_ms": 12, "simulate_ms": 20},
@@ -47,7 +56,12 @@ def test_misses_follow_from_the_counts(name, tmp_path):
     description, ranks, threads, size, inside = RUNS[name]
     path = tmp_path / "run.json"
     path.write_text(json.dumps(description))
-    outcome = cachesim.simulate(path, ranks, threads, L1, cachesim.Cache(size, 16))
+    told = []
+    last = cachesim.Cache(size, 16)
+    outcome = cachesim.simulate(
+        path, ranks, threads, L1, last, advance=lambda done, cycles: told.append((done, cycles))
+    )
+    assert told == sorted(told) and told[-1][0] > 0
     assert outcome.predicted == pytest.approx(outcome.misses, rel=WITHIN)
     reads = sum(outcome.terms[term].misses for term in cachesim.READ)
     assert reads == pytest.approx(outcome.events["DLmr"], rel=WITHIN)

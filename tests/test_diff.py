@@ -10,7 +10,7 @@ from spikemark.core.errors import BadInput
 from spikemark.diff.compare import compare
 from spikemark.diff.times import CYCLE
 from spikemark.launch import mpirun
-from spikemark.launch.layout import Layout, Nodes
+from spikemark.launch.layout import LaunchLayout, Nodes
 
 pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
@@ -30,8 +30,12 @@ def runs(tmp_path_factory):
     for name, fields in ways.items():
         wanted = {"schedule": "conventional", "time__simulate_ms": 100, **fields}
         program_line = [str(program.MINIAPP), str(program.EXAMPLE), "--out", str(folder / name)]
-        start = mpirun.start([*program_line, *program.sets(**wanted)], Layout(2), Nodes((2,), "this host"))
-        subprocess.run(start.command, env=start.applied(os.environ), check=True, capture_output=True)
+        start = mpirun.start(
+            [*program_line, *program.sets(**wanted)], LaunchLayout(2), Nodes((2,), "this host")
+        )
+        subprocess.run(
+            start.command, env=start.applied(os.environ), check=True, capture_output=True
+        )
     return folder
 
 

@@ -35,15 +35,21 @@ def mean_rate_hz(folder, **options) -> float:
         pytest.param(0.1, 1250, 16, marks=pytest.mark.nightly),
     ],
 )
-def test_the_awake_network_fires_at_the_published_rate(resolution_ms, neurons, weight_classes, tmp_path):
+def test_the_awake_network_fires_at_the_published_rate(
+    resolution_ms, neurons, weight_classes, tmp_path
+):
     options = {"resolution_ms": resolution_ms, "neurons": neurons, "weight_classes": weight_classes}
-    assert mean_rate_hz(tmp_path, **options, simulate_ms=4000) == pytest.approx(dpsnn.AWAKE_HZ, rel=0.05)
+    assert mean_rate_hz(tmp_path, **options, simulate_ms=4000) == pytest.approx(
+        dpsnn.AWAKE_HZ, rel=0.05
+    )
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("kernel", dpsnn.KERNELS)
 def test_awake_columns_fire_at_about_this_rate_too(kernel, tmp_path):
-    rate = mean_rate_hz(tmp_path, columns="4x4", neurons_per_column=100, kernel=kernel, simulate_ms=2000)
+    rate = mean_rate_hz(
+        tmp_path, columns="4x4", neurons_per_column=100, kernel=kernel, simulate_ms=2000
+    )
     assert rate == pytest.approx(dpsnn.AWAKE_HZ, rel=0.1)
 
 
@@ -87,7 +93,9 @@ def test_slow_waves_need_both_adaptation_and_stimulation(tmp_path):
 
 
 def neighbours(description: dict, ranks: int) -> int:
-    """The most other ranks that any rank has synapses to, with columns in equal stripes over ranks."""
+    """The most other ranks that any rank has synapses to, with columns in equal stripes over
+    ranks.
+    """
     areas = list(dict.fromkeys(p["area"] for p in description["network"]["populations"]))
     rank = {area: place * ranks // len(areas) for place, area in enumerate(areas)}
     pairs = {

@@ -1,10 +1,13 @@
-"""Energy of real runs: readings of the sampler beside them, and a meter placed by the times of the record."""
+"""Energy of real runs: readings of the sampler beside them, and a meter placed by the times of the
+record.
+"""
 
 import numpy as np
 import pytest
 
-from spikemark.measuring.energy import measured, of_run, source
-from spikemark.measuring.meter import timeline
+from spikemark.measuring.energy import measured, of_run
+from spikemark.measuring.meter import source
+from spikemark.measuring.run_timeline import timeline
 from spikemark.records import record
 from spikemark.records.results import Results
 from spikemark.running import sweeps
@@ -17,10 +20,14 @@ WATTS = 42.0
 OPTIONS = {"areas": 2, "neurons_per_area": 100, "indegree": 10, "simulate_ms": 400}
 ENERGY = {"record.energy": True, "record.idle_pause_s": 0.4, "record.energy_interval_s": 0.01}
 EXPERIMENT = {
-    "name": "energy", "title": "x", "preset": {"name": "mam-benchmark", "options": OPTIONS},
+    "name": "energy",
+    "title": "x",
+    "preset": {"name": "mam-benchmark", "options": OPTIONS},
     "set": {**ENERGY, "inject.mean_us": 50, "inject.wait": "sleep"},
-    "grid": [{"schedule": "conventional"}], "ranks": 2, "shuffle_seed": 1,
-}  # fmt: skip
+    "grid": [{"schedule": "conventional"}],
+    "ranks": 2,
+    "shuffle_seed": 1,
+}
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +42,7 @@ def run(tmp_path_factory):
     sweeps.plan(chosen, runs, results)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SPIKEMARK_SYSFS", str(folder / "sys"))
-        return record.load(measure(results, spec.id))
+        return record.load_run(measure(results, spec.id))
 
 
 def test_the_analysis_agrees_with_the_record(run):
@@ -43,7 +50,9 @@ def test_the_analysis_agrees_with_the_record(run):
     assert found.kind == "measured" and found.source.name == written.source == "hwmon"
     assert written.gross_j == pytest.approx(WATTS * written.duration_s, rel=1e-6)
     assert written.idle_power_w == pytest.approx(WATTS, rel=1e-6)
-    assert found.gross_j.value == pytest.approx(written.gross_j, abs=1e-4 * WATTS)  # times have 10 µs
+    assert found.gross_j.value == pytest.approx(
+        written.gross_j, abs=1e-4 * WATTS
+    )  # times have 10 µs
     assert found.idle_w.value == pytest.approx(written.idle_power_w, rel=1e-6)
     assert found.sampling.readings == written.readings >= 10
     began, ended = run.record.timing.idle_before_s
@@ -51,8 +60,10 @@ def test_the_analysis_agrees_with_the_record(run):
 
 
 def test_a_meter_outside_is_placed_by_the_times_of_the_record(run, tmp_path):
-    busy, known = timeline(run).busy, timeline(run).known
-    step = min(0.002, (busy[1] - busy[0]) / 200)  # at the edges of a run a reading holds both levels
+    busy, known = timeline(run).busy, timeline(run).with_pause
+    step = min(
+        0.002, (busy[1] - busy[0]) / 200
+    )  # at the edges of a run a reading holds both levels
     times = np.arange(known[0] - 0.05, known[1] + 0.05, step)
     watts = np.where((times >= busy[0]) & (times < busy[1]), 150, 100)
     (tmp_path / "meter.csv").write_text(

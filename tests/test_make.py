@@ -1,4 +1,6 @@
-"""The Makefile carries out every part of the tests, fails if one did, and never passes what it left out."""
+"""The Makefile carries out every part of the tests, fails if one did, and never passes what it left
+out.
+"""
 
 import shutil
 import subprocess
@@ -18,7 +20,9 @@ first second third last:
 """
 
 
-@pytest.mark.parametrize(("target", "named"), [("test", "TEST_PARTS"), ("test-nightly", "NIGHTLY_PARTS")])
+@pytest.mark.parametrize(
+    ("target", "named"), [("test", "TEST_PARTS"), ("test-nightly", "NIGHTLY_PARTS")]
+)
 def test_every_part_is_carried_out_and_those_that_failed_are_named_last(target, named, tmp_path):
     shutil.copy(ROOT / "Makefile", tmp_path)
     (tmp_path / "GNUmakefile").write_text(PARTS)
@@ -28,7 +32,10 @@ def test_every_part_is_carried_out_and_those_that_failed_are_named_last(target, 
         command = ["make", "--silent", "SIMULATOR=", *arguments]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
 
-    for parts, failed in (("first last", None), ("third second last", "make: failed: third second")):
+    for parts, failed in (
+        ("first last", None),
+        ("third second last", "make: failed: third second"),
+    ):
         done = make(target, f"{named}={parts}")
         assert done.stdout.splitlines() == [f"{part} was tested" for part in parts.split()]
         assert (done.returncode == 0) == (failed is None)

@@ -1,4 +1,6 @@
-"""Runs of applications wired as in the study of MUSIC: one network, whatever the exchange and the ranks."""
+"""Runs of applications wired as in the study of MUSIC: one network, whatever the exchange and the
+ranks.
+"""
 
 import program
 import pytest
@@ -8,7 +10,14 @@ from spikemark.network.presets import music
 pytestmark = pytest.mark.slow
 
 WIRINGS = ("A<->B", "A<->B,C<->D", "A->B->C->D")
-SMALL = {"np": 2, "connections": 20, "granularity": 4, "scale": 1 / 8192, "simulate_ms": 60, "warmup_ms": 5}
+SMALL = {
+    "np": 2,
+    "connections": 20,
+    "granularity": 4,
+    "scale": 1 / 8192,
+    "simulate_ms": 60,
+    "warmup_ms": 5,
+}
 #: Ranks and communication of the runs that are compared with one rank.
 RUNS = [(2, "point-to-point"), (4, "collective"), (4, "point-to-point")]
 EXCHANGE = {"collective": "allgatherv", "point-to-point": "p2p"}
@@ -18,7 +27,9 @@ def holders(lane: str, names: list[str], ranks: int) -> set[int]:
     """Ranks that hold an area of the two applications; 2 equal areas of each are dealt in order."""
     areas = [2 * names.index(name) + process for name in lane.split("-") for process in (0, 1)]
     first = {area: area * ranks // (2 * len(names)) for area in range(2 * len(names) + 1)}
-    return {rank for area in areas for rank in range(first[area], max(first[area + 1], first[area] + 1))}
+    return {
+        rank for area in areas for rank in range(first[area], max(first[area + 1], first[area] + 1))
+    }
 
 
 def run(folder, description: dict, ranks: int) -> dict:

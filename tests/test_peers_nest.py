@@ -1,7 +1,7 @@
 """workflows/peers/nest_network.py with a NEST that only writes down what it is asked for.
 
-The real NEST is not a dependency; `make peers` compares its rates and counts with the mini-app's in every
-run.
+The real NEST is not a dependency; `make peers` compares its rates and counts with the mini-app's in
+every run.
 """
 
 import importlib.util
@@ -14,7 +14,7 @@ import pytest
 from checkout import ROOT
 
 from spikemark.core.fields import assign
-from spikemark.measuring.peers import Figures, programs
+from spikemark.measuring.peer_programs import Figures, programs
 from spikemark.network.presets import PRESETS
 
 SCRIPT = ROOT / "workflows" / "peers" / "nest_network.py"
@@ -51,18 +51,31 @@ class FakeNest(SimpleNamespace):
 
     def __init__(self):
         super().__init__(
-            __version__="0", calls=[], created=[], connected=[], kernel={}, neurons=0, synapses=0, runs=[],
-            VerbosityLevel=SimpleNamespace(ERROR=0), verbosity=None, Rank=lambda: 0,
-            ResetKernel=lambda: self.calls.append("reset"), Prepare=lambda: self.calls.append("prepare"),
-            Cleanup=lambda: self.calls.append("cleanup"), set=lambda **kernel: self.kernel.update(kernel),
+            __version__="0",
+            calls=[],
+            created=[],
+            connected=[],
+            kernel={},
+            neurons=0,
+            synapses=0,
+            runs=[],
+            VerbosityLevel=SimpleNamespace(ERROR=0),
+            verbosity=None,
+            Rank=lambda: 0,
+            ResetKernel=lambda: self.calls.append("reset"),
+            Prepare=lambda: self.calls.append("prepare"),
+            Cleanup=lambda: self.calls.append("cleanup"),
+            set=lambda **kernel: self.kernel.update(kernel),
             Run=lambda milliseconds: self.runs.append(milliseconds),
-            math=SimpleNamespace(redraw=lambda what, min, max: Term(f"{what} in [{min:g}, {max:g}]")),
+            math=SimpleNamespace(
+                redraw=lambda what, min, max: Term(f"{what} in [{min:g}, {max:g}]")
+            ),
             random=SimpleNamespace(
                 uniform=lambda min=0.0, max=1.0: Term(f"uniform({min}, {max})"),
                 normal=lambda mean, std: Term(f"normal({mean:g}, {std:g})"),
                 exponential=lambda beta: Term(f"exponential({beta:g})"),
             ),
-        )  # fmt: skip
+        )
 
     def Create(self, model, size, params):
         self.neurons += size
@@ -85,7 +98,9 @@ def describe(**options) -> dict:
 
 
 def changed(**fields) -> dict:
-    """A small network with other values; dots of a path are two underscores, `each` is every population."""
+    """A small network with other values; dots of a path are two underscores, `each` is every
+    population.
+    """
     description = describe()
     for path, value in fields.items():
         for i in range(3) if path.startswith("each") else (0,):
@@ -138,14 +153,28 @@ def test_neurons_weights_and_input_from_outside_are_those_of_the_description(run
     nest, status, output, _ = run(description, "--model", "described")
     found = Figures.model_validate_json(output)
     assert (status, found.neurons, found.synapses) == (0, 150, 150 * 20)  # no generators
-    assert nest.created[0] == ("iaf_psc_exp", 50, {
-        "C_m": 250, "I_e": 3, "tau_m": 20, "t_ref": 2, "E_L": -65, "V_th": -50, "V_reset": -65,
-        "tau_syn_ex": 0.5, "tau_syn_in": 0.5, "V_m": "normal(-60, 5)",
-    })  # fmt: skip
+    assert nest.created[0] == (
+        "iaf_psc_exp",
+        50,
+        {
+            "C_m": 250,
+            "I_e": 3,
+            "tau_m": 20,
+            "t_ref": 2,
+            "E_L": -65,
+            "V_th": -50,
+            "V_reset": -65,
+            "tau_syn_ex": 0.5,
+            "tau_syn_in": 0.5,
+            "V_m": "normal(-60, 5)",
+        },
+    )
     drives = [created for created in nest.created if created[0] == "poisson_generator"]
     assert drives == [("poisson_generator", 1, {"rate": 1200})] * 3
     driven = [synapse for _, _, rule, synapse in nest.connected if rule == "all_to_all"]
-    assert driven == [{"synapse_model": "static_synapse", "weight": 0.9, "delay": 0.5}] * 3  # not below d_min
+    assert (
+        driven == [{"synapse_model": "static_synapse", "weight": 0.9, "delay": 0.5}] * 3
+    )  # not below d_min
     weights = [synapse["weight"] for _, _, rule, synapse in nest.connected if rule != "all_to_all"]
     assert weights == [1, "normal(-1.5, 0.25)", 1, 1, 1, 1]
 
@@ -158,7 +187,12 @@ def test_kernel_delays_and_rules_are_those_of_the_description(run):
     assert intra[3]["delay"] == "normal(1.5, 0.75) in [0.1, 3]"
     assert inter[3]["delay"] == "normal(1.5, 0.75) in [1, 3]"
     assert (intra[0], inter[0]) == (((1, 50),), ((2, 50), (3, 50)))  # one pool of the two others
-    expected = {"rule": "fixed_indegree", "indegree": 10, "allow_multapses": True, "allow_autapses": True}
+    expected = {
+        "rule": "fixed_indegree",
+        "indegree": 10,
+        "allow_multapses": True,
+        "allow_autapses": True,
+    }
     assert all(rule == expected for _, _, rule, _ in nest.connected)
 
 
@@ -167,12 +201,15 @@ def test_integrating_neurons_take_their_input_and_are_forced_to_fire_at_the_desc
     description["network"]["projections"][1]["weight"] = -2
     nest, *_ = run(description, "--model", "iaf_psc_delta")
     assert nest.created[0][2] == {
-        "ignore_and_spike": True, "ignore_and_spike_interval": 250,
+        "ignore_and_spike": True,
+        "ignore_and_spike_interval": 250,
         "ignore_and_spike_offset": "uniform(0.1, 250.0)",
-    }  # fmt: skip
+    }
     assert [synapse["weight"] for *_, synapse in nest.connected][:3] == [1, -2, 1]
     nest, *_ = run(describe(rate=4.0, rate_cv=0.5), "--model", "iaf_psc_delta")
-    assert nest.created[0][2]["ignore_and_spike_interval"].startswith("1000 / normal(4, 2) in [4e-06")
+    assert nest.created[0][2]["ignore_and_spike_interval"].startswith(
+        "1000 / normal(4, 2) in [4e-06"
+    )
 
 
 REFUSALS = {
@@ -201,6 +238,8 @@ def test_without_nest_one_line_says_how_to_install_it(tmp_path):
     (tmp_path / "run.json").write_text(json.dumps(describe()))
     (tmp_path / "nest.py").write_text("raise ImportError('nothing here')")
     command = [sys.executable, SCRIPT, tmp_path / "run.json"]
-    done = subprocess.run(command, env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True)
+    done = subprocess.run(
+        command, env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True
+    )
     (line,) = done.stderr.splitlines()
     assert done.returncode == 2 and "workflows/peers/install.sh" in line and "nothing here" in line

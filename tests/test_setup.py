@@ -1,4 +1,6 @@
-"""setup/install.sh, in a sandbox without commands that could change this machine; the lists of packages."""
+"""setup/install.sh, in a sandbox without commands that could change this machine; the lists of
+packages.
+"""
 
 import os
 import re
@@ -15,39 +17,60 @@ HARMLESS = ("bash", "sed", "cat", "dirname", "sha256sum", "env", "rm", "python3"
 CONDA_TOOLS = ("python", "cmake", "ninja", "mpirun")
 # What packages of Debian are called elsewhere, where the names differ.
 APT_TO_CONDA = {
-    "build-essential": {"c-compiler", "cxx-compiler", "make"}, "ninja-build": {"ninja"},
-    "libopenmpi-dev": {"openmpi"}, "openmpi-bin": {"openmpi"}, "libsimgrid-dev": set(),  # neither has it
-    "python3-venv": {"python", "pip"}, "libhwloc-dev": {"libhwloc"},
-}  # fmt: skip
+    "build-essential": {"c-compiler", "cxx-compiler", "make"},
+    "ninja-build": {"ninja"},
+    "libopenmpi-dev": {"openmpi"},
+    "openmpi-bin": {"openmpi"},
+    "libsimgrid-dev": set(),  # neither has it
+    "librandom123-dev": set(),  # of conda-forge; setup/install.sh says where it is
+    "python3-venv": {"python", "pip"},
+    "libhwloc-dev": {"libhwloc"},
+}
 APT_TO_SPACK = APT_TO_CONDA | {
-    "build-essential": {"c", "cxx"}, "pkg-config": {"pkgconfig"}, "libopenmpi-dev": {"mpi"},
-    "openmpi-bin": {"mpi"}, "python3-venv": {"python"}, "libhwloc-dev": {"hwloc"},
-}  # fmt: skip
-PYPI_TO_CONDA = {"arch": "arch-py", "matplotlib": "matplotlib-base", "seaborn": "seaborn-base",
-                 "snakemake": "snakemake-minimal"}  # fmt: skip
+    "build-essential": {"c", "cxx", "make"},
+    "pkg-config": {"pkgconfig"},
+    "libopenmpi-dev": {"mpi"},
+    "librandom123-dev": {"random123"},
+    "openmpi-bin": {"mpi"},
+    "python3-venv": {"python"},
+    "libhwloc-dev": {"hwloc"},
+}
+PYPI_TO_CONDA = {
+    "arch": "arch-py",
+    "matplotlib": "matplotlib-base",
+    "seaborn": "seaborn-base",
+    "snakemake": "snakemake-minimal",
+}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+EXTRAS = PROJECT["project"]["optional-dependencies"]
 
 
 @pytest.fixture
 def sandbox(tmp_path):
-    """A copy of what setup reads, and a `bin` with nothing but harmless commands and an installed system."""
+    """A copy of what setup reads, and a `bin` with nothing but harmless commands and an installed
+    system.
+    """
     shutil.copytree(ROOT / "setup", tmp_path / "setup")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     (tmp_path / "bin").mkdir()
     for name in HARMLESS:
         (tmp_path / "bin" / name).symlink_to(shutil.which(name))
     # A python3 whose `-m venv` makes a folder with a recorder as pip.
+    script = rf'#!/bin/sh\necho "$@" >> {tmp_path}/pip.log\nexit ${{PIP_STATUS:-0}}\n'
+    recorder = f"printf '{script}'"
     made = f"""case "$*" in
     --version) echo "Python 3" ;;
     "-m venv .venv")
         {shutil.which("mkdir")} -p .venv/bin
-        printf '#!/bin/sh\\necho "$@" >> {tmp_path}/pip.log\\nexit ${{PIP_STATUS:-0}}\\n' > .venv/bin/python
+        {recorder} > .venv/bin/python
         {shutil.which("chmod")} +x .venv/bin/python ;;
 esac"""
     for name, body in {
-        "dpkg-query": "printf installed", "id": "echo 1000", "python3": made,
+        "dpkg-query": "printf installed",
+        "id": "echo 1000",
+        "python3": made,
         "apt-get": f'echo "$DEBIAN_FRONTEND" "$@" >> {tmp_path}/apt.log',
-    }.items():  # fmt: skip
+    }.items():
         command(tmp_path, name, body)
     return tmp_path
 
@@ -65,7 +88,10 @@ def without(sandbox: Path, *packages: str) -> None:
 def setup(sandbox: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
     variables = {k: v for k, v in os.environ.items() if not k.startswith(("CONDA", "DEBIAN"))}
     variables |= {"PATH": str(sandbox / "bin"), **environment}
-    program, streams = [sandbox / "setup" / "install.sh", *arguments], {"capture_output": True, "text": True}
+    program, streams = (
+        [sandbox / "setup" / "install.sh", *arguments],
+        {"capture_output": True, "text": True},
+    )
     return subprocess.run(program, env=variables, stdin=subprocess.DEVNULL, **streams)
 
 
@@ -93,9 +119,12 @@ def test_only_what_is_missing_is_installed_by_root_or_sudo(sandbox):
 
 #: What the system lacks: its commands.
 LACKING = {
-    "sudo": {}, "password": {"sudo": "exit 1"}, "dpkg": {"dpkg-query": "exit 127"},
-    "python": {"python3": "exit 1"}, "apt": {"id": "echo 0", "apt-get": "exit 100"},
-}  # fmt: skip
+    "sudo": {},
+    "password": {"sudo": "exit 1"},
+    "dpkg": {"dpkg-query": "exit 127"},
+    "python": {"python3": "exit 1"},
+    "apt": {"id": "echo 0", "apt-get": "exit 100"},
+}
 
 
 @pytest.mark.parametrize("lack", LACKING)
@@ -119,11 +148,11 @@ def test_the_environment_is_made_once_and_tests_are_added_to_it(sandbox):
     for _ in range(2):
         assert setup(sandbox).returncode == 0
     assert not (sandbox / ".venv" / "half").exists()  # an interrupted one is made anew
-    assert extras(sandbox) == ["workflow"] * 2
+    assert extras(sandbox) == ["sweep,scorep"] * 2
     (sandbox / ".venv" / "kept").touch()
     for level in ("tests", "tests", "python"):
         assert setup(sandbox, level).returncode == 0
-    assert extras(sandbox)[2:] == ["workflow,test,docs"]
+    assert extras(sandbox)[2:] == ["sweep,scorep,test,docs"]
     assert (sandbox / ".venv" / "kept").exists()
 
 
@@ -133,18 +162,22 @@ def test_the_environment_is_made_anew_when_its_lists_change(sandbox):
         with open(sandbox / changed, "a") as stream:
             stream.write("# changed\n")
         assert setup(sandbox, "tests").returncode == 0
-        assert extras(sandbox) == ["workflow", "workflow,test,docs"] * number
+        assert extras(sandbox) == ["sweep,scorep", "sweep,scorep,test,docs"] * number
 
 
-@pytest.mark.parametrize("lacking", [None, "cmake"])
+@pytest.mark.parametrize("lacking", [None, "cmake", "Random123"])
 def test_an_active_conda_environment_needs_neither_apt_nor_venv(sandbox, lacking):
     prefix = sandbox / "envs" / "spikemark"
     (prefix / "bin").mkdir(parents=True)
     for tool in CONDA_TOOLS:
         if tool != lacking:
             (prefix / "bin" / tool).symlink_to(shutil.which("true"))
+    if lacking != "Random123":
+        (prefix / "include" / "Random123").mkdir(parents=True)
+        (prefix / "include" / "Random123" / "philox.h").touch()
     without(sandbox, "cmake")
     done = setup(sandbox, CONDA_PREFIX=str(prefix))
+    assert lacking is None or lacking in done.stderr
     assert done.returncode == (2 if lacking else 0)
     assert not (sandbox / "apt.log").exists() and not (sandbox / ".venv").exists()
 
@@ -157,25 +190,48 @@ def requirement(line: str) -> tuple[str, str]:
 
 def needed() -> dict[str, str]:
     """Version conditions of what setup/install.sh asks pip for."""
-    parts = PROJECT["project"]["optional-dependencies"]
-    lines = [*PROJECT["project"]["dependencies"], *parts["workflow"], *parts["test"], *parts["docs"]]
+    parts = EXTRAS
+    lines = [
+        *PROJECT["project"]["dependencies"],
+        *parts["sweep"],
+        *parts["scorep"],
+        *parts["test"],
+        *parts["docs"],
+    ]
     return dict(map(requirement, lines))
 
 
 def test_conda_and_spack_offer_what_apt_and_pypi_do():
     apt = re.findall(r"^[a-z0-9.+-]+", (ROOT / "setup" / "apt.txt").read_text(), re.M)
-    listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-    (from_pypi,) = (line["pip"] for line in listed if isinstance(line, dict))
-    conda = dict(map(requirement, [*(line for line in listed if isinstance(line, str)), *from_pypi]))
+    run, development = (
+        yaml.safe_load((ROOT / name).read_text())
+        for name in ("environment.yml", "environment-dev.yml")
+    )
+    assert {**development, "dependencies": []} == {**run, "dependencies": []}
+    listed = [*run["dependencies"], *development["dependencies"]]
+    (from_pip,) = (line["pip"] for line in listed if isinstance(line, dict))
+    *from_pypi, itself = from_pip
+    assert itself == "--editable ."
+    lines = [*(line for line in listed if isinstance(line, str)), *from_pypi]
+    conda = dict(map(requirement, lines))
+    assert len(conda) == len(lines)
+    # Who only measures and predicts installs nothing that tests alone need.
+    tests_alone = {requirement(line)[0] for line in [*EXTRAS["test"], *EXTRAS["docs"]]}
+    of_run = {requirement(line)[0] for line in run["dependencies"] if isinstance(line, str)}
+    assert of_run & tests_alone <= {"hatchling"}
     wanted = {PYPI_TO_CONDA.get(name, name): condition for name, condition in needed().items()}
     wanted |= dict(map(requirement, PROJECT["build-system"]["requires"]))
     assert conda.items() >= wanted.items()
     assert conda["python"] == PROJECT["project"]["requires-python"]
     plain = {name: {re.sub(r"^lib|-dev$", "", name)} for name in apt}
-    assert conda.keys() - wanted.keys() == set().union(*(APT_TO_CONDA.get(n, plain[n]) for n in apt))
+    assert conda.keys() - wanted.keys() == set().union(
+        *(APT_TO_CONDA.get(n, plain[n]) for n in apt)
+    )
     (recipe,) = (ROOT / "workflows").rglob("spikemark/package.py")
     spack = re.findall(r'^    depends_on\("([a-z0-9-]+)', recipe.read_text(), re.M)
-    assert set(spack) == set().union(*(APT_TO_SPACK.get(n, plain[n]) for n in apt))
+    of_apt = set().union(*(APT_TO_SPACK.get(n, plain[n]) for n in apt))
+    # The package holds the mini-app alone, without its tests.
+    assert set(spack) == of_apt - {"git", "make", "cmocka", "valgrind", "python"}
 
 
 def test_every_requirement_is_pinned():
@@ -185,7 +241,7 @@ def test_every_requirement_is_pinned():
 
 def test_there_is_one_version():
     """The package states it and CMake reads it there; the citation agrees."""
-    package = (ROOT / "analysis" / "spikemark" / "__init__.py").read_text()
+    package = (ROOT / "analysis" / "spikemark" / "core" / "version.py").read_text()
     version = re.search(r'^__version__ = "(.*)"$', package, re.M)[1]
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == version
     built = subprocess.run([MINIAPP, "--version"], capture_output=True, text=True)

@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -26,11 +27,11 @@ from checkout import (
     spikemark,
     until,
     workflow,
-)  # fmt: skip
+)
 
 from spikemark.launch.process import left_over
 from spikemark.records.results import Results
-from spikemark.running.experiments import expand, load
+from spikemark.running.experiments import expand, load_experiment
 
 pytestmark = pytest.mark.slow
 
@@ -39,6 +40,8 @@ SMOKE = EXPERIMENTS / "smoke.yaml"
 CONVENTIONAL = [{"schedule": "conventional"}]
 #: A shell ignores SIGINT for what it starts in the background, and so may what runs the tests.
 INTERRUPTED = ["env", "--default-signal=INT"]
+#: Seconds for the end of an interrupted sweep while all cores are busy; on idle ones it takes 0.4.
+A_MOMENT_S = 2.0
 
 
 def sweep(file, root: Path, *options, **how) -> subprocess.CompletedProcess:
@@ -47,13 +50,19 @@ def sweep(file, root: Path, *options, **how) -> subprocess.CompletedProcess:
 
 def started(command: list[str], **environment: str) -> subprocess.Popen:
     """A command that a Ctrl-C reaches, and nobody else in its group."""
-    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
+    streams = {
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+        "start_new_session": True,
+    }
     return subprocess.Popen([*INTERRUPTED, *command], env={**os.environ, **environment}, **streams)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_miniapp_accepts_every_description(name, tmp_path):
-    descriptions = {str({**run.description, "seed": 0}): run for run in expand(load(name))}
+    descriptions = {
+        str({**run.description, "seed": 0}): run for run in expand(load_experiment(name))
+    }
 
     def explained(spec):
         path = tmp_path / f"{spec.id}.json"
@@ -76,10 +85,13 @@ def smoke(tmp_path_factory):
 
 def test_a_sweep_measures_in_order_collects_and_reports(smoke):
     done, results = smoke
-    runs, lines = expand(load("smoke")), done.stdout.splitlines()
+    runs, lines = expand(load_experiment("smoke")), done.stdout.splitlines()
     found = [line.partition("] ")[2].partition("  ")[0] for line in lines if line.startswith("[")]
     assert found == [run.label for run in runs]
-    began = {run.id: json.loads((results.run(run.id) / "launch.json").read_text())["began_s"] for run in runs}
+    began = {
+        run.id: json.loads((results.run(run.id) / "launch.json").read_text())["began_s"]
+        for run in runs
+    }
     assert sorted(began, key=began.get) == [run.id for run in runs] == list(began)
     assert lines[-2] == str(results.report) and results.report.is_file()
     table = pd.read_parquet(results.summary)
@@ -92,7 +104,11 @@ def test_no_change_of_code_times_or_parameters_measures_a_record_again(smoke, tm
     _, results = smoke
     before, now, other = records(results), time.time(), tmp_path / "miniapp"
     shutil.copy(MINIAPP, other)
-    touched = [ROOT / "Snakefile", *ROOT.glob("workflows/**/*.smk"), *ROOT.glob("analysis/spikemark/*/*.py")]
+    touched = [
+        ROOT / "Snakefile",
+        *ROOT.glob("workflows/**/*.smk"),
+        *ROOT.glob("analysis/spikemark*/**/*.py"),
+    ]
     touched += [results.plan, results.experiment, *results.path.glob("descriptions/*")]
     times = {path: path.stat() for path in touched}
     content = yaml.safe_load(SMOKE.read_text()) | {"title": "Another", "time_limit_s": 50}
@@ -119,7 +135,8 @@ def test_only_a_deleted_record_is_measured_again_and_forcerun_measures_all(smoke
     gone = sorted(before)[0]
     shutil.rmtree(results.run(gone))
     plan = sweep("smoke", results.path.parents[1], "--dry-run")
-    states = {line.split()[1]: line.split()[0] for line in plan.stdout.splitlines()[1:]}
+    lines = [line.split() for line in plan.stdout.splitlines()]
+    states = {words[1]: words[0] for words in lines if words[0] in ("done", "missing")}
     assert states == {run: "missing" if run == gone else "done" for run in before}
     assert snakemake(SMOKE, results).returncode == 0
     after = records(results)
@@ -130,7 +147,11 @@ def test_only_a_deleted_record_is_measured_again_and_forcerun_measures_all(smoke
 
 def test_config_changes_fields_and_unknown_ones_are_refused(tmp_path):
     file, results = experiment(tmp_path, ranks=1)
-    for change, runs in (("repetitions=2", 8), ("seeds=[1,2,3]", 12)):
+    for change, runs in (
+        ("repetitions=2", 8),
+        ("seeds=[1,2,3]", 12),
+        ("set={time.simulate_ms: 3e0}", 4),
+    ):
         done = snakemake(file, results, change, "-n")
         assert done.returncode == 0, done.stderr
         lines = [line.split() for line in done.stdout.splitlines()]
@@ -152,16 +173,25 @@ def test_the_workflow_is_clean_and_its_report_has_the_page(smoke, tmp_path):
 
 @pytest.mark.parametrize("engine", ["sweep", pytest.param("snakemake", marks=pytest.mark.nightly)])
 def test_a_failed_run_is_named_and_the_rest_goes_on(engine, tmp_path):
-    file, results = experiment(tmp_path, ranks=1, grid=[{"record.cycles": [3, True]}])
-    done = sweep(file, tmp_path, "--again", "0") if engine == "sweep" else snakemake(file, results)
+    file, results = experiment(tmp_path, ranks=1, grid=[{"record.cycles": [False, True]}])
+    refuses = 'grep -q \'"cycles": false\' "$1" && echo record.cycles: refused >&2 && exit 2'
+    program = script(tmp_path / "refusing", refuses, f'exec "{MINIAPP}" "$@"')
+    environment = {"SPIKEMARK_MINIAPP": str(program)}
+    if engine == "sweep":
+        done = sweep(file, tmp_path, "--again", "0", **environment)
+    else:
+        done = snakemake(file, results, **environment)
     assert done.returncode == 1
-    bad, good = sorted(expand(load(file)), key=lambda run: run.description["record"]["cycles"] is True)
+    bad, good = sorted(
+        expand(load_experiment(file)), key=lambda run: run.description["record"]["cycles"] is True
+    )
     assert set(records(results)) == {good.id}
     reason = results.failure(bad.id).read_text().splitlines()[0]
     assert "record.cycles" in reason and reason in done.stdout + done.stderr
     assert results.report.is_file()  # with the failure; `all` still lacks the record
     before = records(results)
-    assert sweep(file, tmp_path, "--again", "0").returncode == 1 and records(results) == before
+    again = sweep(file, tmp_path, "--again", "0", **environment)
+    assert again.returncode == 1 and records(results) == before
 
 
 @pytest.fixture
@@ -180,39 +210,77 @@ ENDS = {  # (program, signal)
     "Ctrl-C of a sweep": ("spikemark\0sweep", signal.SIGINT),
     "Ctrl-C of Snakemake": ("its group", signal.SIGINT),
     "kill -9 of Snakemake": ("snakemake", signal.SIGKILL),
-    "kill -9 of a run": ("spikemark\0run", signal.SIGKILL),
+    "kill -9 of a run": ("spikemark.cli.planned_run", signal.SIGKILL),
 }
 
 
 @pytest.mark.parametrize(
-    "end", [pytest.param(end, marks=pytest.mark.nightly if "Snakemake" in end else ()) for end in ENDS]
+    "end",
+    [pytest.param(end, marks=pytest.mark.nightly if "Snakemake" in end else ()) for end in ENDS],
 )
 def test_what_is_interrupted_or_killed_leaves_nothing_and_goes_on(end, endless, tmp_path):
     file, results, environment = endless
     program, sign = ENDS[end]
     command = [sys.executable, "-m", "spikemark", "sweep", str(file), "--machine", "here"]
-    command = [*command, "--results", str(tmp_path)] if "sweep" in program else workflow(file, results)
+    command = (
+        [*command, "--results", str(tmp_path)] if "sweep" in program else workflow(file, results)
+    )
     with started(command, **environment) as job:
         until((tmp_path / "started").exists)
         if sign == signal.SIGINT:  # as a terminal sends it
             os.killpg(job.pid, sign)
         else:
             there = [
-                p for p in left_over(naming=program) if os.readlink(f"/proc/{p}/cwd") == str(results.path)
+                p
+                for p in left_over(naming=program)
+                if os.readlink(f"/proc/{p}/cwd") == str(results.path)
             ]
             assert there
             for process in there:
                 os.kill(process, sign)
-        if program == "spikemark\0run":  # then the next one begins, as after any failure
+        if program == "spikemark.cli.planned_run":  # then the next one begins, as after any failure
             until(lambda: (tmp_path / "started").read_text().count("\n") == 2)
             os.killpg(job.pid, signal.SIGINT)
         job.wait(50)  # less than the time limit of a run
-    until(lambda: not left_over(naming=f"endless-{tmp_path}") and not left_over(naming=str(results.path)))
+    until(
+        lambda: (
+            not left_over(naming=f"endless-{tmp_path}") and not left_over(naming=str(results.path))
+        )
+    )
     assert job.returncode != 0 and records(results) == {}
     assert not any(results.path.glob("failed/*"))
     done = snakemake(file, results)
     assert done.returncode == 0, done.stderr
     assert len(records(results)) == 4
+
+
+@pytest.mark.nightly
+def test_ctrl_c_takes_a_moment_and_one_line_while_all_cores_are_busy(endless, tmp_path):
+    file, _, environment = endless
+    command = [sys.executable, "-m", "spikemark", "sweep", str(file), "--machine", "here"]
+    command += ["--results", str(tmp_path)]
+    spin = [sys.executable, "-c", "while True: pass"]
+    busy = [subprocess.Popen(spin) for _ in range(len(os.sched_getaffinity(0)))]
+    try:
+        with subprocess.Popen(
+            [*INTERRUPTED, *command],
+            env={**os.environ, **environment},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        ) as job:
+            until((tmp_path / "started").exists)
+            began = time.monotonic()
+            os.killpg(job.pid, signal.SIGINT)
+            errors = job.communicate(timeout=50)[1]
+            assert time.monotonic() - began < A_MOMENT_S
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert job.returncode == 130
+    assert len(errors.splitlines()) == 1 and "interrupted" in errors
 
 
 def test_two_experiments_at_once_never_overlap(tmp_path):
@@ -255,8 +323,10 @@ def test_a_run_by_hand(smoke):
     before = records(results)
     there = next(iter(before))
     for run_id, status, lines, more in (
-        (there, 0, 0, {}), ("none", 2, 1, {}), (there, 130, 1, {"SPIKEMARK_PARENT": "1"}),
-    ):  # fmt: skip
+        (there, 0, 0, {}),
+        ("none", 2, 1, {}),
+        (there, 130, 1, {"SPIKEMARK_PARENT": "1"}),
+    ):
         done = spikemark("run", results.path, run_id, **more)
         assert (done.returncode, len(done.stderr.splitlines())) == (status, lines), done.stderr
     assert records(results) == before
@@ -271,6 +341,25 @@ def test_a_run_that_would_not_end_before_its_job_is_left_to_the_next_one(smoke, 
         soon = {"SPIKEMARK_JOB_ENDS": str(time.time() + 10), "SPIKEMARK_BATCH": str(batch.pid)}
         done = spikemark("run", results.path, gone, **soon)
         assert batch.wait(10) == -signal.SIGTERM
-    assert done.returncode == 75 and not results.measured(gone) and not results.failure(gone).exists()
-    assert spikemark("run", results.path, gone, SPIKEMARK_JOB_ENDS=str(time.time() + 3600)).returncode == 0
+    assert (
+        done.returncode == 75 and not results.measured(gone) and not results.failure(gone).exists()
+    )
+    assert (
+        spikemark("run", results.path, gone, SPIKEMARK_JOB_ENDS=str(time.time() + 3600)).returncode
+        == 0
+    )
     assert results.measured(gone)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("number", [0, 1])
+def test_an_experiment_of_the_page_reaches_its_report(number, tmp_path):
+    page = (ROOT / "docs" / "experiments.md").read_text()
+    examples = re.findall(r"^```yaml\n(name: .*?)^```", page, re.M | re.S)
+    assert len(examples) == 2
+    file = tmp_path / "experiment.yaml"
+    file.write_text(examples[number])
+    quick = ["--set", "time.simulate_ms=5", "--set", "seeds=1", "--set", "repetitions=1"]
+    done = sweep(file, tmp_path, *quick, "--again", "0")
+    assert done.returncode == 0, done.stderr
+    assert len(list(tmp_path.glob("*/here/report.html"))) == 1

@@ -1,6 +1,6 @@
 """The activity of a network: rates, irregularity, spectrum, up and down states of recorded spikes.
 
-recording = activity.of(run)                       # a run with record.spikes
+recording = activity.recording_of(run)             # a run with record.spikes
 activity.rates_hz(recording)                       # {population: Hz}
 rate = activity.population_rate(recording, 5.0)    # Hz over time, all neurons together
 activity.spectrum(rate).peak_hz, activity.up_down_states(rate).frequency_hz
@@ -21,12 +21,12 @@ from spikemark.records.recording import (
     by_area,
     by_population,
     members,
-    of,
     rates_hz,
     recording,
+    recording_of,
 )
 
-__all__ = ["by_area", "by_population", "of", "rates_hz", "recording"]
+__all__ = ["by_area", "by_population", "rates_hz", "recording", "recording_of"]
 
 #: A neuron with fewer intervals has no coefficient of variation.
 LEAST_INTERVALS = 3
@@ -50,10 +50,19 @@ class Rate:
 
 
 def isi_cv(recording: Recording, groups: Groups | None = None) -> dict[str, Irregularity]:
-    """SD over mean of the inter-spike intervals of a neuron, averaged over the neurons of each group.
+    """SD over mean of the inter-spike intervals of a neuron, averaged over the neurons of each
+    group.
 
-    SD with n in the denominator. Neurons with fewer than three intervals do not count. The ends of the
-    recording cut off long intervals, so with few intervals per neuron a Poisson process is below 1.
+    SD with n in the denominator. Neurons with fewer than three intervals do not count. The ends of
+    the recording cut off long intervals, so with few intervals per neuron a Poisson process is
+    below 1.
+
+    Example:
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> from spikemark.records.recording import recording
+        >>> spikes = np.array([[0, 1000], [0, 1010], [0, 1020], [0, 1030]], dtype=np.uint32)
+        >>> isi_cv(recording(mam_benchmark.describe(areas=1), spikes))  # one neuron fires regularly
+        {'area0': Irregularity(cv=0.0, neurons=1)}
     """
     groups = by_population(recording) if groups is None else groups
     order = np.argsort(recording.gids, kind="stable")  # spikes are sorted by time
@@ -65,15 +74,19 @@ def isi_cv(recording: Recording, groups: Groups | None = None) -> dict[str, Irre
     neurons = sum(p.size for p in recording.populations)
     number = np.bincount(owner, minlength=neurons)
     mean = np.bincount(owner, intervals, neurons) / np.maximum(number, 1)
-    variance = np.bincount(owner, (intervals - mean[owner]) ** 2, neurons) / np.maximum(number, 1)
+    squares = np.bincount(owner, (intervals - mean[owner]) ** 2, neurons)
+    variance = squares / np.maximum(number, 1)
     enough = (number >= LEAST_INTERVALS) & (mean > 0)
     cv = np.sqrt(variance[enough]) / mean[enough]
 
     # the group of a neuron is that of a spike it might fire
     everyone = Recording(
         np.column_stack([np.arange(neurons), np.zeros(neurons)]).astype(np.uint32),
-        recording.populations, recording.resolution_ms, 0, 1,
-    )  # fmt: skip
+        recording.populations,
+        recording.resolution_ms,
+        0,
+        1,
+    )
     group = everyone.groups_of_spikes(groups)[enough]
     size = members(group, len(groups))
     total = np.bincount(group[group >= 0], cv[group >= 0], len(groups))
@@ -84,16 +97,26 @@ def isi_cv(recording: Recording, groups: Groups | None = None) -> dict[str, Irre
 
 
 def population_rate(recording: Recording, bin_ms: float, names: list[str] | None = None) -> Rate:
-    """Mean rate over time of the named populations (default: all). A last bin that is cut off is left out.
+    """Mean rate over time of the named populations (default: all). A last bin that is cut off is
+    left out.
 
-    Raises BadInput for an unknown name, a bin that is no multiple of the resolution or longer than the run.
+    Raises BadInput for an unknown name, a bin that is no multiple of the resolution or longer than
+    the run.
+
+    Example:
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> from spikemark.records.recording import recording
+        >>> spikes = np.array([[0, 1000], [1, 1005], [2, 1010]], dtype=np.uint32)  # (gid, step)
+        >>> network = mam_benchmark.describe(areas=1)
+        >>> bool(population_rate(recording(network, spikes), bin_ms=1.0).hz.max() > 0)
+        True
     """
     names = [p.name for p in recording.populations] if names is None else names
     groups = {"all": names}
     counts = _binned(recording, groups, bin_ms)[0]
     neurons = int(recording.sizes(groups)[0])
     if not neurons:
-        raise BadInput("population_rate: the populations hold no neurons")
+        raise BadInput(field="population_rate", reason="the populations hold no neurons")
     return Rate(counts / neurons / (1e-3 * bin_ms), bin_ms, neurons)
 
 
@@ -101,17 +124,20 @@ def _binned(recording: Recording, groups: Groups, bin_ms: float) -> np.ndarray:
     """Spikes [group, bin]."""
     width = round(bin_ms / recording.resolution_ms)
     if width < 1 or abs(width * recording.resolution_ms - bin_ms) > 1e-6 * bin_ms:
-        raise BadInput(f"bin_ms={bin_ms}; expected a multiple of {recording.resolution_ms}, the resolution")
+        expected = f"a multiple of {recording.resolution_ms}, the resolution"
+        raise BadInput(field="bin_ms", value=bin_ms, expected=expected)
     bins = recording.steps // width
     if bins < 1:
-        raise BadInput(f"bin_ms={bin_ms}; expected at most {1e3 * recording.seconds:g}, the time recorded")
+        expected = f"at most {1e3 * recording.seconds:g}, the time recorded"
+        raise BadInput(field="bin_ms", value=bin_ms, expected=expected, code="range")
     at, group = recording.steps_since_start // width, recording.groups_of_spikes(groups)
     inside = (group >= 0) & (at < bins)
     flat = np.bincount(group[inside] * bins + at[inside], minlength=len(groups) * bins)
     return flat.reshape(len(groups), bins)
 
 
-#: The recording is cut into so many parts, and as many between them again; more give less noise, less detail.
+#: The recording is cut into so many parts, and as many between them again; more give less noise,
+#: less detail.
 PARTS = 4
 
 #: Chance that the spectrum of independent spikes has a peak.
@@ -125,28 +151,40 @@ class Spectrum:
     """One-sided power spectral density of a rate, without its mean."""
 
     frequencies_hz: np.ndarray  # [frequency], above 0
-    density: np.ndarray  # [frequency], Hz^2 per Hz; its sum over frequencies is the variance of the rate
+    density: (
+        np.ndarray
+    )  # [frequency], Hz^2 per Hz; its sum over frequencies is the variance of the rate
     peak_hz: float | None  # of the most prominent peak; None if nothing stands out of noise
     prominence: float | None  # density at the peak over that of the higher valley beside it
 
 
 def spectrum(rate: Rate, parts: int = PARTS) -> Spectrum:
-    """Welch's estimate (1967): mean over half-overlapping Hann windows, each a 1 / `parts` of the recording.
+    """Welch's estimate (1967): mean over half-overlapping Hann windows, each a 1 / `parts` of the
+    recording.
 
-    A peak is reported if its prominence exceeds the highest over lowest density that noise of equal power at
-    all frequencies shows with a probability of FALSE_ALARM. Raises BadInput for less than 16 bins per part.
+    A peak is reported if its prominence exceeds the highest over lowest density that noise of equal
+    power at all frequencies shows with a probability of FALSE_ALARM. Raises BadInput for less than
+    16 bins per part.
+
+    Example:
+        >>> ms = np.arange(4096)
+        >>> hz = 8 + 2 * np.sin(2 * np.pi * 0.040 * ms)  # a gamma rhythm of 40 Hz
+        >>> round(spectrum(Rate(hz, bin_ms=1.0, neurons=1000)).peak_hz)
+        40
     """
     length = len(rate.hz) // parts
     if length < LEAST_BINS:
-        raise BadInput(
-            f"spectrum: {len(rate.hz)} bins of {rate.bin_ms:g} ms; expected at least {parts * LEAST_BINS}"
-        )
+        reason = f"{len(rate.hz)} bins of {rate.bin_ms:g} ms"
+        expected = f"at least {parts * LEAST_BINS}"
+        raise BadInput(field="spectrum", reason=reason, expected=expected)
     from scipy.signal import welch
 
     frequencies, density = welch(rate.hz, 1e3 / rate.bin_ms, nperseg=length)
     frequencies, density = frequencies[1:], density[1:]
     peak, prominence = _peak(density, parts)
-    return Spectrum(frequencies, density, None if peak is None else float(frequencies[peak]), prominence)
+    return Spectrum(
+        frequencies, density, None if peak is None else float(frequencies[peak]), prominence
+    )
 
 
 def _peak(density: np.ndarray, parts: int) -> tuple[int | None, float | None]:
@@ -175,7 +213,8 @@ LEAST_BIMODALITY = 0.75
 #: Largest rate in down states over that in up states.
 MOST_DOWN_OVER_UP = 0.5
 
-#: Half the distance between the two thresholds, over the distance between the mean rates of the states.
+#: Half the distance between the two thresholds, over the distance between the mean rates of the
+#: states.
 HYSTERESIS = 0.15
 
 
@@ -201,39 +240,53 @@ NONE = np.empty(0)
 def up_down_states(rate: Rate, smooth_ms: float = SMOOTH_MS) -> UpDown:
     """Up and down states by two thresholds on the smoothed rate.
 
-    The threshold that splits the smoothed rate into two classes of the greatest variance between them (Otsu
-    1979) is spread by a hysteresis, so that noise at the threshold makes no states. There is an alternation
-    if the classes hold LEAST_BIMODALITY of the variance, the lower one fires at most half as much, and at
-    least two up states begin and end within the recording.
+    The threshold that splits the smoothed rate into two classes of the greatest variance between
+    them (Otsu 1979) is spread by a hysteresis, so that noise at the threshold makes no states.
+    There is an alternation if the classes hold LEAST_BIMODALITY of the variance, the lower one
+    fires at most half as much, and at least two up states begin and end within the recording.
+
+    Example:
+        >>> second = np.repeat([0.1, 5.0], 500)  # half a second down, half a second up, spikes/s
+        >>> states = up_down_states(Rate(np.tile(second, 6), bin_ms=1.0, neurons=1000))
+        >>> round(states.frequency_hz, 2)
+        1.0
     """
     smooth = gaussian_filter1d(np.asarray(rate.hz, dtype=np.float64), smooth_ms / rate.bin_ms)
     if np.ptp(smooth) <= 1e-9 * np.abs(smooth).max():
         return _none("the rate does not vary")
     threshold, bimodality = _split(smooth)
     up, down = smooth[smooth > threshold].mean(), smooth[smooth <= threshold].mean()
-    found = {"bimodality": bimodality, "down_over_up": float(down / up)}
+    shape = {"bimodality": bimodality, "down_over_up": float(down / up)}
     if bimodality < LEAST_BIMODALITY:
         return _none(
             f"one mode: two states hold {bimodality:.2f} of the variance of the rate,"
-            f" less than {LEAST_BIMODALITY:g}", **found
-        )  # fmt: skip
+            f" less than {LEAST_BIMODALITY:g}",
+            **shape,
+        )
     if down > MOST_DOWN_OVER_UP * up:
         return _none(
             f"shallow: the lower state fires {down / up:.2f} times as much as the upper,"
-            f" more than {MOST_DOWN_OVER_UP:g}", **found
-        )  # fmt: skip
+            f" more than {MOST_DOWN_OVER_UP:g}",
+            **shape,
+        )
     width = HYSTERESIS * (up - down)
     ups = rate.bin_ms * _excursions(smooth, threshold - width, threshold + width)
     if len(ups) < 2:
-        return _none(f"{len(ups)} whole up states; an alternation has at least 2", **found)
+        return _none(f"{len(ups)} whole up states; an alternation has at least 2", **shape)
     frequency = 1e3 * (len(ups) - 1) / (ups[-1, 0] - ups[0, 0])
     return UpDown(
-        float(frequency), None, **found, ups_ms=ups, up_ms=ups[:, 1] - ups[:, 0],
+        float(frequency),
+        None,
+        **shape,
+        ups_ms=ups,
+        up_ms=ups[:, 1] - ups[:, 0],
         down_ms=ups[1:, 0] - ups[:-1, 1],
-    )  # fmt: skip
+    )
 
 
-def _none(reason: str, bimodality: float | None = None, down_over_up: float | None = None) -> UpDown:
+def _none(
+    reason: str, bimodality: float | None = None, down_over_up: float | None = None
+) -> UpDown:
     return UpDown(None, reason, bimodality, down_over_up, NONE.reshape(0, 2), NONE, NONE)
 
 

@@ -4,13 +4,14 @@ import os
 from pathlib import Path
 
 import pytest
-from command_line import refusal, spikemark  # noqa: F401
+from command_line import answers_have_their_schema, refusal, spikemark  # noqa: F401
 from hypothesis import settings
 
 from spikemark import launch, machines
 from spikemark.measuring import host
 
-# The same examples in every run, however busy the machine; `--hypothesis-profile search` looks for others.
+# The same examples in every run, however busy the machine; `--hypothesis-profile search` looks for
+# others.
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None)
 settings.load_profile("steady")
@@ -18,7 +19,9 @@ settings.load_profile("steady")
 
 @pytest.fixture(autouse=True)
 def made_up_host(monkeypatch):
-    """In place of this host: one core, and a processor without a profile; no test is to depend on another."""
+    """In place of this host: one core, and a processor without a profile; no test is to depend on
+    another.
+    """
     monkeypatch.setattr(host, "CPUINFO", Path("/nowhere/cpuinfo"))
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0})
 
@@ -46,9 +49,13 @@ def plant(tmp_path, monkeypatch):
 
 @pytest.fixture
 def undrawn(monkeypatch):
-    """Figures are composed but not rendered, which takes most of their time: for tests of their tables."""
+    """Figures are composed but not rendered, which takes most of their time: for tests of their
+    tables.
+    """
     drawing = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>'
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda _, buffer, **__: buffer.write(drawing))
+    monkeypatch.setattr(
+        "matplotlib.figure.Figure.savefig", lambda _, buffer, **__: buffer.write(drawing)
+    )
 
 
 @pytest.fixture

@@ -4,9 +4,15 @@
 /// Each repetition of each case opens its exchange anew, so that no case finds the buffers of another, and
 /// where buffers happen to lie varies between repetitions.
 
+#include "base/rng.h"
 #include "measurement/clock.h"
+#include "record/provenance.h"
 #include "record/record.h"
+#include "transport/communicator.h"
+#include "transport/exchange_check.h"
+#include <math.h>
 #include <regex.h>
+#include <time.h>
 
 enum { values_most = 64 }; ///< values that an option may list
 enum bench_action { bench_run, bench_list, bench_help };
@@ -53,8 +59,6 @@ struct bench_results {
     struct bench_measurement *measurements; ///< in the order of measuring
     size_t n_measurements;
 };
-
-// -------------------- The command line
 
 enum { word = 4, most_bytes = 1 << 24, most_words = 1 << 28 };
 
@@ -151,8 +155,6 @@ static bool bench_options_read(struct bench_options *options, int argc, char **a
     return true;
 }
 
-// -------------------- A case
-
 enum { warm_rounds = 3, most_rounds = 100000 };
 
 /// Writes "BACKEND/bytes:N", as snprintf does.
@@ -164,8 +166,9 @@ static uint32_t word_of(int from, uint32_t number) {
     return (uint32_t)from * 2654435761U + number;
 }
 
-/// Opens an exchange between all ranks, and fills its outbox.
-static struct exchange *open_exchange(const struct bench_case *c, struct outbox *outbox, MPI_Comm world) {
+/// Opens an exchange between all ranks, and fills its send buffer.
+static struct exchange *open_exchange(const struct bench_case *c, struct send_buffer *send_buffer,
+                                      MPI_Comm world) {
     const int rank = comm_rank(world), ranks = comm_size(world);
     int *others = ALLOC(int, (size_t)ranks);
     for (int i = 0; i + 1 < ranks; i++) others[i] = i + (i >= rank);
@@ -173,10 +176,17 @@ static struct exchange *open_exchange(const struct bench_case *c, struct outbox 
     struct exchange *exchange =
         exchange_open(&spec, world, &(struct partners){ranks - 1, ranks - 1, others, others, NULL});
     free(others);
-    outbox_open(outbox, exchange_destinations(c->backend, ranks));
-    for (int to = 0; to < outbox->ranks; to++)
-        for (uint32_t i = 0; i < c->bytes / word; i++) outbox_add(outbox, to, word_of(rank, i));
+    send_buffer_open(send_buffer, exchange_destinations(c->backend, ranks));
+    for (int to = 0; to < send_buffer->destinations; to++)
+        for (uint32_t i = 0; i < c->bytes / word; i++) send_buffer_add(send_buffer, to, word_of(rank, i));
     return exchange;
+}
+
+/// Returns the run of a rank, an empty one where it sent nothing.
+static struct receive_buffer_run run_from(const struct receive_buffer *receive_buffer, int rank) {
+    for (int i = 0; i < receive_buffer->runs; i++)
+        if (receive_buffer->run[i].from == rank) return receive_buffer->run[i];
+    return (struct receive_buffer_run){.from = rank};
 }
 
 /// Checks that exactly the words arrived that were sent. Collective.
@@ -184,7 +194,7 @@ static bool arrived(const struct exchange *exchange, const struct bench_case *c,
     char name[128];
     bench_case_name(c, name, sizeof name);
     for (int from = 0; from < exchange->ranks; from++) {
-        const struct inbox_run run = inbox_from(&exchange->inbox, from);
+        const struct receive_buffer_run run = run_from(&exchange->receive_buffer, from);
         bool same = run.count == c->bytes / word;
         for (uint32_t i = 0; same && i < run.count; i++) same = run.words[i] == word_of(from, i);
         if (!same)
@@ -194,22 +204,23 @@ static bool arrived(const struct exchange *exchange, const struct bench_case *c,
     return agree(exchange->comm, error);
 }
 
-static void round_timed(struct exchange *exchange, const struct outbox *outbox, double *barrier_s,
+static void round_timed(struct exchange *exchange, const struct send_buffer *send_buffer, double *barrier_s,
                         double *exchange_s) {
     const double before = clock_now();
     MPI_Barrier(exchange->comm);
     const double met = clock_now();
-    exchange_start(exchange, outbox);
-    exchange_finish(exchange, outbox);
+    exchange_start(exchange, send_buffer);
+    exchange_finish(exchange, send_buffer);
     *exchange_s = clock_now() - met;
     *barrier_s = met - before;
 }
 
 /// Returns how many rounds take `min_time_s`, as some untimed ones suggest. The number is the same on all
 /// ranks.
-static uint32_t count_rounds(struct exchange *exchange, const struct outbox *outbox, double min_time_s) {
+static uint32_t count_rounds(struct exchange *exchange, const struct send_buffer *send_buffer,
+                             double min_time_s) {
     double barrier_s, exchange_s, taken_s = clock_now();
-    for (int i = 0; i < warm_rounds; i++) round_timed(exchange, outbox, &barrier_s, &exchange_s);
+    for (int i = 0; i < warm_rounds; i++) round_timed(exchange, send_buffer, &barrier_s, &exchange_s);
     taken_s = clock_now() - taken_s;
     MPI_Allreduce(MPI_IN_PLACE, &taken_s, 1, MPI_DOUBLE, MPI_MAX, exchange->comm);
     const double wanted = ceil(min_time_s * warm_rounds / taken_s);
@@ -232,15 +243,15 @@ static double median(double *values, uint32_t n) {
 /// \return false, with the same error on all ranks, if words got lost.
 static bool bench_case_time(const struct bench_case *c, MPI_Comm world, double min_time_s,
                             struct bench_measurement *m, struct error *error) {
-    struct outbox outbox;
-    struct exchange *exchange = open_exchange(c, &outbox, world);
-    exchange_start(exchange, &outbox);
-    exchange_finish(exchange, &outbox);
+    struct send_buffer send_buffer;
+    struct exchange *exchange = open_exchange(c, &send_buffer, world);
+    exchange_start(exchange, &send_buffer);
+    exchange_finish(exchange, &send_buffer);
     const bool good = arrived(exchange, c, error);
     if (good) {
-        const uint32_t n = m->rounds = count_rounds(exchange, &outbox, min_time_s);
+        const uint32_t n = m->rounds = count_rounds(exchange, &send_buffer, min_time_s);
         double *barrier_s = ALLOC(double, n), *exchange_s = ALLOC(double, n);
-        for (uint32_t i = 0; i < n; i++) round_timed(exchange, &outbox, &barrier_s[i], &exchange_s[i]);
+        for (uint32_t i = 0; i < n; i++) round_timed(exchange, &send_buffer, &barrier_s[i], &exchange_s[i]);
         MPI_Allreduce(MPI_IN_PLACE, barrier_s, (int)n, MPI_DOUBLE, MPI_MAX, exchange->comm);
         MPI_Allreduce(MPI_IN_PLACE, exchange_s, (int)n, MPI_DOUBLE, MPI_MAX, exchange->comm);
         m->barrier_s = median(barrier_s, n);
@@ -248,11 +259,9 @@ static bool bench_case_time(const struct bench_case *c, MPI_Comm world, double m
         FREE(barrier_s, exchange_s);
     }
     exchange_close(exchange);
-    outbox_close(&outbox);
+    send_buffer_close(&send_buffer);
     return good;
 }
-
-// -------------------- The JSON; miniapp/FORMAT.md states it
 
 /// Writes to `file` and flushes it. \return whether that succeeded.
 static bool bench_report(const struct bench_results *results, FILE *file) {
@@ -281,8 +290,6 @@ static bool bench_report(const struct bench_results *results, FILE *file) {
     json_decref(root);
     return written;
 }
-
-// -------------------- All cases
 
 enum { order_group = 0xfffffffe }; // of random numbers
 

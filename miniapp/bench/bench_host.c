@@ -1,13 +1,13 @@
 /// \file
-/// What an exchange costs its own rank, beside what MPI does: the real outbox, back-end and inbox of a rank
-/// that has the same partners among more and more ranks. MPI is replaced by functions of the same names that
-/// bring a word from each partner and send nothing, so that one process stands for one of any number of
-/// ranks.
+/// What an exchange costs its own rank, beside what MPI does: the real send buffer, back-end and receive
+/// buffer of a rank that has the same partners among more and more ranks. MPI is replaced by functions of the
+/// same names that bring a word from each partner and send nothing, so that one process stands for one of any
+/// number of ranks.
 ///
 /// Writes one JSON object: for each exchange and number of ranks, the least processor time of a window in ns,
-/// of several repetitions: filling the outbox, start, finish, joining, clearing. With `--check FACTOR`, exits
-/// with 1 where an exchange between partners takes more than that many times as long among the most ranks as
-/// among the fewest.
+/// of several repetitions: filling the send buffer, start, finish, joining, clearing. With `--check FACTOR`,
+/// exits with 1 where an exchange between partners takes more than that many times as long among the most
+/// ranks as among the fewest.
 
 #include "base/alloc.h"
 #include "transport/exchange.h"
@@ -127,21 +127,22 @@ int MPI_Alltoallv(const void *sent, const int *n, const int *at, MPI_Datatype ty
 }
 
 /// Moves a window as a lane does. \return a sum of the words, so that they are read.
-static uint32_t move_window(struct exchange *exchange, struct outbox *outbox, struct joined *joined) {
+static uint32_t move_window(struct exchange *exchange, struct send_buffer *send_buffer,
+                            struct word_buffer *joined) {
     uint32_t sum = 0;
     pretended.next = 0;
-    for (int i = 0; i < partners_n; i++) outbox_add(outbox, pretended.partner[i], (uint32_t)i);
-    outbox_add(outbox, 0, 1);
-    exchange_start(exchange, outbox);
-    exchange_finish(exchange, outbox);
-    const struct inbox *inbox = &exchange->inbox;
-    const uint32_t *words = inbox->together;
-    if (!words && inbox_is_scattered(inbox)) {
-        joined_copy(joined, inbox);
+    for (int i = 0; i < partners_n; i++) send_buffer_add(send_buffer, pretended.partner[i], (uint32_t)i);
+    send_buffer_add(send_buffer, 0, 1);
+    exchange_start(exchange, send_buffer);
+    exchange_finish(exchange, send_buffer);
+    const struct receive_buffer *receive_buffer = &exchange->receive_buffer;
+    const uint32_t *words = receive_buffer->together;
+    if (!words && receive_buffer_is_scattered(receive_buffer)) {
+        receive_buffer_join(joined, receive_buffer);
         words = joined->words;
     }
-    for (size_t i = 0; words && i < inbox->words; i++) sum += words[i];
-    outbox_clear(outbox);
+    for (size_t i = 0; words && i < receive_buffer->words; i++) sum += words[i];
+    send_buffer_clear(send_buffer);
     return sum;
 }
 
@@ -157,22 +158,22 @@ static double time_window(const struct exchange_backend *backend, int ranks) {
     int to[partners_n + 1] = {0};
     for (int i = 0; i < partners_n; i++)
         to[i + 1] = pretended.partner[i] = 1 + i * ((ranks - 1) / partners_n);
-    struct outbox outbox;
-    struct joined joined = {0};
+    struct send_buffer send_buffer;
+    struct word_buffer joined = {0};
     const struct partners partners = {partners_n, partners_n, pretended.partner, pretended.partner, NULL};
     struct exchange *exchange =
         exchange_open(&(struct exchange_spec){.backend = backend}, MPI_COMM_WORLD, &partners);
-    outbox_open_some(&outbox, ranks, to, partners_n + 1);
+    send_buffer_open_some(&send_buffer, ranks, to, partners_n + 1);
     double least = 1e300;
     volatile uint32_t sum = 0;
     for (int r = 0; r < repetitions; r++) {
         const double before = nanoseconds();
-        for (int w = 0; w < windows; w++) sum += move_window(exchange, &outbox, &joined);
+        for (int w = 0; w < windows; w++) sum += move_window(exchange, &send_buffer, &joined);
         const double took = (nanoseconds() - before) / windows;
         least = took < least ? took : least;
     }
-    outbox_close(&outbox);
-    joined_close(&joined);
+    send_buffer_close(&send_buffer);
+    word_buffer_close(&joined);
     exchange_close(exchange);
     return least;
 }

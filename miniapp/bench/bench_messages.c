@@ -5,10 +5,12 @@
 #include "base/alloc.h"
 #include "measurement/clock.h"
 #include "measurement/host.h"
+#include <math.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /// `first` sends and reads the clock, `second` answers.
 struct rank_pair {
@@ -37,8 +39,6 @@ struct message_times {
 
 enum { most_bytes = 1 << 22 };
 
-// -------------------- Which pairs are measured, one at a time
-
 /// Returns how many pairs `ranks` ranks have.
 static int rank_pairs_all(int ranks) {
     return ranks * (ranks - 1) / 2;
@@ -66,8 +66,6 @@ static struct rank_pair rank_pair_of(int number, int wanted, int ranks) {
             return one < other ? (struct rank_pair){one, other} : (struct rank_pair){other, one};
         }
 }
-
-// -------------------- Times of messages between two ranks, and of all pairs at once
 
 enum { most_messages = 64, most_rounds = 100000, warm_rounds = 3, tag_answer = most_messages, tag_plan };
 
@@ -212,8 +210,6 @@ static int message_eager_bytes(struct rank_pair pair, char *buffer, int rank) {
     }
     return eager;
 }
-
-// -------------------- The command line
 
 enum { status_done = 0, status_failed = 1, status_bad_input = 2 };
 enum { name_length = 128 };

@@ -3,6 +3,7 @@
 /// without the mini-app, for `spikemark calibrate`.
 
 #include "kernels.h"
+#include "description/network_draw.h"
 
 #include "run/build.h"
 #include <stdio.h>
@@ -12,7 +13,7 @@ enum { steps_per_run = 100, network_neurons = 20000 };
 static const int64_t one_size[] = {1, 0};
 static const int64_t block_sizes[] = {256, 1024, 4096, 16384, 0};
 
-// -------------------- Neurons: as in a run, they are updated in blocks of at most block_neurons.
+// Neurons: as in a run, they are updated in blocks of at most block_neurons.
 
 static const int64_t update_sizes[] = {256, 1024, 4096, 16384, 131072, 0}; // the last: beyond second caches
 
@@ -96,7 +97,7 @@ static uint64_t run_poisson(void *state) {
     return (uint64_t)steps_per_run * s->n;
 }
 
-// -------------------- Collocation of so many spikes, which go to four ranks each; routes lie in the caches.
+// Collocation of so many spikes, which go to four ranks each; routes lie in the caches.
 
 enum { targets = 4 };
 
@@ -105,7 +106,7 @@ static const int64_t spikes_per_cycle[] = {8, 128, 2048, 0};
 struct collocation {
     struct lane lane;
     struct lane_plan plan;
-    struct window window;
+    struct transfer transfer;
     struct spike fired[network_neurons]; ///< at random
     uint32_t spikes, next;
 };
@@ -118,14 +119,14 @@ static void *open_collocation(const void *variant, int64_t size) {
     c->plan.wire = wire_find("compact");
     c->lane.format = spike_format(1);
     c->lane.plan = &c->plan;
-    c->lane.windows = &c->window;
+    c->lane.transfers = &c->transfer;
     c->lane.routes = (struct routes){.neurons = network_neurons,
                                      .first = ALLOC(size_t, network_neurons + 1),
                                      .route = ALLOC(struct route, n_routes)};
     for (uint32_t i = 0; i <= network_neurons; i++) c->lane.routes.first[i] = (size_t)i * targets;
     for (size_t i = 0; i < n_routes; i++)
         c->lane.routes.route[i] = (struct route){(int)(i % targets), (uint32_t)(i / targets)};
-    outbox_open(&c->window.outbox, targets);
+    send_buffer_open(&c->transfer.send_buffer, targets);
     for (uint32_t i = 0; i < network_neurons; i++)
         c->fired[i].neuron = rng_draw(1, rng_neuron, 0, 0, i).word[0] % network_neurons;
     return c;
@@ -135,15 +136,13 @@ static uint64_t run_collocation(void *state) {
     struct collocation *c = state;
     enum { cycles = 16 };
     for (int cycle = 0; cycle < cycles; cycle++) {
-        outbox_clear(&c->window.outbox);
+        send_buffer_clear(&c->transfer.send_buffer);
         if (c->next + c->spikes > network_neurons) c->next = 0;
         lane_collocate(&c->lane, c->fired + c->next, c->spikes, 0);
         c->next += c->spikes;
     }
     return (uint64_t)cycles * c->spikes * targets;
 }
-
-// -------------------- Drawing synapses
 
 struct drawing {
     struct network network;
@@ -174,7 +173,7 @@ static uint64_t run_drawing(void *state) {
     return draws_per_run;
 }
 
-// -------------------- The machine: its clock and the bandwidth of its memory
+// The machine: its clock and the bandwidth of its memory
 
 static const int64_t array_mebibytes[] = {64, 0};
 

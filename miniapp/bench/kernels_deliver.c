@@ -8,6 +8,10 @@
 /// as those of a network do. The bound knows its lists beforehand and has a single weight. Delivery with a
 /// weight in every synapse, eight bytes, adds to 32-bit cells.
 ///
+/// `deliver_reference` is the plain delivery of synapse/deliver_reference.c, on the same lists: the ratio of
+/// both says what tuning is worth, and how the mini-app would compare with a simulator that fetches nothing
+/// ahead.
+///
 /// `deliver_drawn` has lists of Poisson lengths, as a network that was drawn, for `spikemark calibrate`: some
 /// are empty and none is as long as the one before. Its size is the number of synapses in 16 lists, on the
 /// mean: four times as many lists as synapses, up to 512 synapses in each. Synapses do not fit into caches
@@ -17,7 +21,7 @@
 #include "kernels.h"
 
 #include "base/rng.h"
-#include "description/distributions.h"
+#include "description/delay.h"
 #include "synapse/table.h"
 
 enum { synapses = 20000000, events_per_batch = 5000, events_per_run = 200000 };
@@ -38,8 +42,6 @@ struct delivery {
     size_t n_lists, batch, next; ///< in that order; of a cycle; place of the next cycle
     uint32_t step, length;       ///< of lists of one length
 };
-
-// -------------------- Tables
 
 /// Opens a set of all ids below `n`, numbered.
 static struct id_set all_below(uint32_t n, unsigned bits) {
@@ -70,7 +72,7 @@ static struct synapse_table table_of_lists(struct synapse_format format, uint32_
         return table;
     }
     struct buckets buckets;
-    const unsigned bits = buckets_source_bits(&format, lists);
+    const unsigned bits = buckets_source_bits(&format, lists, lists, lists);
     buckets_open(&buckets, format, bits, lists);
     for (uint32_t l = 0; l < lists; l++) buckets.end[l >> bits] += start[l + 1] - start[l];
     buckets_allocate(&buckets);
@@ -86,8 +88,6 @@ static struct synapse_table table_of_lists(struct synapse_format format, uint32_
     free(start);
     return table;
 }
-
-// -------------------- Lists of one length
 
 /// The packed synapses, the same for all lengths of lists. They are drawn once.
 static uint32_t *shared_synapses(const struct synapse_format *format) {
@@ -130,8 +130,6 @@ static void *open_delivery(const void *variant, int64_t size) {
     d->ring = ring_open(neurons, longest, !own);
     return d;
 }
-
-// -------------------- Lists that were drawn
 
 /// Returns a number below `end`, as even as 32 bits allow: the i-th of the sequence `seed`.
 static uint32_t draw(uint32_t seed, uint32_t i, uint32_t end) {
@@ -179,8 +177,6 @@ static void *open_drawn(const void *variant, int64_t size) {
     return d;
 }
 
-// -------------------- Running
-
 /// Returns the next batch of lists: on the mean 5000 synaptic events, as the benchmark network has per cycle.
 static const uint32_t *next_batch(struct delivery *d) {
     if (d->next + d->batch > d->n_lists) d->next = 0;
@@ -190,14 +186,22 @@ static const uint32_t *next_batch(struct delivery *d) {
     return lists;
 }
 
-static uint64_t run_deliver(void *state) {
-    struct delivery *d = state;
+/// Delivers batches until there are events enough. \return the synaptic events.
+static uint64_t run_with(struct delivery *d, delivery_function *deliver) {
     uint64_t events = 0;
     while (events < events_per_run)
         events +=
-            synapse_table_deliver(&d->table, next_batch(d), d->batch, spike_format(1), d->step, &d->ring)
-                .synaptic_events;
+            deliver(&d->table, next_batch(d), d->batch, spike_format(1), d->step, &d->ring).synaptic_events;
     return events;
+}
+
+static uint64_t run_deliver(void *state) {
+    return run_with(state, deliver_tuned);
+}
+
+/// What `delivery: reference` of a run description does, on the same synapses and in the same order.
+static uint64_t run_deliver_reference(void *state) {
+    return run_with(state, deliver_reference);
 }
 
 /// Adds the synapses at ... end - 1 to their places.
@@ -274,6 +278,7 @@ size_t kernels_deliver(struct kernel *kernels) {
         {"deliver_bound", "synapse", list_lengths, NULL, open_delivery, run_bound_plain},
         {"deliver_bound_prefetch", "synapse", list_lengths, NULL, open_delivery, run_bound_prefetch},
         {"deliver", "synapse", list_lengths, NULL, open_delivery, run_deliver},
+        {"deliver_reference", "synapse", list_lengths, NULL, open_delivery, run_deliver_reference},
         {"deliver_own_weights", "synapse", list_lengths, &own_weights, open_delivery, run_deliver},
         {"deliver_drawn", "synapse", drawn_sizes, NULL, open_drawn, run_deliver},
     };

@@ -1,5 +1,6 @@
-"""What is collected: the comparison with NEST only where `make peers` has installed it (.venv-peers); in
-conda, simulated clusters only where the system has SimGrid, which conda-forge lacks.
+"""What is collected: the comparison with NEST only where `make peers` has installed it
+(.venv-peers); in conda, simulated clusters only where the system has SimGrid, which conda-forge
+lacks.
 """
 
 import os

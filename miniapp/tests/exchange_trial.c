@@ -1,4 +1,6 @@
 #include "exchange_trial.h"
+#include "transport/exchange_check.h"
+#include "transport/wire.h"
 
 #include <time.h>
 
@@ -78,12 +80,12 @@ void trial_open(struct trial *trial, struct exchange_spec spec, topology *linked
     MPI_Comm_split(MPI_COMM_WORLD, 0, own, &comm);
     trial->exchange = exchange_open(&spec, comm, &partners);
     MPI_Comm_free(&comm);
-    outbox_open(&trial->outbox, exchange_destinations(spec.backend, ranks));
+    send_buffer_open(&trial->send_buffer, exchange_destinations(spec.backend, ranks));
 }
 
 uint64_t trial_close(struct trial *trial) {
     exchange_close(trial->exchange);
-    outbox_close(&trial->outbox);
+    send_buffer_close(&trial->send_buffer);
     MPI_Allreduce(MPI_IN_PLACE, &trial->faults, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     return trial->faults;
 }
@@ -92,7 +94,7 @@ static uint32_t word_of(const struct trial *trial, int from, int to, uint32_t wi
     return ((uint32_t)from << 24 ^ (uint32_t)to << 18 ^ window << 8 ^ number) + trial->key;
 }
 
-/// Returns the words for a destination of the outbox; the only one of a broadcast is number 0.
+/// Returns the words for a destination of the send buffer; the only one of a broadcast is number 0.
 static uint32_t count_of(const struct trial *trial, pattern *count, int from, int to, uint32_t window) {
     const struct exchange *exchange = trial->exchange;
     bool linked = exchange->spec.backend->broadcast || from == to || trial->linked(from, to, exchange->ranks);
@@ -101,31 +103,38 @@ static uint32_t count_of(const struct trial *trial, pattern *count, int from, in
 
 void trial_start(struct trial *trial, pattern *count, uint32_t window) {
     struct exchange *exchange = trial->exchange;
-    outbox_clear(&trial->outbox);
-    for (int to = 0; to < trial->outbox.ranks; to++) {
+    send_buffer_clear(&trial->send_buffer);
+    for (int to = 0; to < trial->send_buffer.destinations; to++) {
         uint32_t n = count_of(trial, count, exchange->rank, to, window);
         for (uint32_t i = 0; i < n; i++)
-            outbox_add(&trial->outbox, to, word_of(trial, exchange->rank, to, window, i));
+            send_buffer_add(&trial->send_buffer, to, word_of(trial, exchange->rank, to, window, i));
         if (exchange->spec.backend->broadcast)
             trial->others += (uint64_t)(exchange->ranks - 1) * n;
         else if (to != exchange->rank)
             trial->others += n;
     }
-    exchange_start(exchange, &trial->outbox);
+    exchange_start(exchange, &trial->send_buffer);
+}
+
+/// Returns the run of a rank, an empty one where it sent nothing.
+static struct receive_buffer_run run_from(const struct receive_buffer *receive_buffer, int rank) {
+    for (int i = 0; i < receive_buffer->runs; i++)
+        if (receive_buffer->run[i].from == rank) return receive_buffer->run[i];
+    return (struct receive_buffer_run){.from = rank};
 }
 
 void trial_finish(struct trial *trial, pattern *count, uint32_t window) {
     struct exchange *exchange = trial->exchange;
-    struct outbox *outbox = &trial->outbox;
-    exchange_finish(exchange, outbox);
-    // The inbox must not need the outbox any more.
-    memset(outbox->words, 0xA5, outbox->capacity * sizeof *outbox->words);
+    struct send_buffer *send_buffer = &trial->send_buffer;
+    exchange_finish(exchange, send_buffer);
+    // The receive buffer must not need the send buffer any more.
+    memset(send_buffer->words, 0xA5, send_buffer->capacity * sizeof *send_buffer->words);
     size_t words = 0;
-    for (int i = 0; i < exchange->inbox.runs; i++) words += exchange->inbox.run[i].count;
-    trial->faults += words != exchange->inbox.words;
+    for (int i = 0; i < exchange->receive_buffer.runs; i++) words += exchange->receive_buffer.run[i].count;
+    trial->faults += words != exchange->receive_buffer.words;
     for (int from = 0; from < exchange->ranks; from++) {
         int to = exchange->spec.backend->broadcast ? 0 : exchange->rank;
-        struct inbox_run run = inbox_from(&exchange->inbox, from);
+        struct receive_buffer_run run = run_from(&exchange->receive_buffer, from);
         if (run.count != count_of(trial, count, from, to, window)) {
             trial->faults++;
             continue;
@@ -152,7 +161,7 @@ struct exchange try_exchange(struct exchange_spec spec, topology *linked, uint32
     trial_open(&trial, spec, linked, 0);
     for (uint32_t window = 0; window < windows; window++) {
         trial_start(&trial, bursts, window);
-        exchange_progress(trial.exchange, &trial.outbox);
+        exchange_progress(trial.exchange, &trial.send_buffer);
         if (uneven_speed) be_late(&random);
         trial_finish(&trial, bursts, window);
     }

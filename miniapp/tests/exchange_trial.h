@@ -35,7 +35,7 @@ extern pattern *const patterns[]; ///< ended by NULL
 /// An exchange, what goes through it and how it was received.
 struct trial {
     struct exchange *exchange;
-    struct outbox outbox;
+    struct send_buffer send_buffer;
     topology *linked;
     uint32_t key;    ///< distinguishes the words of two trials
     uint64_t others; ///< words meant for other ranks so far; a broadcast's count for each of them

@@ -1,7 +1,9 @@
-"""Simulates a small network with NEST, for test_nest.py; runs in .venv-peers, without the project's packages.
+"""Simulates a small network with NEST, for test_nest.py; runs in .venv-peers, without the project's
+packages.
 
-Reads from standard input {resolution_ms, simulate_ms, model, neurons: [parameters], synapses: [[source,
-target, weight, delay_ms], ...]} and prints [[neuron, step in which it fired], ...] as JSON.
+Reads from standard input {resolution_ms, simulate_ms, model, neurons: [parameters], synapses:
+[[source, target, weight, delay_ms], ...]} and prints [[neuron, step in which it fired], ...] as
+JSON.
 """
 
 import json

@@ -19,6 +19,7 @@ EXAMPLE = ROOT / "miniapp" / "examples" / "two_areas.json"
 ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_orte_execute_quiet": "1",  # Open MPI 4 says nothing of its own; 5 knows no --quiet
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_mpi_yield_when_idle": "1",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
@@ -27,11 +28,12 @@ ENVIRONMENT = {
 
 
 def start(*arguments, ranks=None, threads=1, program=MINIAPP, cwd=None, launch=(), **environment):
-    """Run the program to its end; without `ranks` without mpirun. A variable that is None is not set.
+    """Run the program to its end; without `ranks` without mpirun. A variable that is None is not
+    set.
 
     `launch` stands between mpirun and the program.
     """
-    mpirun = [*([] if ranks is None else ["mpirun", "--quiet", "-n", str(ranks)]), *launch]
+    mpirun = [*([] if ranks is None else ["mpirun", "-n", str(ranks)]), *launch]
     variables = {**os.environ, **ENVIRONMENT, "OMP_NUM_THREADS": str(threads), **environment}
     environment = {name: value for name, value in variables.items() if value is not None}
     streams = {"capture_output": True, "text": True, "stdin": subprocess.DEVNULL}
@@ -41,7 +43,9 @@ def start(*arguments, ranks=None, threads=1, program=MINIAPP, cwd=None, launch=(
 
 def sets(**fields):
     """--set arguments; `__` stands for the dot. What is no text is written as JSON."""
-    said = {n.replace("__", "."): v if isinstance(v, str) else json.dumps(v) for n, v in fields.items()}
+    said = {
+        n.replace("__", "."): v if isinstance(v, str) else json.dumps(v) for n, v in fields.items()
+    }
     return [word for name, value in said.items() for word in ("--set", f"{name}={value}")]
 
 
@@ -63,14 +67,17 @@ FOREIGN = re.compile(
 
 
 def leaks(report):
-    """Stacks of the lost blocks in a report of the sanitizer that our sources took, without MPI between."""
+    """Stacks of the lost blocks in a report of the sanitizer that our sources took, without MPI
+    between.
+    """
     stacks = re.findall(r"(?:Direct|Indirect) leak of .*\n((?: +#\d+ .*\n)+)", report)
     ours = [re.sub(r".* in main .*\n", "", stack) for stack in stacks if not FOREIGN.search(stack)]
     return [stack for stack in ours if re.search("miniapp/(src|variants)/", stack)]
 
 
 def watched(*arguments, log, leaking=True, **how):
-    """A run of the build with checks, without optimisation. Its report goes to files LOG.*; nothing is ours.
+    """A run of the build with checks, without optimisation. Its report goes to files LOG.*; nothing
+    is ours.
 
     Where the system forbids looking for leaks (under ptrace), it looks for none.
     """
@@ -80,7 +87,9 @@ def watched(*arguments, log, leaking=True, **how):
     if "LeakSanitizer has encountered a fatal error" in report and leaking:
         return watched(*arguments, log=log, leaking=False, **how)
     assert leaks(report) == []
-    assert not re.search("runtime error|ERROR: AddressSanitizer", report + done.stderr), report + done.stderr
+    assert not re.search("runtime error|ERROR: AddressSanitizer", report + done.stderr), (
+        report + done.stderr
+    )
     return done
 
 
@@ -94,7 +103,11 @@ def checked(out, *arguments, **how):
 def registered():
     """{section: {name: member}} of miniapp --list."""
     listed = json.loads(start("--list").stdout)
-    return {title: {one["name"]: one for one in listed[title]} for title in SECTIONS if listed.get(title)}
+    return {
+        title: {one["name"]: one for one in listed[title]}
+        for title in SECTIONS
+        if listed.get(title)
+    }
 
 
 def rows(out):

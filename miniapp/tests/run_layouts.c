@@ -5,7 +5,13 @@
 /// mpirun -n RANKS run_layouts CASES.json, a list of {"run": description, "threads": n, "files": {name:
 /// content}}; the files are those that the description names. With 0 threads, rank 0 counts by brute force
 /// what should come out.
+///
+/// run_layouts --explain CASES.json, a list of {"file": path of a run description, "ranks": n, "threads": n},
+/// only says of each whether `miniapp --explain` would refuse it, and why.
 
+#include "app/estimate.h"
+#include "app/explain.h"
+#include "app/job.h"
 #include "support.h"
 
 #include <inttypes.h>
@@ -47,17 +53,39 @@ static void run_case(const json_t *given, int rank) {
     description_close(&description);
 }
 
+/// Does what `miniapp --explain` does, but for printing the plan.
+static void explain_case(const json_t *given) {
+    struct error error = {""};
+    struct job *job = ALLOC_ZERO(struct job, 1);
+    const struct layout layout = {1, 1};
+    const struct options options = {.action = action_explain,
+                                    .description = json_string_value(json_object_get(given, "file")),
+                                    .ranks = (int)json_integer_value(json_object_get(given, "ranks")),
+                                    .threads = (int)json_integer_value(json_object_get(given, "threads")),
+                                    .dry = {.rank = -1, .rate_hz = NAN}};
+    if (job_plan(job, &options, &layout, MPI_COMM_WORLD, &error) &&
+        estimate_check_words(&job->description, &job->placement, &job->schedule, &error))
+        printf("{}\n");
+    else
+        print_refusal(&error);
+    job_close(job, MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv) {
     int provided, rank;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    json_t *cases = argc > 1 ? json_load_file(argv[1], 0, NULL) : NULL;
+    const bool explains = argc > 2 && strcmp(argv[1], "--explain") == 0;
+    json_t *cases = argc > 1 ? json_load_file(argv[argc - 1], 0, NULL) : NULL;
     if (!json_is_array(cases)) {
         fprintf(stderr, "run_layouts: a file with a JSON list of cases is needed\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     for (size_t i = 0; i < json_array_size(cases); i++) {
-        run_case(json_array_get(cases, i), rank);
+        if (explains)
+            explain_case(json_array_get(cases, i));
+        else
+            run_case(json_array_get(cases, i), rank);
         MPI_Barrier(MPI_COMM_WORLD);
     }
     json_decref(cases);

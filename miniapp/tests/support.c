@@ -1,4 +1,7 @@
 #include "support.h"
+#include "base/checksum.h"
+#include "description/network_draw.h"
+#include "run/build.h"
 
 const char *const eight_areas =
     "{'format_version': 1, 'seed': 7, 'delay_ratio': 3,"
@@ -99,14 +102,14 @@ json_t *scattered(const struct network *network, int ranks) {
 
 void placement_override(char text[placement_override_bytes], const struct placement_rule *rule) {
     const char *const with_file = "placement={\"name\": \"%s\", \"file\": \"scattered.json\"}";
-    snprintf(text, placement_override_bytes, rule->deal_file ? with_file : "placement=%s", rule->name);
+    snprintf(text, placement_override_bytes, rule->read_file ? with_file : "placement=%s", rule->name);
 }
 
 bool open_placement(struct placement *placement, const struct description *description, int ranks,
                     int threads, const json_t *given, struct error *error) {
     const struct placement_rule *rule;
     if (!schedule_placement(description, &rule, error)) return false;
-    json_t *file = !rule->deal_file ? NULL
+    json_t *file = !rule->read_file ? NULL
                    : given          ? json_deep_copy(given)
                                     : scattered(&description->network, ranks);
     const bool opened = placement_open(placement, rule, &description->network, ranks, threads, file,
@@ -268,8 +271,8 @@ struct outcome run_brute_force(const struct description *description, int64_t le
 static struct planned *plan(const char *const *overrides, int ranks) {
     static struct planned p;
     p = (struct planned){.refused = {""}};
-    open_description(&p.d, eight_areas, overrides);
-    if (open_placement(&p.placement, &p.d, ranks, 1, NULL, &p.refused))
+    if (try_open(&p.d, eight_areas, overrides, &p.refused) &&
+        open_placement(&p.placement, &p.d, ranks, 1, NULL, &p.refused))
         schedule_plan(&p.schedule, &p.d, &p.placement, &p.refused);
     return &p;
 }

@@ -3,7 +3,11 @@
 
 #pragma once
 
+#include "base/rng.h"
 #include "record/record.h"
+#include "run/simulate.h"
+#include "schedule/schedule.h"
+#include "transport/communicator.h"
 
 // cmocka wants these before it.
 #include <setjmp.h>
@@ -22,6 +26,13 @@
         register_test(#name, name##_run);                                                                    \
     }                                                                                                        \
     static void name(void)
+
+/// Defines a test of what only the variants have; the core alone leaves it out.
+#ifdef SPIKEMARK_VARIANTS
+#define TEST_OF_VARIANTS(name) TEST(name)
+#else
+#define TEST_OF_VARIANTS(name) __attribute__((unused)) static void name(void)
+#endif
 
 /// Says that the tests of this program need MPI.
 #define TESTS_NEED_MPI                                                                                       \

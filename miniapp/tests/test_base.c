@@ -1,6 +1,9 @@
 /// \file
 /// Random numbers against Random123's known answers; wire format; order-free checksum.
 
+#include "base/checksum.h"
+#include "base/registry.h"
+#include "base/rng_vector.h"
 #include "support.h"
 
 TEST(blocks_lie_apart_and_large_ones_on_huge_pages) {
@@ -33,6 +36,11 @@ TEST(messages_are_one_line_of_utf8) {
         {"cut \xe2\x82", "cut ??"},
         {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
         {"\xc0\xaf \xf5", "?? ?"},
+        {"a\xc2\x85"
+         "b\xe2\x80\xae"
+         "c\xe2\x81\xa7",
+         "a?b?c?"},                                      // U+0085, U+202E, U+2067
+        {"\xe0\x80\x8a\xed\xa0\x80\xef\xbb\xbf", "???"}, // overlong, half a pair, U+FEFF
     };
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
         struct error error = {""};
@@ -199,35 +207,43 @@ TEST(a_set_numbers_its_ids_in_order) {
 }
 
 /// Delivery fetches ahead within a run, so the words of many short runs must become one run, in their order.
-TEST(short_runs_of_an_inbox_are_joined) {
+TEST(short_runs_of_an_receive_buffer_are_joined) {
     enum { runs = 128, most = 4, apart = most + 1 };
     uint32_t words[runs * apart], joint[runs * most];
-    struct inbox inbox;
-    struct joined joined = {0};
-    inbox_open(&inbox, runs);
+    struct receive_buffer receive_buffer;
+    struct word_buffer joined = {0};
+    receive_buffer_open(&receive_buffer, runs);
     for (uint32_t round = 0, n = 0; round < 3; round++, n = 0) {
-        inbox_clear(&inbox);
+        receive_buffer_clear(&receive_buffer);
         for (size_t i = 0; i < runs; i++) {
             const size_t count = (i + round) % most;
             for (size_t k = 0; k < count; k++, n++) joint[n] = words[i * apart + k] = 1000 * round + n;
-            inbox_add(&inbox, (int)i, words + i * apart, count);
+            receive_buffer_add(&receive_buffer, (int)i, words + i * apart, count);
         }
-        assert_int_equal(inbox.words, n);
-        assert_int_equal(inbox.runs, runs * (most - 1) / most);
-        assert_null(inbox.together);
-        assert_true(inbox_is_scattered(&inbox));
-        joined_copy(&joined, &inbox);
+        assert_int_equal(receive_buffer.words, n);
+        assert_int_equal(receive_buffer.runs, runs * (most - 1) / most);
+        assert_null(receive_buffer.together);
+        assert_true(receive_buffer_is_scattered(&receive_buffer));
+        receive_buffer_join(&joined, &receive_buffer);
         assert_memory_equal(joined.words, joint, n * sizeof *words);
     }
-    joined_close(&joined);
-    inbox_clear(&inbox);
-    for (int i = 0; i < 10; i++) inbox_add(&inbox, i, words + i, 1);
-    assert_ptr_equal(inbox.together, words); // nothing need be copied
-    inbox_clear(&inbox);
-    for (int i = 0; i < 2; i++) inbox_add(&inbox, i, words + 3 * i, 1 << 20);
-    assert_false(inbox_is_scattered(&inbox)); // few long runs stay where they are
-    inbox_clear(&inbox);
-    inbox_add(&inbox, 5, words, 1);
-    assert_false(inbox_is_scattered(&inbox)); // and so does a single one
-    inbox_close(&inbox);
+    word_buffer_close(&joined);
+    receive_buffer_clear(&receive_buffer);
+    for (int i = 0; i < 10; i++) receive_buffer_add(&receive_buffer, i, words + i, 1);
+    assert_ptr_equal(receive_buffer.together, words); // nothing need be copied
+    receive_buffer_clear(&receive_buffer);
+    for (int i = 0; i < 2; i++) receive_buffer_add(&receive_buffer, i, words + 3 * i, 1 << 20);
+    assert_false(receive_buffer_is_scattered(&receive_buffer)); // few long runs stay where they are
+    receive_buffer_clear(&receive_buffer);
+    receive_buffer_add(&receive_buffer, 5, words, 1);
+    assert_false(receive_buffer_is_scattered(&receive_buffer)); // and so does a single one
+    for (int i = 1; i < runs; i++) receive_buffer_add(&receive_buffer, i, words, 1);
+    assert_false(receive_buffer.damaged);
+    receive_buffer_add(&receive_buffer, 0, words, 0); // no words, no run
+    assert_false(receive_buffer.damaged);
+    receive_buffer_add(&receive_buffer, 0, words, 1); // a run more than there are sources
+    assert_true(receive_buffer.damaged);
+    receive_buffer_clear(&receive_buffer);
+    assert_false(receive_buffer.damaged);
+    receive_buffer_close(&receive_buffer);
 }

@@ -1,6 +1,7 @@
 /// \file
 /// A build that fails says why on all ranks, and can be closed however far it has come.
 
+#include "run/build.h"
 #include "support.h"
 
 /// Checks the message with which a build fails. `backend` takes the place of the exchange between all ranks.
@@ -23,9 +24,9 @@ static void check_failure(const struct exchange_backend *backend, const char *me
     description_close(&description);
 }
 
-static void finish_losing(struct exchange *exchange, const struct outbox *outbox) {
-    exchange_find("alltoallv")->finish(exchange, outbox);
-    exchange->inbox.runs = 0;
+static void finish_losing(struct exchange *exchange, const struct send_buffer *send_buffer) {
+    exchange_find("alltoallv")->finish(exchange, send_buffer);
+    exchange->receive_buffer.runs = 0;
 }
 
 TEST(one_whose_exchange_loses_data_can_be_closed) {

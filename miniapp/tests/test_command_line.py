@@ -1,6 +1,9 @@
 """--list, --explain and --out: true of what runs."""
 
 import json
+import os
+import signal
+import subprocess
 
 import numpy as np
 import program
@@ -30,7 +33,7 @@ def test_the_list_has_each_name_once_and_schedules_as_lanes(listed):
     for section in program.SECTIONS:
         names = [member["name"] for member in listed[section]]
         assert names == list(dict.fromkeys(names)) != []
-    assert set(listed) == {"kind", "format_version", *program.SECTIONS}
+    assert set(listed) == {"kind", "format_version", "fields", *program.SECTIONS}
     schedules = {schedule["name"]: schedule for schedule in listed["schedules"]}
     assert schedules["overlapped"]["lanes"] == [
         {"name": "near", "group": "area", "period": 1, "lag": 0},
@@ -49,7 +52,13 @@ def test_a_record_with_any_listed_file_is_replaced_and_nothing_else(listed, tmp_
             (out / file["name"]).write_text("{}")
     record = program.record_of(f"{out}/", *short, *program.sets(seed=2))
     assert record["description"]["seed"] == 2
-    assert {path.name for path in out.iterdir()} == {"cycles.npy", "ranks.csv", "record.json", "spikes.npy"}
+    assert {path.name for path in out.iterdir()} == {
+        "activity.npy",
+        "cycles.npy",
+        "ranks.csv",
+        "record.json",
+        "spikes.npy",
+    }
     program.record_of(out, *short, *program.sets(record__cycles=False, record__spikes=False))
     assert {path.name for path in out.iterdir()} == {"ranks.csv", "record.json"}
     assert {path.name for path in (tmp_path / "deep").iterdir()} == {"run", "run.partial"}
@@ -69,7 +78,9 @@ def test_what_is_explained_is_what_runs(more, listed, tmp_path):
             assert {key: lane[key] for key in same} == {key: ran[key] for key in same}
         assert told["time"]["cycles"] == record["timing"]["cycles"]
         ranks = program.rows(tmp_path / schedule)
-        assert [rank["neurons"] for rank in told["per_rank"]] == [int(rank["neurons"]) for rank in ranks]
+        assert [rank["neurons"] for rank in told["per_rank"]] == [
+            int(rank["neurons"]) for rank in ranks
+        ]
         parts = record["memory"]["parts"]
         for part in ("neurons", "ring", "synapses", "lists", "routes"):
             explained = sum(rank["memory_parts"][part] for rank in told["per_rank"])
@@ -101,4 +112,65 @@ def test_progress_counts_the_cycles(tmp_path):
     record = program.record_of(tmp_path / "run", "--progress", tmp_path / "progress", ranks=2)
     done, cycles = np.fromfile(tmp_path / "progress", dtype="u4")
     time = record["description"]["time"]
-    assert done == cycles == record["timing"]["cycles"] + round(time["warmup_ms"] / time["cycle_ms"])
+    assert (
+        done == cycles == record["timing"]["cycles"] + round(time["warmup_ms"] / time["cycle_ms"])
+    )
+
+
+@pytest.mark.parametrize("words", ["--list", f"--explain {program.EXAMPLE}", "--help", "--version"])
+def test_output_that_cannot_be_written_is_no_success(words):
+    command, environment = [str(program.MINIAPP), *words.split()], os.environ | program.ENVIRONMENT
+    how = {"env": environment, "stderr": subprocess.PIPE, "text": True}
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, **how)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "miniapp: standard output: No space left on device\n",
+    )
+    done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *command], **how)
+    assert (done.returncode, done.stderr) == (1, "miniapp: standard output: closed\n")
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(command, stdout=writing, **how)
+    os.close(writing)
+    assert done.returncode == -signal.SIGPIPE
+
+
+def test_a_byte_order_mark_is_skipped_and_what_is_no_file_is_not_opened(tmp_path):
+    text = program.EXAMPLE.read_bytes()
+    (tmp_path / "mark.json").write_bytes(b"\xef\xbb\xbf" + text)
+    assert printed("--explain", tmp_path / "mark.json") == printed("--explain", program.EXAMPLE)
+    for path in ("/dev/stdin", "/dev/fd/0"):
+        done = subprocess.run(
+            [program.MINIAPP, "--explain", path],
+            env=os.environ | program.ENVIRONMENT | {"OMP_NUM_THREADS": "1"},
+            input=text,
+            capture_output=True,
+        )
+        assert json.loads(done.stdout) == printed("--explain", program.EXAMPLE)
+
+    others = {"FIFO": tmp_path / "fifo", "device": tmp_path / "zero", "folder": tmp_path}
+    os.mkfifo(others["FIFO"])
+    others["device"].symlink_to("/dev/zero")
+    others["UTF-16"], others["bytes"] = tmp_path / "utf-16.json", tmp_path / "long.json"
+    others["UTF-16"].write_bytes(text.decode().encode("utf-16"))
+    with open(others["bytes"], "wb") as sparse:
+        sparse.truncate(2**41)
+    for kind, path in others.items():
+        done = program.start("--explain", path)
+        assert done.returncode == 2 and kind in done.stderr and done.stderr.count("\n") == 1, (
+            done.stderr
+        )
+
+
+@pytest.mark.parametrize(("mean_us", "said"), [(0, True), (1000, False)])
+def test_waits_that_are_cut_are_said_once(mean_us, said, tmp_path):
+    """With a mean of 0, some of four ranks draw a mean wait below it, whatever the seed of this
+    network.
+    """
+    given = {"inject__rank_sd_us": 20, "inject__mean_us": mean_us, "time__simulate_ms": 2}
+    given |= {"schedule": "conventional", "placement": "round_robin", "time__warmup_ms": 0}
+    words = program.sets(**given, inject__wait="sleep")
+    done = program.start(program.EXAMPLE, "--out", tmp_path / "out", *words, ranks=4)
+    assert done.returncode == 0
+    assert done.stderr.count("inject.rank_sd_us: ") == said

@@ -56,7 +56,7 @@ TEST(threads_add_up_or_are_missing) {
     json_decref(list);
 }
 
-TEST(counters_are_read_at_the_seams_only_if_asked_for) {
+TEST(counters_are_read_at_the_ends_of_phases_only_if_asked_for) {
     enum { threads = 2, cycles = 3 };
     for (int asked = 0; asked < 2; asked++) {
         struct description description;

@@ -61,6 +61,16 @@ TEST(overrides_change_single_fields) {
     description_close(&d);
 }
 
+TEST(integers_may_have_a_point) {
+    struct description d;
+    open_description(&d, good, OVERRIDES("network.populations.0.size=4e1", "delay_ratio=5.0", "seed=3.0"));
+    assert_int_equal(d.network.populations[0].size, 40);
+    assert_int_equal(d.delay_ratio, 5);
+    assert_true(json_is_integer(json_object_get(d.json.object, "seed")));
+    assert_true(json_is_integer(json_object_get(d.json.object, "delay_ratio")));
+    description_close(&d);
+}
+
 /// An override that makes the description bad, and how the message must begin and what it must contain.
 static const struct bad {
     const char *override, *begins, *contains;
@@ -84,25 +94,31 @@ static const struct bad {
     {"time.simulate_ms=-5", "time.simulate_ms: -5", "a number"},
     {"time.simulate_ms=\"10\"", "time.simulate_ms: \"10\"", "a number"},
     {"time.warmup_ms=0.3", "time.warmup_ms: 0.3", "multiple of the cycle"},
-    {"inject.per_neuron_ns=[]", "inject.per_neuron_ns: []", "0 to 1e6, or a list"},
-    {"inject.per_neuron_ns=[1, \"2\"]", "inject.per_neuron_ns: [1,\"2\"]", "0 to 1e6, or a list"},
-    {"inject.per_synapse_ns=-1", "inject.per_synapse_ns: -1", "0 to 1e6, or a list"},
-    {"inject.per_synapse_ns=1e7", "inject.per_synapse_ns: 1", "0 to 1e6, or a list"},
+    {"inject.per_neuron_ns=[]", "inject.per_neuron_ns: []", "for each rank"},
+    {"inject.per_neuron_ns=[1, \"2\"]", "inject.per_neuron_ns.1: \"2\"", "a number from 0"},
+    {"inject.per_synapse_ns=-1", "inject.per_synapse_ns: -1", "or a list"},
+    {"inject.per_synapse_ns=1e7", "inject.per_synapse_ns: 1", "or a list"},
     {"delay_ratio=0", "delay_ratio: 0", "from 1"},
     {"delay_ratio=2.5", "delay_ratio: 2.5", "an integer"},
     {"delay_ratio=most", "delay_ratio: \"most\"", "auto"},
-    {"schedule=3", "schedule: 3", "a name or a list"},
+    {"schedule=3", "schedule: 3", "or a list"},
+    {"time.cycle_ms=0", "time.cycle_ms: 0", "a number from"},
+    {"time.simulate_ms=null", "time.simulate_ms: null", "a number from"},
+    {"inject.wait=doze", "inject.wait: \"doze\"", "spin, sleep"},
+    {"record.counters=[3]", "record.counters.0: 3", "a string"},
+    {"record.energy_sensors=[\"a\", \"a\"]", "record.energy_sensors: [", "different names"},
+    {"placement={\"name\": \"area\"}", "placement.file: missing", "weights"},
     {"record.spikes=1", "record.spikes: 1", "true or false"},
     {"network.populations=[]", "network.populations: no neuron", "at least one"},
     {"network.populations=7", "network.populations: 7", "a list"},
-    {"network.populations.0=7", "network.populations.0: not an object", "an object"},
+    {"network.populations.0=7", "network.populations.0: 7", "an object"},
     {"network.populations.0.size=-5", "network.populations.0.size: -5", "an integer"},
     {"network.populations.0.size=5e9", "network.populations.0.size: 5", "to 4000000000"},
     {"network.populations.0.name=right", "network.populations.1.name: \"right\"", "no other population"},
     {"network.populations.0.name=", "network.populations.0.name: \"\"", "not empty"},
     {"network.populations.0.neuron={}", "network.populations.0.neuron.model: missing", "a string"},
     {"network.projections.0.source=middle", "network.projections.0.source: \"middle\"", "left, right"},
-    {"network.projections.0.source=[3]", "network.projections.0.source: [3]", "left, right"},
+    {"network.projections.0.source=[3]", "network.projections.0.source.0: 3", "a string"},
     {"network.projections.0.target=middle", "network.projections.0.target: \"middle\"", "left, right"},
     {"network.projections.0.indegree=-1", "network.projections.0.indegree: -1", "an integer"},
     {"network.projections.0.indegree=2.5", "network.projections.0.indegree: 2.5", "an integer"},
@@ -116,7 +132,7 @@ static const struct bad {
     {"network.projections.0.delay.min=0.05", "network.projections.0.delay.min: 0.05", "resolution"},
     {"network.projections.0.delay.max=0.5", "network.projections.0.delay.max: 0.5", "at least min"},
     {"network.projections.0.delay.distribution=gamma", "network.projections.0.delay.distribution: \"gamma\"",
-     "normal, constant, exponential"},
+     "normal, exponential, constant"},
     {"network.projections.0.delay={\"distribution\": \"exponential\", \"mean\": 1, \"sd\": 1}",
      "network.projections.0.delay.sd: 1", "0 unless the distribution"},
     {"network.projections.0.delay={\"distribution\": \"exponential\", \"mean\": 1e-6, \"min\": 9, \"max\": "
@@ -143,7 +159,8 @@ TEST(bad_descriptions_are_refused_with_one_line) {
 TEST(what_is_missing_is_named) {
     assert_non_null(strstr(refusal("{}", NULL), "format_version: missing"));
     assert_non_null(strstr(refusal("{'format_version': 1}", NULL), "time: missing"));
-    assert_non_null(strstr(refusal("{'format_version': 1, 'time': {}}", NULL), "time.simulate_ms: missing"));
+    assert_non_null(strstr(refusal("{'format_version': 1, 'time': {}, 'network': {}}", NULL),
+                           "time.simulate_ms: missing"));
     assert_non_null(
         strstr(refusal("{'format_version': 1, 'time': {'simulate_ms': 1}}", NULL), "network: missing"));
     assert_non_null(strstr(refusal("[]", NULL), "a JSON object"));

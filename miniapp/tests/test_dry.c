@@ -3,6 +3,7 @@
 /// format and number of threads, on the ranks this test is started with. Each process first runs as one of
 /// them, and then as the same rank alone.
 
+#include "run/build.h"
 #include "support.h"
 
 /// A run, or what was built of it.
@@ -21,7 +22,7 @@ static void open_one(struct one *one, struct description *description, int threa
     *one = (struct one){0};
     if (!open_placement(&one->placement, description, ranks, threads, NULL, &error) ||
         !schedule_plan(&one->schedule, description, &one->placement, &error) ||
-        (dry && !dry_check(dry, description, &error)) ||
+        (dry && !dry_hooks->check(dry, description, &error)) ||
         !build(&one->model, description, &one->placement, &one->schedule,
                dry ? MPI_COMM_SELF : MPI_COMM_WORLD, dry, &error))
         fail_msg("%s", error.text);
@@ -98,8 +99,8 @@ static void check_counts(const struct one *expected, const struct one *found, co
     assert_memory_equal(&a->counts, &b->counts, sizeof a->counts); // spikes, events, accesses, look-ups
     assert_int_equal(a->neurons, b->neurons);
     assert_int_equal(a->synapses, b->synapses);
-    assert_memory_equal(a->part_bytes, b->part_bytes,
-                        (build_parts - 1) * sizeof *a->part_bytes); // no buffers
+    assert_memory_equal(a->memory_bytes, b->memory_bytes,
+                        (memory_kinds - 1) * sizeof *a->memory_bytes); // no buffers
     for (int l = 0; l < expected->model.n_lanes; l++) {
         assert_int_equal(a->lanes[l].spikes, b->lanes[l].spikes);
         assert_int_equal(a->lanes[l].windows, b->lanes[l].windows);
@@ -278,8 +279,8 @@ TEST(ranks_of_a_large_machine_add_up_to_the_run) {
                 simulate_one(&alone);
                 own[1] += checksum_of(&alone);
                 const struct lane *lane = &alone.model.lanes[alone.model.n_lanes - 1];
-                const struct inbox *inbox = &lane->windows[0].exchange->inbox;
-                for (int k = 0; k < inbox->runs; k++) assert_true(inbox->run[k].count > 0);
+                const struct receive_buffer *receive_buffer = &lane->transfers[0].exchange->receive_buffer;
+                for (int k = 0; k < receive_buffer->runs; k++) assert_true(receive_buffer->run[k].count > 0);
                 close_one(&alone);
             }
             MPI_Allreduce(own, sum, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
@@ -303,7 +304,7 @@ TEST(routes_are_exact_where_that_takes_few_draws) {
         dry.of = cases[i].of;
         snprintf(indegree, sizeof indegree, "network.projections.0.indegree=%s", cases[i].indegree);
         open_description(&description, eight_areas, (const char *const[]){weight, indegree, NULL});
-        assert_true(dry_check(&dry, &description, &error));
+        assert_true(dry_hooks->check(&dry, &description, &error));
         assert_int_equal(dry.exact_routes, cases[i].exact);
         description_close(&description);
     }
@@ -321,8 +322,9 @@ TEST(phases_of_other_ranks_are_unmeasured) {
         assert_int_equal(isnan(alone.measured.log.total[p]), of_others);
         assert_int_equal(isnan(alone.measured.log.time[0][p]), of_others);
     }
-    assert_true(dry.inbox_s > 0 && dry.prepare_s > 0);
-    assert_non_null(alone.model.lanes[0].windows[0].exchange->inbox.together); // few spikes from every rank
+    assert_true(dry.receive_buffer_s > 0 && dry.prepare_s > 0);
+    assert_non_null(
+        alone.model.lanes[0].transfers[0].exchange->receive_buffer.together); // few spikes from every rank
     close_one(&alone);
     description_close(&description);
 }
@@ -333,14 +335,14 @@ TEST(rates_are_asked_for_only_where_they_are_unknown) {
     open_description(&known, eight_areas, NULL);
     open_description(&not_known, eight_areas, (const char *const[]){unknown, NULL});
     struct dry with = dry_of(3, routing_by_size), without = dry_of(NAN, routing_by_size);
-    assert_false(dry_check(&with, &known, &error));
+    assert_false(dry_hooks->check(&with, &known, &error));
     assert_string_equal(error.text, "--rate: 3; expected none, since the spikes of all neurons are known");
     error = (struct error){""};
-    assert_false(dry_check(&without, &not_known, &error));
+    assert_false(dry_hooks->check(&without, &not_known, &error));
     assert_non_null(
         strstr(error.text, "--rate: missing, and the rate of population a-exc (lif_exp) is unknown"));
     error = (struct error){""};
-    assert_true(dry_check(&without, &known, &error) && dry_check(&with, &not_known, &error));
+    assert_true(dry_hooks->check(&without, &known, &error) && dry_hooks->check(&with, &not_known, &error));
     description_close(&known);
     description_close(&not_known);
 }

@@ -1,4 +1,6 @@
-"""One rank of many alone (--as-rank r --of R): its record. tests/test_dry_run.py compares the counts."""
+"""One rank of many alone (--as-rank r --of R): its record. tests/test_dry_run.py compares the
+counts.
+"""
 
 import json
 
@@ -11,10 +13,16 @@ pytestmark = pytest.mark.slow
 RANKS = 2
 OTHERS = ("synchronise", "exchange", "overlap_wait")
 PLACED = {
-    "kind": "placement", "format_version": 1, "ranks": 2, "method": "by hand",
-    "first": [0, 300, 1200, 1500], "end": [300, 1200, 1500, 2000], "rank": [1, 0, 0, 1],
-    "over": [1, 2, 1, 1], "origin": [0, 299, 1200, 1500],
-}  # fmt: skip
+    "kind": "placement",
+    "format_version": 1,
+    "ranks": 2,
+    "method": "by hand",
+    "first": [0, 300, 1200, 1500],
+    "end": [300, 1200, 1500, 2000],
+    "rank": [1, 0, 0, 1],
+    "over": [1, 2, 1, 1],
+    "origin": [0, 299, 1200, 1500],
+}
 
 
 def alone(rank):
@@ -45,7 +53,9 @@ def test_ranks_by_a_placement_file_have_their_part_and_what_needs_others_is_null
         spikes.append(np.load(folder / "spikes.npy"))
         dry.append(own["lanes"])
     parts = np.concatenate(spikes)
-    assert np.array_equal(parts[np.lexsort((parts[:, 0], parts[:, 1]))], np.load(out / "spikes.npy"))
+    assert np.array_equal(
+        parts[np.lexsort((parts[:, 0], parts[:, 1]))], np.load(out / "spikes.npy")
+    )
     for lane, *parts in zip(record["lanes"], *dry, strict=True):
         for name in ("synapses", "spikes_sent"):
             assert sum(part[name] for part in parts) == lane[name]

@@ -3,6 +3,7 @@
 /// whoever is whose partner and however late some ranks are; and the start-up self-test.
 
 #include "exchange_trial.h"
+#include "transport/exchange_check.h"
 
 #include <malloc.h>
 
@@ -43,9 +44,9 @@ static uint64_t faults_of_two(const struct exchange_backend *backend, topology *
         be_late(&random);
         trial_start(&b, second, window);
         for (int i = 0; i < 3; i++) {
-            exchange_progress(a.exchange, &a.outbox);
+            exchange_progress(a.exchange, &a.send_buffer);
             be_late(&random);
-            exchange_progress(b.exchange, &b.outbox);
+            exchange_progress(b.exchange, &b.send_buffer);
         }
         trial_finish(&a, first, window);
         be_late(&random);
@@ -68,10 +69,10 @@ static uint64_t memory_faults(const struct exchange_backend *backend, topology *
     uint32_t window = 0;
     for (; window < settled; window++) trial_window(&trial, uneven, window % 100);
     const size_t bytes = exchange_bytes(trial.exchange), all = mallinfo2().uordblks,
-                 sent = outbox_bytes(&trial.outbox);
+                 sent = send_buffer_bytes(&trial.send_buffer);
     for (; window < windows; window++) trial_window(&trial, uneven, window % 100);
     trial.faults += exchange_bytes(trial.exchange) != bytes;
-    trial.faults += outbox_bytes(&trial.outbox) != sent;
+    trial.faults += send_buffer_bytes(&trial.send_buffer) != sent;
     trial.faults += mallinfo2().uordblks > all + (windows - settled) * bytes_per_window;
     return trial_close(&trial);
 }
@@ -107,32 +108,33 @@ TEST(what_is_absent_says_why) {
     }
 }
 
-static void drop_a_word(struct exchange *exchange, const struct outbox *outbox) {
-    exchange_find("alltoallv")->finish(exchange, outbox);
-    if (exchange->inbox.runs) exchange->inbox.run[exchange->inbox.runs - 1].count--;
+static void drop_a_word(struct exchange *exchange, const struct send_buffer *send_buffer) {
+    exchange_find("alltoallv")->finish(exchange, send_buffer);
+    if (exchange->receive_buffer.runs)
+        exchange->receive_buffer.run[exchange->receive_buffer.runs - 1].count--;
 }
 
-static void repeat_a_word(struct exchange *exchange, const struct outbox *outbox) {
-    exchange_find("alltoallv")->finish(exchange, outbox);
-    for (int i = 0; i < exchange->inbox.runs; i++) {
-        uint32_t *words = (uint32_t *)exchange->inbox.run[i].words;
-        if (exchange->inbox.run[i].count > 1) words[1] = words[0];
+static void repeat_a_word(struct exchange *exchange, const struct send_buffer *send_buffer) {
+    exchange_find("alltoallv")->finish(exchange, send_buffer);
+    for (int i = 0; i < exchange->receive_buffer.runs; i++) {
+        uint32_t *words = (uint32_t *)exchange->receive_buffer.run[i].words;
+        if (exchange->receive_buffer.run[i].count > 1) words[1] = words[0];
     }
 }
 
-static void leave_words_in_the_outbox(struct exchange *exchange, const struct outbox *outbox) {
-    exchange_find("alltoallv")->finish(exchange, outbox);
-    for (int i = 0; i < exchange->inbox.runs; i++)
-        if (exchange->inbox.run[i].from == exchange->rank)
-            exchange->inbox.run[i].words = outbox_words(outbox, exchange->rank);
+static void leave_words_in_the_send_buffer(struct exchange *exchange, const struct send_buffer *send_buffer) {
+    exchange_find("alltoallv")->finish(exchange, send_buffer);
+    for (int i = 0; i < exchange->receive_buffer.runs; i++)
+        if (exchange->receive_buffer.run[i].from == exchange->rank)
+            exchange->receive_buffer.run[i].words = send_buffer_words(send_buffer, exchange->rank);
 }
 
-static void leak(struct exchange *exchange, const struct outbox *outbox) {
-    exchange_find("alltoallv")->finish(exchange, outbox);
+static void leak(struct exchange *exchange, const struct send_buffer *send_buffer) {
+    exchange_find("alltoallv")->finish(exchange, send_buffer);
     alloc(1, 1);
 }
 
-static uint64_t faults_with(void (*end)(struct exchange *, const struct outbox *),
+static uint64_t faults_with(void (*end)(struct exchange *, const struct send_buffer *),
                             uint64_t (*faults)(const struct exchange_backend *, topology *)) {
     struct exchange_backend wrong = *exchange_find("alltoallv");
     wrong.finish = end;
@@ -143,7 +145,7 @@ TEST(a_wrong_backend_is_noticed) {
     assert_int_equal(faults_with(exchange_find("alltoallv")->finish, faults_of_patterns), 0);
     assert_true(faults_with(drop_a_word, faults_of_patterns) > 10);
     assert_true(faults_with(repeat_a_word, faults_of_patterns) > 10);
-    assert_true(faults_with(leave_words_in_the_outbox, faults_of_patterns) > 10);
+    assert_true(faults_with(leave_words_in_the_send_buffer, faults_of_patterns) > 10);
     assert_true(faults_with(leak, memory_faults) > 0);
 }
 
@@ -172,36 +174,36 @@ TEST(the_self_test_passes) {
 
 /// The exchanges below go wrong for words from the rank before on the last rank, and are right elsewhere.
 
-static struct inbox_run *victim(struct exchange *exchange) {
-    for (int i = 0; exchange->rank == exchange->ranks - 1 && i < exchange->inbox.runs; i++)
-        if (exchange->inbox.run[i].from == (exchange->ranks + exchange->ranks - 2) % exchange->ranks)
-            return &exchange->inbox.run[i];
+static struct receive_buffer_run *victim(struct exchange *exchange) {
+    for (int i = 0; exchange->rank == exchange->ranks - 1 && i < exchange->receive_buffer.runs; i++)
+        if (exchange->receive_buffer.run[i].from == (exchange->ranks + exchange->ranks - 2) % exchange->ranks)
+            return &exchange->receive_buffer.run[i];
     return NULL;
 }
 
-static void finish_dropping(struct exchange *exchange, const struct outbox *outbox) {
-    exchange_find("alltoallv")->finish(exchange, outbox);
+static void finish_dropping(struct exchange *exchange, const struct send_buffer *send_buffer) {
+    exchange_find("alltoallv")->finish(exchange, send_buffer);
     if (victim(exchange)) victim(exchange)->count--;
 }
 
-static void finish_dropping_of_bursts(struct exchange *exchange, const struct outbox *outbox) {
-    exchange_find("alltoallv")->finish(exchange, outbox);
+static void finish_dropping_of_bursts(struct exchange *exchange, const struct send_buffer *send_buffer) {
+    exchange_find("alltoallv")->finish(exchange, send_buffer);
     if (victim(exchange) && victim(exchange)->count > 100) victim(exchange)->count--;
 }
 
-static void finish_altering(struct exchange *exchange, const struct outbox *outbox) {
-    exchange_find("alltoallv")->finish(exchange, outbox);
+static void finish_altering(struct exchange *exchange, const struct send_buffer *send_buffer) {
+    exchange_find("alltoallv")->finish(exchange, send_buffer);
     if (victim(exchange)) ((uint32_t *)victim(exchange)->words)[victim(exchange)->count - 1] ^= 1;
 }
 
-static void finish_inventing(struct exchange *exchange, const struct outbox *outbox) {
-    exchange_find("alltoallv")->finish(exchange, outbox);
+static void finish_inventing(struct exchange *exchange, const struct send_buffer *send_buffer) {
+    exchange_find("alltoallv")->finish(exchange, send_buffer);
     if (victim(exchange)) victim(exchange)->count = UINT32_MAX; // to be noticed before it is read
 }
 
 TEST(the_self_test_fails_on_all_ranks) {
     struct exchange_backend fake = *exchange_find("alltoallv");
-    void (*const finishes[])(struct exchange *, const struct outbox *) = {
+    void (*const finishes[])(struct exchange *, const struct send_buffer *) = {
         finish_dropping, finish_dropping_of_bursts, finish_altering, finish_inventing};
     for (size_t i = 0; i < sizeof finishes / sizeof *finishes; i++) {
         fake.name = "fake";

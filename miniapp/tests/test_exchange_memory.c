@@ -10,17 +10,18 @@ enum { windows = 10, words_to_each = 5 };
 /// partners.
 struct taken {
     size_t opened, used; ///< bytes: when it was opened, and after some windows
-    size_t outbox;       ///< of the words, without the places
+    size_t send_buffer;  ///< of the words, without the places
 };
 
-static void exchange_window(struct exchange *exchange, struct outbox *outbox) {
+static void exchange_window(struct exchange *exchange, struct send_buffer *send_buffer) {
     const int own = exchange->rank, ranks = exchange->ranks;
-    outbox_clear(outbox);
-    for (int to = 0; to < outbox->ranks; to++)
+    send_buffer_clear(send_buffer);
+    for (int to = 0; to < send_buffer->destinations; to++)
         for (int i = 0; i < words_to_each; i++)
-            if (outbox->ranks == 1 || to == own || ring_neighbours(own, to, ranks)) outbox_add(outbox, to, 1);
-    exchange_start(exchange, outbox);
-    exchange_finish(exchange, outbox);
+            if (send_buffer->destinations == 1 || to == own || ring_neighbours(own, to, ranks))
+                send_buffer_add(send_buffer, to, 1);
+    exchange_start(exchange, send_buffer);
+    exchange_finish(exchange, send_buffer);
 }
 
 static struct taken take(const struct exchange_backend *backend, int ranks) {
@@ -33,13 +34,14 @@ static struct taken take(const struct exchange_backend *backend, int ranks) {
         if (rank != own && ring_neighbours(own, rank, ranks)) targets[n++] = rank;
     const struct exchange_spec spec = plain_spec(backend);
     struct exchange *exchange = exchange_open(&spec, comm, &(struct partners){n, n, targets, targets, NULL});
-    struct outbox outbox;
-    outbox_open(&outbox, exchange_destinations(backend, ranks));
+    struct send_buffer send_buffer;
+    send_buffer_open(&send_buffer, exchange_destinations(backend, ranks));
     taken.opened = backend->bytes(exchange);
-    for (int window = 0; window < windows; window++) exchange_window(exchange, &outbox);
+    for (int window = 0; window < windows; window++) exchange_window(exchange, &send_buffer);
     taken.used = backend->bytes(exchange);
-    taken.outbox = outbox_bytes(&outbox) - (size_t)outbox.ranks * (outbox_place_bytes + sizeof(int));
-    outbox_close(&outbox);
+    taken.send_buffer = send_buffer_bytes(&send_buffer) -
+                        (size_t)send_buffer.destinations * (send_buffer_place_bytes + sizeof(int));
+    send_buffer_close(&send_buffer);
     exchange_close(exchange);
     MPI_Comm_free(&comm);
     return taken;
@@ -47,7 +49,7 @@ static struct taken take(const struct exchange_backend *backend, int ranks) {
 
 /// Returns the bytes that a back-end may hold for each further rank.
 static size_t may_hold(const struct exchange_backend *backend) {
-    const size_t place = outbox_place_bytes + sizeof(struct inbox_run);
+    const size_t place = send_buffer_place_bytes + sizeof(struct receive_buffer_run);
     if (!backend->composed) return backend->rank_bytes;
     return place + exchange_find("alltoallv")->rank_bytes; // of its parts, which have fewer ranks
 }
@@ -69,7 +71,7 @@ static int faults_of(const struct exchange_backend *backend, int own, int ranks)
     int faults =
         compare(backend->name, few.opened, many.opened, most, !backend->one_node && !backend->composed);
     if (!backend->broadcast) faults += compare(backend->name, few.used, many.used, most, false);
-    return faults + compare("outbox", few.outbox, many.outbox, 0, true);
+    return faults + compare("send_buffer", few.send_buffer, many.send_buffer, 0, true);
 }
 
 TEST(memory_follows_the_partners) {

@@ -2,7 +2,10 @@
 /// In-degrees that are drawn: their distribution, that they belong to neuron and projection, what a network
 /// expects of them, and what is refused.
 
+#include "app/estimate.h"
+#include "app/explain.h"
 #include "app/job.h"
+#include "description/network_draw.h"
 #include "support.h"
 
 /// Two pools of `pool` neurons, and `targets` neurons that each receive a Poisson number from either.

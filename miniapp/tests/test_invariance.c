@@ -34,7 +34,7 @@ TEST(every_combination_gives_one_checksum) {
 }
 
 /// Weights of ranks move neurons, and nothing else: 1, 2, 3, 1, 2, 3, ...
-TEST(weights_of_ranks_give_the_same_checksum) {
+TEST_OF_VARIANTS(weights_of_ranks_give_the_same_checksum) {
     enum { bytes = 200 };
     const struct outcome expected = expect(narrow_weight, true);
     char weights[bytes] = "1";

@@ -21,6 +21,23 @@ TEST(a_list_of_lanes_is_a_schedule) {
     finish(p);
 }
 
+/// A choice for all lanes leaves the size of groups to each: about the root of the ranks that share the lane.
+TEST_OF_VARIANTS(a_choice_for_all_lanes_has_the_defaults_of_each_lane) {
+    const char *const lanes = "schedule=[{\"name\": \"own\", \"group\": \"area\"},"
+                              " {\"name\": \"four\", \"group\": 4}, {\"name\": \"all\"}]";
+    const char *const choices[] = {
+        "exchange=two_level", "exchange={\"name\": \"two_level\"}",
+        "exchange={\"own\": \"self\", \"four\": \"two_level\", \"all\": {\"name\": \"two_level\"}}"};
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        struct planned *p = accept(OVERRIDES(lanes, choices[i]), 8);
+        assert_string_equal(p->schedule.lanes[0].exchange.backend->name, "self");
+        assert_int_equal(p->schedule.lanes[1].exchange.levels.size[0], 2);
+        assert_int_equal(p->schedule.lanes[2].exchange.levels.size[0], 3);
+        assert_string_equal(p->schedule.lanes[2].exchange.levels.part[1]->name, "alltoallv");
+        finish(p);
+    }
+}
+
 /// Areas a, b and e of eight ranks, one area each: ranks 0, 1 and 4.
 TEST(lanes_between_areas_connect_the_ranks_that_hold_them) {
     struct planned *p = accept(
@@ -78,7 +95,7 @@ TEST(lists_of_lanes_that_cannot_be_are_refused) {
         const char *message;
     } cases[] = {
         {"[]", "schedule: a list of 0 lanes; expected 1 to 32"},
-        {"[1]", "schedule.0: not an object"},
+        {"[1]", "schedule.0: 1; expected an object"},
         {"[{\"group\": \"world\"}]", "schedule.0.name: missing"},
         {"[{\"name\": \"a\", \"group\": \"area\"}]", "schedule: no lane for network.projections.2, from area "
                                                      "\"b\" to area \"a\"; expected lanes that carry "
@@ -89,16 +106,16 @@ TEST(lists_of_lanes_that_cannot_be_are_refused) {
                                                  "or a list of them, none twice: a, b, c, d, e, "
                                                  "f, g, h"},
         {"[{\"name\": \"a\", \"to\": [\"a\", \"b\", \"a\"]}]", "schedule.0.to: \"a\"; expected an area"},
-        {"[{\"name\": \"a\", \"to\": [\"a\", [\"b\"]]}]", "schedule.0.to: [\"b\"]; expected an area"},
+        {"[{\"name\": \"a\", \"to\": [\"a\", [\"b\"]]}]", "schedule.0.to.1: [\"b\"]; expected a string"},
         {"[{\"name\": \"a\", \"from\": []}]", "schedule.0.from: []; expected an area"},
-        {"[{\"name\": \"a\", \"from\": null}]", "schedule.0.from: null; expected an area"},
-        {"[{\"name\": \"a\", \"from\": {\"a\": 1}}]", "schedule.0.from: {\"a\":1}; expected an area"},
+        {"[{\"name\": \"a\", \"from\": null}]", "schedule.0.from: null; expected a string"},
+        {"[{\"name\": \"a\", \"from\": {\"a\": 1}}]", "schedule.0.from: {\"a\":1}; expected a string"},
         {"[{\"name\": \"a\", \"from\": \"a\", \"group\": 2}, {\"name\": \"b\"}]",
          "schedule.0.group: 2; expected \"world\" in a lane that has from or to"},
         {"[{\"name\": \"a\", \"to\": \"a\", \"group\": \"area\"}, {\"name\": \"b\"}]",
          "schedule.0.group: \"area\"; expected \"world\" in a lane that has from or to"},
         {"[{\"name\": \"a\"}, {\"name\": \"b\", \"from\": \"a\"}]",
-         "schedule.0.group: nothing; expected \"area\" or an integer in all"},
+         "schedule.0.group: \"world\"; expected \"area\" or an integer in all"},
         {"[{\"name\": \"a\", \"group\": 2}, {\"name\": \"b\", \"group\": \"area\"}, {\"name\": \"c\"}]",
          "schedule.1.group: \"area\"; expected \"area\" only in the first lane"},
         {"[{\"name\": \"a\", \"group\": 2}, {\"name\": \"b\", \"to\": \"a\"}, {\"name\": \"c\", \"group\": "
@@ -107,7 +124,7 @@ TEST(lists_of_lanes_that_cannot_be_are_refused) {
         {"[{\"name\": \"a\", \"from\": \"a\", \"period\": 2}, {\"name\": \"b\"}]",
          "schedule.0.period: 2; expected at most 1, since lane a"},
         {"[{\"name\": \"a\"}, {\"name\": \"b\"}]",
-         "schedule.0.group: nothing; expected \"area\" or an integer in all"},
+         "schedule.0.group: \"world\"; expected \"area\" or an integer in all"},
         {"[{\"name\": \"a\", \"group\": \"area\"}, {\"name\": \"a\"}]",
          "schedule.1.name: \"a\"; expected a name that"},
         {"[{\"name\": \"a\", \"group\": 3}, {\"name\": \"b\"}]",

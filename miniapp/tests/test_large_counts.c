@@ -2,8 +2,9 @@
 /// Counts beyond what 32 bits hold are refused with one line, never wrapped around. Nothing large is
 /// allocated here.
 
+#include "run/lists.h"
 #include "support.h"
-#include "transport/exchange/counted.h"
+#include "transport/exchange/rank_blocks.h"
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,24 +34,25 @@ static void assert_ends(void (*function)(void), const char *message) {
 /// Grows the room of the last of three destinations. The other two have so many words of room.
 static void grow_beside(uint32_t first, uint32_t second) {
     uint32_t start[] = {0, first, first + second};
-    struct outbox_room room[] = {{0, first}, {first, first + second}, {first + second, first + second}};
-    struct outbox outbox = {.ranks = 3, .n_to = 3, .to = (int[]){0, 1, 2}, .room = room, .start = start};
-    outbox_grow(&outbox, 2, 1);
+    struct send_buffer_room room[] = {{0, first}, {first, first + second}, {first + second, first + second}};
+    struct send_buffer send_buffer = {
+        .destinations = 3, .n_reachable = 3, .reachable = (int[]){0, 1, 2}, .room = room, .start = start};
+    send_buffer_grow(&send_buffer, 2, 1);
 }
 
 static void grow_beyond_an_int(void) {
     grow_beside(1u << 30, (1u << 30) - 16);
 }
 
-TEST(an_outbox_beyond_an_int_is_refused) {
+TEST(an_send_buffer_beyond_an_int_is_refused) {
     assert_ends(grow_beyond_an_int, "2147483648 words of a window;");
 }
 
 static void arrive_too_many(void) {
-    struct parts in;
-    parts_open(&in, NULL, 3, -1, 0);
+    struct rank_blocks in;
+    rank_blocks_open(&in, NULL, 3, -1, 0);
     for (int rank = 0; rank < 3; rank++) in.count[rank] = 1000000000;
-    parts_make_room(&in);
+    rank_blocks_make_room(&in);
 }
 
 static void enlarge_beyond_all(void) {
@@ -58,7 +60,17 @@ static void enlarge_beyond_all(void) {
 }
 
 TEST(a_block_does_not_grow_beyond_all_memory) {
-    assert_ends(enlarge_beyond_all, "out of memory");
+    assert_ends(enlarge_beyond_all, "out of memory: 3689348814741910");
+}
+
+/// Without MPI, and in threads that may not call it, the launcher says which rank this is.
+static void enlarge_as_rank_7(void) {
+    setenv("OMPI_COMM_WORLD_RANK", "7", 1);
+    enlarge_beyond_all();
+}
+
+TEST(the_rank_that_has_no_memory_is_named) {
+    assert_ends(enlarge_as_rank_7, "miniapp: rank 7: out of memory: ");
 }
 
 TEST(words_beyond_an_int_do_not_arrive) {
@@ -71,9 +83,10 @@ TEST(words_beyond_an_int_do_not_arrive) {
 
 static void grow_too_far(void) {
     uint32_t start = 0;
-    struct outbox_room room = {0, 1u << 30};
-    struct outbox outbox = {.ranks = 1, .n_to = 1, .to = (int[]){0}, .room = &room, .start = &start};
-    outbox_grow(&outbox, 0, 1);
+    struct send_buffer_room room = {0, 1u << 30};
+    struct send_buffer send_buffer = {
+        .destinations = 1, .n_reachable = 1, .reachable = (int[]){0}, .room = &room, .start = &start};
+    send_buffer_grow(&send_buffer, 0, 1);
 }
 
 TEST(a_destination_does_not_grow_beyond_an_int) {
@@ -92,8 +105,8 @@ TEST(lists_that_a_word_cannot_name_are_refused) {
     const struct lane_plan plan = {.name = "far", .period = 10};
     const struct description description = {.steps_per_cycle = 2};
     struct error error = {""};
-    assert_true(limits_check_words(&plan, &description, 1u << 27, &error)); // 20 steps take five bits
-    assert_false(limits_check_words(&plan, &description, (1u << 27) + 1, &error));
+    assert_true(lists_check_words(&plan, &description, 1u << 27, &error)); // 20 steps take five bits
+    assert_false(lists_check_words(&plan, &description, (1u << 27) + 1, &error));
     assert_non_null(strstr(error.text, "network: lane far has to name 134217729 lists or neurons of a rank; "
                                        "expected at most 134217728"));
 }

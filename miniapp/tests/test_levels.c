@@ -3,6 +3,8 @@
 /// each of them, and what they count.
 
 #include "exchange_trial.h"
+#include "transport/exchange_check.h"
+#include "transport/grid.h"
 
 #include <limits.h>
 
@@ -196,7 +198,7 @@ TEST(without_dimensions_the_grid_is_nearly_square) {
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
         const struct levels levels = levels_resolve(&plain.levels, ranks[i]);
         assert_int_equal(levels.size[0], inner[i]);
-        assert_int_equal(levels_ranks(&levels), ranks[i]);
+        assert_int_equal(grid_size(&levels), ranks[i]);
     }
 }
 
@@ -204,7 +206,7 @@ TEST(a_huge_product_of_dimensions_fits_no_ranks) {
     for (int size = 200; size < 2000; size++) {
         struct levels levels = {.n = levels_max};
         for (int l = 0; l < levels_max; l++) levels.size[l] = size;
-        assert_true(levels_ranks(&levels) > INT_MAX);
+        assert_true(grid_size(&levels) > INT_MAX);
     }
 }
 

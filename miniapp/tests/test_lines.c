@@ -53,7 +53,7 @@ static uint32_t fill_unevenly(struct synapse_table *table, uint32_t lists, doubl
         n += lengths[l] = length;
     }
     assert_true(synapse_format(&format, few, longest, own ? NULL : weights, own ? 0 : 1, &error));
-    const unsigned bits = buckets_source_bits(&format, lists);
+    const unsigned bits = buckets_source_bits(&format, lists, lists, lists);
     buckets_open(&buckets, format, bits, lists);
     for (uint32_t l = 0; l < lists; l++)
         for (uint32_t k = 0; k < lengths[l]; k++) buckets_count(&buckets, l);
@@ -78,9 +78,11 @@ static uint32_t fill_unevenly(struct synapse_table *table, uint32_t lists, doubl
     // Each list is there: the spike of a list causes as many events as it is long.
     struct ring ring = ring_open(few, longest, false);
     for (uint32_t l = 0; l < lists; l++) {
-        const struct delivered one = synapse_table_deliver(table, &l, 1, spike_format(1), 0, &ring);
+        const struct delivered one = deliver_tuned(table, &l, 1, spike_format(1), 0, &ring);
         assert_int_equal(one.synaptic_events, lengths[l]);
         assert_int_equal(one.first_accesses, lengths[l] > 0);
+        const struct delivered same = deliver_reference(table, &l, 1, spike_format(1), 0, &ring);
+        assert_memory_equal(&same, &one, sizeof one);
     }
     ring_close(&ring);
     free(lengths);

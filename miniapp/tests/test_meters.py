@@ -1,12 +1,21 @@
-"""Counters of whole runs, and the nodes: what the record says, here and on trees that stand for /sys."""
+"""Counters of whole runs, and the nodes: what the record says, here and on trees that stand for
+/sys.
+"""
 
 import program
 import pytest
 
 pytestmark = pytest.mark.slow
 
-ALWAYS = {"user_time", "system_time", "minor_faults", "major_faults", "voluntary_switches",
-          "involuntary_switches", "resident_peak"}  # fmt: skip
+ALWAYS = {
+    "user_time",
+    "system_time",
+    "minor_faults",
+    "major_faults",
+    "voluntary_switches",
+    "involuntary_switches",
+    "resident_peak",
+}
 HARDWARE = {"instructions", "cycles", "last_level_misses", "l1_misses", "stalled_cycles"}
 
 
@@ -34,10 +43,14 @@ def test_every_wanted_counter_is_there_or_says_why_and_those_of_threads_add_up(r
     table = program.rows(out / "counters.csv")
     for meter in (*record["meters"], *plain["meters"]):
         assert meter["status"] in ("ok", "unavailable", "denied")
-        assert (meter["value"] is None) == (meter["status"] != "ok") == (meter["reason"] is not None), meter
+        assert (
+            (meter["value"] is None) == (meter["status"] != "ok") == (meter["reason"] is not None)
+        ), meter
         assert meter["value"] is None or meter["event"], meter
     for meter in record["meters"]:
-        own = [r for r in table if (r["name"], r["phase"]) == (meter["name"], meter.get("phase", ""))]
+        own = [
+            r for r in table if (r["name"], r["phase"]) == (meter["name"], meter.get("phase", ""))
+        ]
         assert len({(r["rank"], r["thread"]) for r in own}) == len(own) > 0
         if meter["value"] is None:
             assert any(r["value"] == "" for r in own)
@@ -46,8 +59,12 @@ def test_every_wanted_counter_is_there_or_says_why_and_those_of_threads_add_up(r
     papi = [m for m in record["meters"] if m["source"] == "papi"]
     assert {m["name"] for m in papi} >= HARDWARE
     for total in (m for m in papi if "phase" not in m and m["status"] == "ok"):
-        parts = {m["phase"]: m["value"] for m in papi if m["name"] == total["name"] and "phase" in m}
-        assert {"deliver", "update", "collocate", "thread_wait"} <= set(parts) <= set(record["phases"])
+        parts = {
+            m["phase"]: m["value"] for m in papi if m["name"] == total["name"] and "phase" in m
+        }
+        assert (
+            {"deliver", "update", "collocate", "thread_wait"} <= set(parts) <= set(record["phases"])
+        )
         assert sum(parts.values()) == total["value"]
 
 
@@ -58,7 +75,9 @@ def test_the_build_with_checks_finds_nothing(tmp_path):
 
 
 def test_a_node_is_recorded_with_its_governor(tmp_path):
-    governor = tmp_path / "sys" / "devices" / "system" / "cpu" / "cpu0" / "cpufreq" / "scaling_governor"
+    governor = (
+        tmp_path / "sys" / "devices" / "system" / "cpu" / "cpu0" / "cpufreq" / "scaling_governor"
+    )
     governor.parent.mkdir(parents=True)
     governor.write_text("powersave\n")
     for sys, found in ((tmp_path / "sys", "powersave"), (tmp_path / "none", None)):

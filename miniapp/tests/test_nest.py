@@ -1,7 +1,7 @@
 """The mini-app beside NEST, spike for spike, on a small network in which nothing is random.
 
-Every population is one neuron, so a projection of in-degree 1 is one known synapse. Collected only where NEST
-is installed (conftest.py).
+Every population is one neuron, so a projection of in-degree 1 is one known synapse. Collected only
+where NEST is installed (conftest.py).
 """
 
 import json
@@ -19,7 +19,9 @@ UNITS = {"C_m": "pF", "tau_m": "ms", "tau_syn": "ms", "t_ref": "ms", "I_e": "pA"
 
 
 def network(weight, delay_unit):
-    """Parameters by neuron; synapses: source, target, weight, delay in ms. Every fifth neuron inhibits."""
+    """Parameters by neuron; synapses: source, target, weight, delay in ms. Every fifth neuron
+    inhibits.
+    """
     neurons = [COMMON | {"I_e": 340.0 + 17 * i, "V_m": -65.0 + i} for i in range(NEURONS)]
     synapses = [
         (i, j, -3.0 * weight if i % 5 == 4 else weight, delay_unit * (1 + (3 * i + 5 * j) % 13))
@@ -33,8 +35,12 @@ def network(weight, delay_unit):
 def of_nest(request):
     done = subprocess.run(
         [program.NEST, program.ROOT / "miniapp" / "tests" / "nest_spikes.py"],
-        input=json.dumps(request), capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        input=json.dumps(request),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     line = next(line for line in done.stdout.splitlines() if line.startswith("SPIKES "))
     return {tuple(spike) for spike in json.loads(line.removeprefix("SPIKES "))}
@@ -55,12 +61,17 @@ def of_miniapp(folder, request, model, extra):
                 for i, given in enumerate(request["neurons"])
             ],
             "projections": [
-                {"source": f"n{i}", "target": f"n{j}", "indegree": 1, "weight": w,
-                 "delay": {"distribution": "constant", "mean": d}}
+                {
+                    "source": f"n{i}",
+                    "target": f"n{j}",
+                    "indegree": 1,
+                    "weight": w,
+                    "delay": {"distribution": "constant", "mean": d},
+                }
                 for i, j, w, d in request["synapses"]
             ],
         },
-    }  # fmt: skip
+    }
     program.record_of(folder / "run", description=description)
     return {(int(gid), int(step)) for gid, step in np.load(folder / "run" / "spikes.npy")}
 
@@ -70,7 +81,13 @@ def of_miniapp(folder, request, model, extra):
     ("model", "peer", "weight", "extra", "peer_extra"),
     [
         ("lif_exp", "iaf_psc_exp", 300.0, {"tau_syn": 0.5}, {"tau_syn_ex": 0.5, "tau_syn_in": 0.5}),
-        ("lif_exp", "iaf_psc_exp", 40.0, {"tau_syn": 10.0}, {"tau_syn_ex": 10.0, "tau_syn_in": 10.0}),
+        (
+            "lif_exp",
+            "iaf_psc_exp",
+            40.0,
+            {"tau_syn": 10.0},
+            {"tau_syn_ex": 10.0, "tau_syn_in": 10.0},
+        ),
         ("lif_delta", "iaf_psc_delta", 0.5, {}, {}),
     ],
 )
@@ -78,7 +95,9 @@ def test_spikes_are_those_of_nest(tmp_path, h, model, peer, weight, extra, peer_
     neurons, synapses = network(weight, h)
     request = {"resolution_ms": h, "simulate_ms": 1000.0, "neurons": neurons, "synapses": synapses}
     expected = of_nest(request | {"model": peer, "neurons": [n | peer_extra for n in neurons]})
-    alone = of_nest(request | {"model": peer, "neurons": [n | peer_extra for n in neurons], "synapses": []})
+    alone = of_nest(
+        request | {"model": peer, "neurons": [n | peer_extra for n in neurons], "synapses": []}
+    )
     assert len(expected) > 100
     assert expected != alone  # the synapses matter
     assert of_miniapp(tmp_path, request, model, extra) == expected

@@ -1,6 +1,7 @@
 /// \file
 /// Neuron models: none of them depends on how it is cut into blocks, and each fires as it should.
 
+#include "description/field_table.h"
 #include "support.h"
 
 enum { neurons = 200, steps = 3000 };

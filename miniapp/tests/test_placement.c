@@ -1,11 +1,12 @@
 /// \file
 /// Every placement gives every neuron one owner, and says the same in both directions.
 
+#include "description/network_draw.h"
 #include "support.h"
 
 static uint32_t thread_count(const struct placement *placement, uint32_t population, int rank, int thread) {
     uint32_t n = 0;
-    for (uint32_t k = placement->first_deal[population]; k < placement->first_deal[population + 1]; k++)
+    for (uint32_t k = placement->first_range[population]; k < placement->first_range[population + 1]; k++)
         n += placement_share(placement, k, rank, thread).count;
     return n;
 }
@@ -19,15 +20,15 @@ static void check_ownership(const struct placement *placement) {
     for (int rank = 0; rank < placement->ranks; rank++) {
         uint32_t here = 0;
         for (int thread = 0; thread < placement->threads; thread++)
-            for (uint32_t k = 0; k < placement_deals(placement); k++) {
-                const struct deal *deal = &placement->deals[k];
+            for (uint32_t k = 0; k < placement_ranges(placement); k++) {
+                const struct range *range = &placement->ranges[k];
                 struct share share = placement_share(placement, k, rank, thread);
                 for (uint32_t i = 0; i < share.count; i++) {
                     uint32_t gid = share.first + i * share.stride;
-                    assert_int_equal(network_population(network, gid), deal->population);
+                    assert_int_equal(network_population(network, gid), range->population);
                     assert_int_equal(owner[gid], -1);
-                    assert_int_equal(deal_rank(deal, gid), rank);
-                    assert_int_equal(deal_thread(deal, placement->threads, gid), thread);
+                    assert_int_equal(range_rank(range, gid), rank);
+                    assert_int_equal(range_thread(range, placement->threads, gid), thread);
                     owner[gid] = rank;
                 }
                 here += share.count;
@@ -61,7 +62,9 @@ TEST(every_neuron_has_one_owner) {
                 struct placement placement;
                 struct error error = {""};
                 json_t *file = scattered(&d.network, ranks);
-                json_t *weights = placement_rules[rule]->spread && threads > 1 ? descending(ranks) : NULL;
+                json_t *weights = rank_weights_hooks && placement_rules[rule]->spread && threads > 1
+                                      ? descending(ranks)
+                                      : NULL;
                 if (!placement_open(&placement, placement_rules[rule], &d.network, ranks, threads, file,
                                     weights, &error))
                     fail_msg("%s on %d ranks: %s", placement_rules[rule]->name, ranks, error.text);
@@ -186,8 +189,8 @@ TEST(area_group_levels_the_ranks) {
 }
 
 /// Threads of a rank get equal numbers of neurons, even where every range has a single one. Neighbours on one
-/// rank become one deal.
-TEST(short_ranges_are_spread_over_threads) {
+/// rank become one range.
+TEST_OF_VARIANTS(short_ranges_are_spread_over_threads) {
     enum { ranks = 3, threads = 4 };
     struct description d;
     struct placement placement;
@@ -203,7 +206,7 @@ TEST(short_ranges_are_spread_over_threads) {
     assert_true(placement_open(&placement, placement_find("from_file"), &d.network, ranks, threads, file,
                                NULL, &error));
     check_ownership(&placement);
-    assert_int_equal(placement.deals[0].end, 20);
+    assert_int_equal(placement.ranges[0].end, 20);
     for (int rank = 0; rank < ranks; rank++) {
         uint32_t fewest = UINT32_MAX, most = 0;
         for (int thread = 0; thread < threads; thread++) {

@@ -20,12 +20,12 @@ TEST(a_file_can_deal_as_round_robin_does) {
         placement_open(&rule, placement_find("round_robin"), &d.network, ranks, threads, NULL, NULL, &error));
     assert_true(
         placement_open(&read, placement_find("from_file"), &d.network, ranks, threads, file, NULL, &error));
-    assert_true(placement_deals(&read) > placement_deals(&rule));
-    for (uint32_t k = 0; k < placement_deals(&read); k++)
-        for (uint32_t gid = read.deals[k].first; gid < read.deals[k].end; gid++) {
-            const struct deal *deal = &rule.deals[read.deals[k].population];
-            assert_int_equal(deal_rank(&read.deals[k], gid), deal_rank(deal, gid));
-            assert_int_equal(deal_thread(&read.deals[k], threads, gid), deal_thread(deal, threads, gid));
+    assert_true(placement_ranges(&read) > placement_ranges(&rule));
+    for (uint32_t k = 0; k < placement_ranges(&read); k++)
+        for (uint32_t gid = read.ranges[k].first; gid < read.ranges[k].end; gid++) {
+            const struct range *range = &rule.ranges[read.ranges[k].population];
+            assert_int_equal(range_rank(&read.ranges[k], gid), range_rank(range, gid));
+            assert_int_equal(range_thread(&read.ranges[k], threads, gid), range_thread(range, threads, gid));
         }
     json_decref(file);
     placement_close(&rule);

@@ -2,6 +2,7 @@
 /// Weights of ranks: every rule that heeds them gives each rank its share, and bad ones are refused in a
 /// line.
 
+#include "description/unequal.h"
 #include "support.h"
 
 /// Returns the weights 3, 1, 1, 3, 1, 1, ... of so many ranks.
@@ -49,8 +50,8 @@ TEST(equal_weights_change_nothing) {
         assert_true(
             placement_open(&placement, placement_rules[rule], &d.network, 4, 2, NULL, weights, &error));
         assert_true(placement_open(&usual, placement_rules[rule], &d.network, 4, 2, NULL, NULL, &error));
-        assert_int_equal(placement_deals(&placement), placement_deals(&usual));
-        assert_memory_equal(placement.deals, usual.deals, placement_deals(&usual) * sizeof *usual.deals);
+        assert_int_equal(placement_ranges(&placement), placement_ranges(&usual));
+        assert_memory_equal(placement.ranges, usual.ranges, placement_ranges(&usual) * sizeof *usual.ranges);
         json_decref(weights);
         placement_close(&placement);
         placement_close(&usual);
@@ -66,7 +67,7 @@ TEST(weights_of_area_group_keep_areas_together) {
         struct area_ranks spans[8];
         double weights[8];
         for (int rank = 0; rank < ranks; rank++) weights[rank] = 1 + rank % 2;
-        placement_find("area_group")->spread(&d.network, ranks, weights, spans);
+        placement_spread_in_order(&d.network, ranks, weights, spans);
         uint32_t size[8] = {0};
         for (uint32_t p = 0; p < d.network.n_populations; p++)
             size[d.network.populations[p].area] += d.network.populations[p].size;
@@ -88,26 +89,19 @@ TEST(bad_weights_are_refused) {
         {"{\"name\": \"area_group\", \"weights\": [1, 2, 3]}",
          "placement.weights: not 2 values; expected one for each rank"},
         {"{\"name\": \"area_group\", \"weights\": [1, 0]}",
-         "placement.weights.1: 0; expected a number from 1e-12 to 1e12"},
+         "placement.weights.1: 0; expected a number from 1e-12 to 1000000000000"},
         {"{\"name\": \"round_robin\", \"weights\": [0, 0]}",
-         "placement.weights.0: 0; expected a number from 1e-12 to 1e12"},
+         "placement.weights.0: 0; expected a number from 1e-12 to 1000000000000"},
         {"{\"name\": \"round_robin\", \"weights\": [-1, 2]}",
-         "placement.weights.0: -1; expected a number from 1e-12 to 1e12"},
+         "placement.weights.0: -1; expected a number from 1e-12 to 1000000000000"},
         {"{\"name\": \"round_robin\", \"weights\": [1, \"2\"]}",
-         "placement.weights.1: 0; expected a number from 1e-12 to 1e12"},
+         "placement.weights.1: \"2\"; expected a number from 1e-12 to 1000000000000"},
         {"{\"name\": \"area\", \"weights\": [1, 2]}",
-         "placement.weights: with placement \"area\"; expected round_robin or area_group"},
+         "placement.weights: with placement \"area\"; expected with: round_robin, area_group"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct description d;
-        struct placement placement = {0};
-        struct error error = {""};
         char text[200];
         snprintf(text, sizeof text, "placement=%s", cases[i][0]);
-        open_description(&d, eight_areas, (const char *const[]){text, NULL});
-        assert_false(open_placement(&placement, &d, 2, 1, NULL, &error));
-        assert_string_equal(error.text, cases[i][1]);
-        placement_close(&placement);
-        description_close(&d);
+        assert_no_plan(OVERRIDES(text), 2, cases[i][1]);
     }
 }

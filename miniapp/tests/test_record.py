@@ -60,11 +60,14 @@ def test_phases_add_up_to_the_wall_clock_time(run):
 
 
 def test_the_share_of_the_timers_is_that_of_the_readings(run):
-    """After deliver, update, collocate and the near lane in each cycle, twice where ranks meet, and at two
-    barriers of several threads; however long a reading takes on this host."""
+    """After deliver, update, collocate and the near lane in each cycle, twice where ranks meet, and
+    at two barriers of several threads; however long a reading takes on this host.
+    """
     timing, (near, far), several = run[1]["timing"], run[1]["lanes"], run[1]["threads"] > 1
     readings = timing["timer_overhead"] * timing["simulate_s"] / timing["timer_read_s"]
-    assert readings == pytest.approx((4 + 2 * several) * near["windows"] + 2 * far["windows"] + 1 + several)
+    assert readings == pytest.approx(
+        (4 + 2 * several) * near["windows"] + 2 * far["windows"] + 1 + several
+    )
 
 
 def test_the_spikes_are_sorted_and_give_the_checksum(run):
@@ -78,6 +81,23 @@ def test_the_spikes_are_sorted_and_give_the_checksum(run):
     assert len(spikes) == 2000 * 10 * 0.2  # neurons x Hz x s; the interval divides the time
 
 
+def test_the_activity_counts_the_spikes_of_each_population_in_each_cycle(run):
+    out, record = run
+    spikes, sizes = (
+        np.load(out / "spikes.npy"),
+        [p["size"] for p in record["description"]["network"]["populations"]],
+    )
+    population = np.searchsorted(np.cumsum(sizes), spikes[:, 0], side="right")
+    cycle = (spikes[:, 1] - 100) // (
+        2000 // record["timing"]["cycles"]
+    )  # after the warm-up of 100 steps
+    counted = np.zeros((record["timing"]["cycles"], len(sizes)), np.uint32)
+    np.add.at(counted, (cycle, population), 1)
+    activity = np.load(out / "activity.npy")
+    assert record["timing"]["stretch_cycles"] == 1 and activity.dtype == np.uint32
+    assert np.array_equal(activity, counted)
+
+
 def test_totals_are_the_sums_over_ranks_and_lanes(run):
     out, record = run
     for name, total in record["totals"].items():
@@ -88,7 +108,8 @@ def test_totals_are_the_sums_over_ranks_and_lanes(run):
     assert record["totals"]["synaptic_events"] == 100 * record["totals"]["spikes"]
     assert record["memory"]["peak_bytes"] == sum(int(row["peak_bytes"]) for row in rows(out))
     _, far = record["lanes"]
-    # Every window sends its sizes (4 bytes) to the other rank, and 4 bytes for each spike wanted there.
+    # Every window sends its sizes (4 bytes) to the other rank, and 4 bytes for each spike wanted
+    # there.
     assert far["bytes_sent"] == 2 * 200 * 4 + 4 * far["spikes_sent"]
 
 
@@ -112,15 +133,22 @@ def test_the_build_with_checks_gives_the_same_spikes_in_any_exchange(tmp_path):
     expected = program.record_of(tmp_path / "alone", *short)["checksum"]
     exchanges = program.registered()["exchanges"].values()
     for name in sorted({one["name"] for one in exchanges if not one["absent"]} - {"self"}):
-        found = program.checked(tmp_path / name, *short, "--set", f"exchange={name}", ranks=3, leaking=False)
+        found = program.checked(
+            tmp_path / name, *short, "--set", f"exchange={name}", ranks=3, leaking=False
+        )
         assert found["checksum"] == expected, name
 
 
 @pytest.mark.parametrize("classes", [0, pytest.param(4, marks=pytest.mark.nightly)])
 def test_every_model_gives_the_same_spikes_without_optimisation(classes, tmp_path):
     for model in program.registered()["neuron_models"]:
-        about = {"neuron": {"model": model}, "external": {"rate_hz": 8, "synapses": 1000, "weight": 120}}
-        fields = {f"network__populations__{i}__{name}": about[name] for i in (0, 1) for name in about}
+        about = {
+            "neuron": {"model": model},
+            "external": {"rate_hz": 8, "synapses": 1000, "weight": 120},
+        }
+        fields = {
+            f"network__populations__{i}__{name}": about[name] for i in (0, 1) for name in about
+        }
         fields["network__projections__0__weight"] = {"mean": 20, "sd": 5, "classes": classes}
         arguments = program.sets(time__simulate_ms=20, **fields)
         record = program.record_of(tmp_path / model, *arguments, threads=2)
@@ -138,7 +166,9 @@ def test_every_model_gives_the_same_spikes_without_optimisation(classes, tmp_pat
     ("asked", "has"), [(20000, 10000), (10000, None), (7000, 10000), (4000, 5000), (0, None)]
 )
 def test_rates_that_cannot_be_reached_are_warned_of(tmp_path, asked, has):
-    rates = {f"network__populations__{i}__neuron__rate_hz": rate for i, rate in enumerate((10, asked))}
+    rates = {
+        f"network__populations__{i}__neuron__rate_hz": rate for i, rate in enumerate((10, asked))
+    }
     record = program.record_of(tmp_path / "run", *program.sets(time__simulate_ms=60, **rates))
     assert sum(w.startswith("rate_hz") for w in warnings(record)) == (has is not None)
     per_neuron = record["totals"]["spikes"] / record["totals"]["neurons"] / 0.06
@@ -147,9 +177,14 @@ def test_rates_that_cannot_be_reached_are_warned_of(tmp_path, asked, has):
 
 @pytest.mark.parametrize("exchange", [True, pytest.param(False, marks=pytest.mark.nightly)])
 def test_a_run_that_dies_while_it_replaces_another_leaves_a_whole_record(tmp_path, exchange):
-    """Where names can be traded, a record is in its place at any time; elsewhere, one lies beside it."""
+    """Where names can be traded, a record is in its place at any time; elsewhere, one lies beside
+    it.
+    """
     out, died = tmp_path / "run", set()
-    plain, short = {} if exchange else {"SPIKEMARK_NO_EXCHANGE": "1"}, program.sets(time__simulate_ms=1)
+    plain, short = (
+        {} if exchange else {"SPIKEMARK_NO_EXCHANGE": "1"},
+        program.sets(time__simulate_ms=1),
+    )
     for call in range(1, 40):
         shutil.rmtree(tmp_path)
         program.record_of(out, *short, *program.sets(seed=1))

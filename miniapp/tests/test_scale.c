@@ -4,6 +4,7 @@
 /// by functions of the same names.
 
 #include "exchange_trial.h"
+#include "transport/exchange_check.h"
 
 static struct watched {
     jmp_buf aborted;
@@ -91,10 +92,10 @@ static void run_out_of_memory(void) {
 }
 
 static void count_too_far(void) {
-    struct outbox outbox = {.ranks = 1, .n_to = 1, .to = (int[]){0}};
-    outbox.room = &(struct outbox_room){0, 1u << 30};
-    outbox.start = &(uint32_t){0};
-    outbox_grow(&outbox, 0, 1);
+    struct send_buffer send_buffer = {.destinations = 1, .n_reachable = 1, .reachable = (int[]){0}};
+    send_buffer.room = &(struct send_buffer_room){0, 1u << 30};
+    send_buffer.start = &(uint32_t){0};
+    send_buffer_grow(&send_buffer, 0, 1);
 }
 
 TEST(a_rank_that_ends_ends_all) {
@@ -123,7 +124,7 @@ TEST(a_rank_of_one_lane_sends_a_small_tally) {
 }
 
 /// Rank 0 begins a window while the others wait, so that only its own stores can change its memory.
-TEST(nobody_stores_where_others_put) {
+TEST_OF_VARIANTS(nobody_stores_where_others_put) {
     static const char *const names[] = {"rma_doubling", "rma_bruck", "rma_put"};
     for (size_t x = 0; x < sizeof names / sizeof *names; x++) {
         const struct exchange_backend *backend = exchange_find(names[x]);
@@ -133,9 +134,9 @@ TEST(nobody_stores_where_others_put) {
         const struct exchange_spec spec = {.backend = backend};
         struct exchange *exchange =
             exchange_open(&spec, MPI_COMM_WORLD, &(struct partners){n, n, all, all, NULL});
-        struct outbox outbox;
-        outbox_open(&outbox, exchange_destinations(backend, world_ranks()));
-        for (int to = 0; to < outbox.ranks; to++) outbox_add(&outbox, to, 7);
+        struct send_buffer send_buffer;
+        send_buffer_open(&send_buffer, exchange_destinations(backend, world_ranks()));
+        for (int to = 0; to < send_buffer.destinations; to++) send_buffer_add(&send_buffer, to, 7);
         unsigned char *base;
         int there;
         MPI_Win_get_attr(watched.win, MPI_WIN_BASE, &base, &there);
@@ -145,13 +146,13 @@ TEST(nobody_stores_where_others_put) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (world_rank() > 0) PMPI_Recv(NULL, 0, MPI_BYTE, 0, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         watched.holds_back = true;
-        exchange_start(exchange, &outbox);
-        exchange_finish(exchange, &outbox);
+        exchange_start(exchange, &send_buffer);
+        exchange_finish(exchange, &send_buffer);
         watched.holds_back = false;
         assert_int_equal(watched.stores, 0);
-        assert_int_equal(exchange->inbox.runs, world_ranks());
+        assert_int_equal(exchange->receive_buffer.runs, world_ranks());
         free(watched.memory);
-        outbox_close(&outbox);
+        send_buffer_close(&send_buffer);
         exchange_close(exchange);
     }
 }

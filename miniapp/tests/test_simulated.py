@@ -1,4 +1,6 @@
-"""The build for SimGrid: the same spikes as in a real run, and times that are those it was given."""
+"""The build for SimGrid: the same spikes as in a real run, and times that are those it was
+given.
+"""
 
 import json
 import re
@@ -16,14 +18,22 @@ SIMULATED = program.ROOT / "build-smpi" / "miniapp"
 PLATFORM = Path(__file__).parent / "star.xml"
 CYCLES, HOSTS = 100, 8  # of the platform; more ranks go round
 FLAGS = (
-    "smpi/privatization:no", "smpi/simulate-computation:no", "smpi/cpu-threshold:0", "smpi/host-speed:1Gf",
-    "smpi/wtime:0", "smpi/test:0", "smpi/iprobe:1e-7", "smpi/grow-injected-times:no",
-)  # fmt: skip
+    "smpi/privatization:no",
+    "smpi/simulate-computation:no",
+    "smpi/cpu-threshold:0",
+    "smpi/host-speed:1Gf",
+    "smpi/wtime:0",
+    "smpi/test:0",
+    "smpi/iprobe:1e-7",
+    "smpi/grow-injected-times:no",
+)
 
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory):
-    """A description that every schedule takes on 1 to 8 ranks, and the checksum of a real run of it."""
+    """A description that every schedule takes on 1 to 8 ranks, and the checksum of a real run of
+    it.
+    """
     subprocess.run(["make", "--silent", "simulator"], cwd=program.ROOT, check=True)
     content, folder = describe(areas=8, neurons=60, rate_hz=50), tmp_path_factory.mktemp("real")
     content["time"] |= {"warmup_ms": 1, "simulate_ms": 0.1 * CYCLES}
@@ -68,7 +78,9 @@ def compute_times(path, ranks):
     return times
 
 
-def test_every_exchange_grid_and_schedule_brings_the_spikes_of_a_real_run(start, simulated, real, tmp_path):
+def test_every_exchange_grid_and_schedule_brings_the_spikes_of_a_real_run(
+    start, simulated, real, tmp_path
+):
     known = json.loads(start("--list").stdout)
     absent = {one["name"]: one["absent"] for one in known["exchanges"] if one["absent"]}
     assert set(absent) == {"persistent", "neighbor", "ineighbor", "shared"}
@@ -76,12 +88,20 @@ def test_every_exchange_grid_and_schedule_brings_the_spikes_of_a_real_run(start,
         done = start(real[0], "--out", tmp_path / "run", "--set", f"exchange={name}")
         assert done.returncode == 2 and why in done.stderr
     grids = [
-        {"name": "multi_level", "parts": "direct", "dimensions": [2, 4], "side": "sender", "merge": True},
+        {
+            "name": "multi_level",
+            "parts": "direct",
+            "dimensions": [2, 4],
+            "side": "sender",
+            "merge": True,
+        },
         {"name": "multi_level", "parts": "direct", "dimensions": [2, 2, 2], "side": "receiver"},
     ]
     names = [one["name"] for one in known["exchanges"]]
     for exchange in [name for name in names if name not in (*absent, "self")] + grids:
-        words = exchange if isinstance(exchange, str) else json.dumps(exchange, separators=(",", ":"))
+        words = (
+            exchange if isinstance(exchange, str) else json.dumps(exchange, separators=(",", ":"))
+        )
         simulated("--set", f"exchange={words}", ranks=8)  # smpirun divides arguments at spaces
     for schedule in known["schedules"]:
         for ranks in (1, 4):
@@ -105,7 +125,10 @@ def test_phases_take_the_times_given_and_add_up(schedule, simulated, tmp_path):
         waiting = cycles[:, :, record["phases"].index("synchronise")]
         computing = times.astype(float).sum(axis=2)
         beyond = waiting - (computing.max(axis=0) - computing)
-        left_s, barrier_s = 2e-5, 2e-5  # by how much ranks may leave an exchange apart; of the barrier itself
+        left_s, barrier_s = (
+            2e-5,
+            2e-5,
+        )  # by how much ranks may leave an exchange apart; of the barrier itself
         assert np.all(beyond > -left_s) and np.all(beyond < barrier_s + left_s)
 
 
@@ -124,16 +147,25 @@ def test_injected_waits_take_simulated_time_only_and_what_ranks_share_is_unknown
     record = simulated(*asked, "--set", "record.energy=true", ranks=2)
     assert record["timing"]["phases"]["inject"]["mean_s"] == pytest.approx(2 * CYCLES, rel=1e-6)
     host = record["host"]
-    unknown = (record["memory"]["peak_bytes"], host["foreign_load"], host["per_node"], record["energy"])
+    unknown = (
+        record["memory"]["peak_bytes"],
+        host["foreign_load"],
+        host["per_node"],
+        record["energy"],
+    )
     assert unknown == (None,) * 4 and host["node_names"] == ["node-0", "node-1"]
     assert {(m["value"], m["status"]) for m in record["meters"]} == {(None, "unavailable")}
 
 
 ONES = np.ones((2, CYCLES, 3), "f4")
 BAD = {
-    "ranks": ONES[:1], "cycles": ONES[:, 1:], "doubles": ONES.astype(float), "negative": -ONES,
-    "nan": ONES * np.float32("nan"), "missing": None,
-}  # fmt: skip
+    "ranks": ONES[:1],
+    "cycles": ONES[:, 1:],
+    "doubles": ONES.astype(float),
+    "negative": -ONES,
+    "nan": ONES * np.float32("nan"),
+    "missing": None,
+}
 
 
 @pytest.mark.parametrize("case", BAD)
@@ -150,9 +182,13 @@ def test_bad_compute_times_are_refused_in_one_line(case, start, real, tmp_path):
 
 def writable(*objects):
     """Variables that a program could change, from the symbols of objects or archives."""
-    table = subprocess.run(["nm", "--format=sysv", *objects], capture_output=True, text=True, check=True)
+    table = subprocess.run(
+        ["nm", "--format=sysv", *objects], capture_output=True, text=True, check=True
+    )
     rows = [[field.strip() for field in line.split("|")] for line in table.stdout.splitlines()]
-    variable = re.compile(r"\.t?(data(?!\.rel\.ro)|bss)|\*COM\*")  # the loader alone writes .data.rel.ro
+    variable = re.compile(
+        r"\.t?(data(?!\.rel\.ro)|bss)|\*COM\*"
+    )  # the loader alone writes .data.rel.ro
     return [row[0] for row in rows if len(row) == 7 and variable.match(row[6])]
 
 
@@ -160,6 +196,8 @@ def test_our_sources_have_no_variables_that_ranks_could_share(real, tmp_path):
     for build in ("build", "build-smpi"):
         assert writable(program.ROOT / build / "obj" / "libspikemark_core.a") == []
     source = tmp_path / "source.c"
-    source.write_text("int a; static int b = 1; int next(void) { static int c; return ++c + b++ + a; }\n")
+    source.write_text(
+        "int a; static int b = 1; int next(void) { static int c; return ++c + b++ + a; }\n"
+    )
     subprocess.run(["cc", "-c", source, "-o", tmp_path / "source.o"], check=True)
     assert sorted(name.split(".")[0] for name in writable(tmp_path / "source.o")) == ["a", "b", "c"]

@@ -1,4 +1,6 @@
-"""A rank that waits in proportion to its work plays a slower node; weights of ranks make up for it."""
+"""A rank that waits in proportion to its work plays a slower node; weights of ranks make up for
+it.
+"""
 
 import json
 import os
@@ -14,7 +16,10 @@ from spikemark.network.presets import mam_benchmark
 pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 NEURONS, INDEGREE, CYCLES = 4000, 100, 20
-NS = (20000.0, 40000.0)  # for each neuron, of the two ranks: cycles so long that others disturb little
+NS = (
+    20000.0,
+    40000.0,
+)  # for each neuron, of the two ranks: cycles so long that others disturb little
 SLOW = program.sets(inject__per_neuron_ns=NS, inject__wait="sleep")
 
 
@@ -55,7 +60,15 @@ def test_weights_restore_the_balance(described, tmp_path):
     even, cycles = ran(described, tmp_path / "even")
     before = of(even, cycles, "synchronise").mean()
     placed = tmp_path / "placed.json"
-    words = [described, "--ranks", 2, "--method", "round_robin", "--weights-from", tmp_path / "even"]
+    words = [
+        described,
+        "--ranks",
+        2,
+        "--method",
+        "round_robin",
+        "--weights-from",
+        tmp_path / "even",
+    ]
     command = [sys.executable, "-m", "spikemark", "partition", *words, "--out", placed]
     subprocess.run([*map(str, command)], check=True, capture_output=True)
     field = {"name": "from_file", "file": os.path.relpath(placed, described.parent)}

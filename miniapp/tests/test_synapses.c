@@ -35,7 +35,7 @@ static void fill(struct synapse_table *table, uint32_t lists, uint32_t classes, 
     assert_true(synapse_format(&format, neurons, longest, own ? NULL : weights, own ? 0 : classes, &error));
     assert_int_equal(synapse_bytes(&format), own ? 8 : 4);
     const uint32_t all = source_of(lists);
-    const unsigned bits = buckets_source_bits(&format, all);
+    const unsigned bits = buckets_source_bits(&format, all, all, all);
     buckets_open(&buckets, format, bits, all);
     for (uint32_t i = 0; i < synapses; i++) buckets_count(&buckets, source_of(drawn[i].list));
     buckets_allocate(&buckets);
@@ -65,7 +65,8 @@ static void fill(struct synapse_table *table, uint32_t lists, uint32_t classes, 
 }
 
 /// Delivers many windows and compares every cell of the ring with the sum over all synapses.
-static void check_deliveries(uint32_t lists, bool narrow, uint32_t classes, bool own) {
+static void check_delivery(delivery_function *deliver, uint32_t lists, bool narrow, uint32_t classes,
+                           bool own) {
     struct synapse_table table;
     struct ring ring = ring_open(neurons, longest, narrow);
     draw(lists, classes);
@@ -90,7 +91,7 @@ static void check_deliveries(uint32_t lists, bool narrow, uint32_t classes, bool
                 }
             entered += events > before;
         }
-        struct delivered delivered = synapse_table_deliver(&table, words, lists + 1, format, window, &ring);
+        struct delivered delivered = deliver(&table, words, lists + 1, format, window, &ring);
         assert_int_equal(delivered.synaptic_events, events);
         assert_int_equal(delivered.first_accesses, entered);
         assert_int_equal(delivered.lookups, lists + 1);
@@ -109,6 +110,12 @@ static void check_deliveries(uint32_t lists, bool narrow, uint32_t classes, bool
     }
     synapse_table_close(&table);
     ring_close(&ring);
+}
+
+/// Both deliveries, the tuned one and the reference.
+static void check_deliveries(uint32_t lists, bool narrow, uint32_t classes, bool own) {
+    check_delivery(deliver_tuned, lists, narrow, classes, own);
+    check_delivery(deliver_reference, lists, narrow, classes, own);
 }
 
 TEST(deliveries_arrive_where_and_when_they_should) {
@@ -147,7 +154,7 @@ TEST(nothing_is_delivered_from_an_empty_table) {
     synapse_table_open(&table, &buckets, &sources);
     id_set_close(&sources);
     const uint32_t word = 0;
-    const struct delivered nothing = synapse_table_deliver(&table, &word, 1, spike_format(1), 0, &ring);
+    const struct delivered nothing = deliver_tuned(&table, &word, 1, spike_format(1), 0, &ring);
     assert_int_equal(nothing.first_accesses + nothing.lookups, 0);
     synapse_table_close(&table);
     ring_close(&ring);
@@ -176,11 +183,24 @@ TEST(the_sources_of_one_area_are_spread_over_buckets) {
     enum { area = 16133, used_bits = 18 };
     const struct synapse_format format = {.used_bits = used_bits};
     for (uint32_t areas = 2; areas <= 1024; areas *= 2) {
-        const unsigned bits = buckets_source_bits(&format, area * areas);
+        const unsigned bits = buckets_source_bits(&format, area * areas, area * areas, 1e12);
         assert_true((area * areas) >> bits <= 1 << 12);
         assert_true(area >> bits >= 3); // an area may have half of all synapses; a bucket is sorted apart
     }
     // A thread of a rank with few synapses of very many sources has no more than 2^14 buckets.
-    assert_true(UINT32_C(1000000000) >>
-                buckets_source_bits(&(struct synapse_format){.used_bits = 16}, 1000000000) <= 1 << 14);
+    const struct synapse_format short_words = {.used_bits = 16};
+    const uint32_t billion = 1000000000;
+    assert_true(billion >> buckets_source_bits(&short_words, billion, billion, 1e12) <= 1 << 14);
+}
+
+TEST(buckets_follow_the_synapses_where_most_neurons_are_no_sources) {
+    const struct synapse_format format = {.used_bits = 16};
+    for (uint32_t ids = 1 << 13; ids < UINT32_C(1) << 28; ids *= 2) {
+        assert_true(ids >> buckets_source_bits(&format, 100, ids, 1000) <= 1 << 12);
+        assert_true(ids >> buckets_source_bits(&format, 100, ids, 1 << 22) <= 1 << 18);
+    }
+    // Narrow buckets, where there are synapses enough for them.
+    assert_int_equal(buckets_source_bits(&format, 100, 1 << 18, 1 << 22), 0);
+    // No word holds more bits of its source than it has to spare.
+    assert_int_equal(buckets_source_bits(&(struct synapse_format){.used_bits = 30}, 100, 1 << 28, 1000), 2);
 }

@@ -1,4 +1,6 @@
-"""Calls on files that fail, in programs that are started with `build/libfaulty_files.so` (faulty_files.c)."""
+"""Calls on files that fail, in programs that are started with `build/libfaulty_files.so`
+(faulty_files.c).
+"""
 
 import os
 from dataclasses import dataclass
@@ -33,15 +35,17 @@ class Fault:
     def environment(self, count: Path | None = None, log: Path | None = None) -> dict[str, str]:
         """Variables for a program.
 
-        `count`: a file in which all processes count together, which is made anew. `log`: a file that gets a
-        line for each call. Raises BadInput where the library has not been built.
+        `count`: a file in which all processes count together, which is made anew. `log`: a file
+        that gets a line for each call. Raises BadInput where the library has not been built.
         """
         library = places.root() / "build" / LIBRARY
         if not library.is_file():
             raise BadInput(f"{library}: not found; `make build` makes it")
         found = {
             "LD_PRELOAD": LIBRARY,  # a blank in its path would make two of it
-            "LD_LIBRARY_PATH": os.pathsep.join([str(library.parent), os.environ.get("LD_LIBRARY_PATH", "")]),
+            "LD_LIBRARY_PATH": os.pathsep.join(
+                [str(library.parent), os.environ.get("LD_LIBRARY_PATH", "")]
+            ),
             "SPIKEMARK_FAULT": self.how,
             "SPIKEMARK_FAULT_IN": self.inside,
             "SPIKEMARK_FAULT_CALLS": ",".join(self.calls),

@@ -1,4 +1,6 @@
-"""Commands that write results: what lies there before, the command line, and how a whole result is known."""
+"""Commands that write results: what lies there before, the command line, and how a whole result is
+known.
+"""
 
 import hashlib
 import json
@@ -6,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +22,7 @@ from spikemark.network import placement_file
 from spikemark.records import dry_run, imported, record, run_files
 from spikemark.records.results import Results
 from spikemark.running import experiments, sweeps
-from spikemark.tender import formats
+from spikemark_tender import formats
 
 #: A digest of each part of a result that is there.
 Parts = dict[str, str]
@@ -28,17 +31,21 @@ QUIET = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_mpi_yield_when_idle": "1",
-    "OMPI_MCA_ess_singleton_isolated": "1",  # no daemon, which took all memory where files cannot grow
+    # no daemon, which took all memory where files cannot grow
+    "OMPI_MCA_ess_singleton_isolated": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMP_NUM_THREADS": "1",
 }
+#: Names the folder in which Open MPI 4 makes the files of a run.
+SESSION_FOLDER = "OMPI_MCA_orte_tmpdir_base"
 
 
 class Subject(NamedTuple):
-    """A command, in which {} is the folder that holds all that it writes, and {id} the run that is planned.
+    """A command, in which {} is the folder that holds all that it writes, and {id} the run that is
+    planned.
 
-    `parts` raises BadInput where something is neither absent nor whole. `keeps`: what was measured is never
-    measured again. `tries`: faults of each kind.
+    `parts` raises BadInput where something is neither absent nor whole. `keeps`: what was measured
+    is never measured again. `tries`: faults of each kind.
     """
 
     name: str
@@ -49,7 +56,7 @@ class Subject(NamedTuple):
     tries: int = 6
 
 
-class Said(NamedTuple):
+class Finished(NamedTuple):
     """How a command ended: its status, negative for a signal, and what it printed."""
 
     status: int
@@ -57,26 +64,39 @@ class Said(NamedTuple):
     errors: str
 
 
-def start(command: str, folder: Path, environment: dict[str, str] | None = None) -> Said:
+def start(command: str, folder: Path, environment: dict[str, str] | None = None) -> Finished:
     """Runs a program of ours to its end, or for five minutes."""
     plan = folder / "here" / "plan.json"
     run = read_json(plan)["runs"][0]["id"] if plan.is_file() else ""
     words = [word.replace("{id}", run).replace("{}", str(folder)) for word in command.split()]
-    program, *rest = words
-    own = [sys.executable, "-m", program] if program == "spikemark" else [str(places.program(program))]
-    try:
-        done = subprocess.run(
-            [*own, *rest], env={**os.environ, **QUIET, **(environment or {})}, cwd=folder.parent,
-            capture_output=True, text=True, errors="replace", timeout=300,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return Said(-signal.SIGALRM, "", "")
-    return Said(done.returncode, done.stdout, done.stderr)
+    program, *arguments = words
+    if program == "spikemark":
+        start_of_command = [sys.executable, "-m", program]
+    else:
+        start_of_command = [str(places.program(program))]
+    # All programs without a daemon share one folder of Open MPI, which the first to end removes
+    # from under those that begin; here each has its own.
+    with tempfile.TemporaryDirectory(prefix="mpi", ignore_cleanup_errors=True) as session:
+        try:
+            done = subprocess.run(
+                [*start_of_command, *arguments],
+                env={**os.environ, **QUIET, SESSION_FOLDER: session, **(environment or {})},
+                cwd=folder.parent,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=300,
+            )
+        except subprocess.TimeoutExpired:
+            return Finished(-signal.SIGALRM, "", "")
+    return Finished(done.returncode, done.stdout, done.stderr)
 
 
 def digest(content: bytes | str) -> str:
     """SHA-256."""
-    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
+    if isinstance(content, str):
+        content = content.encode()
+    return hashlib.sha256(content).hexdigest()
 
 
 def described(folder: Path) -> None:
@@ -102,35 +122,39 @@ def other_seed(folder: Path) -> None:
 
 def recorded(folder: Path) -> Parts:
     out = folder / "out"
-    return {"record": record.load(out).record.checksum} if out.exists() and any(out.iterdir()) else {}
+    if not out.exists() or not any(out.iterdir()):
+        return {}
+    return {"record": record.load_run(out).record.checksum}
 
 
 def planned(folder: Path) -> None:
     """A planned sweep of one run."""
     described(folder)
     (folder / "faults.yaml").write_text(
-        "name: faults\ntitle: A short run\ndescription: run.json\nranks: 2\nseeds: 1\ntime_limit_s: 60\n"
-        "grid:\n  - schedule: [conventional]\nshuffle_seed: 1\n"
+        "name: faults\ntitle: A short run\ndescription: run.json\nranks: 2\nseeds: 1\ntime_limit_s:"
+        " 60\ngrid:\n  - schedule: [conventional]\nshuffle_seed: 1\n"
     )
-    found = experiments.load(folder / "faults.yaml")
-    sweeps.plan(found, experiments.expand(found), Results(folder / "here"))
+    experiment = experiments.load_experiment(folder / "faults.yaml")
+    sweeps.plan(experiment, experiments.expand(experiment), Results(folder / "here"))
 
 
 def runs(folder: Path) -> Parts:
-    found = {}
+    parts = {}
     for path in sorted((folder / "here" / "runs").glob("*")):
         if any(path.iterdir()):
-            found[path.name] = record.load(path).record.checksum
+            parts[path.name] = record.load_run(path).record.checksum
             read_json(path / run_files.LAUNCH)
-    return found
+    return parts
 
 
 def dry(folder: Path) -> Parts:
-    each = sorted(path for path in (folder / "out" / dry_run.EACH).glob("*") if path.name.isdigit())
-    found = {f"rank {path.name}": dry_run.load_rank(path).counts["checksum"] for path in each}
-    if (folder / "out" / dry_run.ABOUT).exists():
-        found["all"] = str(dry_run.load(folder / "out").timed.tolist())
-    return found
+    parts = {}
+    for path in sorted((folder / "out" / dry_run.EACH).glob("*")):
+        if path.name.isdigit():
+            parts[f"rank {path.name}"] = dry_run.load_rank(path).counts["checksum"]
+    if (folder / "out" / dry_run.DRY_RUN_FILE).exists():
+        parts["all"] = str(dry_run.load_dry_run(folder / "out").timed.tolist())
+    return parts
 
 
 IMPORT = "spikemark import {}/rank-0.csv {}/rank-1.csv --unit ms --out {}/out"
@@ -149,15 +173,15 @@ def other_import(folder: Path) -> None:
 
 
 def of_import(folder: Path) -> Parts:
-    if not (folder / "out" / imported.ABOUT).exists():
+    if not (folder / "out" / imported.IMPORT_FILE).exists():
         return {}
-    found = imported.load(folder / "out")
-    return {"import": digest(found.about.model_dump_json().encode() + found.times.tobytes())}
+    run = imported.load_cycle_times(folder / "out")
+    return {"import": digest(run.about.model_dump_json().encode() + run.times.tobytes())}
 
 
 def other_placement(folder: Path) -> None:
     described(folder)
-    other = placement_file.Placement.of(2, [NEURONS, 2 * NEURONS], [1, 0], method="before")
+    other = placement_file.Placement.from_ranges(2, [NEURONS, 2 * NEURONS], [1, 0], method="before")
     placement_file.write(folder / "placement.json", other)
 
 
@@ -165,7 +189,7 @@ def placed(folder: Path) -> Parts:
     path = folder / "placement.json"
     if not path.exists():
         return {}
-    placement_file.read(path, 2 * NEURONS)
+    placement_file.read_placement(path, 2 * NEURONS)
     return {"placement": digest(path.read_bytes())}
 
 
@@ -176,27 +200,32 @@ def one_entry(folder: Path) -> None:
         ran(folder, f"miniapp {{}}/run.json --out {{}}/{out} --set seed={seed}")
         path = folder / out / run_files.RECORD
         content = read_json(path)
-        content["host"] |= {"foreign_load": 0.0, "virtual_machine": False}
+        content["host"] |= dict.fromkeys(("foreign_load", "stolen_load", "throttled_load"), 0.0)
+        content["host"]["virtual_machine"] = False
+        content["host"].pop("throttled_reason", None)
+        # long enough to say something
+        content["timing"] |= {"simulate_s": 1.0, "timer_overhead": 0.0}
         path.write_text(json.dumps(content))
     entries.add(folder / "history", [folder / "before"])
 
 
 def of_history(folder: Path) -> Parts:
-    found = [
-        one for path in sorted((folder / "history").glob(f"*{entries.END}")) for one in entries.entries(path)
-    ]
-    return {f"entry {number}": digest(entry.model_dump_json()) for number, entry in enumerate(found)}
+    parts: Parts = {}
+    for path in sorted((folder / "history").glob(f"*{entries.END}")):
+        for entry in entries.entries(path):
+            parts[f"entry {len(parts)}"] = digest(entry.model_dump_json())
+    return parts
 
 
 def bundle(folder: Path) -> Parts:
     path = folder / "bundle"
     if not path.exists():
         return {}
-    listed = json.loads((path / formats.MANIFEST).read_text())["files"]
-    files = {
-        name: one for name, one in listed.items() if name not in (formats.TENDER, formats.RULES)
-    }  # dated
-    return {"bundle": digest(json.dumps([files, formats.read_bundle(path).tender.name], sort_keys=True))}
+    files = json.loads((path / formats.MANIFEST).read_text())["files"]
+    for dated in (formats.TENDER, formats.RULES):
+        files.pop(dated, None)
+    name = formats.read_bundle(path).tender.name
+    return {"bundle": digest(json.dumps([files, name], sort_keys=True))}
 
 
 SUBJECTS = (
@@ -204,18 +233,27 @@ SUBJECTS = (
     Subject("miniapp in place of another run", other_seed, RUN, recorded),
     Subject("run", planned, "spikemark run {}/here {id}", runs, keeps=True),
     Subject(
-        "dryrun", described, "spikemark dryrun {}/run.json --of 4 --sample 2 --threads 1 --out {}/out", dry,
+        "dryrun",
+        described,
+        "spikemark dryrun {}/run.json --of 4 --sample 2 --threads 1 --out {}/out",
+        dry,
         keeps=True,
     ),
     Subject("import in place of another", other_import, IMPORT, of_import),
     Subject(
-        "partition in place of another", other_placement,
-        "spikemark partition {}/run.json --ranks 2 --method greedy_swap --out {}/placement.json", placed,
+        "partition in place of another",
+        other_placement,
+        "spikemark partition {}/run.json --ranks 2 --method greedy_swap --out {}/placement.json",
+        placed,
     ),
-    Subject("diff --add", one_entry, "spikemark diff --history {}/history --add {}/out", of_history),
     Subject(
-        "tender new", lambda folder: None,
-        "spikemark tender new {}/bundle --quick --commit HEAD --node-memory 0.02 --minimum 0.1", bundle,
+        "diff --add", one_entry, "spikemark diff --history {}/history --add {}/out", of_history
+    ),
+    Subject(
+        "tender new",
+        lambda folder: None,
+        "spikemark tender new {}/bundle --quick --commit HEAD --node-memory 0.02 --minimum 0.1",
+        bundle,
         tries=1,
     ),
-)  # fmt: skip
+)

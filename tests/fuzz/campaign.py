@@ -1,11 +1,13 @@
-"""`make fuzz`: runs all fuzzers for the minutes given, and says how much each of them tried and found.
+"""`make fuzz`: runs all fuzzers for the minutes given, and says how much each of them tried and
+found.
 
-The targets of the mini-app run with libFuzzer (build-fuzz/), the readers and the layouts from here. What was
-worth keeping stays in build-fuzz/corpus, and every finding is a file in build-fuzz/findings. The exit status
-is 1 if there is a finding, 2 for bad input.
+The targets of the mini-app run with libFuzzer (build-fuzz/), the readers and the layouts from here.
+What was worth keeping stays in build-fuzz/corpus, and every finding is a file in
+build-fuzz/findings. The exit status is 1 if there is a finding, 2 for bad input.
 """
 
 import argparse
+import collections
 import os
 import random
 import re
@@ -18,14 +20,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / part) for part in ("tests", "analysis", "analysis/tests/support", "miniapp/tests")]
+sys.path[:0] = [
+    str(ROOT / part) for part in ("tests", "analysis", "analysis/tests/support", "miniapp/tests")
+]
 
 import layouts  # noqa: E402
+import planted_times  # noqa: E402
 from readers import READERS  # noqa: E402
 from reading import Files  # noqa: E402
 
 BUILD, TARGETS = ROOT / "build-fuzz", ROOT / "miniapp" / "tests" / "fuzz"
 KEPT = "ASAN_OPTIONS", "detect_leaks=1:max_allocation_size_mb=2048"
+MOST_FINDINGS = 5  # of one fuzzer, before it ends
+WITHOUT_BUILD = {"readers", "imports"}
 ROUND = {"networks": 4, "each": 3, "ranks": range(1, layouts.MOST_RANKS + 1)}
 
 
@@ -46,13 +53,22 @@ def target(name: str, longest: int) -> Callable[[float, Path, int], Done]:
         corpus.mkdir(parents=True, exist_ok=True)
         words = TARGETS / f"{name}.dict"
         command = [
-            BUILD / "obj" / "tests" / "fuzz" / f"fuzz_{name}", corpus, TARGETS / "corpus" / name,
-            f"-max_total_time={max(1, int(seconds))}", f"-max_len={longest}", "-timeout=25", f"-seed={seed}",
-            "-print_final_stats=1", "-entropic_scale_per_exec_time=1", f"-artifact_prefix={out}/{name}-",
+            BUILD / "obj" / "tests" / "fuzz" / f"fuzz_{name}",
+            corpus,
+            TARGETS / "corpus" / name,
+            f"-max_total_time={max(1, int(seconds))}",
+            f"-max_len={longest}",
+            "-timeout=25",
+            f"-seed={seed}",
+            "-print_final_stats=1",
+            "-entropic_scale_per_exec_time=1",
+            f"-artifact_prefix={out}/{name}-",
             *([f"-dict={words}"] if words.is_file() else []),
-        ]  # fmt: skip
+        ]
         environment = {**os.environ, KEPT[0]: KEPT[1]}
-        told = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace")
+        told = subprocess.run(
+            command, env=environment, capture_output=True, text=True, errors="replace"
+        )
         counted = re.search(r"number_of_executed_units: (\d+)", told.stderr)
         done = Done(int(counted[1]) if counted else 0)
         if told.returncode != 0:
@@ -80,6 +96,21 @@ def of_readers(seconds: float, out: Path, seed: int) -> Done:
     return done
 
 
+def of_imports(seconds: float, out: Path, seed: int) -> Done:
+    """Reads cycle times that are known, in random layouts of files."""
+    done, outcomes = Done(), collections.Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and len(done.findings) < MOST_FINDINGS:
+            outcome = planted_times.check(seed + done.executions, Path(folder) / "case")
+            done.executions += 1
+            outcomes[outcome.kind] += 1
+            if outcome.finding:
+                done.findings.append(outcome.finding)
+    done.note = ", ".join(f"{count} {kind}" for kind, count in sorted(outcomes.items()))
+    return done
+
+
 def of_layouts(program: Path) -> Callable[[float, Path, int], Done]:
     """Runs random networks in random layouts with a build of the mini-app."""
 
@@ -102,7 +133,8 @@ FUZZERS: dict[str, tuple[Callable[[float, Path, int], Done], float]] = {
     "description": (target("description", 4096), 0.35),
     "words": (target("words", 900), 0.05),
     "frames": (target("frames", 600), 0.05),
-    "readers": (of_readers, 0.25),
+    "readers": (of_readers, 0.2),
+    "imports": (of_imports, 0.05),
     "layouts": (of_layouts(layouts.PLAIN), 0.1),
     "layouts, checked": (of_layouts(layouts.CHECKED), 0.1),
     "layouts, threads": (of_layouts(layouts.THREADS), 0.1),
@@ -127,7 +159,7 @@ def main(arguments: list[str]) -> int:
     chosen = asked.only or list(FUZZERS)
     if not asked.minutes > 0:
         parser.error(f"MINUTES={asked.minutes:g}; expected a number above 0")
-    if chosen != ["readers"] and (missing := lacking()) is not None:
+    if not WITHOUT_BUILD.issuperset(chosen) and (missing := lacking()) is not None:
         parser.error(f"{missing} is not built; `make fuzz` builds it")
     out = BUILD / "findings"
     out.mkdir(parents=True, exist_ok=True)

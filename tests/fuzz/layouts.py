@@ -1,11 +1,11 @@
 """The layout fuzzer: whichever way a random network is run, the same comes out as by brute force.
 
-A layout is what a description, mpirun and OpenMP say about the way: ranks, threads, lanes, placement,
-exchanges, wire formats, lags and D (drawn.py). The names come from `miniapp --list --json`, so that a new
-exchange or placement joins on arrival.
+A layout is what a description, mpirun and OpenMP say about the way: ranks, threads, lanes,
+placement, exchanges, wire formats, lags and D (drawn.py). The names come from `miniapp --list
+--json`, so that a new exchange or placement joins on arrival.
 
-A refusal is a result, too: it must be one line. Counts other than first accesses are those of brute force.
-First accesses depend on ranks, threads, placement and lanes, and on nothing else.
+A refusal is a result, too: it must be one line. Counts other than first accesses are those of brute
+force. First accesses depend on ranks, threads, placement and lanes, and on nothing else.
 """
 
 import json
@@ -37,7 +37,9 @@ ENVIRONMENT = program.ENVIRONMENT | {
 
 def registries(miniapp: Path = ROOT / "build" / "miniapp") -> dict[str, Any]:
     """What `miniapp --list --json` prints."""
-    return json.loads(subprocess.run([miniapp, "--list", "--json"], check=True, capture_output=True).stdout)
+    return json.loads(
+        subprocess.run([miniapp, "--list", "--json"], check=True, capture_output=True).stdout
+    )
 
 
 class Case(NamedTuple):
@@ -57,7 +59,10 @@ class Case(NamedTuple):
     def names(self) -> list[str]:
         """What the layout uses."""
         ways = [self.run[key] for key in ("exchange", "placement", "schedule", "wire")]
-        return ["lanes" if isinstance(w, list) else w["name"] if isinstance(w, dict) else w for w in ways]
+        return [
+            "lanes" if isinstance(w, list) else w["name"] if isinstance(w, dict) else w
+            for w in ways
+        ]
 
 
 @dataclass
@@ -78,18 +83,24 @@ class Tally:
 
 
 def cases(rng, known, networks: list[dict], ranks: int, each: int) -> Iterator[Case]:
-    """Layouts of every network on so many ranks: each placement and schedule with three ways to exchange."""
+    """Layouts of every network on so many ranks: each placement and schedule with three ways to
+    exchange.
+    """
     for number, network in enumerate(networks):
         populations = network["network"]["populations"]
         for _ in range(each):
-            draw = drawn.Draw(rng, ranks, sum(p["size"] for p in populations), drawn.ordinary(known))
+            draw = drawn.Draw(
+                rng, ranks, sum(p["size"] for p in populations), drawn.ordinary(known)
+            )
             fixed = {
                 "placement": draw.placement(known),
                 "schedule": draw.schedule(known, sorted({p["area"] for p in populations})),
                 "lag": rng.choice((1, 1, 2)),
             }
             threads = rng.randint(1, MOST_THREADS)
-            group = json.dumps([number, ranks, threads, fixed["placement"], draw.files, fixed["schedule"]])
+            group = json.dumps(
+                [number, ranks, threads, fixed["placement"], draw.files, fixed["schedule"]]
+            )
             for _ in range(3):
                 way = {
                     "delay_ratio": rng.choice(("auto", "auto", 1, 2)),
@@ -98,7 +109,11 @@ def cases(rng, known, networks: list[dict], ranks: int, each: int) -> Iterator[C
                     "record": {"barrier": rng.random() < 0.7},
                 }
                 if rng.random() < 0.1:
-                    way["inject"] = {"mean_us": 20, "sd_us": 20, "wait": rng.choice(("spin", "sleep"))}
+                    way["inject"] = {
+                        "mean_us": 20,
+                        "sd_us": 20,
+                        "wait": rng.choice(("spin", "sleep")),
+                    }
                 yield Case(number, {**network, **fixed, **way}, threads, group, dict(draw.files))
 
 
@@ -106,8 +121,13 @@ def run(program: Path, ranks: int, todo: list[Case], folder: Path) -> tuple[list
     """A line for each of the first cases, and why there are no more: empty if there are all."""
     file = folder / "cases.json"
     file.write_text(json.dumps([case.content for case in todo]))
-    command = ["mpirun", "--quiet", "-n", str(ranks), str(program), str(file)]
-    streams = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "errors": "replace"}
+    command = ["mpirun", "-n", str(ranks), str(program), str(file)]
+    streams = {
+        "stdin": subprocess.DEVNULL,
+        "capture_output": True,
+        "text": True,
+        "errors": "replace",
+    }
     try:
         done = subprocess.run(
             command, env={**os.environ, **ENVIRONMENT}, cwd=folder, timeout=ALONE_S, **streams
@@ -118,7 +138,11 @@ def run(program: Path, ranks: int, todo: list[Case], folder: Path) -> tuple[list
     lines = output.splitlines()
     found = [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}")]
     if not why and (done.returncode or len(found) < len(todo)):  # without what mpirun adds
-        told = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith("-----")]
+        told = [
+            line
+            for line in done.stderr.splitlines()
+            if line.strip() and not line.startswith("-----")
+        ]
         first = next((i for i, line in enumerate(told) if "rror" in line or "WARNING" in line), 0)
         why = f"exit status {done.returncode}: {' | '.join(told[first : first + 12])}"
     return found, why
@@ -142,14 +166,22 @@ def compare(todo: list[Case], found: list[dict], expected: dict[int, dict], rank
             tally.findings.append(f"differs from brute force in {told} {about}")
         first, by = entered.setdefault(case.group, (outcome["first_accesses"], about))
         if first != outcome["first_accesses"]:
-            tally.findings.append(f"first accesses {first} and {outcome['first_accesses']}: {by}; {about}")
+            tally.findings.append(
+                f"first accesses {first} and {outcome['first_accesses']}: {by}; {about}"
+            )
     return tally
 
 
 def round_of(
-    seed: int, folder: Path, known: dict[str, Any], *, networks: int, each: int, ranks: range,
+    seed: int,
+    folder: Path,
+    known: dict[str, Any],
+    *,
+    networks: int,
+    each: int,
+    ranks: range,
     program: Path = PLAIN,
-) -> Tally:  # fmt: skip
+) -> Tally:
     """Draws networks and runs each of them in 3 x `each` layouts on every number of ranks."""
     rng, tally = random.Random(seed), Tally()
     models = [m["name"] for m in known["neuron_models"]]
@@ -165,7 +197,9 @@ def round_of(
             found, why = run(program, n, todo, folder)
             tally.add(compare(todo, found, expected, n))
             if why and len(found) < len(todo):
-                tally.findings.append(f"{why}, on {n} ranks: {json.dumps(todo[len(found)].content)}")
+                tally.findings.append(
+                    f"{why}, on {n} ranks: {json.dumps(todo[len(found)].content)}"
+                )
             elif why:
                 tally.findings.append(f"{why}, at the end of {len(todo)} layouts on {n} ranks")
             todo = todo[len(found) + 1 :]

@@ -32,8 +32,8 @@ from spikemark import machines
 from spikemark.cli import options
 from spikemark.core.reading import read_json
 from spikemark.diff import history
-from spikemark.measuring import cachesim, energy, exchanges, meter, scorep
-from spikemark.models.published import papers
+from spikemark.measuring import cachesim, energy, exchanges, meter_file, scorep_files
+from spikemark.measuring.kept_power import keep
 from spikemark.network import description, named_files, placement_file
 from spikemark.network.placement import PLACEMENTS, ranges
 from spikemark.network.presets import mam_data, voxels
@@ -42,28 +42,33 @@ from spikemark.prediction.partition import graph
 from spikemark.records import dry_run, imported, record
 from spikemark.records.frames import configurations, load_folder
 from spikemark.running import experiments
-from spikemark.tender import acceptance, check, formats
+from spikemark_tender import acceptance, check, formats
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENTS = ROOT / "workflows" / "experiments"
 SMOKE = yaml.safe_dump(yaml.safe_load((EXPERIMENTS / "smoke.yaml").read_text()))
 REAL_NEST = ROOT / "analysis" / "tests" / "data" / "nest-3.10"
 CALLED = {"otf2": {"communicate": "MPI_Alltoall", "wait": "MPI_Barrier"}}
-RUNS = "nodes,ranks,threads,real_time_factor,communicate\n1,2,64,60,\n2,4,64,31,3.5\n4,8,64,16.5,2.5\n"
-POINTS = "\n".join(papers.path("points").read_text().splitlines()[:7])
+RUNS = (
+    "nodes,ranks,threads,real_time_factor,communicate\n1,2,64,60,\n2,4,64,31,3.5\n4,8,64,16.5,2.5\n"
+)
+POINTS = "\n".join(points.POINTS.read_text().splitlines()[:7])
 CACHES = {"synaptic_events": 1000, "first_accesses": 200, "misses": 250, "predicted": 240.0}
 
 
 def text(name: str, content: str | Callable[[], Any]) -> Callable[[Path], Any]:
     """Makes one file; what is no text becomes JSON."""
-    return lambda folder: (folder / name).write_text(
-        content if isinstance(content, str) else json.dumps(content())
-    )
+
+    def make(folder: Path) -> None:
+        words = content if isinstance(content, str) else json.dumps(content())
+        (folder / name).write_text(words)
+
+    return make
 
 
-def patched(made: Callable[[pytest.MonkeyPatch], Any]) -> Any:
+def dry_run_folder(folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        return made(patch)
+        dry_folder.write(patch, folder / "dry")
 
 
 def times(ranks: int = 3, cycles: int = 30) -> np.ndarray:
@@ -78,14 +83,23 @@ def one_run(folder: Path) -> None:
 
 
 def loaded(folder: Path) -> Any:
-    run = record.load(folder)
+    run = record.load_run(folder)
     with np.errstate(all="raise"):
         waiting, compute = run.waiting(), run.compute()
     return [
-        run.record, run.ranks.astype(object).where(run.ranks.notna(), None).values.tolist(), compute, waiting,
-        run.delay_ratio, run.window, run.node_of_rank, run.schedule, run.placement,
-        run.launched, run.spent_s("waiting"), run.spent_s("deliver"),
-    ]  # fmt: skip
+        run.record,
+        run.ranks.astype(object).where(run.ranks.notna(), None).values.tolist(),
+        compute,
+        waiting,
+        run.delay_ratio,
+        run.window,
+        run.node_of_rank,
+        run.schedule,
+        run.placement,
+        run.launched,
+        run.spent_s("waiting"),
+        run.spent_s("deliver"),
+    ]
 
 
 def two_runs(folder: Path) -> None:
@@ -94,8 +108,9 @@ def two_runs(folder: Path) -> None:
 
 
 def entries(folder: Path) -> None:
-    for name, mean_s in (("a", 1e-4), ("b", 2e-4)):
-        history.add(folder / "history", [compared.run(folder / "runs" / name, cycles=40, mean_s=mean_s)])
+    for name, mean_s in (("a", 1e-2), ("b", 2e-2)):
+        run = compared.run(folder / "runs" / name, cycles=40, mean_s=mean_s)
+        history.add(folder / "history", [run])
 
 
 def sweep(folder: Path) -> None:
@@ -104,8 +119,8 @@ def sweep(folder: Path) -> None:
 
 
 def gathered(folder: Path) -> Any:
-    found = load_folder(folder)
-    return [len(found.missing), found.left_out, found.failed, list(configurations(found.runs))]
+    frames = load_folder(folder)
+    return [len(frames.missing), frames.left_out, frames.failed, list(configurations(frames.runs))]
 
 
 def dry_rank(folder: Path) -> None:
@@ -114,10 +129,21 @@ def dry_rank(folder: Path) -> None:
     dry_folder.write_rank(folder, run, 1, 4)
 
 
+def dry_counts(folder: Path) -> Any:
+    rank = dry_run.load_rank(folder)
+    return [rank.record, rank.counts]
+
+
+def dry_ranks(folder: Path) -> Any:
+    run = dry_run.load_dry_run(folder / "dry")
+    return [run.about, run.ranks]
+
+
 def expanded(folder: Path) -> Any:
-    chosen = experiments.load(folder / "smoke.yaml")
-    runs = experiments.expand(chosen) if experiments.number(chosen) < 200 else []
-    return [run.without_description() for run in runs]
+    experiment = experiments.load_experiment(folder / "smoke.yaml")
+    if experiments.number(experiment) >= 200:
+        return []
+    return [run.without_description() for run in experiments.expand(experiment)]
 
 
 # Energy, caches, Score-P
@@ -131,39 +157,48 @@ def own_energy(folder: Path) -> None:
 
 def power(path: Path) -> Path:
     planted = planted_power.Planted()
-    found = planted.times(2.0)
-    columns = {"node1 [W]": planted.watts(found), "node2 [W]": planted.watts(found) / 2}
-    return planted_power.write_csv(path, planted_power.T0 + found, columns)
+    times_s = planted.times(2.0)
+    watts = planted.watts(times_s)
+    columns = {"node1 [W]": watts, "node2 [W]": watts / 2}
+    return planted_power.write_csv(path, planted_power.T0 + times_s, columns)
 
 
 def traces(source: Any) -> Any:
-    return [[name, one.time_s, one.power_w, one.counter_j] for name, one in source.items()]
+    return [[name, trace.time_s, trace.power_w, trace.counter_j] for name, trace in source.items()]
 
 
 def kept_power(folder: Path) -> None:
     results, runs = swept.planned(folder)
     planted_power.Planted().run(results.run(runs[0].id))
-    energy.keep(record.load(results.run(runs[0].id)), power(folder / "meter.csv"), channels=["node1 [W]"],
-                offset_s=0.0, align="times", at_wall_percent=None)  # fmt: skip
+    keep(
+        record.load_run(results.run(runs[0].id)),
+        power(folder / "meter.csv"),
+        channels=["node1 [W]"],
+        offset_s=0.0,
+        align="times",
+        at_wall_percent=None,
+    )
 
 
 def measured(folder: Path) -> Any:
-    found = energy.of_run(record.load(next(iter((folder / "runs").iterdir()))))
-    return [found.gross_j.value, found.idle_w.value, found.duration_s]
+    (run,) = (folder / "runs").iterdir()
+    result = energy.of_run(record.load_run(run))
+    return [result.gross_j.value, result.idle_w.value, result.duration_s]
 
 
 def instrumented(folder: Path) -> None:
-    run = record.load(write_run(folder / "record", ranks=2, cycles=20, rank_sd=0.3))
+    run = record.load_run(write_run(folder / "record", ranks=2, cycles=20, rank_sd=0.3))
     fake_scorep.write(run, folder)
 
 
-def seen(found: list) -> Any:
-    return [[one.seconds, one.visits] for one in found]
+def profiled(folder: Path) -> Any:
+    ranks = scorep_files.read_profile(folder / "profile.cubex", 2)
+    return [[rank.seconds, rank.visits] for rank in ranks]
 
 
 def traced(folder: Path) -> Any:
-    found = scorep.read_trace(folder / "traces.otf2", 2)
-    return [seen(found), [one.waited_s for one in found]]
+    ranks = scorep_files.read_trace(folder / "traces.otf2", 2)
+    return [[rank.seconds, rank.visits, rank.waited_s] for rank in ranks]
 
 
 # Times of other programs
@@ -177,34 +212,43 @@ def kept_import(folder: Path) -> None:
 
 
 def importing(name: str) -> Callable[[Path], Any]:
-    """Imports all files of a folder, as `spikemark import cycles` does, and reads what was written."""
+    """Imports all files of a folder, as `spikemark import cycles` does, and reads the result."""
 
     def read(folder: Path) -> Any:
         files = sorted(p for p in folder.iterdir() if p.is_file() and p.suffix != ".def")
         if name in ("nest", "structure-aware"):
             files = [p for p in files if "cycle" in p.name]
-        found = imported.read(files, "s" if name == "table" else None, CALLED.get(name), form=name or None)
+        unit = "s" if name == "table" else None
+        times_of_program = imported.read_times(files, unit, CALLED.get(name), form=name or None)
         out = folder / "out"
         shutil.rmtree(out, ignore_errors=True)
         about = {"files": ["x"], "unit": "s", "skipped": 0, "cycle_ms": None, "reader": name}
-        made = imported.save(out, found, about)
-        if isinstance(made, imported.Sums):
-            return made
-        return [made.about, made.times, made.waiting, made.exchange, made.cautions]
+        run = imported.save(out, times_of_program, about)
+        if isinstance(run, imported.Sums):
+            return run
+        return [run.about, run.times, run.waiting, run.exchange, run.cautions]
 
     return read
 
 
 def table(end: str) -> Callable[[Path], None]:
     def make(folder: Path) -> None:
-        found, path = times(), folder / f"times.{end}"
+        compute, path = times(), folder / f"times.{end}"
         if end == "npy":
-            return np.save(path, found)
-        ranks, cycles = np.indices(found.shape)
-        columns = {"rank": ranks, "cycle": cycles, "compute": found,
-                   "communicate": foreign_logs.exchanged(found)}  # fmt: skip
-        made = pd.DataFrame({name: part.ravel() for name, part in columns.items()})
-        return made.to_csv(path, index=False) if end == "csv" else made.to_parquet(path)
+            np.save(path, compute)
+            return
+        ranks, cycles = np.indices(compute.shape)
+        columns = {
+            "rank": ranks,
+            "cycle": cycles,
+            "compute": compute,
+            "communicate": foreign_logs.exchanged(compute),
+        }
+        frame = pd.DataFrame({name: values.ravel() for name, values in columns.items()})
+        if end == "csv":
+            frame.to_csv(path, index=False)
+        else:
+            frame.to_parquet(path)
 
     return make
 
@@ -212,31 +256,33 @@ def table(end: str) -> Callable[[Path], None]:
 def of_benches(folder: Path) -> None:
     path = exchanges.folder("here", folder) / exchanges.FILE
     path.parent.mkdir(parents=True)
-    exchanges.ordered(exchanges.repetitions(fake_exchanges.content())[0]).to_csv(path, index=False)
+    times_of_exchanges, _ = exchanges.repetitions(fake_exchanges.content())
+    times_of_exchanges.to_csv(path, index=False)
 
 
 # Networks, placements, machines
 
 
 def placement(folder: Path) -> None:
-    described = description.read(describe(areas=4, neurons=50))
-    found = ranges(described.network, next(iter(PLACEMENTS)), 4)[0]
-    placement_file.write(folder / "placement.json", found)
+    network = description.read_description(describe(areas=4, neurons=50)).network
+    first_name, *_ = PLACEMENTS
+    ranges_of_ranks, _ = ranges(network, first_name, 4)
+    placement_file.write(folder / "placement.json", ranges_of_ranks)
 
 
 def placed(folder: Path) -> Any:
-    found = placement_file.read(next(folder.iterdir()), 200)
-    return [found.ranks, found.per_rank, found.merged().first, found.method]
+    result = placement_file.read_placement(next(folder.iterdir()), 200)
+    return [result.ranks, result.per_rank, result.merged().first, result.method]
 
 
 def described(folder: Path) -> Any:
-    found = description.read(read_json(folder / "run.json"), "run.json: ")
-    return [found, found.neurons, graph.load(folder / "run.json").sizes]
+    network = description.read_description(read_json(folder / "run.json"), "run.json: ")
+    return [network, network.neurons, graph.load(folder / "run.json").sizes]
 
 
 def asked(folder: Path) -> Any:
-    found = question.of_file(folder / "run.json")
-    return [found.title, found.description, found.named]
+    network = question.of_file(folder / "run.json")
+    return [network.title, network.description, network.named]
 
 
 def areas(folder: Path) -> None:
@@ -248,28 +294,34 @@ def copy_of(path: Path) -> Callable[[Path], Any]:
     return lambda folder: shutil.copy(path, folder)
 
 
-def values(found: Any) -> Any:
-    return {path: [value.value, value.unit, value.kind] for path, value in found.values.items()}
+def values(machine: Any) -> Any:
+    return {path: [value.value, value.unit, value.kind] for path, value in machine.values.items()}
 
 
 def parts(folder: Path) -> Any:
-    found = machines.load_any(folder / "simula-bath.yaml")
-    return [values(found), [asdict(share) for share in machines.shares(found, 6)]]
+    machine = machines.load_any(folder / "simula-bath.yaml")
+    return [values(machine), [asdict(share) for share in machines.shares(machine, 6)]]
 
 
 # Tenders
 
 
-def offer(folder: Path) -> None:
-    """A tender and the answer of an honest bidder, which are made once, or were by others."""
-    if offer.made is None:
-        offer.kept = tempfile.TemporaryDirectory()
-        offer.made = Path(offer.kept.name)
-        offered.write(offer.made)
-    shutil.copytree(offer.made, folder, dirs_exist_ok=True)
+class HonestOffer:
+    """Makes a copy of a tender and of the answer of an honest bidder."""
+
+    def __init__(self) -> None:
+        self.folder: Path | None = None  #: where they are; made at the first copy
+        self.temporary: tempfile.TemporaryDirectory | None = None
+
+    def __call__(self, folder: Path) -> None:
+        if self.folder is None:
+            self.temporary = tempfile.TemporaryDirectory()
+            self.folder = Path(self.temporary.name)
+            offered.write(self.folder)
+        shutil.copytree(self.folder, folder, dirs_exist_ok=True)
 
 
-offer.made = None
+offer = HonestOffer()
 
 
 def sealed(folder: Path) -> Any:
@@ -282,25 +334,32 @@ def checked(folder: Path) -> Any:
     """What the checker says of an answer, whose manifest fits it."""
     if (folder / "answer" / formats.MANIFEST).is_file():
         formats.write_manifest(folder / "answer")
-    report, found = check.check(folder / "answer", formats.read_bundle(folder / "bundle"))
-    return [report.content(), found and found.bidder]
+    report, answer = check.check(folder / "answer", formats.read_bundle(folder / "bundle"))
+    return [report.content(), answer and answer.bidder]
 
 
 def secret(folder: Path) -> Any:
-    return acceptance.read(folder / "bundle.secret.json", formats.read_bundle(folder / "bundle")).seed
+    bundle = formats.read_bundle(folder / "bundle")
+    return acceptance._read_secret(folder / "bundle.secret.json", bundle).seed
 
 
 NETWORK = text("run.json", lambda: describe(areas=3))
-VOXELS = text("voxels.json", lambda: voxels.describe(form="graph", voxels=27, neurons=540, indegree=20))
+VOXELS = text(
+    "voxels.json", lambda: voxels.describe(form="graph", voxels=27, neurons=540, indegree=20)
+)
 ORDERS = text("order.json", lambda: {"a": [3, 1, 0, 2], "b": {"table": [[0, 1], [2, 3]]}})
 
 
 def predicted(folder: Path) -> Any:
     """Own runs, and times of the first published run from them."""
-    like = points.published()[0]
-    own = points.own_runs(folder / "runs.csv", like)
-    made = anchors.predict([like], own)
-    return [[(run.nodes, run.cores, run.seconds) for run in own], made.total[0].tolist(), made.differs]
+    published = points.published()[0]
+    runs = points.own_runs(folder / "runs.csv", published)
+    prediction = anchors.predict([published], runs)
+    return [
+        [(run.nodes, run.cores, run.seconds) for run in runs],
+        prediction.total[0].tolist(),
+        prediction.differs,
+    ]
 
 
 READERS: dict[str, Reader] = {
@@ -308,59 +367,90 @@ READERS: dict[str, Reader] = {
     **{name: Reader(one_run, name, loaded) for name in ("launch.json", "ranks.csv", "cycles.npy")},
     "waiting": Reader(one_run, "*", lambda f: command("waiting", f)),
     "diff": Reader(two_runs, "b/*", lambda f: command("diff", f / "a", f / "b")),
-    "history": Reader(entries, "history/*.jsonl", lambda f: command("diff", "--history", f / "history")),
-    "energy.csv": Reader(own_energy, "energy.csv", lambda f: traces(energy.own(record.load(f)).traces)),
+    "history": Reader(
+        entries, "history/*.jsonl", lambda f: command("diff", "--history", f / "history")
+    ),
+    "energy.csv": Reader(
+        own_energy, "energy.csv", lambda f: traces(energy.readings(f / "energy.csv"))
+    ),
     "energy": Reader(own_energy, "*", lambda f: command("energy", f)),
-    "power": Reader(lambda f: power(f / "power.csv"), "*", lambda f: traces(meter.read(f / "power.csv"))),
+    "power": Reader(
+        lambda f: power(f / "power.csv"),
+        "*",
+        lambda f: traces(meter_file.read_power(f / "power.csv", ["node1", "node2"])),
+    ),
     "kept power": Reader(kept_power, "power/*", measured),
-    "dry rank": Reader(dry_rank, "*", lambda f: [(one := dry_run.load_rank(f)).record, one.counts]),
+    "dry rank": Reader(dry_rank, "*", dry_counts),
     "dry run": Reader(
-        lambda f: patched(lambda patch: dry_folder.write(patch, f / "dry")), "dry/*",
-        lambda f: [(one := dry_run.load(f / "dry")).about, one.ranks],
+        dry_run_folder,
+        "dry/*",
+        dry_ranks,
     ),
     "imported": Reader(kept_import, "mine/*", lambda f: command("waiting", f / "mine")),
-    **{e: Reader(table(e), "*", importing("table"), e == "parquet") for e in ("npy", "csv", "parquet")},
+    "npy": Reader(table("npy"), "*", importing("table")),
+    "csv": Reader(table("csv"), "*", importing("table")),
+    "parquet": Reader(table("parquet"), "*", importing("table"), apart=True),
     "nest of NEST 3.10": Reader(
-        lambda f: [shutil.copy(path, f) for path in REAL_NEST.iterdir() if path.suffix != ".md"], "*",
+        lambda f: [shutil.copy(path, f) for path in REAL_NEST.iterdir() if path.suffix != ".md"],
+        "*",
         importing("nest"),
     ),
     **{
         name: Reader(lambda f, write=write: write(f, times()), "*", importing(name))
-        for name, write in foreign_logs.WRITERS.items() if name != "otf2"
+        for name, write in foreign_logs.WRITERS.items()
+        if name != "otf2"
     },
     "otf2": Reader(
-        lambda f: foreign_logs.trace(f, times(2, 8)), "**/*.*",
-        lambda f: imported.read([f / "traces.otf2"], None, CALLED["otf2"], form="otf2").columns, apart=True,
+        lambda f: foreign_logs.trace(f, times(2, 8)),
+        "**/*.*",
+        lambda f: (
+            imported.read_times([f / "traces.otf2"], None, CALLED["otf2"], form="otf2").columns
+        ),
+        apart=True,
     ),
     "traces of Score-P": Reader(instrumented, "trace*/*.*", traced, apart=True),
-    "cubex": Reader(instrumented, "*.cubex", lambda f: seen(scorep.read_profile(f / "profile.cubex", 2))),
-    "simulated caches": Reader(text("a.json", lambda: CACHES), "*", lambda f: cachesim.read(f / "a.json")),
+    "cubex": Reader(instrumented, "*.cubex", profiled),
+    "simulated caches": Reader(
+        text("a.json", lambda: CACHES), "*", lambda f: cachesim.read_totals(f / "a.json")
+    ),
     "bench tables": Reader(
-        of_benches, "bench/here/*.csv",
-        lambda f: exchanges.read(exchanges.folder("here", f) / exchanges.FILE).to_dict("list"), apart=True,
+        of_benches,
+        "bench/here/*.csv",
+        lambda f: exchanges.read_exchange_times(
+            exchanges.folder("here", f) / exchanges.FILE
+        ).to_dict("list"),
+        apart=True,
     ),
     "placement": Reader(placement, "*", placed),
     "run description": Reader(NETWORK, "run.json", described),
     "network of a question": Reader(NETWORK, "run.json", asked),
     "description with settings": Reader(
-        NETWORK, "run.json", lambda f: options.read_description(f / "run.json", ["time.simulate_ms=5"])
+        NETWORK,
+        "run.json",
+        lambda f: options.read_description(f / "run.json", ["time.simulate_ms=5"]),
     ),
     "voxel graph": Reader(VOXELS, "*.json", lambda f: graph.load(f / "voxels.json").sizes),
     "order of ranks": Reader(ORDERS, "*.json", lambda f: named_files.digest(f / "order.json#b")),
-    "data of the multi-area model": Reader(areas, "**/*.*", lambda f: vars(mam_data.read(str(f)))),
+    "data of the multi-area model": Reader(
+        areas, "**/*.*", lambda f: vars(mam_data.read_areas(str(f)))
+    ),
     "machine profile": Reader(
-        copy_of(machines.folder() / "epyc-vm.yaml"), "*.yaml",
+        copy_of(machines.folder() / "epyc-vm.yaml"),
+        "*.yaml",
         lambda f: values(machines.load(f / "epyc-vm.yaml")),
     ),
     "machine of parts": Reader(copy_of(machines.folder() / "simula-bath.yaml"), "*.yaml", parts),
     "own runs": Reader(text("runs.csv", RUNS), "*", predicted),
     "points": Reader(
-        text("points.csv", POINTS), "*",
-        lambda f: [(run.version, run.cores, run.seconds, run.sd) for run in points.read(f / "points.csv")],
+        text("points.csv", POINTS),
+        "*",
+        lambda f: [
+            (run.version, run.cores, run.seconds, run.sd) for run in points.read(f / "points.csv")
+        ],
     ),
     "experiment": Reader(text("smoke.yaml", SMOKE), "*", expanded),
     "plan.json": Reader(sweep, "plan.json", gathered),
     "tender bundle": Reader(offer, "bundle/**/*.json", sealed),
     "tender answer": Reader(offer, "answer/**/*.*", checked),
     "secret of a tender": Reader(offer, "bundle.secret.json", secret),
-}  # fmt: skip
+}

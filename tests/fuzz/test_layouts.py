@@ -20,7 +20,9 @@ def known():
     [(layouts.PLAIN, 1), pytest.param(layouts.CHECKED, 2, marks=pytest.mark.nightly)],
 )
 def test_the_same_comes_out_however_a_network_is_run(tmp_path, known, program, seed):
-    tally = layouts.round_of(seed, tmp_path, known, networks=3, each=1, ranks=(1, 2, 5), program=program)
+    tally = layouts.round_of(
+        seed, tmp_path, known, networks=3, each=1, ranks=(1, 2, 5), program=program
+    )
     assert tally.findings == []
     assert tally.ran > 8
     assert tally.ran > sum(tally.refused.values()) / 2
@@ -68,9 +70,12 @@ def test_a_run_that_dies_is_a_finding_and_the_others_go_on(tmp_path, known):
     network = drawn.network(rng, ["ignore_and_fire"])
     program = tmp_path / "dies"
     program.write_text(
-        "#!/bin/sh\nread -r line < $1\ncase $line in *dies*) echo '{\"spikes\": 1}'; kill -9 $$;; esac\n"
+        "#!/bin/sh\nread -r line < $1\ncase $line in *dies*) echo '{\"spikes\": 1}'; kill -9 $$;;"
+        " esac\n"
     )
     program.chmod(0o755)
-    found, why = layouts.run(program, 1, [Case(0, network, 1), Case(0, network | {"x": "dies"}, 1)], tmp_path)
+    found, why = layouts.run(
+        program, 1, [Case(0, network, 1), Case(0, network | {"x": "dies"}, 1)], tmp_path
+    )
     assert found == [{"spikes": 1}]
     assert why.startswith("exit status ")

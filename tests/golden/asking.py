@@ -1,7 +1,8 @@
 """Asks a command of analysis/commands.csv for its output, most of them without starting a program.
 
-A command is steps joined by ` && `; `$T` is an empty folder, and a step may end in `>FILE`. `spikemark` and
-`call` (a function of functions.py) run in this process, `cat` reads a file, and everything else is started.
+A command is steps joined by ` && `; `$T` is an empty folder, and a step may end in `>FILE`.
+`spikemark` and `call` (a function of functions.py) run in this process, `cat` reads a file, and
+everything else is started.
 """
 
 import contextlib
@@ -37,37 +38,51 @@ def spikemark(*arguments):
 
 
 def started(*words):
-    path, environment = str(program.MINIAPP), {**os.environ, **program.ENVIRONMENT, "OMP_NUM_THREADS": "1"}
-    command = ["env", *(path if word == "miniapp" else word for word in words)]
-    streams = {"capture_output": True, "text": True, "stdin": subprocess.DEVNULL, "timeout": 600}
-    done = subprocess.run(command, env=environment, **streams)
+    """Starts a program with one thread; `miniapp` among the words stands for its path."""
+    command = ["env", *(str(program.MINIAPP) if word == "miniapp" else word for word in words)]
+    done = subprocess.run(
+        command,
+        env={**os.environ, **program.ENVIRONMENT, "OMP_NUM_THREADS": "1"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
     return done.returncode, done.stdout, done.stderr
 
 
+def expanded(words):
+    """Words with the files that patterns among them name, as a shell gives them."""
+    result = []
+    for word in words:
+        is_pattern = "*" in word and "{" not in word
+        result += sorted(glob.glob(word)) if is_pattern else [word]
+    return result
+
+
 def step(words):
-    name, *arguments = (
-        path
-        for word in words
-        for path in (sorted(glob.glob(word)) if "*" in word and "{" not in word else [word])
-    )
+    name, *arguments = expanded(words)
     if name == "spikemark":
         return spikemark(*arguments)
     if name == "call":
-        return 0, json.dumps(getattr(functions, arguments[0])(*arguments[1:])), ""
+        function, *values = arguments
+        return 0, json.dumps(getattr(functions, function)(*values)), ""
     if name == "cat":
         return 0, Path(arguments[0]).read_text(), ""
     return started(*words)
 
 
 def asked(command, folder):
-    """(exit status, standard output, standard error) of the last step, or of the first that fails."""
+    """Exit status, standard output and standard error of the last step, or of the first failing."""
     if command not in DONE:
         for part in command.replace("$T", str(folder)).split(" && "):
             words = shlex.split(part)
-            into = words.pop()[1:] if words[-1].startswith(">") else None
+            file = None
+            if words[-1].startswith(">"):
+                file = Path(words.pop().removeprefix(">"))
             status, out, err = step(words)
-            if into:
-                Path(into).write_text(out)
+            if file is not None:
+                file.write_text(out)
             if status:
                 break
         DONE[command] = status, out, err

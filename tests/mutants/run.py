@@ -1,9 +1,9 @@
-"""Plants the faults of mutants.yaml, one after another, in a copy of the working tree, for tests to find.
+"""Plants the faults of mutants.yaml, one after another, in a copy of the tree, for tests to find.
 
     python tests/mutants/run.py [--all] [WORD]     faults whose name or file holds WORD
 
-Each fault must be found by its killer, or with --all by the fast suite. Prints a line per fault; exit status
-1 if one is not found, cannot be planted, or does not compile.
+Each fault must be found by its killer, or with --all by the fast suite. Prints a line per fault;
+exit status 1 if one is not found, cannot be planted, or does not compile.
 """
 
 import os
@@ -23,16 +23,20 @@ TARGETS = "miniapp"
 
 
 def copied(folder: Path) -> Path:
-    """A copy of what git tracks or would track, with a build of its own and this environment's tools."""
+    """A copy of what git tracks or would track.
+
+    It gets a build of its own, and the tools of this environment.
+    """
     tree = folder / "tree"
     git = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(git, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
-    for name in (name for name in listed if name and (ROOT / name).is_file()):
-        (tree / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / name, tree / name)
-    for made in (".venv", "build-smpi"):
-        if (ROOT / made).exists():
-            (tree / made).symlink_to(ROOT / made)
+    names = subprocess.run(git, cwd=ROOT, capture_output=True, check=True).stdout.decode()
+    for name in names.split("\0"):
+        if name and (ROOT / name).is_file():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, tree / name)
+    for built in (".venv", "build-smpi"):
+        if (ROOT / built).exists():
+            (tree / built).symlink_to(ROOT / built)
     return tree
 
 
@@ -48,16 +52,17 @@ def compiled(tree: Path, target: str) -> None:
 
 def tested(tree: Path, arguments: list[str]) -> int:
     """The exit status of pytest: 0 if the tests passed, 1 if one failed."""
-    paths = [tree / "build", Path(sys.executable).parent]
+    paths = [str(tree / "build"), str(Path(sys.executable).parent), os.environ["PATH"]]
     environment = {
         **os.environ,
         "PYTHONPATH": str(tree / "analysis"),
         "PYTHONDONTWRITEBYTECODE": "1",
-        "PATH": os.pathsep.join([*map(str, paths), os.environ["PATH"]]),
+        "PATH": os.pathsep.join(paths),
     }
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *arguments]
-    with open(tree / "said", "w") as said:
-        return subprocess.run(command, cwd=tree, env=environment, stdout=said, stderr=said).returncode
+    with open(tree / "pytest.log", "w") as log:
+        done = subprocess.run(command, cwd=tree, env=environment, stdout=log, stderr=log)
+    return done.returncode
 
 
 def verdict(tree: Path, mutant: dict, everything: bool) -> str:
@@ -65,17 +70,17 @@ def verdict(tree: Path, mutant: dict, everything: bool) -> str:
     path, old = tree / mutant["file"], mutant["old"]
     if not path.is_file():
         return "no such file"
-    whole = path.read_text()
-    if whole.count(old) != 1:
-        return f"its text is there {whole.count(old)} times"
-    path.write_text(whole.replace(old, mutant["new"]))
+    content = path.read_text()
+    if content.count(old) != 1:
+        return f"its text is there {content.count(old)} times"
+    path.write_text(content.replace(old, mutant["new"]))
     try:
         compiled(tree, "all" if everything else TARGETS)  # also what the fault before has left
         status = tested(tree, FAST if everything else shlex.split(mutant["killer"]))
     except subprocess.CalledProcessError:
         return "does not compile"
     finally:
-        path.write_text(whole)
+        path.write_text(content)
     return {0: "alive", 1: "killed"}.get(status, f"pytest ended with {status}")
 
 
@@ -90,9 +95,9 @@ def main() -> int:
         compiled(tree, "all" if "--all" in sys.argv else TARGETS)
         for mutant in chosen:
             begin = time.monotonic()
-            found = verdict(tree, mutant, "--all" in sys.argv)
-            wrong += found != "killed"
-            print(f"{found:8} {time.monotonic() - begin:5.1f} s  {mutant['name']}", flush=True)
+            result = verdict(tree, mutant, "--all" in sys.argv)
+            wrong += result != "killed"
+            print(f"{result:8} {time.monotonic() - begin:5.1f} s  {mutant['name']}", flush=True)
     print(f"{len(chosen) - wrong} of {len(chosen)} killed")
     return int(wrong > 0)
 

@@ -11,6 +11,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -72,7 +73,11 @@ def path() -> str:
 
 def missing() -> list[str]:
     """The Debian packages that a private Slurm lacks here; none if it can be started."""
-    return [package for program, package in PROGRAMS.items() if shutil.which(program, path=path()) is None]
+    return [
+        package
+        for program, package in PROGRAMS.items()
+        if shutil.which(program, path=path()) is None
+    ]
 
 
 @dataclass(frozen=True)
@@ -87,10 +92,12 @@ class PrivateSlurm:
     def environment(self) -> dict[str, str]:
         return {
             "SLURM_CONF": str(self.folder / "slurm.conf"),
-            # Ranks of all nodes share this host: those of two nodes must not find each other's memory.
+            # Ranks of all nodes share this host: those of two nodes must not find each other's
+            # memory.
             "OMPI_MCA_btl": "self,tcp",
             "OMPI_MCA_pml": "ob1",
-            # Without it, 11 of 370 runs on two nodes crashed (a call of address 0), with it none of 200.
+            # Without it, 11 of 370 runs on two nodes crashed (a call of address 0), with it none of
+            # 200.
             "PMIX_MCA_gds": "hash",
             "OMPI_MCA_btl_tcp_if_include": "lo",  # bridges of containers come and go
             "OMPI_MCA_mpi_yield_when_idle": "1",
@@ -111,7 +118,9 @@ class PrivateSlurm:
     def cancel_all(self) -> None:
         """Ends all jobs, so that no later test waits for their nodes."""
         user = pwd.getpwuid(os.geteuid()).pw_name
-        subprocess.run(["scancel", "--user", user], env={**os.environ, **self.environment}, timeout=60)
+        subprocess.run(
+            ["scancel", "--user", user], env={**os.environ, **self.environment}, timeout=60
+        )
 
     def queue(self) -> list[str]:
         """The ids of the jobs that wait or run."""
@@ -136,10 +145,15 @@ def private_slurm(
 ) -> Iterator[PrivateSlurm]:
     """Starts a Slurm with `nodes` nodes in `folder`, which must be new and have a short name.
 
-    Each node has `cores` cores with `threads_per_core` hardware threads; they may be more than this host has,
-    and all nodes share those of this host. Everything that was started is ended afterwards.
+    Each node has `cores` cores with `threads_per_core` hardware threads; they may be more than this
+    host has, and all nodes share those of this host. Everything that was started is ended
+    afterwards.
     """
-    for part in ("state", "log", *(f"{kind}/n{i + 1}" for kind in ("spool", "tmp") for i in range(nodes))):
+    for part in (
+        "state",
+        "log",
+        *(f"{kind}/n{i + 1}" for kind in ("spool", "tmp") for i in range(nodes)),
+    ):
         (folder / part).mkdir(parents=True)
     _write_configuration(folder, name, nodes, cores, threads_per_core)
     slurm = PrivateSlurm(folder, name, tuple(f"n{i + 1}" for i in range(nodes)))
@@ -151,16 +165,39 @@ def private_slurm(
         _stop(folder)
 
 
-def _write_configuration(folder: Path, name: str, nodes: int, cores: int, threads_per_core: int) -> None:
+def _write_configuration(
+    folder: Path, name: str, nodes: int, cores: int, threads_per_core: int
+) -> None:
     host = socket.gethostname().split(".")[0]
     ports = _free_ports(nodes + 2)
-    each = {"host": host, "cpus": cores * threads_per_core, "cores": cores, "threads": threads_per_core}
+    each = {
+        "host": host,
+        "cpus": cores * threads_per_core,
+        "cores": cores,
+        "threads": threads_per_core,
+    }
     lines = [NODE.format(i=i + 1, port=port, **each) for i, port in enumerate(ports[2:])]
     user = pwd.getpwuid(os.geteuid()).pw_name
-    given = {"name": name, "host": host, "ports": ports, "user": user, "folder": folder, "number": nodes}
+    given = {
+        "name": name,
+        "host": host,
+        "ports": ports,
+        "user": user,
+        "folder": folder,
+        "number": nodes,
+    }
     (folder / "slurm.conf").write_text(CONFIGURATION.format(**given, nodes="\n".join(lines)))
     library = folder / "node-name.so"
-    command = ["cc", "-shared", "-fPIC", "-Wl,-z,initfirst", "-o", library, HERE / "node_name.c", "-ldl"]
+    command = [
+        "cc",
+        "-shared",
+        "-fPIC",
+        "-Wl,-z,initfirst",
+        "-o",
+        library,
+        HERE / "node_name.c",
+        "-ldl",
+    ]
     subprocess.run(command, check=True)
     prolog = folder / "task-prolog"
     prolog.write_text(f"#!/bin/sh\necho export LD_PRELOAD={library}\n")
@@ -171,7 +208,9 @@ def _write_configuration(folder: Path, name: str, nodes: int, cores: int, thread
 
 
 def _free_ports(number: int) -> list[int]:
-    """Ports that nothing listens on, none of those that the system takes for outgoing connections."""
+    """Ports that nothing listens on, none of those that the system takes for outgoing
+    connections.
+    """
     first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     found: list[int] = []
     for port in random.sample(range(10_000, max(first, 20_000)), 9_000):
@@ -197,8 +236,12 @@ def _start(slurm: PrivateSlurm) -> None:
     until, states = time.monotonic() + STARTING_S, ("sinfo", "--noheader", "--Node", "--format=%T")
     while slurm.run(*states).stdout.split() != ["idle"] * len(slurm.nodes):
         if time.monotonic() > until:
-            logs = "\n".join(path.read_text()[-2000:] for path in sorted((folder / "log").iterdir()))
-            raise RuntimeError(f"the private Slurm did not start:\n{slurm.run('sinfo').stdout}\n{logs}")
+            logs = "\n".join(
+                path.read_text()[-2000:] for path in sorted((folder / "log").iterdir())
+            )
+            raise RuntimeError(
+                f"the private Slurm did not start:\n{slurm.run('sinfo').stdout}\n{logs}"
+            )
         time.sleep(0.1)
 
 
@@ -221,5 +264,38 @@ def _alive(process: int) -> bool:
         return False
 
 
+WELCOME = """\
+A private Slurm with {nodes} nodes of {cores} cores, all of them this machine. Try, for example:
+
+    sinfo
+    salloc --nodes=2 --exclusive --time=10 spikemark sweep two-nodes
+
+Type exit, or press Ctrl-D, to leave: that ends the Slurm and everything in it.
+"""
+
+
+def shell(command: list[str]) -> int:
+    """Opens a shell in which the commands of a private Slurm work, and ends Slurm with it.
+
+    Args:
+        command: what runs instead of the user's shell; empty for the shell.
+
+    Returns:
+        The exit status of the shell or command.
+    """
+    cores = max(1, (os.cpu_count() or 1) // 2)
+    with (
+        tempfile.TemporaryDirectory(prefix="slurm-") as folder,
+        private_slurm(Path(folder), cores=cores) as slurm,
+    ):
+        print(WELCOME.format(nodes=len(slurm.nodes), cores=cores), flush=True)
+        words = command or [os.environ.get("SHELL", "/bin/bash")]
+        variables = {**without_allocation(), **slurm.environment}
+        return subprocess.run(words, env=variables).returncode
+
+
 if __name__ == "__main__":
-    sys.exit(f"needs the packages {' '.join(missing())}" if missing() else 0)
+    if missing():
+        sys.exit(f"needs the packages {' '.join(missing())}")
+    if sys.argv[1:2] == ["shell"]:
+        sys.exit(shell(sys.argv[2:]))

@@ -1,4 +1,6 @@
-"""One allocation works through a sweep: `sbatch workflows/clusters/allocation.sh --configfile …`."""
+"""One allocation works through a sweep: `sbatch workflows/clusters/allocation.sh --configfile
+…`.
+"""
 
 import itertools
 import json
@@ -9,7 +11,7 @@ from pathlib import Path
 import pytest
 from checkout import ROOT, experiment, records, until, workflow
 
-from spikemark.running.experiments import expand, load
+from spikemark.running.experiments import expand, load_experiment
 
 SCRIPT = ROOT / "workflows" / "clusters" / "allocation.sh"
 
@@ -26,10 +28,16 @@ class Sweep:
         }
         self.file, self.results = experiment(folder, **{**plain, **changes})
         self.slurm, self.log = slurm, folder / "log"
-        self.runs = expand(load(self.file))
+        self.runs = expand(load_experiment(self.file))
 
     def submit(self, *options: str) -> str:
-        command = ["sbatch", "--parsable", f"--output={self.log}-%j", "--open-mode=append", "--nodes=2"]
+        command = [
+            "sbatch",
+            "--parsable",
+            f"--output={self.log}-%j",
+            "--open-mode=append",
+            "--nodes=2",
+        ]
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         words = workflow(self.file, self.results)[3:]  # without Python's
         done = self.slurm.run(*command, *options, SCRIPT, *words, PATH=path)
@@ -49,7 +57,9 @@ class Sweep:
         return said.partition("JobState=")[2].split()[0]
 
     def check(self) -> None:
-        """Every run was made once, in the order of the plan, alone, on its nodes, with the same spikes."""
+        """Every run was made once, in the order of the plan, alone, on its nodes, with the same
+        spikes.
+        """
         assert self.records().keys() == {run.id for run in self.runs}
         assert not any(self.results.path.glob("failed/*"))
         launched = [self.launch(run.id) for run in self.runs]
@@ -82,7 +92,9 @@ def test_one_allocation_makes_all_runs_on_one_and_two_nodes(sweep):
 
 
 def test_from_term_on_no_run_begins_and_the_next_job_goes_on(sweep):
-    """Slurm sends TERM to the batch script before the limit (--signal=B:TERM@N), as `scancel` does here."""
+    """Slurm sends TERM to the batch script before the limit (--signal=B:TERM@N), as `scancel` does
+    here.
+    """
     small = sweep()
     first, second = small.submit(), small.submit()
     until(lambda: len(small.records()) >= 2)

@@ -1,6 +1,7 @@
 """The commands of docs/clusters.md from the first allocation to the figures, on a private Slurm.
 
-Results go elsewhere, and the experiment of the batch job is `smoke` instead of `demo`, which takes minutes.
+Results go elsewhere, and the experiment of the batch job is `smoke` instead of `demo`, which takes
+minutes.
 """
 
 import json
@@ -21,7 +22,10 @@ def written(heading: str) -> list[str]:
 
 
 def test_from_the_first_allocation_to_the_figures(slurm, tmp_path):
-    results, path = tmp_path / "results", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    results, path = (
+        tmp_path / "results",
+        f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    )
 
     def run(command: str) -> str:
         command = command.replace("demo", "smoke").replace("CLUSTER", cluster)
@@ -40,11 +44,15 @@ def test_from_the_first_allocation_to_the_figures(slurm, tmp_path):
     assert records
     assert max(json.loads(path.read_text())["host"]["nodes"] for path in records) == 2
 
-    dry_run, job = written("4. An experiment")
+    dry_run, job, plugin, one_job_per_run = written("4. An experiment")
+    assert plugin.startswith("pip install ")
+    assert "--executor slurm" in one_job_per_run  # tests/slurm/test_job_per_run.py carries it out
     assert "node-hours" in run(dry_run) or "0 missing" in run(dry_run)
     assert job.startswith("sbatch ")
     words = f"--output={tmp_path}/log --config results={results}/again/{cluster}"
-    options, script, arguments = re.fullmatch(r"sbatch (.*?) (\S+allocation\.sh) (.*)", job).groups()
+    options, script, arguments = re.fullmatch(
+        r"sbatch (.*?) (\S+allocation\.sh) (.*)", job
+    ).groups()
     output, config = words.split(" ", 1)
     run(f"sbatch {output} {options} {script} {arguments} {config}")
     slurm.wait_until_empty(300)

@@ -20,7 +20,11 @@ with energy.sampling(Path(sys.argv[1]), ("n2", "n3"), sys.argv[2], interval_s=0.
 def test_every_node_is_read_and_no_sampler_is_left(slurm, tmp_path, launcher):
     zone = tmp_path / "sys/class/powercap/intel-rapl:0"
     zone.mkdir(parents=True)
-    for file, text in (("name", "package-0"), ("energy_uj", "1000"), ("max_energy_range_uj", "9999")):
+    for file, text in (
+        ("name", "package-0"),
+        ("energy_uj", "1000"),
+        ("max_energy_range_uj", "262143328850"),
+    ):
         (zone / file).write_text(f"{text}\n")
     script = tmp_path / "sample.py"
     script.write_text(SAMPLE)
@@ -29,7 +33,9 @@ def test_every_node_is_read_and_no_sampler_is_left(slurm, tmp_path, launcher):
     done = slurm.run(*around, tmp_path / "read", launcher, **paths)
     assert done.returncode == 0, done.stderr
     told = [json.loads(path.read_text()) for path in sorted((tmp_path / "read").glob("*.json"))]
-    assert [one["host"] for one in told] == ["n2", "n3"], (tmp_path / "read" / "said.log").read_text()
+    assert [one["host"] for one in told] == ["n2", "n3"], (
+        tmp_path / "read" / "said.log"
+    ).read_text()
     for one in told:
         rows = (tmp_path / "read" / f"{one['host']}.csv").read_text().splitlines()
         assert one["source"] == "powercap" and len(rows) > 10 and one["cost"] > 0

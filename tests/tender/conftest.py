@@ -1,7 +1,7 @@
 """An honest answer, made once, and the command line as bidders and buyers use it."""
 
 import pytest
-from command_line import refusal, spikemark  # noqa: F401
+from command_line import answers_have_their_schema, refusal, spikemark  # noqa: F401
 from shared import shared
 from tender import offered
 

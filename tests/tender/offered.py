@@ -1,4 +1,6 @@
-"""A bundle and an honest answer, made from real runs with a planted meter, and the tools of a cheater."""
+"""A bundle and an honest answer, made from real runs with a planted meter, and the tools of a
+cheater.
+"""
 
 import contextlib
 import dataclasses
@@ -16,13 +18,17 @@ from spikemark.core.files import write_json
 from spikemark.prediction import question
 from spikemark.records import record
 from spikemark.running import energy
-from spikemark.tender import answer, check, environment, formats, measure, new, source
+from spikemark_tender import answer, check, environment, formats, measure, new, source
 
 WATTS = 150.0
 OFFER = {
-    "machine": "a small one", "nodes": 8, "price": 1000.0, "currency": "EUR", "node_limit_w": 400.0,
+    "machine": "a small one",
+    "nodes": 8,
+    "price": 1000.0,
+    "currency": "EUR",
+    "node_limit_w": 400.0,
     "node_idle_w": 50.0,
-}  # fmt: skip
+}
 #: Two of eight nodes run the target, which is honest for two nodes that take 50 to 400 W each.
 PROJECTED = {"real_time_factor": "0.8:0.7:0.9", "power_w": "600:500:700"}
 OPTIONS = ("areas=2", "neurons_per_area=1000", "indegree=100", "rate=10")
@@ -31,24 +37,27 @@ OPTIONS = ("areas=2", "neurons_per_area=1000", "indegree=100", "rate=10")
 def bundle(folder: Path, **given) -> formats.Bundle:
     """A bundle of two small bench networks; the archive of the sources is a stand-in."""
     usual = {"node_memory_gb": 0.01, "areas": 2, "repetitions": 2, "minimum_s": 0.02, "power": True}
-    target = question.of_preset("mam-benchmark", False, list(OPTIONS))
+    target = given.pop("target", None)
+    target = target or question.of_preset("mam-benchmark", False, list(OPTIONS))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(new, "SHARES", {"small": 0.1, "medium": 0.3})
+        patch.setattr(new, "MEMORY_SHARES", {"small": 0.1, "medium": 0.3})
         patch.setattr(new, "IDLE_S", 0.2)
-        patch.setattr(new, "bench", lambda *given, bench=new.bench: _slower(bench(*given)))
+        patch.setattr(new, "_bench", lambda *given, bench=new._bench: _slower(bench(*given)))
         patch.setattr(source, "archive", lambda root, commit: b"sources")
-        wanted = new.Wanted(name=folder.name, target=target, **(usual | given))
+        wanted = new.TenderRequest(name=folder.name, target=target, **(usual | given))
         return new.new(folder, wanted, places.root(), "HEAD")[0]
 
 
 def _slower(network: question.Question) -> question.Question:
     """Cycles of at least 100 us, so that readings of power cover a run on any machine."""
-    return dataclasses.replace(network, description=network.description | {"inject": {"mean_us": 100.0}})
+    return dataclasses.replace(
+        network, description=network.description | {"inject": {"mean_us": 100.0}}
+    )
 
 
 def _measure(description: Path, ms: float, folder: Path, out: Path, tries: int = 5) -> None:
     """Runs the mini-app beside a sampler; again where a busy machine left a gap in the readings."""
-    asked = energy.wanted(description)
+    asked = energy.energy_request(description)
     for n in range(tries):
         readings = folder / "readings" / f"{out.parent.name}-{out.name}-{n}"
         shutil.rmtree(out, ignore_errors=True)
@@ -56,11 +65,15 @@ def _measure(description: Path, ms: float, folder: Path, out: Path, tries: int =
             patch.setenv("SPIKEMARK_SYSFS", str(folder / "sys"))
             with energy.sampling(readings, (), "mpirun", interval_s=0.01):
                 idle = energy.pause(readings, asked)
-                program.record_of(out, *program.sets(time__simulate_ms=ms), description=description, ranks=2)
+                program.record_of(
+                    out, *program.sets(time__simulate_ms=ms), description=description, ranks=2
+                )
         energy.fill(out, readings, asked, idle)
-        timing = record.load(out).record.timing
+        timing = record.load_run(out).record.timing
         with contextlib.suppress(BadInput):
-            check.integral(out / "energy.csv", (timing.simulate_started_s, timing.simulate_ended_s))
+            check._integral(
+                out / "energy.csv", (timing.simulate_started_s, timing.simulate_ended_s)
+            )
             return
 
 
@@ -77,10 +90,17 @@ def write(folder: Path) -> None:
             _measure(made.file(rule), ms, folder, work / rule.name / str(k))
         records = [f"{rule.name}/{k}" for k in range(1, rule.repetitions + 1)]
         runs[rule.name] = {"layout": {"ranks": 2}, "set": {}, "model_ms": ms, "records": records}
-    about = {"bundle_sha256": made.sha256, "category": "base", "program_sha256": "0" * 64, "runs": runs}
+    about = {
+        "bundle_sha256": made.sha256,
+        "category": "base",
+        "program_sha256": "0" * 64,
+        "runs": runs,
+    }
     write_json(work / measure.CHOICES, about)
     environment.write_node(work / measure.NODES)
-    stated = [answer.stated(f"target.{name}={text}", 2, "by hand") for name, text in PROJECTED.items()]
+    stated = [
+        answer.stated(f"target.{name}={text}", 2, "by hand") for name, text in PROJECTED.items()
+    ]
     answer.write(made, work, folder / "answer", "Ada", OFFER, projected=stated)
 
 
@@ -118,18 +138,24 @@ class Made:
         write_json(path, value)
 
     def state(self, **figures: float) -> None:
-        """States all figures anew, from the records and, times a factor, from what is stated of energy."""
+        """States all figures anew, from the records and, times a factor, from what is stated of
+        energy.
+        """
         with self.edit() as content:
             for run in content["runs"]:
                 for one in run["repetitions"]:
-                    timing = json.loads((self.path / one["folder"] / "record.json").read_text())["timing"]
+                    timing = json.loads((self.path / one["folder"] / "record.json").read_text())[
+                        "timing"
+                    ]
                     one["real_time_factor"] = timing["real_time_factor"]
                     one["joules_per_synaptic_event"] *= figures.get("joules", 1.0)
                 for name in formats.FIGURES:
-                    run["figures"][name] = answer.of_repetitions([one[name] for one in run["repetitions"]])
+                    run["figures"][name] = answer.of_repetitions(
+                        [one[name] for one in run["repetitions"]]
+                    )
         read = formats.read_answer(self.path)
         with self.edit() as content:
-            content["committed"] = answer.promises(self.bundle, read, {})
+            content["committed"] = answer._promises(self.bundle, read, {})
 
     def seal(self) -> None:
         """Writes the manifest anew."""

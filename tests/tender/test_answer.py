@@ -1,17 +1,20 @@
 """What a bidder measures, discloses, projects and promises."""
 
+import dataclasses
 import json
 from types import SimpleNamespace
 
 import pytest
+from tender import offered
 
-from spikemark import launch, machines
+from spikemark import machines
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically
-from spikemark.launch.layout import Layout
+from spikemark.launch.layout import LaunchLayout
+from spikemark.prediction import question
 from spikemark.records import record
-from spikemark.tender import answer, check, environment, formats, measure
-from spikemark.tender.measure import Given
+from spikemark_tender import answer, check, environment, formats, measure
+from spikemark_tender.measure import TenderRunOptions
 
 pytestmark = pytest.mark.slow
 
@@ -21,16 +24,20 @@ AREAS = {"network": {"populations": [{"name": "a"}, {"name": "b"}]}}
 @pytest.fixture
 def cores(monkeypatch):
     """A node of eight cores."""
-    monkeypatch.setattr(launch, "nodes_at_hand", lambda: SimpleNamespace(cores=(8,)))
+    monkeypatch.setattr(measure, "nodes_at_hand", lambda: SimpleNamespace(cores=(8,)))
 
 
 @pytest.mark.parametrize(
     ("given", "wanted"),
-    [(Given(), Layout(2, 4)), (Given(ranks=4), Layout(4, 2)), (Given(4, 1, 2), Layout(4, 1, 2)),
-     (Given(ranks_per_node=1), Layout(2, 8, 1))],
-)  # fmt: skip
+    [
+        (TenderRunOptions(), LaunchLayout(2, 4)),
+        (TenderRunOptions(ranks=4), LaunchLayout(4, 2)),
+        (TenderRunOptions(4, 1, 2), LaunchLayout(4, 1, 2)),
+        (TenderRunOptions(ranks_per_node=1), LaunchLayout(2, 8, 1)),
+    ],
+)
 def test_what_is_not_given_takes_all_cores(cores, given, wanted):
-    assert measure.layout_of(AREAS, given) == wanted
+    assert measure._layout_of(AREAS, given) == wanted
 
 
 @pytest.fixture
@@ -40,7 +47,9 @@ def write(honest, tmp_path):
     offer |= {"node_limit_w": None, "node_idle_w": None}
 
     def collect(out="answer", **given):
-        return answer.write(honest.bundle, honest.folder / "work", tmp_path / out, "Bob", offer, **given)
+        return answer.write(
+            honest.bundle, honest.folder / "work", tmp_path / out, "Bob", offer, **given
+        )
 
     return collect
 
@@ -48,7 +57,7 @@ def write(honest, tmp_path):
 def test_runs_of_a_program_that_was_built_anew_are_not_mixed(copy, monkeypatch):
     monkeypatch.setattr(measure.source, "differing", lambda packed, root: [])
     with pytest.raises(BadInput, match="program_sha256"):
-        measure.measure(copy.bundle, "base", None, Given(), copy.folder / "work", print)
+        measure.measure(copy.bundle, "base", None, TenderRunOptions(), copy.folder / "work", print)
 
 
 def test_a_promise_replaces_the_evidence(honest, write):
@@ -62,9 +71,28 @@ def test_a_promise_replaces_the_evidence(honest, write):
 
 def test_a_profile_projects_the_target_with_its_power_and_nodes(honest):
     rule, machine = honest.bundle.tender.target_rule, machines.filled(machines.load("jureca-dc"))
-    found = answer.project(honest.bundle, rule, machine, (4, 1, 2), {})
+    found = answer.project(honest.bundle, rule, machine, (4, 1, 2), {}, "base")
     assert {p["figure"] for p in found} >= {formats.RTF, formats.POWER}
     assert all(p["nodes"] == 2 and p["low"] < p["value"] < p["high"] for p in found)
+
+
+def test_a_projection_sets_and_proposes_only_what_the_category_allows(tmp_path):
+    """Its target has areas on ranks of their own; another placement would take more ranks."""
+    described = question.of_preset("mam-benchmark", False, list(offered.OPTIONS))
+    own_ranks = {"schedule": "structure_aware", "placement": "area"}
+    target = dataclasses.replace(described, description=described.description | own_ranks)
+    bundle = offered.bundle(tmp_path / "bundle", target=target)
+    rule, machine = bundle.tender.target_rule, machines.filled(machines.load("jureca-dc"))
+    with pytest.raises(BadInput) as refused:
+        answer.project(bundle, rule, machine, (3, 42, 3), {}, "base")
+    assert refused.value.field == "ranks"
+    assert "area_group" not in str(refused.value)
+    with pytest.raises(BadInput) as refused:
+        answer.project(bundle, rule, machine, (2, 64, 2), {"delay_ratio": 5}, "base")
+    assert refused.value.field == "set"
+    with pytest.raises(BadInput) as refused:
+        answer.project(bundle, rule, machine, (3, 42, 3), {}, "optimised")
+    assert "area_group" in str(refused.value)
 
 
 TWO_NODES = answer.stated("target.real_time_factor=1:0.5:2", 2, "by hand")
@@ -86,7 +114,12 @@ def test_what_cannot_be_meant_is_refused_and_nothing_is_written(write, tmp_path,
 
 
 def test_projections_need_a_figure_and_an_interval():
-    for text in ("x", "target.real_time_factor=1", "target.real_time_factor=1:2:3", "target.x=1:0:2"):
+    for text in (
+        "x",
+        "target.real_time_factor=1",
+        "target.real_time_factor=1:2:3",
+        "target.x=1:0:2",
+    ):
         with pytest.raises(BadInput) as error:
             answer.stated(text, 1, "by hand")
         assert error.value.field == "projected"
@@ -100,15 +133,17 @@ def test_readings_of_an_external_meter_go_into_the_answer(honest, write, tmp_pat
     end = max(t["simulate_ended_s"] for t in spans) + 5
     rows = [f"{start + 0.02 * n:.3f},300" for n in range(round((end - start) / 0.02) + 1)]
     (tmp_path / "meter.csv").write_text("\n".join(["time_s,wall_w", *rows]) + "\n")
-    found = write(meter={"path": tmp_path / "meter.csv", "at_wall_percent": 1.0})
+    found = write(meter=answer.ExternalMeter(tmp_path / "meter.csv", at_wall_percent=1.0))
     own = formats.read_answer(honest.path)
     for run, other in zip(found.runs, own.runs, strict=True):
         for one, two in zip(run.repetitions, other.repetitions, strict=True):
-            assert one.joules_per_synaptic_event == pytest.approx(2 * two.joules_per_synaptic_event, rel=0.02)
+            assert one.joules_per_synaptic_event == pytest.approx(
+                2 * two.joules_per_synaptic_event, rel=0.02
+            )
             assert one.readings.startswith("power/")
-            timing = record.load(tmp_path / "answer" / one.folder).record.timing
+            timing = record.load_run(tmp_path / "answer" / one.folder).record.timing
             span = timing.simulate_started_s, timing.simulate_ended_s
-            read = check.integral(tmp_path / "answer" / one.readings, span)
+            read = check._integral(tmp_path / "answer" / one.readings, span)
             assert read == pytest.approx(300 * (span[1] - span[0]), rel=1e-3)
 
 
@@ -125,17 +160,21 @@ TIMES = [800.0, 400.0, 200.0, 100.0]
         (1.0, 0.05, 0.4, 200.0),  # the repetitions were faster than the probe
     ],
 )
-def test_the_shortest_model_time_that_is_long_enough_is_taken(monkeypatch, factor, minimum_s, slower, wanted):
+def test_the_shortest_model_time_that_is_long_enough_is_taken(
+    monkeypatch, factor, minimum_s, slower, wanted
+):
     def sweep(asked, work):
         ms, probe = asked
         share = 1.0 if probe else slower
-        timing = SimpleNamespace(real_time_factor=factor * share, simulate_s=1e-3 * ms * factor * share)
+        timing = SimpleNamespace(
+            real_time_factor=factor * share, simulate_s=1e-3 * ms * factor * share
+        )
         return [SimpleNamespace(record=SimpleNamespace(timing=timing))]
 
-    monkeypatch.setattr(measure, "experiment", lambda b, r, c, ms, probe=False: (ms, probe))
+    monkeypatch.setattr(measure, "experiment_of", lambda b, r, c, ms, probe=False: (ms, probe))
     monkeypatch.setattr(measure, "sweep", sweep)
     rule = SimpleNamespace(name="x", model_ms=TIMES, minimum_seconds=minimum_s)
-    assert measure.take(None, rule, None, None, lambda line: None)[0] == wanted
+    assert measure._take(None, rule, None, None, lambda line: None)[0] == wanted
 
 
 def test_nodes_are_described_without_secrets(tmp_path):
@@ -145,7 +184,7 @@ def test_nodes_are_described_without_secrets(tmp_path):
     }.items():
         write_atomically(tmp_path / file, text)
     variables = {"OMP_NUM_THREADS": "2", "OMPI_MCA_token": "x", "HOME": "/root"}
-    found = environment.read_node(tmp_path, variables)
+    found = environment._read_node(tmp_path, variables)
     assert found["variables"] == {"OMP_NUM_THREADS": "2"} and found["memory"] is None
     assert (found["governor"], found["processor"]) == ("performance", "A")
     assert found["hypervisor"] == "hypervisor"

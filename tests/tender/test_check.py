@@ -1,21 +1,28 @@
 """The checker: an honest answer is valid, and every check catches a cheat."""
 
+import dataclasses
 import json
 import os
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from spikemark import machines
 from spikemark.core.errors import BadInput
-from spikemark.tender import check, formats
-from spikemark.tender.check import CHECKS, INCOMPLETE, INVALID, VALID
+from spikemark.prediction import draws
+from spikemark_tender import answer as answers
+from spikemark_tender import check, formats, measure, nest
+from spikemark_tender.check import CHECKS, INCOMPLETE, INVALID, VALID
+
+pytestmark = pytest.mark.slow  # its folders of answers take seconds to make
 
 
 def verdict(made) -> tuple[str, set[str]]:
     report, _ = check.check(made.path, made.bundle)
-    return report.verdict, {one[0] for one in report.findings}
+    return report.verdict, {finding.check for finding in report.findings}
 
 
 def test_an_honest_answer_is_valid_although_its_projection_takes_fewer_nodes_than_offered(honest):
@@ -27,7 +34,9 @@ def test_an_honest_answer_is_valid_although_its_projection_takes_fewer_nodes_tha
 
 
 def stated(path="", file=formats.ANSWER, **fields):
-    """A cheat that changes fields of answer.json, or of other files, at a path such as `runs.0.layout`."""
+    """A cheat that changes fields of answer.json, or of other files, at a path such as
+    `runs.0.layout`.
+    """
 
     def do(made):
         for found in sorted(made.path.glob(file)):
@@ -89,10 +98,15 @@ def more_spikes(made):
         ranks(made, k, "spikes", lambda of: [str(int(of[0]) + 1), *of[1:]])
         with made.edit(made.run(k) / "record.json") as content:
             content["totals"]["spikes"] += 1
+        activity = np.load(made.run(k) / "activity.npy")
+        activity[0, 0] += 1
+        np.save(made.run(k) / "activity.npy", activity)
 
 
 def retimed(made, seconds, cycles=None):
-    """Other times of the ranks in the first repetition, and of the phases where cycles are given."""
+    """Other times of the ranks in the first repetition, and of the phases where cycles are
+    given.
+    """
     ranks(made, 1, "simulate_s", lambda of: [repr(float(s)) for s in seconds])
 
     with made.edit(made.run() / "record.json") as content:
@@ -123,6 +137,24 @@ def short_cycles(made):
     retimed(made, times.sum(axis=(1, 2), dtype=float), times)
 
 
+LAYOUT = {"ranks": 2, "threads": 64, "nodes": 1}
+
+
+def with_profile(made, **machine):
+    """Adds the profile of jureca-dc, with other values, as that of the projection."""
+    folder = made.path / formats.MACHINE
+    folder.mkdir()
+    shutil.copyfile(machines.file_of("jureca-dc"), folder / "jureca-dc.yaml")
+    with made.edit() as content:
+        content["profile"] = f"{formats.MACHINE}/jureca-dc.yaml"
+
+
+def with_nest(made):
+    """Adds a folder of runs of NEST."""
+    (made.path / nest.FOLDER).mkdir()
+    (made.path / nest.FOLDER / nest.RUNS).write_text("nodes\n")
+
+
 #: A cheat, the check that catches it, and no other.
 CHEATS = {
     "a file that nobody asked for": (extra, "manifest"),
@@ -133,9 +165,13 @@ CHEATS = {
     "runs with another seed": (record("description", seed=2), "description"),
     "runs without the barrier": (record("description.record", barrier=False), "description"),
     "injects other delays": (record("description.inject", mean_us=1.0), "description"),
-    "runs half of the neurons": (record("description.network.populations.0", size=50), "description"),
+    "runs half of the neurons": (
+        record("description.network.populations.0", size=50),
+        "description",
+    ),
     "runs another schedule in silence": (
-        record("description", schedule="structure_aware", placement="area"), "description",
+        record("description", schedule="structure_aware", placement="area"),
+        "description",
     ),
     "sets a field in the category base": (stated("runs.0", set={"delay_ratio": 5}), "set"),
     "compiles one repetition in another way": (record("provenance", "1", flags="-O3"), "program"),
@@ -145,14 +181,23 @@ CHEATS = {
     "understates the time of one rank": (one_rank_faster, "times"),
     "states a shorter time than that of the phases": (faster, "times"),
     "halves all times of a repetition": (short_cycles, "times"),
-    "lets the best repetition count": (stated("runs.0.figures.real_time_factor", value=1e-9), "statistic"),
+    "lets the best repetition count": (
+        stated("runs.0.figures.real_time_factor", value=1e-9),
+        "statistic",
+    ),
     "states less energy than was read": (lambda made: made.state(joules=0.5), "energy"),
     "states a limit that the readings exceed": (stated("offer", node_limit_w=100.0), "power"),
-    "projects more power than its nodes take": (stated("projected.1", value=1500.0, high=1600.0), "power"),
+    "projects by a profile that its own runs refute": (with_profile, "profile"),
+    "keeps the profile of its projection": (stated("projected.0", layout=LAYOUT), "profile"),
+    "hands in runs of NEST that nobody asked for": (with_nest, "nest"),
+    "projects more power than its nodes take": (
+        stated("projected.1", value=1500.0, high=1600.0),
+        "power",
+    ),
     "claims another layout": (stated("runs.0.layout", threads=4), "nodes"),
     "projects on more nodes than it offers": (stated("projected.0", nodes=9), "statistic"),
     "names the best repetition twice": (named_twice, "complete"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CHEATS)
@@ -164,14 +209,66 @@ def test_cheats_are_caught_by_the_check_that_is_for_them(copy, name):
     assert verdict(copy) == (INCOMPLETE if wanted == "complete" else INVALID, {wanted})
 
 
+@pytest.fixture
+def projected(copy, monkeypatch):
+    """An answer whose target is projected by a profile that predicts its measured runs."""
+
+    def predicted(bundle, rule, machine, layout, settings):
+        measured = copy_of.answer.run(rule.name).figures[formats.RTF].value
+        return SimpleNamespace(rtf=measured * draws.log_normal("a test", 1.0, 0.5, 2.0)), None
+
+    machine = machines.filled(machines.load("jureca-dc"))
+    rule = copy.bundle.tender.target_rule
+    by_profile = answers.project(copy.bundle, rule, machine, (2, 64, 2), {}, "base")
+    with_profile(copy)
+    with copy.edit() as content:
+        content["projected"] = by_profile
+        content["offer"] |= {"node_limit_w": 1000.0}
+    copy.state()
+    copy.seal()
+    copy_of = SimpleNamespace(answer=formats.read_answer(copy.path))
+    monkeypatch.setattr(check, "predicted", predicted)
+    return copy
+
+
+def test_an_honest_projection_by_a_profile_is_valid(projected):
+    assert verdict(projected) == (VALID, set())
+
+
+@pytest.mark.parametrize("name", ["value", "low", "high"])
+def test_a_projection_that_the_profile_does_not_give_is_caught(projected, name):
+    with projected.edit() as content:
+        figure = content["projected"][0]
+        figure[name] *= 0.9
+        figure["low"] = min(figure["low"], figure["value"])
+        figure["high"] = max(figure["high"], figure["value"])
+    projected.state()
+    projected.seal()
+    assert verdict(projected) == (INVALID, {"profile"})
+
+
+def test_in_a_trial_a_profile_of_another_machine_is_a_remark(copy):
+    with_profile(copy)
+    submission = check.Submission(copy.path, copy.bundle)
+    refuted = list(check._refuted(submission))
+    assert len(refuted) == len(submission.answer.runs)
+    tender = copy.bundle.tender.model_copy(update={"quick": True})
+    copy.seal()
+    report, _ = check.check(copy.path, dataclasses.replace(copy.bundle, tender=tender))
+    assert report.verdict == VALID and list(report.remarks) == refuted
+
+
 def test_every_check_has_a_cheat():
     assert {wanted for _, wanted in CHEATS.values()} == set(CHECKS)
 
 
 @pytest.mark.parametrize(
-    "name", [formats.ANSWER, formats.ENVIRONMENT, formats.MANIFEST, "runs/bench-small/1/record.json"]
+    "name",
+    [formats.ANSWER, formats.ENVIRONMENT, formats.MANIFEST, "runs/bench-small/1/record.json"],
 )
-@pytest.mark.parametrize("content", [None, "", "[]", '{"kind": "tender_answer", "format_version": 2}'])
+@pytest.mark.parametrize(
+    "content", [None, "", "[]", '{"kind": "tender_answer", "format_version": 2}']
+)
 def test_files_that_are_no_such_files_never_pass(copy, name, content):
     path = copy.path / name
     path.unlink() if content is None else path.write_text(content)
@@ -181,7 +278,9 @@ def test_files_that_are_no_such_files_never_pass(copy, name, content):
 def test_the_command_says_so_by_its_exit_status(spikemark, copy):
     given = ("tender", "check", copy.path, "--bundle", copy.folder / "bundle", "--json")
     status, output, _ = spikemark(*given)
-    assert (status, json.loads(output)) == (0, {"verdict": VALID, "findings": []})
+    answer = json.loads(output)
+    assert status == 0 and answer.pop("format") == "tender-check-answer" and answer.pop("version")
+    assert answer == {"verdict": VALID, "findings": [], "remarks": []}
     extra(copy)
     status, output, _ = spikemark(*given)
     assert status == 1 and [one["check"] for one in json.loads(output)["findings"]] == ["manifest"]
@@ -190,16 +289,35 @@ def test_the_command_says_so_by_its_exit_status(spikemark, copy):
         formats.read_bundle(copy.folder / "bundle")
 
 
+def test_only_who_measures_needs_the_sources(copy):
+    """A buyer may keep a bundle without them; changed ones are refused everywhere."""
+    bundle = copy.folder / "bundle"
+    sources = bundle / formats.SOURCE
+    sources.write_bytes(b"other")
+    with pytest.raises(BadInput):
+        formats.read_bundle(bundle)
+    sources.unlink()
+    read = formats.read_bundle(bundle)
+    with pytest.raises(BadInput) as refused:
+        options = measure.TenderRunOptions()
+        measure.measure(read, "base", None, options, copy.folder / "work", print)
+    assert refused.value.file == sources
+
+
 @pytest.mark.parametrize("cumulative", [True, False])
 def test_readings_are_integrated_over_the_measured_part(tmp_path, cumulative):
-    """Power t W from 0 to 10 s: 1 to 3 s take 4 J. A second channel of another node adds its own."""
+    """Power t W from 0 to 10 s: 1 to 3 s take 4 J. A second channel of another node adds its
+    own.
+    """
     rows = ["node,source,channel,time_s,energy_j,power_w"]
     for node in (0, 1):
         for t in np.linspace(0, 10, 101):
-            rows.append(f"{node},x,a,{t},{t * t / 2 if cumulative else ''},{'' if cumulative else t}")
+            rows.append(
+                f"{node},x,a,{t},{t * t / 2 if cumulative else ''},{'' if cumulative else t}"
+            )
     path = tmp_path / "power.csv"
     path.write_text("\n".join(rows))
-    assert check.integral(path, (1.0, 3.0)) == pytest.approx(8.0, rel=1e-3)
+    assert check._integral(path, (1.0, 3.0)) == pytest.approx(8.0, rel=1e-3)
     for span in ((-1.0, 3.0), (5.0, 11.0), (1.0, 1.1)):
         with pytest.raises(BadInput):
-            check.integral(path, span)
+            check._integral(path, span)

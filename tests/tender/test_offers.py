@@ -1,6 +1,8 @@
 """Offers side by side: probabilities over draws."""
 
+import dataclasses
 import json
+import re
 
 import numpy as np
 import pytest
@@ -8,18 +10,22 @@ from html_page import Page
 
 from spikemark.core.errors import BadInput
 from spikemark.prediction import draws
-from spikemark.tender import formats, offers
-from spikemark.tender.check import VALID, Report
+from spikemark_tender import formats, offers, page
+from spikemark_tender.check import VALID, AnswerFinding, Report
+
+pytestmark = pytest.mark.slow  # its folders of answers take ten seconds to make
 
 
 @pytest.fixture
 def compare(honest, monkeypatch):
-    """Compares made-up answers, each a dict of what differs from the honest one; `wrong`: a finding."""
+    """Compares made-up answers, each a dict of what differs from the honest one; `wrong`: a
+    finding.
+    """
     base, answers = formats.read_answer(honest.path), {}
     monkeypatch.setattr(offers, "check", lambda path, bundle: answers[path])
-    monkeypatch.setattr(offers, "found", lambda paths: paths)
+    monkeypatch.setattr(offers, "_answer_folders", lambda paths: paths)
 
-    def run(*bids, reach=1.0, **life):
+    def run(*bids, reach=1.0, quick=False, **life):
         for number, given in enumerate(bids):
             usual = {"rtf": (0.8, 0.76, 0.84), "power": (600, 590, 610, 2)}
             bid = {"bidder": f"bidder {number}", **usual, **given}
@@ -27,15 +33,21 @@ def compare(honest, monkeypatch):
             ends = {formats.RTF: rtf and (*rtf, 2), formats.POWER: power}
             made = [
                 base.projected[0].model_copy(
-                    update={"figure": figure, **dict(zip(("value", "low", "high", "nodes"), of, strict=True))}
+                    update={
+                        "figure": figure,
+                        **dict(zip(("value", "low", "high", "nodes"), of, strict=True)),
+                    }
                 )
-                for figure, of in ends.items() if of
-            ]  # fmt: skip
+                for figure, of in ends.items()
+                if of
+            ]
             own = {name: bid.pop(name) for name in [*bid] if name in type(base.offer).model_fields}
             offer = base.offer.model_copy(update=own)
             answer = base.model_copy(update={**bid, "offer": offer, "projected": made})
             answers[honest.folder / str(number)] = (report, answer)
-        return offers.compare(list(answers), honest.bundle, reach, **life)
+        tender = honest.bundle.tender.model_copy(update={"quick": quick})
+        bundle = dataclasses.replace(honest.bundle, tender=tender)
+        return offers.compare(list(answers), bundle, reach, **life)
 
     return run
 
@@ -48,10 +60,14 @@ def test_the_cheapest_that_reaches_the_target_is_named(compare):
 
 
 def test_a_target_that_is_reached_in_half_of_the_draws_halves_the_chance(compare):
+    alone = compare({"price": 1e6, "rtf": (1.0, 0.8, 1.25)})
+    nobody = next(line for line in offers.lines(alone) if "none does" in line)
+    assert 48 <= float(re.search(r"(\d+)\s?%", nobody)[1]) <= 52
     of = compare({"price": 1e6, "rtf": (1.0, 0.8, 1.25)}, {"price": 2e6})
     assert of.best["bidder 0"] == pytest.approx(0.5, abs=0.02)
     assert of.best["bidder 0"] + of.best["bidder 1"] == 1.0
-    assert "bidder 0" in " ".join(offers.lines(of))
+    text = " ".join(offers.lines(of))
+    assert "bidder 0" in text and "none does" not in text
 
 
 @pytest.mark.parametrize("lacking", [{"price": None}, {"rtf": None}])
@@ -67,7 +83,9 @@ def test_the_energy_is_that_of_all_offered_nodes(compare):
     for nodes in (8, 32):
         power = (300.0 * nodes, 299.0 * nodes, 301.0 * nodes, nodes)
         [bid] = compare({"price": 1e6, "nodes": 32, "power": power}, price_kwh=0.3).bids
-        assert draws.interval(bid.cost)[0] == pytest.approx(1e6 + 0.3 * 32 * 5 * 8000 * 0.3, rel=1e-3)
+        assert draws.interval(bid.cost)[0] == pytest.approx(
+            1e6 + 0.3 * 32 * 5 * 8000 * 0.3, rel=1e-3
+        )
 
 
 def test_power_follows_from_energy_or_else_from_the_limit(compare, honest):
@@ -77,20 +95,73 @@ def test_power_follows_from_energy_or_else_from_the_limit(compare, honest):
     ends = {"value": 1e-6, "low": 0.9e-6, "high": 1.1e-6}
     joules = bid.answer.projected[0].model_copy(update={"figure": formats.JOULES, **ends})
     answer = bid.answer.model_copy(update={"projected": [joules]})
-    found = offers.power("x", answer, honest.bundle, rtf)
-    assert np.median(found) == pytest.approx(1e-6 * rule.expected.events_per_s / 2.0 * 4 / 2, rel=1e-2)
+    found = offers._power("x", answer, honest.bundle, rtf)
+    assert np.median(found) == pytest.approx(
+        1e-6 * rule.expected.events_per_s / 2.0 * 4 / 2, rel=1e-2
+    )
 
 
 def test_energy_can_turn_the_order(compare):
-    bids = ({"price": 1e6, "power": (1e5, 9e4, 1.1e5, 8)}, {"price": 1.5e6, "power": (1e4, 9e3, 1.1e4, 8)})
+    bids = (
+        {"price": 1e6, "power": (1e5, 9e4, 1.1e5, 8)},
+        {"price": 1.5e6, "power": (1e4, 9e3, 1.1e4, 8)},
+    )
     assert compare(*bids).best["bidder 0"] == 1.0
     assert compare(*bids, price_kwh=0.3).best["bidder 1"] == 1.0
 
 
-@pytest.mark.parametrize("bad", [{"wrong": [("sums", "x")]}, {"quick": True}])
+@pytest.mark.parametrize("bad", [{"wrong": [AnswerFinding("sums", "x")]}, {"quick": True}])
 def test_invalid_answers_and_tries_are_never_chosen(compare, bad):
     of = compare({"price": 1.0, **bad}, {"price": 1e6})
     assert of.best == {"bidder 1": 1.0} and "bidder 0" in offers.lines(of)[0]
+
+
+def test_a_trial_ranks_its_tries_and_says_that_they_are_no_offers(compare):
+    tries = [{"price": 1e6, "quick": True}, {"price": 1.5e6, "quick": True}]
+    of = compare(*tries, quick=True)
+    assert of.best == {"bidder 0": 1.0, "bidder 1": 0.0}
+    assert "trial" in offers.sentence(of) and "bidder 0" in offers.sentence(of)
+    assert offers.content(of)["trial"] is True
+    assert "trial" not in offers.sentence(compare({"price": 1e6}, {"price": 2e6}))
+
+
+#: Characters of 13 px that fit into 1200 px beside the padding of eight columns, and into the three
+#: fifths of that which a table beside a picture has.
+WIDTH, BESIDE_PICTURE = 160, 100
+
+
+def test_the_table_fits_into_1200_px_with_long_names_and_large_prices(compare, tmp_path):
+    bids = [
+        {"bidder": f"{name} Supercomputing and Storage Ltd", "price": 1.234e7, "currency": "CHF"}
+        for name in ("Aurora", "Borealis")
+    ]
+    of = compare(*bids, price_kwh=0.31)
+    table = offers.table(of)
+    widths = []
+    for column in table.columns:
+        cells = [str(row[column.name]) for row in table.rows]
+        widths.append(max(len(text) for text in (column.head, *cells)))
+    assert sum(widths) <= WIDTH
+    longest_name, *others = widths[: page.DECISIVE_COLUMNS]
+    assert longest_name + sum(width / 2 for width in others) <= BESIDE_PICTURE  # in two lines
+    page.write(tmp_path / "page.html", of, "a tender")
+    text = (tmp_path / "page.html").read_text()
+    assert text.count("CHF") >= 2  # of the table and of the figure
+
+
+def test_names_of_bidders_change_no_number(compare):
+    both = []
+    for names in ("Aurora", "Borealis"), ("One Ltd", "Two Ltd"):
+        bids = [
+            {"bidder": names[0], "price": 1e6, "rtf": (0.9, 0.7, 1.2)},
+            {"bidder": names[1], "price": 1.1e6, "rtf": (0.8, 0.6, 1.1)},
+        ]
+        both.append(compare(*bids, price_kwh=0.3))
+    first, second = both
+    assert list(first.best.values()) == list(second.best.values())
+    for bid, other in zip(first.bids, second.bids, strict=True):
+        assert np.array_equal(bid.rtf, other.rtf) and np.array_equal(bid.cost, other.cost)
+    assert not np.array_equal(first.bids[0].rtf / 0.9, first.bids[1].rtf / 0.8)
 
 
 def test_two_currencies_are_refused(compare):
@@ -100,14 +171,25 @@ def test_two_currencies_are_refused(compare):
 
 
 def test_the_command_compares_folders(spikemark, honest, tmp_path):
-    given = ("tender", "offers", honest.folder, "--bundle", honest.folder / "bundle", "--price-kwh", 0.3)
+    given = (
+        "tender",
+        "offers",
+        honest.folder,
+        "--bundle",
+        honest.folder / "bundle",
+        "--price-kwh",
+        0.3,
+    )
     status, output, _ = spikemark(*given, "--json", "--target-rtf", 1)
     [row] = json.loads(output)["offers"]
-    assert status == 0 and (row["offer"], row["verdict"]) == ("Ada", VALID) and row["cheapest"] > 0.99
+    assert (
+        status == 0 and (row["offer"], row["verdict"]) == ("Ada", VALID) and row["cheapest"] > 0.99
+    )
     assert row["real_time_factor"]["value"] == pytest.approx(0.8, rel=0.01)
     status, output, _ = spikemark(*given, "--html", tmp_path / "page.html")
     assert status == 0 and output.count("\n") < 20
     page = Page((tmp_path / "page.html").read_text())
     assert page.loads == [] and page.tags.count("svg") == 2 and "by hand" in page.text
+    assert "neurons" in page.text and "kWh over 5 years" in page.text
     numbers = [word for word in output.split("Ada")[-1].split() if word[0].isdigit()]
-    assert len(numbers) > 8 and all(number.strip("()") in page.text for number in numbers)
+    assert len(numbers) > 5 and all(number.strip("()") in page.text for number in numbers)

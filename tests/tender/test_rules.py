@@ -9,7 +9,7 @@ from tender import offered
 from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.prediction import question
-from spikemark.tender import acceptance, formats, new, source
+from spikemark_tender import acceptance, formats, new, source
 
 pytestmark = pytest.mark.slow
 
@@ -22,9 +22,9 @@ def test_the_secret_is_beside_the_bundle_and_another_one_each_time(honest, tmp_p
     assert seeds[0] != seeds[1] and all(path.stat().st_mode & 0o077 == 0 for path in secrets)
     inside = b"".join(p.read_bytes() for p in (honest.folder / "bundle").rglob("*") if p.is_file())
     assert str(seeds[0]).encode() not in inside
-    assert acceptance.read(secrets[0], honest.bundle).seed == seeds[0]
+    assert acceptance._read_secret(secrets[0], honest.bundle).seed == seeds[0]
     with pytest.raises(BadInput) as error:
-        acceptance.read(secrets[1], honest.bundle)
+        acceptance._read_secret(secrets[1], honest.bundle)
     assert error.value.field == "bundle_sha256"
 
 
@@ -41,27 +41,34 @@ def test_counts_are_those_of_the_runs(honest):
 
 def test_networks_without_rates_of_their_own_have_no_counts():
     network = question.of_preset("microcircuit", False, ["scale=0.01"], 4.0)
-    known = new.expected(network, 1.0)
+    known = new._expected(network, 1.0)
     assert all(one["spikes"] is None for one in known["times"]) and known["events_per_s"] > 0
     assert set(known["rates_hz"].values()) == {4.0}
 
 
 def test_bench_networks_fill_the_memory_and_no_more():
     limit = 2e7
-    made = new.bench(2, 100, 10.0, limit)
+    made = new._bench(2, 100, 10.0, limit)
     size = made.description["network"]["populations"][0]["size"]
-    larger = question.of_description("x", new.PRESETS[new.PRESET].describe(
-        areas=2, indegree=100, rate=10.0, neurons_per_area=size + new.STEP))  # fmt: skip
-    assert new.needed_bytes(made, 2) <= limit < new.needed_bytes(larger, 2)
+    larger = question.of_description(
+        "x",
+        new.PRESETS[new.PRESET].describe(
+            areas=2, indegree=100, rate=10.0, neurons_per_area=size + new.NEURONS_STEP
+        ),
+    )
+    assert new._needed_bytes(made, 2) <= limit < new._needed_bytes(larger, 2)
     with pytest.raises(BadInput):
-        new.bench(2, 100, 10.0, 1000.0)
+        new._bench(2, 100, 10.0, 1000.0)
 
 
 @pytest.mark.parametrize(
     ("given", "field"),
-    [({"node_memory_gb": 0.0}, "node_memory_gb"), ({"minimum_s": -1.0}, "minimum_s"),
-     ({"real_time_factor": float("inf")}, "real_time_factor")],
-)  # fmt: skip
+    [
+        ({"node_memory_gb": 0.0}, "node_memory_gb"),
+        ({"minimum_s": -1.0}, "minimum_s"),
+        ({"real_time_factor": float("inf")}, "real_time_factor"),
+    ],
+)
 def test_impossible_rules_are_refused(tmp_path, given, field):
     with pytest.raises(BadInput) as error:
         offered.bundle(tmp_path / "b", **given)

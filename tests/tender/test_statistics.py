@@ -1,4 +1,6 @@
-"""Statistics of acceptance against exact formulae, against simulated runs, and as the command gives them."""
+"""Statistics of acceptance against exact formulae, against simulated runs, and as the command gives
+them.
+"""
 
 import json
 import math
@@ -7,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from spikemark.tender import statistics
-from spikemark.tender.statistics import RUNS, TOLERANCES, Spread
+from spikemark_tender import statistics
+from spikemark_tender.statistics import RUNS, TOLERANCES, VariationOfRuns
 
 
 @pytest.mark.parametrize("runs", RUNS)
@@ -20,27 +22,33 @@ def test_probabilities_are_those_of_simulated_runs(runs):
 
 def test_an_odd_median_is_binomial_and_one_run_of_an_estimated_spread_students_t():
     p = stats.norm.sf(0.5)  # of one run
-    assert statistics.fails(Spread(0.02), 5, 0.01) == pytest.approx(stats.binom.sf(2, 5, p))
-    assert [statistics.fails(Spread(0.0), 5, 0.01, shortfall) for shortfall in (0, 0.05)] == [0, 1]
+    assert statistics.fails(VariationOfRuns(0.02), 5, 0.01) == pytest.approx(
+        stats.binom.sf(2, 5, p)
+    )
+    assert [
+        statistics.fails(VariationOfRuns(0.0), 5, 0.01, shortfall) for shortfall in (0, 0.05)
+    ] == [0, 1]
     for degrees in (3, 9, 40):
-        found = statistics.fails(Spread(0.02, degrees), 1, 0.01)
+        found = statistics.fails(VariationOfRuns(0.02, degrees), 1, 0.01)
         assert found == pytest.approx(stats.t.sf(0.5, degrees), abs=2e-4)
 
 
-@pytest.mark.parametrize("spread", [Spread(0.02), Spread(0.02, 12), Spread(0.0)])
+@pytest.mark.parametrize(
+    "spread", [VariationOfRuns(0.02), VariationOfRuns(0.02, 12), VariationOfRuns(0.0)]
+)
 def test_a_remedy_keeps_both_risks(spread):
-    found = statistics.remedy(spread)
+    found = statistics._remedy(spread)
     assert found is not None and 0 <= found.least <= found.most
     for tolerance in (found.least, found.most * (1 - 1e-9)):
         assert statistics.fails(spread, found.runs, tolerance) <= 0.05 + 1e-6
         assert 1 - statistics.fails(spread, found.runs, tolerance, 0.05) <= 0.05 + 1e-6
-    assert statistics.remedy(Spread(0.9)) is None
+    assert statistics._remedy(VariationOfRuns(0.9)) is None
 
 
 def test_the_spread_is_pooled_over_groups_of_any_size():
     rng = np.random.default_rng(3)
     made = [list(mean * (1 + 0.03 * rng.standard_normal(20))) for mean in (0.1, 1.0, 50.0)]
-    spread = statistics.pooled([*made, [4.0]])
+    spread = statistics._pooled([*made, [4.0]])
     assert spread.degrees == 57 and spread.value == pytest.approx(0.03, rel=0.25)
     low, high = spread.interval
     assert low < spread.value < high
@@ -61,9 +69,13 @@ def answer(copy):
     return copy.path
 
 
+@pytest.mark.slow  # measures an answer
 def test_the_command_gives_one_table_and_json(spikemark, answer):
     status, output, errors = spikemark("tender", "statistics", answer, "--json")
-    found, expected = json.loads(output), statistics.pooled([list(SECONDS), [7 * s for s in SECONDS]])
+    found, expected = (
+        json.loads(output),
+        statistics._pooled([list(SECONDS), [7 * s for s in SECONDS]]),
+    )
     spread = found["spread"]
     assert (status, errors) == (0, "") and (spread["kind"], spread["degrees"]) == ("measured", 8)
     assert spread["value"] == pytest.approx(expected.value)
@@ -77,11 +89,18 @@ def test_the_command_gives_one_table_and_json(spikemark, answer):
     assert len([line for line in output.splitlines() if " / " in line]) >= len(RUNS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "field"),
-    [((), "runs"), (("--spread", "1.5"), "spread"), (("--spread", "0.02", "--shortfall", "0"), "shortfall"),
-     (("{answer}/empty",), "empty")],
-)  # fmt: skip
+    [
+        ((), "runs"),
+        (("--spread", "1.5"), "spread"),
+        (("--spread", "0.02", "--shortfall", "0"), "shortfall"),
+        (("{answer}/empty",), "empty"),
+    ],
+)
 def test_bad_questions_are_refused_in_one_line(refusal, answer, arguments, field):
     (answer / "empty").mkdir()
-    assert field in refusal("tender", "statistics", *(text.format(answer=answer) for text in arguments))
+    assert field in refusal(
+        "tender", "statistics", *(text.format(answer=answer) for text in arguments)
+    )

@@ -4,20 +4,22 @@
 
 rule plan:
     input:
-        ancient(FILE),
+        ancient(FILES),
     output:
         HERE / "plan.json",
     log:
         HERE / "log/plan.log",
     localrule: True
     conda:
-        "../../environment.yml"
+        environment
     params:
         digest=experiments.digest([EXPERIMENT.model_dump(mode="json"), list(RUNS)]),
-        config=json.dumps(config),
+        config=json.dumps(dataclasses.asdict(CONFIG)),
+    message:
+        f"Plan {len(RUNS)} runs of {EXPERIMENT.name}"
     # A script or `run` of Snakemake does not start where the path of Python has a blank.
     shell:
-        '"$PYTHON" -m spikemark.running.sweeps {input:q} {params.config:q} {output:q} 2> {log:q}'
+        '"$SPIKEMARK_PYTHON" -m spikemark.running.sweeps {params.config:q} {output:q} 2> {log:q}'
 
 
 if EXPERIMENT.machine is None:
@@ -31,10 +33,22 @@ if EXPERIMENT.machine is None:
             HERE / "log/{id}.log",
         priority: lambda wildcards: PRIORITY[wildcards.id]
         conda:
-            "../../environment.yml"
+            environment
         threads: workflow.cores  # nothing runs beside it
+        # For --executor slurm: one batch job for each run, alone on its nodes.
+        resources:
+            nodes=of_job("nodes"),
+            tasks=of_job("tasks"),
+            cpus_per_task=of_job("threads"),
+            mem_mb=of_job("memory_mb"),
+            runtime=of_job("runtime_min"),
+            mpi=of_job("launcher", ""),
+            slurm_extra=of_job("options", ""),
+        message:
+            "Measure {wildcards.id}"
         shell:
-            'exec "$PYTHON" -m spikemark run "$(dirname {input:q})" {wildcards.id:q} 2> {log:q}'
+            'SPIKEMARK_PARENT=$SPIKEMARK_SNAKEMAKE exec "$SPIKEMARK_PYTHON" -m spikemark.cli.planned_run'
+            ' "$(dirname {input:q})" {wildcards.id:q} 2> {log:q}'
 
 else:
 
@@ -48,7 +62,10 @@ else:
             HERE / "log/{id}.log",
         priority: lambda wildcards: PRIORITY[wildcards.id]
         conda:
-            "../../environment.yml"
+            environment
         threads: 1
+        message:
+            "Simulate {wildcards.id}"
         shell:
-            'exec "$PYTHON" -m spikemark run "$(dirname {input:q})" {wildcards.id:q} 2> {log:q}'
+            'SPIKEMARK_PARENT=$SPIKEMARK_SNAKEMAKE exec "$SPIKEMARK_PYTHON" -m spikemark.cli.planned_run'
+            ' "$(dirname {input:q})" {wildcards.id:q} 2> {log:q}'

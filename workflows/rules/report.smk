@@ -9,9 +9,11 @@ rule collect:
         HERE / "log/collect.log",
     localrule: True
     conda:
-        "../../environment.yml"
+        environment
+    message:
+        f"Collect the runs of {EXPERIMENT.name}"
     shell:
-        '"$PYTHON" -m spikemark collect "$(dirname {input.plan:q})" > {log:q} 2>&1'
+        '"$SPIKEMARK_PYTHON" -m spikemark collect "$(dirname {input.plan:q})" > {log:q} 2>&1'
 
 
 rule report:
@@ -25,6 +27,8 @@ rule report:
         HERE / "log/report.log",
     localrule: True
     conda:
-        "../../environment.yml"
+        environment
+    message:
+        f"Write {HERE}/report.html"
     shell:
-        '"$PYTHON" -m spikemark report "$(dirname {input.plan:q})" 2>&1 | tee {log:q}'
+        '"$SPIKEMARK_PYTHON" -m spikemark report "$(dirname {input.plan:q})" 2>&1 | tee {log:q}'

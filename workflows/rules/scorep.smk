@@ -18,7 +18,9 @@ rule scorep_run:
     log:
         HERE / "log/{id}.scorep.log",
     conda:
-        "../../environment.yml"
+        environment
     threads: workflow.cores
+    message:
+        "Measure {wildcards.id} with Score-P"
     shell:
-        'exec "$PYTHON" -m spikemark run "$(dirname {input.plan:q})" {wildcards.id:q} --scorep 2> {log:q}'
+        'SPIKEMARK_PARENT=$SPIKEMARK_SNAKEMAKE exec "$SPIKEMARK_PYTHON" -m spikemark run "$(dirname {input.plan:q})" {wildcards.id:q} --scorep 2> {log:q}'

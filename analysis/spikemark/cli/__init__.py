@@ -1,1 +1,4 @@
 """The command line, one file per verb."""
+
+#: Modules that other packages may import.
+__all__ = ["groups", "options", "output", "panels", "params"]

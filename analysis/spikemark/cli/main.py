@@ -1,119 +1,190 @@
 """The command line `spikemark`. Each command is a thin face on an importable function.
 
-Exit status: 0 done, 1 ran but something failed, 2 bad input (one line on standard error), 130 interrupted.
+Exit status: 0 done, 1 ran but something failed, 2 bad input (one line on standard error), 130
+interrupted.
+
+A new command is a module with an `app` and an entry in MODULES. Its function has its parameters in
+its signature (params.py has those that commands share), imports what it needs in its body, so that
+other commands start quickly, and prints by output.py. Commands of other packages: groups.py.
 """
 
 import atexit
 import gc
 import os
 import sys
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.main import get_group
 
-from spikemark.core.errors import BadInput, ending, invalid, plain
-from spikemark.launch.process import interruptible
+from spikemark.core import streams
+from spikemark.core.errors import BadInput, ending, plain
+from spikemark.core.interrupts import interruptible
 
-from . import describe, diff, measuring, partition, predict, simulate, sweep, tender, waiting
-from .groups import Groups
-from .output import INTERRUPTED, interrupted
+from .groups import CommandsOfModules, Groups
+from .output import INTERRUPTED, carrying_out, interrupted
 
+RENAMED = {"--simulator": "--program"}  #: options that have another name now
+OUTPUT_BROKE = 1  # status with which click and rich exit where nobody reads on; ours are returned
 COMPLETION = "_SPIKEMARK_COMPLETE"  # set by a shell that asks for completions
 
+#: Module of this package that each command stands in, in the order of the help.
+MODULES = {
+    "predict": "predict",
+    "advise": "advise",
+    "compare": "compare",
+    "waiting": "waiting",
+    "diff": "diff",
+    "partition": "partition",
+    "anchor": "anchor",
+    "sweep": "sweep",
+    "report": "report",
+    "simulate": "simulate",
+    "dryrun": "dryrun",
+    "run": "run",
+    "machine": "machine",
+    "preset": "preset",
+    "schema": "schema",
+    "calibrate": "calibrate",
+    "bench": "bench",
+    "peers": "peers",
+    "import": "import_cycles",
+    "energy": "energy",
+    "cachesim": "cachesim",
+    "scorep": "scorep",
+    "export": "export",
+    "collect": "collect",
+}
+
+
+class Commands(Groups):
+    """The commands of MODULES, imported when they are asked for, and those of other packages."""
+
+    def __init__(self, **attributes: Any):
+        modules = {name: f"spikemark.cli.{module}" for name, module in MODULES.items()}
+        super().__init__(**attributes | {"commands": CommandsOfModules(modules)})
+
+
 app = typer.Typer(
-    cls=Groups,
+    cls=Commands,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
-    help="Shows where the time between two spike exchanges goes, and how another schedule would change that.",
-    epilog="`spikemark COMMAND --help` explains a command. `spikemark --install-completion` lets bash, zsh"
-    " or fish complete commands, options and names; `spikemark --show-completion` only prints the script.",
+    help=(
+        "Shows where the time between two spike exchanges goes, and how another schedule would"
+        " change that."
+    ),
+    epilog=(
+        "`spikemark COMMAND --help` explains a command. `spikemark --install-completion` lets"
+        " bash, zsh or fish complete commands, options and names; `spikemark --show-completion`"
+        " only prints the script."
+    ),
 )
 
 
-def _version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         from spikemark import __version__
 
-        typer.echo(f"spikemark {__version__}")
+        print(f"spikemark {__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def _options(
+def _options_without_command(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
     ] = False,
 ) -> None:
     pass
 
 
-# Panels, and commands within them, in the order of a newcomer's work.
-PANELS = {
-    "Answer a question": (predict.predict, predict.advise, predict.compare, waiting.waiting, diff.diff,
-                          partition.partition, predict.score, predict.anchor),
-    "Run and report": (tender.app, sweep.sweep, sweep.report, sweep.study, simulate.simulate,
-                       simulate.dryrun, sweep.run),
-    "Describe networks and machines": (describe.presets, describe.machine),
-    "Measure this machine": (measuring.calibrate, measuring.bench, measuring.peers),
-    "Work with records": (waiting.import_cycles, measuring.energy, measuring.cachesim, measuring.scorep,
-                          sweep.export, sweep.collect),
-}  # fmt: skip
-NAMES = {tender.app: "tender", describe.presets: "preset", waiting.import_cycles: "import"}
-for panel, commands in PANELS.items():
-    for command in commands:
-        name = NAMES.get(command)
-        if isinstance(command, typer.Typer):
-            app.add_typer(command, name=name, rich_help_panel=panel)
-        else:
-            form = {"cls": waiting.Formats} if name == "import" else {}
-            app.command(name, rich_help_panel=panel, **form)(command)
+def commands() -> Mapping[str, Any]:
+    """All commands by name, those of other packages included.
+
+    Example:
+        >>> {"predict", "sweep", "study", "tender"} <= commands().keys()
+        True
+    """
+    return get_group(app).commands
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Entry point: runs the command and turns errors into one plain line and an exit status."""
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Carry out a command line, and exit; errors become one plain line and an exit status.
+
+    Args:
+        arguments: the words behind `spikemark`; None for those of this process.
+    """
     interruptible()
+    streams.prepare()
     if arguments is None:  # a program of its own
         atexit.register(gc.freeze)  # its end need not search all that was loaded for what is unused
     try:
-        status = app(args=arguments, prog_name="spikemark", standalone_mode=False)
+        with carrying_out(sys.argv[1:] if arguments is None else arguments):
+            status = app(args=arguments, prog_name="spikemark", standalone_mode=False)
         sys.stdout.flush()  # a full disk is found here, not at the end of the interpreter
     except KeyboardInterrupt:
         status = INTERRUPTED
+    except SystemExit as end:
+        if end.code != OUTPUT_BROKE:
+            raise
+        streams.end_by_pipe()
     except BrokenPipeError:
-        _drop_output()
-        sys.exit(1)
+        streams.end_by_pipe()
     except (BadInput, OSError) as error:
         if COMPLETION in os.environ:  # a line that is not finished
             sys.exit(0)
         _fail(*ending(error))
+    except MemoryError:
+        _fail("out of memory; expected a smaller network, or fewer ranks, threads or cycles", 1)
     except Exception as error:
-        if not hasattr(error, "format_message"):  # everything but a usage error is a fault of the program
+        if not _is_usage_error(error):  # a fault of the program
             raise
-        _fail(_usage(error), 2)
+        _fail(_line_of_usage_error(error), 2)
     if status == INTERRUPTED:
         interrupted()
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def _usage(error: Exception) -> str:
-    message, context = error.format_message(), getattr(error, "ctx", None)
+def _is_usage_error(error: Exception) -> bool:
+    """Whether Typer found a mistake in the command line. Its class is no public name of Typer."""
+    return hasattr(error, "format_message")
+
+
+def _line_of_usage_error(error: Any) -> str:
+    """What is wrong with the command line, and where help on the command is."""
+    message: str = error.format_message()
     if message.startswith("Usage:"):
         message = "no command given"
-    if hasattr(error.__cause__, "errors"):  # of pydantic, which checks values for typer
-        message = str(invalid(error.__cause__, whole=error.param.opts[0]))
-    return f"{message.rstrip('.')}: see `{context.command_path} --help`" if context else message
+    values_checked_by_pydantic = hasattr(error.__cause__, "errors")
+    if values_checked_by_pydantic:
+        from spikemark.core.validation import invalid
+
+        message = str(invalid(error.__cause__, error.param.opts[0]))
+    message = " ".join(message.splitlines())
+    renamed = RENAMED.get(getattr(error, "option_name", ""))
+    if renamed:
+        message = f"{message.rstrip('.')}, which is now {renamed}"
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return message
+    return f"{message.rstrip('.')}: see `{context.command_path} --help`"
 
 
-def _drop_output() -> None:
-    """Keeps the interpreter from trying again at its end what could not be written."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _fail(text: str, status: int) -> NoReturn:
+    """Print a complaint on standard error, and exit.
 
-
-def _fail(line: str, status: int) -> None:
+    Args:
+        text: a line; below it, further faults of the same file in indented lines.
+        status: the exit status.
+    """
     try:
         sys.stdout.flush()
     except OSError:
-        _drop_output()
-    print("spikemark:", plain(" ".join(line.splitlines())), file=sys.stderr)
+        streams.drop_output()
+    print("spikemark:", plain(text), file=sys.stderr)
     sys.exit(status)

@@ -1,130 +1,149 @@
-"""Verbs on cycle times: waiting, and import, which reads those of other programs."""
+"""`spikemark waiting`: why the ranks of a run waited for each other."""
 
-import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-from typer.core import TyperCommand
+import typer
 
-from spikemark.core.errors import BadInput
+from spikemark.core.commands import BETWEEN, command
 
-from .kinds import Count, Number, Schedule, Text, Texts, number, registry
-from .options import only_with, pairs, verb
-from .output import answer
+from . import panels, params
+from .options import one_form, only_with, pairs
+from .output import command_line, print_lines, show, write_page
 
-FORM = "NAME=THEIRS"
-Change, Format = registry("waiting.changes", "CHANGES"), registry("records.imported", "READERS")
+if TYPE_CHECKING:
+    from spikemark.quantities.answer import Answer
+    from spikemark.records.imported import CycleTimes, Sums
+    from spikemark.records.record import Run
+
+app = typer.Typer()
 
 
-@verb
+def _change_names(incomplete: str) -> list[str]:
+    """Names of the changes that can be asked about."""
+    return params.registered_names("waiting.changes", "CHANGES", incomplete)
+
+
+@app.command(rich_help_panel=panels.ANSWER)
 def waiting(
-    source: list[Path], *, schedule: Schedule, delay_ratio: Count, lag: Count, group_period: Count,
-    ranks: number(2), change: Change, unit: Text, column: Texts, details, json,
-) -> None:  # fmt: skip
+    source: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN|IMPORT|FILE...",
+            help=(
+                "Folder of a run, of imported cycle times or of a dry run, or files with cycle"
+                " times."
+            ),
+        ),
+    ],
+    schedule: Annotated[
+        str | None,
+        typer.Option(
+            help=(
+                "Predict the waiting under this schedule: structure_aware, overlapped,"
+                " hierarchical, ..."
+            ),
+            callback=params.with_underscores,
+            autocompletion=params.schedule_names,
+        ),
+    ] = None,
+    delay_ratio: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help=(
+                "D: cycles between two exchanges of all ranks [the largest exact one; of a run,"
+                " its own]."
+            ),
+        ),
+    ] = None,
+    lag: Annotated[
+        int | None,
+        typer.Option(min=1, help="L: how many windows an exchange may take [1]; overlapped only."),
+    ] = None,
+    group_period: Annotated[
+        int | None,
+        typer.Option(min=1, help="Cycles between meetings of a group [D]; hierarchical only."),
+    ] = None,
+    ranks: Annotated[
+        int | None, typer.Option(min=2, help="Number of ranks [that of the run].")
+    ] = None,
+    change: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,...",
+            help=(
+                "What if: halve-jitter, level-ranks, double-delay-ratio, halve-latency,"
+                " double-ranks, slow-rank=RANK:FACTOR; + combines several."
+            ),
+            autocompletion=_change_names,
+        ),
+    ] = None,
+    unit: params.Unit = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=THEIRS",
+            help=("What the files call a column; may be repeated (see `spikemark import --help`)."),
+        ),
+    ] = None,
+    details: params.Details = False,
+    html: params.Html = None,
+    format_: params.TableForm = None,
+    json: params.Json = False,
+) -> None:
     """Explain why the ranks of a run waited for each other, and what would help.
 
-    The parts of the waiting come from a ladder of meetings: how long ranks would wait if they met every
-    cycle, every D cycles, or once (docs/models.md). The parts add up to the measured waiting. Predictions
-    replay the measured cycle times under another schedule; a run of that schedule checks them.
+    The parts of the waiting come from a ladder of meetings: how long ranks would wait if they met
+    every cycle, every D cycles, or once (docs/models.md). The parts add up to the measured waiting.
+    Predictions replay the measured cycle times under another schedule; a run of that schedule
+    checks them.
 
     Example: cycle times of your own program as a NumPy array [rank, cycle].
 
     spikemark waiting times.npy --unit ms
-
-    RUN|IMPORT|FILE…: Folder of a run, of imported cycle times or of a dry run, or files with cycle times.
-    --schedule: Predict the waiting under this schedule: structure_aware, overlapped, hierarchical, …
-    --delay-ratio: D: cycles between two exchanges of all ranks [the largest exact one; of a run, its own].
-    --lag: L: how many windows an exchange may take [1]; overlapped only.
-    --group-period: Cycles between meetings of a group [D]; hierarchical only.
-    --ranks: Number of ranks [that of the run].
-    --change NAME,…: What if: halve-jitter, level-ranks, double-delay-ratio, halve-latency, double-ranks,
-        slow-rank=RANK:FACTOR; + combines several.
-    --unit: Unit of all times: s, ms, us or ns; required for tables.
-    --column NAME=THEIRS: What the files call a column; may be repeated (see `spikemark import --help`).
     """
+    import spikemark
     from spikemark.records import imported
-    from spikemark.waiting.answer import answer as answered
-    from spikemark.waiting.answer import content, lines, tables
-    from spikemark.waiting.trace import trace
 
-    alone = len(source) == 1 and (source[0].is_dir() or not source[0].suffix)
-    if alone:
+    one_form(format_, json=json, details=details)
+    is_file = source[0].is_file() or (source[0].suffix and not source[0].is_dir())
+    is_folder = len(source) == 1 and not is_file
+    if is_folder:
         only_with(f"files, not {source[0]}", None, unit=unit, column=column)
-        known = imported.sums_in(source[0]) or imported.run_or_times(source[0])
+        times = imported.sums_in(source[0]) or imported.run_or_times(source[0])
     else:
-        known = imported.read(source, unit, pairs(column, "column", FORM))
-        if not isinstance(known, imported.Sums):
-            known = imported.cycle_times(known, source[0])
-    if isinstance(known, imported.Sums):
-        if schedule or change:
-            raise imported.sums.refuse(source[0])
-        return answer(json, lambda: known.content, tables=[known.table])
-    names, run = [name for name in (change or "").split(",") if name], trace(known)
-    made = answered(run, schedule, delay_ratio, names, lag=lag, group_period=group_period, ranks=ranks)
-    given = " ".join(shlex.quote(str(path)) for path in source)
-    more = f"spikemark waiting {given} --details" + f"    spikemark report {given}" * alone
-    shown = tables(made) if details and not json else ()
-    return answer(json, lambda: content(made), lines(made), shown, [more], run.warnings)
+        columns = pairs(column, "--column", "NAME=THEIRS")
+        times = spikemark.read_cycles(source, unit=unit, columns=columns)
+    meetings: dict[str, Any] = {
+        "schedule": schedule,
+        "delay_ratio": delay_ratio,
+        "lag": lag,
+        "group_period": group_period,
+        "ranks": ranks,
+    }
+    one_form(format_, **meetings, change=change)  # its table has what was measured
+    changes = [name for name in (change or "").split(",") if name]
+    explanation = spikemark.waiting(times, **meetings, changes=changes)
+    if html is not None:
+        _write_page(html, times, explanation)
+    of_files = {"unit": unit, "column": column}
+    with_details = command("waiting", *source, **of_files, **meetings, change=change, details=True)
+    show(explanation, json, details, format_)
+    if not (json or format_ or isinstance(times, imported.Sums)):
+        proposals = [with_details]
+        if is_folder and isinstance(times, imported.CycleTimes):
+            proposals.append(command("report", source[0]))
+        print_lines([BETWEEN.join(proposals)])
 
 
-class Formats(TyperCommand):
-    """Lists in its help what can be read; that list is loaded for nothing else."""
+def _write_page(path: Path, times: "CycleTimes | Run | Sums", explanation: "Answer") -> None:
+    """Write the page of waiting; sums over whole runs have a table only."""
+    from spikemark.records.imported import Sums
+    from spikemark.report import times_page
+    from spikemark.waiting.answer import WaitingAnswer
 
-    def format_epilog(self, ctx, formatter) -> None:
-        """Write the names of the formats, with what each one is."""
-        from spikemark.records.imported import READERS
-
-        with formatter.section("Formats"):
-            formatter.write_dl([(name, reader.summary) for name, reader in READERS.items()])
-
-
-@verb
-def import_cycles(
-    files: list[Path], *, out: Path, format_: Format,
-    unit: Text, column: Texts, skip: number(0, kind=int) = 0, cycles: Count,
-    cycle_ms: Number, json,
-) -> None:  # fmt: skip
-    """Read the cycle times of another simulator, or of any program with ranks that meet in every cycle.
-
-    Afterwards, `spikemark waiting DIR` explains why its ranks wait, and `report DIR` writes a page.
-    Example: one file per rank, one line per cycle, times in milliseconds.
-
-    \b
-        $ head -2 rank-0.csv
-        compute,communicate
-        1.21,0.34
-        $ spikemark import rank-*.csv --unit ms --out mine
-        $ spikemark waiting mine
-
-    The columns are compute (or cycle_time, from which communicate is subtracted), communicate (all
-    communication, waiting included) and wait (the waiting within communicate). A missing wait is
-    derived from the others. One file may hold all ranks, as arrays [rank, cycle] in .npy (compute) or
-    .npz, or with a column `rank`. NumPy writes such a file from two arrays [rank, cycle] with
-    numpy.savez("times.npz", compute=compute, communicate=communicate).
-
-    FILE…: One file, or one for each rank.
-    --out DIR: Folder to write.
-    --format NAME: One of the formats below [the one that fits the files].
-    --unit: Unit of all times: s, ms, us or ns; required for tables.
-    --column NAME=THEIRS: What the files call a column, or which regions of a trace are communicate, wait, or
-        hold the cycles (within); may be repeated.
-    --skip: Cycles to leave out at the start.
-    --cycles: Cycles to keep after the skipped ones [all].
-    --cycle-ms: Simulated time of a cycle in ms, if the files do not say.
-    """
-    from spikemark.records import imported
-
-    if cycle_ms is not None and not 0 < cycle_ms < float("inf"):
-        raise BadInput.of("cycle_ms", cycle_ms, "a number above 0", code="range")
-    reader, folder = imported.reader_of(files, format_).name, shlex.quote(str(out))
-    found = imported.read(files, unit, pairs(column, "column", FORM), skip, cycles, reader)
-    about = {"files": [str(path) for path in files], "unit": unit or "s", "skipped": skip}
-    made = imported.save(out, found, about | {"cycle_ms": cycle_ms, "reader": reader})
-    if isinstance(made, imported.Sums):
-        line = f"{len(made.runs)} x sums of a run, without cycles: spikemark waiting {folder}"
-        return answer(json, made.model_dump, [line])
-    lines = [
-        f"{made.about.ranks} x {made.about.cycles} (ranks x cycles), {', '.join(made.about.columns)};"
-        f" {1e3 * made.compute.mean(dtype='f8'):.4g} ms of computing per cycle: {out}"
-    ]
-    lines.append(f"spikemark waiting {folder}    spikemark report {folder}")
-    return answer(json, made.about.model_dump, lines, warnings=made.cautions)
+    if isinstance(explanation, WaitingAnswer) and not isinstance(times, Sums):
+        times_page.write_answer(path, times, explanation, command_line())
+    else:
+        write_page(path, "waiting", explanation)

@@ -1,84 +1,305 @@
-"""The one exception that means 'the input is wrong', as opposed to 'the program is wrong'."""
+"""The one exception that means 'the input is wrong', as opposed to 'the program is wrong'.
 
+Whoever finds something wrong in an input raises BadInput with the parts of its line: the field, its
+value, what was expected, and the file and line that hold it. Functions further out add what they
+know with `within`. The command line prints the line and exits with status 2.
+
+A file may have several faults: the line tells the first and how many more there are, and
+`BadInput.problems` has a line for each of up to MAX_PROBLEMS.
+"""
+
+import difflib
 import errno
 import re
-import sys
 import unicodedata
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self
 
-if TYPE_CHECKING:
-    from pydantic import ValidationError
-
-SHOWN = 80
+#: Characters of a value that a line shows.
+MAX_SHOWN = 80
+#: Faults of one file that are listed; the others are counted.
+MAX_PROBLEMS = 5
 #: What a `BadInput.code` says: what is wrong with the field, whatever the words of the line.
 CODES = ("missing", "unknown", "type", "range", "value", "conflict", "file")
-#: Errors of the operating system that lie in the file that was named, so that naming another one mends them.
-OF_THE_FILE = (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
-OF_ITS_NAME = {errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTEMPTY, errno.EROFS}
-#: The field that a line names first, behind files and lines of files.
-_NAMED = re.compile(
-    r"(?:(?!--)(?:[^:]*[/\\][^:]*|[^:]*\.(?:jsonl?|ya?ml|csv|tsv|np[yz]|txt|xml|html|gz|otf2|cubex|cfg|dat)"
-    r"|(?:line|row) \d+)(?:, (?:line|row) \d+)?: )*+"
-    r"(?:(?:the )?(?:field|key) '([^']+)'|(?:--)?([A-Za-z_](?:[\w.-]*\w)?)(?:=|: | ['\"])|--([a-z][\w-]*))"
+#: Errors of the operating system that naming another file would avoid.
+ERRORS_OF_A_NAMED_FILE = (
+    FileExistsError,
+    FileNotFoundError,
+    IsADirectoryError,
+    NotADirectoryError,
+    PermissionError,
 )
+#: The same, by their number where Python has no class for them.
+NUMBERS_OF_A_NAMED_FILE = {errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTEMPTY, errno.EROFS}
+
+
+class NoValue:
+    """Stands for a value that a complaint does not show."""
 
 
 class BadInput(ValueError):
-    """One line that names the field, its value and what is expected. The command line exits with status 2.
+    """What is wrong with an input, in one line; the command line then exits with status 2.
 
-    It stays one line where a name in the input holds ends of lines.
+    The line is put together from its parts, all of which may be left out:
 
-    `field`: the path of the field (`grid.ranks`) or the option without its dashes (`out`); None where the
-    complaint is about a whole file. `code`: one of CODES. Where they are not given, they are those of the
-    BadInput that is being handled and that the line repeats, or else what the line names first, and `value`.
+        FILE, line LINE: FIELD=VALUE: REASON; expected EXPECTED
+
+    Args:
+        message: a whole sentence instead of FIELD=VALUE: REASON; expected EXPECTED, where that
+            form does not say it well. `field` is then still what it complains about.
+        reason: what is wrong, where it takes more than `expected` to say it.
+        field: the path of the field (`grid.ranks`), or an option with its dashes (`--out`).
+        value: the value of the field, shown as `short_repr` does.
+        expected: what the value should have been, such as `a number above 0`.
+        file: the file that holds the field, or what else it is to be called.
+        line: the number of the line in the file, from 1.
+        code: one of CODES.
+        others: further faults of the same file; the line ends in their number.
+
+    Attributes:
+        field: as given, an option without its dashes; None where the whole file is to blame.
+        code, file, line, others: as given.
+        sentence: the line without FILE and LINE.
+
+    Example:
+        >>> str(BadInput(field="grid.ranks", value=0, expected="at least 1", file="demo.yaml"))
+        'demo.yaml: grid.ranks=0; expected at least 1'
+        >>> str(BadInput("holds no run", file="results", code="file"))
+        'results: holds no run'
+        >>> str(BadInput(reason="beside --html", field="--json", expected="one of them"))
+        '--json: beside --html; expected one of them'
     """
 
+    sentence: str
     field: str | None
     code: str
+    file: Any
+    line: int | None
+    others: tuple[Self, ...]
 
-    def __init__(self, line: str, *, field: str | None = None, code: str | None = None):
-        line = " ".join(line.splitlines())
-        super().__init__(line)
-        handled = sys.exception()
-        if isinstance(handled, BadInput) and str(handled) in line:
-            field, code = field or handled.field, code or handled.code
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        reason: str | None = None,
+        field: str | None = None,
+        value: Any = NoValue,
+        expected: str | None = None,
+        file: Any = None,
+        line: int | None = None,
+        code: str | None = None,
+        others: Sequence[Self] = (),
+    ):
+        sentence = message or _sentence(reason, field, value, expected)
+        self.sentence = " ".join(sentence.splitlines())
+        self.file = file
+        self.line = line
+        self.others = tuple(others)
+        text = self._located()
+        if self.others:
+            text += f" (and {len(self.others)} more)"
+        super().__init__(text)
         self.code = code or "value"
-        self.field = field or (None if self.code == "file" else _named(line))
+        self.field = field and field.removeprefix("--")
         if self.code not in CODES:
             raise TypeError(f"code={self.code!r}; expected one of {', '.join(CODES)}")
 
-    @classmethod
-    def of(cls, field: str, value: Any, expected: str, *, file: Any = None, code: str = "value") -> Self:
-        """The usual line: `file: field=value; expected ...`."""
-        start = "" if file is None else f"{file}: "
-        return cls(f"{start}{field}={shown(value)}; expected {expected}", field=field, code=code)
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """A line for each fault, at most MAX_PROBLEMS; the first has no count of the others.
+
+        Example:
+            >>> BadInput(field="ranks", value=0, expected="at least 1").problems
+            ('ranks=0; expected at least 1',)
+        """
+        others = self.others[: MAX_PROBLEMS - 1]
+        return (self._located(), *map(str, others))
+
+    def within(
+        self,
+        file: Any = None,
+        line: int | None = None,
+        field: str | None = None,
+        advice: str = "",
+    ) -> Self:
+        """The same complaint about a part of something larger.
+
+        Args:
+            file: the file, or what else holds the part.
+            line: the number of the line in the file, from 1; the complaint's own is kept.
+            field: the path of the part; the field of the complaint follows it, behind a dot.
+            advice: what to do about it; ends the line behind a semicolon.
+
+        Example:
+            >>> str(BadInput(field="ranks", value=0, expected="at least 1").within(field="grid"))
+            'grid.ranks=0; expected at least 1'
+            >>> str(BadInput("a tab", code="file", line=3).within("demo.yaml"))
+            'demo.yaml, line 3: a tab'
+        """
+        sentence = self.sentence
+        path = self.field
+        if field is not None:
+            starts_with_field = path is not None and sentence.startswith(path)
+            sentence = f"{field}.{sentence}" if starts_with_field else f"{field}: {sentence}"
+            path = field if path is None else f"{field}.{path}"
+        if advice:
+            sentence = f"{sentence}; {advice}"
+        if self.file is not None and file is not None:
+            sentence = f"{_place(self.file, self.line)}: {sentence}"  # a file inside another
+        else:
+            line = line if self.line is None else self.line
+            file = self.file if file is None else file
+        others = [other.within(field=field) for other in self.others]
+        return type(self)(
+            sentence,
+            field=path,
+            file=file,
+            line=line,
+            code=self.code,
+            others=others,
+        )
+
+    def about_option(self, flag: str, flags: Mapping[str, str] | None = None) -> Self:
+        """The same complaint, where the argument that it is about is an option of a command.
+
+        Args:
+            flag: the option.
+            flags: options of the command by the names of arguments; a complaint that something
+                stands beside, with or without another argument names that as an option, too.
+
+        Example:
+            >>> line = BadInput(field="runs_of", reason="beside out", expected="one of them")
+            >>> str(line.about_option("--runs-of", {"out": "--out"}))
+            '--runs-of: beside --out; expected one of them'
+        """
+        if self.field is None or not self.sentence.startswith(self.field):
+            return self
+        sentence = flag + self.sentence.removeprefix(self.field)
+        for name, other_flag in (flags or {}).items():
+            sentence = re.sub(rf"\b(beside|with|without) {name}\b", rf"\1 {other_flag}", sentence)
+        return type(self)(
+            sentence,
+            field=flag,
+            line=self.line,
+            code=self.code,
+            others=self.others,
+        )
+
+    def _located(self) -> str:
+        """The sentence behind the file and the line."""
+        place = _place(self.file, self.line)
+        return f"{place}: {self.sentence}" if place else self.sentence
 
 
-def _named(line: str) -> str | None:
-    found = _NAMED.match(line)
-    return found and found[found.lastindex or 0]
+def _place(file: Any, line: int | None) -> str:
+    """Where a complaint is about: a file and a line of it, one of both, or nothing."""
+    parts = []
+    if file is not None:
+        parts.append(" ".join(str(file).splitlines()))
+    if line is not None:
+        parts.append(f"line {line}")
+    return ", ".join(parts)
+
+
+def _sentence(
+    reason: str | None,
+    field: str | None,
+    value: Any,
+    expected: str | None,
+) -> str:
+    """A complaint without its place, see BadInput."""
+    subject = field or ""
+    if field and value is not NoValue:
+        subject = f"{field}={short_repr(value)}"
+    text = ": ".join(part for part in (subject, reason) if part)
+    if expected is None:
+        return text
+    return f"{text}; expected {expected}" if text else f"expected {expected}"
+
+
+def unknown_name(
+    field: str,
+    value: Any,
+    names: Iterable[str],
+    *,
+    expected: str | None = None,
+    file: Any = None,
+) -> BadInput:
+    """The complaint about a name that is not one of those that are known.
+
+    Args:
+        field: what has the name as its value, such as `preset` or `grid.schedule`.
+        value: the name.
+        names: the names that would do. The one that looks most alike is proposed.
+        expected: what to say instead of listing the names, such as `a machine of machines/`.
+        file: the file that holds the field.
+
+    Example:
+        >>> str(unknown_name("preset", "microcirciut", ["brunel", "microcircuit"]))
+        "preset='microcirciut'; expected one of brunel, microcircuit; did you mean 'microcircuit'?"
+    """
+    names = list(names)
+    if expected is None:
+        expected = f"one of {', '.join(names)}" if names else "no name: there is none to choose"
+    return BadInput(
+        field=field,
+        value=value,
+        expected=f"{expected}{proposal(value, names)}",
+        file=file,
+        code="unknown",
+    )
+
+
+def proposal(value: Any, names: Iterable[str]) -> str:
+    """`; did you mean NAME?` for the name that looks most like `value`; nothing where none does.
+
+    Example:
+        >>> proposal("rank", ["ranks", "threads"]), proposal("x", ["ranks"])
+        ("; did you mean 'ranks'?", '')
+    """
+    if not isinstance(value, str):
+        return ""
+    by_lower_case = {name.lower(): name for name in names}
+    matches = difflib.get_close_matches(value[:MAX_SHOWN].lower(), by_lower_case, n=1)
+    return f"; did you mean {by_lower_case[matches[0]]!r}?" if matches else ""
 
 
 def ending(error: BadInput | OSError) -> tuple[str, int]:
-    """The line and the exit status of a command that an error ends.
+    """The text and the exit status of a command that an error ends.
 
-    The status is 2 where another command line would avoid the error; a full disk, for example, stays full.
+    The text is one line; below it, further faults of the same file have an indented line each. The
+    status is 2 where another command line would avoid the error; a full disk, for example, stays
+    full.
+
+    Example:
+        >>> ending(BadInput(field="ranks", value=0, expected="at least 1"))
+        ('ranks=0; expected at least 1', 2)
+        >>> ending(OSError(28, "No space left on device", "out/cycles.npy"))
+        ('out/cycles.npy: No space left on device', 1)
     """
     if isinstance(error, BadInput):
-        return str(error), 2
+        return "\n  ".join((str(error), *error.problems[1:])), 2
+    reason = error.strerror or str(error)
     if error.filename is None:
-        return error.strerror or str(error), 1
-    mended = isinstance(error, OF_THE_FILE) or error.errno in OF_ITS_NAME
-    return f"{error.filename}: {error.strerror}", 2 if mended else 1
+        return " ".join(reason.splitlines()), 1
+    line = " ".join(f"{error.filename}: {error.strerror}".splitlines())
+    avoidable = isinstance(error, ERRORS_OF_A_NAMED_FILE) or error.errno in NUMBERS_OF_A_NAMED_FILE
+    return line, 2 if avoidable else 1
 
 
 def plain(text: str) -> str:
-    """Text that a terminal only shows: other control characters than ends of lines and tabs become escapes.
+    """Text that a terminal only shows.
 
-    Names from files may hold sequences that move the cursor, turn the direction of writing, or cannot be
-    encoded.
+    Control characters other than ends of lines and tabs become escapes: names from files may hold
+    sequences that move the cursor, turn the direction of writing, or cannot be encoded.
+
+    Example:
+        >>> plain("a\\x1b[2Jb")
+        'a\\\\x1b[2Jb'
     """
-    return text if text.isprintable() else "".join(map(_escaped, text))
+    if text.isprintable():
+        return text
+    return "".join(_escaped(letter) for letter in text)
 
 
 def _escaped(letter: str) -> str:
@@ -86,99 +307,15 @@ def _escaped(letter: str) -> str:
     return letter if harmless else letter.encode("unicode_escape").decode()
 
 
-def shown(value: Any) -> str:
-    """`value` as it can stand in one line."""
+def short_repr(value: Any) -> str:
+    """`value` as it can stand in one line, at most MAX_SHOWN characters of it.
+
+    Example:
+        >>> short_repr("a"), short_repr([1, 2])
+        ("'a'", '[1, 2]')
+    """
     try:
         text = repr(value)
     except (ValueError, RecursionError):  # a number with thousands of digits, or endless nesting
         return f"a long {type(value).__name__}"
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
-
-
-#: Starts of pydantic's sentences, and what follows "expected " instead.
-_WORDS = {
-    r", (unable to|got) .*|( after validation)?, not \d+$|\.$": "",
-    r".+ should be (an instance of )?": "", r".+ is not one of ": "", r"List should have": "a list of",
-    r"String should have": "text of", r"\w+ should match": "text that matches",
-    r"greater than or equal to": "at least", r"less than or equal to": "at most",
-    r"greater than": "above", r"less than": "below",
-}  # fmt: skip
-#: Starts of pydantic's names of errors, and what BadInput calls them; others of a type, or else `value`.
-_KINDS = {
-    "missing": "missing",
-    "(extra_forbidden|literal_error|enum|union_tag_invalid)$": "unknown",
-    "greater_than|less_than|too_|string_too_|finite_number": "range",
-    ".*(_type|_parsing|_from_float)$": "type",
-    "": "value",
-}
-
-
-def invalid(
-    error: "ValidationError", start: str = "", whole: str = "", kind: Any = None, given: Any = None
-) -> BadInput:
-    """What pydantic found, as one line: `start`, the first wrong field, its value, what is expected.
-
-    `whole` stands for the field where the error is about all fields together. `kind`: the model, to name its
-    fields where one is unknown. `given`: what was checked; without it, the path of a field that may be of
-    several kinds holds their names.
-    """
-    found: dict[str, list[dict[str, Any]]] = {}
-    for problem in error.errors(include_url=False):
-        found.setdefault(".".join(_path(problem, given)), []).append(problem)
-    # A field with a wrong part is of the kind that has such parts.
-    found = {field: p for field, p in found.items() if not any(o.startswith(f"{field}.") for o in found)}
-    # What is wrong comes before what is missing, which may be there under a misspelt name.
-    field, problems = min(found.items(), key=lambda one: one[1][0]["type"] == "missing")
-    problems = [p for p in problems if p["type"] == "value_error"] or problems  # of the kind that was meant
-    said = " or ".join(dict.fromkeys(_expected(problem, kind) for problem in problems))
-    said, first, value = said.replace(" or expected ", " or "), problems[0], problems[0]["input"]
-    raised = first["type"] == "value_error"
-    name = field or ("" if raised and _named(said) else whole)
-    silent = first["type"] == "missing" or (value and isinstance(value, dict | list))
-    if name and not silent and not (raised and shown(value) in said):
-        name += f"={shown(value)}"
-    between = ("; " if "=" in name and said.startswith("expected") else ": ") if name else ""
-    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    code = next(code for kinds, code in _KINDS.items() if re.match(kinds, first["type"]))
-    code = getattr(first.get("ctx", {}).get("error"), "code", code)  # of a validator that raised BadInput
-    return BadInput(f"{start}{name}{between}{said}{more}", field=field or None, code=code)
-
-
-def _path(problem: dict[str, Any], given: Any) -> list[str]:
-    """The field of a problem; names of kinds among which pydantic chose are no fields."""
-    path, at = [], given
-    for part in problem["loc"]:
-        items = range(len(at)) if isinstance(at, list) else at if isinstance(at, dict) else ()
-        inside = part in items
-        if given is None or inside or (problem["type"] == "missing" and part == problem["loc"][-1]):
-            path.append(str(part))
-            at = at[part] if inside else None
-    return path
-
-
-def _expected(problem: dict[str, Any], kind: Any) -> str:
-    if problem["type"] in ("missing", "value_error"):
-        return str(problem.get("ctx", {}).get("error", "missing"))
-    if problem["type"] == "extra_forbidden":
-        fields = _fields(kind, problem["loc"][:-1])
-        return f"unknown; expected {', '.join(fields)}" if fields else "unknown"
-    if problem["type"] in ("model_type", "dict_type"):
-        return "expected a mapping of fields"
-    said = problem["msg"]
-    for words, other in _WORDS.items():
-        said = re.sub(words, other, said)
-    return f"expected {said}"
-
-
-def _fields(kind: Any, path: tuple) -> list[str]:
-    """The fields of the part of a model at `path`; none where it may be of several kinds."""
-    for name in path:
-        if (about := getattr(kind, "model_fields", {}).get(name)) is None:
-            continue  # the number of an item, or the name of one of several kinds
-        parts, models = [about.annotation], []
-        while parts:
-            part = parts.pop()
-            models += [part] if hasattr(part, "model_fields") else []
-            parts += getattr(part, "__args__", ())
-        kind = models[0] if len(models) == 1 else None
-    return [about.alias or name for name, about in getattr(kind, "model_fields", {}).items()]
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"

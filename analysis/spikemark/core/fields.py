@@ -1,54 +1,182 @@
 """What the fields of several files share: checks, and setting one by its path."""
 
+import math
 import re
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from .errors import BadInput, invalid, shown
+from . import validation
+from .errors import BadInput, short_repr
+from .yaml_file import YAML, lines_of_fields
+
+#: Numbers of base 8, 16, 2 and 60, and with marks between digits, in the words of YAML 1.1 or 1.2.
+NOT_DECIMAL = re.compile(
+    r"[-+]?(0[0-9_]+|0x[0-9a-f_]+|0[bo][0-7_]+|[0-9_]+(:[0-9_]+)+|[0-9]+_[0-9_]*)(\.[0-9_]*)?",
+    re.IGNORECASE,
+)
+#: Up to here, each whole number is a number of its own as a float.
+MAX_EXACT_FLOAT = 2**53
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def checked(kind: type[Model], content: Any, path: Path, whole: str, mend: str = "") -> Model:
-    """What the file `path` holds. Raises BadInput naming the file, the field or else `whole`, and `mend`."""
+def checked(
+    model: type[Model],
+    content: Any,
+    path: Path | str,
+    subject: str,
+    advice: str = "",
+) -> Model:
+    """The content of a file as a model.
+
+    Args:
+        model: the class of what the file should hold.
+        content: what was read.
+        path: the file, or what else to call it; complaints name it, and lines of YAML.
+        subject: what to call the content where a complaint is about no field.
+        advice: what to do about a wrong field; ends the line.
+
+    Raises BadInput with all wrong fields.
+
+    Example:
+        >>> class Layout(BaseModel):
+        ...     ranks: int
+        ...     threads: int = 1
+        >>> checked(Layout, {"ranks": 4}, "layout.yaml", "layout").threads
+        1
+        >>> try:
+        ...     checked(Layout, {"ranks": "many"}, "layout.yaml", "layout")
+        ... except BadInput as error:
+        ...     print(error)
+        layout.yaml: ranks='many'; expected a valid integer
+    """
     try:
-        return kind.model_validate(content)
+        return model.model_validate(content)
     except ValidationError as error:
-        found = invalid(error, f"{path}: ", whole, kind, content)
-        raise BadInput(f"{found}{mend}", field=found.field, code=found.code) from None
+        problem = validation.invalid(
+            error, subject, model=model, content=content, line_of=_line_finder(path)
+        )
+        raise problem.within(file=path, advice=advice) from None
 
 
-def no_boolean(value: Any) -> Any:
-    """Refuses true and false where a number is needed, which pydantic would take for 1 and 0."""
-    if isinstance(value, bool):
-        raise ValueError("a number is needed")
+def _line_finder(path: Path | str) -> validation.LineOfField | None:
+    """What finds the line of a field in a file; None where the file is not in YAML."""
+    file = Path(path)
+    if file.suffix not in YAML or not file.is_file():
+        return None
+    return lines_of_fields(file).get
+
+
+def number(value: Any) -> Any:
+    """Refuses true, false and text where a number is needed, of which pydantic would make one.
+
+    A validator of pydantic: raises ValueError.
+
+    Example:
+        >>> number(0.5)
+        0.5
+    """
+    if isinstance(value, bool | str):
+        raise ValueError("expected a number")
     return value
 
 
-def check_whole(name: str, value: float, least: int = 1) -> None:
-    """Raises BadInput for a number that is not whole, or less than `least`."""
-    if value < least or value != int(value):
-        raise BadInput.of(name, value, f"an integer of at least {least}", code="range")
+def whole_number(value: Any) -> Any:
+    """The same; a whole number may be written as 100.0 or 1e2.
+
+    Example:
+        >>> whole_number(1e2)
+        100
+    """
+    if isinstance(value, bool | str):
+        raise ValueError("expected an integer")
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def whole_as_integer(value: Any) -> Any:
+    """A whole number up to 2^53 may be written as 100.0 or 1e2, also where fields are strict.
+
+    Example:
+        >>> whole_as_integer(1e6), whole_as_integer(2.5)
+        (1000000, 2.5)
+    """
+    if isinstance(value, float) and abs(value) <= MAX_EXACT_FLOAT and value.is_integer():
+        return int(value)
+    return value
+
+
+def check_whole(
+    name: str,
+    value: float,
+    least: int = 1,
+    most: int | None = None,
+) -> None:
+    """Raises BadInput for a number that is not whole, less than `least`, or more than `most`.
+
+    Example:
+        >>> check_whole("ranks", 4, most=8)
+        >>> try:
+        ...     check_whole("ranks", 16, most=8)
+        ... except BadInput as error:
+        ...     print(error)
+        ranks=16; expected an integer from 1 to 8
+    """
+    if most is None:
+        expected = f"an integer of at least {least}"
+    else:
+        expected = f"an integer from {least} to {most}"
+    is_whole = math.isfinite(value) and value == int(value)
+    too_large = most is not None and value > most
+    if not is_whole or value < least or too_large:
+        raise BadInput(
+            field=name,
+            value=value,
+            expected=expected,
+            code="range",
+        )
 
 
 def assign(content: dict[str, Any], field: str, value: Any) -> None:
-    """Sets `path.to.field` in place and makes what is missing on the way; list items go by number.
+    """Sets `path.to.field` in place; makes mappings that are missing, finds items by their number.
 
     Raises BadInput if the path does not exist.
+
+    Example:
+        >>> content = {"grid": {"ranks": [1, 2]}}
+        >>> assign(content, "grid.ranks.1", 8)
+        >>> assign(content, "time.cycles", 100)
+        >>> content
+        {'grid': {'ranks': [1, 8]}, 'time': {'cycles': 100}}
     """
     *path, last = field.split(".")
-    at: Any = content
+    part: Any = content
     for step in path:
-        at = at.setdefault(step, {}) if isinstance(at, dict) else at[_item(at, step, field)]
-    at[last if isinstance(at, dict) else _item(at, last, field)] = value
+        if isinstance(part, dict):
+            part = part.setdefault(step, {})
+        else:
+            part = part[_item_number(part, step, field)]
+    if isinstance(part, dict):
+        part[last] = value
+    else:
+        part[_item_number(part, last, field)] = value
 
 
-def _item(at: Any, step: str, field: str) -> int:
-    why = f"nothing can be set below {shown(at)}"
-    if isinstance(at, list):
-        if re.fullmatch("[0-9]{1,9}", step) and int(step) < len(at):
-            return int(step)
-        why = f"{step!r} is not an item of a list of {len(at)}"
-    raise BadInput(f"field {field!r}: {why}", field=field, code="unknown")
+def _item_number(part: Any, step: str, field: str) -> int:
+    """The number of an item of a list. Raises BadInput where there is no such item, or no list."""
+    if not isinstance(part, list):
+        _no_such_field(field, f"nothing can be set below {short_repr(part)}")
+    if not re.fullmatch("[0-9]{1,9}", step) or int(step) >= len(part):
+        _no_such_field(field, f"{step!r} is not an item of a list of {len(part)}")
+    return int(step)
+
+
+def _no_such_field(field: str, reason: str) -> NoReturn:
+    raise BadInput(
+        f"field {field!r}: {reason}",
+        field=field,
+        code="unknown",
+    )

@@ -13,7 +13,7 @@ AROUND = Path(__file__).resolve().parents[3]
 #: What a wheel holds of a checkout: Snakefile, machines/, profiles/ and workflows/.
 SHARE = Path(__file__).resolve().parents[1] / "share"
 #: Programs that `make build` does not build: where they lie, and what builds them.
-ELSEWHERE = {
+OTHER_BUILDS = {
     "miniapp_scorep": ("build-scorep/miniapp", "as docs/energy-and-traces.md says"),
     "miniapp_smpi": ("build-smpi/miniapp", "with `make simulator`"),
     "replay_smpi": ("build-smpi/replay", "with `make simulator`"),
@@ -21,28 +21,61 @@ ELSEWHERE = {
 
 
 def root() -> Path:
-    """The folder with `Snakefile`, `machines/` and `workflows/`: a checkout, or the copies in a wheel.
+    """The folder with `Snakefile`, `machines/` and `workflows/`.
 
-    Raises BadInput if there is neither.
+    That is a checkout, or the copies in a wheel. Raises BadInput if there is neither.
+
+    Example:
+        >>> (root() / "machines").is_dir()
+        True
     """
-    return _checkout() or (SHARE if _has_parts(SHARE) else checkout())
+    folder = _checkout()
+    if folder is None and _has_parts(SHARE):
+        folder = SHARE
+    return folder or checkout()
 
 
 def checkout() -> Path:
-    """The checkout around the package or the current directory. Raises BadInput if there is none."""
-    if found := _checkout():
-        return found
-    searched = f"no Snakefile with workflows/ in {Path.cwd()} or above"
-    raise BadInput(f"{searched}: run this inside a checkout of Spikemark")
+    """The checkout around the package or the current folder. Raises BadInput if there is none.
+
+    Example:
+        >>> checkout() == root()
+        True
+    """
+    folder = _checkout()
+    if folder is None:
+        searched = f"no Snakefile with workflows/ in {Path.cwd()} or above"
+        raise BadInput(f"{searched}: run this inside a checkout of Spikemark", code="file")
+    return folder
 
 
-def own(folder: str) -> Path:
-    """Where results and profiles are written: `folder` in the checkout, else in the current directory."""
-    return (_checkout() or Path.cwd()) / folder
+def short(path: Path) -> Path:
+    """The path from the current directory, where it lies in it.
+
+    Example:
+        >>> short(Path.cwd() / "results" / "demo")
+        PosixPath('results/demo')
+    """
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def profiles_folder() -> Path:
+    """Where profiles are written: machines/ of the checkout, or else of the current folder.
+
+    Example:
+        >>> profiles_folder().name
+        'machines'
+    """
+    return (_checkout() or Path.cwd()) / "machines"
 
 
 def _checkout() -> Path | None:
-    return next(filter(_has_parts, (AROUND, Path.cwd(), *Path.cwd().parents)), None)
+    """The checkout around the package or the current folder; None if there is none."""
+    for folder in (AROUND, Path.cwd(), *Path.cwd().parents):
+        if _has_parts(folder):
+            return folder
+    return None
 
 
 def _has_parts(folder: Path) -> bool:
@@ -50,55 +83,104 @@ def _has_parts(folder: Path) -> bool:
 
 
 def program(name: str) -> Path:
-    """A program: what SPIKEMARK_NAME names, else `build/NAME` (or ELSEWHERE) in the checkout, else from PATH.
+    """Where a program of the project lies.
 
-    Raises BadInput if it is not an executable file.
+    What SPIKEMARK_NAME names, else `build/NAME` (or OTHER_BUILDS) in the checkout, else NAME in
+    PATH. Raises BadInput if it is not an executable file.
+
+    Example:
+        >>> program("no_miniapp")
+        Traceback (most recent call last):
+            ...
+        spikemark.core.errors.BadInput: no_miniapp: ...
     """
-    place, advice = ELSEWHERE.get(name, (f"build/{name}", "with `make build`"))
     variable = f"SPIKEMARK_{name.upper()}"
-    named, found = os.environ.get(variable), _checkout()
-    if named is None and found is None and (installed := shutil.which(name)):
-        return Path(installed).resolve()
-    path = Path(named).resolve() if named else (found or Path.cwd()) / place
+    named = os.environ.get(variable)
+    if named:
+        path = Path(named).resolve()
+        advice = f"{variable} must name an executable file"
+    else:
+        folder = _checkout()
+        installed = shutil.which(name) if folder is None else None
+        if installed:
+            return Path(installed).resolve()
+        place, builder = OTHER_BUILDS.get(name, (f"build/{name}", "with `make build`"))
+        path = (folder or Path.cwd()) / place
+        advice = f"build it {builder}"
+        if folder is None:
+            advice += f" in a checkout, and put it into the PATH or name it in {variable}"
     if path.is_file() and os.access(path, os.X_OK):
         return path
-    elsewhere = "" if found else f" in a checkout, and put it into the PATH or name it in {variable}"
-    wanted = f"{variable} must name an executable file" if named else f"build it {advice}{elsewhere}"
-    raise BadInput(f"{name}: {path} is not an executable file: {wanted}")
+    message = f"{name}: {path} is not an executable file: {advice}"
+    raise BadInput(message, field=name, code="file")
 
 
 def commit() -> str | None:
-    """The commit of the checkout, ` with changes` if sources differ from it; None without git."""
-    sources = ("status", "--porcelain", "--", "analysis", "machines", "miniapp", "workflows")
+    """The commit of the checkout, ` with changes` if sources differ from it; None without git.
+
+    Example:
+        >>> commit() is None or len(commit()) >= 7
+        True
+    """
     try:
-        git = ["git", "-C", str(checkout())]
-        head, changed = (
-            subprocess.run([*git, *words], capture_output=True, text=True, check=True).stdout.strip()
-            for words in (("rev-parse", "--short=7", "HEAD"), sources)
-        )
+        head = _git("rev-parse", "--short=7", "HEAD")
+        sources = ("analysis", "machines", "miniapp", "workflows")
+        changed = _git("status", "--porcelain", "--", *sources)
     except (BadInput, OSError, subprocess.CalledProcessError):
         return None
-    return head + (" with changes" if changed else "")
+    return f"{head} with changes" if changed else head
+
+
+def _git(*words: str) -> str:
+    """What git prints in the checkout. Raises CalledProcessError, and BadInput as `checkout`."""
+    command = ["git", "-C", str(checkout()), *words]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
 
 
 def host() -> str:
-    """The name that this host gives itself."""
+    """The name that this host gives itself.
+
+    Example:
+        >>> host() != ""
+        True
+    """
     return os.uname().nodename
 
 
 def host_name() -> str:
-    """The host name without its domain."""
+    """The host name without its domain.
+
+    Example:
+        >>> host_name() != ""
+        True
+    """
     return as_name(host().split(".")[0])
 
 
 def as_name(text: str) -> str:
-    """Reduced to letters, digits, `.`, `_` and `-`."""
-    return check_machine(re.sub(r"[^A-Za-z0-9._-]", "-", text).lstrip("._-") or "localhost")
+    """A text as the name of a machine: letters, digits, `.`, `_` and `-`.
+
+    Example:
+        >>> as_name("node 7")
+        'node-7'
+    """
+    name = re.sub(r"[^A-Za-z0-9._-]", "-", text).lstrip("._-")
+    return check_machine(name or "localhost")
 
 
 def check_machine(name: str) -> str:
-    """Returns `name` if it can be the name of a results folder, else raises BadInput."""
+    """Returns `name` if it can be the name of a results folder, else raises BadInput.
+
+    Example:
+        >>> check_machine("jureca-dc")
+        'jureca-dc'
+    """
     if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         return name
     expected = "letters, digits, '.', '_' and '-', starting with a letter or digit"
-    raise BadInput(f"machine: {name!r}; expected {expected}")
+    raise BadInput(f"machine: {name!r}; expected {expected}", field="machine")

@@ -1,12 +1,17 @@
-"""How ranks and threads lie on the nodes and cores of a machine, and the command that starts them so."""
+"""How ranks and threads lie on the nodes and cores of a machine, and the command that starts them.
 
-import itertools
+A LaunchLayout is what a user wants, Nodes is what is there, RanksOnNodes is what comes of both (see
+`spread`), and a Launch is the command that a launcher (mpirun.py, srun.py) makes of it.
+"""
+
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, NoReturn, get_args
+from typing import Literal, NamedTuple, get_args
 
-from spikemark.core.errors import BadInput
+from spikemark.core.errors import BadInput, unknown_name
+
+from . import outer
 
 #: block: successive ranks share a node; cyclic: they lie on different nodes.
 Distribution = Literal["block", "cyclic"]
@@ -15,49 +20,58 @@ Binding = Literal["cores", "none"]
 
 
 @dataclass(frozen=True)
-class Layout:
+class LaunchLayout:
     """Wanted layout of ranks and threads; None leaves a field to the launcher.
 
-    `ranks_per_node` is the largest number of ranks on a node; None: as many as the cores allow. Ranks fill
-    one node after the other (block) unless `distribution` says otherwise. Without `binding`, every thread is
-    bound to a core of its own, or none is where the cores are too few and the launcher starts the ranks all
-    the same. Raises BadInput for an unknown distribution or binding.
+    Raises BadInput for an unknown distribution or binding.
     """
 
     ranks: int
-    threads: int = 1
-    ranks_per_node: int | None = None
-    distribution: Distribution | None = None
+    threads: int = 1  #: of each rank
+    ranks_per_node: int | None = None  #: at most; None: as many as the cores allow
+    distribution: Distribution | None = None  #: None: block
+    #: None: every thread is bound to a core of its own; but none is where the cores are too few and
+    #: the launcher starts the ranks all the same.
     binding: Binding | None = None
 
     def __post_init__(self) -> None:
-        for name, known in (("distribution", Distribution), ("binding", Binding)):
-            if (value := getattr(self, name)) not in (None, *get_args(known)):
-                raise BadInput.of(name, value, f"one of {', '.join(get_args(known))}", code="unknown")
+        _check_choice("distribution", self.distribution, get_args(Distribution))
+        _check_choice("binding", self.binding, get_args(Binding))
+
+
+def _check_choice(field: str, value: str | None, choices: tuple[str, ...]) -> None:
+    """Raises BadInput for a value that is not one of the choices."""
+    if value is not None and value not in choices:
+        raise unknown_name(field, value, choices)
 
 
 class Nodes(NamedTuple):
-    """The nodes at hand: the cores that may be used on each, whose they are, in words, and their names."""
+    """The nodes at hand."""
 
-    cores: tuple[int, ...]
-    whose: str
-    names: tuple[str, ...] = ()
+    cores: tuple[int, ...]  #: cores that may be used, by node
+    whose: str  #: where the nodes come from, in words, such as `job 17`
+    names: tuple[str, ...] = ()  #: by node; empty where they are unknown
+    #: Whether this process has a mask that mpirun does not heed, so that it must not bind ranks.
+    confined: bool = False
 
     def only(self, names: Collection[str]) -> "Nodes":
         """Those of the nodes that have one of these names; all where none has."""
-        kept = [i for i, name in enumerate(self.names) if name in names] or range(len(self.cores))
-        cores, own = (tuple(values[i] for i in kept if values) for values in (self.cores, self.names))
-        return Nodes(cores, self.whose, own)
+        numbers = [number for number, name in enumerate(self.names) if name in names]
+        if not numbers:
+            return self
+        cores = tuple(self.cores[number] for number in numbers)
+        node_names = tuple(self.names[number] for number in numbers)
+        return Nodes(cores, self.whose, node_names, self.confined)
 
 
-class Spread(NamedTuple):
-    """The nodes that the ranks of a program are started on; each takes up to `ranks_per_node`."""
+class RanksOnNodes(NamedTuple):
+    """The nodes that the ranks of a program are started on."""
 
     ranks: int
-    nodes: int
-    ranks_per_node: int
+    nodes: int  #: how many there are
+    ranks_per_node: int  #: at most
     distribution: Distribution = "block"
-    names: tuple[str, ...] = ()  # of the nodes, where they are known before
+    names: tuple[str, ...] = ()  #: of the nodes, where they are known before
 
     def node(self, rank: int) -> int:
         """The number of a rank's node, from 0."""
@@ -66,59 +80,118 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class Launch:
-    """A command line, the variables that it adds to the environment, and those that it takes out of it.
-
-    `spread` says on which nodes its ranks are started; None if that is left to the program.
-    """
+    """A command line, and how it changes the environment."""
 
     command: list[str]
-    environment: dict[str, str] = field(default_factory=dict)
-    removed: tuple[str, ...] = ()
-    spread: Spread | None = None
+    environment: dict[str, str] = field(default_factory=dict)  #: variables that it adds
+    #: Variables that it takes away: those of an outer job, see outer.py.
+    removed: tuple[str, ...] = field(default_factory=outer.variables)
+    #: The nodes that its ranks are started on; None if that is left to the program.
+    spread: RanksOnNodes | None = None
 
     def applied(self, environment: Mapping[str, str]) -> dict[str, str]:
         """The environment of the program that is started in `environment`."""
-        kept = {name: value for name, value in environment.items() if name not in self.removed}
-        return {**kept, **self.environment}
+        variables = dict(environment)
+        for name in self.removed:
+            variables.pop(name, None)
+        return {**variables, **self.environment}
 
 
 def openmp(threads: int, bound: bool) -> dict[str, str]:
-    """The variables of OpenMP for the threads of a rank."""
-    places = {"OMP_PROC_BIND": "close", "OMP_PLACES": "cores"} if bound else {"OMP_PROC_BIND": "false"}
-    return {"OMP_NUM_THREADS": str(threads), **places}
+    """The variables of OpenMP for the threads of a rank.
+
+    Example:
+        >>> openmp(threads=2, bound=False)["OMP_NUM_THREADS"]
+        '2'
+    """
+    variables = {"OMP_NUM_THREADS": str(threads)}
+    if bound:
+        return {**variables, "OMP_PROC_BIND": "close", "OMP_PLACES": "cores"}
+    return {**variables, "OMP_PROC_BIND": "false"}
 
 
-def spread(layout: Layout, nodes: Nodes) -> Spread:
-    """The nodes that a layout takes. Raises BadInput naming the field if they are too few or too small."""
+def spread(layout: LaunchLayout, nodes: Nodes) -> RanksOnNodes:
+    """The nodes that a layout takes: as few as can hold the ranks, the largest first.
+
+    Raises BadInput naming the field if they are too few or too small.
+
+    Example:
+        >>> spread(LaunchLayout(ranks=6, threads=2), Nodes((8, 8), "job 17"))
+        RanksOnNodes(ranks=6, nodes=2, ranks_per_node=4, distribution='block', names=())
+    """
     room = [cores // layout.threads for cores in nodes.cores]  # ranks that a node can take
-    largest, per_node = max(nodes.cores), layout.ranks_per_node
-
-    def refuse(field: str, value: int, expected: str) -> NoReturn:
-        raise BadInput.of(field, value, f"at most {expected} of {nodes.whose}", code="range")
-
-    if per_node is None:
-        # The most on a node so that nodes which can take as many hold all ranks; else those of the largest.
-        alike = [each for each in room if each and each * sum(r >= each for r in room) >= layout.ranks]
-        per_node = min(max(alike or room), layout.ranks)
-        if per_node == 0:
-            refuse("threads", layout.threads, f"{largest}, the cores of a node")
-    elif per_node > max(room):
-        limit = f"{max(room)} with threads={layout.threads}"
-        refuse("ranks_per_node", per_node, f"{limit}, by the cores ({largest}) of a node")
-    room = [min(per_node, each) for each in room]
+    per_node = _ranks_per_node(layout, nodes, room)
+    room = [min(per_node, ranks) for ranks in room]
     if sum(room) < layout.ranks:
         limit = f"{sum(room)} with threads={layout.threads}, ranks_per_node={per_node}"
-        refuse("ranks", layout.ranks, f"{limit}, by the nodes ({len(room)})")
-    widest = sorted(range(len(room)), key=lambda node: -room[node])
-    held = itertools.accumulate(room[node] for node in widest)
-    count = 1 + next(n for n, ranks in enumerate(held) if ranks >= layout.ranks)
-    names = tuple(nodes.names[node] for node in sorted(widest[:count])) if nodes.names else ()
-    return Spread(layout.ranks, count, per_node, layout.distribution or "block", names)
+        expected = f"at most {limit}, by the nodes ({len(room)}) of {nodes.whose}"
+        raise BadInput(
+            field="ranks",
+            value=layout.ranks,
+            expected=expected,
+            code="range",
+        )
+    largest_first = sorted(range(len(room)), key=lambda node: -room[node])
+    taken: list[int] = []
+    held = 0
+    for node in largest_first:
+        if held >= layout.ranks:
+            break
+        held += room[node]
+        taken.append(node)
+    names: tuple[str, ...] = ()
+    if nodes.names:
+        names = tuple(nodes.names[node] for node in sorted(taken))
+    distribution = layout.distribution or "block"
+    return RanksOnNodes(layout.ranks, len(taken), per_node, distribution, names)
+
+
+def _ranks_per_node(layout: LaunchLayout, nodes: Nodes, room: list[int]) -> int:
+    """The most ranks that a node takes; `room`: how many each can take.
+
+    Raises BadInput where a node can take none, or fewer than the layout asks for.
+    """
+    largest = max(nodes.cores)
+    per_node = layout.ranks_per_node
+    if per_node is not None:
+        if per_node > max(room):
+            limit = f"{max(room)} with threads={layout.threads}"
+            expected = f"at most {limit}, by the cores ({largest}) of a node of {nodes.whose}"
+            raise BadInput(
+                field="ranks_per_node",
+                value=per_node,
+                expected=expected,
+                code="range",
+            )
+        return per_node
+    # The largest number with which the nodes that can take as many hold all ranks; where there is
+    # none, that of the largest node.
+    sufficient = []
+    for ranks in room:
+        able_nodes = sum(other >= ranks for other in room)
+        if ranks > 0 and ranks * able_nodes >= layout.ranks:
+            sufficient.append(ranks)
+    per_node = min(max(sufficient or room), layout.ranks)
+    if per_node == 0:
+        expected = f"at most {largest}, the cores of a node of {nodes.whose}"
+        raise BadInput(
+            field="threads",
+            value=layout.threads,
+            expected=expected,
+            code="range",
+        )
+    return per_node
 
 
 def by_part(text: str) -> dict[str, int]:
-    """Ranks by part of a machine, from words such as x86=4,arm=8. Raises BadInput for anything else."""
+    """Ranks by part of a machine. Raises BadInput for anything else.
+
+    Example:
+        >>> by_part("x86=4,arm=8")
+        {'x86': 4, 'arm': 8}
+    """
     pairs = re.findall(r"(?:^|,)\s*([^\s=,]+)=([1-9][0-9]{0,8})\s*(?=,|$)", text)
     if len(dict(pairs)) <= text.count(","):
-        raise BadInput("each part once with its ranks is needed, such as x86=4,arm=8")
+        message = "each part once with its ranks is needed, such as x86=4,arm=8"
+        raise BadInput(message, field="ranks")
     return {part: int(ranks) for part, ranks in pairs}

@@ -11,84 +11,176 @@ from typing import Any
 
 from spikemark.core.errors import BadInput
 
+from . import outer
 from .layout import Launch, Nodes
 from .process import watch
 
-#: Seconds after which a command of Slurm counts as unanswered; shorter where an answer is not worth a wait.
-LIMIT_S, SHORT_S = 60, 5
-#: Variables that Slurm takes for options of a command that is started inside a job.
-INHERITED = re.compile(r"SLURM(D|STEPD)?_|SBATCH_|SALLOC_|SRUN_")
-#: Those of them that say which job it is, and what concerns the nodes themselves.
-OF_THE_JOB = re.compile(
-    r"SLURM_(CONF|JOBID|JOB_(?!NUM_NODES$).*|(WORKING_)?CLUSTER.*|NODE_ALIASES|NETWORK|CPU_FREQ_REQ)$|SLURMD_"
-)
-#: When the allocation ends, s since the Unix epoch: ours, which allocation.sh or a user sets, and Slurm's.
+#: Seconds after which a command of Slurm counts as unanswered.
+ANSWER_LIMIT_S = 60
+#: The same where an answer is not worth a wait.
+SHORT_LIMIT_S = 5
+#: The number of components of a heterogeneous job; its older name was used before Slurm 20.02.
+COMPONENTS = ("SLURM_HET_SIZE", "SLURM_PACK_SIZE")
+#: When the allocation ends, s since the Unix epoch: ours, which allocation.sh or a user sets, and
+#: Slurm's.
 ENDS = ("SPIKEMARK_JOB_ENDS", "SLURM_JOB_END_TIME")
 
 
 def inside() -> bool:
-    """Says whether this process belongs to a job of Slurm and can ask it; in a container it cannot."""
-    return bool(os.environ.get("SLURM_JOB_ID")) and shutil.which("scontrol") is not None
+    """Says whether this process belongs to a job of Slurm and can ask it.
+
+    In a container it cannot.
+
+    Example:
+        >>> from unittest.mock import patch
+        >>> with patch.dict(os.environ, {"SLURM_JOB_ID": ""}):
+        ...     inside()
+        False
+    """
+    return bool(os.environ.get("SLURM_JOB_ID")) and outer.slurm_in_reach()
 
 
 def allocation() -> dict[str, Any] | None:
-    """What is kept of the allocation that this process is in, or None. Raises BadInput as `nodes`."""
+    """What is recorded of the allocation that this process is in; None outside one.
+
+    Raises BadInput as `nodes`.
+
+    Example:
+        >>> allocation() is None or "job" in allocation()  # None outside an allocation
+        True
+    """
     if not inside():
         return None
-    names = {"cluster": "CLUSTER_NAME", "job": "JOB_ID", "partition": "JOB_PARTITION"}
-    found = {field: os.environ.get(f"SLURM_{name}") or None for field, name in names.items()}
-    return {**found, "nodes": list(hosts())}
+    return {
+        "cluster": _variable("SLURM_CLUSTER_NAME"),
+        "job": _variable("SLURM_JOB_ID"),
+        "partition": _variable("SLURM_JOB_PARTITION"),
+        "nodes": list(hosts()),
+    }
+
+
+def _variable(name: str) -> str | None:
+    """The value of a variable of the environment; None where it is empty or not there."""
+    return os.environ.get(name) or None
 
 
 def hosts() -> tuple[str, ...]:
-    """The names of the nodes of the job that this process belongs to. Raises BadInput as `nodes`."""
-    return _expanded(os.environ.get("SLURM_JOB_NODELIST", ""))
+    """The names of the nodes of the job that this process belongs to. Raises BadInput as `nodes`.
+
+    Of a heterogeneous job, the usual variables say nothing of components but the first.
+
+    Example:
+        >>> from unittest.mock import patch
+        >>> with patch.dict(os.environ, {"SLURM_JOB_NODELIST": "node[01-02]"}):
+        ...     with patch(f"{__name__}._expanded", lambda names: ("node01", "node02")):
+        ...         hosts()
+        ('node01', 'node02')
+    """
+    for name in COMPONENTS:
+        if os.environ.get(name, "1") not in ("", "0", "1"):
+            advice = "of a job with several components (salloc … : …), each needs a job of its own"
+            raise BadInput(
+                field=name, value=os.environ[name], expected=f"1: {advice}", code="conflict"
+            )
+    names = os.environ.get("SLURM_JOB_NODELIST") or _of_job("NodeList")
+    return _expanded(names)
+
+
+def _of_job(name: str) -> str:
+    """What Slurm says of this job, where the variables of the allocation were taken away.
+
+    Snakemake's executor for Slurm does so. Raises BadInput if Slurm does not answer.
+    """
+    text = _ask("scontrol", "--oneliner", "show", "job", os.environ["SLURM_JOB_ID"], "--details")
+    match = re.search(rf"(?:^|\s){name}=(\S+)", text)
+    return match[1] if match else ""
+
+
+def _cpus_of_job() -> str:
+    """CPUs on each node of this job, as SLURM_JOB_CPUS_PER_NODE writes them."""
+    text = _ask("scontrol", "--oneliner", "show", "job", os.environ["SLURM_JOB_ID"], "--details")
+    groups: list[str] = []
+    for nodes_of_group, cpus in re.findall(r"\sNodes=(\S+) CPU_IDs=(\S+)", text):
+        ranges = [part.partition("-") for part in cpus.split(",")]
+        number = sum(int(last or first) - int(first) + 1 for first, _, last in ranges)
+        groups.append(f"{number}(x{len(_expanded(nodes_of_group))})")
+    return ",".join(groups)
 
 
 def nodes() -> Nodes:
     """The nodes of the allocation that this process is in, with their cores.
 
-    All of them are taken to have as many hardware threads per core as the first one. Raises BadInput if
-    Slurm does not answer.
+    All of them are taken to have as many hardware threads per core as the first one. Raises
+    BadInput if Slurm does not answer, and for a heterogeneous job.
+
+    Example:
+        >>> from unittest.mock import patch
+        >>> job = {"SLURM_JOB_ID": "17", "SLURM_JOB_CPUS_PER_NODE": "256(x2)"}
+        >>> with patch.dict(os.environ, job | {"SLURM_THREADS_PER_CORE": "2"}):
+        ...     with patch(f"{__name__}.hosts", lambda: ("node01", "node02")):
+        ...         nodes().cores
+        (128, 128)
     """
     names = hosts()
     # A job with --hint=nomultithread or --threads-per-core has only these threads of each core.
     per_core = int(os.environ.get("SLURM_THREADS_PER_CORE") or _cpus_per_core(names[0]))
-    cpus: list[int] = []
-    for number, times in re.findall(r"(\d+)(?:\(x(\d+)\))?", os.environ.get("SLURM_JOB_CPUS_PER_NODE", "1")):
-        cpus += [int(number)] * int(times or 1)  # as in 4(x2),2
+    cpus = _cpus_by_node(os.environ.get("SLURM_JOB_CPUS_PER_NODE") or _cpus_of_job() or "1")
     cpus += [cpus[-1]] * (len(names) - len(cpus))
-    return Nodes(tuple(max(1, n // per_core) for n in cpus), f"job {os.environ['SLURM_JOB_ID']}", names)
+    cores = tuple(max(1, number // per_core) for number in cpus)
+    return Nodes(cores, f"job {os.environ['SLURM_JOB_ID']}", names)
+
+
+def _cpus_by_node(text: str) -> list[int]:
+    """The numbers in a list as Slurm writes it, such as 4(x2),2."""
+    cpus: list[int] = []
+    for number, times in re.findall(r"(\d+)(?:\(x(\d+)\))?", text):
+        cpus += [int(number)] * int(times or 1)
+    return cpus
 
 
 def left_s() -> float | None:
-    """Seconds until this job reaches its limit; None outside one, without a limit, or if nobody says."""
+    """Seconds until this job reaches its limit.
+
+    None outside a job, without a limit, or if nobody says.
+
+    Example:
+        >>> left_s() is None or left_s() > 0  # None outside a job
+        True
+    """
     for name in ENDS:
-        with contextlib.suppress(ValueError):
-            if text := os.environ.get(name):
+        text = os.environ.get(name)
+        if text:
+            with contextlib.suppress(ValueError):
                 return float(text) - time.time()
     with contextlib.suppress(BadInput, ValueError):  # a job without a limit has no date there
         if inside():
             job = f"--jobs={os.environ['SLURM_JOB_ID']}"
-            ends = _ask("squeue", "--noheader", job, "--format=%e", limit_s=SHORT_S)
+            ends = _ask("squeue", "--noheader", job, "--format=%e", limit_s=SHORT_LIMIT_S)
             return datetime.fromisoformat(ends.strip()).timestamp() - time.time()
     return None
 
 
 def cluster_name() -> str | None:
-    """The name of the cluster, ClusterName in slurm.conf; None where no controller of Slurm works."""
-    if name := os.environ.get("SLURM_CLUSTER_NAME"):
+    """The name of the cluster, ClusterName in slurm.conf.
+
+    None where no controller of Slurm works.
+
+    Example:
+        >>> from unittest.mock import patch
+        >>> with patch.dict(os.environ, {"SLURM_CLUSTER_NAME": "jureca"}):
+        ...     cluster_name()
+        'jureca'
+    """
+    name = os.environ.get("SLURM_CLUSTER_NAME")
+    if name:
         return name
-    with contextlib.suppress(BadInput):  # ping answers at once; other commands wait for the controller
-        if shutil.which("scontrol") and " is UP" in _ask("scontrol", "ping", limit_s=SHORT_S):
-            found = re.search(r"^ClusterName\s*=\s*(\S+)", _ask("scontrol", "show", "config"), re.MULTILINE)
-            return found and found[1]
+    # ping answers at once; other commands wait for the controller.
+    with contextlib.suppress(BadInput):
+        if shutil.which("scontrol") and " is UP" in _ask("scontrol", "ping", limit_s=SHORT_LIMIT_S):
+            config = _ask("scontrol", "show", "config")
+            match = re.search(r"^ClusterName\s*=\s*(\S+)", config, re.MULTILINE)
+            return match[1] if match else None
     return None
-
-
-def inherited() -> tuple[str, ...]:
-    """The variables that a new step of the job would take for options of its own."""
-    return tuple(sorted(name for name in os.environ if INHERITED.match(name) and not OF_THE_JOB.match(name)))
 
 
 @functools.cache
@@ -100,14 +192,16 @@ def _expanded(names: str) -> tuple[str, ...]:
 @functools.cache
 def _cpus_per_core(node: str) -> int:
     """How many of what Slurm counts as CPUs are a core of a node."""
-    said = dict(re.findall(r"(\w+)=(\d+)", _ask("scontrol", "--oneliner", "show", "node", node)))
-    cores = int(said.get("Sockets", 0)) * int(said.get("CoresPerSocket", 0))
-    return max(1, int(said.get("CPUTot", 1)) // max(cores, 1))
+    text = _ask("scontrol", "--oneliner", "show", "node", node)
+    numbers = {key: int(number) for key, number in re.findall(r"(\w+)=(\d+)", text)}
+    cores = numbers.get("Sockets", 0) * numbers.get("CoresPerSocket", 0)
+    return max(1, numbers.get("CPUTot", 1) // max(cores, 1))
 
 
-def _ask(*command: str, limit_s: float = LIMIT_S) -> str:
+def _ask(*command: str, limit_s: float = ANSWER_LIMIT_S) -> str:
     """What a command of Slurm prints. Raises BadInput with what it said instead."""
-    done = watch(Launch([*command]), limit_s)
-    if done.status != 0:
-        raise BadInput(f"the nodes of this job are unknown: {command[0]}: {done.reason}")
-    return done.output
+    finished = watch(Launch([*command]), limit_s)
+    if finished.status != 0:
+        message = f"the nodes of this job are unknown: {command[0]}: {finished.reason}"
+        raise BadInput(message, code="file")
+    return finished.output

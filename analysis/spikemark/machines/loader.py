@@ -1,39 +1,65 @@
-"""Finds and reads profiles and machines of parts: machines/NAME.yaml of the project, or any file."""
+"""Finds and reads profiles and machines of parts.
 
+They are machines/NAME.yaml of the project, or any file that ends in .yaml.
+"""
+
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from spikemark.core import fields, places
-from spikemark.core.errors import BadInput
+from spikemark.core.errors import BadInput, unknown_name
 from spikemark.core.reading import read_text
 from spikemark.core.yaml_file import YAML, parsed
 
-from . import parts
+from . import identity, parts, processors
 from .fields import MachineFile
-from .parts import PARTS, Machine
-from .profile import Profile, checked
+from .parts import PARTS, MachineOfParts
+from .profile import Profile, arranged, checked
 
+#: Kinds of files: a profile, one of a node with accelerators, a machine of parts.
 PROFILE, ACCELERATED = "profile", "accelerator"
-ALL = (PROFILE, ACCELERATED, PARTS)  # kinds of files
+ALL = (PROFILE, ACCELERATED, PARTS)
 
 
 def folder() -> Path:
-    """The folder of the project's profiles and machines of parts."""
+    """The folder of the project's profiles and machines of parts.
+
+    Example:
+        >>> (folder() / "jureca-dc.yaml").exists()
+        True
+    """
     return places.root() / "machines"
 
 
 def exists(name: str | Path) -> bool:
-    """Whether machines/ has a file of this name."""
+    """Whether machines/ has a file of this name.
+
+    Example:
+        >>> exists("jureca-dc")
+        True
+    """
     return str(name) in {file.stem for file in folder().glob("*.yaml") if file.is_file()}
 
 
 def names(*kinds: str) -> list[str]:
-    """Names of files in machines/ of these kinds of ALL, in their order, sorted within each [profiles of CPU
-    nodes]."""
-    files = sorted(folder().glob("*.yaml"), key=lambda file: file.stem)
-    held = [(file.stem, _kind(file)) for file in files if file.is_file()]
-    return [name for kind in kinds or (PROFILE,) for name, is_kind in held if is_kind == kind]
+    """Names of files in machines/, in the order of the kinds, sorted within each.
+
+    `kinds`: of ALL; profiles of CPU nodes by default.
+
+    Example:
+        >>> "jureca-dc" in names()
+        True
+    """
+    names_by_kind: dict[str, list[str]] = {}
+    for file in sorted(folder().glob("*.yaml"), key=lambda file: file.stem):
+        if file.is_file():
+            names_by_kind.setdefault(_kind(file), []).append(file.stem)
+    names = []
+    for kind in kinds or (PROFILE,):
+        names += names_by_kind.get(kind, [])
+    return names
 
 
 def _kind(path: Path) -> str:
@@ -42,58 +68,145 @@ def _kind(path: Path) -> str:
         content = _content(read_text(path), path)
     except BadInput:
         return PROFILE
-    keys = content if isinstance(content, dict) else ()
-    return next((kind for kind in (PARTS, ACCELERATED) if kind in keys), PROFILE)
+    if not isinstance(content, dict):
+        return PROFILE
+    if PARTS in content:
+        return PARTS
+    return ACCELERATED if ACCELERATED in content else PROFILE
 
 
 def load(name: str | Path) -> Profile:
     """A profile of equal nodes, given by its name, or by the path of a .yaml file.
 
-    Raises BadInput naming the file, the path of the field, its value and what is expected; for a machine of
-    parts, too.
+    Raises:
+        BadInput: naming the file, the path of the field, its value and what is expected; for a
+            machine of parts, too.
+
+    Example:
+        >>> load("jureca-dc").values["node.cores"].value
+        128
     """
-    return _load(name, (PROFILE, ACCELERATED))
+    path = _path(name, (PROFILE, ACCELERATED))
+    profile = _profile_in(path)
+    if profile.measured_as is not None and path != folder() / f"{profile.measured_as}.yaml":
+        _check_identity(profile, profile.measured_as, path)
+    return profile
 
 
-def load_any(name: str | Path) -> Profile | Machine:
+def _profile_in(path: Path) -> Profile:
+    """The profile of a file, whatever it says that it is measured as."""
+    content = _content(read_text(path), path)
+    if _has_parts(content):
+        fields.checked(MachineFile, content, path, "content")
+        profiles = dict.fromkeys(part["profile"] for part in content[PARTS].values())
+        raise BadInput(
+            f"machine {path.stem} has unequal parts; expected a profile, such as"
+            f" {' or '.join(profiles)}",
+            field="machine",
+        )
+    profile = checked(content, str(path))
+    _check_name(profile.name, path)
+    return _with_data_sheet(profile, path)
+
+
+def _with_data_sheet(profile: Profile, path: Path) -> Profile:
+    """The profile with what the data sheet of its processor says, where it names one.
+
+    A profile of published runs may name a processor that has no sheet; an offer is asked for one.
+    """
+    if profile.processor is None:
+        return profile
+    completed = processors.completed(profile.values, profile.processor, profile.name)
+    remarks = () if profile.measured_as else completed.remarks
+    values = arranged(completed.values, str(path))
+    return replace(profile, values=values, remarks=remarks)
+
+
+def _check_identity(profile: Profile, measured_as: str, path: Path) -> None:
+    """Raises BadInput for a profile that is not the machine as which it says it was measured."""
+    if not exists(measured_as):
+        known = names(PROFILE, ACCELERATED)
+        raise unknown_name("measured_as", measured_as, known).within(file=path)
+    try:
+        identity.check(profile, _profile_in(folder() / f"{measured_as}.yaml"))
+    except BadInput as error:
+        raise error.within(file=path) from None
+
+
+def load_any(name: str | Path) -> Profile | MachineOfParts:
     """A profile, or a machine of parts. Raises BadInput as `load` does.
 
-    The file of a part's profile is looked for beside the file of the machine, unless its path is absolute.
+    The file of a part's profile is looked for beside the file of the machine, unless its path is
+    absolute.
+
+    Example:
+        >>> list(load_any("two-generations").parts)
+        ['older', 'newer']
     """
-    return _load(name, ALL)
+    path = _path(name, ALL)
+    content = _content(read_text(path), path)
+    if not _has_parts(content):
+        return load(name)
+
+    def load_part(profile: str) -> Profile:
+        is_file = Path(profile).suffix in YAML
+        return load(path.parent / profile if is_file else profile)
+
+    machine = parts.read(content, str(path), load_part)
+    _check_name(machine.name, path)
+    return machine
 
 
-def _load(name: str | Path, kinds: tuple[str, ...]) -> Any:
+def _path(name: str | Path, kinds: tuple[str, ...]) -> Path:
+    """The file of a machine. Raises BadInput for a name that machines/ does not have."""
     path = Path(name)
-    if path.suffix not in YAML:
-        path = folder() / f"{name}.yaml"
-        if not exists(name):
-            known = f"the path of a .yaml file or one of {', '.join(names(*kinds))}"
-            raise BadInput(f"machine {str(name)!r} not found: expected {known}", field="machine")
-    content, found = _content(read_text(path), path), None
-    if not isinstance(content, dict) or PARTS not in content:
-        found = checked(content, str(path))
-    elif PARTS not in kinds:
-        fields.checked(MachineFile, content, path, "content")
-        profiles = " or ".join(dict.fromkeys(part["profile"] for part in content[PARTS].values()))
-        raise BadInput(f"machine {path.stem} has unequal parts; expected a profile, such as {profiles}")
-    else:
-        found = parts.read(
-            content, str(path), lambda of: load(path.parent / of if Path(of).suffix in YAML else of)
-        )
-    if found.name != path.stem:
-        raise BadInput.of("name", found.name, f"the name of the file, {path.stem!r}", file=path)
-    return found
+    if path.suffix in YAML:
+        return path
+    if not exists(name):
+        known = names(*kinds)
+        expected = f"the path of a .yaml file or one of {', '.join(known)}"
+        raise unknown_name("machine", str(name), known, expected=expected)
+    return folder() / f"{name}.yaml"
 
 
-@lru_cache(maxsize=64)  # one answer asks for profiles and titles many times; nothing changes the content
+def file_of(name: str | Path) -> Path:
+    """The file of a machine. Raises BadInput for a name that machines/ does not have.
+
+    Example:
+        >>> file_of("jureca-dc").name
+        'jureca-dc.yaml'
+    """
+    return _path(name, ALL)
+
+
+def _has_parts(content: Any) -> bool:
+    """True for the content of a machine of parts."""
+    return isinstance(content, dict) and PARTS in content
+
+
+def _check_name(name: str, path: Path) -> None:
+    """Raises BadInput for a machine that is not called as its file."""
+    if name != path.stem:
+        expected = f"the name of the file, {path.stem!r}"
+        raise BadInput(field="name", value=name, expected=expected, file=path)
+
+
+@lru_cache(maxsize=64)  # one answer asks for profiles many times; nothing changes the content
 def _content(text: str, path: Path) -> Any:
+    """The content of a file with this text."""
     return parsed(text, path)
 
 
 def title(name: str) -> str:
-    """Title of a machine for readers: that of its file up to the colon, with the name that commands take.
+    """Title of a machine for readers: that of its file up to the colon, with its name.
 
     A machine that has no file in machines/ keeps its name.
+
+    Example:
+        >>> title("jureca-dc")
+        'JURECA-DC, Jülich (jureca-dc)'
     """
-    return f"{load_any(name).title.partition(':')[0]} ({name})" if exists(name) else name
+    if not exists(name):
+        return name
+    words = load_any(name).title.partition(":")[0]
+    return f"{words} ({name})"

@@ -1,89 +1,173 @@
-"""What is assumed where a profile does not state a value: one table, priors.yaml beside this file."""
+"""What is assumed where a profile does not state a value.
 
+The assumptions are the rows of priors.yaml beside this file, whose head says what a row means.
+Kernel times are those of a reference profile.
+"""
+
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from spikemark.core.yaml_file import read_yaml
 
 from .fields import COUNT, FIELD, ORDERED
 from .loader import exists, load
-from .parts import Machine
-from .profile import Profile
+from .parts import Link, MachineOfParts, MachinePart
+from .profile import Assumption, Profile
 
-ASSUMED = "assumed: "  # what the reference of a value from here begins with
-SYNAPSE_BYTES = 8.0  # of a synapse and its cell of the ring, which every event moves
+#: What the reference of a value from here begins with.
+ASSUMED = "assumed: "
+#: Bytes of a synapse and its cell of the ring, which every event moves.
+SYNAPSE_BYTES = 8.0
+#: Bytes of a line of the caches where the profile does not state them.
+LINE_BYTES = 64
+KERNELS = "kernels."
+
+_Group = TypeVar("_Group", MachinePart, Link)
 
 
 @lru_cache(maxsize=1)
-def table() -> dict[str, Any]:
+def _table() -> dict[str, Any]:
     """The content of priors.yaml."""
-    return read_yaml(Path(__file__).with_name("priors.yaml"))
+    content: dict[str, Any] = read_yaml(Path(__file__).with_name("priors.yaml"))
+    return content
 
 
-def spread(path: str) -> float:
-    """Factor between the ends of the 95 % interval of a value that is assumed without one; 1: none known."""
-    if path.startswith("kernels."):
-        low, high = table()["kernels"]["interval"]
-        return high / low
-    found = [row["interval"] for row in table()["rows"] if row["path"] == path and "interval" in row]
-    return max((high / low for low, high in found), default=1.0)
+def spread(path: str, known: Mapping[str, Any] | None = None) -> float:
+    """Factor between the ends of the 95 % interval of a value that is assumed without one.
 
+    Args:
+        path: of the value.
+        known: the machine's values by path, which say what row applies to it: else a latency that
+            is assumed on InfiniBand would be as uncertain as one of any network, and leaving it out
+            would make the machine surer. Without them, the widest row counts.
 
-def filled(machine: Profile | Machine) -> Profile | Machine:
-    """The machine with assumed values where it states none; the reference of each says where it comes from.
+    Returns:
+        1 where none is known.
 
-    Values that the table does not give either stay unknown. Raises BadInput for nodes with accelerators.
+    Example:
+        >>> round(spread("power.card"), 2)  # from 3 to 14 W
+        4.67
+        >>> round(spread("interconnect.latency", {"interconnect.fabric": "infiniband"}), 2)
+        2.31
     """
-    if isinstance(machine, Machine):
-        parts = {name: replace(one, profile=filled(one.profile)) for name, one in machine.parts.items()}
-        links = {name: replace(one, profile=filled(one.profile)) for name, one in machine.links.items()}
-        return replace(machine, parts=parts, links=links)
-    machine.refuse_accelerators()
-    found: dict[str, tuple] = {}
-    known = {path: value.value for path, value in machine.values.items()}
-    for row in table()["rows"]:
-        path, per = row["path"], [p for p in row.get("per", "").split("/") if p]
-        fits = all(known.get(text) in among for text, among in row.get("when", {}).items())
-        if path in known or not fits or not known.keys() >= {*per}:
-            continue
-        value, limits = row["value"], row.get("interval")
-        if per:
-            scale = known[per[0]] / known[per[1]] if per[1:] else known[per[0]]
-            value, limits = float(f"{value * scale:.4g}"), limits and [scale * end for end in limits]
-        if not isinstance(value, str):
-            most = min((known[b] for a, b in ORDERED if a == path and b in known), default=value)
-            least = max((known[a] for a, b in ORDERED if b == path and a in known), default=0)
-            value = max(min(value, most), least)
-        if FIELD[path].allowed == COUNT:
-            value = max(1, round(value))
-        known[path] = value
-        limits = limits and (min(limits[0], value), max(limits[1], value))
-        found[path] = value, f"{ASSUMED}{row['reference']}", limits
-    return machine.assume_all(found | _kernels(machine, known))
+    if path.startswith(KERNELS):
+        low, high = _table()["kernels"]["interval"]
+        return float(high / low)
+    rows = [row for row in _table()["rows"] if row["path"] == path and "interval" in row]
+    if known is not None:
+        rows = [row for row in rows if _applies(row, known)][:1] or rows
+    return max((float(row["interval"][1] / row["interval"][0]) for row in rows), default=1.0)
 
 
-def _kernels(machine: Profile, known: dict[str, Any]) -> dict[str, tuple]:
-    """Kernel times of the reference profile by the ratio of clocks; a synapse and a list take no less than
-    their bytes do at the core's share of the bandwidth of the memory."""
-    name, found = table()["reference"], {}
-    if machine.name == name or not exists(name):
-        return {}
-    reference, (low, high) = load(name), table()["kernels"]["interval"]
-    clock = reference.values["node.clock"].value / known["node.clock"]
-    for path, value in reference.values.items():
-        if not path.startswith("kernels.") or path in known:
-            continue
-        time, busy = value.value * clock, known.get("node.cores", 1) if ".full_node." in path else 1
-        bandwidth = known["node.bandwidth" if busy > 1 else "node.bandwidth_core"]
-        if path.endswith(".t_next"):
-            time = max(time, SYNAPSE_BYTES * busy / bandwidth)
-        if path.endswith(".t_first"):  # latency is much the same everywhere; a list takes a line of memory
-            time = max(value.value, known.get("node.line", 64) * busy / bandwidth)
-        why, limits = (
-            f"{ASSUMED}that of {name} by the ratio of clocks",
-            (low * time, high * time) if time else None,
+@overload
+def filled(machine: Profile) -> Profile: ...
+@overload
+def filled(machine: MachineOfParts) -> MachineOfParts: ...
+def filled(machine: Profile | MachineOfParts) -> Profile | MachineOfParts:
+    """The machine with assumed values where it states none.
+
+    The reference of each says where it comes from. Values that the table does not give either stay
+    unknown.
+
+    Raises:
+        BadInput: for nodes with accelerators.
+
+    Example:
+        >>> from spikemark import machines
+        >>> jureca = machines.load("jureca-dc")
+        >>> "jitter.cv" in jureca.values, filled(jureca).values["jitter.cv"].kind
+        (False, 'assumed')
+    """
+    if isinstance(machine, MachineOfParts):
+        return replace(
+            machine, parts=_filled_groups(machine.parts), links=_filled_groups(machine.links)
         )
-        found[path] = float(f"{time:.4g}"), why, limits
-    return found
+    machine.refuse_accelerators()
+    known = {path: value.value for path, value in machine.values.items()}
+    assumptions = {}
+    for row in _table()["rows"]:
+        path = row["path"]
+        if path not in known and _applies(row, known):
+            assumptions[path] = _assumption(row, known)
+            known[path] = assumptions[path].value
+    return machine.assume_all(assumptions | _kernels(machine, known))
+
+
+def _filled_groups(groups: Mapping[str, _Group]) -> dict[str, _Group]:
+    """Parts or links with assumed values, by name."""
+    return {name: replace(group, profile=filled(group.profile)) for name, group in groups.items()}
+
+
+def _applies(row: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
+    """True if a row holds for a machine with these values, by path."""
+    conditions = row.get("when", {}).items()
+    if not all(known.get(path) in texts for path, texts in conditions):
+        return False
+    return all(path in known for path in _scale_paths(row))
+
+
+def _scale_paths(row: Mapping[str, Any]) -> list[str]:
+    """The paths of the value, or of the ratio of two, of which a row is a multiple."""
+    return row["per"].split("/") if row.get("per") else []
+
+
+def _assumption(row: Mapping[str, Any], known: Mapping[str, Any]) -> Assumption:
+    """What a row assumes of a machine with these values, by path."""
+    path, value, limits = row["path"], row["value"], row.get("interval")
+    scale_paths = _scale_paths(row)
+    if scale_paths:
+        scale = known[scale_paths[0]]
+        if len(scale_paths) > 1:
+            scale = scale / known[scale_paths[1]]
+        value = float(f"{value * scale:.4g}")
+        limits = limits and [scale * end for end in limits]
+    if not isinstance(value, str):
+        value = _in_order(path, value, known)
+    if FIELD[path].allowed == COUNT:
+        value = max(1, round(value))
+    interval = None
+    if limits:
+        interval = (min(limits[0], value), max(limits[1], value))
+    return Assumption(value, f"{ASSUMED}{row['reference']}", interval)
+
+
+def _in_order(path: str, value: float, known: Mapping[str, Any]) -> float:
+    """The value, moved between those that may not be larger or smaller."""
+    larger = [known[large] for small, large in ORDERED if small == path and large in known]
+    smaller = [known[small] for small, large in ORDERED if large == path and small in known]
+    most = min(larger, default=value)
+    least = max(smaller, default=0)
+    return max(min(value, most), least)
+
+
+def _kernels(machine: Profile, known: Mapping[str, Any]) -> dict[str, Assumption]:
+    """Kernel times of the reference profile by the ratio of clocks, by path.
+
+    A synapse and a list take no less than their bytes do at the core's share of the bandwidth of
+    the memory.
+    """
+    name = _table()["reference"]
+    if machine.identity == name or not exists(name):
+        return {}
+    reference = load(name)
+    low, high = _table()["kernels"]["interval"]
+    clock_ratio = reference.values["node.clock"].value / known["node.clock"]
+    assumptions = {}
+    for path, value in reference.values.items():
+        if not path.startswith(KERNELS) or path in known:
+            continue
+        busy_cores = known.get("node.cores", 1) if ".full_node." in path else 1
+        bandwidth = known["node.bandwidth" if busy_cores > 1 else "node.bandwidth_core"]
+        time = value.value * clock_ratio
+        if path.endswith(".t_next"):
+            time = max(time, SYNAPSE_BYTES * busy_cores / bandwidth)
+        if path.endswith(".t_first"):  # latency is much the same everywhere; a list takes a line
+            line_bytes = known.get("node.line", LINE_BYTES)
+            time = max(value.value, line_bytes * busy_cores / bandwidth)
+        interval = (low * time, high * time) if time else None
+        why = f"{ASSUMED}that of {name} by the ratio of clocks"
+        assumptions[path] = Assumption(float(f"{time:.4g}"), why, interval)
+    return assumptions

@@ -1,19 +1,29 @@
-"""Values of a machine by path, each with its unit, kind and reference; a profile has those of equal nodes."""
+"""Values of a machine by path, each with its unit, kind and reference.
+
+A profile has the values of equal nodes; machines of unequal nodes are in parts.py.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from spikemark.core import fields
 from spikemark.core.errors import BadInput
+from spikemark.core.summary import Summarised
 
 from .fields import ACCELERATOR, FIELD, MODELS, ORDERED, PATHS, SLOWER, ProfileFile
 
 #: Kernel times that 0.2 wrote and no model uses; a file that states them stays readable.
 RETIRED = re.compile(r"t_(ring|row|far|close)_\d+|t_row|t_leave|t_route")
+#: Paths that an error about an unknown one suggests.
+MAX_SUGGESTIONS = 5
+
+
+#: What an unmeasured machine is drawn as, if it is the only one.
+UNMEASURED = "unmeasured machine"
 
 
 class UnknownValue(BadInput):
@@ -22,44 +32,97 @@ class UnknownValue(BadInput):
 
 @dataclass(frozen=True)
 class Value:
-    """A leaf of a profile: `value` in `unit` (None for texts), or the rows (ranks, bytes, us) of a table.
+    """What a profile states at a path."""
 
-    `kind`: measured | literature | assumed. `reference` says how or where, for assumed values why.
+    value: Any  #: a number, a text, or the rows (ranks, bytes, us) of a table
+    unit: str | None  #: of the number; None for texts
+    kind: str  #: measured, literature or assumed
+    reference: str  #: how or where; for assumed values why
+    interval: tuple[float, float] | None = None  #: 95 % interval, in `unit`
+
+
+class Assumption(NamedTuple):
+    """A value that is assumed where a profile states none, in the unit of its field."""
+
+    value: Any  #: a number or a text
+    why: str  #: the reference
+    interval: tuple[float, float] | None = None  #: 95 % interval
+
+
+class ProfileValues(Summarised):
+    """Values by path, of a profile, a part, a link or a machine. What is unknown has no value.
+
+    Classes that extend this one have `name`, `values` (by path) and `paths`.
     """
 
-    value: Any
-    unit: str | None
-    kind: str
-    reference: str
-    interval: tuple[float, float] | None = None
-
-
-class Group:
-    """Values by path, of a profile, a part, a link or a machine. What is unknown has no value."""
-
     name: str
-    values: Mapping[str, Value]
+    values: dict[str, Value]
     paths: tuple[str, ...] = PATHS
 
+    def _summary(self) -> str:
+        unknown = len(self.unknown())
+        return f"{self.name}, {len(self.values)} values, {unknown} unknown"
+
+    def _further(self) -> str:
+        path = next(iter(self.values), "node.cores")
+        return f".get({path!r}) is a value with unit, kind and reference; .values, .unknown()"
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = [("path", "value", "unit", "kind", "reference")]
+        for path, value in self.values.items():
+            rows.append((path, str(value.value), value.unit or "", value.kind, value.reference))
+        return rows
+
+    @property
+    def identity(self) -> str:
+        """What tells this from others, whose draws differ."""
+        return self.name
+
+    @property
+    def names_of_draws(self) -> dict[str, str]:
+        """Names for readers, by what draws are named after."""
+        return {}
+
     def get(self, path: str) -> Value | None:
-        """The value at a path such as node.cores; None if unknown. Raises BadInput for a wrong path."""
+        """The value at a path such as node.cores; None if unknown.
+
+        Raises:
+            BadInput: for a path that does not exist.
+        """
         if path not in self.values and listed(path) not in self.paths:
-            expected = f"expected one such as {', '.join(get_close_matches(path, self.paths, 5, cutoff=0))}"
-            raise BadInput(f"{self.name}: path {path!r}; {expected}", field=path, code="unknown")
+            close = get_close_matches(path, self.paths, MAX_SUGGESTIONS, cutoff=0)
+            raise BadInput(
+                f"{self.name}: path {path!r}; expected one such as {', '.join(close)}",
+                field=path,
+                code="unknown",
+            )
         return self.values.get(path)
 
     def need(self, path: str, purpose: str) -> Value:
-        """The value at a path. Raises UnknownValue, naming the purpose, where there is none."""
-        found = self.get(path)
-        if found is None:
-            raise UnknownValue(f"{self.name}: {path} is unknown, needed for {purpose}")
-        return found
+        """The value at a path.
+
+        Raises:
+            UnknownValue: naming the purpose, where there is none.
+        """
+        value = self.get(path)
+        if value is None:
+            raise UnknownValue(
+                f"{self.name}: {path} is unknown, needed for {purpose}", field=path, code="missing"
+            )
+        return value
 
     def unknown(self) -> list[str]:
-        """Paths without a value, in the order of the fields; those of accelerators where there are some."""
-        silent = (SLOWER,) if self.accelerated else (SLOWER, ACCELERATOR)
-        known = {*map(listed, self.values)}
-        return [p for p in self.paths if p not in known and not any(word in p for word in silent)]
+        """Paths without a value, in the order of the fields.
+
+        Those of accelerators are among them where the profile states any.
+        """
+        left_out = (SLOWER,) if self.accelerated else (SLOWER, ACCELERATOR)
+        stated = {listed(path) for path in self.values}
+        unknown = []
+        for path in self.paths:
+            if path not in stated and not any(word in path for word in left_out):
+                unknown.append(path)
+        return unknown
 
     @property
     def accelerated(self) -> bool:
@@ -67,90 +130,219 @@ class Group:
         return any(path.startswith(ACCELERATOR) for path in self.values)
 
     @property
-    def groups(self) -> Mapping[str, "Group"]:
+    def groups(self) -> Mapping[str, "ProfileValues"]:
         """What consists of equal nodes, by the start of its paths."""
         return {"": self}
 
 
-@dataclass(frozen=True)
-class Profile(Group):
+@dataclass(frozen=True, repr=False)
+class Profile(ProfileValues):
     """A checked profile, made by `load`, `checked` or `assume`."""
 
-    name: str
-    title: str
-    values: dict[str, Value]
+    name: str  #: as commands take it
+    title: str  #: for readers
+    values: dict[str, Value]  #: by path, in the order of the fields
+
+    #: The machine of machines/ that this is; None: nobody has measured it yet.
+    measured_as: str | None = None
+    processor: str | None = None  #: id of the processor; None: not stated
+    remarks: tuple[str, ...] = ()  #: what contradicts its data sheet, a line each
+    #: After what its draws are named, where nobody has measured it: not after its file, so that
+    #: another name changes no number. Unmeasured machines of one question have one each.
+    drawn_as: str = UNMEASURED
+
+    def _summary(self) -> str:
+        return f"{super()._summary()}: {self.title}"
+
+    @property
+    def identity(self) -> str:
+        """What tells this machine from others: what it is measured as, else what it is drawn as.
+
+        Example:
+            >>> from spikemark import machines
+            >>> jureca = machines.load("jureca-dc")
+            >>> jureca.identity
+            'jureca-dc'
+        """
+        return self.measured_as or self.drawn_as
+
+    @property
+    def names_of_draws(self) -> dict[str, str]:
+        """The name of an unmeasured machine by its identity.
+
+        Example:
+            >>> from spikemark import machines
+            >>> jureca = machines.load("jureca-dc")
+            >>> jureca.names_of_draws
+            {}
+        """
+        return {} if self.measured_as else {self.drawn_as: self.name}
 
     def refuse_accelerators(self) -> None:
-        """Raises BadInput for a node with accelerators, where only CPU cores can be predicted."""
+        """Raises BadInput for a node with accelerators, where only CPU cores can be predicted.
+
+        Example:
+            >>> from spikemark import machines
+            >>> jureca = machines.load("jureca-dc")
+            >>> jureca.refuse_accelerators()
+        """
         if self.accelerated:
             raise BadInput(
-                f"machine {self.name} has accelerators; expected CPU cores alone, of which predictions and"
-                " simulations are. docs/machine-profile.md has published runs"
+                f"machine {self.name} has accelerators; expected CPU cores alone, of which"
+                " predictions and simulations are. docs/machine-profile.md has published runs",
+                field="machine",
             )
 
     def assume(self, path: str, value: Any, unit: str | None, why: str) -> "Profile":
-        """This profile with another value at `path`, of the kind assumed; `unit`: None for texts."""
+        """This profile with an assumed value at `path`; `unit`: None for texts.
+
+        Example:
+            >>> from spikemark import machines
+            >>> jureca = machines.load("jureca-dc")
+            >>> slower = jureca.assume("node.clock", 2.0, "GHz", "what if")
+            >>> slower.values["node.clock"].kind
+            'assumed'
+        """
         return self.with_values({path: Value(value, unit, "assumed", why)})
 
-    def assume_all(self, found: dict[str, tuple]) -> "Profile":
-        """This profile with assumed values: path -> value, in its unit, why, and maybe an interval."""
-        return self.with_values({
-            path: Value(value, FIELD[listed(path)].unit, "assumed", why, *interval)
-            for path, (value, why, *interval) in found.items()
-        })  # fmt: skip
+    def assume_all(self, assumptions: Mapping[str, Assumption]) -> "Profile":
+        """This profile with assumed values, by path.
+
+        Example:
+            >>> from spikemark import machines
+            >>> jureca = machines.load("jureca-dc")
+            >>> assumed = jureca.assume_all({"jitter.cv": Assumption(0.02, "a guess")})
+            >>> assumed.values["jitter.cv"].value
+            0.02
+        """
+        values = {}
+        for path, assumption in assumptions.items():
+            unit = FIELD[listed(path)].unit
+            values[path] = Value(
+                assumption.value, unit, "assumed", assumption.why, assumption.interval
+            )
+        return self.with_values(values)
 
     def with_values(self, changed: Mapping[str, Value]) -> "Profile":
-        """This profile with other values. Raises BadInput for values that cannot be true together."""
-        return replace(self, values=arranged(self.values | dict(changed), f"{self.name}, assumed"))
+        """This profile with other values.
+
+        Raises:
+            BadInput: for values that cannot be true together.
+
+        Example:
+            >>> from spikemark import machines
+            >>> jureca = machines.load("jureca-dc")
+            >>> clock = Value(2.0, "GHz", "measured", "turbostat")
+            >>> jureca.with_values({"node.clock": clock}).values["node.clock"].value
+            2.0
+        """
+        values = self.values | dict(changed)
+        return replace(self, values=arranged(values, f"{self.name}, assumed"))
 
 
 def listed(path: str) -> str:
-    """The path among those of the fields: that of all neuron models for the update of one."""
+    """The path among those of the fields: that of all neuron models for the update of one.
+
+    Example:
+        >>> listed("kernels.full_node.update.lif_exp")
+        'kernels.full_node.update'
+    """
     group = path.rpartition(".")[0]
     return group if group.endswith(MODELS) else path
 
 
 def place(path: str) -> int:
-    """Where a path comes among the fields."""
+    """Where a path comes among the fields.
+
+    Example:
+        >>> place("node.cores")
+        1
+    """
     return PATHS.index(listed(path))
 
 
 def checked(content: Any, where: str) -> Profile:
-    """A profile from the content of a file. Raises BadInput naming `where`, the path, its value and what is
-    expected."""
-    if isinstance(content, dict) and isinstance(kernels := content.get("kernels"), dict):
-        content = content | {"kernels": {name: _current(group) for name, group in kernels.items()}}
+    """A profile from the content of a file.
+
+    Raises:
+        BadInput: naming the file `where`, the path, its value and what is expected.
+
+    Example:
+        >>> checked({"format_version": 1, "name": "mine"}, "mine.yaml")
+        Traceback (most recent call last):
+            ...
+        spikemark.core.errors.BadInput: mine.yaml: title: missing
+    """
+    kernels = content.get("kernels") if isinstance(content, dict) else None
+    if isinstance(kernels, dict):
+        current = {name: _without_retired(group) for name, group in kernels.items()}
+        content = content | {"kernels": current}
     fields.checked(ProfileFile, content, Path(where), "content")
     groups = {name: group for name, group in content.items() if isinstance(group, dict)}
-    return Profile(content["name"], content["title"], arranged(values(groups), where))
+    return Profile(
+        name=content["name"],
+        title=content["title"],
+        values=arranged(values_of(groups), where),
+        measured_as=content.get("measured_as"),
+        processor=content.get("processor"),
+    )
 
 
-def _current(group: Any) -> Any:
+def _without_retired(group: Any) -> Any:
+    """A group of kernel times without those that no model uses."""
     if not isinstance(group, dict):
         return group
     return {name: leaf for name, leaf in group.items() if not RETIRED.fullmatch(str(name))}
 
 
-def values(groups: dict[str, Any]) -> dict[str, Value]:
-    """The values by path in checked groups of a file."""
+def values_of(groups: dict[str, Any]) -> dict[str, Value]:
+    """The values by path in checked groups of a file.
+
+    Example:
+        >>> cores = {"value": 8, "unit": "1", "kind": "measured", "reference": "lscpu"}
+        >>> values_of({"node": {"cores": cores}})["node.cores"].value
+        8
+    """
     return dict(_leaves(groups, ""))
 
 
 def _leaves(groups: dict[str, Any], start: str) -> Iterator[tuple[str, Value]]:
-    for name, of in groups.items():
-        if not isinstance(of.get("kind"), str):
-            yield from _leaves(of, f"{start}{name}.")
-            continue
-        value = tuple(map(tuple, of["rows"])) if "rows" in of else of["value"]
-        interval = tuple(of["interval"]) if "interval" in of else None
-        unit = "us" if "rows" in of else of.get("unit")
-        yield start + name, Value(value, unit, of["kind"], of["reference"], interval)
+    """Paths and values below groups whose paths begin with `start`."""
+    for name, group in groups.items():
+        if isinstance(group.get("kind"), str):
+            yield start + name, _value_of(group)
+        else:
+            yield from _leaves(group, f"{start}{name}.")
+
+
+def _value_of(leaf: dict[str, Any]) -> Value:
+    """The value that a leaf of a file states."""
+    interval = tuple(leaf["interval"]) if "interval" in leaf else None
+    if "rows" in leaf:
+        rows = tuple(tuple(row) for row in leaf["rows"])
+        return Value(rows, "us", leaf["kind"], leaf["reference"], interval)
+    return Value(leaf["value"], leaf.get("unit"), leaf["kind"], leaf["reference"], interval)
 
 
 def arranged(values: Mapping[str, Value], where: str) -> dict[str, Value]:
-    """Values in the order of the fields. Raises BadInput for values that cannot be true together."""
+    """Values in the order of the fields.
+
+    Raises:
+        BadInput: for values that cannot be true together; its line begins with `where`.
+
+    Example:
+        >>> values = {"node.cores": Value(64, "1", "measured", "lscpu")}
+        >>> values["node.sockets"] = Value(2, "1", "measured", "lscpu")
+        >>> list(arranged(values, "offer.yaml"))
+        ['node.sockets', 'node.cores']
+    """
     for small, large in ORDERED:
         if small in values and large in values and values[small].value > values[large].value:
-            both = ", ".join(f"{path}={values[path].value:g}" for path in (small, large))
-            raise BadInput(f"{where}: {both}; expected {small} up to {large}", field=small, code="conflict")
+            stated = f"{small}={values[small].value:g}, {large}={values[large].value:g}"
+            raise BadInput(
+                f"{stated}; expected {small} up to {large}",
+                field=small,
+                file=where,
+                code="conflict",
+            )
     return {path: values[path] for path in sorted(values, key=place)}

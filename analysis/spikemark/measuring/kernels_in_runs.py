@@ -1,20 +1,20 @@
 """Kernel times in runs of the mini-app, where each phase finds the caches as the others leave them.
 
-A bench repeats one kernel, whose data stay in the caches; in a run, a list costs two to five times as much.
-So short runs of networks of several sizes are timed, on one core, on all cores with a rank each, and with all
-cores as threads of one rank. The times of each phase are divided among the counts that a prediction
-multiplies with kernel times (prediction/performance.py), by non-negative least squares of relative errors.
+A bench repeats one kernel, whose data stay in the caches; in a run, a list costs two to five times
+as much. So short runs of networks of several sizes are timed, on one core, on all cores with a rank
+each, and with all cores as threads of one rank. The times of each phase are divided among the
+counts that a prediction multiplies with kernel times (prediction/performance.py), by non-negative
+least squares of relative errors.
 """
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from scipy import optimize
 
-from spikemark.launch import Layout
+from spikemark.launch import LaunchLayout
 from spikemark.machines import filled
 from spikemark.machines.parts import Node
 from spikemark.machines.profile import Profile, Value
@@ -24,9 +24,10 @@ from spikemark.prediction.workload import Loads, rates_of
 from spikemark.records.record import Run
 
 from . import runs
-from .site import LEAST, Effort, Site, measured, repeated
+from .site import LOWEST_SHARE_OF_MINIMUM, Effort, Site, measured, repeated
 
-#: Neurons of an area and synapses per neuron: rings of input, and lists, that do and do not fit into caches.
+#: Neurons of an area and synapses per neuron: rings of input, and lists, that do and do not fit
+#: into caches.
 NETWORKS = (
     (500, 400),
     (2_000, 100),
@@ -36,91 +37,147 @@ NETWORKS = (
     (20_000, 1_000),
     (80_000, 100),
 )
-MOST_MS, STEPS = 3000.0, 24_000_000  # a run lasts as long as so many neurons take, in ms of a neuron
-MODEL = "ignore_and_fire"
-#: What is found of each phase; "" is a time in every cycle, which `cycle` holds.
-FOUND = {
-    "deliver": ("", "t_first", "t_first_far", "t_next"),
-    "update": ("", f"update.{MODEL}", "update_far"),
-    "collocate": ("", "collocate"),
+#: A run lasts as long as so many neurons take, in ms of a neuron, but not longer than MAX_MS.
+MS_OF_A_NEURON = 24_000_000
+MAX_MS = 3000.0
+NEURON_MODEL = "ignore_and_fire"
+#: What every cycle of a phase takes, whatever its counts; `cycle` holds it, for all phases.
+CONSTANT = ""
+#: Kernels whose times are divided out of each phase.
+KERNELS_OF_PHASE = {
+    "deliver": (CONSTANT, "t_first", "t_first_far", "t_next"),
+    "update": (CONSTANT, f"update.{NEURON_MODEL}", "update_far"),
+    "collocate": (CONSTANT, "collocate"),
 }
-GROUPS = {"one": "one_core", "all": "full_node", "threads": "full_node"}
-Timed = list[tuple[str, Run]]  # runs by how they are laid out
+#: Ways to lay out a run: on one core, a rank on every core, a thread on every core.
+ONE_CORE, ALL_RANKS, ALL_THREADS = "one", "all", "threads"
+#: The group of a profile that the times of runs on one core, and on all, belong to.
+GROUPS = {ONE_CORE: "one_core", ALL_RANKS: "full_node"}
 
 
-def one_round(site: Site, effort: Effort, folder: Path, earlier: list[Timed]) -> Timed:
+class TimedRun(NamedTuple):
+    """A run and how it was laid out."""
+
+    way: str  #: ONE_CORE, ALL_RANKS or ALL_THREADS
+    run: Run
+
+
+def one_round(
+    site: Site,
+    effort: Effort,
+    folder: Path,
+    earlier: list[list[TimedRun]],
+) -> list[TimedRun]:
     """Runs of all networks in all layouts. Raises ProgramFailed if one fails."""
-    full = site.full(1)
-    ways = {"one": Layout(1), "all": full} | ({"threads": Layout(1, site.cores)} if site.cores > 1 else {})
-    made = []
+    layouts = {ONE_CORE: LaunchLayout(1), ALL_RANKS: site.full(1)}
+    if site.cores > 1:
+        layouts[ALL_THREADS] = LaunchLayout(1, site.cores)
+    timed = []
     for number, (neurons, indegree) in enumerate(NETWORKS):
-        for name, way in ways.items():
-            ms = round(min(MOST_MS, effort.in_runs_ms, STEPS / neurons))
-            areas = 1 if name == "one" else site.cores
-            made.append((name, runs.run(way, folder / f"{number}-{name}", neurons, indegree, ms, areas)))
-    return made
+        ms = round(min(MAX_MS, effort.in_runs_ms, MS_OF_A_NEURON / neurons))
+        for way, ranks in layouts.items():
+            areas = 1 if way == ONE_CORE else site.cores
+            run = runs.run(ranks, folder / f"{number}-{way}", neurons, indegree, ms, areas)
+            timed.append(TimedRun(way, run))
+    return timed
 
 
-def values(rounds: list[Timed], site: Site, known: dict[str, Value]) -> dict[str, Value]:
-    """Kernel times by path, of what the rounds have in common. `known`: those of benches, and the caches."""
-    paths = [
-        f"{group}.{name}" for group in set(GROUPS.values()) for name in ("t_first_far", "update_far", "cycle")
-    ]
-    paths += ["full_node.meet", "full_node.exchange"]
-    none = {f"kernels.{path}": Value(0.0, "ns", "measured", "") for path in paths}
-    profile = filled(Profile("here", "here", known).with_values(none))
-    each = [_fitted(timed, profile, site) for timed in rounds]
-    together = _fitted([one for timed in rounds for one in timed], profile, site)
-    found = {path: _mean(ns, [one[path] for one in each]) for path, ns in together.items()}
-    for path, value in known.items():  # other models find the same caches
+def values(
+    rounds: list[list[TimedRun]], site: Site, known_values: dict[str, Value]
+) -> dict[str, Value]:
+    """Kernel times by path, of what the rounds have in common.
+
+    `known_values`: the kernel times of benches, and the caches.
+    """
+    profile = _with_zero_times(known_values)
+    times_by_round = [_fitted(timed, profile, site) for timed in rounds]
+    all_runs: list[TimedRun] = []
+    for timed in rounds:
+        all_runs += timed
+    fitted = {}
+    for path, ns in _fitted(all_runs, profile, site).items():
+        fitted[path] = _with_interval(ns, [times[path] for times in times_by_round])
+    for path, value in known_values.items():  # other models find the same caches
         group, _, model = path.rpartition(".update.")
-        base = f"{group}.update.{MODEL}"
-        if model and model != MODEL and base in found:
-            more = found[base].value - known[base].value
-            found[path] = _moved(value, more)
-    return found
+        measured_model = f"{group}.update.{NEURON_MODEL}"
+        if model and model != NEURON_MODEL and measured_model in fitted:
+            more_ns = fitted[measured_model].value - known_values[measured_model].value
+            fitted[path] = _moved(value, more_ns)
+    return fitted
 
 
-def _mean(ns: float, each: list[float]) -> Value:
+def _with_zero_times(known_values: dict[str, Value]) -> Profile:
+    """A machine on which what only runs show takes no time."""
+    paths = ["kernels.full_node.meet", "kernels.full_node.exchange"]
+    for group in GROUPS.values():
+        for name in ("t_first_far", "update_far", "cycle"):
+            paths.append(f"kernels.{group}.{name}")
+    zero = Value(0.0, "ns", "measured", "")
+    profile = Profile("here", "here", known_values)
+    return filled(profile.with_values(dict.fromkeys(paths, zero)))
+
+
+def _with_interval(ns: float, round_ns: list[float]) -> Value:
     """A time fitted to all rounds, with the interval in which it would be in other rounds."""
-    detail = f"runs of {len(NETWORKS)} networks, {NETWORKS[0][0]} to {NETWORKS[-1][0]} neurons per core"
-    ends = repeated(each, "ns").interval
-    if ns == 0 or ends is None:
+    neurons = f"{NETWORKS[0][0]} to {NETWORKS[-1][0]} neurons per core"
+    detail = f"runs of {len(NETWORKS)} networks, {neurons}"
+    interval = repeated(round_ns, "ns").interval
+    if ns == 0 or interval is None:
         return measured(ns, "ns", None, detail)
-    half = (ends[1] - ends[0]) / 2 / math.sqrt(len(each) + 1)  # `repeated` is for one more round
-    return measured(ns, "ns", (max(ns - half, LEAST * ns), ns + half), detail)
+    low, high = interval
+    half = (high - low) / 2 / math.sqrt(len(round_ns) + 1)  # `repeated` is for one more round
+    return measured(ns, "ns", (max(ns - half, LOWEST_SHARE_OF_MINIMUM * ns), ns + half), detail)
 
 
-def _moved(value: Value, more: float) -> Value:
-    """A time of a bench with `more` ns, but at least half of it."""
+def _moved(value: Value, more_ns: float) -> Value:
+    """A time of a bench with `more_ns`, but at least half of it."""
 
-    def at(ns: float) -> float:
-        return max(ns + more, ns / 2)
+    def moved(ns: float) -> float:
+        return max(ns + more_ns, ns / 2)
 
-    ends = value.interval and (at(value.interval[0]), at(value.interval[1]))
-    return Value(
-        at(value.value), value.unit, value.kind, f"{value.reference}, and {more:+.3g} ns in a run", ends
-    )
+    interval = None
+    if value.interval:
+        low, high = value.interval
+        interval = (moved(low), moved(high))
+    reference = f"{value.reference}, and {more_ns:+.3g} ns in a run"
+    return Value(moved(value.value), value.unit, value.kind, reference, interval)
 
 
-def _fitted(timed: Timed, profile: Profile, site: Site) -> dict[str, float]:
-    """Kernel times of one round, ns by path."""
-    found: dict[str, float] = {}
-    for name, group in list(GROUPS.items())[:2]:
-        node = Node(site.cores, 1 if name == "one" else site.cores, 1, 1)
-        those = [run for of, run in timed if of == name]
-        constant = 0.0
-        for phase, kernels in FOUND.items():
-            times = _divided(phase, kernels, those, profile, node)
-            constant += times.pop("")
-            found |= {f"kernels.{group}.{kernel}": 1e9 * s for kernel, s in times.items()}
-        found[f"kernels.{group}.cycle"] = 1e9 * constant
-    there = profile.with_values({p: Value(v, "ns", "measured", "") for p, v in found.items()})
-    for name, part, kernel in (("threads", "thread_wait", "meet"), ("all", "exchange", "exchange")):
-        over = [_spent(run, part) - said[part] for run, said in _predicted(timed, name, there, site)]
-        if over:
-            found[f"kernels.full_node.{kernel}"] = 1e9 * max(0.0, float(np.median(over)))
-    return found
+def _fitted(timed: list[TimedRun], profile: Profile, site: Site) -> dict[str, float]:
+    """Kernel times of some runs, ns by path."""
+    times: dict[str, float] = {}
+    for way, group in GROUPS.items():
+        laid_out = [run for run_way, run in timed if run_way == way]
+        ranks = 1 if way == ONE_CORE else site.cores
+        for name, ns in _phases(laid_out, profile, Node(site.cores, ranks, 1, 1)).items():
+            times[f"kernels.{group}.{name}"] = ns
+    values = {path: Value(ns, "ns", "measured", "") for path, ns in times.items()}
+    machine = profile.with_values(values)
+    for way, part, name in (
+        (ALL_THREADS, "thread_wait", "meet"),
+        (ALL_RANKS, "exchange", "exchange"),
+    ):
+        unexplained_s = [
+            _spent(run, part) - _predicted(run, part, machine)
+            for run_way, run in timed
+            if run_way == way
+        ]
+        if unexplained_s:
+            times[f"kernels.full_node.{name}"] = 1e9 * max(0.0, float(np.median(unexplained_s)))
+    return times
+
+
+def _phases(laid_out: list[Run], profile: Profile, node: Node) -> dict[str, float]:
+    """Times of the kernels of all phases, and of a cycle, in runs of one layout, ns by name."""
+    times = {}
+    cycle_s = 0.0
+    for phase, kernels in KERNELS_OF_PHASE.items():
+        seconds = _divided(phase, kernels, laid_out, profile, node)
+        cycle_s += seconds.pop(CONSTANT)
+        for kernel, kernel_s in seconds.items():
+            times[kernel] = 1e9 * kernel_s
+    times["cycle"] = 1e9 * cycle_s
+    return times
 
 
 def _spent(run: Run, part: str) -> float:
@@ -129,35 +186,46 @@ def _spent(run: Run, part: str) -> float:
 
 
 def _loads(run: Run) -> Loads:
+    """What the ranks of a run do in a cycle."""
     record = run.record
-    return Loads.of(record.description, record.ranks, record.threads, rates_of(record.description).hz)
+    hz = rates_of(record.description).hz
+    return Loads.count(record.description, record.ranks, record.threads, hz)
 
 
 def _divided(
-    phase: str, kernels: tuple[str, ...], those: list[Run], profile: Profile, node: Node
+    phase: str,
+    kernels: tuple[str, ...],
+    laid_out: list[Run],
+    profile: Profile,
+    node: Node,
 ) -> dict[str, float]:
-    """Seconds of each kernel of a phase; what others of its kernels take is known."""
-    rows, left = [], []
-    for run in those:
-        of, spent = Values(profile), _spent(run, phase)
-        counts = performance.counted(_loads(run), of, node)[phase]
-        counts = {name: float(np.mean(count)) for name, count in counts.items()} | {"": 1.0}
-        others = sum(
-            n * performance.kernel(of, name, node) for name, n in counts.items() if name not in kernels
-        )
+    """Seconds of each kernel of a phase.
+
+    What the other kernels of the phase take is known, but leaves at least half of its time.
+    """
+    rows = []
+    remaining_s = []
+    for run in laid_out:
+        values = Values(profile)
+        counts = {CONSTANT: 1.0}
+        for name, rank_counts in performance.counted(_loads(run), values, node)[phase].items():
+            counts[name] = float(np.mean(rank_counts))
+        others_s = 0.0
+        for name, count in counts.items():
+            if name not in kernels:
+                others_s += count * float(performance.kernel(values, name, node))
+        spent_s = _spent(run, phase)
         rows.append([counts[name] for name in kernels])
-        left.append(max(spent - others, spent / 2))
-    relative = np.array(rows) / np.array(left)[:, None]
+        remaining_s.append(max(spent_s - others_s, spent_s / 2))
+    relative = np.array(rows) / np.array(remaining_s)[:, None]
     scale = np.maximum(relative.max(axis=0), 1e-300)
-    times = optimize.nnls(relative / scale, np.ones(len(left)))[0] / scale
+    times = optimize.nnls(relative / scale, np.ones(len(remaining_s)))[0] / scale
     return dict(zip(kernels, times.tolist(), strict=True))
 
 
-def _predicted(timed: Timed, name: str, profile: Profile, site: Site) -> Iterator[tuple[Run, dict[str, Any]]]:
-    """Runs of a layout, and what is predicted of each part so far, s per cycle."""
-    for of, run in timed:
-        if of == name:
-            loads, record = _loads(run), run.record
-            there = layout.Layout.of(profile, record.ranks, record.threads, record.ranks)
-            made = performance.performance(loads, profile, there, drawn=False)
-            yield run, {part: float(s[0]) * loads.cycle_s for part, s in made.parts.items()}
+def _predicted(run: Run, part: str, machine: Profile) -> float:
+    """What is predicted of a part so far, s per cycle."""
+    loads, record = _loads(run), run.record
+    ranks = layout.MachineLayout.from_machine(machine, record.ranks, record.threads, record.ranks)
+    prediction = performance.performance(loads, machine, ranks, drawn=False)
+    return float(prediction.parts[part][0]) * loads.cycle_s

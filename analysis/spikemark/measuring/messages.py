@@ -1,160 +1,274 @@
-"""Single messages between ranks: latency, bandwidth, gap, the eager limit, and how pairs disturb each other.
+"""Single messages between ranks: latency, bandwidth, gap, eager limit, and how pairs disturb each
+other.
 
-Both ends of a pair are on one node, or each is the only rank of its node. Of several pairs, the profile gets
-the median; the reference names the fastest and the slowest pair.
+Both ends of a pair are on one node, or each is the only rank of its node. build/bench_messages
+times round trips of a few sizes for each pair in turn, and of large messages for half of the nodes
+at once; a round of a calibration starts it once within a node and once between nodes. Of several
+pairs, the profile gets the median; the reference names the fastest and the slowest pair.
 """
 
-from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from spikemark.launch import LaunchLayout
 from spikemark.machines.profile import Value
 
-from .kernels import benched
-from .site import ALONE, ONE_NODE, Effort, Site, listed, measured, repeated
+from .bench_program import run_bench
+from .site import (
+    NO_SECOND_CORE,
+    ONE_NODE,
+    Effort,
+    Site,
+    ValuesAndUnknown,
+    listed,
+    measured,
+    repeated,
+)
 
-LARGE, LARGEST, MANY = 1 << 20, 1 << 22, 64  # bytes, bytes, messages; of bench/bench_messages_times.c
-PAIRS = 32  # of nodes, at most, between which messages are timed
-FEWEST_AT_ONCE = 2  # pairs of nodes that can disturb each other
+#: Bytes of the large messages, and messages in a row, of bench/bench_messages_times.c.
+LARGE = 1 << 20
+LARGEST = 1 << 22
+MANY = 64
+#: Pairs of nodes between which messages are timed, at most.
+MAX_PAIRS = 32
+#: Pairs of nodes that can disturb each other.
+MIN_PAIRS_AT_ONCE = 2
+#: Why values are unknown.
 DISTURBED = "every repetition was disturbed"
 FABRIC = "messages do not show it; write it into this file"
 FEW_NODES = "fewer than four nodes do not show it"
 #: (Bytes, messages in a row) -> seconds until the answer.
-Times = dict[tuple[int, int], float]
+RoundTrips = dict[tuple[int, int], float]
+#: The ranks at both ends of messages.
 Pair = tuple[int, int]
 
 
-class Round(NamedTuple):
-    """A repetition of bench_messages.
+class HalvedTimes(NamedTuple):
+    """Times of large messages from one half of the nodes to the other, of a pair of them."""
 
-    `nodes`: the node of each rank; `pairs`: the times of each pair; `halves`: the times of large messages
-    between the two halves of the nodes, of one pair alone and of all at once; `eager`: the eager limit in
-    bytes, None if it was not looked for, or if no message leaves early.
-    """
-
-    nodes: list[str]
-    pairs: dict[Pair, Times]
-    halves: dict[Pair, tuple[Times, Times]]
-    eager: int | None
+    alone: RoundTrips  #: while no other pair sends
+    crowded: RoundTrips  #: while all pairs send at once
 
 
-Measured = tuple[Round | None, Round | None]  # within a node, and between nodes; None where there is one
+@dataclass(frozen=True)
+class MessageRepetition:
+    """A repetition of bench_messages."""
+
+    nodes: list[str]  #: the node of each rank
+    pairs: dict[Pair, RoundTrips]  #: times of each pair, measured one after the other
+    halves: dict[Pair, HalvedTimes] = field(default_factory=dict)  #: {} with fewer than four nodes
+    eager: int | None = None  #: eager limit in bytes; None: not looked for, or nothing leaves early
 
 
-def one_round(site: Site, effort: Effort, folder: Path, earlier: list[Measured]) -> Measured:
+class MessageRound(NamedTuple):
+    """What a round of a calibration measures: None where there is one core, or one node."""
+
+    within: MessageRepetition | None  #: between the first and the last core of a node
+    between: MessageRepetition | None  #: between nodes
+
+
+def one_round(
+    site: Site,
+    effort: Effort,
+    folder: Path,
+    earlier: list[MessageRound],
+) -> MessageRound:
     """Measures between the first and the last core of a node, and between nodes.
 
-    Between nodes, pair by pair and half of them at once. Raises ProgramFailed.
+    Between nodes, pair by pair and half of them at once. The first round looks for the eager limit,
+    too. Raises ProgramFailed.
     """
-    several = ["--pairs", str(PAIRS), *["--bisection"] * (site.nodes >= 2 * FEWEST_AT_ONCE)]
-    ways = (
-        (site.cores, site.full(1), ["--eager"] * (not earlier and site.nodes == 1)),
-        (site.nodes, site.one_each(), several + ["--eager"] * (not earlier)),
+    within = ["--repetitions", "1", "--min-time", str(effort.exchange_s)]
+    between = [*within, "--pairs", str(MAX_PAIRS)]
+    if site.nodes >= 2 * MIN_PAIRS_AT_ONCE:
+        between.append("--bisection")
+    if not earlier:
+        between.append("--eager")
+        if site.nodes == 1:
+            within.append("--eager")
+    return MessageRound(
+        within=_bench(within, site.full(1)) if site.cores > 1 else None,
+        between=_bench(between, site.one_each()) if site.nodes > 1 else None,
     )
-    every = ["--repetitions", "1", "--min-time", str(effort.exchange_s)]
-    return tuple(
-        benched("bench_messages", every + options, layout, read) if number > 1 else None
-        for number, layout, options in ways
-    )
 
 
-def read(content: Any) -> Round:
-    """Reads a repetition from the JSON of bench_messages. Raises ValueError, KeyError or TypeError."""
-    pairs, alone, crowded = defaultdict(dict), defaultdict(dict), defaultdict(dict)
-    for m in content["measurements"]:
-        key, pair, seconds = (m["bytes"], m["messages"]), tuple(m["pair"]), float(m["round_s"])
-        if m["at_once"] > 1:
-            crowded[pair][key] = seconds
-        else:
-            pairs[pair].setdefault(key, seconds)
-            alone[pair][key] = seconds  # the last one, beside those at once
-    whole = {pair: times for pair, times in pairs.items() if (0, 1) in times}
-    halves = {pair: (alone[pair], times) for pair, times in crowded.items()}
-    return Round(content["nodes"], whole, halves, content["eager_bytes"])
+def _bench(options: list[str], layout: LaunchLayout) -> MessageRepetition:
+    """A repetition on a layout of ranks. Raises ProgramFailed."""
+    return run_bench("bench_messages", options, layout, repetition_of_json)
 
 
-def bandwidth(times: Times) -> float:
+def repetition_of_json(content: Any) -> MessageRepetition:
+    """A repetition from the JSON of bench_messages. Raises ValueError, KeyError or TypeError.
+
+    Example:
+        >>> trips = {"bytes": 0, "messages": 1, "pair": [0, 1], "at_once": 1, "round_s": 2e-6}
+        >>> content = {"nodes": ["a", "b"], "measurements": [trips], "eager_bytes": None}
+        >>> repetition_of_json(content).pairs
+        {(0, 1): {(0, 1): 2e-06}}
+    """
+    pairs: dict[Pair, RoundTrips] = {}
+    alone: dict[Pair, RoundTrips] = {}
+    crowded: dict[Pair, RoundTrips] = {}
+    for measurement in content["measurements"]:
+        kind = (measurement["bytes"], measurement["messages"])
+        first, last = measurement["pair"]
+        pair = (first, last)
+        seconds = float(measurement["round_s"])
+        if measurement["at_once"] > 1:
+            crowded.setdefault(pair, {})[kind] = seconds
+            continue
+        pairs.setdefault(pair, {}).setdefault(kind, seconds)
+        alone.setdefault(pair, {})[kind] = seconds  # the last one, beside those at once
+    complete = {pair: times for pair, times in pairs.items() if (0, 1) in times}
+    halves = {pair: HalvedTimes(alone[pair], times) for pair, times in crowded.items()}
+    return MessageRepetition(content["nodes"], complete, halves, content["eager_bytes"])
+
+
+def latency(times: RoundTrips) -> float:
+    """Half a round trip of an empty message, us.
+
+    Example:
+        >>> latency({(0, 1): 2e-6})  # half of a round trip, µs
+        1.0
+    """
+    return 1e6 * times[0, 1] / 2
+
+
+def _bandwidth(times: RoundTrips) -> float:
     """How the time grows from 1 to 4 MiB, GB/s; not a number if it does not grow."""
-    grown = times[LARGEST, 1] - times[LARGE, 1]
-    return 1e-9 * (LARGEST - LARGE) / grown if grown > 0 else np.nan
+    growth_s = times[LARGEST, 1] - times[LARGE, 1]
+    if growth_s <= 0:
+        return np.nan
+    return 1e-9 * (LARGEST - LARGE) / growth_s
 
 
-def gap(times: Times) -> float:
-    """How the time grows with the number of empty messages, us; not a number if it does not grow."""
-    grown = times[0, MANY] - times[0, 1]
-    return 1e6 * grown / (MANY - 1) if grown > 0 else np.nan
+def _gap(times: RoundTrips) -> float:
+    """How the time grows with the number of empty messages, us; not a number if it does not."""
+    growth_s = times[0, MANY] - times[0, 1]
+    if growth_s <= 0:
+        return np.nan
+    return 1e6 * growth_s / (MANY - 1)
 
 
-#: How a value follows from the times of a pair, its unit in a profile, and what it is.
-COSTS = {
-    "latency": (lambda times: 1e6 * times[0, 1] / 2, "us", "half a round trip"),
-    "bandwidth": (bandwidth, "GB/s", "one message of 1 to 4 MiB"),
-    "gap": (gap, "us", f"{MANY} empty messages in a row"),
-}
+class MessageCost(NamedTuple):
+    """A cost of messages that a profile states."""
+
+    of_pair: Callable[[RoundTrips], float]  #: how it follows from the times of a pair
+    unit: str  #: in a profile
+    words: str  #: what it is
 
 
-def values(rounds: list[Measured], site: Site) -> tuple[dict[str, Value], dict[str, str]]:
-    """Values by path, interconnect.…, and what is unknown, with reasons."""
-    inside, outside = ([one for one in way if one] for way in zip(*rounds, strict=True))
-    ways = {"latency_node": ("latency", inside), "bandwidth_node": ("bandwidth", inside)}
-    ways |= {name: (name, outside) for name in ("latency", "bandwidth")} | {"gap": ("gap", outside or inside)}
-    found: dict[str, Value | str] = dict.fromkeys(("fabric", "topology", "nodes_per_leaf"), FABRIC)
-    for name, (cost, way) in ways.items():
-        found[name] = _cost(cost, way) if way else ONE_NODE if way is outside else ALONE
-    found["eager"] = _eager(outside or inside)
-    found["congestion"] = _congestion(outside)
-    known = {f"interconnect.{name}": of for name, of in found.items() if isinstance(of, Value)}
-    return known, {f"interconnect.{name}": of for name, of in found.items() if isinstance(of, str)}
+LATENCY = MessageCost(latency, "us", "half a round trip")
+BANDWIDTH = MessageCost(_bandwidth, "GB/s", "one message of 1 to 4 MiB")
+GAP = MessageCost(_gap, "us", f"{MANY} empty messages in a row")
 
 
-def _cost(name: str, rounds: list[Round]) -> Value | str:
-    """The median over pairs in each round, or why it is unknown.
+def values(rounds: list[MessageRound], site: Site) -> ValuesAndUnknown:
+    """Values by path, interconnect.…, and what is unknown, with reasons.
+
+    Example:
+        >>> alone = MessageRound(within=None, between=None)
+        >>> values_by_path, unknown = values([alone], Site(nodes=1, cores=1))
+        >>> values_by_path, unknown["interconnect.latency"]
+        ({}, 'one node does not show it')
+    """
+    within = [round_.within for round_ in rounds if round_.within]
+    between = [round_.between for round_ in rounds if round_.between]
+    values_or_reasons: dict[str, Value | str] = {
+        "fabric": FABRIC,
+        "topology": FABRIC,
+        "nodes_per_leaf": FABRIC,
+        "latency_node": _value(LATENCY, within, without=NO_SECOND_CORE),
+        "bandwidth_node": _value(BANDWIDTH, within, without=NO_SECOND_CORE),
+        "latency": _value(LATENCY, between, without=ONE_NODE),
+        "bandwidth": _value(BANDWIDTH, between, without=ONE_NODE),
+        "gap": _value(GAP, between or within, without=NO_SECOND_CORE),
+        "eager": _eager(between or within),
+        "congestion": _congestion(between),
+    }
+    calibrated = {}
+    unknown = {}
+    for name, value in values_or_reasons.items():
+        if isinstance(value, Value):
+            calibrated[f"interconnect.{name}"] = value
+        else:
+            unknown[f"interconnect.{name}"] = value
+    return calibrated, unknown
+
+
+def _value(cost: MessageCost, rounds: list[MessageRepetition], without: str) -> Value | str:
+    """The median over pairs in each round, or why it is unknown: `without` where no round has any.
 
     Pairs whose time does not grow were disturbed and are left out.
     """
-    cost, unit, words = COSTS[name]
-    table = np.array([[cost(times) for times in r.pairs.values()] for r in rounds])
-    per_round = [float(np.median(row[row > 0])) for row in table if (row > 0).any()]
+    if not rounds:
+        return without
+    costs = np.array([_costs(cost, repetition) for repetition in rounds])  # [round, pair]
+    per_round = [float(np.median(row[row > 0])) for row in costs if (row > 0).any()]
     if not per_round:
         return DISTURBED
-    nodes, names = rounds[0].nodes, [f"{rounds[0].nodes[a]}-{rounds[0].nodes[b]}" for a, b in rounds[0].pairs]
+    return repeated(per_round, cost.unit, f"{cost.words} {_where(rounds[0], costs)}")
+
+
+def _costs(cost: MessageCost, repetition: MessageRepetition) -> list[float]:
+    """A cost of each pair."""
+    return [cost.of_pair(times) for times in repetition.pairs.values()]
+
+
+def _where(repetition: MessageRepetition, costs: np.ndarray) -> str:
+    """Between which ranks costs [round, pair] were measured, and how far pairs are apart."""
+    nodes = repetition.nodes
     if len(set(nodes)) == 1:
-        where = "between the first and the last core"
-    elif len(names) == 1:
-        where = "between " + names[0].replace("-", " and ")
-    else:
-        columns = {name: column[column > 0] for name, column in zip(names, table.T, strict=True)}
-        middle = {name: float(np.median(column)) for name, column in columns.items() if len(column)}
-        low, high = min(middle, key=middle.get), max(middle, key=middle.get)
-        where = (
-            f"between nodes, median over {len(names)} pairs of {listed(nodes)}: {middle[low]:.3g} ({low})"
-            f" to {middle[high]:.3g} ({high})"
-        )
-    return repeated(per_round, unit, f"{words} {where}")
+        return "between the first and the last core"
+    names = [(nodes[first], nodes[last]) for first, last in repetition.pairs]
+    if len(names) == 1:
+        return f"between {' and '.join(names[0])}"
+    medians = []
+    for (first, last), column in zip(names, costs.T, strict=True):
+        undisturbed = column[column > 0]
+        if len(undisturbed):
+            medians.append((float(np.median(undisturbed)), f"{first}-{last}"))
+    lowest, fastest = min(medians, key=lambda median: median[0])
+    highest, slowest = max(medians, key=lambda median: median[0])
+    spread = f"{lowest:.3g} ({fastest}) to {highest:.3g} ({slowest})"
+    return f"between nodes, median over {len(names)} pairs of {listed(nodes)}: {spread}"
 
 
-def _eager(rounds: list[Round]) -> Value | str:
+def _eager(rounds: list[MessageRepetition]) -> Value | str:
+    """The eager limit in KiB, which the first round looks for, or why it is unknown."""
     if not rounds:
-        return ALONE
+        return NO_SECOND_CORE
     nodes, eager = rounds[0].nodes, rounds[0].eager
     if eager is None:
         return "even an empty message waits for its receiver"
     where = "within the node" if len(set(nodes)) == 1 else f"from {nodes[0]} to {nodes[-1]}"
-    more = "; larger ones were not tried" if eager == LARGEST else ""
-    detail = f"{where}, the largest message that left before its receiver asked for it{more}"
+    detail = f"{where}, the largest message that left before its receiver asked for it"
+    if eager == LARGEST:
+        detail = f"{detail}; larger ones were not tried"
     return measured(eager / 1024, "KiB", detail=detail)
 
 
-def _congestion(rounds: list[Round]) -> Value | str:
-    """Median over pairs of the bandwidth alone over that with all pairs at once, in each round."""
-    ratios = []
-    for each in rounds:
-        ratio = [bandwidth(alone) / bandwidth(crowded) for alone, crowded in each.halves.values()]
-        ratios += [float(np.nanmedian(ratio))] if np.isfinite(ratio).any() else []
-    if not ratios:
-        crowded = any(each.halves for each in rounds)
-        return DISTURBED if crowded else FEW_NODES if rounds else ONE_NODE
-    nodes, pairs = listed(rounds[0].nodes), len(rounds[0].halves)
-    return repeated(ratios, "1", f"{pairs} pairs of {nodes} at once, 1 to 4 MiB")
+def _congestion(rounds: list[MessageRepetition]) -> Value | str:
+    """Bandwidth of a pair alone over that with all pairs at once, median over pairs in each round;
+    or why it is unknown.
+    """
+    medians = []
+    for repetition in rounds:
+        ratios = [
+            _bandwidth(times.alone) / _bandwidth(times.crowded)
+            for times in repetition.halves.values()
+        ]
+        if np.isfinite(ratios).any():
+            medians.append(float(np.nanmedian(ratios)))
+    if medians:
+        nodes, pairs = listed(rounds[0].nodes), len(rounds[0].halves)
+        return repeated(medians, "1", f"{pairs} pairs of {nodes} at once, 1 to 4 MiB")
+    if not rounds:
+        return ONE_NODE
+    if any(repetition.halves for repetition in rounds):
+        return DISTURBED
+    return FEW_NODES

@@ -1,307 +1,380 @@
 """Power from a meter outside: a CSV of time and power, placed in the time of a run.
 
-A file is placed by the clocks, if both tell the time since the Unix epoch, or by the step in power at which
-the run begins, which Simula et al. 2019 found by eye (`--align knee`).
+A file is placed by the clocks, if both tell the time since the Unix epoch, or by the step in power
+at which the run begins, which Simula et al. 2019 found by eye (`--align knee`). What does not cover
+the run, has gaps in it, or may be placed in several ways is refused.
 """
 
 import contextlib
-import csv
-import re
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-import pandas as pd
-
-from spikemark.core.errors import BadInput, shown
-from spikemark.core.reading import read_text
+from spikemark.core.errors import BadInput
 from spikemark.models import power
-from spikemark.models.power import GAP, Sampling, Trace
+from spikemark.models.power import GAP, PowerTrace, Sampling
 from spikemark.records.record import Run
 
-LARGEST_STEP_S = 0.01  # of the system clock during a run that the times of readings place
+from .meter_columns import Kind
+from .meter_file import readings
+from .meter_series import Series
+from .run_timeline import Timeline, timeline
 
-Span = tuple[float, float]
-
-
-class Timeline(NamedTuple):
-    """When a run was measured, s since the Unix epoch, and paused before (None where it did not)."""
-
-    measured: Span
-    idle_before: Span | None = None
-
-    @property
-    def duration_s(self) -> float:
-        return self.measured[1] - self.measured[0]
-
-    @property
-    def busy(self) -> Span:
-        """From the end of the pause to the end of the measured part."""
-        return (self.idle_before[1] if self.idle_before else self.measured[0]), self.measured[1]
-
-    @property
-    def known(self) -> Span:
-        """From the pause to the end of the measured part."""
-        return (self.idle_before or self.measured)[0], self.measured[1]
-
-    def moved(self, seconds: float) -> "Timeline":
-        return Timeline(*(span and (span[0] + seconds, span[1] + seconds) for span in self))
-
-
-def timeline(run: Run) -> Timeline:
-    """When a run was measured. Raises BadInput if the record has no times, or the clock was set during it."""
-    timing, where = run.record.timing, run.path / "record.json"
-    if timing.simulate_started_s is None or timing.simulate_ended_s is None:
-        raise BadInput(f"{where}: timing.simulate_started_s: missing; expected --align knee")
-    if abs(timing.clock_step_s or 0.0) > LARGEST_STEP_S:
-        expected = "0: the system clock was set during the run; --align knee finds it by its step in power"
-        raise BadInput.of("timing.clock_step_s", timing.clock_step_s, expected, file=where)
-    idle = timing.idle_before_s and tuple(timing.idle_before_s)
-    return Timeline((timing.simulate_started_s, timing.simulate_ended_s), idle)
+#: Pause before the run if the record does not tell: that of Simula et al. 2019, section IV.
+PAUSE_S = 5.0
+#: Steps of Slurm, or devices, that a line lists.
+MAX_LISTED = 4
+#: A second step that stands out this much as well leaves the place of the run open.
+RIVAL = 0.8
+#: Times that a date can be of, s since the Unix epoch.
+EARLIEST_DATE_S, LATEST_DATE_S = 1e8, 1e10
+#: Time zones, in quarters of an hour from UTC: from 12 h before it to 14 h after it.
+ZONE_QUARTERS = range(-48, 57)
 
 
 @dataclass(frozen=True)
-class Source:
-    """Readings of a run: a trace per channel and node, and the run's timeline in the time of the traces.
+class PowerReadings:
+    """Readings of a run's power, and the run's timeline in the time of the traces."""
 
-    `at_wall_percent`: accuracy, of a meter of the whole machine before power conversion.
-    """
-
-    name: str
-    traces: dict[str, Trace]
+    name: str  #: of the file or the meter
+    traces: dict[str, PowerTrace]  #: by channel and node
     timeline: Timeline
+    #: accuracy, of a meter of the whole machine before power conversion
     at_wall_percent: float | None = None
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  #: how the readings were placed
+    remarks: list[str] = field(default_factory=list)  #: what a reader must know before using them
 
     @cached_property
-    def trace(self) -> Trace:
+    def trace(self) -> PowerTrace:
+        """The power of all channels together."""
         return power.total(list(self.traces.values()))
 
 
-# ---------------------------------------------------------------- tables of readings
+def source(
+    run: Run,
+    path: Path,
+    channels: list[str] | None = None,
+    offset_s: float | None = None,
+    align: str = "times",
+    at_wall_percent: float | None = None,
+) -> PowerReadings:
+    """The channels of a CSV as the power of a run.
 
-MOST = 1e15  # in any unit of power or energy, and of times in s
-A_TIME = "a number or a time such as 2026-01-31T12:00:00.5+01:00, later than the one before"
+    Args:
+        run: of which the energy is to be known.
+        path: the CSV.
+        channels: those that count; None: all, if their powers add up. Of several steps of Slurm,
+            the one that covers the run counts.
+        offset_s: is added to the times of the file.
+        align: how the file is placed: `times`, or `knee`, by the step in power.
+        at_wall_percent: accuracy, of a meter of the whole machine before power conversion.
 
+    Raises BadInput where that does not work, or readings are missing during the run.
 
-def table(path: Path, advice: str = "") -> pd.DataFrame:
-    """The cells of a CSV by line, without empty lines and comments; the columns are named after their line.
-
-    Raises BadInput, with `advice` for a file that is not there.
+    Example:
+        >>> from spikemark.records.record import load_run
+        >>> run = load_run("tests/golden/analysis/records/aware-4")
+        >>> readings_of_run = source(run, Path("tests/golden/analysis/inputs/power.csv"))
+        >>> [*readings_of_run.traces]
+        ['node1']
     """
-    reader = csv.reader(read_text(path, advice).removeprefix("\ufeff").splitlines())
-    try:
-        rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
-    except csv.Error as error:
-        raise BadInput(f"{path}: line {reader.line_num}: not CSV: {error}") from None
-    rows = [(n, row) for n, row in rows if any(row) and not row[0].startswith("#")] or [(1, [])]
-    (first, names), *rows = rows
-    if len({*names}) < len(names):
-        expected = "a name of its own for each column"
-        raise BadInput(f"{path}: line {first}: {shown(', '.join(names))}; expected {expected}")
-    for line, row in rows:
-        if len(row) != len(names):
-            expected = f"expected {len(names)}, as in the first line"
-            raise BadInput(f"{path}: line {line}: {len(row)} fields; {expected}")
-    return pd.DataFrame(
-        [row for _, row in rows], [line for line, _ in rows], pd.Index(names, name=first), str
+    if at_wall_percent is not None and not 0 < at_wall_percent <= 100:
+        expected = "the accuracy of the meter in percent, above 0 to 100"
+        raise BadInput(
+            field="at-wall",
+            value=at_wall_percent,
+            expected=expected,
+        )
+    if run.record.kind == "simulated":
+        expected = "a measured run; no meter has seen a simulated one"
+        raise BadInput(expected=expected, file=run.path, code="file")
+    moved_s = offset_s or 0.0
+    series, unused = readings(path, channels)
+    series = {name: replace(part, trace=part.trace.moved(moved_s)) for name, part in series.items()}
+    series = _one_step(path, series, None if align == "knee" else timeline(run))
+    remarks = _incomplete(run, series)
+    if align == "knee":
+        placed = _by_knee(run, path, series)
+    else:
+        placed = _by_clocks(run, path, series, check_zone=offset_s is None)
+        remarks += _late(series, placed.timeline, moved_s, path)
+    for name, trace in placed.traces.items():
+        _check_gaps(path, name, trace, placed.timeline)
+    traces = list(placed.traces.values())
+    reason = power.energy_of_all(traces, *placed.timeline.measured).reason
+    if reason:
+        raise BadInput(
+            f"the measured part has {reason}",
+            file=path,
+            code="file",
+        )
+    notes = [placed.note]
+    if unused:
+        notes.append(f"not used: {', '.join(column.name for column in unused)}")
+    return PowerReadings(path.name, placed.traces, placed.timeline, at_wall_percent, notes, remarks)
+
+
+class PlacedTraces(NamedTuple):
+    """Traces, and when the run was measured in their time."""
+
+    traces: dict[str, PowerTrace]
+    timeline: Timeline
+    note: str  #: how they were placed
+
+
+def _by_knee(run: Run, path: Path, series: dict[str, Series]) -> PlacedTraces:
+    """Traces placed by the step in power at which the run began."""
+    traces = {name: part.trace for name, part in series.items()}
+    expected = Timeline((0.0, run.record.timing.simulate_s))
+    with contextlib.suppress(BadInput):  # how long it paused and warmed up is known even so
+        expected = timeline(run)
+    placed = knee(power.total(list(traces.values())), expected, path)
+    place_s = max(trace.interval_s for trace in traces.values()) / 2
+    for name, trace in traces.items():
+        resolution_s = max(trace.resolution_s, place_s)
+        traces[name] = replace(trace, resolution_s=resolution_s)
+    return PlacedTraces(traces, placed, f"placed by the step in power (± {place_s:.2g} s)")
+
+
+def _by_clocks(
+    run: Run,
+    path: Path,
+    series: dict[str, Series],
+    check_zone: bool,
+) -> PlacedTraces:
+    """Traces placed by the clocks of the meter and of the node. Raises BadInput where they miss
+    the run.
+    """
+    traces = {name: part.trace for name, part in series.items()}
+    total = power.total(list(traces.values()))
+    placed = timeline(run)
+    if not total.covers(*placed.measured):
+        covered = f"covers {_span(total.first, total.last)}"
+        measured = f"{_span(*placed.measured)}, all of the measured part of {run.path}"
+        advice = (
+            "--offset S moves the file's times; --align knee finds the run by its step in power"
+        )
+        raise BadInput(
+            f"{covered}; expected {measured}; {advice}",
+            file=path,
+            code="file",
+        )
+    if check_zone and any(part.zoneless for part in series.values()):
+        _check_zone(path, total, placed)
+    return PlacedTraces(traces, placed, "placed by the clocks")
+
+
+def _one_step(path: Path, series: dict[str, Series], run: Timeline | None) -> dict[str, Series]:
+    """The series of one step of Slurm: of the only one, or of the one that covers the run.
+
+    Steps that overlap have read the same nodes, so their powers never add up. Raises BadInput where
+    several steps cover the run, or none does, or where there are several and `run` is None.
+    """
+    steps: dict[str, dict[str, Series]] = {}
+    for name, part in series.items():
+        steps.setdefault(part.label(Kind.STEP), {})[name] = part
+    if len(steps) == 1:
+        return series
+    if run is None:
+        names = f"one of its {len(steps)} steps ({', '.join(steps)})"
+        raise _bad_step(path, f"--channel with {names} for --align knee")
+    covering = [step for step, parts in steps.items() if _cover(parts.values(), run)]
+    if len(covering) == 1:
+        return steps[covering[0]]
+    if covering:
+        names = ", ".join(covering)
+        raise _bad_step(path, f"--channel with one of its steps that cover the run: {names}")
+    spans = [f"{step} covers {_common_span(parts)}" for step, parts in steps.items()]
+    listed = "; ".join(spans[:MAX_LISTED])
+    if len(spans) > MAX_LISTED:
+        listed = f"{listed}; …"
+    measured = _span(*run.measured)
+    raise _bad_step(
+        path, f"a step that covers {measured}; {listed}; --offset S moves the file's times"
     )
 
 
-def trace(path: Path, times: pd.Series, values: pd.Series, factors: tuple[float, float] = (1.0, 1.0),
-          counter: bool = False) -> Trace:  # fmt: skip
-    """Readings of power or, with `counter`, of energy in two columns of a table.
-
-    `factors`: s per unit of the numbers among the times, and W or J per unit of the values. Times without a
-    zone are UTC. Raises BadInput naming the line, the value and what is expected.
-    """
-    if len(times) < 2:
-        where = "".join(f"line {line}: " for line in times.index)
-        raise BadInput(f"{path}: {where}{len(times)} readings; expected two or more")
-    time_s, found = (pd.to_numeric(of, errors="coerce").to_numpy(float) for of in (times, values))
-    time_s = time_s * factors[0]
-    for i in np.flatnonzero(np.isnan(time_s)):
-        with contextlib.suppress(ValueError, OverflowError):
-            when = datetime.fromisoformat(times.iloc[i])
-            time_s[i] = (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
-    good = np.abs(time_s) <= MOST
-    good[1:] &= time_s[1:] > time_s[:-1]
-    _check(path, times, good, A_TIME)
-    good = (found >= 0) & (found <= MOST)
-    if counter:
-        good[1:] &= found[1:] >= found[:-1]
-    _check(path, values, good, f"a number from 0 to {MOST:g}" + ", not falling" * counter)
-    found = found * factors[1]
-    return Trace(time_s, found) if counter else Trace(time_s, None, found, power.rounding_w(found))
+def _bad_step(path: Path, expected: str) -> BadInput:
+    return BadInput(
+        f"expected {expected}",
+        file=path,
+        field="channel",
+        code="missing",
+    )
 
 
-def _check(path: Path, column: pd.Series, good: np.ndarray, expected: str) -> None:
-    for line, text in column[~good].head(1).items():
-        raise BadInput.of(column.name, text, expected, file=f"{path}: line {line}")
+def _cover(series: Iterable[Series], run: Timeline) -> bool:
+    """Whether all series have readings of the whole run."""
+    return all(part.trace.covers(*run.measured) for part in series)
 
 
-# ---------------------------------------------------------------- the CSV of a meter
-
-#: Units as people write them; not MW, which is no power of anything measured here.
-WATTS = {"mW": 1e-3, "W": 1.0, "kW": 1e3, "mw": 1e-3, "w": 1.0, "kw": 1e3,
-         **dict.fromkeys(("watt", "watts", "Watt", "Watts"), 1.0)}  # fmt: skip
-SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-TIMES = ("time", "timestamp", "datetime", "date_time", "date", "epoch", "epochtime", "elapsed", "t")
-LABELS = ("node", "host", "outlet", "sensor", "channel")  # columns that tell the rows of several meters apart
-UNIT = re.compile(r"(?P<base>.*?)(?:\s*[\[(]\s*(?P<bracket>\w+)\s*[\])]|[_\s](?P<bare>\w+))?\s*")
+def _common_span(series: dict[str, Series]) -> str:
+    """From when to when all series have readings."""
+    first = max(part.trace.first for part in series.values())
+    last = min(part.trace.last for part in series.values())
+    return _span(first, last)
 
 
-class Header(NamedTuple):
-    """Columns by place: of time (with s per unit), of power (with W per unit), of the meter's name."""
-
-    time: tuple[int, float]
-    power: dict[int, float]
-    label: int | None
-
-
-def _parted(name: str) -> tuple[str, str]:
-    """A column's name without its unit, and the unit, which may be empty."""
-    found = UNIT.fullmatch(name)
-    return found["base"].strip(), found["bracket"] or found["bare"] or ""
-
-
-def read_header(names: list[str], where: str) -> Header:
-    """What the columns hold, by their names. Raises BadInput without a column of time or one of power."""
-    time, watts = None, {}
-    for place, name in enumerate(names):
-        base, unit = _parted(name)
-        factor = 1.0 if name.lower() in TIMES else SECONDS.get(unit) if base.lower() in TIMES else None
-        if time is None and factor is not None:
-            time = place, factor
-        elif (factor := WATTS.get(unit if base and unit else name)) is not None:
-            watts[place] = factor
-    if time is None:
-        expected = f"{', '.join(TIMES)}, also with a unit ({', '.join(SECONDS)}), commas between columns"
-        raise BadInput(f"{where}: no column of time in {shown(', '.join(names))}; expected {expected}")
-    if not watts:
-        expected = "mW, W or kW, as in 'power [W]'"
-        raise BadInput(f"{where}: no unit of power in {shown(', '.join(names))}; expected {expected}")
-    return Header(time, watts, next((at for at, name in enumerate(names) if name.lower() in LABELS), None))
+def _incomplete(run: Run, series: dict[str, Series]) -> list[str]:
+    """Remarks where the power in a file is not that of all nodes of the run."""
+    remarks = []
+    nodes = {part.label(Kind.NODE) or part.column.name for part in series.values()}
+    run_nodes = run.record.host.nodes
+    if len(nodes) < run_nodes:
+        counts = f"the run had {run_nodes} nodes, and the file has the power of {len(nodes)}"
+        remarks.append(f"The energy is incomplete: {counts}.")
+    devices = {part.label(Kind.DEVICE) for part in series.values()} - {""}
+    if devices:
+        names = ", ".join(sorted(devices)[:MAX_LISTED])
+        remarks.append(
+            f"The energy is that of devices ({names}), as the file numbers them, not of nodes."
+        )
+    return remarks
 
 
-def read(path: Path, channels: list[str] | None = None) -> dict[str, Trace]:
-    """Traces by channel; all channels, or only `channels`.
-
-    A channel is a column of power, or what a column such as `node` says, or both. Raises BadInput naming the
-    file, the line, the value and what is expected.
-    """
-    rows = table(path)
-    names = list(rows)
-    (time, second), watts, label = read_header(names, f"{path}: line {rows.columns.name}")
-    meters = rows.groupby(rows.iloc[:, label] if label is not None else np.full(len(rows), ""), sort=False)
-    traces, known = {}, []
-    for meter, own in meters:
-        for place, watt in watts.items():
-            ways = {meter, names[place], base := _parted(names[place])[0]} - {""}
-            channel = meter if meter and len(watts) == 1 else f"{meter} {base or names[place]}".strip()
-            known.append(channel)
-            if not channels or {channel, *ways} & {*channels}:
-                traces[channel] = trace(path, own.iloc[:, time], own.iloc[:, place], (second, watt))
-    if not traces:
-        expected = f"one of {', '.join(known)}" if known else "two readings or more"
-        raise BadInput.of("channel", ", ".join(channels or []), expected, file=path)
-    return traces
+def _check_zone(path: Path, total: PowerTrace, run: Timeline) -> None:
+    """Raises BadInput for times without a zone that cover the run in another zone than UTC, too."""
+    for quarter in ZONE_QUARTERS:
+        moved = run.moved(900.0 * quarter)
+        if quarter and total.covers(*moved.measured):
+            hours = f"{quarter / 4:+g} h"
+            reason = f"its times have no zone and cover the run at {hours}, too"
+            expected = "times with a zone, or --offset S (0: they are UTC)"
+            raise BadInput(
+                reason=reason,
+                expected=expected,
+                file=path,
+                code="file",
+            )
 
 
-# ---------------------------------------------------------------- its place in the time of the run
-
-PAUSE_S = 5.0  # before the run if the record does not tell: that of Simula et al. 2019, section IV
-RIVAL = 0.8  # a second step that stands out this much as well leaves the place of the run open
-
-
-def source(
-    run: Run, path: Path, channels: list[str] | None = None, offset_s: float = 0.0, align: str = "times",
-    at_wall_percent: float | None = None,
-) -> Source:  # fmt: skip
-    """The channels of a CSV as the power of a run.
-
-    `offset_s` is added to the times of the file; `align`: `times`, or `knee`, the step in power. Raises
-    BadInput where that does not work, or readings are missing during the run.
-    """
-    if at_wall_percent is not None and not 0 < at_wall_percent <= 100:
-        raise BadInput.of("at-wall", at_wall_percent, "the accuracy of the meter in percent, above 0 to 100")
-    if run.record.kind == "simulated":
-        raise BadInput(f"{run.path}: expected a measured run; no meter has seen a simulated one")
-    traces = {name: trace.moved(offset_s) for name, trace in read(path, channels).items()}
-    whole = power.total(list(traces.values()))
-    if align == "knee":
-        at = Timeline((0.0, run.record.timing.simulate_s))
-        with contextlib.suppress(BadInput):  # how long it paused and warmed up is known even so
-            at = timeline(run)
-        at = knee(whole, at, path)
-        notes = [f"placed by the step in power (± {whole.interval_s / 2:.2g} s)"]
-    else:
-        at = timeline(run)
-        if not whole.covers(*at.measured):
-            there, wanted = (f"{_when(a)} to {_when(b)}" for a, b in ((whole.first, whole.last), at.measured))
-            advice = "--offset S moves the file's times; --align knee finds the run by its step in power"
-            part = f"all of the measured part of {run.path}"
-            raise BadInput(f"{path}: covers {there}; expected {wanted}, {part}; {advice}")
-        notes = ["placed by the clocks", *_late(whole, at, offset_s, path)]
-    for name, trace in traces.items():
-        apart = Sampling.of([trace], *at.known).longest_s
-        if apart > GAP * trace.interval_s:
-            expected = f"at most {GAP:g} usual intervals of {trace.interval_s:.3g} s during the run"
-            raise BadInput(f"{path}: {name}: {apart:.4g} s between two readings; expected {expected}")
-    if why := power.energy(whole, *at.measured).reason:
-        raise BadInput(f"{path}: the measured part has {why}")
-    if len(traces) < (nodes := run.record.host.nodes):
-        notes.append(f"the run had {nodes} nodes, and the file has the power of {len(traces)}")
-    return Source(path.name, traces, at, at_wall_percent, notes)
+def _check_gaps(path: Path, name: str, trace: PowerTrace, run: Timeline) -> None:
+    """Raises BadInput for a gap between readings during the run, and for a reading of 0 W in it."""
+    longest_s = Sampling.from_traces([trace], *run.with_pause).longest_s
+    if longest_s > GAP * trace.interval_s:
+        reason = f"{longest_s:.4g} s between two readings"
+        expected = f"at most {GAP:g} usual intervals of {trace.interval_s:.3g} s during the run"
+        raise BadInput(
+            field=name,
+            reason=reason,
+            expected=expected,
+            file=path,
+        )
+    during = trace.inside(*run.with_pause)
+    if trace.power_w is not None and (trace.power_w[during] == 0).any():
+        reason, expected = "0 W during the run", "power above 0: the meter failed"
+        raise BadInput(
+            field=name,
+            reason=reason,
+            expected=expected,
+            file=path,
+        )
 
 
-def _when(seconds: float) -> str:
+def _span(first: float, last: float) -> str:
+    return f"{_date_or_seconds(first)} to {_date_or_seconds(last)}"
+
+
+def _date_or_seconds(seconds: float) -> str:
     """A time, as a date if it can be one."""
-    dated = 1e8 < seconds < 1e10
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}" if dated else f"{seconds:.6g} s"
+    if EARLIEST_DATE_S < seconds < LATEST_DATE_S:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    return f"{seconds:.6g} s"
 
 
-def _late(trace: Trace, at: Timeline, offset_s: float, path: Path) -> list[str]:
-    """A note where the step in power says another time than the clocks."""
+def _late(
+    series: dict[str, Series],
+    run: Timeline,
+    offset_s: float,
+    path: Path,
+) -> list[str]:
+    """A remark where the step in power says another time than the clocks."""
+    traces = [part.trace for part in series.values()]
     try:
-        late = knee(trace, at, path).busy[0] - at.busy[0]
+        step = knee(power.total(traces), run, path)
     except BadInput:
         return []
-    there = f"--offset {offset_s - late:.4g} would place it there"
-    words = f"power steps up {abs(late):.3g} s {'after' if late > 0 else 'before'} the run began; {there}"
-    return [words] if abs(late) > 2 * trace.interval_s else []
+    late_s = step.busy[0] - run.busy[0]
+    interval_s = max(trace.interval_s for trace in traces)
+    if abs(late_s) <= 2 * interval_s:
+        return []
+    side = "after" if late_s > 0 else "before"
+    advice = f"--offset {offset_s - late_s:.4g} would place it there"
+    return [f"The power in the file steps up {abs(late_s):.3g} s {side} the run began; {advice}."]
 
 
-def knee(trace: Trace, at: Timeline, path: Path) -> Timeline:
+class PowerStep(NamedTuple):
+    """A step up in power after which a run fits."""
+
+    height_w: float  #: mean power of the run above that around it
+    begin: float  #: time between the two readings, s
+
+
+def knee(trace: PowerTrace, run: Timeline, path: Path) -> Timeline:
     """The timeline of the run, placed where power is higher while the run was busy than around it.
 
-    The step lies between two readings, so the place is known to within half an interval. Raises BadInput if
-    no step fits, or several do.
+    The step lies between two readings, so the place is known to within half an interval. Raises
+    BadInput, naming the file `path`, if no step fits, or several do.
+
+    Example:
+        >>> import numpy as np
+        >>> seconds = np.arange(0.0, 20.0, 0.5)
+        >>> busy = (seconds >= 5) & (seconds < 15)
+        >>> trace = PowerTrace(seconds, power_w=np.where(busy, 90.0, 50.0))
+        >>> run = Timeline(measured=(100.0, 110.0))  # by another clock
+        >>> knee(trace, run, Path("power.csv")).measured
+        (4.75, 14.75)
     """
-    busy_s, pause_s = at.busy[1] - at.busy[0], PAUSE_S
-    if at.idle_before:
-        pause_s = at.idle_before[1] - at.idle_before[0]
-    times, steps = trace.points()[0], []
-    for before, after in pairwise(power.segments(trace.points()[1])):
-        begin = float(times[after.first - 1] + times[after.first]) / 2
-        if after.mean <= before.mean or not trace.covers(begin, begin + busy_s):
-            continue
-        around = trace.mean_w(max(trace.first, begin - pause_s), begin)
-        end, later = begin + busy_s, min(trace.last, begin + busy_s + pause_s)
-        if later > end + trace.interval_s:
-            around = max(around, trace.mean_w(end, later))
-        if (stands_out := trace.mean_w(begin, end) - around) > 0:
-            steps.append((stands_out, begin))
+    begin, end = run.busy
+    busy_s = end - begin
+    steps = _steps(trace, run)
     if not steps:
+        reason = f"no step up in power with {busy_s:.3g} s after it"
         expected = "a trace from the pause before the run to its end"
-        raise BadInput(f"{path}: no step up in power with {busy_s:.3g} s after it; expected {expected}")
-    most, best = max(steps)
-    for stands_out, begin in steps:
-        if abs(begin - best) > trace.interval_s and stands_out > RIVAL * most:
-            places = f"{best:.6g} s or at {begin:.6g} s, where power steps up for {busy_s:.3g} s"
-            raise BadInput(f"{path}: the run may begin at {places}; expected one step (trim it, or --offset)")
-    return at.moved(best - at.busy[0])
+        raise BadInput(
+            reason=reason,
+            expected=expected,
+            file=path,
+            code="file",
+        )
+    highest = max(steps)
+    for step in steps:
+        elsewhere = abs(step.begin - highest.begin) > trace.interval_s
+        if elsewhere and step.height_w > RIVAL * highest.height_w:
+            places = f"at {highest.begin:.6g} s or at {step.begin:.6g} s"
+            reason = f"the run may begin {places}, where power steps up for {busy_s:.3g} s"
+            expected = "one step (trim it, or --offset)"
+            raise BadInput(
+                reason=reason,
+                expected=expected,
+                file=path,
+                code="file",
+            )
+    return run.moved(highest.begin - begin)
+
+
+def _steps(trace: PowerTrace, run: Timeline) -> list[PowerStep]:
+    """Steps up in power after which there is room for the run, and power is higher than around."""
+    busy_s = run.busy[1] - run.busy[0]
+    pause_s = PAUSE_S
+    if run.idle_before:
+        pause_s = run.idle_before[1] - run.idle_before[0]
+    times, watts = trace.points()
+    steps = []
+    for before, after in pairwise(power.segments(watts)):
+        begin = float(times[after.first - 1] + times[after.first]) / 2
+        end = begin + busy_s
+        if after.mean <= before.mean or not trace.covers(begin, end):
+            continue
+        around_w = trace.mean_w(max(trace.first, begin - pause_s), begin)
+        later = min(trace.last, end + pause_s)
+        if later > end + trace.interval_s:
+            around_w = max(around_w, trace.mean_w(end, later))
+        height_w = trace.mean_w(begin, end) - around_w
+        if height_w > 0:
+            steps.append(PowerStep(height_w, begin))
+    return steps

@@ -1,6 +1,8 @@
-"""Runs of the mini-app for a calibration: how its cycle times fluctuate, power.
+"""Runs of the mini-app for a calibration: how its cycle times fluctuate, and what power it draws.
 
-The values of `jitter` are ratios, so that kernel times alone determine the mean (machines/jitter.py).
+Every core holds one area of the MAM-benchmark, and all areas meet in every cycle. The values of
+`jitter` are ratios, so that kernel times alone determine the mean (machines/jitter.py). A round
+takes as long as it simulates, `Effort.model_ms`, on cores that are about as fast as real time.
 """
 
 import json
@@ -10,136 +12,211 @@ from typing import NamedTuple
 import numpy as np
 
 from spikemark import launch
-from spikemark.launch import Layout
+from spikemark.launch import LaunchLayout
 from spikemark.launch.process import output
+from spikemark.machines.fields import FIELD
+from spikemark.machines.jitter import FIELD_OF_PATH, PART_OF
 from spikemark.machines.profile import Value
-from spikemark.models import modes, serial
+from spikemark.models.jitter import Jitter
+from spikemark.models.jitter_estimate import scattering
 from spikemark.network.presets import mam_benchmark
 from spikemark.records import record
-from spikemark.records.record_fields import Energy, Record
+from spikemark.records.schema import EnergyRecord, Record
 from spikemark.running import energy
 from spikemark.running.measure import program
 
-from .site import Effort, Site, measured, repeated
+from .site import MIN_REPETITIONS, Effort, Site, ValuesAndUnknown, measured, repeated
 
-LIMIT_S = 600
-NEURONS, INDEGREE = 20_000, 1000  # an area on each core
-OUTLYING, ROBUST = 5, 1.4826  # standard deviations; one by the median absolute deviation of normal values
+#: Longest time of a run, s.
+RUN_LIMIT_S = 600
+#: Neurons of the area on each core, and synapses of each neuron.
+NEURONS, INDEGREE = 20_000, 1000
+#: Parameters of jitter that one rank alone does not show.
+OF_SEVERAL_RANKS = ("common.share", "slow_spells.share")
+#: Expected number of events of which none was seen, at the upper end of a 95 % interval.
+NONE_SEEN = 3.0
+#: Length of spells of which none was seen, as a share of a round.
+UNSEEN_LENGTH = 0.1
 
 
 def run(
-    layout: Layout, out: Path, neurons: int, indegree: int, ms: float, areas: int | None = None
+    layout: LaunchLayout,
+    out: Path,
+    neurons: int,
+    indegree: int,
+    ms: float,
+    areas: int | None = None,
 ) -> record.Run:
-    """Runs `areas` areas of the MAM-benchmark, by default one on each rank, in the new folder `out`.
+    """Runs the MAM-benchmark in the new folder `out`.
+
+    Args:
+        layout: of the ranks.
+        out: gets run.json, and the record in a folder of its own.
+        neurons: of each area.
+        indegree: synapses of each neuron.
+        ms: simulated time.
+        areas: number of areas, spread over the ranks; None: one on each rank.
 
     Raises ProgramFailed without a record.
     """
     description = mam_benchmark.describe(
-        areas=areas or layout.ranks, neurons_per_area=neurons, indegree=indegree, simulate_ms=ms,
-        schedule="conventional", placement="area" if areas is None else "round_robin",
-    )  # fmt: skip
+        areas=areas or layout.ranks,
+        neurons_per_area=neurons,
+        indegree=indegree,
+        simulate_ms=ms,
+        schedule="conventional",
+        placement="area" if areas is None else "round_robin",
+    )
     out.mkdir()
     (out / "run.json").write_text(json.dumps(description))
     command = program("miniapp", out / "run.json", out / "record")
-    output(launch.launch(None, command, layout), LIMIT_S)
-    return record.load(out / "record")
+    output(launch.launch(None, command, layout), RUN_LIMIT_S)
+    return record.load_run(out / "record")
 
 
-class Fluctuation(NamedTuple):
-    """How the cycles of one run fluctuate.
-
-    `share` of them are long, `factor` times as long as the others on average (None: there are none). The CV
-    and the integrated autocorrelation time (cycles) are those of the others.
-    """
-
-    cv: float
-    correlation_time: float
-    share: float
-    factor: float | None
-
-
-class Round(NamedTuple):
+class FullNodeRun(NamedTuple):
     """Results of a round: a run on all cores."""
 
     record: Record
-    fluctuation: Fluctuation
-    cycle_s: float  # mean
+    jitter: Jitter
+    cycle_s: float  #: mean over ranks and cycles
 
 
-def one_round(site: Site, effort: Effort, folder: Path, earlier: list[Round]) -> Round:
+def one_round(
+    site: Site,
+    effort: Effort,
+    folder: Path,
+    earlier: list[FullNodeRun],
+) -> FullNodeRun:
     """One area per core of all nodes, which meet in every cycle.
 
-    In the first rounds, power is read, with a pause before if there is a meter. Raises ProgramFailed.
+    In the first rounds, power is read, with a pause before if there is a meter. Raises
+    ProgramFailed.
     """
-    metered = not earlier or (earlier[0].record.energy is not None and len(earlier) < effort.metered)
-    out, asked = folder / "run", energy.Wanted(metered)
-    with energy.metered(out / "record", folder / "energy", asked, site.names, launch.default_launcher()):
+    metered = not earlier
+    if earlier and earlier[0].record.energy is not None:
+        metered = len(earlier) < effort.metered
+    out = folder / "run"
+    with energy.metered(
+        out / "record",
+        folder / "energy",
+        energy.EnergyRequest(metered),
+        site.names,
+        launch.default_launcher(),
+    ):
         run(site.full(), out, NEURONS, INDEGREE, effort.model_ms)
-    full = record.load(out / "record")
+    full = record.load_run(out / "record")
     times = full.compute()
-    return Round(full.record, fluctuation(times), float(times.mean()))
+    return FullNodeRun(full.record, scattering(times).jitter, float(times.mean()))
 
 
-def fluctuation(times: np.ndarray) -> Fluctuation:
-    """The fluctuation of times [rank, cycle] in s, of each rank about its own mean, all ranks together.
+def jitter_values(jitters: list[Jitter], ranks: int, detail: str) -> ValuesAndUnknown:
+    """Values of `jitter` by path, and what the rounds do not say of it, with reasons.
 
-    Long cycles are those beyond the valley between the two largest modes, or, where there is one mode,
-    OUTLYING robust standard deviations above the median. The CV leaves them out, since a few interrupts would
-    dominate it. In the autocorrelation, they are limited to the threshold at which they begin.
+    A factor or a length means something only in rounds that have such cycles. Where no slow spell
+    was seen, there may be some: as many as are expected with NONE_SEEN in all rounds.
+
+    Args:
+        jitters: of the rounds.
+        ranks: of each round.
+        detail: what is special about the values.
+
+    Example:
+        >>> jitters = [Jitter(cv=0.10), Jitter(cv=0.11), Jitter(cv=0.12)]
+        >>> by_path, unknown = jitter_values(jitters, ranks=1, detail="three rounds")
+        >>> by_path["jitter.cv"].value, unknown["jitter.common.share"]
+        (0.11, 'one core does not show it')
     """
-    relative = times / times.mean(axis=1, keepdims=True)
-    found = sorted(modes.modes(relative)[:2], key=lambda mode: mode.at)
-    if len(found) > 1:
-        limit = float(np.quantile(relative, 1 - found[1].share))
-    else:
-        median = np.median(relative)
-        limit = float(median + OUTLYING * ROBUST * np.median(np.abs(relative - median)))
-    long = relative > limit
-    others = relative[~long]
-    lasts = serial.integrated_time(serial.pooled_autocorrelation(np.minimum(relative, limit)))
-    factor = float(relative[long].mean() / others.mean()) if long.any() else None
-    return Fluctuation(float(others.std() / others.mean()), lasts, float(long.mean()), factor)
+    values: dict[str, Value] = {}
+    unknown = {}
+    for path, field in FIELD_OF_PATH.items():
+        share = FIELD_OF_PATH.get(PART_OF.get(path, ""), field)
+        of_rounds = [getattr(jitter, field) for jitter in jitters if getattr(jitter, share)]
+        if path == "node_spread":
+            continue  # kernel_rounds tells it
+        name = f"jitter.{path}"
+        if ranks < 2 and path in OF_SEVERAL_RANKS:
+            unknown[name] = "one core does not show it"
+        elif path in PART_OF and len(of_rounds) < MIN_REPETITIONS:
+            unknown[name] = f"{len(of_rounds)} of {len(jitters)} rounds had such cycles"
+        elif path == "slow_spells.share" and not of_rounds:
+            most = NONE_SEEN * UNSEEN_LENGTH / (len(jitters) * ranks)
+            why = f"{detail}; none seen, at most {NONE_SEEN:g} that last a tenth of a round"
+            values[name] = measured(0.0, "1", (0.0, most), why)
+        else:
+            all_rounds = [getattr(jitter, field) for jitter in jitters]
+            numbers = of_rounds if path in PART_OF else all_rounds
+            values[name] = repeated(numbers, FIELD[name].unit or "1", detail)
+    return values, unknown
 
 
-def values(rounds: list[Round], site: Site) -> tuple[dict[str, Value], dict[str, str]]:
-    """Values by path, jitter.…, power.…, software.…, and what is unknown, with reasons."""
+def values(rounds: list[FullNodeRun], site: Site) -> ValuesAndUnknown:
+    """Values by path, jitter.…, power.…, software.…, and what is unknown, with reasons.
+
+    Example:
+        >>> run = record.load_run("tests/golden/analysis/records/aware-4")
+        >>> full = FullNodeRun(run.record, Jitter(cv=0.1), cycle_s=1e-4)
+        >>> by_path, unknown = values([full, full, full], Site(nodes=1, cores=4))
+        >>> by_path["jitter.cv"].value, unknown["power.core"]
+        (0.1, 'record.energy is false')
+    """
     first = rounds[0].record
-    cycles = f"{first.timing.cycles} cycles of {1e6 * np.mean([r.cycle_s for r in rounds]):.3g} µs"
+    cycle_us = 1e6 * np.mean([round_.cycle_s for round_ in rounds])
+    cycles = f"{first.timing.cycles} cycles of {cycle_us:.3g} µs"
     cores = "per core" if site.nodes == 1 else f"per core of {site.nodes} nodes"
     detail = f"mam-benchmark, one area of {NEURONS} neurons {cores}, {cycles}"
-    each = [r.fluctuation for r in rounds]
     library = first.provenance.mpi_library.split(",")[0]
-    factors = [f.factor for f in each if f.factor is not None] or [1.0] * len(each)
-    found = {
-        "jitter.cv": repeated([f.cv for f in each], "1", f"{detail}, without long ones"),
-        "jitter.correlation_time": repeated([f.correlation_time for f in each], "cycles", detail),
-        "jitter.minor_share": repeated([f.share for f in each], "1", detail),
-        "jitter.minor_factor": repeated(factors, "1", detail),
-        "software.launcher": measured(launch.default_launcher(), None, detail=library),
-    }
+    jitters = [round_.jitter for round_ in rounds]
+    new_values, jitter_unknown = jitter_values(jitters, site.cores * site.nodes, detail)
+    launcher = launch.default_launcher()
+    new_values["software.launcher"] = measured(launcher, None, detail=library)
     energies = [r.record.energy for r in rounds if r.record.energy is not None]
-    drawn, unknown = power(energies, first.energy_reason, site.cores, site.nodes)
-    return found | drawn, unknown
+    power_values, unknown = power(energies, first.energy_reason, site.cores, site.nodes)
+    return new_values | power_values, unknown | jitter_unknown
 
 
 def power(
-    energies: list[Energy], reason: str | None, cores: int, nodes: int = 1
-) -> tuple[dict[str, Value], dict[str, str]]:
-    """Values of power, and what is unknown. `energies`: those of runs; `reason`: why there are none.
+    energies: list[EnergyRecord],
+    reason: str | None,
+    cores: int,
+    nodes: int = 1,
+) -> ValuesAndUnknown:
+    """Values of power, and what is unknown.
 
-    `cores`: of each of the `nodes`, all of them busy.
+    Args:
+        energies: those of the runs that have one.
+        reason: why a run has none.
+        cores: of each of the nodes, all of them busy.
+        nodes: that the meters covered.
+
+    Example:
+        >>> _, unknown = power(energies=[], reason="no meter", cores=4)
+        >>> unknown
+        {'power.idle': 'no meter', 'power.core': 'no meter', 'power.card': 'no meter of the ...
     """
-    known = [e for e in energies if e.gross_j is not None and e.idle_power_w is not None and e.duration_s > 0]
-    card = {"power.card": "no meter of the network card"}
-    if not known:
-        reason = reason or (energies[0].reason if energies else None) or "no meter"
-        nothing = {"power.idle": reason, "power.core": reason, **card}
-        return {"software.energy_source": measured("none", None, detail=reason)}, nothing
-    idle = [e.idle_power_w / nodes for e in known]
-    busy = [max((e.gross_j / e.duration_s - e.idle_power_w) / (cores * nodes), 0.0) for e in known]
-    pause = "read by " + known[0].source + ("" if nodes == 1 else f", mean over {nodes} nodes")
+    idle_w = []
+    core_w = []
+    sources = []
+    for reading in energies:
+        gross_j, idle_power_w = reading.gross_j, reading.idle_power_w
+        if gross_j is None or idle_power_w is None or reading.duration_s <= 0:
+            continue
+        above_idle_w = gross_j / reading.duration_s - idle_power_w
+        idle_w.append(idle_power_w / nodes)
+        core_w.append(max(above_idle_w / (cores * nodes), 0.0))
+        sources.append(reading.source)
+    unknown = {"power.card": "no meter of the network card"}
+    if not sources:
+        if not reason and energies:
+            reason = energies[0].reason
+        reason = reason or "no meter"
+        unknown = {"power.idle": reason, "power.core": reason, **unknown}
+        return {"software.energy_source": measured("none", None, detail=reason)}, unknown
+    pause = f"read by {sources[0]}"
+    if nodes > 1:
+        pause = f"{pause}, mean over {nodes} nodes"
     return {
-        "power.idle": repeated(idle, "W", pause),
-        "power.core": repeated(busy, "W", f"{pause}, all {cores} cores busy, above idle"),
-        "software.energy_source": measured(known[0].source, None),
-    }, card
+        "power.idle": repeated(idle_w, "W", pause),
+        "power.core": repeated(core_w, "W", f"{pause}, all {cores} cores busy, above idle"),
+        "software.energy_source": measured(sources[0], None),
+    }, unknown

@@ -1,132 +1,212 @@
 """Irregular memory access in spike delivery (Lober et al. 2026, section 2.3, eqs 13-17).
 
-The first synapse of a spike on a thread is somewhere in memory, the following ones lie behind it. The share
-of irregular accesses is the number of synapse lists a spike enters over the number of synapses it visits; the
-mini-app counts both (`totals.first_accesses`, `totals.synaptic_events`). A list holds the synapses of one
-source on one virtual process (rank, thread) in one lane.
+The first synapse of a spike on a thread is somewhere in memory, the following ones lie behind it.
+The share of irregular accesses is the number of synapse lists a spike enters over the number of
+synapses it visits; the mini-app counts both (`totals.first_accesses`, `totals.synaptic_events`). A
+list holds the synapses of one source on one virtual process (rank, thread) in one lane.
 """
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from spikemark.core.errors import BadInput
 from spikemark.network import lanes, pools
-from spikemark.network.description import Description, read
+from spikemark.network.description import Description, read_description
 from spikemark.network.placement import neurons
+from spikemark.network.schedules import AnySchedule
 
-BLOCK = 1 << 22  # most numbers in memory while adding up over virtual processes
+#: Numbers in memory while adding up over virtual processes.
+MAX_NUMBERS_AT_ONCE = 1 << 22
 
 
-def p(sources: float, synapses: float) -> float:
-    """Probability that a source has one of `synapses` drawn uniformly from `sources` neurons (eq 13)."""
-    missed = math.log1p(-1 / sources) if sources > 1 else pools.CERTAIN  # ln(1 - 1/N), by one draw
-    return -math.expm1(synapses * missed)
+def probability(sources: float, synapses: float) -> float:
+    """Probability that a source has one of the synapses of a thread: 1 - (1 - 1/N)^n (L26, eq 13).
+
+    Args:
+        sources: neurons N from which sources are drawn uniformly.
+        synapses: number of draws n.
+
+    Example:
+        >>> probability(sources=2, synapses=1)
+        0.5
+    """
+    log_missed_by_one = math.log1p(-1 / sources) if sources > 1 else pools.CERTAIN
+    return -math.expm1(synapses * log_missed_by_one)
 
 
 def f_conventional(neurons_per_rank: float, indegree: float, ranks: int, threads: int) -> float:
-    """Share of irregular accesses with round-robin placement, M T p / K (eqs 13-14).
+    """Share of irregular accesses with round-robin placement: M T p / K (L26, eqs 13-14).
 
-    `neurons_per_rank` N_M, `indegree` K of all synapses, `ranks` M, `threads` T of one rank.
+    Args:
+        neurons_per_rank: N_M.
+        indegree: K, of all synapses.
+        ranks: M.
+        threads: T, of one rank.
+
+    Example:
+        One thread has all synapses, so that nearly every source has a list there.
+
+        >>> round(f_conventional(1000, 100, ranks=1, threads=1), 6)
+        0.01
     """
-    lists = ranks * threads * p(neurons_per_rank * ranks, indegree * neurons_per_rank / threads)
+    synapses_of_a_thread = indegree * neurons_per_rank / threads
+    lists = ranks * threads * probability(neurons_per_rank * ranks, synapses_of_a_thread)
     return lists / indegree
 
 
 def f_structure_aware(
     neurons_per_rank: float, indegree_intra: float, indegree_inter: float, ranks: int, threads: int
 ) -> float:
-    """Share of irregular accesses with one area per rank, (T p_intra + T (M - 1) p_inter) / K (eqs 15-17).
+    """Share of irregular accesses with one area per rank (L26, eqs 15-17).
 
-    With one rank there are no other areas, and `indegree_inter` does not count.
+    (T p_intra + T (M - 1) p_inter) / K. With one rank there are no other areas, and
+    `indegree_inter` does not count.
+
+    Args:
+        neurons_per_rank: N_M, neurons of an area.
+        indegree_intra: K_intra, from the area of the target.
+        indegree_inter: K_inter, from other areas.
+        ranks: M.
+        threads: T, of one rank.
+
+    Example:
+        >>> round(f_structure_aware(1000, 50, 50, ranks=2, threads=1), 6)
+        0.02
     """
-    n_thread, others = neurons_per_rank / threads, max(1, (ranks - 1) * neurons_per_rank)
-    near, far = p(neurons_per_rank, indegree_intra * n_thread), p(others, indegree_inter * n_thread)
-    return threads * (near + (ranks - 1) * far) / (indegree_intra + indegree_inter)
+    targets = neurons_per_rank / threads
+    other_neurons = max(1, (ranks - 1) * neurons_per_rank)
+    p_intra = probability(neurons_per_rank, indegree_intra * targets)
+    p_inter = probability(other_neurons, indegree_inter * targets)
+    return threads * (p_intra + (ranks - 1) * p_inter) / (indegree_intra + indegree_inter)
 
 
-def reduction(neurons_per_rank: float, intra: float, inter: float, ranks: int, threads: int) -> float:
-    """1 - f_struct / f_conv: the share of irregular accesses that the structure-aware schedule saves."""
+def reduction(
+    neurons_per_rank: float, intra: float, inter: float, ranks: int, threads: int
+) -> float:
+    """Share of irregular accesses that the structure-aware schedule saves: 1 - f_struct / f_conv.
+
+    L26, section 2.3. Arguments as those of `f_structure_aware`.
+
+    Example:
+        >>> round(reduction(1000, 50, 50, ranks=2, threads=1), 6)
+        0.0
+    """
     conventional = f_conventional(neurons_per_rank, intra + inter, ranks, threads)
     return 1 - f_structure_aware(neurons_per_rank, intra, inter, ranks, threads) / conventional
 
 
 @dataclass(frozen=True)
 class Access:
-    """Expected irregular access of a network on its ranks, as means over all networks that may be drawn."""
+    """Expected irregular access of a network, as means over all networks that may be drawn."""
 
-    ratio: float | None  # first accesses per synaptic event; None if no spike meets a synapse
-    lists: float  # lists that hold at least one synapse, whole network
-    possible_lists: int  # lists that would, were in-degrees unlimited
-    out_degree: np.ndarray  # [population], synapses one neuron's spike visits
+    ratio: float | None  #: first accesses per synaptic event; None if no spike meets a synapse
+    lists: float  #: lists that hold at least one synapse, whole network
+    possible_lists: int  #: lists that would, were in-degrees unlimited
+    out_degree: np.ndarray  #: [population] synapses that one neuron's spike visits
 
 
 def expected(
-    description: dict | Description,
+    description: dict[str, Any] | Description,
     ranks: int,
     threads: int,
-    schedule: str | list[dict] | None = None,
+    schedule: AnySchedule | None = None,
     placement: str | None = None,
     rates_hz: dict[str, float] | None = None,
 ) -> Access:
-    """Eqs 13-17 for any populations and projections: unequal areas, shared source pools, any placement and
-    list of lanes.
+    """Irregular access of any network, placement and list of lanes (L26, eqs 13-17, generalised).
 
-    A neuron misses a list of K n synapses from a pool of N neurons with probability (1 - 1/N)^(K n), n being
-    the target neurons on that virtual process; the misses of several projections into one list multiply. If
-    in-degrees are Poisson with mean K, so is the number of draws: all miss with probability exp(-K n / N).
-    `schedule` and `placement` default to those of the run description; another schedule has its own default
-    placement. `rates_hz` (by population name; only their ratios matter) defaults to the described rates of
-    `ignore_and_fire` populations. How rates vary within a population does not matter, since they are
-    independent of the neurons' lists. Raises BadInput for unknown names and impossible networks.
+    Areas may be unequal and pools of sources shared. A neuron misses a list of K n synapses from a
+    pool of N neurons with probability (1 - 1/N)^(K n), n being the target neurons on that virtual
+    process; the misses of several projections into one list multiply. If in-degrees are Poisson
+    with mean K, so is the number of draws: all miss with probability exp(-K n / N). How rates vary
+    within a population does not matter, since they are independent of the neurons' lists.
+
+    Args:
+        description: a run description.
+        ranks: number of ranks.
+        threads: threads of each rank.
+        schedule: name, or lanes; that of the description by default.
+        placement: name, or file; that of the description by default, or of another `schedule`.
+        rates_hz: mean rates by name of population, of which only the ratios matter; by default the
+            described rates of `ignore_and_fire` populations.
+
+    Raises:
+        BadInput: for unknown names and impossible networks.
+
+    Example:
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> network = mam_benchmark.describe(areas=2, neurons_per_area=600, indegree=40)
+        >>> round(expected(network, ranks=2, threads=1, schedule="structure_aware").ratio, 6)
+        0.05
     """
-    description = read(description)
-    network, populations = description.network, description.network.populations
-    schedule, placement = lanes.chosen(description, schedule, placement)
-    pairs = lanes.pairs(description, schedule, placement, ranks)
-    local = neurons(description, placement, ranks, threads)
+    description = read_description(description)
+    network = description.network
+    populations = network.populations
+    chosen_schedule, chosen_placement = lanes.schedule_and_placement(
+        description, schedule, placement
+    )
+    pairs_by_lane = lanes.pairs(description, chosen_schedule, chosen_placement, ranks)
+    local = neurons(description, chosen_placement, ranks, threads)
     local = local.reshape(len(populations), ranks * threads)
     sizes = local.sum(axis=1)
 
-    drawn = pools.read(network)
+    drawn = pools.source_pools(network)
     weights = sizes * pools.rates(populations, rates_hz)
-    out_degree = drawn.hits @ sizes
+    out_degree: np.ndarray = drawn.hits @ sizes
     events = float(weights @ out_degree)
     areas = np.array(network.area_of, dtype=np.int64)
     misses = drawn.misses.tocoo()
-    lost = ~np.any(list(pairs.values()), axis=0)[areas[misses.row], areas[misses.col]]
-    if lost.any():
+    source_areas, target_areas = areas[misses.row], areas[misses.col]
+    in_a_lane = np.any(list(pairs_by_lane.values()), axis=0)[source_areas, target_areas]
+    if not in_a_lane.all():
+        first = int(np.argmin(in_a_lane))
+        source = populations[misses.row[first]].name
+        target = populations[misses.col[first]].name
         raise BadInput(
-            "schedule: no lane for synapses from population"
-            f" {populations[misses.row[lost][0]].name!r} to {populations[misses.col[lost][0]].name!r};"
-            " every one needs a lane"
+            f"schedule: no lane for synapses from population {source!r} to {target!r};"
+            " every one needs a lane",
+            field="schedule",
         )
-    lists, possible = np.zeros(len(local)), 0
-    for held in pairs.values():
-        inside = held[areas[misses.row], areas[misses.col]]
-        entries = misses.data[inside], (misses.row[inside], misses.col[inside])
-        found, reached = _lists(sparse.coo_array(entries, misses.shape).tocsr(), local)
-        lists += found
-        possible += int(sizes @ reached)
+    lists = np.zeros(len(local))
+    possible_lists = 0
+    for pairs in pairs_by_lane.values():
+        inside = pairs[source_areas, target_areas]
+        entries = (misses.data[inside], (misses.row[inside], misses.col[inside]))
+        in_lane = sparse.coo_array(entries, misses.shape).tocsr()
+        expected_lists, most_lists = _lists_per_neuron(in_lane, local)
+        lists += expected_lists
+        possible_lists += int(sizes @ most_lists)
     return Access(
         ratio=float(weights @ lists) / events if events else None,
         lists=float(sizes @ lists),
-        possible_lists=possible,
+        possible_lists=possible_lists,
         out_degree=out_degree,
     )
 
 
-def _lists(misses: sparse.csr_array, local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lists that a neuron of each population has in a lane: expected number and maximum, [population].
+def _lists_per_neuron(misses: sparse.csr_array, local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Lists that a neuron of each population has in a lane: expected number and maximum.
 
-    `misses`: of the pairs of populations in the lane. Virtual processes are taken a block at a time.
+    Virtual processes are taken a block at a time.
+
+    Args:
+        misses: log of the probability that a source has no synapse on one target neuron, of the
+            pairs of populations in the lane, sparse [source population, target population].
+        local: neurons, shape [population, virtual process].
+
+    Returns:
+        Two arrays, shape [population].
     """
-    found, reached = np.zeros(len(local)), np.zeros(len(local), dtype=np.int64)
-    block = max(1, BLOCK // max(1, len(local)))
-    for first in range(0, local.shape[1], block):
+    populations, processes = local.shape
+    expected_lists = np.zeros(populations)
+    most_lists = np.zeros(populations, dtype=np.int64)
+    block = max(1, MAX_NUMBERS_AT_ONCE // max(1, populations))
+    for first in range(0, processes, block):
         miss = misses @ local[:, first : first + block]
-        found -= np.expm1(miss).sum(axis=1)
-        reached += (miss < 0).sum(axis=1)
-    return found, reached
+        expected_lists -= np.expm1(miss).sum(axis=1)
+        most_lists += (miss < 0).sum(axis=1)
+    return expected_lists, most_lists

@@ -1,60 +1,118 @@
-"""Times of exchanges between ranks: LogGP with the algorithms that MPI libraries choose (mpi_rules.py).
+"""Times of messages and collectives between ranks: LogGP, with the algorithms of MPI libraries.
 
-A message of n bytes between nodes takes latency + n / bandwidth, a rank that sends several needs the gap for
-each, and all ranks of a node share its card (Hockney 1994; LogGP of Alexandrov et al. 1995). Within a node
-the sender copies one message after another. What is larger than the eager threshold asks its receiver first,
-which takes the wire's part of one more latency. Tables of a profile take precedence over the model.
+A message of n bytes between nodes takes latency + n / bandwidth, a rank that sends several needs
+the gap for each, and all ranks of a node share its card (Hockney 1994; LogGP of Alexandrov et al.
+1995). Within a node the sender copies one message after another. What is larger than the eager
+threshold asks its receiver first, which takes the wire's part of one more latency. Tables of a
+profile take precedence over the model.
 
-`EXCHANGES` has one function per back-end of the mini-app; those composed of others are in
-prediction/partition/routed.py. A put is a message, and MPI_Win_fence the end of it and a barrier
-(Gerstenberger, Besta, Hoefler 2013, doi 10.1145/2503210.2503286); in shared memory (Hoefler et al. 2013, doi
-10.1007/s00607-013-0324-2) reading what another rank has written is a message within the node.
+Which algorithm a library takes is in mpi_rules.py. Exchanges of the mini-app are made of such calls
+(exchange_times.py).
+
+Cost: arrays of [rank, rank], log2(ranks) to `ranks` of them for a collective; times of collectives
+are kept for the next call.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-
-from spikemark.core.errors import BadInput
 
 from . import mpi_rules
 from .mpi_rules import BRUCK, DOUBLING, LINEAR, NEIGHBOR, PAIRWISE, RING, ROOT, TREE
 
-CROWD = 4  # nodes from which exchanges meet the congestion of the profile
-UNLIMITED = 1e30  # bytes: every message leaves without asking
-#: Links of the longest path, on which the latency of a message is spread evenly; two nodes of a leaf use two.
+#: Nodes from which exchanges meet the congestion of the profile.
+CROWD = 4
+#: Eager threshold in bytes with which every message leaves without asking.
+UNLIMITED = 1e30
+#: Links of the longest path, on which the latency of a message is spread evenly.
 LINKS = {"star": 2, "fat_tree": 4, "dragonfly": 5}
+#: Links between two nodes of a leaf.
+LINKS_IN_LEAF = 2
 WHY = "exchange between ranks"
+#: Measured tables of a profile: calls, and layouts of ranks on nodes (machines/fields.py).
 TABLES = ("alltoall", "allgather", "barrier")
-WITHIN, BETWEEN, FULL = LAYOUTS = ("tables", "tables_between", "tables_full")  # of machines/fields.py
-COUNT_BYTES = 4.0  # a size that is sent ahead
-LINE_WORDS, WORD_BYTES = 16, 4  # what a fixed buffer begins with; the words that it consists of
-#: Exchanges that go on while ranks compute (`overlaps` in `miniapp --list --json`); a lag needs one.
-OVERLAPPING = ("ialltoallv", "ineighbor", "p2p", "direct", "sparse", "rma_put", "shared")
-#: `broadcast` in `miniapp --list --json`.
-BROADCASTS = ("allgather", "allgatherv", "rma_doubling", "rma_bruck")
+WITHIN, BETWEEN, FULL = "tables", "tables_between", "tables_full"
+LAYOUTS = (WITHIN, BETWEEN, FULL)
+#: Distances at which the time of a pairwise round between nodes is sampled.
+SAMPLED_DISTANCES = 9
+#: Traffic, of 8 MB for 512 ranks, that is kept for the next values of a machine.
+KEPT_TRAFFIC = 16
+#: Rounds whose pairs of ranks are kept, 10 KB each for 512 ranks.
+KEPT_ROUNDS = 4096
+
+#: Node of each member as int64, as a key of tables.
+NodeKey = bytes
+
+
+class NetworkValues(Protocol):
+    """Values of a machine profile in SI units, such as `machines.values.Values`."""
+
+    @property
+    def profile(self) -> Any: ...  #: the profile itself
+    def need(self, path: str, why: str) -> Any: ...  #: a number; raises where it is unknown
+    def get(self, path: str, otherwise: Any = None) -> Any: ...  #: a number, or `otherwise`
+    def text(self, path: str) -> str | None: ...  #: a text; None where it is unknown
+    def table(self, path: str) -> np.ndarray | None: ...  #: rows [ranks, bytes, seconds]
+
+
+LARGER_IS_BETTER = {"better": 1}
+SMALLER_IS_BETTER = {"better": -1}
+
+
+def between_nodes(values: NetworkValues, why: str, nodes: int) -> dict[str, Any]:
+    """What a message costs between two of so many nodes, by fields of Interconnect.
+
+    From CROWD nodes on, the bandwidth is what congestion leaves of it.
+
+    Raises:
+        UnknownValue: naming the value that is unknown, and `why` it is needed.
+
+    Example:
+        >>> from spikemark import machines
+        >>> from spikemark.machines.values import Values
+        >>> jureca = Values(machines.load("jureca-dc"))
+        >>> between_nodes(jureca, "an example", nodes=2)["latency_s"]
+        1.47e-06
+    """
+    congestion = values.get("interconnect.congestion", 1.0) if nodes >= CROWD else 1.0
+    return {
+        "latency_s": values.need("interconnect.latency", why),
+        "bandwidth": values.need("interconnect.bandwidth", why) / congestion,
+        "gap_s": values.need("interconnect.gap", why),
+    }
 
 
 @dataclass(frozen=True)
 class Interconnect:
-    """Seconds, bytes and bytes per second. The last three are None where they are unknown."""
+    """What a message costs, in seconds, bytes and bytes per second.
 
-    latency_s: float  # between two nodes, end to end, 0 bytes
-    latency_node_s: float  # the same within a node
-    bandwidth: float
-    bandwidth_node: float
-    gap_s: float  # from one message of a sender to its next
-    eager: float  # bytes up to which a message leaves before its receiver is ready
-    topology: str | None = None  # star, fat_tree or dragonfly
-    nodes_per_leaf: int | None = None  # nodes on one switch
-    selector: str | None = None  # whose choice of algorithms for collectives: ompi, mpich or impi
+    Fields that are uncertain numbers say in their metadata whether a larger number is better
+    (`message_costs`).
+    """
+
+    #: Between two nodes, end to end, 0 bytes.
+    latency_s: float = field(metadata=SMALLER_IS_BETTER)
+    #: The same within a node.
+    latency_node_s: float = field(metadata=SMALLER_IS_BETTER)
+    #: Between two nodes, bytes per second.
+    bandwidth: float = field(metadata=LARGER_IS_BETTER)
+    #: Within a node, bytes per second.
+    bandwidth_node: float = field(metadata=LARGER_IS_BETTER)
+    #: From one message of a sender to its next.
+    gap_s: float = field(metadata=SMALLER_IS_BETTER)
+    #: Bytes up to which a message leaves before its receiver is ready.
+    eager: float = field(metadata=LARGER_IS_BETTER)
+    topology: str | None = None  #: star, fat_tree or dragonfly; None: unknown
+    nodes_per_leaf: int | None = None  #: nodes on one switch; None: unknown
+    #: Whose choice of algorithms for collectives: ompi, mpich or impi; None: unknown.
+    selector: str | None = None
 
     @property
     def busy_s(self) -> float:
-        """What a message between nodes costs its sender and its receiver together, half of it each."""
+        """What a message between nodes costs its sender and its receiver, half of it each."""
         return min(self.gap_s, self.latency_s)
 
     @property
@@ -63,102 +121,152 @@ class Interconnect:
         return min(self.gap_s, self.latency_node_s)
 
     def leaf_latency_s(self, nodes: int) -> float:
-        """Latency between two nodes of one leaf. With a single leaf it is that of the profile."""
+        """Latency between two nodes of one leaf, on a machine of so many nodes.
+
+        With a single leaf it is the latency of the profile.
+
+        Example:
+            >>> fat_tree = Interconnect(2e-6, 5e-7, 1e10, 5e9, 1e-6, 8192.0, "fat_tree", 4)
+            >>> fat_tree.leaf_latency_s(nodes=8)  # half of the links, half of the wire's 1 us
+            1.5e-06
+        """
         if self.topology not in LINKS or not self.nodes_per_leaf or nodes <= self.nodes_per_leaf:
             return self.latency_s
-        return self.busy_s + (self.latency_s - self.busy_s) * 2 / LINKS[self.topology]
+        wire_s = self.latency_s - self.busy_s
+        return self.busy_s + wire_s * LINKS_IN_LEAF / LINKS[self.topology]
 
     @classmethod
-    def of(cls, values: Any, why: str, nodes: int = 2) -> "Interconnect":
-        """What a message costs. With one node, values between nodes are not needed; from `CROWD` nodes on,
-        the bandwidth between them is what congestion leaves of it.
+    def from_values(cls, values: NetworkValues, why: str, nodes: int = 2) -> "Interconnect":
+        """What a message costs on a machine.
 
-        Raises UnknownValue naming the value that is unknown, and `why` it is needed.
+        With one node, values between nodes are not needed.
+
+        Raises:
+            UnknownValue: naming the value that is unknown, and `why` it is needed.
         """
-
-        def need(name: str) -> float:
-            return values.need(f"interconnect.{name}", why)
-
-        latency, bandwidth = need("latency_node"), need("bandwidth_node")
-        between, leaf = nodes > 1, values.profile.get("interconnect.nodes_per_leaf")
-        crowded = values.get("interconnect.congestion", 1.0) if nodes >= CROWD else 1.0
+        latency_node_s = values.need("interconnect.latency_node", why)
+        bandwidth_node = values.need("interconnect.bandwidth_node", why)
+        if nodes > 1:
+            outside = between_nodes(values, why, nodes)
+        else:
+            stated_gap_s = values.get("interconnect.gap", latency_node_s / 2)
+            outside = {
+                "latency_s": latency_node_s,
+                "bandwidth": bandwidth_node,
+                "gap_s": np.minimum(latency_node_s, stated_gap_s),
+            }
+        leaf = values.profile.get("interconnect.nodes_per_leaf")
         return cls(
-            need("latency") if between else latency,
-            latency,
-            need("bandwidth") / crowded if between else bandwidth,
-            bandwidth,
-            need("gap") if between else np.minimum(latency, values.get("interconnect.gap", latency / 2)),
-            values.get("interconnect.eager", UNLIMITED),
-            values.text("interconnect.topology"),
-            None if leaf is None else round(leaf.value),
-            values.text("interconnect.selector"),
+            **outside,
+            latency_node_s=latency_node_s,
+            bandwidth_node=bandwidth_node,
+            eager=values.get("interconnect.eager", UNLIMITED),
+            topology=values.text("interconnect.topology"),
+            nodes_per_leaf=None if leaf is None else round(leaf.value),
+            selector=values.text("interconnect.selector"),
         )
 
     @classmethod
-    def whole(cls, values: Any, why: str) -> "Interconnect":
-        """The same of two nodes alone. Raises BadInput for any value that is unknown."""
-        found = cls.of(values, why)
-        star = found.topology == "star"
-        for name in ("topology", "eager", *(() if star else ("nodes_per_leaf",)), "selector"):
+    def from_complete_values(cls, values: NetworkValues, why: str) -> "Interconnect":
+        """What a message costs between two nodes alone, all values being known.
+
+        Raises:
+            BadInput: for any value that is unknown, and `why` it is needed.
+        """
+        network = cls.from_values(values, why)
+        required = ["topology", "eager", "nodes_per_leaf", "selector"]
+        is_star = network.topology == "star"
+        if is_star:
+            required.remove("nodes_per_leaf")
+        for name in required:
             values.profile.need(f"interconnect.{name}", why)
-        return replace(found, nodes_per_leaf=1) if star else found
+        return replace(network, nodes_per_leaf=1) if is_star else network
+
+
+def message_costs() -> dict[str, int]:
+    """Whether a larger number is better (1) or worse (-1), by field of Interconnect.
+
+    Fields that are texts, or counts of nodes, have no such number.
+
+    Example:
+        >>> message_costs()["bandwidth"], message_costs()["gap_s"]
+        (1, -1)
+    """
+    costs = {}
+    for item in fields(Interconnect):
+        if "better" in item.metadata:
+            costs[item.name] = int(item.metadata["better"])
+    return costs
 
 
 @dataclass(frozen=True, eq=False)
 class Traffic:
-    """What the ranks of a group send each other in an exchange, [sender, receiver]; nothing to oneself.
+    """What the ranks of a group send each other in an exchange; nothing to oneself.
 
-    Sums that depend on no machine are kept, since many machines and their limits are asked about one traffic.
+    Sums that depend on no machine are kept, since many machines and their limits are asked about
+    one traffic.
     """
 
-    bytes: np.ndarray
-    messages: np.ndarray  # expected numbers of messages that are not empty
-    node: np.ndarray  # [member]
+    bytes: np.ndarray  #: [sender, receiver]
+    messages: np.ndarray  #: [sender, receiver] expected numbers of messages that are not empty
+    node: np.ndarray  #: [member] number of the node
     #: Words of each member onto sets of members, [member, set], given the set of each; for merging.
     onto: Callable[[np.ndarray], np.ndarray] | None = None
-    word_bytes: int = 4
-    card: float | None = None  # bytes through the busiest card, where other ranks send through it, too
-    kept: dict = field(default_factory=dict, repr=False)  # what follows from it alone
+    word_bytes: int = 4  #: of a spike
+    #: Bytes through the busiest card, where other ranks send through it, too.
+    card: float | None = None
+    #: What follows from the traffic alone, by a key.
+    derived: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
     def ranks(self) -> int:
+        """Number of members."""
         return len(self.node)
 
-    def place(self, leaves: bool) -> bytes:
-        """The node of each member as int64, from 0; `leaves`: by its own number, which names the switch."""
-        if ("place", leaves) not in self.kept:
-            node = self.node if leaves else np.unique(self.node, return_inverse=True)[1]
-            self.kept["place", leaves] = np.ascontiguousarray(node, dtype=np.int64).tobytes()
-        return self.kept["place", leaves]
+    def place(self, leaves: bool) -> NodeKey:
+        """The node of each member, as a key.
+
+        With `leaves`, nodes have their own numbers, which name the switch; else they are counted
+        from 0.
+        """
+        key = ("place", leaves)
+        if key not in self.derived:
+            node = self.node if leaves else _counted_from_0(self.node)
+            self.derived[key] = _key(node)
+        place: NodeKey = self.derived[key]
+        return place
 
     @cached_property
-    def _same(self) -> np.ndarray:
+    def _same_node(self) -> np.ndarray:
         """True if two ranks share a node, [sender, receiver]."""
-        return self.node[:, None] == self.node[None, :]
+        return np.asarray(self.node[:, None] == self.node[None, :])
 
     @cached_property
     def far(self) -> bool:
         """True if there are several nodes."""
-        return not self._same.all()
+        return not self._same_node.all()
 
     @cached_property
     def sent(self) -> tuple[np.ndarray, np.ndarray]:
-        """Messages to ranks of the own node, and to others, [sender]."""
-        near = np.where(self._same, self.messages, 0.0).sum(axis=1)
+        """Messages to ranks of the own node, and to others, [sender] each."""
+        near = np.where(self._same_node, self.messages, 0.0).sum(axis=1)
         return near, self.messages.sum(axis=1) - near
 
     @cached_property
     def near_bytes(self) -> np.ndarray:
         """Bytes that each rank sends to ranks of its own node, [sender]."""
-        return np.where(self._same, self.bytes, 0.0).sum(axis=1)
+        return np.asarray(np.where(self._same_node, self.bytes, 0.0).sum(axis=1))
 
     @cached_property
     def card_bytes(self) -> float:
-        """Through the busiest card of a node, one way."""
+        """Bytes through the busiest card of a node, one way."""
         if self.card is not None:
             return self.card
-        out, nodes = np.where(self._same, 0.0, self.bytes), np.unique(self.node, return_inverse=True)[1]
-        return float(max(np.bincount(nodes, out.sum(axis=axis)).max() for axis in (0, 1)))
+        between_nodes = np.where(self._same_node, 0.0, self.bytes)
+        nodes = _counted_from_0(self.node)
+        received = np.bincount(nodes, between_nodes.sum(axis=0))
+        sent = np.bincount(nodes, between_nodes.sum(axis=1))
+        return float(max(received.max(), sent.max()))
 
     @cached_property
     def most_bytes(self) -> float:
@@ -167,7 +275,10 @@ class Traffic:
 
     @cached_property
     def each(self) -> "Traffic":
-        """A message for every pair of ranks that has something to say now and then; it may be empty."""
+        """A message for every pair of ranks that has something to say now and then.
+
+        It may be empty.
+        """
         return Traffic(self.bytes, (self.bytes > 0).astype(float), self.node, card=self.card)
 
     @cached_property
@@ -177,300 +288,421 @@ class Traffic:
         return float(most / max(1, self.ranks - 1))
 
     def dense(self, size: float) -> "Traffic":
-        """The same ranks, with `size` bytes from everyone to everyone."""
-        if size not in self.kept:
-            other = 1.0 - np.eye(self.ranks)
-            self.kept[size] = Traffic(size * other, other, self.node)
-        return self.kept[size]
+        """The same ranks, with `size` bytes from everyone to everyone.
+
+        Example:
+            >>> two = Traffic(np.zeros((2, 2)), np.zeros((2, 2)), node=np.array([0, 1]))
+            >>> two.dense(8.0).bytes
+            array([[0., 8.],
+                   [8., 0.]])
+        """
+        if size not in self.derived:
+            to_others = 1.0 - np.eye(self.ranks)
+            self.derived[size] = Traffic(size * to_others, to_others, self.node)
+        traffic: Traffic = self.derived[size]
+        return traffic
+
+
+def _counted_from_0(node: np.ndarray) -> np.ndarray:
+    """The numbers of nodes without gaps, from 0."""
+    _, numbers = np.unique(node, return_inverse=True)
+    return numbers
+
+
+def _key(node: np.ndarray) -> NodeKey:
+    """The node of each member as a key of tables."""
+    return np.ascontiguousarray(node, dtype=np.int64).tobytes()
+
+
+class Round(NamedTuple):
+    """A round of an algorithm: every rank gets a message, or none if it is its own sender."""
+
+    sender: np.ndarray  #: [receiver] rank, modulo the number of ranks
+    size: float  #: bytes of a message
+
+
+class Pairs(NamedTuple):
+    """How the ranks of a round lie to their senders, whatever a message costs."""
+
+    near: np.ndarray  #: [receiver] whether both share a node
+    idle: np.ndarray  #: [receiver] whether it is its own sender
+    same_leaf: np.ndarray  #: [receiver] whether both share a switch
+    copying: np.ndarray  #: ranks that send within their node
+    on_card: int  #: most messages that reach a node
+
+
+@lru_cache(maxsize=KEPT_ROUNDS)
+def _pairs(place: NodeKey, senders: bytes, nodes_per_leaf: int) -> Pairs:
+    """The pairs of a round; `senders`: of each rank, as `place`."""
+    node = np.frombuffer(place, dtype=np.int64)
+    sender = np.frombuffer(senders, dtype=np.int64)
+    nodes = _counted_from_0(node)
+    leaf = node // nodes_per_leaf
+    near = nodes[sender] == nodes
+    idle = sender % len(node) == np.arange(len(node))
+    return Pairs(
+        near=near,
+        idle=idle,
+        same_leaf=leaf == leaf[sender],
+        copying=sender[near & ~idle],
+        on_card=max(1, int(np.bincount(nodes[~near], minlength=1).max())),
+    )
 
 
 @dataclass(frozen=True)
 class Collectives:
-    """Times of calls in seconds. `tables`: (layout, name) -> rows [ranks, bytes, seconds].
+    """Times of MPI calls, collectives and plain messages, in seconds.
 
-    `cores`: of a node, where the profile knows them; the layouts are those of LAYOUTS.
+    Example:
+        Two ranks on two nodes; latency, and 1 MB at 10 GB/s.
+
+        >>> net = Interconnect(2e-6, 5e-7, 1e10, 5e9, gap_s=1e-6, eager=1e30)
+        >>> two = Traffic(np.zeros((2, 2)), np.zeros((2, 2)), node=np.array([0, 1]))
+        >>> round(1e6 * Collectives(net, {}).messages(two.dense(1e6)), 3)
+        102.0
     """
 
-    net: Interconnect
+    net: Interconnect  #: what a message costs
+    #: Measured times: layout (of LAYOUTS) and call (of TABLES) -> rows [ranks, bytes, seconds].
     tables: dict[tuple[str, str], np.ndarray]
-    cores: int | None = None
+    cores: int | None = None  #: of a node; None where the profile does not know them
 
     @classmethod
-    def of(cls, values: Any, nodes: int, measured: bool = True) -> "Collectives":
-        """The calls on a profile; what lies between nodes is not asked for where there is one node.
+    def from_values(cls, values: NetworkValues, nodes: int, measured: bool = True) -> "Collectives":
+        """The calls on a machine; what lies between nodes is not asked for where there is one node.
 
-        `measured`: with the tables of the profile. Raises BadInput naming the value that is unknown.
+        Args:
+            values: of the machine.
+            nodes: number of nodes.
+            measured: take the tables of the profile where it has any.
+
+        Raises:
+            BadInput: naming the value that is unknown.
         """
-        layouts = () if not measured else LAYOUTS if nodes > 1 else (WITHIN,)
-        found = {(at, name): values.table(f"interconnect.{at}.{name}") for at in layouts for name in TABLES}
-        known, cores = (
-            {k: rows for k, rows in found.items() if rows is not None},
-            values.profile.get("node.cores"),
+        layouts: tuple[str, ...] = ()
+        if measured:
+            layouts = LAYOUTS if nodes > 1 else (WITHIN,)
+        tables = {}
+        for layout in layouts:
+            for call in TABLES:
+                rows = values.table(f"interconnect.{layout}.{call}")
+                if rows is not None:
+                    tables[layout, call] = rows
+        cores = values.profile.get("node.cores")
+        return cls(
+            net=Interconnect.from_values(values, WHY, nodes),
+            tables=tables,
+            cores=None if cores is None else round(cores.value),
         )
-        return cls(Interconnect.of(values, WHY, nodes), known, None if cores is None else round(cores.value))
 
     def messages(self, traffic: Traffic, by_number: bool = False) -> float:
-        """All messages leave at once; the slowest rank, or the card of a node, sets the time.
+        """Seconds until all messages of an exchange have arrived, which leave at once.
 
-        Half of what a message costs keeps its sender busy and half its receiver, while others are on their
-        way (the overheads of LogGP, Alexandrov et al. 1995, and of simulations). Where everyone serves its
-        targets `by_number`, the last target gets its messages all at once, when everyone has done with the
-        others. They share its card, and then it receives them one by one. Ranks differ in how far the two
-        overlap; the root of the sum of squares is within 20 % of simulations of 8 and 32 ranks.
+        The slowest rank, or the card of a node, decides:
+
+            T = max(max over ranks of (through + copies), latency + asking + card)
+            through = max(busy, latency + queue)
+
+        | term | s | what takes it |
+        | --- | --- | --- |
+        | busy | [rank] | its messages one after another: busy_node_s or gap_s each |
+        | queue | [rank] | its messages but one, half of which keep the receiver busy |
+        | copies | [rank] | its bytes within the node, at bandwidth_node |
+        | card | one | bytes through the busiest card, at bandwidth |
+        | asking | one | if a message is not eager: the wire's part of the latency once more |
+
+        Half of what a message costs keeps its sender busy and half its receiver, while others are
+        on their way (the overheads of LogGP, Alexandrov et al. 1995, and of simulations).
+
+        Args:
+            traffic: what the ranks send each other.
+            by_number: whether everyone serves its targets in the order of their numbers. Then the
+                last target gets all its messages at once, after everyone has done with the others:
+                they share its card, and it receives them one by one. Ranks differ in how far the
+                two overlap; queue = hypot(all but one, card) is within 20 % of simulations of 8 and
+                32 ranks.
         """
-        net, (near, away) = self.net, traffic.sent
-        busy = near * net.busy_node_s + away * net.gap_s
-        copies, card = traffic.near_bytes / net.bandwidth_node, traffic.card_bytes / net.bandwidth
-        latency, gap = (net.latency_s, net.gap_s) if traffic.far else (net.latency_node_s, net.busy_node_s)
-        late = traffic.most_bytes > net.eager
-        behind = np.maximum(0.0, busy - gap)
-        last = np.hypot(behind, card) if by_number else behind / 2
-        through = np.maximum(busy, latency + last)
-        return float(max((through + copies).max(), latency + late * max(0.0, latency - gap) + card))
+        net = self.net
+        near_messages, far_messages = traffic.sent
+        busy_s = near_messages * net.busy_node_s + far_messages * net.gap_s
+        copies_s = traffic.near_bytes / net.bandwidth_node
+        card_s = traffic.card_bytes / net.bandwidth
+        if traffic.far:
+            latency_s, gap_s = net.latency_s, net.gap_s
+        else:
+            latency_s, gap_s = net.latency_node_s, net.busy_node_s
+        all_but_one_s = np.maximum(0.0, busy_s - gap_s)
+        queue_s = np.hypot(all_but_one_s, card_s) if by_number else all_but_one_s / 2
+        through_s = np.maximum(busy_s, latency_s + queue_s)
+        is_eager = traffic.most_bytes <= net.eager
+        asking_s = 0.0 if is_eager else max(0.0, latency_s - gap_s)
+        return float(max((through_s + copies_s).max(), latency_s + asking_s + card_s))
 
-    def _rounds(self, node: np.ndarray, rounds: Iterable[tuple[np.ndarray, float]]) -> float:
-        """Mean time of members that begin together; each gets a message and waits for it, round by round.
+    def _rounds(self, node: np.ndarray, rounds: Iterable[Round]) -> float:
+        """Mean time of members that begin together; each gets a message in every round.
 
-        `rounds`: (number of the sender, by receiver; bytes). Messages that leave a node in a round share its
-        card. Who sends within its node copies the message before it does anything else. What is not eager
-        begins when both are there, and its sender waits, too. Nobody waits for others than its partners
-        (Hockney 1994 with overheads as above). Who is its own sender gets no message.
+        Messages that leave a node in a round share its card. Who sends within its node copies the
+        message before it does anything else. What is not eager begins when both are there, and its
+        sender waits, too. Nobody waits for others than its partners (Hockney 1994 with overheads as
+        above). Who is its own sender gets no message.
+
+        Args:
+            node: number of the node, shape [member].
+            rounds: one after the other.
         """
-        net, nodes = self.net, np.unique(node, return_inverse=True)[1]
-        leaf, at, clock = node // (net.nodes_per_leaf or 1), np.arange(len(node)), np.zeros(len(node))
-        between = net.leaf_latency_s(int(nodes.max()) + 1)
-        for source, size in rounds:
-            near, own, late = nodes[source] == nodes, source % len(node) == at, size > net.eager
-            shared = max(1, int(np.bincount(nodes[~near], minlength=1).max()))
-            latency = np.where(leaf == leaf[source], between, net.latency_s)
-            busy = np.where(near, net.busy_node_s, net.busy_s)
+        net = self.net
+        place = _key(node)
+        nodes_per_leaf = net.nodes_per_leaf or 1
+        clock = np.zeros(len(node))
+        leaf_latency = net.leaf_latency_s(len(np.unique(node)))
+        for sender, size in rounds:
+            pairs = _pairs(place, _key(sender), nodes_per_leaf)
+            near, idle = pairs.near, pairs.idle
+            asks_first = size > net.eager
+            latency = np.where(pairs.same_leaf, leaf_latency, net.latency_s)
             latency = np.where(near, net.latency_node_s, latency)
+            busy = np.where(near, net.busy_node_s, net.busy_s)
             clock = clock.copy()
-            clock[source[near & ~own]] += size / net.bandwidth_node
-            copied = np.where(near, 0.0, size * shared / net.bandwidth)
-            began = np.maximum(clock[source], clock) if late else clock[source]
-            there = began + latency + late * (latency - busy) + copied
-            clock = np.where(own, clock, np.maximum(clock + busy, there))
-            if late:
-                clock[source] = np.maximum(clock[source], there)
+            clock[pairs.copying] += size / net.bandwidth_node
+            on_wire = np.where(near, 0.0, size * pairs.on_card / net.bandwidth)
+            began = clock[sender]
+            asking = np.zeros(len(node))
+            if asks_first:
+                began = np.maximum(began, clock)
+                asking = latency - busy
+            there = began + latency + asking + on_wire
+            clock = np.where(idle, clock, np.maximum(clock + busy, there))
+            if asks_first:
+                clock[sender] = np.maximum(clock[sender], there)
         return float(clock.mean())
 
     def alltoall(self, traffic: Traffic, call: str = "alltoall") -> float:
-        """Everyone sends everyone as much as the busiest rank does on average; or by alltoall_init."""
-        return self._call("alltoall", traffic, traffic.mean_bytes, self._chosen(call, traffic))
+        """Seconds of MPI_Alltoall: everyone sends everyone as much as the busiest rank on average.
+
+        `call` may also be alltoall_init.
+        """
+        size = traffic.mean_bytes
+        return self._call("alltoall", traffic, size, self._chosen(call, traffic, size))
 
     def alltoallv(self, traffic: Traffic, name: str | None = None) -> float:
-        """Everyone sends what there is; a measured table of alltoall is a bound where all leave at once, and
-        no others send at the same time.
+        """Seconds of MPI_Alltoallv: everyone sends what there is.
 
-        `name`: of the algorithm, by default the one that the library chooses.
+        A measured table of alltoall is a bound where all messages leave at once, and no others are
+        sent at the same time.
+
+        Args:
+            traffic: what is sent.
+            name: of the algorithm, by default the one that the library chooses.
         """
-        name = name or self._chosen("alltoallv", traffic)
-        dense = self._call("alltoall", traffic, traffic.mean_bytes, name)
+        size = traffic.mean_bytes
+        name = name or self._chosen("alltoallv", traffic, size)
+        dense_s = self._call("alltoall", traffic, size, name)
         if name != LINEAR:
-            return dense
-        return min(self.messages(traffic), np.inf if traffic.card is not None else dense)
+            return dense_s
+        messages_s = self.messages(traffic)
+        return messages_s if traffic.card is not None else min(messages_s, dense_s)
 
     def allgather(self, traffic: Traffic, size: float, call: str = "allgather") -> float:
-        """Everyone gets `size` bytes from everyone, by MPI_Allgather, or by the `call` allgatherv."""
+        """Seconds of MPI_Allgather, or of allgatherv: everyone gets `size` bytes from everyone."""
         return self._call("allgather", traffic, size, self._chosen(call, traffic, size))
 
     def barrier(self, traffic: Traffic) -> float:
-        """Messages to ranks at doubling distances, or there and back to a root, or up and down a tree."""
+        """Seconds of MPI_Barrier.
+
+        Messages to ranks at doubling distances, or there and back to a root, or up and down a tree.
+        """
         return self._call("barrier", traffic, 1.0, self._chosen("barrier", traffic, 0))
 
-    def _chosen(self, call: str, traffic: Traffic, size: float | None = None) -> str:
-        size = traffic.mean_bytes if size is None else size
-        return mpi_rules.chosen(self.net.selector, call, traffic.ranks, size)
+    def _chosen(self, call: str, traffic: Traffic, size: float) -> str:
+        """The algorithm that the library takes."""
+        return mpi_rules.algorithm_of(self.net.selector, call, traffic.ranks, size)
 
     def _call(self, call: str, traffic: Traffic, size: float, algorithm: str) -> float:
-        """The time from the table of the profile for this layout of ranks, or else from the algorithm.
+        """Seconds from the measured table for this layout of ranks, or else from the algorithm.
 
-        For more ranks than the table has, it is the last value of the table times the growth of the model.
+        More ranks than the table has take what the model says, and at least the table's last value;
+        fewer ranks at most its first. So faster messages never make a call longer.
         """
         ranks = traffic.ranks
-        rows = self.tables.get((self._layout(traffic), call)) if self.tables else None
-
-        def model(ranks: float) -> float:
-            place = traffic.place(bool(self.net.nodes_per_leaf))
-            if ranks != traffic.ranks:  # that share nodes as these do
-                node = np.arange(round(ranks)) // max(1, int(np.bincount(traffic.node).max()))
-                place = node.astype(np.int64).tobytes()
-            return _modelled(self.net, call, algorithm, place, float(size))
-
+        layout = self._layout(traffic)
+        rows = None if layout is None else self.tables.get((layout, call))
         if rows is None:
-            return model(ranks)
-        known = np.unique(rows[:, 0])
-        curves = np.array([_curve(rows[rows[:, 0] == p], size) for p in known])
-        inside = float(np.clip(ranks, known[0], known[-1]))
-        found = float(np.exp(np.interp(np.log(inside), np.log(known), np.log(curves))))
-        return found if inside == ranks else found * model(ranks) / model(inside)
+            return self._modelled(call, traffic, size, algorithm, ranks)
+        numbers = np.unique(rows[:, 0])  # of ranks
+        curves = np.array([_table_s(rows[rows[:, 0] == number], size) for number in numbers])
+        inside = float(np.clip(ranks, numbers[0], numbers[-1]))
+        measured_s = float(np.exp(np.interp(np.log(inside), np.log(numbers), np.log(curves))))
+        if inside == ranks:
+            return measured_s
+        at_ranks_s = self._modelled(call, traffic, size, algorithm, ranks)
+        return max(measured_s, at_ranks_s) if ranks > inside else min(measured_s, at_ranks_s)
+
+    def _modelled(
+        self, call: str, traffic: Traffic, size: float, algorithm: str, ranks: float
+    ) -> float:
+        """Seconds of an algorithm on so many ranks, which share nodes as those of the traffic."""
+        place = traffic.place(bool(self.net.nodes_per_leaf))
+        if ranks != traffic.ranks:
+            ranks_of_a_node = max(1, int(np.bincount(traffic.node).max()))
+            place = _key(np.arange(round(ranks)) // ranks_of_a_node)
+        return _algorithm_s(self.net, call, algorithm, place, float(size))
 
     def _layout(self, traffic: Traffic) -> str | None:
-        """The tables for the way that the ranks lie on nodes; None for a way that nobody has measured.
+        """The tables for the way that the ranks lie on nodes; None where nobody has measured it.
 
         A profile without tables for several nodes has the same ones for all ways.
         """
-        each = np.bincount(traffic.node)
-        if len(each[each > 0]) == 1 or {at for at, _ in self.tables} <= {WITHIN}:
+        if not self.tables:
+            return None
+        ranks_of_nodes = np.bincount(traffic.node)
+        nodes = np.count_nonzero(ranks_of_nodes)
+        measured_layouts = {layout for layout, _ in self.tables}
+        if nodes == 1 or measured_layouts == {WITHIN}:
             return WITHIN
-        if each.max() == 1:
+        if ranks_of_nodes.max() == 1:
             return BETWEEN
-        return FULL if each.max() == self.cores else None
+        return FULL if ranks_of_nodes.max() == self.cores else None
 
 
 @lru_cache(maxsize=100_000)
-def _modelled(net: Interconnect, call: str, algorithm: str, node: bytes, size: float) -> float:
-    """Seconds of an algorithm, `size` bytes for each of the ranks, whose nodes these are."""
-    calls, place = Collectives(net, {}), np.frombuffer(node, dtype=np.int64)
-    n, size = len(place), size * (call != "barrier")
-    if algorithm in (LINEAR, ROOT):
-        sent = 1.0 - np.eye(n)
-        if algorithm == ROOT:  # to the first rank, which takes as long as to everyone
-            sent[1:] = sent[:, 0] = 0
-        there = calls.messages(Traffic(size * sent, sent, place))
-        back = (float(_down(net, place, n * size).mean()) if call == "allgather" else there) * (
-            algorithm == ROOT
-        )
-        return there + back
+def _algorithm_s(
+    net: Interconnect, call: str, algorithm: str, place: NodeKey, size: float
+) -> float:
+    """Seconds of an algorithm, `size` bytes for each of the ranks, whose nodes are in `place`."""
+    calls = Collectives(net, {})
+    node = np.frombuffer(place, dtype=np.int64)
+    ranks = len(node)
+    if call == "barrier":
+        size = 0.0
+    if algorithm == LINEAR:
+        return calls.messages(_to_others(place, size))
+    if algorithm == ROOT:  # from the first takes as long as to the first
+        there_s = calls.messages(_from_first(place, size))
+        if call == "allgather":
+            return there_s + float(_broadcast_s(net, node, ranks * size).mean())
+        return there_s + there_s
     if algorithm == PAIRWISE and call == "alltoall":
-        each = int(np.bincount(place).max()) if len(np.unique(place)) > 1 else 1
-        mixed = [d for d in range(1, n) if min(d, n - d) < each]  # some partners are on the same node
-        at, some = np.arange(n), np.linspace(each, n - each, 9).astype(int)
-        alike = np.mean([calls._rounds(place, [(at - d, size)]) for d in some])  # the others, in any order
-        return float((n - 1 - len(mixed)) * alike + calls._rounds(place, ((at - d, size) for d in mixed)))
-    return (1 + (algorithm == TREE)) * calls._rounds(place, rounds(call, algorithm, n, size))
+        return _pairwise_s(calls, node, size)
+    seconds = calls._rounds(node, rounds(call, algorithm, ranks, size))
+    return 2 * seconds if algorithm == TREE else seconds
 
 
-def rounds(call: str, algorithm: str, n: int, size: float) -> list[tuple[np.ndarray, float]]:
-    """The rounds of an algorithm on `n` ranks with `size` bytes each: the sender to every rank (itself:
-    nobody), and the bytes of a message.
+@lru_cache(maxsize=KEPT_TRAFFIC)
+def _to_others(place: NodeKey, size: float) -> Traffic:
+    """`size` bytes from everyone to everyone."""
+    node = np.frombuffer(place, dtype=np.int64)
+    to_others = 1.0 - np.eye(len(node))
+    return Traffic(size * to_others, to_others, node)
 
-    A power of two may double with partners in pairs, so that near ones meet near ones; else it goes round.
-    Of another number, a barrier that doubles pairs the ranks below the largest power that fits. The others
-    first tell one of these that they are there, and in the end it tells them that all are
-    (ompi/mca/coll/base/coll_base_barrier.c).
+
+@lru_cache(maxsize=KEPT_TRAFFIC)
+def _from_first(place: NodeKey, size: float) -> Traffic:
+    """`size` bytes from the first rank to each of the others."""
+    node = np.frombuffer(place, dtype=np.int64)
+    from_first = np.zeros((len(node), len(node)))
+    from_first[0, 1:] = 1.0
+    return Traffic(size * from_first, from_first, node)
+
+
+def _pairwise_s(calls: Collectives, node: np.ndarray, size: float) -> float:
+    """Seconds of a pairwise alltoall: one partner after another, at all distances.
+
+    At short distances, some partners are on the same node. Rounds at the other distances take the
+    mean of some of them, in whatever order.
     """
-    at = np.arange(n)
+    ranks = len(node)
+    members = np.arange(ranks)
+    ranks_of_a_node = 1
+    if len(np.unique(node)) > 1:
+        ranks_of_a_node = int(np.bincount(node).max())
+    short = [d for d in range(1, ranks) if min(d, ranks - d) < ranks_of_a_node]
+    distances = np.linspace(ranks_of_a_node, ranks - ranks_of_a_node, SAMPLED_DISTANCES)
+    sample_s = [calls._rounds(node, [Round(members - d, size)]) for d in distances.astype(int)]
+    short_s = calls._rounds(node, [Round(members - d, size) for d in short])
+    return float((ranks - 1 - len(short)) * np.mean(sample_s) + short_s)
+
+
+def rounds(call: str, algorithm: str, n: int, size: float) -> list[Round]:
+    """The rounds of an algorithm on `n` ranks with `size` bytes each.
+
+    A power of two may double with partners in pairs, so that near ones meet near ones; else it goes
+    round. Of another number, a barrier that doubles pairs the ranks below the largest power that
+    fits. The others first tell one of these that they are there, and in the end it tells them that
+    all are (ompi/mca/coll/base/coll_base_barrier.c).
+
+    Example:
+        >>> [(round.sender.tolist(), round.size) for round in rounds("allgather", DOUBLING, 4, 8)]
+        [([1, 0, 3, 2], 8), ([2, 3, 0, 1], 16)]
+    """
+    ranks = np.arange(n)
     if call == "alltoall":
-        return [(at - d, size * np.count_nonzero(at & d)) for d in _powers(n)]
+        return [Round(ranks - d, size * np.count_nonzero(ranks & d)) for d in powers_below(n)]
     if algorithm == RING or (algorithm == NEIGHBOR and n % 2):
-        return [(at - 1, size)] * (n - 1)
+        return [Round(ranks - 1, size)] * (n - 1)
     if algorithm == NEIGHBOR:  # two blocks from alternating neighbours, the first time one
-        other = np.where(at % 2, at + 1, at - 1) % n, at ^ 1
-        return [(other[k % 2], min(k, 2) * size) for k in range(1, n // 2 + 1)]
-    core = 2 ** int(np.log2(max(1, n)))
+        odd_rounds = ranks ^ 1
+        even_rounds = np.where(ranks % 2, ranks + 1, ranks - 1) % n
+        alternating = [Round(odd_rounds, size)]
+        for number in range(2, n // 2 + 1):
+            neighbours = odd_rounds if number % 2 else even_rounds
+            alternating.append(Round(neighbours, 2 * size))
+        return alternating
+    core = largest_power(n)
     if call == "barrier" and algorithm == DOUBLING and core < n:
-        pairs = [np.where(at < core, at ^ d, at) for d in _powers(core)]
-        ends = np.where(at < n - core, at + core, at), np.where(at < core, at, at - core)
-        return [(source, size) for source in (ends[0], *pairs, ends[1])]
-    paired = algorithm != BRUCK and core == n
-    return [(at ^ d if paired else at - d, size * min(d, n - d)) for d in _powers(n)]
+        partners = [np.where(ranks < core, ranks ^ d, ranks) for d in powers_below(core)]
+        others_report = np.where(ranks < n - core, ranks + core, ranks)
+        others_are_told = np.where(ranks < core, ranks, ranks - core)
+        return [Round(sender, size) for sender in (others_report, *partners, others_are_told)]
+    in_pairs = algorithm != BRUCK and core == n
+    doubling = []
+    for d in powers_below(n):
+        sender = ranks ^ d if in_pairs else ranks - d
+        doubling.append(Round(sender, size * min(d, n - d)))
+    return doubling
 
 
-def _down(net: Interconnect, node: np.ndarray, size: float) -> np.ndarray:
-    """When each member has so many bytes of the first: a binomial tree, the largest distance first."""
-    clock, inside = np.zeros(len(node)), net.latency_node_s + size / net.bandwidth_node
-    for distance in reversed(_powers(len(node))):
-        at = np.arange(distance, len(node), 2 * distance)
-        near = node[at] == node[at - distance]
-        clock[at] = clock[at - distance] + np.where(near, inside, net.latency_s + size / net.bandwidth)
+def _broadcast_s(net: Interconnect, node: np.ndarray, size: float) -> np.ndarray:
+    """When each member has so many bytes of the first, [member], s.
+
+    A binomial tree, the largest distance first.
+    """
+    clock = np.zeros(len(node))
+    inside_s = net.latency_node_s + size / net.bandwidth_node
+    between_s = net.latency_s + size / net.bandwidth
+    for distance in reversed(powers_below(len(node))):
+        receivers = np.arange(distance, len(node), 2 * distance)
+        senders = receivers - distance
+        near = node[receivers] == node[senders]
+        clock[receivers] = clock[senders] + np.where(near, inside_s, between_s)
     return clock
 
 
-def _powers(ranks: int) -> list[int]:
-    """1, 2, 4 … below the number of ranks."""
+def powers_below(ranks: int) -> list[int]:
+    """1, 2, 4 … below the number of ranks.
+
+    Example:
+        >>> powers_below(6)
+        [1, 2, 4]
+    """
     return [2**k for k in range(int(np.ceil(np.log2(max(1, ranks)))))]
 
 
-def _curve(rows: np.ndarray, size: float) -> float:
-    """Seconds from rows of one number of ranks: log-linear between sizes, constant below, linear above."""
-    rows = rows[np.argsort(rows[:, 1])]
-    sizes, times = np.maximum(rows[:, 1], 1.0), rows[:, 2]
-    found = float(np.exp(np.interp(np.log(max(size, 1.0)), np.log(sizes), np.log(times))))
-    return found * max(1.0, size / sizes[-1])
+def largest_power(ranks: int) -> int:
+    """The largest power of two that is at most the number of ranks.
 
-
-def _room(traffic: Traffic) -> float:
-    """Bytes of a fixed buffer: it doubles from a cache line on, until the largest window has fitted.
-
-    That one is taken to have four standard deviations more than the mean, of Poisson numbers.
+    Example:
+        >>> largest_power(6)
+        4
     """
-    words = traffic.most_bytes / WORD_BYTES
-    need = words + 4 * np.sqrt(words) + 2  # with a header of up to two words
-    return WORD_BYTES * LINE_WORDS * 2.0 ** max(0, np.ceil(np.log2(need / LINE_WORDS)))
+    return int(2 ** int(np.log2(max(1, ranks))))
 
 
-def _linked(traffic: Traffic, sizes: bool = False) -> Traffic:
-    """A message for every pair of ranks that has something to say: its size, or with it what there is."""
-    linked = (traffic.bytes > 0).astype(float)
-    sent = COUNT_BYTES * linked
-    return Traffic(sent if sizes else traffic.bytes + sent, linked, traffic.node,
-                   card=None if sizes else traffic.card)  # fmt: skip
+def _table_s(rows: np.ndarray, size: float) -> float:
+    """Seconds from measured rows [ranks, bytes, seconds] of one number of ranks.
 
-
-def _partners(net: Collectives, traffic: Traffic) -> float:
-    return net.messages(_linked(traffic, sizes=True)) + net.messages(traffic)
-
-
-def _direct(net: Collectives, traffic: Traffic) -> float:
-    return net.messages(traffic.each, by_number=True)
-
-
-def _put_bruck(net: Collectives, traffic: Traffic) -> float:
-    return _put(net, traffic, rounds("allgather", BRUCK, traffic.ranks, 1))
-
-
-def _put_doubling(net: Collectives, traffic: Traffic) -> float:
-    """Pairs of ranks; those beyond the largest power of two hand their block in, and get all at the end."""
-    n, at = traffic.ranks, np.arange(traffic.ranks)
-    core = 2 ** int(np.log2(n))
-    own = at[:core]
-    held = np.where(own < n - core, 2, 1)  # blocks that a rank of the core begins with
-    blocks: list[Any] = [np.add.reduceat(held, own[::m])[own // m] for m in _powers(core)]
-    blocks = [np.pad(pairs, (0, n - core)) for pairs in blocks]
-    ends = [1, *blocks, n] if n > core else blocks
-    sources = [source for source, _ in rounds("barrier", DOUBLING, n, 0)]
-    return _put(net, traffic, zip(sources, ends, strict=True))
-
-
-def _put(net: Collectives, traffic: Traffic, steps: Iterable[tuple[np.ndarray, Any]]) -> float:
-    """Seconds of steps, each with a fence; in each, the source of every rank, unless that is the rank itself,
-    puts so many blocks into it."""
-    seconds, at = 0.0, np.arange(traffic.ranks)
-    for source, blocks in steps:
-        sent = np.zeros((traffic.ranks, traffic.ranks))
-        sent[source, at] = source % traffic.ranks != at
-        put = _room(traffic) * np.reshape(blocks, (-1, 1)) * sent
-        seconds += net.messages(Traffic(put, sent, traffic.node)) + net.barrier(traffic)
-    return seconds
-
-
-def _shared(net: Collectives, traffic: Traffic) -> float:
-    nodes = len(np.unique(traffic.node))
-    if nodes > 1:
-        raise BadInput(f"exchange='shared': {traffic.ranks} ranks on {nodes} nodes; expected one node")
-    return net.barrier(traffic) + net.messages(traffic.each)
-
-
-#: A rank that gathers sends everyone the same, since nearly every spike has a target on every rank.
-EXCHANGES: dict[str, Callable[[Collectives, Traffic], float]] = {
-    "alltoallv": lambda net, t: net.alltoall(t.dense(COUNT_BYTES)) + net.alltoallv(t),
-    # All messages of a non-blocking exchange start at once, in Open MPI (libnbc) as in SimGrid; MPICH, which
-    # combines sizes of 8 and more ranks, is taken to do the same. The spikes go to ranks by number.
-    "ialltoallv": lambda net, t: net.alltoallv(t.dense(COUNT_BYTES), LINEAR) + net.messages(t, True),
-    "alltoall": lambda net, t: net.alltoall(t.dense(_room(t))),
-    "persistent": lambda net, t: net.alltoall(t.dense(_room(t)), "alltoall_init"),
-    "neighbor": _partners,
-    "ineighbor": _partners,
-    "p2p": _direct,
-    "direct": _direct,
-    "sparse": lambda net, t: net.messages(t, by_number=True) + net.barrier(t),
-    # Buffers of fixed size; a second call, for spikes that do not fit, is rare.
-    "allgather": lambda net, t: net.allgather(t, _room(t)),
-    "allgatherv": lambda net, t: net.allgather(t, COUNT_BYTES) + net.allgather(t, t.most_bytes, "allgatherv"),
-    "rma_put": lambda net, t: net.messages(_linked(t)) + net.barrier(t),  # sizes are put, too
-    "rma_doubling": _put_doubling,
-    "rma_bruck": _put_bruck,
-    "shared": _shared,
-}
+    Log-linear between sizes, constant below, linear above.
+    """
+    rows = rows[np.argsort(rows[:, 1])]
+    sizes = np.maximum(rows[:, 1], 1.0)
+    log_seconds = np.interp(np.log(max(size, 1.0)), np.log(sizes), np.log(rows[:, 2]))
+    return float(np.exp(log_seconds)) * max(1.0, size / float(sizes[-1]))

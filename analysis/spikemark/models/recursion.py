@@ -1,20 +1,25 @@
 """When ranks with given compute times meet in given lanes, and how long they wait.
 
-Lober et al. 2026 (L26, section 2.2) treat ranks that all meet at the end of a window (eqs 3-5). This module
-generalises it to any list of lanes, each with its groups of ranks, its period P and its lag L. In one lane of
-all ranks the time F[m, k] at which rank m has computed window k is
+Lober et al. 2026 (L26, section 2.2) treat ranks that all meet at the end of a window (eqs 3-5).
+This module generalises it to any list of lanes, each with its groups of ranks, its period P and its
+lag L. In one lane of all ranks the time F[m, k] at which rank m has computed window k is
 
     F[m, k] = max(F[m, k-1], max_j F[j, k-1-L] + t_exchange) + C[m, k],
 
-C being the sums of the compute times over the P cycles of a window. With L = 0 these are eqs 3-5; with a lag
-a rank waits only for ranks that are more than a window behind.
+C being the sums of the compute times over the P cycles of a window. With L = 0 these are eqs 3-5;
+with a lag a rank waits only for ranks that are more than a window behind.
 
-All times are in seconds. Compute times are c[m, s] of shape [..., rank, cycle]; leading axes, if any, are
-independent runs.
+All times are in seconds. Compute times are c[m, s] of shape [..., rank, cycle]; leading axes, if
+any, are independent runs.
+
+Cost: one step of NumPy for each cycle in which a lane may exchange. Where all ranks meet in the
+longest windows, without a lag, these are evaluated side by side.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
@@ -22,28 +27,27 @@ from spikemark.core.errors import BadInput
 
 from . import statistics
 
-AT_ONCE = 1 << 22  # times that are evaluated side by side
+#: Compute times that are evaluated side by side, to bound memory.
+MAX_TIMES_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True)
-class Lane:
-    """Ranks that exchange every `period` cycles what is due `lag` windows later; `group` gives their groups.
+class LaneMeetings:
+    """Ranks that exchange every `period` cycles what is due `lag` windows later."""
 
-    `group`: an integer per rank, equal for ranks that exchange with each other; None: all ranks do.
-    """
-
-    period: int
-    lag: int = 0
+    period: int  #: P, cycles
+    lag: int = 0  #: L, windows
+    #: An integer per rank, equal for ranks that exchange with each other; None: all ranks do.
     group: tuple[int, ...] | None = None
-    exchange_s: float = 0.0  # how long an exchange takes once its last rank has begun it
+    exchange_s: float = 0.0  #: how long an exchange takes once its last rank has begun it
 
 
 @dataclass(frozen=True)
 class Course:
-    """The course of a run: `waiting_s` [..., rank, cycle] at the end of each cycle, `end_s` [..., rank]."""
+    """The course of a run."""
 
-    waiting_s: np.ndarray
-    end_s: np.ndarray
+    waiting_s: np.ndarray  #: [..., rank, cycle] waiting at the end of each cycle
+    end_s: np.ndarray  #: [..., rank] when each rank ends
 
     @property
     def waiting_per_cycle_s(self) -> float:
@@ -52,99 +56,200 @@ class Course:
 
 
 class _Meeting:
-    """A lane while a run is evaluated; `begun` holds when the exchanges that are under way will arrive."""
+    """A lane while a run is evaluated."""
 
-    def __init__(self, lane: Lane, ranks: int):
-        self.lane, self.begun = lane, []
+    def __init__(self, lane: LaneMeetings, ranks: int):
+        self.lane = lane
+        #: When the exchanges that are under way will arrive, [..., rank] each.
+        self.arrivals: list[np.ndarray] = []
         group = np.zeros(ranks) if lane.group is None else np.asarray(lane.group)
-        self.place = np.unique(group, return_inverse=True)[1]  # the group of each rank, counted from 0
-        self.order = np.argsort(self.place, kind="stable")  # ranks by group
-        self.first = np.searchsorted(self.place[self.order], np.arange(self.place.max() + 1))
+        _, self.place = np.unique(group, return_inverse=True)  # group of each rank, from 0
+        order = np.argsort(self.place, kind="stable")  # ranks by group
+        self.first = np.searchsorted(self.place[order], np.arange(self.place.max() + 1))
+        #: Ranks by group; None where they are already, which saves a copy in every window.
+        self.order = None if (order == np.arange(ranks)).all() else order
 
-    def last_of_group(self, at: np.ndarray) -> np.ndarray:
-        """The latest of the times `at` [..., rank] in the group of each rank."""
-        if len(self.first) == 1:
-            return at.max(axis=-1, keepdims=True)
-        return np.maximum.reduceat(at[..., self.order], self.first, axis=-1)[..., self.place]
+    @property
+    def groups(self) -> int:
+        """Number of groups of ranks."""
+        return len(self.first)
 
-    def end_window(self, at: np.ndarray, drain: bool) -> np.ndarray:
-        """When ranks that computed until `at` may go on; with `drain`, nothing may remain on its way."""
-        self.begun.append(self.last_of_group(at) + self.lane.exchange_s)
-        while len(self.begun) > (0 if drain else self.lane.lag):
-            at = np.maximum(at, self.begun.pop(0))
-        return at
+    def last_of_group(self, times: np.ndarray) -> np.ndarray:
+        """The latest of the times [..., rank] in the group of each rank."""
+        if self.groups == 1:
+            latest: np.ndarray = times.max(axis=-1, keepdims=True)
+            return latest
+        by_group = times if self.order is None else times[..., self.order]
+        latest_by_group = np.maximum.reduceat(by_group, self.first, axis=-1)
+        return np.asarray(latest_by_group.take(self.place, axis=-1))
+
+    def end_window(self, times: np.ndarray, drain: bool) -> np.ndarray:
+        """When ranks that computed until `times` may go on.
+
+        With `drain`, they wait for everything that is under way.
+        """
+        self.arrivals.append(self.last_of_group(times) + self.lane.exchange_s)
+        stay = 0 if drain else self.lane.lag
+        while len(self.arrivals) > stay:
+            times = np.maximum(times, self.arrivals.pop(0))
+        return times
 
 
-def evaluate(compute: np.ndarray, lanes: Sequence[Lane]) -> Course:
-    """Run ranks with the compute times c [..., rank, cycle] through `lanes`, in their order.
+def evaluate(compute: np.ndarray, lanes: Sequence[LaneMeetings]) -> Course:
+    """Run ranks with given compute times through lanes (L26, eqs 3-5, with groups and lags).
 
-    All ranks begin together, and the last cycle ends by exchanging whatever is on its way, as in a run of the
-    mini-app. The exchange of a lane without a lag takes `exchange_s` after the last rank has arrived, which
-    is not waiting; with a lag, waiting includes the part of the exchange that is not hidden.
+    All ranks begin together, and the last cycle ends by exchanging whatever is under way, as in a
+    run of the mini-app. The exchange of a lane without a lag takes `exchange_s` after the last rank
+    has arrived, which is not waiting; with a lag, waiting includes the part of the exchange that is
+    not hidden.
+
+    Args:
+        compute: c in s, shape [..., rank, cycle].
+        lanes: in the order in which they exchange.
+
+    Raises:
+        BadInput: for compute times of another shape.
+
+    Example:
+        Two ranks that meet in every cycle wait for the slower one in each.
+
+        >>> compute = np.array([[1.0, 3.0], [2.0, 1.0]])
+        >>> evaluate(compute, [LaneMeetings(period=1)]).waiting_s
+        array([[1., 0.],
+               [0., 2.]])
+        >>> evaluate(compute, [LaneMeetings(period=2)]).waiting_s
+        array([[0., 0.],
+               [0., 1.]])
     """
     c = statistics.times(compute)
     *runs, ranks, cycles = c.shape
-    meetings = [m for m in (_Meeting(lane, ranks) for lane in lanes) if len(m.first) < ranks]
-    transport = np.zeros(cycles)
-    for lane in (m.lane for m in meetings if not m.lane.lag):
-        transport[lane.period - 1 :: lane.period] += lane.exchange_s
-        transport[-1] += lane.exchange_s * (cycles % lane.period > 0)
-    waiting, end = np.empty(c.shape), np.zeros(c.shape[:-1])
-    span = _together(meetings)
-    apart = cycles - cycles % span if span else 0
-    block = max(1, AT_ONCE // max(1, c[..., 0].size * max(span, 1))) * span
-    for first in range(0, apart, block or 1):
-        some = slice(first, min(first + block, apart))
-        windows = c[..., some].reshape(*runs, ranks, -1, span).swapaxes(-3, -2)  # [..., window, rank, cycle]
-        waited, ended = _passed(windows, meetings)
-        waiting[..., some] = waited.swapaxes(-3, -2).reshape(*runs, ranks, -1)
-        end += ended.sum(axis=-2)
-    if apart < cycles:
-        waiting[..., apart:], ended = _passed(c[..., apart:], meetings)
+    meetings = [_Meeting(lane, ranks) for lane in lanes]
+    meetings = [meeting for meeting in meetings if meeting.groups < ranks]
+    waiting = np.empty(c.shape)
+    end = np.zeros(c.shape[:-1])
+    span = _independent_span(meetings)
+    side_by_side = cycles - cycles % span if span else 0
+    if side_by_side:
+        times_per_window = c[..., 0].size * span
+        block = max(1, MAX_TIMES_AT_ONCE // max(1, times_per_window)) * span
+        for first in range(0, side_by_side, block):
+            part = slice(first, min(first + block, side_by_side))
+            windows = c[..., part].reshape(*runs, ranks, -1, span).swapaxes(-3, -2)
+            waited, ended = _cycle_by_cycle(windows, meetings)  # [..., window, rank, cycle]
+            waiting[..., part] = waited.swapaxes(-3, -2).reshape(*runs, ranks, -1)
+            end += ended.sum(axis=-2)
+    if side_by_side < cycles:
+        waiting[..., side_by_side:], ended = _cycle_by_cycle(c[..., side_by_side:], meetings)
         end += ended
-    np.maximum(np.subtract(waiting, transport, out=waiting), 0.0, out=waiting)  # not below, by rounding
+    waiting -= _transport(meetings, cycles)
+    np.maximum(waiting, 0.0, out=waiting)  # rounding may have left less
     return Course(waiting, end)
 
 
-def _together(meetings: list[_Meeting]) -> int:
-    """Cycles after which all ranks go on together, so that such windows are evaluated side by side; or 0."""
-    longest = max((m.lane.period for m in meetings), default=1)
-    everyone = any(len(m.first) == 1 and m.lane.period == longest for m in meetings)
-    if not everyone or any(m.lane.lag or longest % m.lane.period for m in meetings):
+def _transport(meetings: list[_Meeting], cycles: int) -> np.ndarray:
+    """Seconds of each cycle in which exchanges of lanes without a lag travel, [cycle]."""
+    transport = np.zeros(cycles)
+    for meeting in meetings:
+        lane = meeting.lane
+        if lane.lag:
+            continue
+        transport[lane.period - 1 :: lane.period] += lane.exchange_s
+        if cycles % lane.period:
+            transport[-1] += lane.exchange_s
+    return transport
+
+
+def _independent_span(meetings: list[_Meeting]) -> int:
+    """Cycles after which all ranks go on together, or 0.
+
+    Windows of so many cycles do not depend on each other and are evaluated side by side.
+    """
+    longest = max((meeting.lane.period for meeting in meetings), default=1)
+    everyone_meets = any(
+        meeting.groups == 1 and meeting.lane.period == longest for meeting in meetings
+    )
+    if not everyone_meets:
+        return 0
+    if any(meeting.lane.lag or longest % meeting.lane.period for meeting in meetings):
         return 0
     return longest
 
 
-def _passed(compute: np.ndarray, meetings: list[_Meeting]) -> tuple[np.ndarray, np.ndarray]:
-    """The recursion, cycle by cycle: waiting with exchanges [..., rank, cycle], and when ranks end."""
-    cycles, waiting = compute.shape[-1], np.zeros(compute.shape)
-    at = np.zeros(compute.shape[:-1])
-    step = int(np.gcd.reduce([m.lane.period for m in meetings])) if meetings else cycles
+def _cycle_by_cycle(compute: np.ndarray, meetings: list[_Meeting]) -> tuple[np.ndarray, np.ndarray]:
+    """The recursion: waiting with exchanges [..., rank, cycle], and when ranks end [..., rank]."""
+    cycles = compute.shape[-1]
+    step = cycles
+    if meetings:
+        step = int(np.gcd.reduce([meeting.lane.period for meeting in meetings]))
     starts = np.arange(0, cycles, step)
-    sums = np.ascontiguousarray(np.moveaxis(np.add.reduceat(compute, starts, axis=-1), -1, 0))
-    for s, took in zip([*(starts[1:] - 1), cycles - 1], sums, strict=True):
-        at = onward = at + took
+    last_cycles = [*(starts[1:] - 1), cycles - 1]
+    compute_by_step = np.moveaxis(np.add.reduceat(compute, starts, axis=-1), -1, 0)
+    waiting = np.zeros(compute.shape)
+    times = np.zeros(compute.shape[:-1])
+    for s, computed in zip(last_cycles, np.ascontiguousarray(compute_by_step), strict=True):
+        arrived = times + computed
+        times = arrived
         for meeting in meetings:
             if (s + 1) % meeting.lane.period == 0 or s == cycles - 1:
-                onward = meeting.end_window(onward, drain=s == cycles - 1)
-        waiting[..., s] = onward - at
-        at = onward
-    return waiting, at
+                times = meeting.end_window(times, drain=s == cycles - 1)
+        waiting[..., s] = times - arrived
+    return waiting, times
 
 
-def lanes_of(run) -> list[Lane]:
+class RecordedLane(Protocol):
+    """A lane in the record of a run."""
+
+    @property
+    def name(self) -> str: ...  #: of the lane
+    @property
+    def period(self) -> int: ...  #: cycles
+    @property
+    def lag(self) -> int: ...  #: windows
+    @property
+    def ranks(self) -> int: ...  #: in the largest group
+    @property
+    def groups(self) -> int: ...  #: number of groups
+
+
+class _RunRecord(Protocol):
+    @property
+    def ranks(self) -> int: ...
+    @property
+    def lanes(self) -> Iterable[RecordedLane]: ...
+
+
+class RecordedRun(Protocol):
+    """What `lanes_of` needs to know of a run."""
+
+    @property
+    def path(self) -> Path: ...  #: folder of the run
+    @property
+    def record(self) -> _RunRecord: ...  #: number of ranks, and the lanes
+
+
+def lanes_of(run: RecordedRun) -> list[LaneMeetings]:
     """The lanes of a `Run`, whose record gives the largest group and the number of groups.
 
-    Raises BadInput where these do not tell the groups: they must be equal blocks of ranks, as those of a lane
-    between given areas are only where it connects all ranks.
+    Raises:
+        BadInput: where these do not tell the groups: they must be equal blocks of ranks, as those
+            of a lane between given areas are only where it connects all ranks.
+
+    Example:
+        >>> from spikemark.records.record import load_run
+        >>> run = load_run("tests/golden/analysis/records/aware-4")
+        >>> [(lane.period, lane.lag, lane.group) for lane in lanes_of(run)]
+        [(1, 0, (0, 1, 2, 3)), (10, 0, (0, 0, 0, 0))]
     """
-    ranks, lanes = run.record.ranks, []
+    ranks = run.record.ranks
+    meetings = []
     for lane in run.record.lanes:
         if lane.ranks * lane.groups != ranks:
             raise BadInput(
-                f"{run.path}: lane {lane.name} has {lane.groups} groups of up to {lane.ranks} of {ranks}"
-                " ranks: groups of equal size are needed"
+                f"lane {lane.name} has {lane.groups} groups of up to {lane.ranks} of"
+                f" {ranks} ranks: groups of equal size are needed",
+                file=run.path,
+                code="file",
             )
         group = tuple(rank // lane.ranks for rank in range(ranks))
-        lanes.append(Lane(lane.period, lane.lag, group))
-    return lanes
+        meetings.append(LaneMeetings(lane.period, lane.lag, group))
+    return meetings

@@ -1,8 +1,8 @@
-"""Compute times of cycles, and their sums over windows.
+"""Compute times of cycles, and their sums over windows of cycles.
 
-Arrays `compute` are c[m, s] of Lober et al. 2026 (L26), section 2.2: seconds, shape [rank, cycle], as
-`Run.compute()` returns them. Every function raises BadInput for an array of another shape or a window that
-does not fit into it.
+Arrays `compute` are c[m, s] of Lober et al. 2026 (L26), section 2.2: seconds, shape [rank, cycle],
+as `Run.compute()` returns them. Every function raises BadInput for an array of another shape or a
+window that does not fit into it.
 """
 
 import numpy as np
@@ -11,23 +11,57 @@ from spikemark.core.errors import BadInput
 
 
 def times(compute: np.ndarray) -> np.ndarray:
-    """`compute` as a float64 array [..., rank, cycle] with at least one element."""
+    """Check the shape of compute times, and convert them to float64.
+
+    Args:
+        compute: times in s, shape [..., rank, cycle], at least one rank and one cycle.
+
+    Raises:
+        BadInput: for another shape.
+
+    Example:
+        >>> times([[1, 2], [3, 4]])
+        array([[1., 2.],
+               [3., 4.]])
+    """
     array = np.asarray(compute, dtype=np.float64)
     if array.ndim < 2 or array.size == 0:
         raise BadInput(
-            f"cycle times of shape {list(array.shape)}: expected [rank, cycle], neither of them empty"
+            f"cycle times of shape {list(array.shape)}: expected [rank, cycle], neither of them"
+            " empty",
+            field="cycle times",
         )
     return array
 
 
 def lump(compute: np.ndarray, window: int) -> np.ndarray:
-    """C[m, w] of L26, eqs 4-5: sums over `window` consecutive cycles, [..., window] from [..., cycle].
+    """Sum compute times over windows of consecutive cycles: C[m, w] of L26, eqs 4-5.
 
     Cycles after the last whole window are left out. The precision of the times stays.
+
+    Args:
+        compute: times in s, shape [..., cycle].
+        window: number of cycles in a window.
+
+    Returns:
+        Sums in s, shape [..., window].
+
+    Raises:
+        BadInput: for a window shorter than one cycle or longer than all cycles.
+
+    Example:
+        >>> lump(np.array([[1.0, 2.0, 3.0, 4.0, 5.0]]), 2)
+        array([[3., 7.]])
     """
     array = np.asarray(compute)
     cycles = array.shape[-1]
     if not 1 <= window <= cycles:
-        raise BadInput.of("window", window, f"1 to {cycles}, the number of cycles")
-    whole = array[..., : cycles - cycles % window]
-    return array if window == 1 else whole.reshape(*array.shape[:-1], -1, window).sum(axis=-1)
+        raise BadInput(
+            field="window", value=window, expected=f"1 to {cycles}, the number of cycles"
+        )
+    if window == 1:
+        return array
+    windows = cycles // window
+    in_windows = array[..., : windows * window].reshape(*array.shape[:-1], windows, window)
+    sums: np.ndarray = in_windows.sum(axis=-1)
+    return sums

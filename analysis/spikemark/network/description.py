@@ -1,56 +1,67 @@
-"""A run description (miniapp/FORMAT.md) as an object: its fields, what they may hold, and their defaults.
+"""A run description (miniapp/FORMAT.md) as an object: its fields, and how they fit each other.
 
-Defaults stand here, and nowhere else in the analysis. `record`, `inject` and the parameters of a neuron model
-are passed on unchecked: the mini-app checks them.
+What a field may hold, and its default, is in the mini-app's table (fields.py). `read_description`
+checks a description against that table, and then all that can be said of it without knowing the
+number of ranks. What follows from that number is in lanes.py and ring.py.
 """
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from statistics import NormalDist
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from spikemark.core.errors import BadInput, invalid
+from spikemark.core.errors import BadInput
+from spikemark.core.validation import invalid
 
-from . import placement_file
+from . import fields, placement_text
+from .fields import default, refusal
 
-WHOLE = 1e-6  # how far from whole a number may be that has to be: the rounding of decimal fractions
-HAIR = 1e-9  # steps within which a limit counts as lying on the grid or half-way
-MOST_HZ, MOST_MS, MOST, MOST_WEIGHT = 1e9, 1e6, 4_000_000_000, 1e12
-RATE_HZ = 2.5  # of ignore_and_fire
-MOST_DELAY_RATIO = MOST_DELAY_STEPS = 1_000_000
-MOST_EVENTS, LEAST_EVENTS = 100, 1.2e-7  # from outside, per neuron and step
-MOST_RANDOM = 1e6  # mean of a random in-degree
-NEGLIGIBLE = 1e-11  # in-degrees rarer than the likeliest one by this factor are not drawn
-FURTHEST_SD = 6.34  # standard deviations from the mean that a weight of its own can lie
-WORD = 2.0**32  # a draw takes 32 bits
+#: How far from whole a number may be that has to be: the rounding of decimal fractions.
+WHOLE = 1e-6
+#: Steps within which a limit counts as lying on the grid or half-way.
+GRID_TOLERANCE = 1e-9
+#: Cycles of a run, steps of a cycle, steps of a run; neurons of a network.
+MAX_UNITS = 4_000_000_000
+#: Neurons of the sources of a projection.
+MAX_POOL = 2**32 - 1
+MAX_DELAY_RATIO = int(fields.rule("delay_ratio").high or 1)
+MAX_DELAY_STEPS = 1_000_000
+MAX_LANES = 32
+#: Events from outside per neuron and step.
+MAX_EVENTS, MIN_EVENTS = 100, 1.2e-7
+#: Mean of a random in-degree that is not 0.
+MIN_RANDOM_INDEGREE = 1e-4
+#: Magnitude of a weight that is not 0.
+MIN_WEIGHT = 1e-100
+#: In-degrees rarer than the likeliest one by this factor are not drawn.
+NEGLIGIBLE = 1e-11
+#: Standard deviations from the mean that a weight of its own can lie.
+FURTHEST_SD = 6.34
+#: Events for which probabilities are computed.
+MAX_COUNTED_EVENTS = 400
+#: Fields of `inject` that may have a value for each rank.
+LISTS_BY_RANK = ("per_synapse_ns", "per_neuron_ns")
+#: Values of a draw, which takes 32 bits.
+DRAWS = 2.0**32
 
-
-def number(least: float, most: float) -> Any:
-    """The type of a finite number within the limits."""
-    return Annotated[float, Field(allow_inf_nan=False, ge=least, le=most)]
-
-
-def integer(least: int, most: int) -> Any:
-    """The type of an integer within the limits."""
-    return Annotated[int, Field(ge=least, le=most)]
-
-
-Milliseconds, Spread, Rate = number(1e-6, MOST_MS), number(0, MOST_MS), number(0, MOST_HZ)
-Magnitude = number(-MOST_WEIGHT, MOST_WEIGHT)
 Names = str | list[str]
-Wire = Literal["compact", "aer12"]
 
 
 @lru_cache
 def _slices(classes: int) -> tuple[float, ...]:
-    """Means of the slices of equal probability of the standard normal distribution, scaled to variance 1."""
+    """Means of slices of equal probability of the standard normal distribution.
+
+    They are scaled to variance 1.
+    """
     normal = NormalDist()
-    density = [0.0, *(normal.pdf(normal.inv_cdf(k / classes)) for k in range(1, classes)), 0.0]
+    edges = [normal.inv_cdf(k / classes) for k in range(1, classes)]
+    density = [0.0, *(normal.pdf(edge) for edge in edges), 0.0]
     means = [classes * (low - high) for low, high in itertools.pairwise(density)]
     spread = math.sqrt(math.fsum(mean**2 for mean in means) / classes)
     return tuple(mean / spread for mean in means)
@@ -59,7 +70,8 @@ def _slices(classes: int) -> tuple[float, ...]:
 @lru_cache(maxsize=4096)  # more than the areas and populations of known networks
 def _most_synapses(mean: float) -> int:
     """The most synapses that a neuron with a Poisson in-degree of this mean can draw."""
-    most, relative = int(mean), 1.0
+    most = int(mean)
+    relative = 1.0  # probability over that of the likeliest in-degree
     while mean and relative > NEGLIGIBLE:
         most += 1
         relative *= mean / most
@@ -68,118 +80,236 @@ def _most_synapses(mean: float) -> int:
 
 @lru_cache(maxsize=4096)  # more than the areas and populations of known networks
 def _most_events(mean: float) -> int:
-    """The most events from outside that a neuron can receive in a step, their mean being at most 100."""
-    probability = [math.exp(-mean)]
-    for k in range(1, 400):
-        probability.append(probability[-1] * mean / k)
-    tails = itertools.accumulate(reversed(probability[1:]))  # P(399 or more), P(398 or more), ...
-    return next((399 - n for n, tail in enumerate(tails) if round(WORD * tail) > 0), 0)
+    """The most events from outside that a neuron can receive in a step, of this mean up to 100."""
+    probabilities = [math.exp(-mean)]
+    for k in range(1, MAX_COUNTED_EVENTS):
+        probabilities.append(probabilities[-1] * mean / k)
+    at_least = 0.0  # probability of so many events or more
+    for events in range(MAX_COUNTED_EVENTS - 1, 0, -1):
+        at_least += probabilities[events]
+        if round(DRAWS * at_least) > 0:
+            return events
+    return 0
 
 
-class Known(BaseModel):
-    """Refuses fields that the mini-app does not know either; a misspelt field would silently be ignored."""
+def _normal_weight(low: float, high: float, mean: float, sd: float) -> float:
+    """The weight of a normal distribution between two limits, accurate in both tails."""
+    near, far = mean - high, mean - low
+    if low > mean:
+        near, far = low - mean, high - mean
+    scale = sd * math.sqrt(2)
+    return 0.5 * (math.erfc(near / scale) - math.erfc(far / scale))
+
+
+def _field(path: str, description: str) -> Any:
+    """A field with the default of the mini-app's table at `path`."""
+    return Field(default(path), description=description)
+
+
+class DescriptionPart(BaseModel):
+    """Base of the parts of a description.
+
+    Their fields have been checked against the mini-app's table before.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Neuron(BaseModel):
-    """The model of a population; of its parameters only what says how often it fires."""
+    """The model of a population, and its parameters."""
 
-    model: str
-    rate_hz: Rate = None  # None where it is not given
-    rate_cv: number(0, 1) = 0.0
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    model: str = Field(description="name of the model; its parameters are fields beside it")
+    rate_hz: float | None = Field(
+        None, description="of ignore_and_fire: mean rate, Hz; null: the default of the model"
+    )
+    rate_cv: float = Field(
+        0.0, description="of ignore_and_fire: SD of the rates of neurons over their mean"
+    )
 
     @property
     def hz(self) -> float | None:
         """The described mean rate; None for a model without a rate of its own."""
-        return RATE_HZ if self.rate_hz is None and self.model == "ignore_and_fire" else self.rate_hz
+        rules = fields.NEURON_RULES[self.model]
+        if self.rate_hz is None and "rate_hz" in rules:
+            rate: float = rules["rate_hz"].default
+            return rate
+        return self.rate_hz
+
+    def check(self, path: str) -> None:
+        """Raises BadInput for a reset potential that is not below the threshold.
+
+        `path`: of this part of the description.
+        """
+        rules = fields.NEURON_RULES[self.model]
+        if "V_reset_mV" not in rules:
+            return
+        parameters = self.model_extra or {}
+        reset = parameters.get("V_reset_mV", rules["V_reset_mV"].default)
+        threshold = parameters.get("V_th_mV", rules["V_th_mV"].default)
+        if reset >= threshold:
+            expected = f"below the threshold V_th_mV, {threshold:g} mV"
+            raise refusal(f"{path}.V_reset_mV", reset, expected)
 
 
-class External(Known):
-    """Input from outside: `synapses` Poisson processes of `rate_hz`, whose events weigh `weight`."""
+class External(DescriptionPart):
+    """Input from outside: Poisson processes."""
 
-    rate_hz: Rate
-    synapses: integer(0, 10**9) = 1
-    weight: Magnitude
+    rate_hz: float = Field(description="rate of each process, Hz")
+    synapses: int = _field(
+        "network.populations.*.external.synapses", "number of processes of each neuron"
+    )
+    weight: float = Field(description="weight of an event, in the unit of the model")
 
 
-class Population(Known):
+class Population(DescriptionPart):
     """Neurons of one area that share a model."""
 
-    name: str
-    size: integer(0, MOST)
-    neuron: Neuron
-    area: str = Field(default_factory=lambda before: before.get("name", ""))
-    external: External | None = None
+    name: str = Field(description="a name that no other population has")
+    size: int = Field(description="number of neurons")
+    neuron: Neuron = Field(description="model of the neurons, and its parameters")
+    area: str = Field(
+        default_factory=lambda before: before.get("name", ""),
+        description="name of the area; that of the population by default",
+    )
+    external: External | None = Field(
+        None,
+        description="input from outside",
+    )
 
     @property
     def outside_hz(self) -> float:
         """Events from outside per neuron and second."""
-        return self.external.synapses * self.external.rate_hz if self.external else 0.0
+        if self.external is None:
+            return 0.0
+        return self.external.synapses * self.external.rate_hz
+
+    def check(self, path: str, step: float) -> None:
+        """Raises BadInput for input from outside that cannot be drawn.
+
+        `path`: of this part of the description; `step`: in ms.
+        """
+        if self.external is None:
+            return
+        weight = self.external.weight
+        events = 1e-3 * self.outside_hz * step
+        if weight and abs(weight) < MIN_WEIGHT:
+            expected = f"0, or at least {MIN_WEIGHT:g} in magnitude"
+            raise refusal(f"{path}.external.weight", weight, expected)
+        if events and not MIN_EVENTS <= events <= MAX_EVENTS:
+            expected = f"0, or {MIN_EVENTS:g} to {MAX_EVENTS} events per neuron and step"
+            raise refusal(f"{path}.external.rate_hz", self.external.rate_hz, expected)
 
 
-class Indegree(Known):
+class Indegree(DescriptionPart):
     """A number of synapses that every neuron draws for itself."""
 
-    mean: number(0, MOST_RANDOM)
-    distribution: Literal["poisson"] = "poisson"
+    mean: float = Field(description="mean number of synapses")
+    distribution: str = _field("network.projections.*.indegree.distribution", "poisson")
 
 
-class Delay(Known):
-    """Delays in ms, as they are given; `limits` fills in what is left out."""
+class Delay(DescriptionPart):
+    """Delays of a projection, as they are given; `limits` fills in what is left out."""
 
-    distribution: Literal["normal", "exponential", "constant"] = "normal"
-    mean: Milliseconds
-    sd: Spread = 0.0
-    min: Spread | None = None
-    max: Milliseconds | None = None
+    distribution: str = _field(
+        "network.projections.*.delay.distribution", "constant, normal or exponential"
+    )
+    mean: float = Field(description="of the distribution before it is cut, ms")
+    sd: float = _field(
+        "network.projections.*.delay.sd", "of a normal distribution before it is cut, ms"
+    )
+    min: float | None = Field(
+        None, description="shortest delay, ms; the resolution by default, or the mean if shorter"
+    )
+    max: float | None = Field(
+        None,
+        description="longest delay, ms; by default mean + 4 SD, or 5 means if exponential",
+    )
 
     def limits(self, step: float) -> tuple[float, float]:
-        """The limits between which delays are drawn, ms, on a grid of `step` ms; both are the only delay.
+        """The limits between which delays are drawn, ms, on a grid of `step` ms.
 
-        Raises ValueError for limits that leave no delay.
+        Both are the only delay where there is but one.
+
+        Raises:
+            BadInput: naming the field of the delay, for limits that leave no delay.
+
+        Example:
+            >>> Delay(mean=1.5).limits(step=0.1)
+            (1.5, 1.5)
+            >>> Delay(distribution="normal", mean=1.5, sd=0.5).limits(step=0.1)
+            (0.1, 3.5)
         """
         kind, mean, sd = self.distribution, self.mean, self.sd
+        low, high = self._limits_with_defaults(step)
+        is_single = kind != "exponential" and not sd
+        if kind != "normal" and sd:
+            raise refusal("sd", sd, f"0 for the {kind} distribution")
+        if low < step * (1 - GRID_TOLERANCE):
+            raise refusal("min", low, f"at least the resolution, {step:g} ms")
+        if low > high:
+            raise refusal("max", high, f"at least min, {low:g} ms")
+        if high / step > MAX_DELAY_STEPS:
+            raise refusal("max", high, f"at most {MAX_DELAY_STEPS} steps of {step:g} ms")
+        if is_single:
+            has_delay = low / step - GRID_TOLERANCE <= mean / step <= high / step + GRID_TOLERANCE
+        elif kind == "exponential":
+            has_delay = low < high
+        else:
+            has_delay = low < high and _normal_weight(low, high, mean, sd) > 0
+        if not has_delay:
+            expected = f"a distribution with some weight in [{low:g}, {high:g}] ms"
+            raise refusal("mean", mean, expected)
+        return (mean, mean) if is_single else (low, high)
+
+    def _limits_with_defaults(self, step: float) -> tuple[float, float]:
+        """The shortest and the longest delay, ms, with what is left out filled in."""
         low, high = self.min, self.max
         if low is None:
-            low = mean if kind == "constant" else min(step, mean)
+            low = self.mean if self.distribution == "constant" else min(step, self.mean)
         if high is None:
-            high = 5 * mean if kind == "exponential" else mean + 4 * sd
-        alone = kind != "exponential" and not sd
-        inside = low / step - HAIR <= mean / step <= high / step + HAIR if alone else low < high
-        most = f"at most {MOST_DELAY_STEPS} steps of {step:g} ms"
-        for right, field, expected in (
-            (kind == "normal" or not sd, f"sd={sd:g}", f"0 for the {kind} distribution"),
-            (low >= step * (1 - HAIR), f"min={low:g}", f"at least the resolution, {step:g} ms"),
-            (low <= high, f"min={low:g}", f"at most the longest, {high:g} ms"),
-            (high / step <= MOST_DELAY_STEPS, f"max={high:g}", most),
-            (inside, f"mean={mean:g}", f"a distribution with some weight in [{low:g}, {high:g}] ms"),
-        ):
-            if not right:
-                raise ValueError(f"{field}: {expected}")
-        return (mean, mean) if alone else (low, high)
-
-    def steps(self, step: float) -> tuple[int, int]:
-        """The shortest and the longest delay, in steps of the grid. Raises ValueError as `limits`."""
-        low, high = (math.floor(ms / step + 0.5 + HAIR) for ms in self.limits(step))
+            is_exponential = self.distribution == "exponential"
+            high = 5 * self.mean if is_exponential else self.mean + 4 * self.sd
         return low, high
 
+    def steps(self, step: float) -> tuple[int, int]:
+        """The shortest and the longest delay, in steps of the grid. Raises BadInput as `limits`."""
+        low, high = self.limits(step)
+        return _rounded(low / step), _rounded(high / step)
 
-class Weight(Known):
+
+def _rounded(steps: float) -> int:
+    """The number of steps that the mini-app makes of a delay: halves go up."""
+    return math.floor(steps + 0.5 + GRID_TOLERANCE)
+
+
+class Weight(DescriptionPart):
     """Weights of a projection; with `classes` 0 every synapse has one of its own."""
 
-    mean: Magnitude
-    sd: number(0, MOST_WEIGHT) = 0.0
-    classes: Literal[0] | integer(2, 4096) = 32
+    mean: float = Field(description="mean weight, in the unit of the model")
+    sd: float = _field("network.projections.*.weight.sd", "standard deviation of the weights")
+    classes: int = _field(
+        "network.projections.*.weight.classes",
+        "number of different weights; 0: every synapse has one of its own",
+    )
 
-    @model_validator(mode="after")
-    def _of_one_sign(self) -> "Weight":
-        if self.own and self.sd > abs(self.mean) / 3:
-            raise ValueError(f"sd={self.sd:g}: at most {abs(self.mean) / 3:g}, a third of the mean")
-        if self.furthest > abs(self.mean):
-            most = abs(self.mean) * self.sd / self.furthest
-            raise ValueError(f"sd={self.sd:g}: at most {most:g}, so that no weight changes its sign")
-        return self
+    def check(self, path: str) -> None:
+        """Raises BadInput for a spread that would change the sign of a weight.
+
+        `path`: of this part of the description.
+        """
+        if self.classes == 1:
+            raise refusal(f"{path}.classes", 1, "0, or an integer from 2")
+        magnitude = abs(self.mean)
+        if self.own and self.sd > magnitude / 3:
+            raise refusal(f"{path}.sd", self.sd, f"at most {magnitude / 3:g}, a third of the mean")
+        if self.furthest > magnitude:
+            most = magnitude * self.sd / self.furthest
+            expected = f"at most {most:g}, so that no weight changes its sign"
+            raise refusal(f"{path}.sd", self.sd, expected)
+        if self.mean and magnitude < MIN_WEIGHT:
+            raise refusal(path, self.mean, f"0, or at least {MIN_WEIGHT:g} in magnitude")
 
     @property
     def own(self) -> bool:
@@ -198,17 +328,21 @@ class Weight(Known):
         """The weights that synapses have; empty where every synapse has its own."""
         if not self.sd:
             return (self.mean,)
-        return () if self.own else tuple(self.mean + self.sd * place for place in _slices(self.classes))
+        if self.own:
+            return ()
+        return tuple(self.mean + self.sd * place for place in _slices(self.classes))
 
 
-class Projection(Known):
+class Projection(DescriptionPart):
     """Synapses onto every neuron of `target`, their sources drawn from one pool."""
 
-    source: Names
-    target: str
-    indegree: integer(0, MOST) | Indegree
-    delay: Delay
-    weight: Magnitude | Weight = 1.0
+    source: Names = Field(description="names of the populations of the pool, or one name")
+    target: str = Field(description="name of the population of the targets")
+    indegree: int | Indegree = Field(description="synapses of every target neuron")
+    delay: Delay = Field(description="delays of the synapses")
+    weight: float | Weight = _field(
+        "network.projections.*.weight", "weight of all synapses, or their distribution"
+    )
 
     @property
     def sources(self) -> list[str]:
@@ -217,7 +351,7 @@ class Projection(Known):
 
     @property
     def weights(self) -> Weight:
-        """The weights, even if only one is given."""
+        """The distribution of the weights, even if only one weight is given."""
         return self.weight if isinstance(self.weight, Weight) else Weight(mean=self.weight)
 
     @property
@@ -228,28 +362,43 @@ class Projection(Known):
     @property
     def synapses(self) -> float:
         """Expected synapses per target neuron."""
-        return self.indegree.mean if self.poisson else self.indegree
+        return self.indegree.mean if isinstance(self.indegree, Indegree) else self.indegree
 
     @property
     def most_synapses(self) -> int:
         """The most synapses that a target neuron can have."""
-        return _most_synapses(self.indegree.mean) if self.poisson else self.indegree
+        if isinstance(self.indegree, Indegree):
+            return _most_synapses(self.indegree.mean)
+        return self.indegree
 
 
-class Lane(Known):
+class LaneRule(DescriptionPart):
     """A lane of a schedule: the ranks that it joins, and when they exchange."""
 
-    name: str
-    group: Literal["area", "world"] | integer(1, 10**6) = "world"
-    source: Names | None = Field(None, alias="from")  # only from these areas
-    target: Names | None = Field(None, alias="to")  # only to these areas
-    period: integer(1, 10**6) | Literal["D", "auto"] = 1  # D: D / (lag + 1); auto: the longest exact
-    lag: integer(0, 1000) = 0  # windows until what is sent is due
+    name: str = Field(description="a name that no lane before it has")
+    group: int | str = _field(
+        "schedule.*.group", "who exchanges: ranks of a block, the ranks of an area, or the world"
+    )
+    source: Names | None = Field(
+        None,
+        alias="from",
+        description="only from these areas",
+    )
+    target: Names | None = Field(
+        None,
+        alias="to",
+        description="only to these areas",
+    )
+    period: int | str = _field(
+        "schedule.*.period",
+        'cycles between exchanges; "D": D / (lag + 1); "auto": as many as are exact',
+    )
+    lag: int = _field("schedule.*.lag", "windows until what is sent is due")
 
     @property
     def ends(self) -> list[list[str] | None]:
         """The areas that it comes from, and those that it goes to; None for all."""
-        return [[given] if isinstance(given, str) else given for given in (self.source, self.target)]
+        return [_as_list(self.source), _as_list(self.target)]
 
     @property
     def bound(self) -> bool:
@@ -257,151 +406,268 @@ class Lane(Known):
         return self.ends != [None, None]
 
     def window(self, delay_ratio: int, lag: int) -> int:
-        """Cycles of a window with D = `delay_ratio`, which has to be a multiple of `lag` + 1."""
-        if self.period != "D":
+        """Cycles of a window with D = `delay_ratio`, which has to be a multiple of `lag` + 1.
+
+        For a lane whose period is a number or "D".
+
+        Example:
+            >>> LaneRule(name="far", period="D").window(delay_ratio=10, lag=1)
+            5
+        """
+        if isinstance(self.period, int):
             return self.period
         if delay_ratio % (lag + 1):
-            raise BadInput.of("delay_ratio", delay_ratio, f"a multiple of {lag + 1} with {lag=}")
+            raise refusal("delay_ratio", delay_ratio, f"a multiple of {lag + 1} with {lag=}")
         return delay_ratio // (lag + 1)
 
 
-class Time(Known):
-    """All in ms; warm-up and measured part are whole cycles, and a cycle is whole steps."""
+def _as_list(names: Names | None) -> list[str] | None:
+    """Names, of which one may stand alone; None stays."""
+    return [names] if isinstance(names, str) else names
 
-    resolution_ms: number(1e-6, 1000) = 0.1
-    cycle_ms: number(1e-6, 1000) = Field(default_factory=lambda before: before.get("resolution_ms", 0.1))
-    warmup_ms: number(0, 1e9) = 0.0
-    simulate_ms: number(1e-6, 1e9) | None = None
 
-    @model_validator(mode="after")
-    def _whole(self) -> "Time":
-        for name, unit in (("cycle", "resolution"), ("warmup", "cycle"), ("simulate", "cycle")):
-            given, unit_ms = getattr(self, f"{name}_ms"), getattr(self, f"{unit}_ms")
-            units = (given or 0.0) / unit_ms
-            if abs(units - round(units)) > WHOLE or (given and name != "warmup" and round(units) < 1):
-                raise ValueError(f"{name}_ms={given:g}: a multiple of the {unit}, {unit_ms:g}")
-        return self
+class Time(DescriptionPart):
+    """What is simulated; warm-up and measured part are whole cycles, a cycle is whole steps."""
+
+    resolution_ms: float = _field("time.resolution_ms", "a step, ms")
+    cycle_ms: float = Field(
+        default_factory=lambda before: before.get("resolution_ms", default("time.resolution_ms")),
+        description="a cycle, ms; a step by default",
+    )
+    warmup_ms: float = _field("time.warmup_ms", "simulated before the measured part, ms")
+    simulate_ms: float = Field(description="the measured part, ms")
+
+    def check(self) -> None:
+        """Raises BadInput for times that are not whole steps or cycles, or that are too long."""
+        self._check_multiple("cycle", self.cycle_ms, "resolution", self.resolution_ms)
+        self._check_multiple("warmup", self.warmup_ms, "cycle", self.cycle_ms)
+        self._check_multiple("simulate", self.simulate_ms, "cycle", self.cycle_ms)
+        if (self.warmup_cycles + self.cycles) * self.cycle_steps > MAX_UNITS:
+            expected = f"at most {MAX_UNITS:g} steps with the warm-up"
+            raise refusal("time.simulate_ms", self.simulate_ms, expected)
+
+    def _check_multiple(self, name: str, value_ms: float, unit: str, unit_ms: float) -> None:
+        """Raises BadInput for a time that is not so many units, or only for the warm-up none."""
+        field = f"time.{name}_ms"
+        units = value_ms / unit_ms
+        if abs(units - round(units)) > WHOLE or units > MAX_UNITS:
+            expected = f"a multiple of the {unit}, {unit_ms:g} ms, up to {MAX_UNITS:g} of them"
+            raise refusal(field, value_ms, expected)
+        if name != "warmup" and round(units) < 1:
+            raise refusal(field, value_ms, f"at least the {unit}, {unit_ms:g} ms")
 
     @property
     def cycle_steps(self) -> int:
+        """Steps of a cycle."""
         return round(self.cycle_ms / self.resolution_ms)
 
     @property
     def warmup_cycles(self) -> int:
+        """Cycles of the warm-up."""
         return round(self.warmup_ms / self.cycle_ms)
 
     @property
     def cycles(self) -> int:
-        """Cycles of the measured part; 0 where the description does not say how long it is."""
-        return round((self.simulate_ms or 0.0) / self.cycle_ms)
+        """Cycles of the measured part."""
+        return round(self.simulate_ms / self.cycle_ms)
 
 
-class Network(Known):
+class Network(DescriptionPart):
     """Populations and what projects from one to another."""
 
-    populations: Annotated[list[Population], Field(min_length=1)]
-    projections: list[Projection] = []
+    populations: list[Population] = Field(description="neurons")
+    projections: list[Projection] = Field([], description="synapses")
 
     @cached_property
     def numbers(self) -> dict[str, int]:
         """The number of each population, by name."""
-        return {p.name: number for number, p in enumerate(self.populations)}
+        return {population.name: i for i, population in enumerate(self.populations)}
 
     @cached_property
     def sizes(self) -> np.ndarray:
         """Neurons of each population, [population]."""
-        return np.array([p.size for p in self.populations], dtype=np.int64)
+        return np.array([population.size for population in self.populations], dtype=np.int64)
+
+    @cached_property
+    def of_model(self) -> dict[str, np.ndarray]:
+        """Which populations have a model, [population], by its name."""
+        models = np.array([population.neuron.model for population in self.populations])
+        return {str(model): models == model for model in dict.fromkeys(models)}
+
+    @cached_property
+    def has_input(self) -> np.ndarray:
+        """Which populations have input from outside, [population]."""
+        return np.array([population.outside_hz > 0 for population in self.populations])
 
     @cached_property
     def areas(self) -> list[str]:
         """Names of the areas, in the order in which they first appear."""
-        return list(dict.fromkeys(p.area for p in self.populations))
+        return list(dict.fromkeys(population.area for population in self.populations))
 
     @cached_property
     def area_of(self) -> list[int]:
         """The number of the area of each population."""
-        number = {name: i for i, name in enumerate(self.areas)}
-        return [number[p.area] for p in self.populations]
+        numbers = {name: i for i, name in enumerate(self.areas)}
+        return [numbers[population.area] for population in self.populations]
 
     @cached_property
     def synapses(self) -> float:
         """Expected synapses of all projections."""
-        return sum(p.synapses * self.populations[self.numbers[p.target]].size for p in self.projections)
+        return sum(
+            projection.synapses * self._target(projection).size for projection in self.projections
+        )
+
+    def _target(self, projection: Projection) -> Population:
+        """The population of the targets of a projection."""
+        return self.populations[self.numbers[projection.target]]
 
     def has_synapses(self, projection: Projection) -> bool:
-        return projection.most_synapses > 0 and self.populations[self.numbers[projection.target]].size > 0
+        """True if a projection may have synapses."""
+        return projection.most_synapses > 0 and self._target(projection).size > 0
 
     def pairs(self, projection: Projection) -> Iterator[tuple[int, int]]:
         """Source and target area of the synapses of a projection; none if it has no synapses."""
-        if self.has_synapses(projection):
-            target = self.area_of[self.numbers[projection.target]]
-            for source in map(self.numbers.get, projection.sources):
-                if self.populations[source].size:
-                    yield self.area_of[source], target
+        if not self.has_synapses(projection):
+            return
+        target = self.area_of[self.numbers[projection.target]]
+        for name in projection.sources:
+            source = self.numbers[name]
+            if self.populations[source].size:
+                yield self.area_of[source], target
 
-    def disagreements(self, step: float) -> Iterator[str]:
-        """Yields a line for every field that contradicts others; `step` in ms."""
-        names = [p.name for p in self.populations]
-        for i, name in enumerate(names):
-            if name in names[:i]:
-                yield f"network.populations.{i}.name={name!r}: no other population has that name"
-        if not any(p.size for p in self.populations):
-            yield "network.populations: no neurons"
-        for i, population in enumerate(self.populations):
-            events = 1e-3 * population.outside_hz * step
-            if events and not LEAST_EVENTS <= events <= MOST_EVENTS:
-                at = f"network.populations.{i}.external.rate_hz={population.external.rate_hz:g}"
-                yield f"{at}: 0, or {LEAST_EVENTS:g} to {MOST_EVENTS} events per neuron and step"
-        for i, p in enumerate(self.projections):
-            at = f"network.projections.{i}"
-            for name in (*p.sources, p.target):
+    def check(self, step: float) -> None:
+        """Raises BadInput for the first field that contradicts others; `step` in ms."""
+        neurons = 0
+        for number, population in enumerate(self.populations):
+            path = f"network.populations.{number}"
+            population.neuron.check(f"{path}.neuron")
+            population.check(path, step)
+            neurons += population.size
+            if neurons > MAX_UNITS:
+                expected = f"at most {MAX_UNITS} neurons in all"
+                raise refusal(f"{path}.size", population.size, expected)
+        self._check_names()
+        if neurons == 0:
+            line = "network.populations: no neuron; expected at least one"
+            raise BadInput(line, field="network.populations")
+        for number, projection in enumerate(self.projections):
+            self._check_projection(projection, f"network.projections.{number}", step)
+
+    def _check_names(self) -> None:
+        """Raises BadInput for the last population whose name another one has."""
+        if len(self.numbers) == len(self.populations):
+            return
+        counts = Counter(population.name for population in self.populations)
+        for number, population in reversed(list(enumerate(self.populations))):
+            if counts[population.name] > 1:
+                path = f"network.populations.{number}.name"
+                raise refusal(path, population.name, "a name that no other population has")
+
+    def _check_projection(self, projection: Projection, path: str, step: float) -> None:
+        """Raises BadInput for the first field of a projection that contradicts others."""
+        for field, names in (("target", [projection.target]), ("source", projection.sources)):
+            for name in names:
                 if name not in self.numbers:
-                    yield f"{at}: no population {name!r}; there are {', '.join(self.numbers)}"
-                    return
-            if p.most_synapses and not any(self.populations[self.numbers[n]].size for n in p.sources):
-                yield f"{at}: indegree={p.synapses:g}; expected 0, its sources are empty"
-            try:
-                p.delay.steps(step)
-            except ValueError as wrong:
-                yield f"{at}.delay.{wrong}"
+                    expected = f"the name of a population: {', '.join(self.numbers)}"
+                    raise refusal(f"{path}.{field}", name, expected, "unknown")
+        pool = sum(self.populations[self.numbers[name]].size for name in projection.sources)
+        if pool > MAX_POOL:
+            expected = f"at most {MAX_POOL} neurons in the pool"
+            raise refusal(f"{path}.source", projection.source, expected)
+        if projection.poisson and 0 < projection.synapses < MIN_RANDOM_INDEGREE:
+            expected = f"0, or a number from {MIN_RANDOM_INDEGREE:g}"
+            raise refusal(f"{path}.indegree.mean", projection.synapses, expected)
+        projection.weights.check(f"{path}.weight")
+        try:
+            projection.delay.steps(step)
+        except BadInput as error:
+            raise error.within(field=f"{path}.delay") from None
+        if projection.most_synapses and not pool:
+            raise refusal(f"{path}.indegree", projection.synapses, "0, since its sources are empty")
 
 
-class Description(Known):
+class Description(DescriptionPart):
     """A run description: a network, the time to simulate, and how ranks exchange spikes."""
 
-    format_version: Any = None
-    seed: Any = None
-    time: Time
-    delay_ratio: integer(1, MOST_DELAY_RATIO) | Literal["auto"] = 1
-    lag: integer(1, 1000) = 1
-    schedule: str | Annotated[list[Lane], Field(min_length=1, max_length=32)] = "conventional"
-    placement: Annotated[str | None, BeforeValidator(placement_file.text_of)] = None
-    exchange: str | dict[str, Any] = Field(default_factory=dict)
-    wire: Wire | dict[str, Wire] = "compact"
-    network: Network
-    record: Any = None
-    inject: Any = None
+    format_version: int = Field(description="of this format: 1")
+    seed: int = _field("seed", "of all random numbers")
+    time: Time = Field(description="what is simulated")
+    delay_ratio: int | str = _field(
+        "delay_ratio", 'D, cycles between exchanges of all ranks; "auto": as many as are exact'
+    )
+    lag: int = _field("lag", "windows until what is sent is due, in lanes that leave it open")
+    schedule: str | list[LaneRule] = _field(
+        "schedule", "name of a schedule, or its lanes from narrow to wide"
+    )
+    placement: Annotated[str | None, BeforeValidator(placement_text.text_of)] = Field(
+        None, description="of neurons on ranks; null: the one that the schedule implies"
+    )
+    exchange: str | dict[str, Any] = Field(
+        default_factory=dict, description="how spikes travel, for all lanes or by lane"
+    )
+    wire: str | dict[str, str] = Field(
+        "compact", description="format of a spike in a message, for all lanes or by lane"
+    )
+    delivery: str | None = Field(
+        None, description="how synapses are visited: tuned (null), or reference, plain and slow"
+    )
+    network: Network = Field(description="neurons and synapses")
+    record: dict[str, Any] = Field(
+        {},
+        description="what is recorded of the run",
+    )
+    inject: dict[str, Any] = Field(
+        {},
+        description="compute times that take the place of work",
+    )
 
-    @model_validator(mode="after")
-    def _agree(self) -> "Description":
-        for line in self.network.disagreements(self.time.resolution_ms):
-            raise ValueError(line)
-        return self
+    def check(self, with_network: bool = True) -> None:
+        """Raises BadInput for the first field that contradicts others, for any number of ranks."""
+        self.time.check()
+        _check_record(self.record)
+        for field in LISTS_BY_RANK:
+            if self.inject.get(field) == []:
+                raise refusal(f"inject.{field}", [], "a number, or one for each rank")
+        if with_network:
+            self.network.check(self.time.resolution_ms)
+        if not isinstance(self.schedule, str):
+            check_lanes(tuple(self.schedule))
+            self._check_areas(self.schedule)
+
+    def _check_areas(self, lanes: list[LaneRule]) -> None:
+        """Raises BadInput for a lane from or to areas that the network does not have."""
+        areas = self.network.areas
+        for number, lane in enumerate(lanes):
+            for field, names in zip(("from", "to"), lane.ends, strict=True):
+                if names is None:
+                    continue
+                different = set(names)
+                if not names or len(different) < len(names) or not different <= set(areas):
+                    expected = f"areas of the network, none twice: {', '.join(areas)}"
+                    raise refusal(f"schedule.{number}.{field}", names, expected, "unknown")
+
+    def check_ranks(self, ranks: int) -> None:
+        """Raises BadInput for a list in `inject` without a value for each of so many ranks."""
+        for field in LISTS_BY_RANK:
+            values = self.inject.get(field)
+            if isinstance(values, list) and len(values) not in (1, ranks):
+                raise refusal(f"inject.{field}", values, f"1 value, or {ranks}, one for each rank")
 
     @cached_property
     def delays(self) -> list[tuple[int, int]]:
         """The shortest and the longest delay of each projection, in steps."""
-        return [p.delay.steps(self.time.resolution_ms) for p in self.network.projections]
+        step = self.time.resolution_ms
+        return [projection.delay.steps(step) for projection in self.network.projections]
 
     @cached_property
     def shortest(self) -> np.ndarray:
-        """The shortest delay in steps, [source area, target area]; infinite where there are no synapses."""
+        """The shortest delay in steps, [source area, target area]; infinite without synapses."""
         network = self.network
-        found = np.full((len(network.areas), len(network.areas)), np.inf)
+        delays = np.full((len(network.areas), len(network.areas)), np.inf)
         for projection, (shortest, _) in zip(network.projections, self.delays, strict=True):
-            for at in network.pairs(projection):
-                found[at] = min(found[at], shortest)
-        return found
+            for pair in network.pairs(projection):
+                delays[pair] = min(delays[pair], shortest)
+        return delays
 
     def most_events(self, population: Population) -> int:
         """The most events from outside that a neuron of the population receives in a step."""
@@ -411,32 +677,133 @@ class Description(Known):
 
     @property
     def neurons(self) -> int:
-        return sum(p.size for p in self.network.populations)
+        """Number of neurons of the network."""
+        return sum(population.size for population in self.network.populations)
 
 
-class _OnlyTime(BaseModel):
-    """The part of a description that says how long is simulated."""
+def check_lanes(lanes: tuple[LaneRule, ...]) -> None:
+    """Check that lanes widen.
 
-    time: Time
+    An area comes first, then blocks, each a multiple of the one before, then all ranks. Lanes
+    between given areas may stand anywhere before that.
+
+    Raises:
+        BadInput: for the first lane that is out of order, and for a name that occurs twice.
+
+    Example:
+        >>> check_lanes((LaneRule(name="near", group="area"), LaneRule(name="far")))
+    """
+    if not 1 <= len(lanes) <= MAX_LANES:
+        raise BadInput(
+            f"schedule: a list of {len(lanes)} lanes; expected 1 to {MAX_LANES}", field="schedule"
+        )
+    names: set[str] = set()
+    for number, lane in enumerate(lanes):
+        if lane.name in names:
+            raise refusal(f"schedule.{number}.name", lane.name, "a name that no lane before it has")
+        names.add(lane.name)
+    group_before: str | int | None = None  # of the lanes that join no given areas
+    for number, lane in enumerate(lanes):
+        is_last = number + 1 == len(lanes)
+        expected = _expected_group(lane, group_before, is_last)
+        if expected:
+            raise refusal(f"schedule.{number}.group", lane.group, expected)
+        if not lane.bound:
+            group_before = lane.group
 
 
-def read(given: Any, where: str = "") -> Description:
-    """The description in `given`, a mapping of fields.
+def _expected_group(lane: LaneRule, group_before: str | int | None, is_last: bool) -> str:
+    """What is expected of the group of a lane behind another one; empty where it is right."""
+    group = lane.group
+    if lane.bound and group != "world":
+        return "'world' in a lane that has from or to"
+    if not is_last and not lane.bound and group == "world":
+        return "'area' or an integer in all but the last lane"
+    if group_before is not None and group == "area":
+        return "blocks or 'world' after the first lane"
+    if not isinstance(group, int) or not isinstance(group_before, int):
+        return ""
+    if group > group_before and group % group_before == 0:
+        return ""
+    return f"a larger multiple of the group before it, {group_before}"
+
+
+def _check_record(record: dict[str, Any]) -> None:
+    """Raises BadInput for a list of counters or sensors that is empty or names one twice."""
+    for field in ("counters", "energy_sensors"):
+        names = record.get(field)
+        if not isinstance(names, list):
+            continue
+        is_empty = field == "counters" and not names
+        if is_empty or len(set(names)) < len(names):
+            raise refusal(f"record.{field}", names, "different names, at least one")
+
+
+def read_description(
+    description: Any, where: str = "", network: Network | None = None
+) -> Description:
+    """Check a mapping of fields, and make a description of it.
 
     A description that has already been read is returned unchanged.
 
-    Raises BadInput with one line, which begins with `where`, for what the mini-app would refuse.
+    Args:
+        description: the content of a file.
+        where: begins the line of an error, such as `FILE: `.
+        network: its network, where that has been read before; a large one takes a second.
+
+    Raises:
+        BadInput: with one line, which names the field by its path, for what the mini-app would
+            refuse whatever the number of ranks.
+
+    Example:
+        >>> neuron = {"model": "ignore_and_fire", "rate_hz": 2.5}
+        >>> network = {"populations": [{"name": "E", "size": 100, "neuron": neuron}]}
+        >>> time = {"simulate_ms": 10}
+        >>> read_description({"format_version": 1, "time": time, "network": network}).neurons
+        100
     """
-    return given if isinstance(given, Description) else _read(Description, given, where)
-
-
-def read_time(given: Any) -> Time:
-    """The times of a description, whatever else it contains. Raises BadInput as `read` does."""
-    return _read(_OnlyTime, given, "").time
-
-
-def _read(kind: type[BaseModel], given: Any, where: str) -> Any:
+    if isinstance(description, Description):
+        return description
+    content = _without_old_fields(description)
+    to_check = content if network is None else {**content, "network": {"populations": []}}
+    fields.check(to_check, where)
+    to_validate = content if network is None else {**content, "network": network}
     try:
-        return kind.model_validate(given, strict=True)
+        result = Description.model_validate(to_validate)
+        result.check(network is None)
     except ValidationError as error:
-        raise invalid(error, where, "run description", kind, given) from None
+        problem = invalid(
+            error,
+            "run description",
+            model=Description,
+            content=content,
+        )
+        raise problem.within(file=where.removesuffix(": ") or None) from None
+    except BadInput as error:
+        raise error.within(file=where.removesuffix(": ") or None) from None
+    return result
+
+
+def read_time(description: Any) -> Time:
+    """The times of a description, whatever else it contains.
+
+    Raises BadInput as `read_description` does.
+
+    Example:
+        >>> read_time({"time": {"simulate_ms": 10, "cycle_ms": 0.5}}).cycles
+        20
+    """
+    fields.check_time(description)
+    time = Time.model_validate(description["time"])
+    time.check()
+    return time
+
+
+def _without_old_fields(description: Any) -> Any:
+    """The description without fields of `record` that older versions of the mini-app filled in."""
+    record = description.get("record") if isinstance(description, dict) else None
+    if not isinstance(record, dict) or record.get("kernel") is not False:
+        return description
+    old = ("kernel", "kernel_interval_s")
+    still_known = {name: value for name, value in record.items() if name not in old}
+    return {**description, "record": still_known}

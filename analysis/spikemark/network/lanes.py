@@ -3,44 +3,50 @@
 These are the rules of the mini-app (miniapp/FORMAT.md; miniapp/src/schedule).
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from spikemark.core.errors import BadInput
 
-from .description import MOST_DELAY_RATIO, Description
-from .description import Lane as Rule
-from .exchanges import COMPOSED, DIRECT, Composed
+from .description import MAX_DELAY_RATIO, Description, LaneRule
+from .exchanges import COMPOSED, DIRECT, ComposedExchange
+from .fields import refusal, unknown_field
 from .placement import areas_on_ranks, sharing, spans
-from .schedules import Schedule, find
+from .placement_file import Placement
+from .schedules import AnySchedule, Schedule, find_schedule
 
-WORD_BYTES = {"compact": 4, "aer12": 12}  # of a spike in a message, by wire format
+#: Bytes of a spike in a message, by wire format.
+SPIKE_BYTES = {"compact": 4, "aer12": 12}
 
 
 @dataclass(frozen=True)
 class Lane:
-    """A lane as it will run. `group` is equal for ranks that exchange with each other."""
+    """A lane as it will run."""
 
-    name: str
-    period: int  # P, cycles
-    lag: int  # L, windows
-    held: np.ndarray  # boolean [source area, target area]
-    group: np.ndarray  # [rank]
-    exchange: str
-    word_bytes: int  # of a spike in a message
-    composed: Composed = DIRECT  # where the exchange is composed of others
-    shortest: int | None = None  # delay in steps; None for a lane without synapses
+    name: str  #: as in the schedule
+    period: int  #: P, cycles between two exchanges
+    lag: int  #: L, windows until what is sent is due
+    held: np.ndarray  #: [source area, target area] True where its synapses are in the lane
+    group: np.ndarray  #: [rank] equal for ranks that exchange with each other
+    exchange: str  #: name of the exchange
+    word_bytes: int  #: of a spike in a message
+    composed: ComposedExchange = DIRECT  #: fields of an exchange that is composed of others
+    shortest: int | None = None  #: delay in steps; None for a lane without synapses
 
     @property
     def sizes(self) -> np.ndarray:
         """Ranks in the group of each rank, [rank]."""
-        return np.bincount(self.group)[self.group]
+        return np.asarray(np.bincount(self.group)[self.group])
 
     @property
     def exchanges(self) -> tuple[str, ...]:
         """The exchange, and those that it is composed of."""
-        return (self.exchange, *(self.composed.parts if self.exchange in COMPOSED else ()))
+        if self.exchange not in COMPOSED:
+            return (self.exchange,)
+        return (self.exchange, *self.composed.parts)
 
     @property
     def alone(self) -> bool:
@@ -48,138 +54,341 @@ class Lane:
         return bool((self.sizes == 1).all())
 
 
-def chosen(
-    description: Description, schedule: str | list | Schedule | None, placement: str | None
-) -> tuple[Schedule, str]:
-    """Schedule and placement: as given, else the description's, else the placement the schedule implies.
+def schedule_and_placement(
+    description: Description, schedule: AnySchedule | None, placement: str | Placement | None
+) -> tuple[Schedule, str | Placement]:
+    """Schedule and placement of a run that may differ from its description.
 
-    The description's placement counts only with the description's schedule. Raises BadInput for an unknown
-    schedule.
+    Args:
+        description: of the run.
+        schedule: None for that of the description.
+        placement: None for that of the description, if its schedule is taken, too; else for the
+            placement that the schedule implies.
+
+    Raises:
+        BadInput: for an unknown schedule.
+
+    Example:
+        >>> from spikemark.network.description import read_description
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> network = read_description(mam_benchmark.describe(areas=2))
+        >>> schedule, placement = schedule_and_placement(network, "structure_aware", None)
+        >>> schedule.name, placement
+        ('structure_aware', 'area')
     """
-    own = find(description.schedule) if schedule is None or placement is None else None
-    found = own if schedule is None else find(schedule)
-    if placement is None and found == own:
+    chosen_schedule = find_schedule(description.schedule if schedule is None else schedule)
+    if placement is None and chosen_schedule == find_schedule(description.schedule):
         placement = description.placement
-    return found, found.placement if placement is None else placement
+    if placement is None:
+        placement = chosen_schedule.placement
+    return chosen_schedule, placement
 
 
-def read(description: Description, ranks: int, schedule: Schedule, placement: str) -> list[Lane]:
-    """The lanes of `ranks` ranks. Raises BadInput for what the mini-app would refuse: synapses without a
-    lane, periods that are longer than the shortest delay, a D that is not a multiple of lag + 1."""
-    own, schedule = find(description.schedule) == schedule, schedule.of(description.lag, ranks)
-    held = pairs(description, schedule, placement, ranks)
-    shortest = _shortest(description, held)
-    where = areas_on_ranks(description, placement, ranks)
-    for field in ("exchange", "wire"):
-        given = getattr(description, field)
-        by_lane = own and isinstance(given, dict) and "name" not in given
-        for lane in (lane for lane in (given if by_lane else ()) if lane not in held):
-            raise BadInput(f"{field}: no lane {lane!r}; there are {', '.join(held)}")
-    longest = {r.name: _longest(description, shortest[r.name], r.lag) for r in schedule.lanes}
-    largest = min((longest[rule.name] for rule in schedule.lanes if rule.period == "D"), default=1)
-    ratio = largest if description.delay_ratio == "auto" else description.delay_ratio
+def plan_lanes(
+    description: Description,
+    ranks: int,
+    schedule: Schedule,
+    placement: str | Placement,
+) -> list[Lane]:
+    """The lanes of a run.
+
+    Args:
+        description: of the run.
+        ranks: number of ranks.
+        schedule: that of the description, or another one.
+        placement: of the neurons.
+
+    Raises:
+        BadInput: for what the mini-app would refuse: synapses without a lane, periods that are
+            longer than the shortest delay, a D that is not a multiple of lag + 1.
+
+    Example:
+        >>> from spikemark.network.description import read_description
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> network = read_description(mam_benchmark.describe(areas=2))
+        >>> lanes = plan_lanes(network, 2, find_schedule("structure_aware"), "area")
+        >>> [(lane.name, lane.period, lane.group.tolist()) for lane in lanes]
+        [('near', 1, [0, 1]), ('far', 10, [0, 0])]
+    """
+    description.check_ranks(ranks)
+    is_own_schedule = find_schedule(description.schedule) == schedule
+    schedule = schedule.for_ranks(description.lag, ranks)
+    pairs_by_lane = pairs(description, schedule, placement, ranks)
+    shortest = _shortest(description, pairs_by_lane)
+    ranks_of_areas = areas_on_ranks(description, placement, ranks)
+    if is_own_schedule:
+        _check_lane_names(description, list(pairs_by_lane))
+    largest = _largest_of_rules(description, schedule.lanes, shortest)
+    ratio = description.delay_ratio
+    if isinstance(ratio, str):
+        ratio = largest
     if not ratio:
         expected = "a schedule with shorter windows: a lane has delays of less than lag + 1 cycles"
-        raise BadInput.of("delay_ratio", "auto", expected)
-    found = []
-    for rule in schedule.lanes:
-        name, wire, lag, due = rule.name, description.wire, rule.lag, shortest[rule.name]
-        most = _cycles(description, due) // (1 if due is None else lag + 1)
-        period = max(1, most) if rule.period == "auto" else rule.window(ratio, lag)
-        if due is not None and period > most:  # spikes would depend on the schedule
-            hint = f"; the largest exact delay_ratio is {largest}" * bool(rule.period == "D" and largest)
-            windows = f"lane {name} has windows of {period} cycles; its shortest delay allows {most}"
-            raise BadInput(f"schedule={schedule.name}: {windows} (lag {lag}){hint}")
-        exchange, composed = exchange_of(description.exchange, name, lag)
-        word = WORD_BYTES[wire.get(name, "compact") if isinstance(wire, dict) else wire]
-        group = _group(description, rule, where, ranks)
-        found.append(Lane(name, period, lag, held[name], group, exchange, word, composed, due))
-    return found
+        raise BadInput(
+            field="delay_ratio",
+            value="auto",
+            expected=expected,
+        )
+    lanes = []
+    for number, rule in enumerate(schedule.lanes):
+        due = shortest[rule.name]
+        longest_window = _longest_window(description, due, rule.lag)
+        period = _period(rule, ratio, longest_window)
+        if due is not None and period > longest_window:  # spikes would depend on the schedule
+            field, value = _too_long(description, rule, f"schedule.{number}", due, ratio)
+            hint = ""
+            if rule.period == "D" and largest:
+                hint = f"; the largest exact delay_ratio is {largest}"
+            raise BadInput(
+                f"{field}={value}: lane {rule.name} has windows of {period} cycles; its shortest"
+                f" delay allows {longest_window} (lag {rule.lag}){hint}",
+                field=field,
+                code="conflict",
+            )
+        exchange, composed = exchange_of(description.exchange, rule.name, rule.lag)
+        lane = Lane(
+            name=rule.name,
+            period=period,
+            lag=rule.lag,
+            held=pairs_by_lane[rule.name],
+            group=_groups(description, rule, ranks_of_areas, ranks),
+            exchange=exchange,
+            word_bytes=_word_bytes(description, rule.name),
+            composed=composed,
+            shortest=due,
+        )
+        lanes.append(lane)
+    return lanes
 
 
-def pairs(description: Description, schedule: Schedule, placement: str, ranks: int) -> dict[str, np.ndarray]:
-    """The pairs of areas that each lane connects, boolean [source area, target area].
+def _period(rule: LaneRule, ratio: int, longest_window: int) -> int:
+    """Cycles of a window of a lane, with D = `ratio`."""
+    if rule.period == "auto":
+        return max(1, longest_window)
+    return rule.window(ratio, rule.lag)
 
-    A pair is in at most one lane. Raises BadInput for groups that do not divide the ranks, and for areas that
-    the network does not have.
+
+def _check_lane_names(description: Description, lanes: list[str]) -> None:
+    """Raises BadInput for an exchange or a wire format of a lane that does not exist."""
+    for field in ("exchange", "wire"):
+        choice = getattr(description, field)
+        if not isinstance(choice, dict) or "name" in choice:
+            continue  # for all lanes
+        for lane in choice:
+            if lane not in lanes:
+                raise unknown_field(f"{field}.{lane}", lanes)
+
+
+def _largest_of_rules(
+    description: Description, rules: Iterable[LaneRule], shortest: Mapping[str, int | None]
+) -> int:
+    """The largest D that is exact in all lanes which use it; 1 where none does."""
+    ratios = [
+        _largest_ratio(description, shortest[rule.name], rule.lag)
+        for rule in rules
+        if rule.period == "D"
+    ]
+    return min(ratios, default=1)
+
+
+def _longest_window(description: Description, shortest: int | None, lag: int) -> int:
+    """Cycles of the longest window that is exact with this shortest delay, in steps."""
+    cycles = _cycles(description, shortest)
+    return cycles if shortest is None else cycles // (lag + 1)
+
+
+def _word_bytes(description: Description, lane: str) -> int:
+    """Bytes of a spike in a message of a lane."""
+    wire = description.wire
+    if isinstance(wire, dict):
+        wire = wire.get(lane, "compact")
+    return SPIKE_BYTES[wire]
+
+
+def _too_long(
+    description: Description,
+    rule: LaneRule,
+    path: str,
+    due: int,
+    ratio: int,
+) -> tuple[str, Any]:
+    """The field, and its value, that makes the window of a lane too long.
+
+    Args:
+        description: of the run.
+        rule: the lane.
+        path: of the lane in the description.
+        due: its shortest delay in steps.
+        ratio: D.
     """
-    first, n = np.array(spans(description, placement, ranks)).reshape(-1, 2).T
-    names = description.network.areas
-    free = np.ones((len(names), len(names)), dtype=bool)
-    found = {}
-    for number, rule in enumerate(schedule.of(description.lag, ranks).lanes):
-        ends = []
-        for field, listed in zip(("from", "to"), rule.ends, strict=True):
-            listed = names if listed is None else listed
-            unknown = [n for i, n in enumerate(listed) if n not in names or n in listed[:i]]
-            if unknown or not listed:
-                expected = f"areas of the network, none twice: {', '.join(names)}"
-                raise BadInput.of(f"schedule.{number}.{field}", unknown[0] if unknown else [], expected)
-            ends.append(np.isin(names, listed))
-        joined = free & np.outer(*ends)
+    if due < description.time.cycle_steps:
+        return "time.cycle_ms", description.time.cycle_ms
+    if rule.period == "D":
+        return "delay_ratio", ratio
+    if due // description.time.cycle_steps <= rule.lag:
+        return f"{path}.lag", rule.lag
+    return f"{path}.period", rule.period
+
+
+def pairs(
+    description: Description,
+    schedule: Schedule,
+    placement: str | Placement,
+    ranks: int,
+) -> dict[str, np.ndarray]:
+    """The pairs of areas that each lane connects, by lane, boolean [source area, target area].
+
+    A pair is in at most one lane.
+
+    Raises:
+        BadInput: for groups that do not divide the ranks, and for areas that the network does not
+            have.
+
+    Example:
+        >>> from spikemark.network.description import read_description
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> network = read_description(mam_benchmark.describe(areas=2))
+        >>> pairs(network, find_schedule("structure_aware"), "area", ranks=2)["near"].tolist()
+        [[True, False], [False, True]]
+    """
+    first, number_of_ranks = np.array(spans(description, placement, ranks)).reshape(-1, 2).T
+    last = first + number_of_ranks - 1
+    areas = len(description.network.areas)
+    free = np.ones((areas, areas), dtype=bool)
+    pairs_by_lane = {}
+    for number, rule in enumerate(schedule.for_ranks(description.lag, ranks).lanes):
+        sources, targets = _ends(description, rule, f"schedule.{number}")
+        joined = free & np.outer(sources, targets)
         if rule.group == "area":
-            joined &= np.eye(len(names), dtype=bool)
-        elif rule.group != "world":
+            joined &= np.eye(areas, dtype=bool)
+        elif isinstance(rule.group, int):
             if ranks % rule.group:
-                raise BadInput.of(f"schedule.{number}.group", rule.group, f"a divisor of the {ranks} ranks")
+                expected = f"a divisor of the {ranks} ranks"
+                raise refusal(f"schedule.{number}.group", rule.group, expected)
             block = first // rule.group
-            whole = block == (first + n - 1) // rule.group  # an area in several blocks belongs to none
-            joined &= (block[:, None] == block) & whole & whole[:, None]
-        found[rule.name] = joined
+            in_one_block = block == last // rule.group  # else an area belongs to none
+            joined &= (block[:, None] == block) & in_one_block & in_one_block[:, None]
+        pairs_by_lane[rule.name] = joined
         free &= ~joined
-    return found
+    return pairs_by_lane
 
 
-def _shortest(description: Description, held: dict[str, np.ndarray]) -> dict[str, int | None]:
+def _ends(description: Description, rule: LaneRule, path: str) -> list[np.ndarray]:
+    """The areas that a lane comes from, and those that it goes to, boolean [area] each."""
+    areas = description.network.areas
+    ends = []
+    for field, names in zip(("from", "to"), rule.ends, strict=True):
+        if names is None:
+            names = areas
+        wrong = [name for i, name in enumerate(names) if name not in areas or name in names[:i]]
+        if wrong or not names:
+            expected = f"areas of the network, none twice: {', '.join(areas)}"
+            raise refusal(f"{path}.{field}", wrong[0] if wrong else [], expected)
+        ends.append(np.isin(areas, names))
+    return ends
+
+
+def _shortest(description: Description, held: Mapping[str, np.ndarray]) -> dict[str, int | None]:
     """The shortest delay of each lane in steps; None where it has no synapses.
 
     Raises BadInput for synapses that are in no lane.
     """
     delays, network = description.shortest, description.network
-    missed = np.isfinite(delays) & ~np.any(list(held.values()), axis=0)
-    for source, target in np.argwhere(missed)[:1]:
+    in_no_lane = np.isfinite(delays) & ~np.any(list(held.values()), axis=0)
+    if in_no_lane.any():
+        source, target = np.argwhere(in_no_lane)[0]
         ends = f"from area {network.areas[source]!r} to area {network.areas[target]!r}"
-        raise BadInput(f"schedule: no lane for synapses {ends}; every synapse needs one")
-    found = {name: np.min(delays, where=inside, initial=np.inf) for name, inside in held.items()}
-    return {name: int(delay) if np.isfinite(delay) else None for name, delay in found.items()}
+        raise BadInput(
+            f"schedule: no lane for synapses {ends}; every synapse needs one", field="schedule"
+        )
+    shortest: dict[str, int | None] = {}
+    for name, inside in held.items():
+        delay = np.min(delays, where=inside, initial=np.inf)
+        shortest[name] = int(delay) if np.isfinite(delay) else None
+    return shortest
 
 
-def largest_delay_ratio(description: Description, schedule: Schedule, lanes: list[Lane]) -> int | None:
-    """The largest D that is exact in all lanes which use it; None where no lane does (`delay_ratio`)."""
+def largest_delay_ratio(
+    description: Description, schedule: Schedule, lanes: list[Lane]
+) -> int | None:
+    """The largest D that is exact in all lanes which use it; None where no lane does.
+
+    See `delay_ratio` for when a lane uses D.
+
+    Example:
+        >>> from spikemark.network.description import read_description
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> network = read_description(mam_benchmark.describe(areas=2))
+        >>> schedule = find_schedule("structure_aware")
+        >>> largest_delay_ratio(network, schedule, plan_lanes(network, 2, schedule, "area"))
+        10
+    """
     if delay_ratio(schedule, lanes) is None:
         return None
-    follow = (lane for rule, lane in zip(schedule.lanes, lanes, strict=True) if rule.period == "D")
-    return min(_longest(description, lane.shortest, lane.lag) for lane in follow)
+    return min(
+        _largest_ratio(description, lane.shortest, lane.lag)
+        for lane in _lanes_with_ratio(schedule, lanes)
+    )
 
 
 def largest_between_areas(description: Description, lag: int = 0) -> int | None:
-    """The largest D that is exact if every area has ranks of its own; None without synapses between areas.
+    """The largest D that is exact if every area has ranks of its own.
 
-    Raises BadInput where none is exact with this lag.
+    Returns:
+        None without synapses between areas.
+
+    Raises:
+        BadInput: where none is exact with this lag.
+
+    Example:
+        >>> from spikemark.network.description import read_description
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> largest_between_areas(read_description(mam_benchmark.describe(areas=2)))  # cycles
+        10
     """
     between = description.shortest[~np.eye(len(description.network.areas), dtype=bool)]
     if not np.isfinite(between).any():
         return None
-    found, most = (_longest(description, int(between.min()), windows) for windows in (lag, 0))
-    if not found:
-        raise BadInput.of("lag", lag, f"below the {most} cycles that delays between areas allow")
-    return found
+    shortest = int(between.min())
+    largest = _largest_ratio(description, shortest, lag)
+    if not largest:
+        cycles = _largest_ratio(description, shortest, 0)
+        expected = f"below the {cycles} cycles that delays between areas allow"
+        raise BadInput(field="lag", value=lag, expected=expected)
+    return largest
 
 
 def delay_ratio(schedule: Schedule, lanes: list[Lane]) -> int | None:
     """D of lanes that were read for the schedule.
 
-    None where nothing uses D: no lane of the schedule, or only lanes without synapses that join no ranks.
+    Returns:
+        None where nothing uses D: no lane of the schedule, or only lanes without synapses that join
+        no ranks.
+
+    Example:
+        >>> from spikemark.network.description import read_description
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> network = read_description(mam_benchmark.describe(areas=2))
+        >>> schedule = find_schedule("structure_aware")
+        >>> delay_ratio(schedule, plan_lanes(network, 2, schedule, "area"))
+        10
     """
-    follow = (lane for rule, lane in zip(schedule.lanes, lanes, strict=True) if rule.period == "D")
-    used = (lane for lane in follow if lane.shortest is not None or not lane.alone)
-    return next((lane.period * (lane.lag + 1) for lane in used), None)
+    for lane in _lanes_with_ratio(schedule, lanes):
+        if lane.shortest is not None or not lane.alone:
+            return lane.period * (lane.lag + 1)
+    return None
 
 
-def _longest(description: Description, shortest: int | None, lag: int) -> int:
+def _lanes_with_ratio(schedule: Schedule, lanes: list[Lane]) -> list[Lane]:
+    """The lanes whose windows D sets."""
+    rules = zip(schedule.lanes, lanes, strict=True)
+    return [lane for rule, lane in rules if rule.period == "D"]
+
+
+def _largest_ratio(description: Description, shortest: int | None, lag: int) -> int:
     """The largest D that is exact in a lane with this shortest delay; 0 where none is."""
-    most = min(_cycles(description, shortest), MOST_DELAY_RATIO)
-    return most - most % (lag + 1)
+    cycles = min(_cycles(description, shortest), MAX_DELAY_RATIO)
+    return cycles - cycles % (lag + 1)
 
 
 def _cycles(description: Description, shortest: int | None) -> int:
@@ -189,27 +398,45 @@ def _cycles(description: Description, shortest: int | None) -> int:
     return shortest // description.time.cycle_steps
 
 
-def _group(description: Description, rule: Rule, where: np.ndarray, ranks: int) -> np.ndarray:
-    """The number of each rank's group, [rank]; `where` as from `areas_on_ranks`."""
+def _groups(
+    description: Description,
+    rule: LaneRule,
+    ranks_of_areas: np.ndarray,
+    ranks: int,
+) -> np.ndarray:
+    """The number of each rank's group, [rank]; `ranks_of_areas` as from `areas_on_ranks`."""
     if rule.group == "area":
-        return sharing(where, ranks)
-    if rule.group != "world":
+        return sharing(ranks_of_areas, ranks)
+    if isinstance(rule.group, int):
         return np.arange(ranks) // rule.group
     if not rule.bound:
         return np.zeros(ranks, dtype=int)
-    names = description.network.areas
-    ends = {name for listed in rule.ends for name in (names if listed is None else listed)}
+    areas = description.network.areas
+    joined_areas: set[str] = set()
+    for names in rule.ends:
+        joined_areas.update(areas if names is None else names)
     joined = np.zeros(ranks, dtype=bool)
-    for number, first, n in where:
-        joined[first : first + n] |= names[number] in ends
+    for area, first, number_of_ranks in ranks_of_areas:
+        if areas[area] in joined_areas:
+            joined[first : first + number_of_ranks] = True
     return np.where(joined, 0, np.arange(ranks) + 1)
 
 
-def exchange_of(given: str | dict, lane: str, lag: int) -> tuple[str, Composed]:
-    """The name and the fields of the exchange of a lane, from the field `exchange` of a description."""
-    if isinstance(given, dict) and "name" not in given:
-        given = given.get(lane, {})
-    if not isinstance(given, dict):
-        given = {"name": given}
-    name = given.get("name") or ("ialltoallv" if lag else "alltoallv")
-    return name, Composed.of(name, given)
+def exchange_of(choice: str | dict[str, Any], lane: str, lag: int) -> tuple[str, ComposedExchange]:
+    """The name and the fields of the exchange of a lane.
+
+    Args:
+        choice: the field `exchange` of a description.
+        lane: name of the lane.
+        lag: of the lane, windows; with one, the exchange goes on while ranks compute.
+
+    Example:
+        >>> exchange_of({}, "far", lag=1)[0]
+        'ialltoallv'
+    """
+    if isinstance(choice, dict) and "name" not in choice:
+        choice = choice.get(lane, {})
+    fields = choice if isinstance(choice, dict) else {"name": choice}
+    default = "ialltoallv" if lag else "alltoallv"
+    name = fields.get("name") or default
+    return name, ComposedExchange.from_fields(name, fields)

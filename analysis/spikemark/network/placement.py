@@ -1,129 +1,239 @@
 """Where neurons are: how many of each population every virtual process (rank, thread) has.
 
-These are the rules of the mini-app's placements (miniapp/src/description/placement). A rule gives every area
-its consecutive ranks, (first, number); the neurons of an area are dealt to its virtual processes in turn.
-With weights, in any unit, ranks have unequal shares. placement_file.py says how a placement is named.
+These are the rules of the mini-app's placements (miniapp/src/description/placement). A rule gives
+every area its consecutive ranks, (first, number); the neurons of an area are dealt to its virtual
+processes in turn. With weights, in any unit, ranks have unequal shares. placement_file.py says how
+a placement is named.
 """
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
 
-from spikemark.core.errors import BadInput
+from spikemark.core import memory
+from spikemark.core.errors import BadInput, unknown_name
 from spikemark.core.fields import check_whole
 from spikemark.quantities.words import counted
 
-from .description import Description, Network
-from .placement_file import FILE, Placement, read, residues, split
+from .description import Description
+from .named_files import FileState, file_state
+from .placement_file import Placement, read_placement, residues
+from .placement_text import FILE, split
 
-Spans = list[tuple[int, int]]  # of each area its first rank, and how many
+#: Ranks of a run, and its ranks times their threads: those that the mini-app takes.
+MAX_RANKS, MAX_PROCESSES = 1_000_000, 10_000_000
+#: Steps of a bisection for the largest load of a rank.
 HALVINGS = 60
+#: Factor that keeps an upper limit above what rounding may make of it.
+ABOVE_ROUNDING = 1.000001
+
+#: Of each area its first rank, and how many.
+Spans = list[tuple[int, int]]
 
 
-def round_robin(network: Network, ranks: int) -> Spans:
-    """Every area lives on all ranks; neurons are dealt without regard to areas, neuron 0 to rank 0."""
-    return [(0, ranks)] * len(network.areas)
+class Populations(Protocol):
+    """What has neurons to be placed, such as `Network`."""
+
+    @property
+    def sizes(self) -> np.ndarray: ...  #: neurons of each population, [population]
+    @property
+    def areas(self) -> Collection[object]: ...  #: names of the areas
+    @property
+    def area_of(self) -> Sequence[int] | np.ndarray: ...  #: number of the area of each population
 
 
-def area(network: Network, ranks: int) -> Spans:
-    """Area a lives on rank a mod R."""
+def round_robin(network: Populations, ranks: int) -> Spans:
+    """Every area lives on all ranks; neurons are dealt without regard to areas.
+
+    Neuron 0 goes to rank 0.
+
+    Example:
+        >>> from spikemark.network.description import read_description
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> network = read_description(mam_benchmark.describe(areas=2)).network
+        >>> round_robin(network, ranks=4)
+        [(0, 4), (0, 4)]
+    """
+    return [(0, ranks) for _ in network.areas]
+
+
+def area(network: Populations, ranks: int) -> Spans:
+    """Area a lives on rank a mod R.
+
+    Example:
+        >>> from spikemark.network.description import read_description
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> network = read_description(mam_benchmark.describe(areas=2)).network
+        >>> area(network, ranks=2)
+        [(0, 1), (1, 1)]
+    """
     areas = len(network.areas)
     if areas < ranks:
         raise BadInput(
-            f"ranks={ranks}: placement 'area' cannot deal {counted(areas, 'area')} to them; expected at most"
-            f" {counted(areas, 'rank')}, or placement area_group"
+            field="placement",
+            value="area",
+            reason=f"cannot deal {counted(areas, 'area')} to {ranks} ranks",
+            expected=f"at most {counted(areas, 'rank')}, or placement area_group",
         )
     return [(number % ranks, 1) for number in range(areas)]
 
 
-def area_group(network: Network, ranks: int) -> Spans:
+def area_group(network: Populations, ranks: int) -> Spans:
     """An area lives on consecutive ranks in proportion to its size; small areas share a rank.
 
-    The limit on the neurons of a rank is the smallest for which first fit, the largest area first, needs no
-    more ranks than there are; ranks left over split the fullest. Ranks are numbered by their lowest area.
+    The limit on the neurons of a rank is the smallest for which first fit, the largest area first,
+    needs no more ranks than there are; ranks left over split the fullest. Ranks are numbered by
+    their lowest area.
+
+    Example:
+        >>> from spikemark.network.description import read_description
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> network = read_description(mam_benchmark.describe(areas=2)).network
+        >>> area_group(network, ranks=4)
+        [(0, 2), (2, 2)]
     """
     return list(grouped(tuple(sizes_of_areas(network).tolist()), ranks))
 
 
-def sizes_of_areas(network: Network) -> np.ndarray:
-    """Neurons of each area, [area]."""
+def sizes_of_areas(network: Populations) -> np.ndarray:
+    """Neurons of each area, [area].
+
+    Example:
+        >>> from spikemark.network.description import read_description
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> options = {"areas": 2, "neurons_per_area": 600, "indegree": 40}
+        >>> sizes_of_areas(read_description(mam_benchmark.describe(**options)).network)
+        array([600, 600])
+    """
     return np.bincount(network.area_of, network.sizes).astype(np.int64)
 
 
+@dataclass
+class _Bin:
+    """Areas that share ranks."""
+
+    areas: list[int]  #: numbers
+    ranks: int  #: one, or several for one area
+
+
 @lru_cache(maxsize=128)
-def grouped(of_areas: tuple[int, ...], ranks: int) -> tuple[tuple[int, int], ...]:
-    """The ranks of each area with so many neurons; a search asks for the same places again and again."""
-    sizes = np.array(of_areas, dtype=np.int64)
-    low, high = 1, int(sizes.sum())
+def grouped(sizes_by_area: tuple[int, ...], ranks: int) -> tuple[tuple[int, int], ...]:
+    """The ranks of each area, (first, number), as of `area_group`.
+
+    A search asks for the same places again and again.
+
+    Example:
+        >>> grouped((100, 300, 100), ranks=4)
+        ((0, 1), (1, 2), (3, 1))
+    """
+    sizes = np.array(sizes_by_area, dtype=np.int64)
+    low = 1
+    high = int(sizes.sum())
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if sum(n for _, n in _pack(sizes, middle)) <= ranks else (middle + 1, high)
-    bins = _pack(sizes, low)
-    for _ in range(ranks - sum(n for _, n in bins)):  # a rank more for the fullest
-        fullest = max(bins, key=lambda b: sizes[b[0]].sum() / b[1])
-        filled = sorted(a for a in fullest[0] if sizes[a] > 0)
-        if len(filled) == 1:
-            fullest[1] += 1
+        if sum(bin_.ranks for bin_ in _pack(sizes, middle)) <= ranks:
+            high = middle
         else:
-            fullest[0].remove(filled[0])
-            bins.append([[filled[0]], 1])
-    spans, first_rank = {}, 0
-    for areas, n in sorted(bins, key=lambda b: min(b[0])):
-        spans |= dict.fromkeys(areas, (first_rank, n))
-        first_rank += n
+            low = middle + 1
+    bins = _pack(sizes, low)
+    ranks_left = ranks - sum(bin_.ranks for bin_ in bins)
+    for _ in range(ranks_left):
+        _split_fullest(bins, sizes)
+    spans = {}
+    first_rank = 0
+    for bin_ in sorted(bins, key=lambda bin_: min(bin_.areas)):
+        for number in bin_.areas:
+            spans[number] = (first_rank, bin_.ranks)
+        first_rank += bin_.ranks
     return tuple(spans[number] for number in range(len(sizes)))
 
 
-def _pack(sizes: np.ndarray, most: int) -> list[list]:
-    """Bins [areas, ranks] in which no rank has more than `most` neurons."""
-    bins: list[list] = []
-    room = np.zeros(len(sizes), dtype=np.int64)  # for neurons in a bin; none in one of several ranks
-    for area_number in sorted(range(len(sizes)), key=lambda a: (-sizes[a], a)):
-        size = int(sizes[area_number])
+def _split_fullest(bins: list[_Bin], sizes: np.ndarray) -> None:
+    """Give the fullest bin one rank more, in place."""
+    fullest = max(bins, key=lambda bin_: sizes[bin_.areas].sum() / bin_.ranks)
+    with_neurons = sorted(number for number in fullest.areas if sizes[number] > 0)
+    if len(with_neurons) == 1:
+        fullest.ranks += 1
+    else:
+        fullest.areas.remove(with_neurons[0])
+        bins.append(_Bin([with_neurons[0]], 1))
+
+
+def _pack(sizes: np.ndarray, most: int) -> list[_Bin]:
+    """Bins in which no rank has more than `most` neurons: first fit, the largest area first."""
+    bins: list[_Bin] = []
+    room = np.zeros(
+        len(sizes), dtype=np.int64
+    )  # for neurons in a bin; none in one of several ranks
+    for number in sorted(range(len(sizes)), key=lambda number: (-sizes[number], number)):
+        size = int(sizes[number])
         fitting = np.flatnonzero(room[: len(bins)] >= size)
         if len(fitting):
-            bins[fitting[0]][0].append(area_number)
+            bins[fitting[0]].areas.append(number)
             room[fitting[0]] -= size
         else:
             room[len(bins)] = most - size if size <= most else -1
-            bins.append([[area_number], max(1, -(-size // most))])
+            bins.append(_Bin([number], max(1, -(-size // most))))
     return bins
 
 
-PLACEMENTS: dict[str, Callable[[Network, int], Spans]] = {
-    "round_robin": round_robin, "area": area, "area_group": area_group
-}  # fmt: skip
+#: The rules, by name: network, ranks -> ranks of each area.
+PLACEMENTS: dict[str, Callable[[Populations, int], Spans]] = {
+    "round_robin": round_robin,
+    "area": area,
+    "area_group": area_group,
+}
 
 
 def weighted_group(sizes: np.ndarray, weights: np.ndarray) -> Spans:
-    """Areas with `sizes` neurons on the ranks in their order; the largest load over weight is the least.
+    """Areas on the ranks in their order, so that the largest load over weight is the least.
 
-    An area goes to the rank of the last one if it fits, else to the next rank, or to as many as it needs.
-    Ranks that are left go to the last area, where that makes no rank fuller than the others.
+    An area goes to the rank of the last one if it fits, else to the next rank, or to as many as it
+    needs. Ranks that are left go to the last area, where that makes no rank fuller than the others.
+
+    Args:
+        sizes: neurons of each area, shape [area].
+        weights: what each rank shall have, in any unit, shape [rank].
+
+    Example:
+        >>> weighted_group(np.array([200, 100]), np.array([2.0, 1.0]))
+        [(0, 1), (1, 1)]
     """
-    low, high = float(sizes.sum() / np.cumsum(weights)[-1]), float(sizes.sum() / weights[0] * 1.000001)
+    low = float(sizes.sum() / np.cumsum(weights)[-1])
+    high = float(sizes.sum() / weights[0] * ABOVE_ROUNDING)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (low, middle) if _laid(sizes, weights, middle)[1] <= len(weights) else (middle, high)
+        if _laid(sizes, weights, middle)[1] <= len(weights):
+            high = middle
+        else:
+            low = middle
     spans, used = _laid(sizes, weights, high)
-    left, last = len(weights) - used, int(np.flatnonzero(sizes)[-1])
-    first, n = spans[last]
-    if left and all(sizes[a] == 0 or spans[a][0] != first for a in range(last)):
-        spans[last] = first, n + left
-    elif left and sizes[last] <= high * np.cumsum(weights[used:])[-1]:
-        spans[last] = used, left
+    ranks_left = len(weights) - used
+    if not ranks_left:
+        return spans
+    last = int(np.flatnonzero(sizes)[-1])
+    first, number = spans[last]
+    alone = all(sizes[other] == 0 or spans[other][0] != first for other in range(last))
+    if alone:
+        spans[last] = (first, number + ranks_left)
+    elif sizes[last] <= high * np.cumsum(weights[used:])[-1]:
+        spans[last] = (used, ranks_left)
     return spans
 
 
 def _laid(sizes: np.ndarray, weights: np.ndarray, most: float) -> tuple[Spans, int]:
-    """The ranks of each area if no rank has more than `most` times its weight, and how many that takes; one
-    more than there are where they are too few."""
-    spans, rank, room = [], 0, 0.0
+    """The ranks of each area if no rank has more than `most` times its weight, and their number.
+
+    The number is one more than there are where they are too few.
+    """
+    spans: Spans = []
+    rank = 0
+    room = 0.0
     for size in sizes.tolist():
         if size == 0:
             spans.append((max(rank - 1, 0), 1))
@@ -131,7 +241,8 @@ def _laid(sizes: np.ndarray, weights: np.ndarray, most: float) -> tuple[Spans, i
             spans.append((rank - 1, 1))
             room -= size
         else:
-            first, room = rank, 0.0
+            first = rank
+            room = 0.0
             while room < size and rank < len(weights):
                 room += most * weights[rank]
                 rank += 1
@@ -142,150 +253,330 @@ def _laid(sizes: np.ndarray, weights: np.ndarray, most: float) -> tuple[Spans, i
     return spans, rank
 
 
-#: The rules that heed weights: sizes of areas, and weights -> ranks of each area.
+def _weighted_round_robin(sizes: np.ndarray, weights: np.ndarray) -> Spans:
+    """Every area lives on all ranks."""
+    return [(0, len(weights)) for _ in sizes]
+
+
+#: The rules that heed weights: sizes of areas, weights -> ranks of each area.
 WEIGHTED: dict[str, Callable[[np.ndarray, np.ndarray], Spans]] = {
-    "round_robin": lambda sizes, weights: [(0, len(weights))] * len(sizes),
+    "round_robin": _weighted_round_robin,
     "area_group": weighted_group,
 }
 
 
+class Ranges(NamedTuple):
+    """Columns of a `Placement`, [range] each."""
+
+    end: np.ndarray
+    rank: np.ndarray
+    over: np.ndarray
+    origin: np.ndarray
+
+
 def spread(sizes: np.ndarray, spans: np.ndarray, weights: np.ndarray) -> Placement:
-    """Units with `sizes` neurons, each on its ranks by their weights: `spans` [unit], (first, number)."""
-    first, columns = np.cumsum(sizes) - sizes, []
-    for begin, n in np.unique(spans, axis=0):
-        own = (spans == (begin, n)).all(axis=1)
-        columns.append(np.array(dealt(first[own], sizes[own], weights[begin : begin + n], begin)))
-    end, rank, over, origin = np.concatenate(columns, axis=1)
-    order = np.argsort(end)
-    return Placement.of(len(weights), *(part[order] for part in (end, rank, over, origin)))
+    """Place units of neurons, each on its ranks by their weights.
 
+    Args:
+        sizes: neurons of each unit, shape [unit].
+        spans: first rank and number of ranks of each unit, shape [unit, 2].
+        weights: of all ranks, in any unit, shape [rank].
 
-def dealt(first: np.ndarray, sizes: np.ndarray, weights: np.ndarray, begin: int = 0) -> tuple:
-    """Units of neurons cut between runs of equal ranks, which deal their parts: end, rank, over, origin.
-
-    The ranks with these weights are numbered from `begin`. Sums of shares are rounded, so that errors of many
-    units do not add up.
+    Example:
+        >>> units = np.array([40, 60])
+        >>> spans = np.array([[0, 1], [1, 2]])  # the second unit lies on two ranks
+        >>> spread(units, spans, weights=np.ones(3)).per_rank.tolist()
+        [40.0, 30.0, 30.0]
     """
-    run = np.flatnonzero(np.diff(weights, prepend=np.nan) != 0)  # first ranks
+    first = np.cumsum(sizes) - sizes
+    parts = []
+    for begin, number in np.unique(spans, axis=0):
+        inside = (spans == (begin, number)).all(axis=1)
+        parts.append(dealt(first[inside], sizes[inside], weights[begin : begin + number], begin))
+    end = np.concatenate([part.end for part in parts])
+    order = np.argsort(end)
+    return Placement.from_ranges(
+        ranks=len(weights),
+        end=end[order],
+        rank=np.concatenate([part.rank for part in parts])[order],
+        over=np.concatenate([part.over for part in parts])[order],
+        origin=np.concatenate([part.origin for part in parts])[order],
+    )
+
+
+def dealt(
+    first: np.ndarray,
+    sizes: np.ndarray,
+    weights: np.ndarray,
+    begin: int = 0,
+) -> Ranges:
+    """Cut units of neurons between runs of equal ranks, which deal their parts.
+
+    Sums of shares are rounded, so that errors of many units do not add up.
+
+    Args:
+        first: first neuron of each unit, shape [unit].
+        sizes: neurons of each unit, shape [unit].
+        weights: of the ranks, in any unit, shape [rank].
+        begin: number of the first of these ranks.
+
+    Example:
+        >>> ranges = dealt(np.array([0]), np.array([100]), weights=np.ones(4))
+        >>> ranges.end.tolist(), ranges.over.tolist()  # one range, in turn on four ranks
+        ([100], [4])
+    """
+    first_ranks = np.flatnonzero(np.diff(weights, prepend=np.nan) != 0)  # of each run
     sums = np.cumsum(weights)
-    shares = sums[np.append(run[1:], len(weights)) - 1] / sums[-1]
+    shares = sums[np.append(first_ranks[1:], len(weights)) - 1] / sums[-1]
     before = np.cumsum(sizes) - sizes
-    # neurons of a unit on the runs so far, [unit, run]
-    low, high = (np.rint(np.multiply.outer(at, shares)) for at in (before, before + sizes))
+    # Neurons of a unit on the runs so far, [unit, run].
+    low = np.rint(np.multiply.outer(before, shares))
+    high = np.rint(np.multiply.outer(before + sizes, shares))
     cut = np.maximum.accumulate(high - low, axis=1).astype(np.int64).clip(0, sizes[:, None])
     end = first[:, None] + cut
     end[:, -1] = first + sizes
-    starts = np.c_[first, end[:, :-1]]
-    turn = np.cumsum(end - starts, axis=0) - (end - starts)  # neurons of earlier units on the run
-    over = np.broadcast_to(np.diff(run, append=len(weights)), end.shape)
-    columns = end, np.broadcast_to(begin + run, end.shape), over, starts - turn % over
-    return tuple(column[end > starts] for column in columns)
+    start = np.c_[first, end[:, :-1]]
+    count = end - start
+    turn = np.cumsum(count, axis=0) - count  # neurons of earlier units on the run
+    over = np.broadcast_to(np.diff(first_ranks, append=len(weights)), end.shape)
+    rank = np.broadcast_to(begin + first_ranks, end.shape)
+    origin = start - turn % over
+    filled = end > start
+    return Ranges(end[filled], rank[filled], over[filled], origin[filled])
 
 
 def check_name(placement: str) -> str:
-    """The placement. Raises BadInput for one that is neither a rule nor a file."""
+    """The placement.
+
+    Raises:
+        BadInput: for one that is neither a rule nor a file.
+
+    Example:
+        >>> check_name("area_group")
+        'area_group'
+    """
     if split(placement)[0] not in PLACEMENTS and not placement.endswith(FILE):
-        raise BadInput.of("placement", placement, f"{', '.join(PLACEMENTS)}, or a file ({FILE})")
+        expected = f"{', '.join(PLACEMENTS)}, or a file ({FILE})"
+        raise unknown_name("placement", placement, PLACEMENTS, expected=expected)
     return placement
 
 
-def ranges(network: Any, placement: str | Placement, ranks: int | None) -> tuple[Placement, bool]:
+def ranges(
+    network: Populations, placement: str | Placement, ranks: int | None
+) -> tuple[Placement, bool]:
     """The ranges of neurons of any placement, and whether a rule without weights made them.
 
-    Of a network, or of anything else that has `sizes`, `areas` and `area_of`. `ranks`: None for those of a
-    file. Raises BadInput as `neurons`.
+    Args:
+        network: of which the neurons are.
+        placement: a rule, with weights or without, a file, or ranges.
+        ranks: number of ranks; None for those of a file.
+
+    Raises:
+        BadInput: as `neurons`.
+
+    Example:
+        >>> from spikemark.network.description import read_description
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> options = {"areas": 2, "neurons_per_area": 600, "indegree": 40}
+        >>> network = read_description(mam_benchmark.describe(**options)).network
+        >>> placement, by_rule = ranges(network, "area", ranks=2)
+        >>> placement.first.tolist(), placement.end.tolist(), placement.rank.tolist(), by_rule
+        ([0, 600], [600, 1200], [0, 1], True)
     """
     if isinstance(placement, Placement):
         return placement, False
     check_name(placement)
-    if ranks is None and not placement.endswith(FILE):
-        raise BadInput(f"--ranks: missing; expected the number of ranks for placement {placement!r}")
-    check_whole("ranks", 1 if ranks is None else ranks)
-    sizes, area_of, end = network.sizes, np.array(network.area_of), np.cumsum(network.sizes)
+    if placement.endswith(FILE):
+        check_whole("ranks", 1 if ranks is None else ranks, most=MAX_RANKS)
+        neurons = int(np.cumsum(network.sizes)[-1])
+        path = Path(placement)
+        return _read(path, neurons, file_state(path)).on(ranks, placement), False
+    if ranks is None:
+        raise BadInput(
+            field="--ranks",
+            reason="missing",
+            expected=f"the number of ranks for placement {placement!r}",
+            code="missing",
+        )
+    check_whole("ranks", ranks, most=MAX_RANKS)
     rule, weights = split(placement)
     if weights is not None and len(weights) == ranks and np.ptp(weights) == 0:
         weights = None  # as the mini-app does
-    if rule in PLACEMENTS and weights is None:
-        spans = np.array(PLACEMENTS[rule](network, ranks))
-        begins = (end - sizes)[np.unique(area_of, return_index=True)[1]]
-        origin = np.zeros(len(end)) if rule == "round_robin" else begins[area_of]
-        return Placement.of(ranks, end, *spans[area_of].T, origin, rule), True
     if weights is None:
-        file = Path(placement)
-        changed = (file.stat().st_mtime_ns, file.stat().st_size) if file.is_file() else None
-        return _read(file, int(end[-1]), changed).on(ranks, placement), False
+        return _by_rule(network, rule, ranks), True
+    return _by_weights(network, rule, weights, ranks), False
+
+
+def _by_rule(network: Populations, rule: str, ranks: int) -> Placement:
+    """The ranges of a rule without weights."""
+    area_of = np.array(network.area_of)
+    end = np.cumsum(network.sizes)
+    spans = np.array(PLACEMENTS[rule](network, ranks))
+    if rule == "round_robin":
+        origin = np.zeros(len(end))
+    else:
+        _, first_populations = np.unique(area_of, return_index=True)
+        first_neurons = (end - network.sizes)[first_populations]  # of each area
+        origin = first_neurons[area_of]
+    first_rank, number = spans[area_of].T
+    return Placement.from_ranges(ranks, end, first_rank, number, origin, rule)
+
+
+def _by_weights(
+    network: Populations,
+    rule: str,
+    weights: np.ndarray,
+    ranks: int,
+) -> Placement:
+    """The ranges of a rule with weights. Raises BadInput for weights that it does not take."""
+    field = "placement.weights"
     if rule not in WEIGHTED:
-        raise BadInput(f"placement.weights: with placement {rule!r}; expected {' or '.join(WEIGHTED)}")
+        reason = f"with placement {rule!r}"
+        raise BadInput(
+            field=field,
+            reason=reason,
+            expected=" or ".join(WEIGHTED),
+        )
     if len(weights) != ranks:
-        raise BadInput(f"placement.weights: {len(weights)} values; expected {ranks}, one for each rank")
+        expected = f"{ranks}, one for each rank"
+        raise BadInput(
+            field=field,
+            reason=f"{len(weights)} values",
+            expected=expected,
+        )
     spans = np.array(WEIGHTED[rule](sizes_of_areas(network), weights))
-    return replace(spread(sizes, spans[area_of], weights), method=rule, weights=weights), False
+    placement = spread(network.sizes, spans[np.array(network.area_of)], weights)
+    return replace(placement, method=rule, weights=weights)
 
 
 @lru_cache(maxsize=8)
-def _read(path: Path, neurons: int, changed: tuple[int, int] | None) -> Placement:
-    """As `read`; a file that has not `changed` is read once."""
-    return read(path, neurons)
+def _read(path: Path, neurons: int, state: FileState | None) -> Placement:
+    """As `read_placement`; a file whose state has not changed is read once."""
+    return read_placement(path, neurons)
 
 
-def areas_on_ranks(description: Description, placement: str, ranks: int) -> np.ndarray:
-    """Which consecutive ranks hold neurons of an area: rows (area, first rank, number of ranks), ascending.
+def areas_on_ranks(description: Description, placement: str | Placement, ranks: int) -> np.ndarray:
+    """Which consecutive ranks hold neurons of an area.
 
-    A rule gives ranks to an area without neurons, too. Raises BadInput as `neurons`.
+    A rule gives ranks to an area without neurons, too.
+
+    Returns:
+        Rows (area, first rank, number of ranks), ascending.
+
+    Raises:
+        BadInput: as `neurons`.
+
+    Example:
+        >>> from spikemark.network.description import read_description
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> description = read_description(mam_benchmark.describe(areas=2))
+        >>> areas_on_ranks(description, "area", ranks=2).tolist()
+        [[0, 0, 1], [1, 1, 1]]
     """
     network = description.network
-    made, by_rule = ranges(network, placement, ranks)
+    placed, by_rule = ranges(network, placement, ranks)
     if by_rule:
-        return np.c_[np.arange(len(network.areas)), np.array(PLACEMENTS[made.method](network, ranks))]
-    which, unit, _, _ = made.cut(network.sizes)
-    return np.unique(np.c_[np.array(network.area_of)[unit], made.rank[which], made.over[which]], axis=0)
+        spans_of_areas = np.array(PLACEMENTS[placed.method](network, ranks))
+        return np.column_stack([np.arange(len(network.areas)), spans_of_areas])
+    which, unit, _, _ = placed.cut(network.sizes)
+    areas = np.array(network.area_of)[unit]
+    return np.unique(np.c_[areas, placed.rank[which], placed.over[which]], axis=0)
 
 
-def spans(description: Description, placement: str, ranks: int) -> Spans:
-    """The ranks of each area, (first, number). Where a file places areas on ranks that do not follow each
-    other, others lie between them. Raises BadInput as `neurons`."""
-    found = {}
-    for number, first, n in areas_on_ranks(description, placement, ranks).tolist():
-        begin, end = found.get(number, (first, first))
-        found[number] = min(begin, first), max(end, first + n)
-    ends = (found.get(number, (0, 1)) for number in range(len(description.network.areas)))
-    return [(first, end - first) for first, end in ends]
+def spans(description: Description, placement: str | Placement, ranks: int) -> Spans:
+    """The ranks of each area, (first, number).
+
+    Where a file places areas on ranks that do not follow each other, others lie between them.
+
+    Raises:
+        BadInput: as `neurons`.
+
+    Example:
+        >>> from spikemark.network.description import read_description
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> description = read_description(mam_benchmark.describe(areas=2))
+        >>> spans(description, "area_group", ranks=4)
+        [(0, 2), (2, 2)]
+    """
+    limits: dict[int, tuple[int, int]] = {}  # of each area: first rank, rank behind the last
+    for number, first, count in areas_on_ranks(description, placement, ranks).tolist():
+        begin, end = limits.get(number, (first, first))
+        limits[number] = min(begin, first), max(end, first + count)
+    areas = range(len(description.network.areas))
+    limits_in_order = [limits.get(number, (0, 1)) for number in areas]
+    return [(first, end - first) for first, end in limits_in_order]
 
 
 def sharing(where: np.ndarray, ranks: int) -> np.ndarray:
     """The number of the group of each rank, [rank], where ranks that share an area are in one.
 
-    `where` as from `areas_on_ranks`. Groups are numbered by their lowest rank.
+    Groups are numbered by their lowest rank.
+
+    Args:
+        where: rows (area, first rank, number of ranks), as from `areas_on_ranks`.
+        ranks: number of ranks.
+
+    Example:
+        >>> sharing(np.array([[0, 0, 2], [1, 2, 1]]), ranks=3).tolist()
+        [0, 0, 1]
     """
     from scipy.sparse.csgraph import connected_components
 
-    of_area, first, n = where.T
-    begun = np.bincount(first + 1, minlength=ranks + 1) - np.bincount(first + n, minlength=ranks + 1)
-    after = np.flatnonzero(begun.cumsum()[1:ranks] > 0)  # ranks that share an area with the next one
-    _, lowest, number = np.unique(of_area, return_index=True, return_inverse=True)
-    edges = np.r_[after, first], np.r_[after + 1, first[lowest][number]]
-    joined = sparse.coo_array((np.ones(len(edges[0])), edges), (ranks, ranks))
-    return connected_components(joined, directed=False)[1]
+    area_of, first, number = where.T
+    begun = np.bincount(first + 1, minlength=ranks + 1)
+    ended = np.bincount(first + number, minlength=ranks + 1)
+    spans_across = (begun - ended).cumsum()[1:ranks]  # spans that a rank shares with the next one
+    joined = np.flatnonzero(spans_across > 0)
+    _, lowest, place = np.unique(
+        area_of,
+        return_index=True,
+        return_inverse=True,
+    )
+    edges = (np.r_[joined, first], np.r_[joined + 1, first[lowest][place]])
+    graph = sparse.coo_array((np.ones(len(edges[0])), edges), (ranks, ranks))
+    return np.asarray(connected_components(graph, directed=False)[1])
 
 
-def neurons(description: Description, placement: str, ranks: int, threads: int) -> np.ndarray:
+def neurons(
+    description: Description,
+    placement: str | Placement,
+    ranks: int,
+    threads: int,
+) -> np.ndarray:
     """Neurons of each population on each virtual process, [population, rank, thread].
 
-    A rule deals an area to all its threads in turn; otherwise the threads of a rank take turns from one range
-    to the next. Raises BadInput for an unknown placement, fewer than one rank or thread, more ranks than it
-    can serve, and a file that is for other ranks or another network.
+    A rule deals an area to all its threads in turn; otherwise the threads of a rank take turns from
+    one range to the next.
+
+    Raises:
+        BadInput: for an unknown placement, fewer than one rank or thread, more ranks than it can
+            serve, and a file that is for other ranks or another network.
+
+    Example:
+        >>> from spikemark.network.description import read_description
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> options = {"areas": 2, "neurons_per_area": 600, "indegree": 40}
+        >>> description = read_description(mam_benchmark.describe(**options))
+        >>> neurons(description, "round_robin", ranks=4, threads=1).tolist()  # [population, rank]
+        [[[150], [150], [150], [150]], [[150], [150], [150], [150]]]
     """
-    check_whole("threads", threads)
+    check_whole("ranks", ranks, most=MAX_RANKS)
+    check_whole("threads", threads, most=MAX_PROCESSES // ranks)
     sizes = description.network.sizes
-    made, by_rule = ranges(description.network, placement, ranks)
-    pieces = made.cut(sizes)
+    counts_bytes = 8.0 * len(sizes) * ranks * threads
+    memory.check(counts_bytes, f"network on {ranks} ranks of {threads} threads")
+    placed, by_rule = ranges(description.network, placement, ranks)
     counts = np.zeros((len(sizes), ranks, threads), dtype=np.int64)
-    held = np.zeros(ranks, dtype=np.int64)  # neurons on each rank so far
-    for which, unit, start, count in zip(*(part.tolist() for part in pieces), strict=True):
-        rank, over = int(made.rank[which]), int(made.over[which])
-        turn, at = divmod(start - int(made.origin[which]), over)
-        turn = turn if by_rule else int(held[rank + at]) % threads
-        found = residues(at + turn * over, count, over * threads).reshape(threads, over).T
-        counts[unit, rank : rank + over] += found
-        held[rank : rank + over] += found.sum(axis=1)
+    neurons_so_far = np.zeros(ranks, dtype=np.int64)
+    pieces = np.stack(placed.cut(sizes), axis=1).tolist()
+    for which, unit, start, count in pieces:
+        rank = int(placed.rank[which])
+        over = int(placed.over[which])
+        turn, offset = divmod(start - int(placed.origin[which]), over)
+        if not by_rule:
+            turn = int(neurons_so_far[rank + offset]) % threads
+        dealt_counts = residues(offset + turn * over, count, over * threads)
+        by_rank = dealt_counts.reshape(threads, over).T
+        counts[unit, rank : rank + over] += by_rank
+        neurons_so_far[rank : rank + over] += by_rank.sum(axis=1)
     return counts

@@ -1,7 +1,8 @@
-"""What projections mean for a neuron: how often it is drawn as a source, and how often it is missed."""
+"""What projections mean for a neuron: how often it is drawn as a source, and how often missed."""
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,22 +13,35 @@ from spikemark.core.errors import BadInput
 
 from .description import Network, Population
 
-# in place of ln(1 - 1/1), of a pool that no draw can miss; unlike -inf it can be multiplied by 0
+#: In place of ln(1 - 1/1), of a pool that no draw can miss; unlike -inf it can be multiplied by 0.
 CERTAIN = -1e9
+#: Coefficient of variation below which no rate has to be drawn again.
+MIN_REDRAWN_CV = 1e-3
 
 
 @dataclass(frozen=True)
 class Pools:
-    """All projections together, sparse [source population, target population], per target neuron."""
+    """All projections together, sparse [source population, target population].
 
-    misses: sparse.csr_array  # ln of the probability that none of its synapses has a given source neuron
-    hits: sparse.csr_array  # expected synapses from a given source neuron
+    Both are per target neuron and source neuron.
+    """
+
+    misses: sparse.csr_array  #: ln of the probability that no synapse has the source
+    hits: sparse.csr_array  #: expected synapses from the source
 
 
-def read(network: Network) -> Pools:
-    """The projections of a network: [source population, target population].
+def source_pools(network: Network) -> Pools:
+    """Hits and misses of the projections of a network.
 
     Sources are drawn uniformly from a projection's pool; a population named twice is in it twice.
+
+    Example:
+        >>> from spikemark.network.description import read_description
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> network = mam_benchmark.describe(areas=2, neurons_per_area=600, indegree=40)
+        >>> drawn = source_pools(read_description(network).network)
+        >>> round(float(drawn.hits[0, 0]), 6)  # 20 synapses from 600 neurons
+        0.033333
     """
     sizes, numbers = network.sizes.tolist(), network.numbers
     rows, columns, misses, hits = [], [], [], []
@@ -35,14 +49,18 @@ def read(network: Network) -> Pools:
         target, indegree = numbers[projection.target], projection.synapses
         if indegree * sizes[target] == 0:
             continue
-        times = Counter(p for p in map(numbers.get, projection.sources) if sizes[p])
-        pool = sum(n * sizes[p] for p, n in times.items())
-        for p, n in times.items():
-            rows.append(p)
+        sources = [numbers[name] for name in projection.sources]
+        times_in_pool = Counter(source for source in sources if sizes[source])
+        pool = sum(times * sizes[source] for source, times in times_in_pool.items())
+        for source, times in times_in_pool.items():
+            if projection.poisson:
+                log_missed_by_one = -times / pool
+            else:
+                log_missed_by_one = math.log1p(-times / pool) if times < pool else CERTAIN
+            rows.append(source)
             columns.append(target)
-            hits.append(indegree * n / pool)
-            miss = math.log1p(-n / pool) if n < pool else CERTAIN
-            misses.append(indegree * (-n / pool if projection.poisson else miss))
+            hits.append(indegree * times / pool)
+            misses.append(indegree * log_missed_by_one)
     shape = (len(sizes), len(sizes))
     return Pools(  # entries of the same pair add up
         misses=sparse.coo_array((misses, (rows, columns)), shape).tocsr(),
@@ -50,40 +68,73 @@ def read(network: Network) -> Pools:
     )
 
 
-def needed(neurons: Any, unmet: Any) -> Any:
-    """Expected neurons of each rank with a synapse in each set of ranks, [rank, set]; dense or sparse.
+def neurons_with_targets(neurons: Any, unmet: Any) -> Any:
+    """Expected neurons of each rank with a synapse in each set of ranks, [rank, set].
 
-    `neurons` [population, rank] live there; `unmet` [population, set]: log of the probability that a neuron
-    has no synapse in the set. Neurons may be weighted, such as by their spikes.
+    Args:
+        neurons: that live on each rank, [population, rank], dense or sparse. They may be weighted,
+            such as by their spikes.
+        unmet: log of the probability that a neuron has no synapse in a set, [population, set],
+            dense or sparse.
+
+    Returns:
+        Dense, or sparse where both arguments are.
+
+    Example:
+        >>> neurons_with_targets(np.array([[10.0]]), np.array([[math.log(0.25)]]))
+        array([[7.5]])
     """
-    if not sparse.issparse(unmet):
+    if isinstance(unmet, np.ndarray):
         return neurons.T @ -np.expm1(unmet)
-    hits = unmet.copy()
-    hits.data = -np.expm1(unmet.data)
-    return neurons.T @ hits
+    met = unmet.copy()
+    met.data = -np.expm1(unmet.data)
+    return neurons.T @ met
 
 
-def rates(populations: list[Population], rates_hz: dict[str, float] | None) -> np.ndarray:
-    """Mean rate of each population in Hz, [population]: as given by name, or as described.
+def rates(populations: list[Population], rates_hz: Mapping[str, float] | None) -> np.ndarray:
+    """Mean rate of each population in Hz, [population].
 
-    Raises BadInput for a population that is not in `rates_hz`, or whose description has no rate.
+    Args:
+        populations: of the network.
+        rates_hz: by name; None for the described rates.
+
+    Raises:
+        BadInput: for a population that is not in `rates_hz`, or whose description has no rate.
+
+    Example:
+        >>> from spikemark.network.description import read_description
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> network = read_description(mam_benchmark.describe(areas=2)).network
+        >>> rates(network.populations, {"area0": 2.0, "area1": 3.0})  # Hz
+        array([2., 3.])
     """
     if rates_hz is None:
-        return np.array([_described_hz(p) for p in populations])
-    for p in populations:
-        if p.name not in rates_hz:
-            raise BadInput(f"rates_hz: no rate of population {p.name!r}")
-    return np.array([rates_hz[p.name] for p in populations], dtype=float)
+        return np.array([_described_hz(population) for population in populations])
+    for population in populations:
+        if population.name not in rates_hz:
+            raise BadInput(
+                f"rates_hz: no rate of population {population.name!r}",
+                field="rates_hz",
+                code="missing",
+            )
+    return np.array([rates_hz[population.name] for population in populations], dtype=float)
 
 
 def _described_hz(population: Population) -> float:
-    """Rate of an ignore_and_fire population: normal with `rate_cv`, and redrawn where it is not positive."""
+    """Mean rate of an ignore_and_fire population, Hz.
+
+    The rates of its neurons are normal with `rate_cv`, and drawn again where they are not positive.
+    """
     rate, cv = population.neuron.hz, population.neuron.rate_cv
     if rate is None:
         raise BadInput(
-            f"rates_hz: no rate of population {population.name!r}, whose model has no rate of its own"
+            f"rates_hz: no rate of population {population.name!r}, whose model has no rate of"
+            " its own",
+            field="rates_hz",
+            code="missing",
         )
-    if cv < 1e-3:  # none is redrawn
+    if cv < MIN_REDRAWN_CV:
         return float(rate)
-    density = math.exp(-0.5 / cv**2) / math.sqrt(2 * math.pi)
-    return rate * (1 + cv * density / (0.5 * math.erfc(-1 / (cv * math.sqrt(2)))))
+    density_at_0 = math.exp(-0.5 / cv**2) / math.sqrt(2 * math.pi)
+    positive_share = 0.5 * math.erfc(-1 / (cv * math.sqrt(2)))
+    return rate * (1 + cv * density_at_0 / positive_share)

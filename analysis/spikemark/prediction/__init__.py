@@ -1,1 +1,31 @@
 """Predicts how a network would run on a machine with a given profile: times, energy, memory."""
+
+#: Modules that other packages may import.
+__all__ = [
+    "advised",
+    "anchor_run",
+    "anchors",
+    "answers",
+    "beside",
+    "compared",
+    "draws",
+    "growth",
+    "layout",
+    "likeness",
+    "memory",
+    "mini_app",
+    "narrowing",
+    "option",
+    "partition",
+    "performance",
+    "points",
+    "predicted",
+    "production",
+    "program_costs",
+    "programs",
+    "published_machine",
+    "question",
+    "search",
+    "wording",
+    "workload",
+]

@@ -1,411 +1,643 @@
-"""A production simulator anywhere: T(c) = A kernel(c) + B exchange(c), anchored in measured runs.
+"""A production program anywhere: T(c) = A kernel(c) + B exchange(c), anchored in measured runs.
 
-kernel and exchange, in seconds per simulated second of a configuration c, state how time grows; their costs
-are those of one simulator. log A and log B are sums of effects: of the simulator, its version, the network,
-its variant, the machine. Each effect is normal with mean 0 and a spread estimated from the published series
-(spreads.yaml, by `spikemark score --fit`). Anchors (published series, own runs) inform the effects that they
-share with the target; the others keep their spread. Several anchors, or one more run, are the same
-computation.
+kernel and exchange, in seconds per simulated second of a configuration c, state how time grows;
+their costs are those of one program. log A and log B are sums of effects: of the program, its
+version, the network, its variant, the machine. Each effect is normal with mean 0 and a spread
+estimated from the published series (spreads.yaml, by `spikemark score --fit`). Anchors (published
+series, own runs) inform the effects that they share with the target; the others keep their spread.
+Several anchors, or one more run, are the same computation.
 
-Effects are drawn by name (draws.normal), for example "error/kernel/machine/JURECA-DC": predictions for one
-machine, or with one anchor, share what they share, and ratios of two predictions are as certain as they are.
+Effects are drawn by name (draws.normal), for example "error/kernel/machine/JURECA-DC": predictions
+for one machine, or with one anchor, share what they share, and ratios of two predictions are as
+certain as they are.
+
+A prediction solves linear equations in as many unknowns as the anchors have effects, about 100, at
+most 60 times: some hundredths of a second.
 """
 
-import datetime
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 from scipy import special
 
-from spikemark.core import places
 from spikemark.core.errors import BadInput
-from spikemark.core.files import write_atomically
+from spikemark.core.yaml_file import read_yaml
 
-from . import draws
-from .points import EXTERNAL_HZ, Run, published
+from . import draws, growth
+from .growth import terms
+from .likeness import SIGN, likeness, same_data, unstated
+from .points import PublishedRun, published
+from .program_costs import PARTS, PROGRAMS, find
+from .published_machine import PublishedMachine
 
 Array = NDArray[np.float64]
-PARTS = ("kernel", "exchange")
 SPREADS = Path(__file__).with_name("spreads.yaml")
-LEAST = 0.08  #: log SD of a run of an anchor, beyond its own: what the model of growth leaves
-SCATTER = 0.05  #: smallest log SD between two runs of one configuration
-#: Factors of the layout: two series on Piz Daint (36 cores) of 1 to 36 threads a rank.
-ONE_THREAD, ACROSS = 0.70, 1.45
-#: What time grows with, by simulator that was measured: part, name, and a first guess of its cost in s on a
-#: core of 2.25 GHz.
-COSTS = {
-    "NEST": (
-        ("kernel", "synaptic event", 5e-9),
-        ("kernel", "synaptic event that misses the cache", 1e-7),
-        ("kernel", "plastic synaptic event", 2e-7),
-        ("kernel", "list of synapses", 1.5e-7),
-        ("kernel", "neuron step", 6e-9),
-        ("kernel", "neuron step that misses the cache", 1.5e-7),
-        ("kernel", "neuron step with Poisson input", 1e-7),
-        ("exchange", "exchange, times log2 of ranks", 4e-6),
-        ("exchange", "spike received", 1e-6),
-    ),
-    "DPSNN": (
-        ("kernel", "synaptic event", 1.5e-7),
-        ("kernel", "synaptic event that misses the cache", 1.5e-7),
-        ("exchange", "message", 4e-5),
-    ),
-}  # fmt: skip
-IDLE = 0.2  #: a core alone in its node is faster by so much: its turbo clock is 1.2 to 1.3 times the others'
-SHARED = 4.0  #: a core uses the cache of so many, if the others are idle
+ANCHOR_SD = 0.08  #: log SD of a run of an anchor, beyond its own: what the model of growth leaves
+SMALLEST_LOAD = 1e-3  #: of a draw on a part, in log SD; smaller ones do not count
+SCATTER_SD = 0.05  #: smallest log SD between two runs of one configuration
 COST_SD = 0.4  #: log SD of a first guess
-#: log SD for a factor e more or less in cores than the anchor has.
-GROWTH = np.array([0.06, 0.35])
-STRANGE = np.array([0.2, 0.35])  #: the same of other simulators
+#: log SD for a factor e more or less in cores than the anchor has, by part.
+GROWTH_SD = np.array([0.05, 0.35])
+OTHER_GROWTH_SD = np.array([0.2, 0.35])  #: the same of programs without costs
 RATE = np.array([0.6, 1.0])  #: growth of the parts with the rate
 
 
-@cache
-def terms(run: Run) -> Array:
-    """How often each cost occurs per simulated second on a core, with its clock and the layout."""
-    network, cores, ranks = run.network, run.cores, float(run.ranks)
-    spikes, degree = network.neurons * network.rate_hz, network.synapses / network.neurons
-    cycles = 1e3 / network.cycle_ms
-    event, (held, missed) = spikes * degree / cores, misses(run)
-    slower = 2.25 / run.machine.clock_ghz * layout(run)
-    if run.simulator != "NEST":
-        event += (run.simulator == "DPSNN") * EXTERNAL_HZ * network.neurons / cores
-        far = event * held * np.isinf(network.partners)  # in a grid of columns, targets lie together
-        return np.array([event * slower, far * slower, cycles * (min(ranks, network.partners) - 1)])
-    steps = network.neurons / cores * 1e3 / network.step_ms
-    kernel = np.array([event, event * missed, event * network.plastic, spikes * -np.expm1(-degree / cores),
-                       steps, steps * held, steps * network.poisson])  # fmt: skip
-    exchanged = cycles * np.log2(max(ranks, 1.1)), spikes * -np.expm1(-degree / ranks)
-    return np.array([*(kernel * slower), *exchanged])
+class Key(NamedTuple):
+    """What identifies an effect, or in `Spreads` the effects that share a spread."""
+
+    part: str  #: of PARTS
+    aspect: str  #: of ASPECTS
+    name: str  #: such as that of a machine; in `Spreads`, the program or "any"
 
 
-def costs_of(simulator: str) -> tuple[Array, NDArray[np.bool_]]:
-    """First guesses of the log costs of a simulator, and which of them belong to a part, [part, cost].
-
-    The costs of any simulator but NEST are of events and messages.
-    """
-    costs = COSTS.get(simulator, COSTS["DPSNN"])
-    return np.log([cost for *_, cost in costs]), np.array(
-        [[of == part for of, *_ in costs] for part in PARTS]
-    )
-
-
-def misses(run: Run) -> tuple[float, float]:
-    """Shares of neuron steps and of synaptic events that miss the last-level cache.
-
-    Within a cycle, a neuron's e events fall on L lines of its ring buffers: L (1 - exp(-e / L)) of them are
-    first touches, which miss as the state of the neurons does; the others miss as the touched lines do.
-    """
-    network, machine = run.network, run.machine
-    cache = machine.cache_mb * min(max(run.nodes * machine.cores / run.cores, 1.0), SHARED)
-    each = network.neurons / run.cores / 1e6
-    held = each * (16 * (network.delay_ms + network.cycle_ms) / network.step_ms + 600)
-    lines = max((network.spread_ms + network.cycle_ms) / network.step_ms * 16 / 64, 1.0)
-    events = network.rate_hz * network.synapses / network.neurons * network.cycle_ms / 1e3
-    first = -np.expm1(-events / lines) * lines
-    touched = each * first * 64
-    share = min(first / max(events, 1e-12), 1.0)
-    return held / (held + cache), share * held / (held + cache) + (1 - share) * touched / (touched + cache)
-
-
-def layout(run: Run) -> float:
-    """Factor of the kernel on a core: of busy cores in a node, and of the threads of a rank.
-
-    Idle cores leave clock and bandwidth to the others. NEST's ranks of one thread share nothing; ranks across
-    sockets reach for remote memory.
-    """
-    machine = run.machine
-    busy = min(run.cores / (run.nodes * machine.cores), 1.0)
-    quiet = 1 / (1 + IDLE * (1 - busy)) if machine.cores > 1 else 1.0
-    if run.simulator == "NEST" and run.threads == 1 and run.ranks > 1:
-        return quiet * ONE_THREAD
-    across = machine.sockets > 1 and run.threads > machine.cores / machine.sockets
-    return quiet * (ACROSS if across else 1.0)
-
-
-Key = tuple[str, str, str]  #: part, aspect and name of an effect
-ASPECTS = ("platform", "machine", "version", "network", "variant", "simulator")
+ASPECTS = ("platform", "machine", "version", "network", "variant", "program")
 LINKS = ("network", "machine")  #: what a run has to share with others to say something about them
 
 
 @cache
-def effects(run: Run) -> tuple[Key, ...]:
+def _effects(run: PublishedRun) -> tuple[Key, ...]:
     """The effects that act on a run; of a machine, the kernel knows the processor alone."""
-    family, network, machine = run.simulator, run.network, run.machine
+    program = run.program
+    network = run.network
+    machine = run.machine
     names = {
-        "version": f"{family} {run.version}".replace("/", "-"),
-        "network": f"{family}/{network.model}",
-        "variant": f"{family}/{network.model}/{network.variant}",
-        "simulator": family,
+        "version": f"{find(run.program).title} {run.version}".replace("/", "-"),
+        "network": f"{program}/{network.model}",
+        "variant": f"{program}/{network.model}/{network.variant}",
+        "program": program,
     }
-    both = [(part, aspect, name) for part in PARTS for aspect, name in names.items()]
-    where = [("kernel", machine.processor or machine.name), ("exchange", machine.name)]
-    aspects = ("machine", "platform") if machine.platform else ("machine",)
-    return (*((part, aspect, name) for part, name in where for aspect in aspects), *both)
+    keys = []
+    for part, name in _machine_by_part(machine).items():
+        keys.append(Key(part, "machine", name))
+        if machine.platform:
+            keys.append(Key(part, "platform", name))
+    for part in PARTS:
+        keys += [Key(part, aspect, name) for aspect, name in names.items()]
+    return tuple(keys)
 
 
-def acting(runs: Sequence[Run], keys: Sequence[Key]) -> Array:
+def _machine_by_part(machine: PublishedMachine) -> dict[str, str]:
+    """What a machine is called in its effects: machines of one processor share the kernel's."""
+    return {"kernel": machine.processor or machine.name, "exchange": machine.name}
+
+
+def _acting(runs: Sequence[PublishedRun], keys: Iterable[Key]) -> Array:
     """Which effects act on which part of a run, [part, run, key]."""
-    of_runs = [effects(run) for run in runs]
-    return np.array(
-        [[[key[0] == part and key in of for key in keys] for of in of_runs] for part in PARTS], float
-    )
+    column = {key: number for number, key in enumerate(keys)}
+    act = np.zeros((len(PARTS), len(runs), len(column)))
+    for row, run in enumerate(runs):
+        for key in _effects(run):
+            if key in column:
+                act[PARTS.index(key.part), row, column[key]] = 1.0
+    return act
 
 
-WEIGHT = 2.0  #: a first guess of a spread counts as so many effects
-FREEDOM = 8.0  #: degrees of freedom of a spread beyond its effects; sums of several effects have thin tails
+GUESS_WEIGHT = 2.0  #: a first guess of a spread counts as so many effects
+#: degrees of freedom of a spread beyond its effects; sums of several effects have thin tails
+FREEDOM = 12.0
 #: First guesses of the spreads of both parts.
 GUESS = {
-    "platform": (0.6, 0.8), "machine": (0.4, 0.6), "version": (0.18, 0.4), "network": (0.25, 0.4),
-    "variant": (0.15, 0.3), "simulator": (0.15, 0.3),
-}  # fmt: skip
-UNKNOWN = (6.0, 1.0)  #: of a simulator that was never measured: the scale of its kernel may be anything
+    "platform": (0.6, 0.8),
+    "machine": (0.4, 0.6),
+    "version": (0.18, 0.4),
+    "network": (0.25, 0.4),
+    "variant": (0.15, 0.3),
+    "program": (0.15, 0.3),
+}
+#: The same of a program that was never measured: the scale of its kernel may be anything.
+UNMEASURED = (6.0, 1.0)
 BY_SIMULATOR = ("version", "network", "variant")  #: spreads of the others are pooled
 
 
 @dataclass(frozen=True)
 class Spreads:
-    """What is known of effects: log SD and number of effects behind it, by part, aspect and simulator or
-    "any", otherwise the guess; and log costs by simulator."""
+    """What is known of effects and costs."""
 
+    #: Log SD and number of effects behind it, by part, aspect and program or "any"; otherwise the
+    #: guess holds.
     known: dict[Key, tuple[float, float]] = field(default_factory=dict)
+    #: Log costs by program, [cost].
     costs: dict[str, Array] = field(default_factory=dict)
 
-    def of(self, key: Key, family: str) -> tuple[float, float]:
+    def of(self, key: Key, program: str) -> tuple[float, float]:
         """Log SD of an effect, and the number of effects behind it."""
-        guess = UNKNOWN if key[1] == "simulator" and family not in COSTS else GUESS[key[1]]
-        return self.known.get(pooled(key, family), (guess[PARTS.index(key[0])], 0.0))
+        guesses = GUESS[key.aspect]
+        if key.aspect == "program" and program not in PROGRAMS:
+            guesses = UNMEASURED
+        guess = guesses[PARTS.index(key.part)]
+        return self.known.get(_pooled(key, program), (guess, 0.0))
 
 
-def pooled(key: Key, family: str) -> Key:
-    """Part, aspect and simulator of the effects whose spread is that of an effect."""
-    return (*key[:2], family if key[1] in BY_SIMULATOR else "any")
+def _pooled(key: Key, program: str) -> Key:
+    """Part, aspect and program of the effects whose spread is that of an effect."""
+    return key._replace(name=program if key.aspect in BY_SIMULATOR else "any")
 
 
 @cache
 def spreads() -> Spreads:
-    """The spreads that `spikemark score --fit` wrote."""
-    content = yaml.safe_load(SPREADS.read_text())
-    known = {tuple(key.split("/")): tuple(found) for key, found in content["spreads"].items()}
-    return Spreads(known, {family: np.log([*of.values()]) for family, of in content["costs"].items()})
+    """The spreads that `spikemark score --fit` wrote.
 
-
-def keep_spreads(mini_app: list[dict[str, object]] | None = None) -> Path:
-    """Estimate costs and spreads from all published points and write spreads.yaml; returns its path.
-
-    `mini_app`: errors of the mini-app's parts with their origin (beside.errors), in place of those kept.
+    Example:
+        >>> sorted(spreads().costs)
+        ['dpsnn', 'nest']
     """
-    found = fit_spreads(published())
-    content = {
-        "about": "Written by `spikemark score --fit`; spreads: log SD of effects by part, aspect, simulator,"
-                 " and how many are known; costs: s on a core of 2.25 GHz.",
-        "date": f"{datetime.date.today()}",
-        "commit": places.commit(),
-        "mini_app": mini_app or yaml.safe_load(SPREADS.read_text())["mini_app"],
-        "spreads": {"/".join(key): [round(sd, 3), round(effects, 1)]
-                    for key, (sd, effects) in sorted(found.known.items())},
-        "costs": {family: {name: float(f"{np.exp(log):.3g}")
-                           for (_, name, _), log in zip(COSTS[family], logs, strict=True)}
-                  for family, logs in sorted(found.costs.items())},
-    }  # fmt: skip
-    write_atomically(SPREADS, yaml.safe_dump(content, sort_keys=False, width=120, default_flow_style=None))
-    return SPREADS
+    content = read_yaml(SPREADS)
+    by_key = {}
+    for text, (sd, number) in content["spreads"].items():
+        by_key[Key(*text.split("/"))] = (sd, number)
+    costs = {
+        program: np.log(list(by_name.values())) for program, by_name in content["costs"].items()
+    }
+    return Spreads(by_key, costs)
 
 
 class State(NamedTuple):
-    """What runs say: mean and covariance of the effects `keys`, and log costs."""
+    """What runs say."""
 
-    keys: Sequence[Key]
-    mean: Array
-    covariance: Array
-    costs: Array
+    keys: Sequence[Key]  #: of the effects
+    mean: Array  #: of the effects, [key]
+    covariance: Array  #: [key, key]
+    costs: Array  #: log costs, [cost]
 
 
-def infer(anchors: Sequence[Run], spread: Spreads, start: State | None = None, learn: bool = False) -> State:
-    """Effects given measured runs of one simulator: Gauss-Newton to the mode, and the Laplace approximation.
+MAX_NEWTON_STEPS = 60
+LARGEST_STEP = 0.7  #: of a logarithm in one step
+SMALLEST_STEP = 1e-4  #: below which the search for the mode ends
 
-    `learn`: the costs are unknown too; otherwise those of `spread` hold.
+
+def _infer(
+    anchors: Sequence[PublishedRun],
+    spread: Spreads,
+    start: State | None = None,
+    learn: bool = False,
+) -> State:
+    """Effects given measured runs of one program: Gauss-Newton to the mode, and the Laplace
+    approximation.
+
+    Args:
+        anchors: the measured runs.
+        spread: what is known of effects and costs.
+        start: where to begin.
+        learn: the costs are unknown too; otherwise those of `spread` hold.
     """
-    family = anchors[0].simulator
-    keys = {key for run in anchors for key in effects(run)}
-    keys = sorted(keys, key=lambda key: (ASPECTS.index(key[1]), key[2], key[0]))
-    design, (guess, of_part) = acting(anchors, keys), costs_of(family)
-    counts = np.array([terms(run) for run in anchors])
-    sees = np.array([[run.part in ("", name) for run in anchors] for name in PARTS])
-    y = np.log([run.seconds for run in anchors])
-    weight = 1 / (LEAST**2 + np.square([run.sd for run in anchors]))
-    n, costs = len(keys), spread.costs.get(family, guess)
-    x = np.append(start.mean, start.costs) if start else np.append(np.zeros(n), costs)
-    prior, sd = np.append(np.zeros(n), guess), [spread.of(key, family)[0] for key in keys]
-    precision = np.append(sd, np.full(len(guess), COST_SD)) ** -2.0
+    program = anchors[0].program
+    keys = _keys_in_order(anchors)
+    act = _acting(anchors, keys)  # [part, run, key]
+    guess, of_part = find(program).guesses, find(program).of_part
+    counts = np.array([terms(run) for run in anchors])  # [run, cost]
+    sees = np.array([[run.part in ("", part) for run in anchors] for part in PARTS])
+    y = np.log(np.array([run.seconds for run in anchors], dtype=float))
+    weight = 1 / (ANCHOR_SD**2 + np.square([run.sd for run in anchors]))
+    n = len(keys)
+    costs = spread.costs.get(program, guess)
+    x = np.append(np.zeros(n), costs)  # effects, then log costs
+    if start:
+        x = np.append(start.mean, start.costs)
+    prior = np.append(np.zeros(n), guess)
+    sd = np.append([spread.of(key, program)[0] for key in keys], np.full(len(guess), COST_SD))
+    precision = sd**-2.0
     free = len(x) if learn else n
-    if family not in COSTS:  # begin with all time in the kernel
-        first = keys.index(("kernel", "simulator", family))
-        x[first] = np.median(y - np.log(counts @ (np.exp(costs) * of_part[0])))
-    for _ in range(60):
-        each = counts * np.exp(x[n:])  # (runs, costs)
-        factor = np.exp(design @ x[:n]) * sees  # (parts, runs)
-        mine = factor * (of_part @ each.T)
-        total = mine.sum(0)
-        of_effects = ((mine / total)[:, :, None] * design).sum(0)
-        of_costs = each * factor[of_part.argmax(0)].T / total[:, None]
-        jacobian = np.hstack([of_effects, of_costs])[:, :free]
+    if program not in PROGRAMS:  # begin with all time in the kernel
+        effect = keys.index(Key("kernel", "program", program))
+        x[effect] = np.median(y - np.log(counts @ (np.exp(costs) * of_part[0])))
+    for _ in range(MAX_NEWTON_STEPS):
+        cost_s = counts * np.exp(x[n:])  # [run, cost]
+        factor = np.exp(act @ x[:n]) * sees  # [part, run]
+        part_s = factor * (of_part @ cost_s.T)  # [part, run]
+        total_s = part_s.sum(0)
+        by_effect = ((part_s / total_s)[:, :, None] * act).sum(0)  # [run, key]
+        by_cost = cost_s * factor[of_part.argmax(0)].T / total_s[:, None]  # [run, cost]
+        jacobian = np.hstack([by_effect, by_cost])[:, :free]
         hessian = (jacobian.T * weight) @ jacobian + np.diag(precision[:free])
-        away = jacobian.T @ (weight * (y - np.log(total))) - (precision * (x - prior))[:free]
-        step = np.linalg.solve(hessian, away)
-        x[:free] += step * min(1.0, 0.7 / max(abs(step).max(), 1e-9))
-        if abs(step).max() < 1e-4:
+        misfit = jacobian.T @ (weight * (y - np.log(total_s)))
+        step = np.linalg.solve(hessian, misfit - (precision * (x - prior))[:free])
+        largest = abs(step).max()
+        x[:free] += step * min(1.0, LARGEST_STEP / max(largest, 1e-9))
+        if largest < SMALLEST_STEP:
             break
     return State(keys, x[:n], np.linalg.inv(hessian)[:n, :n], x[n:])
 
 
-def parts(run: Run, costs: Array) -> Array:
-    """Seconds of the kernel and of the exchange per simulated second with these log costs (A = B = 1)."""
-    each = terms(run) * np.exp(costs)
-    return np.array([each[of].sum() for of in costs_of(run.simulator)[1]])
+def _keys_in_order(runs: Sequence[PublishedRun]) -> list[Key]:
+    """The effects of runs, by aspect, name and part."""
+    keys: set[Key] = set()
+    for run in runs:
+        keys.update(_effects(run))
+    return sorted(keys, key=lambda key: (ASPECTS.index(key.aspect), key.name, key.part))
+
+
+def parts(run: PublishedRun, costs: Array) -> Array:
+    """Seconds of the kernel and of the exchange per simulated second with these log costs (A = B =
+    1), [part].
+
+    Example:
+        >>> from spikemark.prediction import points
+        >>> nest = [run for run in points.published() if run.program == "nest"]
+        >>> parts(nest[0], np.zeros(10)).shape  # kernel, exchange
+        (2,)
+    """
+    part_s: Array = find(run.program).of_part @ (terms(run) * np.exp(costs))
+    return part_s
+
+
+def _drawn_parts(run: PublishedRun, costs: Array, recorder: draws.Recorder) -> Array:
+    """The same with draws of what is not known of the machine, [part, draw]."""
+    values: dict[str, draws.Draws] = {}
+    for uncertain in run.machine.uncertain:
+        middle = getattr(run.machine, uncertain.field)
+        values[uncertain.field] = recorder(
+            uncertain.name, middle, uncertain.low, uncertain.high, uncertain.value
+        )
+    machine: Any = replace(run.machine, **values)  # type: ignore[arg-type]  # draws for numbers
+    counts = growth.counts(replace(run, machine=machine))
+    cost_s = [
+        np.broadcast_to(count * np.exp(cost), draws.N)
+        for count, cost in zip(counts, costs, strict=True)
+    ]
+    part_s: Array = find(run.program).of_part @ np.array(cost_s)
+    for uncertain in run.machine.uncertain:
+        if uncertain.field not in run.machine.stated:  # see draws.UNSTATED_SD
+            moved = -SIGN[uncertain.field] * draws.UNSTATED_SD * recorder.normal(uncertain.name)
+            part_s = part_s * np.exp(moved)
+    return part_s
 
 
 @dataclass(frozen=True)
-class Prediction:
-    """Draws of seconds per simulated second, each (targets, N); `noise`, a run's own scatter, is a factor."""
+class AnchoredTimes:
+    """Draws of seconds per simulated second of several targets, and what they rest on."""
 
-    kernel: Array
-    exchange: Array
-    noise: Array
+    kernel: Array  #: [target, draw]
+    exchange: Array  #: [target, draw]
+    noise: Array  #: [target, draw], a run's own scatter, a factor
     inputs: dict[str, draws.Draws]  #: standard normal draws by name, for draws.shares
-    nearest: tuple[Run, ...]  #: of each target: the measured run that is most like it
+    nearest: tuple[PublishedRun, ...]  #: of each target: the measured run that is most like it
     differs: tuple[tuple[str, ...], ...]  #: in what
 
     @property
     def total(self) -> Array:
-        """Real-time factors, (targets, N)."""
+        """Real-time factors, [target, draw]."""
         return (self.kernel + self.exchange) * self.noise
 
 
-def predict(targets: Sequence[Run], own: Sequence[Run] = (), more: Sequence[Run] = ()) -> Prediction:
-    """Predict `targets` (one simulator, version, network and machine; any nodes) from published runs and the
-    user's `own`.
+def predict(
+    targets: Sequence[PublishedRun],
+    own: Sequence[PublishedRun] = (),
+    more: Sequence[PublishedRun] = (),
+) -> AnchoredTimes:
+    """Times of runs, predicted from published ones and the user's own.
 
-    `more`: runs of the targets' version on their machine that are taken as made, with the times expected.
-    Raises BadInput if neither the network nor the machine was ever measured with the simulator.
+    Args:
+        targets: of one program, version, network and machine; any nodes.
+        own: the user's measured runs.
+        more: runs of the targets' version on their machine that are taken as made, with the times
+            expected.
+
+    Raises BadInput if neither the network nor the machine was ever measured with the program.
+
+    Example:
+        >>> runs = [run for run in published() if run.series == "SIM-T2"]
+        >>> times = predict([runs[0].with_nodes(2)])
+        >>> times.total.shape  # [run, draw]
+        (1, 2048)
     """
-    target, family = targets[0], targets[0].simulator
-    anchors = [run for run in (*published(), *own) if run.simulator == family]
-    if not any(key[1] in LINKS and key in effects(run) for run in anchors for key in effects(target)):
-        where = f"with {target.network.model} and never on {target.machine.name}"
-        line = f"simulator={family}: never measured {where}; expected --anchor with a run on one node there"
-        raise BadInput(line, code="missing")
-    version = target.version or (own[0].version if own else newest(anchors))
-    targets, more = ([replace(run, version=version) for run in of] for of in (targets, more))
+    target = targets[0]
+    program = target.program
+    anchors = [run for run in (*published(), *own) if run.program == program]
+    if not _linked(target, anchors):
+        raise BadInput(
+            f"program={program}: never measured with this network and never on"
+            f" {target.machine.title}; expected --anchor with a run on one node there",
+            field="program",
+            code="missing",
+        )
+    version = target.version
+    if not version:
+        version = own[0].version if own else _newest(anchors)
     if more:
+        more = [replace(run, version=version) for run in more]
         expected = np.median(predicted(more, anchors, spreads()).total, axis=1).tolist()
-        anchors += [replace(r, seconds=s, series="to make") for r, s in zip(more, expected, strict=True)]
+        for run, seconds in zip(more, expected, strict=True):
+            anchors.append(replace(run, seconds=seconds, series="to make"))
+    targets = [replace(run, version=version) for run in targets]
     return predicted(targets, anchors, spreads())
 
 
-def newest(runs: Iterable[Run]) -> str:
-    """The newest version of a simulator that was measured on servers: what a question without one means."""
-    named = {run.version for run in runs if not run.machine.platform}
-    return max(named, key=lambda v: [int(n) for n in re.findall(r"\d+", v.split(" ")[0])], default="")
+def _linked(target: PublishedRun, runs: Iterable[PublishedRun]) -> bool:
+    """Whether the network or the machine of a run is that of another."""
+    links = {key for key in _effects(target) if key.aspect in LINKS}
+    return any(not links.isdisjoint(_effects(run)) for run in runs)
 
 
-def predicted(targets: Sequence[Run], anchors: Sequence[Run], spread: Spreads) -> Prediction:
-    """`predict` from exactly these anchors, without refusal."""
-    target, state, record = targets[0], infer(anchors, spread), draws.Recorder()
+def _newest(runs: Iterable[PublishedRun]) -> str:
+    """The newest version of a program that was measured on servers: what a question without one
+    means.
+    """
+    versions = {run.version for run in runs if not run.machine.platform}
+    return max(versions, key=_version_numbers, default="")
 
-    def normal(*name: str) -> draws.Draws:
-        return record.normal("/".join(("error", *name)))
 
-    # Effects that the anchors share with the target are drawn together, as their errors depend on each other.
-    # Their order is that of the anchors' effects, so that other targets have the same draws.
-    picks, log = acting([target], state.keys)[:, 0], np.zeros((2, draws.N))
-    for key in effects(target):
-        if key not in state.keys:
-            sd, known = spread.of(key, target.simulator)
-            wide = special.stdtrit(FREEDOM + known, 0.975) / draws.Z95  # Student's t where few are known
-            log[PARTS.index(key[0])] += sd * wide * normal(*key)
-    loads = picks @ np.linalg.cholesky(state.covariance)
-    log += (picks @ state.mean)[:, None]
-    for i in np.flatnonzero(abs(loads).max(0) > 1e-3):
-        log += loads[:, i, None] * normal(*state.keys[i])
-    log += RATE[:, None] * target.network.rate_sd * normal("total", "rate", target.network.name)
-    nearest, differs = zip(*(closest(run, anchors) for run in targets), strict=True)
-    growths = GROWTH if target.simulator in COSTS else STRANGE
-    found, noise = [], []
-    for run, near in zip(targets, nearest, strict=True):
-        like = [a for a in anchors if a.series == near.series or a.network.model == near.network.model
-                or a.machine.name == run.machine.name]  # fmt: skip
-        cores, mine = np.log([a.cores for a in like]), log.copy()
-        away = max(cores.min() - np.log(run.cores), np.log(run.cores) - cores.max())
-        for row, part, growth in zip(mine, PARTS, growths, strict=True) if away > 0 else ():
-            row += away * growth * normal(part, "growth", run.network.model)
-        found.append(parts(run, state.costs)[:, None] * np.exp(mine))
-        scatter = normal("total", "scatter", f"{run.machine.name} {run.nodes}")
-        noise.append(np.exp(np.hypot(SCATTER, run.sd) * scatter))
-    kernel, exchange = np.swapaxes(found, 0, 1)
-    return Prediction(kernel, exchange, np.array(noise), record.inputs, nearest, differs)
+def newest_of(program: str) -> str:
+    """The newest version of a program in the published points; empty where it has none.
+
+    Example:
+        >>> newest_of("nest") > "", newest_of("no such program")
+        (True, '')
+    """
+    return _newest(run for run in published() if run.program == program)
+
+
+def _version_numbers(version: str) -> list[int]:
+    """The numbers of a version, to sort by: [3, 10] of "3.10-patched"."""
+    return [int(digits) for digits in re.findall(r"\d+", version.split("-")[0])]
+
+
+def predicted(
+    targets: Sequence[PublishedRun], anchors: Sequence[PublishedRun], spread: Spreads
+) -> AnchoredTimes:
+    """`predict` from exactly these anchors, without refusal.
+
+    On a measured machine, and on one with the same data, the median of a total is that of the model
+    at the medians: that of a sum of draws with long tails would be larger, and the more so the less
+    is known.
+
+    Example:
+        >>> runs = [run for run in published() if run.series == "SIM-T2"]
+        >>> times = predicted(runs[-1:], runs[:2], spreads())
+        >>> times.nearest[0].ranks
+        2
+    """
+    state = _inferred(tuple(anchors)) if spread is spreads() else _infer(anchors, spread)
+    recorder = draws.Recorder()
+    logs = _effect_draws(targets[0], anchors, state, spread, recorder)
+    machine = targets[0].machine
+    is_measured = machine.name in {run.machine.name for run in anchors}
+    has_data_of_measured = any(same_data(machine, run.machine) for run in anchors)
+    kernel, exchange, noise = [], [], []
+    nearest, differs = [], []
+    for run in targets:
+        near, aspects = closest(run, anchors)
+        nearest.append(near)
+        differs.append(aspects)
+        grown = logs + _growth_draws(run, near, anchors, recorder)
+        scatter = _normal(recorder, "total", "scatter", f"{run.machine.name} {run.nodes}")
+        of_run = np.exp(np.hypot(SCATTER_SD, run.sd) * scatter)
+        part_s = parts(run, state.costs)[:, None]  # [part, 1]
+        middle_s = (part_s[:, 0] * np.exp(np.median(grown, axis=1))).sum()
+        if not is_measured:
+            part_s = _drawn_parts(run, state.costs, recorder)
+        times = part_s * np.exp(grown)  # [part, draw]
+        if is_measured or has_data_of_measured:
+            times *= middle_s / np.median(times.sum(axis=0) * of_run)
+        kernel.append(times[0])
+        exchange.append(times[1])
+        noise.append(of_run)
+    return AnchoredTimes(
+        np.array(kernel),
+        np.array(exchange),
+        np.array(noise),
+        recorder.inputs,
+        tuple(nearest),
+        tuple(differs),
+    )
+
+
+@lru_cache(maxsize=8)
+def _inferred(anchors: tuple[PublishedRun, ...]) -> State:
+    """What anchors say by the fitted spreads: all machines and options of a question share it."""
+    return _infer(anchors, spreads())
+
+
+def _normal(recorder: draws.Recorder, *name: str) -> draws.Draws:
+    """Standard normal draws of an error of the model."""
+    return recorder.normal("/".join(("error", *name)))
+
+
+def _effect_draws(
+    target: PublishedRun,
+    anchors: Sequence[PublishedRun],
+    state: State,
+    spread: Spreads,
+    recorder: draws.Recorder,
+) -> Array:
+    """Draws of log A and log B of a run, [part, draw].
+
+    Effects that the anchors share with the target are drawn together, as their errors depend on
+    each other. Their order is that of the anchors' effects, so that other targets have the same
+    draws. A machine that was not measured is expected to have the effect of one with like data.
+    """
+    logs = np.zeros((len(PARTS), draws.N))
+    shared = _acting([target], state.keys)[:, 0]  # [part, key]
+    logs += (shared @ state.mean)[:, None]
+    measured = {run.machine for run in anchors}
+    for key in _effects(target):
+        if key in state.keys:
+            continue
+        part = PARTS.index(key.part)
+        sd, number = spread.of(key, target.program)
+        if key.aspect in ("machine", "platform"):
+            expected, doubt = _expected(key, target.machine, measured, state)
+            logs[part] += expected
+            sd = np.hypot(sd, doubt) * unstated(key.part, target.machine)
+            key = key._replace(name=target.machine.name)  # nothing is known of its processor
+        # Student's t, where few effects are known.
+        wider = special.stdtrit(FREEDOM + number, 0.975) / draws.Z95
+        logs[part] += sd * wider * _normal(recorder, *key)
+    for key, drawn in _shared_draws(state, np.flatnonzero(shared.any(axis=0))).items():
+        logs[PARTS.index(key.part)] += drawn
+        sd = float(np.std(drawn))
+        if sd > SMALLEST_LOAD:  # named by the effect that it is
+            recorder.inputs["/".join(("error", *key))] = drawn / sd
+    rate = _normal(recorder, "total", "rate", target.network.name)
+    logs += RATE[:, None] * target.network.rate_sd * rate
+    return logs
+
+
+def _shared_draws(state: State, columns: NDArray[np.intp]) -> dict[Key, draws.Draws]:
+    """Draws of what is left to know of some effects, by their keys.
+
+    `columns`: of the effects. All are made of the same independent numbers, one for each effect.
+    """
+    root = np.linalg.cholesky(state.covariance)[columns]  # [effect, number]
+    numbers = np.flatnonzero(abs(root).max(axis=0) > SMALLEST_LOAD)
+    drawn = np.zeros((len(columns), draws.N))
+    for number in numbers.tolist():
+        name = "/".join(("error", *state.keys[number]))
+        drawn += root[:, number, None] * draws.normal(name)
+    return {state.keys[column]: row for column, row in zip(columns.tolist(), drawn, strict=True)}
+
+
+def _expected(
+    key: Key, machine: PublishedMachine, measured: Iterable[PublishedMachine], state: State
+) -> tuple[float, float]:
+    """Expectation of the effect of a machine, from those of machines with like data (likeness.py);
+    and how far off it would be if it were like these in what its profile does not state.
+
+    Machines with the same data count alone. Else, of faster machines that it is as good as, the
+    fastest counts; of slower ones that it is no better than, the slowest: then better data never
+    make it slower.
+    """
+    faster, slower, doubt = 0.0, 0.0, 0.0
+    twins = [other for other in measured if same_data(machine, other)]
+    for other in twins or measured:
+        other_key = key._replace(name=_machine_by_part(other)[key.part])
+        if other_key not in state.keys:
+            continue
+        mean = float(state.mean[state.keys.index(other_key)])
+        share, share_at_most = likeness(key.part, machine, other, slow=mean > 0)
+        faster = min(faster, share * mean)
+        slower = max(slower, share * mean)
+        doubt = max(doubt, (share_at_most - share) * abs(mean))
+    return faster + slower, doubt
+
+
+def _growth_draws(
+    run: PublishedRun,
+    near: PublishedRun,
+    anchors: Sequence[PublishedRun],
+    recorder: draws.Recorder,
+) -> Array:
+    """Draws of what growth adds to the logarithms of a run with more or fewer cores than the runs
+    like it, [part, draw] or [part, 1].
+
+    `near`: the measured run that is most like it.
+    """
+    cores = [
+        anchor.cores
+        for anchor in anchors
+        if anchor.series == near.series
+        or anchor.network.model == near.network.model
+        or anchor.machine.name == run.machine.name
+    ]
+    logs = np.log(cores)
+    distance = max(logs.min() - np.log(run.cores), np.log(run.cores) - logs.max())
+    if distance <= 0:
+        return np.zeros((len(PARTS), 1))
+    growth_sd = GROWTH_SD if run.program in PROGRAMS else OTHER_GROWTH_SD
+    rows = [
+        distance * sd * _normal(recorder, part, "growth", run.network.model)
+        for part, sd in zip(PARTS, growth_sd, strict=True)
+    ]
+    return np.array(rows)
 
 
 #: How far an effect that differs takes a measured run from the target.
-FAR = {"machine": 4, "platform": 4, "network": 4, "variant": 2, "version": 1, "simulator": 9}
+DISTANCE = {"machine": 4, "platform": 4, "network": 4, "variant": 2, "version": 1, "program": 9}
 
 
-def closest(target: Run, anchors: Iterable[Run]) -> tuple[Run, tuple[str, ...]]:
-    """The measured run that shares most effects with the target, then the nearest number of cores; and in
-    what they differ: aspects, nodes, layout."""
+def closest(
+    target: PublishedRun, anchors: Iterable[PublishedRun]
+) -> tuple[PublishedRun, tuple[str, ...]]:
+    """The measured run that shares most effects with the target, then the nearest number of cores;
+    and in what they differ: aspects, nodes, layout.
 
-    def apart(run: Run) -> list[str]:
-        there = effects(run)
-        return [key[1] for key in effects(target) if key not in there]
+    Example:
+        >>> from spikemark.prediction import points
+        >>> nest = [run for run in points.published() if run.program == "nest"]
+        >>> closest(nest[0], nest)[0] == nest[0]
+        True
+    """
 
-    def away(run: Run) -> tuple[float, ...]:
-        return sum(map(FAR.get, apart(run))), abs(np.log(run.cores / target.cores)), run.sd
+    def distance(run: PublishedRun) -> tuple[float, float, float]:
+        by_effects = sum(DISTANCE[aspect] for aspect in _aspects_apart(target, run))
+        return by_effects, abs(np.log(run.cores / target.cores)), run.sd
 
-    near = min(anchors, key=away)
-    names = set(apart(near)) - {"platform"}
-    found = [a for a in ASPECTS if a in names and not (a == "variant" and "network" in names)]
-    layouts = [(run.ranks / run.nodes, run.threads) for run in (near, target)]
-    return near, (*found, *["nodes"] * (near.nodes != target.nodes), *["layout"] * (layouts[0] != layouts[1]))
+    near = min(anchors, key=distance)
+    apart = set(_aspects_apart(target, near)) - {"platform"}
+    if "network" in apart:
+        apart.discard("variant")
+    differs = [aspect for aspect in ASPECTS if aspect in apart]
+    if near.nodes != target.nodes:
+        differs.append("nodes")
+    same_ranks = near.ranks / near.nodes == target.ranks / target.nodes
+    if not same_ranks or near.threads != target.threads:
+        differs.append("layout")
+    return near, tuple(differs)
+
+
+def _aspects_apart(target: PublishedRun, run: PublishedRun) -> list[str]:
+    """The aspects of the effects that act on a target and not on another run."""
+    of_run = _effects(run)
+    return [key.aspect for key in _effects(target) if key not in of_run]
 
 
 EM_STEPS = 25
 
 
 @cache
-def fit_spreads(runs: tuple[Run, ...]) -> Spreads:
-    """Costs and spreads from runs, by expectation maximisation; a guess counts as WEIGHT effects."""
-    families = sorted({run.simulator for run in runs})
-    groups = {family: connected([r for r in runs if r.simulator == family]) for family in families}
-    found, states = Spreads(), {}
+def fit_spreads(runs: tuple[PublishedRun, ...]) -> Spreads:
+    """Costs and spreads from runs, by expectation maximisation; a guess counts as GUESS_WEIGHT
+    effects.
+
+    Example:
+        >>> runs = tuple(run for run in published() if run.program == "dpsnn")
+        >>> fitted = fit_spreads(runs)
+        >>> sorted(fitted.costs)
+        ['dpsnn']
+    """
+    programs = sorted({run.program for run in runs})
+    groups = {}
+    for program in programs:
+        groups[program] = _connected([run for run in runs if run.program == program])
+    spread = Spreads()
+    states: dict[str, State] = {}
     for _ in range(EM_STEPS):
-        moments: dict[Key, list[tuple[float, float]]] = {}
-        for family, group in groups.items():
-            state = states[family] = infer(group, found, start=states.get(family), learn=True)
-            for key, mean, variance in zip(state.keys, state.mean, np.diag(state.covariance), strict=True):
-                if key[1] != "simulator":
-                    moments.setdefault(pooled(key, family), []).append((mean**2 + variance, variance))
-        known = {}
-        for key, of in moments.items():
-            old, guess = found.of(key, key[2])[0], GUESS[key[1]][PARTS.index(key[0])]
-            sd = np.sqrt((WEIGHT * guess**2 + sum(m for m, _ in of)) / (WEIGHT + len(of)))
-            known[key] = float(sd), float(sum(max(1 - variance / old**2, 0.0) for _, variance in of))
-        found = Spreads(known, {family: state.costs for family, state in states.items()})
-    return found
+        for program, group in groups.items():
+            states[program] = _infer(group, spread, start=states.get(program), learn=True)
+        by_key = {}
+        for key, moments in _moments(states).items():
+            by_key[key] = _spread_of(moments, GUESS[key.aspect], key, spread)
+        costs = {program: state.costs for program, state in states.items()}
+        spread = Spreads(by_key, costs)
+    return spread
 
 
-def connected(runs: Sequence[Run]) -> list[Run]:
-    """The largest set of runs linked by a network or a machine; the others say nothing about spreads."""
+class Moment(NamedTuple):
+    """What a state says of an effect."""
+
+    square: float  #: expectation of its square
+    variance: float
+
+
+def _moments(states: dict[str, State]) -> dict[Key, list[Moment]]:
+    """The moments of all effects but those of programs, by the key of their spread."""
+    moments: dict[Key, list[Moment]] = {}
+    for program, state in states.items():
+        variances = np.diag(state.covariance)
+        for key, mean, variance in zip(state.keys, state.mean, variances, strict=True):
+            if key.aspect != "program":
+                moment = Moment(mean**2 + variance, variance)
+                moments.setdefault(_pooled(key, program), []).append(moment)
+    return moments
+
+
+def _spread_of(
+    moments: list[Moment], guesses: tuple[float, float], key: Key, spread: Spreads
+) -> tuple[float, float]:
+    """Log SD of effects, and how many of them are known, from their moments."""
+    guess = guesses[PARTS.index(key.part)]
+    previous, _ = spread.of(key, key.name)
+    squares = sum(moment.square for moment in moments)
+    sd = np.sqrt((GUESS_WEIGHT * guess**2 + squares) / (GUESS_WEIGHT + len(moments)))
+    number = sum(max(1 - moment.variance / previous**2, 0.0) for moment in moments)
+    return float(sd), float(number)
+
+
+def _connected(runs: Sequence[PublishedRun]) -> list[PublishedRun]:
+    """The largest set of runs linked by a network or a machine; the others say nothing about
+    spreads.
+    """
     from scipy.sparse import csgraph
 
-    keys = {key for run in runs for key in effects(run) if key[1] in LINKS}
-    shares = acting(runs, keys).sum(axis=0)  # [run, key]
-    steps = csgraph.shortest_path(shares @ shares.T > 0, unweighted=True)  # [run, run]; inf if not linked
-    first = steps[np.isfinite(steps).sum(axis=1).argmax()]
-    return [runs[i] for i in np.argsort(first, kind="stable") if np.isfinite(first[i])]
+    links = [key for key in _keys_in_order(runs) if key.aspect in LINKS]
+    shares = _acting(runs, links).sum(axis=0)  # [run, key]
+    steps = csgraph.shortest_path(shares @ shares.T > 0, unweighted=True)  # inf if not linked
+    linked = np.isfinite(steps)
+    from_first = steps[linked.sum(axis=1).argmax()]
+    order = np.argsort(from_first, kind="stable")
+    return [runs[number] for number in order if np.isfinite(from_first[number])]

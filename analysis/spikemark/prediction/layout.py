@@ -3,56 +3,80 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
-from spikemark.machines.parts import Machine, Node, Share, shares
-from spikemark.machines.profile import UnknownValue
+from spikemark.machines.parts import MachineOfParts, Node, RanksOfPart, shares
+from spikemark.machines.profile import Profile, UnknownValue
 from spikemark.machines.values import Values
+
+#: What can be asked for a prediction: equal nodes, or parts of equal nodes each.
+AnyMachine = Profile | MachineOfParts
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Layout:
-    """The shares of a machine, in the order of their ranks; a machine of equal nodes has one, without a name.
+class MachineLayout:
+    """The shares of a machine, in the order of their ranks.
 
-    Nodes are numbered through all shares.
+    A share is the ranks on one part of a machine. A machine of equal nodes has one share, without a
+    name. Nodes are numbered through all shares.
     """
 
-    shares: tuple[Share, ...]
+    shares: tuple[RanksOfPart, ...]
 
     @classmethod
-    def of(
-        cls, machine: Any, ranks: int, threads: int | None = None, ranks_per_node: int | None = None,
+    def from_machine(
+        cls,
+        machine: AnyMachine,
+        ranks: int,
+        threads: int | None = None,
+        ranks_per_node: int | None = None,
         on: dict[str, int] | None = None,
-    ) -> "Layout":  # fmt: skip
-        """How ranks lie on a profile or on the parts of a machine. Raises BadInput as `parts.shares` does."""
+    ) -> "MachineLayout":
+        """How ranks lie on a profile, or on the parts of a machine.
+
+        Args:
+            machine: a profile or a machine of parts.
+            ranks: of all nodes together.
+            threads: of a rank; None: the ranks of a node share its cores.
+            ranks_per_node: None: as many as fit.
+            on: ranks by part; None: fill each part in turn.
+
+        Raises BadInput as `machines.parts.shares` does.
+        """
         return cls(shares(machine, ranks, threads, ranks_per_node, on))
 
     @classmethod
-    def equal(cls, node: Node, ranks: int) -> "Layout":
+    def equal(cls, node: Node, ranks: int) -> "MachineLayout":
         """Layout of a number of ranks on equal nodes."""
-        return cls((Share(None, node, 0, ranks),))
+        return cls((RanksOfPart(None, node, 0, ranks),))
 
     @property
     def ranks(self) -> int:
+        """Ranks of all shares."""
         return sum(share.ranks for share in self.shares)
 
     @property
     def nodes(self) -> int:
+        """Nodes of all shares."""
         return sum(share.node.nodes for share in self.shares)
 
     @property
-    def named(self) -> tuple[Share, ...]:
+    def named(self) -> tuple[RanksOfPart, ...]:
         """The shares of a machine of parts; none where all nodes are equal."""
         return tuple(share for share in self.shares if share.part is not None)
 
     @cached_property
     def node_of(self) -> np.ndarray:
         """The node of each rank, [rank]."""
-        first = np.cumsum([0, *(share.node.nodes for share in self.shares)]).tolist()
-        of = (at + np.arange(s.ranks) // s.node.ranks for s, at in zip(self.shares, first, strict=False))
-        return np.concatenate([*of])
+        first_node = 0
+        nodes = []
+        for share in self.shares:
+            nodes.append(first_node + np.arange(share.ranks) // share.node.ranks)
+            first_node += share.node.nodes
+        return np.concatenate(nodes)
 
     @cached_property
     def share_of(self) -> np.ndarray:
@@ -60,26 +84,43 @@ class Layout:
         return np.repeat(np.arange(len(self.shares)), [share.node.nodes for share in self.shares])
 
     @staticmethod
-    def profile(machine: Any, share: Share) -> Any:
+    def profile(machine: AnyMachine, share: RanksOfPart) -> Profile:
         """The profile of the nodes of a share."""
-        return machine if share.part is None else machine.parts[share.part].profile
+        if isinstance(machine, MachineOfParts) and share.part is not None:
+            return machine.parts[share.part].profile
+        return machine  # type: ignore[return-value]  # a profile: only parts have a name
 
-    def each(self, values: Values, what: Callable[[Values, Share], Any]) -> list:
+    def each(
+        self, values: Values, evaluate: Callable[[Values, RanksOfPart], Result]
+    ) -> list[Result]:
         """What follows from the values of every share. Raises UnknownValue that names the part."""
-        found = []
+        results = []
         for share in self.shares:
             try:
-                found.append(what(values.of_part(share.part), share))
-            except UnknownValue as reason:
-                part = "" if share.part is None else f"part {share.part}: "
-                raise UnknownValue(f"{part}{reason}") from None
-        return found
+                results.append(evaluate(values.of_part(share.part), share))
+            except UnknownValue as error:
+                place = "" if share.part is None else f"part {share.part}: "
+                raise UnknownValue(f"{place}{error}", field=error.field) from None
+        return results
 
 
-def threads_of(machine: Any, ranks_per_node: int | None = None, on: dict[str, int] | None = None) -> int:
-    """Threads of a rank where ranks share all cores of a node, or of the node with the fewest cores."""
-    parts = machine.parts.values() if isinstance(machine, Machine) else ()
-    used = [part.profile for part in parts if on is None or on.get(part.name)]
-    used = used or [part.profile for part in parts] or [machine]
-    cores = min(round(profile.need("node.cores", "placing ranks").value) for profile in used)
-    return max(1, cores // (ranks_per_node or 1))
+def threads_of(
+    machine: AnyMachine, ranks_per_node: int | None = None, on: dict[str, int] | None = None
+) -> int:
+    """Threads of a rank where the ranks of a node share all its cores.
+
+    Of a machine of parts, the node with the fewest cores counts, among parts that have ranks.
+
+    Example:
+        >>> from spikemark import machines
+        >>> threads_of(machines.load("jureca-dc"), ranks_per_node=8)
+        16
+    """
+    if isinstance(machine, MachineOfParts):
+        parts = machine.parts.values()
+        used = [part for part in parts if on is None or on.get(part.name)]
+        profiles = [part.profile for part in used or parts]
+    else:
+        profiles = [machine]
+    cores = [round(float(p.need("node.cores", "placing ranks").value)) for p in profiles]
+    return max(1, min(cores) // (ranks_per_node or 1))

@@ -1,33 +1,58 @@
-"""Compute times of all ranks as a dry run measured them, in place of those that kernel times predict."""
+"""Compute times of all ranks as a dry run measured them, in place of those that kernel times
+predict.
+"""
 
 from operator import attrgetter
+from typing import Any
 
-from spikemark.core.errors import BadInput, shown
+from spikemark.core.errors import BadInput, short_repr
 from spikemark.network import lanes
-from spikemark.network.description import Description, read
+from spikemark.network.description import Description, read_description
 from spikemark.network.placement_file import same
 from spikemark.records.dry_run import DryRun
 
 #: Fields that decide which synapses a rank has, and when spikes arrive.
 SAME = ("network", "seed", "inject", "delay_ratio", "lag", "time.resolution_ms", "time.cycle_ms")
+MAX_CHARACTERS = 80  #: of both values together; longer ones are not shown
 
 
-def check(run: DryRun, asked: dict | Description, **layout: int) -> None:
-    """Raises BadInput unless the compute times of a dry run are those of this network, run in this way.
+def check(run: DryRun, description: dict[str, Any] | Description, **layout: int) -> None:
+    """Raises BadInput unless the compute times of a dry run are those of this network, run so.
 
-    `layout`: ranks and threads, if these have to be the same, too.
+    Args:
+        run: the dry run.
+        description: what is asked about.
+        layout: ranks and threads, if these have to be the same, too.
     """
-    ran, wanted = read(run.about.description), read(asked)
-    (schedule, placement), (own, there) = (lanes.chosen(of, None, None) for of in (wanted, ran))
-    pairs = {name: (value, getattr(run.about, name)) for name, value in layout.items()}
-    pairs |= {path: (attrgetter(path)(wanted), attrgetter(path)(ran)) for path in SAME}
-    different = [(name, *both) for name, both in pairs.items() if both[0] != both[1]]
-    different += [("schedule", schedule.name, own.name)] * (schedule != own)
-    different += [("placement", placement, there)] * (not same(there, placement))
-    for name, *both in different:
-        words = [shown(value) for value in both]
-        what, has = f"{name}={words[0]}", f" has {words[1]}"
-        if len("".join(words)) >= 80:
-            what, has = f"{name}: another value", ""
-        line = f"{what}; expected that of the dry run in {run.path},{has} or another dry run"
-        raise BadInput(line, field=name)
+    measured = read_description(run.about.description)
+    asked = read_description(description)
+    for name, value in layout.items():
+        _check_same(run, name, value, getattr(run.about, name))
+    for path in SAME:
+        value_of = attrgetter(path)
+        _check_same(run, path, value_of(asked), value_of(measured))
+    schedule, placement = lanes.schedule_and_placement(asked, None, None)
+    measured_schedule, measured_placement = lanes.schedule_and_placement(measured, None, None)
+    if schedule != measured_schedule:
+        _complain(run, "schedule", schedule.name, measured_schedule.name)
+    if not same(measured_placement, placement):
+        _complain(run, "placement", placement, measured_placement)
+
+
+def _check_same(run: DryRun, field: str, asked: Any, measured: Any) -> None:
+    if asked != measured:
+        _complain(run, field, asked, measured)
+
+
+def _complain(run: DryRun, field: str, asked: Any, measured: Any) -> None:
+    """Raises BadInput for a field whose value is another than that of the dry run."""
+    asked_text = short_repr(asked)
+    measured_text = short_repr(measured)
+    if len(asked_text) + len(measured_text) < MAX_CHARACTERS:
+        subject = f"{field}={asked_text}"
+        has = f" has {measured_text}"
+    else:
+        subject = f"{field}: another value"
+        has = ""
+    message = f"{subject}; expected that of the dry run in {run.path},{has} or another dry run"
+    raise BadInput(message, field=field)

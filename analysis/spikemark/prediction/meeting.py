@@ -1,10 +1,13 @@
 """Expected waiting of ranks for the slowest one, from what a profile says of their compute times.
 
-Ranks scatter independently about their mean times (machines/jitter.py); a node's deviation is drawn once for
-the node. Where all ranks meet at the end of a window, waiting is the expected maximum of unequal ranks: the
-quadrature of the product of their distribution functions (Lober et al. 2026, eqs 2-9, extended to unequal
-ranks, correlation, rare long cycles and nodes). In other lanes the times are drawn and go through the
-max-plus recursion (models/recursion.py).
+Ranks scatter independently about their mean times (models/jitter.py); a node's deviation is drawn
+once for the node. Where all ranks meet at the end of a window, waiting is the expected maximum of
+unequal ranks: the quadrature of the product of their distribution functions (Lober et al. 2026, eqs
+2-9, extended to unequal ranks, correlation, rare long cycles and nodes). In other lanes the times
+are drawn and go through the max-plus recursion (models/recursion.py).
+
+The quadrature costs some milliseconds. The recursion goes through at most MAX_DRAWN compute times
+of each run, MAX_AT_ONCE side by side.
 """
 
 from collections import Counter
@@ -14,98 +17,225 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from spikemark.machines.jitter import Jitter
 from spikemark.models import recursion
-from spikemark.models.recursion import Lane
+from spikemark.models.jitter import Jitter, Noise, slow_in_window
+from spikemark.models.recursion import LaneMeetings
 
-POINTS, LEVELS, BEYOND = 400, 15, 8.0  # of the quadrature over time and over nodes; standard deviations
-FINE, MOST_FINE = 100, 20_000  # entries of the table of a distribution function, per SD and in all
-ALIKE = 1e-4  # of the longest time: means that differ by less count as equal
-MOST = 200_000  # drawn compute times, rank x cycle
-SETTLED, SPANS, SEED = 0.3, 10, 1  # share of the cycles that is left out; windows that must fit
+TIME_POINTS = 400  #: of the quadrature over ordinary times, and over longer ones
+NODE_LEVELS = 15  #: of the quadrature over the mean times of nodes
+BEYOND = 8.0  #: standard deviations, after which a distribution ends
+ENTRIES_PER_SD = 100  #: of the table of a distribution function
+MAX_ENTRIES = 20_000  #: of that table
+ALIKE = 1e-4  #: of the longest mean: means that differ by less count as equal
+CENTRES = 200  #: different mean cycles of a window, beside normal scatter
+RARE = 1e-10  #: numbers of long cycles that are less probable do not count
+MAX_DRAWN = 200_000  #: drawn compute times of a run, rank x cycle
+MAX_AT_ONCE = 2_000_000  #: compute times of the runs that are evaluated side by side (16 MB)
+MAX_CYCLES = 2000  #: drawn, unless WINDOWS windows are longer
+WINDOWS = 10  #: that must fit into the drawn cycles
+SETTLED = 0.3  #: share of the cycles that is left out at the beginning
+SEED, COMMON_SEED = 1, 2
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
-    """Ranks, one after another, whose times scatter alike about their mean compute times [rank] in s."""
+class SimilarRanks:
+    """Ranks, one after another, whose times scatter alike about their mean compute times."""
 
-    mean_s: np.ndarray
+    mean_s: np.ndarray  #: [rank], in seconds per cycle
     jitter: Jitter
     ranks_per_node: int = 1
 
     def ends(self, sd: float) -> np.ndarray:
-        """Shortest and longest mean cycle of a window over the mean of the rank, `BEYOND` of sd `sd` off."""
-        jitter, away = self.jitter, BEYOND * sd
-        longest = (1 + away) * max(1.0, jitter.minor_factor / jitter.mean)
-        return np.array([max(0.0, 1 - away) / jitter.mean, longest])
+        """Shortest, longest ordinary and longest mean cycle of a window over the mean of the rank.
+
+        They lie BEYOND standard deviations `sd` off.
+        """
+        jitter = self.jitter
+        away = BEYOND * sd
+        shortest = max(0.0, 1 - away) / jitter.mean
+        factor = jitter.minor_factor * jitter.spell_factor
+        longest = (1 + away) * max(1.0, factor / jitter.mean)
+        return np.array([shortest, 1 + away, longest])
 
 
-def waiting(runs: Sequence[Sequence[Group]], lanes: list[Lane], quick: bool = False) -> list[float]:
-    """Mean waiting per cycle in s over all ranks of each run; with a lag, also waiting for a late exchange.
+def waiting(
+    runs: Sequence[Sequence[SimilarRanks]], lanes: list[LaneMeetings], quick: bool = False
+) -> list[float]:
+    """Mean waiting per cycle in s over all ranks of each run; with a lag, also waiting for a late
+    exchange.
 
-    `quick`: as if all ranks met once in the longest window, for a search.
+    Args:
+        runs: the ranks of each run, in groups; all runs have groups of the same sizes.
+        lanes: in which ranks meet.
+        quick: as if all ranks met once in the longest window, for a search.
+
+    Example:
+        >>> ranks = SimilarRanks(np.full(8, 1e-3), Jitter(cv=0.1))
+        >>> lane = LaneMeetings(period=1)
+        >>> [waiting_s] = waiting([[ranks]], [lane])
+        >>> round(1e3 * waiting_s, 3)  # ms in a cycle of 1 ms
+        0.142
     """
     means = np.concatenate([group.mean_s for group in runs[0]])
     if len(means) == 1 or not lanes:
         return [0.0] * len(runs)
     longest = max(lane.period * (lane.lag + 1) for lane in lanes)
-    if quick or (len(lanes) == 1 and not lanes[0].lag and len(set(lanes[0].group or ())) <= 1):
-        return [max(0.0, lockstep(groups, longest) - float(means.mean())) for groups in runs]
+    if quick or _all_meet(lanes):
+        mean_s = float(means.mean())
+        return [max(0.0, _lockstep(groups, longest) - mean_s) for groups in runs]
     period = max(lane.period for lane in lanes)
-    cycles = -(-max(SPANS * longest, min(2000, MOST // len(means))) // period) * period
-    course = recursion.evaluate(np.array([_drawn(groups, cycles) for groups in runs]), lanes)
-    return course.waiting_s[..., int(SETTLED * cycles) : cycles - longest].mean(axis=(1, 2)).tolist()
+    fitting = max(WINDOWS * longest, min(MAX_CYCLES, MAX_DRAWN // len(means)))
+    cycles = -(-fitting // period) * period
+    settled = slice(int(SETTLED * cycles), cycles - longest)
+    noises = _noises(runs[0], cycles)
+    means_of_runs: list[float] = []
+    at_once = max(1, MAX_AT_ONCE // (len(means) * cycles))
+    for first in range(0, len(runs), at_once):
+        times = [_times(groups, noises) for groups in runs[first : first + at_once]]
+        waiting_s = recursion.evaluate(np.array(times), lanes).waiting_s  # [run, rank, cycle]
+        means_of_runs += waiting_s[..., settled].mean(axis=(1, 2)).tolist()
+    return means_of_runs
 
 
-def _drawn(groups: Sequence[Group], cycles: int) -> np.ndarray:
-    """Compute times [rank, cycle] in s; other groups of as many ranks have the same deviations."""
-    random, times = np.random.default_rng(SEED), []
+def _all_meet(lanes: list[LaneMeetings]) -> bool:
+    """Whether there is one lane, in which all ranks meet at the end of each window."""
+    if len(lanes) > 1 or lanes[0].lag:
+        return False
+    groups = set(lanes[0].group or ())
+    return len(groups) <= 1
+
+
+def _noises(groups: Sequence[SimilarRanks], cycles: int) -> list[tuple[np.ndarray, Noise]]:
+    """Random numbers of each group: standard normal ones of its nodes, [node, 1], and of cycles."""
+    random = np.random.default_rng(SEED)
+    shared = np.random.default_rng(COMMON_SEED)
+    common_state = shared.bit_generator.state
+    noises = []
     for group in groups:
+        shared.bit_generator.state = common_state
+        ranks = len(group.mean_s)
+        nodes = -(-ranks // group.ranks_per_node)
+        of_nodes = random.standard_normal((nodes, 1))
+        of_nodes -= of_nodes.mean()  # so that unequal nodes take as long on average
+        noises.append((of_nodes, group.jitter.noise(random, shared, ranks, cycles)))
+    return noises
+
+
+def _times(
+    groups: Sequence[SimilarRanks], noises: Sequence[tuple[np.ndarray, Noise]]
+) -> np.ndarray:
+    """Compute times [rank, cycle] in s."""
+    times = []
+    for group, (of_nodes, noise) in zip(groups, noises, strict=True):
         node = np.arange(len(group.mean_s)) // group.ranks_per_node
-        level = group.jitter.level(random.standard_normal((node[-1] + 1, 1)))
-        drawn = group.jitter.truth().draw(random, len(group.mean_s), cycles)
-        times.append(level[node] * drawn * group.mean_s[:, None])
+        level = group.jitter.level(of_nodes)[node]
+        times.append(level * group.mean_s[:, None] * group.jitter.times(noise))
     return np.concatenate(times)
 
 
-def lockstep(groups: Sequence[Group], window: int) -> float:
-    """Expected time per cycle in s of the slowest of all ranks, if they meet every `window` cycles."""
-    own = [group.jitter.lumped(window) / group.jitter.mean for group in groups]
-    whole = [np.hypot(sd, group.jitter.node_spread) for group, sd in zip(groups, own, strict=True)]
-    ends = [g.mean_s.max() * g.ends(sd) for g, sd in zip(groups, whole, strict=True)]
-    grid = np.linspace(*np.max(ends, axis=0), POINTS)
-    below = np.ones(POINTS)
-    for group, alone, both in zip(groups, own, whole, strict=True):
-        jitter, each, level, share = group.jitter, group.ranks_per_node, np.ones(1), np.ones(1)
-        if each > 1 and jitter.node_spread:  # quadrature over the mean times of nodes
-            normal = np.linspace(-BEYOND / 2, BEYOND / 2, LEVELS)
-            level, share = jitter.level(normal), special.softmax(-(normal**2) / 2)
-        x, table = _distribution(group, window, alone if len(level) > 1 else both)
-        starts = range(0, len(group.mean_s), each)
-        step = ALIKE * grid[-1]
-        alike = np.maximum(np.rint(group.mean_s / step), 1) * step
-        late = alike * level.max() * x[-1] > grid[0]  # others are never the slowest
-        nodes = Counter(tuple(np.sort(alike[at : at + each][late[at : at + each]]).tolist()) for at in starts)
-        known = {
-            mean: np.interp(grid / (mean * level[:, None]), x, table, 0.0, 1.0)
-            for mean in {mean for node in nodes for mean in node}
-        }
-        for node, count in nodes.items():
-            if not node:
-                continue
-            of_node = np.prod([known[mean] ** ranks for mean, ranks in Counter(node).items()], axis=0)
-            below *= (share @ of_node) ** count
+def _lockstep(groups: Sequence[SimilarRanks], window: int) -> float:
+    """Expected time per cycle in s of the slowest of all ranks, if they meet every `window`
+    cycles.
+    """
+    ends = []
+    for group in groups:
+        sd = np.hypot(_window_sd(group, window), group.jitter.node_spread)
+        ends.append(group.mean_s.max() * group.ends(sd))
+    shortest, ordinary, longest = np.max(ends, axis=0)
+    grid = np.linspace(shortest, ordinary, TIME_POINTS)  # of times, in s
+    if longest > ordinary:  # by long cycles and slow spells
+        grid = np.append(grid, np.linspace(ordinary, longest, TIME_POINTS)[1:])
+    below = np.ones(len(grid))  # probability that all ranks take less
+    for group in groups:
+        for below_of_nodes in _below_by_nodes(group, window, grid):
+            below *= below_of_nodes
     return float(grid[-1] - np.trapezoid(below, grid))
 
 
-def _distribution(group: Group, window: int, sd: float) -> tuple[np.ndarray, np.ndarray]:
-    """Probability that the mean cycle of a window takes less than x times the mean of the rank, over x."""
-    jitter, count = group.jitter, np.arange(window + 1)
-    weight = np.diff(special.bdtr(count, window, jitter.minor_share), prepend=0.0)  # of so many long cycles
-    count, weight = count[weight > 1e-10], weight[weight > 1e-10]
-    centre = (1 + count * (jitter.minor_factor - 1) / window) / jitter.mean
-    low, high = group.ends(sd)
-    entries = min(MOST_FINE, int(FINE * (high - low) / sd)) if sd else MOST_FINE
+def _window_sd(group: SimilarRanks, window: int) -> float:
+    """Standard deviation of the mean cycle of a window over the mean of the rank, nodes apart."""
+    return float(group.jitter.lumped(window) / group.jitter.mean)
+
+
+def _below_by_nodes(group: SimilarRanks, window: int, grid: np.ndarray) -> list[np.ndarray]:
+    """Probability that the mean cycle of a window takes less than each time of the grid, in s, on
+    all ranks of nodes that are alike; one array for each kind of node of a group.
+
+    Ranks of a node share its deviation, over which the quadrature goes; the deviations of ranks
+    alone on their node are part of their own. Ranks that are never the slowest do not count.
+    """
+    jitter = group.jitter
+    sd = _window_sd(group, window)
+    level = np.ones(1)
+    share = np.ones(1)  # of the nodes that have a level
+    if group.ranks_per_node > 1 and jitter.node_spread:
+        normal = np.linspace(-BEYOND / 2, BEYOND / 2, NODE_LEVELS)
+        level = jitter.level(normal)
+        share = special.softmax(-(normal**2) / 2)
+    else:
+        sd = float(np.hypot(sd, jitter.node_spread))
+    x, table = _distribution(group, window, sd)
+    step = ALIKE * group.mean_s.max()
+    means = np.maximum(np.rint(group.mean_s / step), 1) * step
+    may_be_slowest = means * level.max() * x[-1] > grid[0]
+    nodes: Counter[tuple[float, ...]] = Counter()
+    for first in range(0, len(means), group.ranks_per_node):
+        ranks = slice(first, first + group.ranks_per_node)
+        nodes[tuple(np.sort(means[ranks][may_be_slowest[ranks]]).tolist())] += 1
+    below_of_mean: dict[float, np.ndarray] = {}  # [level, time] each
+    by_nodes = []
+    for node, count in nodes.items():
+        if not node:
+            continue
+        factors = []
+        for mean, ranks_alike in Counter(node).items():
+            if mean not in below_of_mean:
+                relative = grid / (mean * level[:, None])
+                below_of_mean[mean] = np.interp(relative, x, table, 0.0, 1.0)
+            factors.append(below_of_mean[mean] ** ranks_alike)
+        by_nodes.append((share @ np.prod(factors, axis=0)) ** count)
+    return by_nodes
+
+
+def _centres(jitter: Jitter, window: int) -> tuple[np.ndarray, np.ndarray]:
+    """Mean cycles that a window can have by its long cycles and its slow spells, over the mean of
+    the rank, and the probability of each.
+
+    Long cycles come alike in spells and outside. Means within a cell of CENTRES count as one.
+    """
+    count = np.arange(window + 1)  # of long cycles in the window
+    of_count = np.diff(special.bdtr(count, window, jitter.minor_share), prepend=0.0)
+    long = 1 + count * (jitter.minor_factor - 1) / window
+    share, of_share = slow_in_window(jitter.spell_share, jitter.spell_cycles, window)
+    slow = 1 + share * (jitter.spell_factor - 1)
+    likely_count, likely_share = of_count > RARE, of_share > RARE
+    centre = np.outer(long[likely_count], slow[likely_share]).ravel() / jitter.mean
+    weight = np.outer(of_count[likely_count], of_share[likely_share]).ravel()
+    if len(centre) > CENTRES:
+        cell = np.rint((centre - centre.min()) / np.ptp(centre) * CENTRES).astype(int)
+        sums = np.bincount(cell, centre * weight)
+        weight = np.bincount(cell, weight)
+        centre = sums[weight > 0] / weight[weight > 0]
+        weight = weight[weight > 0]
+    return centre, weight / weight.sum()
+
+
+def _distribution(group: SimilarRanks, window: int, sd: float) -> tuple[np.ndarray, np.ndarray]:
+    """Probability that the mean cycle of a window takes less than x times the mean of the rank,
+    over x.
+    """
+    jitter = group.jitter
+    centre, weight = _centres(jitter, window)
+    low, _, high = group.ends(sd)
+    entries = MAX_ENTRIES
+    if sd:
+        entries = min(MAX_ENTRIES, int(ENTRIES_PER_SD * (high - low) / sd))
     x = np.linspace(low - 1e-9, high + 1e-9, entries)
-    away = x[:, None] - centre
-    return x, (special.ndtr(away / sd) if sd else away >= 0) @ (weight / weight.sum())
+    below = np.zeros(len(x))
+    first = np.searchsorted(x, centre - BEYOND * sd)
+    last = np.searchsorted(x, centre + BEYOND * sd)
+    for begins, ends, middle, share in zip(first, last, centre, weight, strict=True):
+        below[ends:] += share
+        if ends > begins and sd:
+            below[begins:ends] += share * special.ndtr((x[begins:ends] - middle) / sd)
+    return x, below

@@ -1,4 +1,7 @@
-"""Memory of every rank, as `miniapp --explain` counts it before anything is built."""
+"""Memory of every rank, as `miniapp --explain` counts it before anything is built.
+
+One process of the mini-app counts for all ranks; the answers of the last 64 questions are kept.
+"""
 
 import json
 import os
@@ -13,56 +16,87 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.core.places import program
-from spikemark.network.placement_file import field_of
+from spikemark.network.placement_text import field_of
 
-from .layout import Layout
+from .layout import MachineLayout
 
-LONGEST_S = 120
-#: A single process of Open MPI that starts no daemon and looks for no network: a third of a second less.
-ALONE = {"OMPI_MCA_ess_singleton_isolated": "1", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self"}
+TIMEOUT_S = 120  #: of the mini-app
+#: A single process of Open MPI that starts no daemon and looks for no network: a third of a second
+#: less.
+SINGLE_PROCESS = {
+    "OMPI_MCA_ess_singleton_isolated": "1",
+    "OMPI_MCA_pml": "ob1",
+    "OMPI_MCA_btl": "self",
+}
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes, [rank] each: what stays once the network is built, and what building takes on top at most."""
+    """Memory of the ranks of a run, in bytes."""
 
-    stays: np.ndarray
-    building: np.ndarray
-    synapses: float
+    stays: np.ndarray  #: [rank], what stays once the network is built
+    building: np.ndarray  #: [rank], what building takes on top at most
+    synapses: float  #: of the whole network
 
     @property
     def most(self) -> np.ndarray:
-        return self.stays + self.building
+        """The most that each rank holds at any time, [rank]."""
+        most: np.ndarray = self.stays + self.building
+        return most
 
-    def node_bytes(self, layout: Layout) -> float:
-        """Of the fullest node."""
+    def node_bytes(self, layout: MachineLayout) -> float:
+        """Memory of the node that holds most: of its ranks, at any time."""
         return float(np.bincount(layout.node_of, self.most).max())
 
     @property
     def per_synapse(self) -> float | None:
         """Bytes per synapse; None for a network without synapses."""
-        return float(self.most.sum()) / self.synapses if self.synapses else None
+        if self.synapses:
+            return float(self.most.sum()) / self.synapses
+        return None
 
 
 def of_run(description: dict[str, Any], ranks: int, threads: int) -> Memory:
-    """The memory of a run. Raises BadInput for what the mini-app refuses, and where it is not built."""
-    if isinstance(description.get("placement"), str):
-        description = description | {"placement": field_of(description["placement"])}
+    """The memory of a run on so many ranks of so many threads.
+
+    Raises BadInput for what the mini-app refuses, and where it is not built.
+
+    Example:
+        >>> from spikemark.network.presets import microcircuit
+        >>> of_run(microcircuit.describe(), ranks=2, threads=4).most.shape
+        (2,)
+    """
+    placement = description.get("placement")
+    if isinstance(placement, str):
+        description = description | {"placement": field_of(placement)}
     return _explained(json.dumps(description), ranks, threads)
 
 
 @lru_cache(maxsize=64)
 def _explained(description: str, ranks: int, threads: int) -> Memory:
+    """What the mini-app counts for a description in JSON."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.json"
         path.write_text(description)
-        command = [program("miniapp"), "--explain", path, "--ranks", str(ranks), "--threads", str(threads)]
+        command = [str(program("miniapp")), "--explain", str(path)]
+        command += ["--ranks", str(ranks), "--threads", str(threads), "--json"]
         done = subprocess.run(
-            [*command, "--json"], capture_output=True, text=True, timeout=LONGEST_S, env=os.environ | ALONE
+            command,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            env=os.environ | SINGLE_PROCESS,
         )
     if done.returncode:
-        raise BadInput(done.stderr.strip().removeprefix("miniapp: "))
-    each = json.loads(done.stdout)["per_rank"]
-    names = "memory_bytes", "building_bytes", "synapses"
-    stays, building, synapses = np.array([[one[name] for one in each] for name in names], dtype=float)
-    return Memory(stays, building, float(synapses.sum()))
+        raise BadInput(done.stderr.strip().removeprefix("miniapp: "), code="file")
+    by_rank = json.loads(done.stdout)["per_rank"]
+    return Memory(
+        stays=_column(by_rank, "memory_bytes"),
+        building=_column(by_rank, "building_bytes"),
+        synapses=float(_column(by_rank, "synapses").sum()),
+    )
+
+
+def _column(by_rank: list[dict[str, Any]], name: str) -> np.ndarray:
+    """A number of every rank, [rank]."""
+    return np.array([counts[name] for counts in by_rank], dtype=float)

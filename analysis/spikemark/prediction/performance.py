@@ -1,13 +1,17 @@
-"""Seconds per simulated second of the mini-app on a machine, by part, as draws of what is uncertain.
+"""Seconds per simulated second of the mini-app on a machine, by part, as draws of what is
+uncertain.
 
-A thread takes t_first per list entered, t_next per synapse visited, t_spike per spike that it goes through,
-t_update per neuron and step; the master thread writes spikes into send buffers. So the time of a part is a
-sum of counts (workload.py) times values of the machine: counts are arrays [rank] by kernel, values are draws.
-The slowest thread of a rank is that of the median times. Waiting and exchange are not linear: they are
-evaluated at the medians and with each value moved (draws.response).
+A thread takes t_first per list entered, t_next per synapse visited, t_spike per spike that it goes
+through, t_update per neuron and step; the master thread writes spikes into send buffers. So the
+time of a part is a sum of counts (workload.py) times values of the machine: counts are arrays
+[rank] by kernel, values are draws. The slowest thread of a rank is that of the median times.
+Waiting and exchange are not linear: they are evaluated for some joint settings of their values
+(draws.in_settings).
 
-Kernel times are those of one busy core until the rate of the full node is reached, which is the limit:
-t(b) = max(t_one, t_full b / cores) for b busy cores.
+Kernel times are those of one busy core until the rate of the full node is reached, which is the
+limit: t(b) = max(t_one, t_full b / cores) for b busy cores.
+
+With draws, one way to run a network takes some tens of milliseconds; without, some milliseconds.
 """
 
 from collections.abc import Callable
@@ -19,108 +23,277 @@ from typing import Any
 
 import numpy as np
 
+from spikemark.core.errors import BadInput
 from spikemark.core.yaml_file import read_yaml
-from spikemark.machines.jitter import Jitter
-from spikemark.machines.parts import Node, Share
-from spikemark.machines.profile import UnknownValue
+from spikemark.machines.fields import FIELD
+from spikemark.machines.jitter import FIELD_OF_PATH, jitter_of
+from spikemark.machines.parts import Node, RanksOfPart
+from spikemark.machines.priors import LINE_BYTES, SYNAPSE_BYTES
+from spikemark.machines.profile import Profile, UnknownValue, Value
 from spikemark.machines.values import Values
 from spikemark.models import order_statistics, recursion
-from spikemark.models.loggp import Collectives, Interconnect, Traffic
+from spikemark.models.loggp import (
+    Collectives,
+    Interconnect,
+    Traffic,
+    between_nodes,
+    message_costs,
+)
+from spikemark.models.node_power import NodePower
 from spikemark.network.lanes import Lane
 from spikemark.network.ring import synapse_bytes
 from spikemark.quantities.quantity import Quantity
 
 from . import draws, exchange, meeting
 from .draws import Draws, Recorder
-from .layout import Layout
+from .layout import AnyMachine, MachineLayout
 from .workload import Loads
 
 COMPUTE = ("deliver", "update", "thread_wait", "collocate")
-PARTS = (*COMPUTE, "waiting", "exchange")
+COMMUNICATE = ("waiting", "exchange")
+PARTS = (*COMPUTE, *COMMUNICATE)
 SPREADS = Path(__file__).with_name("spreads.yaml")
-ROUTES = 4  # ranks to which the spike of the profile's `collocate` goes
-#: Clock cycles that a synapse takes more if its cell of the ring is not in the second cache, and further ones
-#: if it is not in the core's share of the last one: lists of 1000 synapses (bench_kernels, 2026-11-22).
-MISS, FAR, CLOCK_HZ = 2.142, 27.54, 3.65e9  # clock: of that machine
-MESSAGE = ("latency_s", "latency_node_s", "gap_s", "bandwidth", "bandwidth_node")
-Counts = dict[str, np.ndarray]  # by kernel
+ROUTES_IN_BENCH = 4  #: ranks to which the spike of the profile's `collocate` goes
+#: Clock cycles that a synapse takes more if its cell of the ring is not in the second cache, and
+#: further ones if it is not in the core's share of the last one: lists of 1000 synapses
+#: (bench_kernels, 2026-11-22).
+CYCLES_PER_L2_MISS = 2.142
+CYCLES_PER_L3_MISS = 27.54
+CLOCK_HZ = 3.65e9  #: of the machine where these were measured, where a profile states no clock
+SMALLEST_S = 1e-300  #: so that nothing is divided by 0
+#: Values whose larger (1) or smaller (-1) number makes times shorter.
+BETTER = {
+    "node.clock": 1,
+    "node.l2": 1,
+    "node.l3": 1,
+    "node.memory_channels": 1,
+    "node.bandwidth": 1,
+    "node.bandwidth_core": 1,
+    "interconnect.latency": -1,
+    "interconnect.latency_node": -1,
+    "interconnect.bandwidth": 1,
+    "interconnect.bandwidth_node": 1,
+    "interconnect.gap": -1,
+    "interconnect.congestion": -1,
+    "jitter.cv": -1,
+    "jitter.node_spread": -1,
+}
+#: Values of which assumed kernel times are made.
+OF_KERNELS = ("node.clock", "node.memory_channels", "node.bandwidth", "node.bandwidth_core")
+CACHES = ("node.l2", "node.l3", "node.l3_cores")
+#: Values that models which are evaluated in settings take together.
+TOGETHER = (
+    CACHES,
+    tuple(f"jitter.{path}" for path in FIELD_OF_PATH),
+    tuple(path for path in FIELD if path.startswith("interconnect.")),
+)
+SAMPLES = 48  #: draws of which `sampled` makes an interval
+
+#: How often each kernel runs, by its name: [rank] or [column].
+Counts = dict[str, np.ndarray]
+#: The lanes in which ranks meet, and what the ranks of each group send each other.
+Meetings = list[tuple[Lane, list[Traffic]]]
 
 
 @dataclass(frozen=True, eq=False)
 class Performance:
-    """`parts`: seconds per simulated second, draws by PARTS. `inputs`: standard normal draws of what is
-    uncertain, by name. `power_w`: None where the profile does not know it."""
+    """Times of a run of the mini-app on a machine."""
 
     loads: Loads
-    layout: Layout
-    parts: dict[str, Draws]
-    inputs: dict[str, Draws]
-    power_w: Draws | float | None
+    layout: MachineLayout
+    parts: dict[str, Draws]  #: seconds per simulated second, by PARTS
+    inputs: dict[str, Draws]  #: standard normal draws of what is uncertain, by name
+    power_w: Draws | float | None  #: of all nodes; None where the profile does not know it
 
     @property
     def real_time_factor(self) -> Draws:
-        return sum(self.parts.values())
+        """Seconds per simulated second of all parts together."""
+        return np.asarray(sum(self.parts.values()))
 
 
 def performance(
-    loads: Loads, machine: Any, layout: Layout, drawn: bool = True, means: np.ndarray | None = None,
+    loads: Loads,
+    machine: AnyMachine,
+    layout: MachineLayout,
+    drawn: bool = True,
+    means: np.ndarray | None = None,
     quick: bool = False,
-) -> Performance:  # fmt: skip
-    """Times of the mini-app on a machine. Without `drawn`, arrays have one entry, the median; `quick`:
-    waiting in several lanes or with a lag is that of one meeting in the longest window.
+) -> Performance:
+    """Times of the mini-app on a machine.
 
-    `means` [rank, part of COMPUTE]: seconds per cycle that a dry run measured, in place of the kernel times.
-    Raises UnknownValue for a value that is needed and unknown, BadInput for an exchange that cannot be.
+    Args:
+        loads: what every rank has to do in a cycle.
+        machine: a profile or a machine of parts.
+        layout: the ranks on its nodes.
+        drawn: with draws of what is uncertain; without, arrays have one entry, the median.
+        means: [rank, part of COMPUTE], seconds per cycle that a dry run measured, in place of the
+            kernel times.
+        quick: waiting in several lanes or with a lag is that of one meeting in the longest window.
+
+    Raises UnknownValue for a value that is needed and unknown, BadInput for an exchange that cannot
+    be.
+
+    Example:
+        >>> from spikemark import machines
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> from spikemark.prediction.workload import rates_of
+        >>> jureca = machines.filled(machines.load("jureca-dc"))
+        >>> description = mam_benchmark.describe(areas=4)
+        >>> loads = Loads.count(description, ranks=4, threads=1, hz=rates_of(description).hz)
+        >>> layout = MachineLayout.from_machine(jureca, ranks=4, threads=1, ranks_per_node=2)
+        >>> times = performance(loads, jureca, layout, drawn=False)
+        >>> max(times.parts, key=lambda part: times.parts[part])
+        'waiting'
     """
     for lane in loads.lanes:
         exchange.check(lane)
-    record = Recorder()
-    middle, values = Values(machine), Values(machine, record if drawn else None)
+    recorder = Recorder(TOGETHER)
+    middle = Values(machine)
+    values = Values(machine, recorder if drawn else None)
     if means is None:
-        counts = [counted(loads, middle.of_part(s.part), s.node) for s in layout.shares]
-        compute, parts = sum(_seconds(middle, layout, counts).values()), dict.fromkeys(COMPUTE, 0.0)
-        for share, by_part in zip(layout.shares, counts, strict=True):
-            for part, kernels in by_part.items():
-                mean = {name: count[share.slice].sum() / loads.ranks for name, count in kernels.items()}
-                parts[part] = parts[part] + _times(mean, values.of_part(share.part), share.node)
+        compute, parts = _from_kernels(loads, middle, values, layout)
+        uncertain: tuple[str, ...] = PARTS
     else:
-        parts, compute = dict(zip(COMPUTE, means.mean(axis=0), strict=True)), means.sum(axis=1)
-    scale = np.asarray(sum(parts.values())) / max(float(compute.mean()), 1e-300)
-    lanes, moving, synchronising = _exchange(loads, middle, values, layout)
-    waited = _waiting(middle, values, layout, compute, lanes, quick)
-    parts |= {"waiting": waited * scale + synchronising, "exchange": moving}
+        compute = means.sum(axis=1)
+        parts = dict(zip(COMPUTE, means.mean(axis=0), strict=True))
+        uncertain = COMMUNICATE  # a dry run has no model's error
+    # Ranks wait in proportion to what they compute.
+    scale = np.asarray(sum(parts.values())) / max(float(compute.mean()), SMALLEST_S)
+    lanes, exchange_s, barrier_s = _exchange(loads, middle, values, layout)
+    waiting_s = _waiting(middle, values, layout, compute, lanes, quick)
+    parts["waiting"] = waiting_s * scale + barrier_s
+    parts["exchange"] = exchange_s
     if drawn:
-        for name in parts if means is None else parts.keys() - {*COMPUTE}:  # a dry run has no model's error
-            parts[name] = parts[name] * _error(name, machine.name, loads.schedule.name, record)
+        unstated = _unstated(values.of_part(layout.shares[0].part), recorder)
+        for part in uncertain:
+            error = _error(part, machine.identity, loads.schedule.name, recorder)
+            parts[part] = parts[part] * error * unstated
     size = draws.N if drawn else 1
-    parts = {name: np.broadcast_to(part, size) / loads.cycle_s for name, part in parts.items()}
-    return Performance(loads, layout, parts, record.inputs, powered(values, layout))
+    per_second = {
+        name: np.broadcast_to(seconds, size) / loads.cycle_s for name, seconds in parts.items()
+    }
+    return Performance(loads, layout, per_second, recorder.inputs, powered(values, layout))
+
+
+def _from_kernels(
+    loads: Loads, middle: Values, values: Values, layout: MachineLayout
+) -> tuple[np.ndarray, dict[str, Any]]:
+    """Median seconds that each rank computes in a cycle, [rank], and the draws of a mean rank, by
+    part of COMPUTE.
+    """
+    counts = [counted(loads, middle.of_part(share.part), share.node) for share in layout.shares]
+    compute = np.asarray(sum(_seconds(middle, layout, counts).values()))
+    parts: dict[str, Any] = dict.fromkeys(COMPUTE, 0.0)
+    for share in layout.shares:
+        of_share = values.of_part(share.part)
+        for part, mean in _mean_counts(loads, of_share, share).items():
+            parts[part] = parts[part] + _times(mean, of_share, share.node)
+    return compute, parts
+
+
+def _mean_counts(loads: Loads, values: Values, share: RanksOfPart) -> dict[str, dict[str, Any]]:
+    """What the ranks of a share add to the counts of a mean rank, by part of COMPUTE and kernel:
+    numbers, or draws where caches are uncertain.
+    """
+
+    def evaluate(settings: list[dict[str, float]]) -> list[Any]:
+        results = []
+        for setting in settings:
+            counts = counted(loads, _in_setting(values, setting), share.node)
+            of_kernels = [count for kernels in counts.values() for count in kernels.values()]
+            results.append([count[share.slice].sum() / loads.ranks for count in of_kernels])
+        return results
+
+    names = counted(loads, _in_setting(values, {}), share.node)
+    means = iter(np.moveaxis(np.asarray(draws.in_settings(evaluate, _caches_drawn(values))), -1, 0))
+    return {part: {name: next(means) for name in kernels} for part, kernels in names.items()}
+
+
+def _in_setting(values: Values, setting: dict[str, float]) -> Values:
+    """Medians of a machine, but for the values of a setting, by path."""
+
+    def number(name: str, middle: float, low: float, high: float, stated: Value) -> float:
+        _, _, path = name.partition("/")
+        return setting.get(path, middle)
+
+    return replace(values, drawn=number)
+
+
+def _caches_drawn(values: Values) -> dict[str, Draws]:
+    """What is uncertain of the caches, by path.
+
+    A last cache that is assumed is one of so many cores, which are then no further doubt.
+    """
+    caches = {path: np.asarray(values.get(path, 0.0)) for path in CACHES}
+    last = values.profile.get("node.l3")
+    if last is not None and last.kind == "assumed":
+        del caches["node.l3_cores"]
+    return caches
 
 
 def sampled(
-    profile: Any, evaluate: Callable[[Values], dict[str, float]], count: int = 48
+    profile: Profile, evaluate: Callable[[Values], dict[str, float]], count: int = SAMPLES
 ) -> dict[str, Quantity]:
-    """Figures that `evaluate` makes of the values of a profile, with intervals from some of the draws."""
-    record, middle = Recorder(), evaluate(Values(profile))
-    made = [evaluate(Values(profile, lambda *given, at=at: float(record(*given)[at])))
-            for at in range(0, draws.N, draws.N // count)]  # fmt: skip
-    ends = {name: np.quantile([one[name] for one in made], [0.025, 0.975]).tolist() for name in middle}
-    return {name: Quantity(value, min(value, ends[name][0]), max(value, ends[name][1]), kind="modelled")
-            for name, value in middle.items()}  # fmt: skip
+    """Figures that `evaluate` makes of the values of a profile, with intervals from `count` of the
+    draws.
+
+    Example:
+        >>> from spikemark import machines
+        >>> jureca = machines.filled(machines.load("jureca-dc"))
+        >>> def latency(values: Values) -> dict[str, float]:
+        ...     return {"latency_us": values.need("interconnect.latency", "an example") * 1e6}
+        >>> sampled(jureca, latency, count=16)["latency_us"].kind
+        'modelled'
+    """
+    recorder = Recorder(TOGETHER)
+    middle = evaluate(Values(profile))
+    samples = []
+    for draw in range(0, draws.N, draws.N // count):
+
+        def one_draw(
+            name: str, value: float, low: float, high: float, stated: Value, draw: int = draw
+        ) -> float:
+            return float(recorder(name, value, low, high, stated)[draw])
+
+        samples.append(evaluate(Values(profile, one_draw)))
+    quantities = {}
+    for name, value in middle.items():
+        low, high = np.quantile([sample[name] for sample in samples], [0.025, 0.975]).tolist()
+        quantities[name] = Quantity(value, min(value, low), max(value, high), kind="modelled")
+    return quantities
 
 
-def compute_s(loads: Loads, machine: Any, layout: Layout) -> dict[str, np.ndarray]:
-    """Median seconds per cycle of each part of COMPUTE, [rank], on the nodes of each rank."""
+def compute_s(loads: Loads, machine: AnyMachine, layout: MachineLayout) -> dict[str, np.ndarray]:
+    """Median seconds per cycle of each part of COMPUTE, [rank], on the nodes of each rank.
+
+    Example:
+        >>> from spikemark import machines
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> machine = machines.filled(machines.load("jureca-dc"))
+        >>> loads = Loads.count(mam_benchmark.describe(areas=2), 2, 1, np.array([2.5, 2.5]))
+        >>> layout = MachineLayout.from_machine(machine, 2, 1, None)
+        >>> {part: seconds.shape for part, seconds in compute_s(loads, machine, layout).items()}
+        {'deliver': (2,), 'update': (2,), 'thread_wait': (2,), 'collocate': (2,)}
+    """
     values = Values(machine)
-    return _seconds(values, layout, [counted(loads, values.of_part(s.part), s.node) for s in layout.shares])
+    counts = [counted(loads, values.of_part(share.part), share.node) for share in layout.shares]
+    return _seconds(values, layout, counts)
 
 
-def _seconds(values: Values, layout: Layout, counts: list[dict[str, Counts]]) -> dict[str, np.ndarray]:
-    """Seconds of each part of COMPUTE, [rank], from the counts of all ranks on the nodes of each share."""
-    shares = [(s, values.of_part(s.part)) for s in layout.shares]
-    return {part: np.concatenate([_times(of[part], own, share.node)[share.slice]
-                                  for of, (share, own) in zip(counts, shares, strict=True)])
-            for part in COMPUTE}  # fmt: skip
+def _seconds(
+    values: Values, layout: MachineLayout, counts: list[dict[str, Counts]]
+) -> dict[str, np.ndarray]:
+    """Seconds of each part of COMPUTE, [rank], from the counts of all ranks on the nodes of each
+    share.
+    """
+    seconds = {}
+    for part in COMPUTE:
+        by_share = []
+        for share, counts_of_share in zip(layout.shares, counts, strict=True):
+            of_all = _times(counts_of_share[part], values.of_part(share.part), share.node)
+            by_share.append(of_all[share.slice])
+        seconds[part] = np.concatenate(by_share)
+    return seconds
 
 
 def _times(counts: dict[str, Any], values: Values, node: Node) -> Any:
@@ -129,225 +302,437 @@ def _times(counts: dict[str, Any], values: Values, node: Node) -> Any:
 
 
 def kernel(values: Values, name: str, node: Node) -> Any:
-    """Seconds of a kernel by the busy cores of a node. Raises UnknownValue where the profile lacks it."""
+    """Seconds of a kernel by the busy cores of a node: a number, or draws.
+
+    Raises UnknownValue where the profile lacks it.
+
+    Example:
+        >>> from spikemark import machines
+        >>> jureca = machines.filled(machines.load("jureca-dc"))
+        >>> node = MachineLayout.from_machine(jureca, ranks=1, threads=128).shares[0].node
+        >>> seconds = kernel(Values(jureca), "t_first", node)
+        >>> round(1e9 * float(seconds))  # ns for the first synapse of a list, with all cores busy
+        40
+    """
     if name == "clock":
         return 1 / values.get("node.clock", CLOCK_HZ)
     if name == "meet":
         return values.get("kernels.full_node.meet", 0.0)
-    one, full = (
-        values.need(f"kernels.{group}.{name}", f"{node.busy} of {node.cores} busy cores")
-        if group in _groups(node) else None
-        for group in ("one_core", "full_node")
-    )  # fmt: skip
-    if one is None or full is None:
-        return one if full is None else full
-    return np.maximum(np.minimum(one, full), full * node.busy / node.cores)
+    purpose = f"{node.busy} of {node.cores} busy cores"
+    times = [values.need(f"kernels.{group}.{name}", purpose) for group in _groups(node)]
+    if len(times) == 1:
+        seconds = times[0]
+    else:
+        one_core, full_node = times
+        seconds = np.maximum(np.minimum(one_core, full_node), full_node * node.busy / node.cores)
+    if values.drawn is None:
+        return seconds
+    return np.maximum(seconds, _memory_s(values, name, node))
 
 
-def _groups(node: Node) -> tuple[str, ...]:
+def _memory_s(values: Values, name: str, node: Node) -> Any:
+    """Seconds that the bytes of an assumed kernel take on a busy node, in numbers or draws: what
+    the memory delivers; 0 for other kernels.
+    """
+    path = f"kernels.{_groups(node)[-1]}.{name}"
+    known = values.profile.get(path)
+    sizes = {"t_next": SYNAPSE_BYTES, "t_first": values.get("node.line", LINE_BYTES)}
+    if name not in sizes or known.kind != "assumed" or node.busy == 1:
+        return 0.0
+    bandwidth = values.get("node.bandwidth")
+    if values.profile.get("node.bandwidth").kind == "assumed":
+        channels = values.get("node.memory_channels", 1.0)
+        bandwidth = bandwidth * channels / np.median(channels)
+    return sizes[name] * node.busy / bandwidth
+
+
+def _groups(node: Node) -> list[str]:
     """The kernel times that count for a node with so many busy cores."""
-    alone = node.busy == 1 or node.cores == 1
-    return ("one_core",) * (alone or node.busy < node.cores) + ("full_node",) * (not alone)
+    if node.busy == 1 or node.cores == 1:
+        return ["one_core"]
+    if node.busy < node.cores:
+        return ["one_core", "full_node"]
+    return ["full_node"]
 
 
 def counted(loads: Loads, values: Values, node: Node) -> dict[str, Counts]:
-    """How often each kernel runs in a cycle, by part of COMPUTE, [rank], if all ranks were on such nodes.
+    """How often each kernel runs in a cycle, by part of COMPUTE, [rank], if all ranks were on such
+    nodes.
 
-    `values`: medians, which say which thread of a rank is the slowest.
+    `values`: medians, which say which thread of a rank is the slowest. Raises BadInput for a
+    delivery that machines are not measured with.
+
+    Example:
+        >>> from spikemark import machines
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> from spikemark.prediction.workload import rates_of
+        >>> jureca = machines.filled(machines.load("jureca-dc"))
+        >>> description = mam_benchmark.describe(areas=4)
+        >>> loads = Loads.count(description, ranks=4, threads=1, hz=rates_of(description).hz)
+        >>> layout = MachineLayout.from_machine(jureca, ranks=4, threads=1, ranks_per_node=2)
+        >>> counts = counted(loads, Values(jureca), layout.shares[0].node)
+        >>> list(counts)
+        ['deliver', 'update', 'thread_wait', 'collocate']
+        >>> {name: count.shape for name, count in counts["deliver"].items()}
+        {'t_first': (4,), 't_next': (4,), 'clock': (4,), 't_spike': (4,)}
     """
-    delivery, advancing = _delivery(loads, values, node), _advancing(loads, values, node)
+    if loads.description.delivery == "reference":
+        expected = "tuned, which machines are measured with"
+        raise BadInput(field="delivery", value="reference", expected=expected)
+    delivery = _delivery(loads, values, node)
+    advancing = _advancing(loads, values, node)
     of_thread = _summed(delivery, advancing)
-    seconds = _times(of_thread, values, node)[loads.column]
-    slowest = loads.column[np.arange(loads.ranks), seconds.argmax(axis=1)]
-
-    def mean(counts: Counts) -> Counts:
-        return {name: count[loads.column].mean(axis=1) for name, count in counts.items()}
-
-    deliver, update = mean(delivery) | {"t_spike": loads.arriving}, mean(advancing)
-    if _known(values, "cycle", node):
+    seconds = _times(of_thread, values, node)[loads.column]  # [rank, thread]
+    slowest = loads.column[np.arange(loads.ranks), seconds.argmax(axis=1)]  # column, [rank]
+    deliver = _mean_thread(loads, delivery)
+    deliver["t_spike"] = loads.arriving
+    update = _mean_thread(loads, advancing)
+    if _has_time(values, "cycle", node):
         update["cycle"] = np.ones(loads.ranks)
-    waited = {name: count[slowest] - count[loads.column].mean(axis=1) for name, count in of_thread.items()}
+    mean = _mean_thread(loads, of_thread)
+    thread_wait = {name: count[slowest] - mean[name] for name, count in of_thread.items()}
     if node.threads > 1:  # E[max] of the fluctuation of threads that do the same
         share = values.get("jitter.cv", 0.0) * order_statistics.expected_maximum(node.threads)
-        waited = _summed(waited, {name: share * count for name, count in _summed(deliver, update).items()})
-        waited["meet"] = np.ones(loads.ranks)
-    collocate = {"collocate": loads.collocated / ROUTES}
-    return {"deliver": deliver, "update": update, "thread_wait": waited, "collocate": collocate}
+        fluctuation = {name: share * count for name, count in _summed(deliver, update).items()}
+        thread_wait = _summed(thread_wait, fluctuation)
+        thread_wait["meet"] = np.ones(loads.ranks)
+    return {
+        "deliver": deliver,
+        "update": update,
+        "thread_wait": thread_wait,
+        "collocate": {"collocate": loads.collocated / ROUTES_IN_BENCH},
+    }
+
+
+def _mean_thread(loads: Loads, counts: Counts) -> Counts:
+    """Counts of the mean thread of each rank, [rank], from those of columns."""
+    return {name: count[loads.column].mean(axis=1) for name, count in counts.items()}
 
 
 def _summed(*all_counts: Counts) -> Counts:
-    names = dict.fromkeys(name for counts in all_counts for name in counts)
-    return {name: sum(counts[name] for counts in all_counts if name in counts) for name in names}
+    """The sums of counts by kernel."""
+    sums: Counts = {}
+    for counts in all_counts:
+        for name, count in counts.items():
+            sums[name] = sums[name] + count if name in sums else count
+    return sums
 
 
-def _known(values: Values, name: str, node: Node) -> bool:
-    """Whether the profile has a time that only runs of the mini-app show (measuring/kernels_in_runs.py)."""
-    return all(values.profile.get(f"kernels.{group}.{name}") is not None for group in _groups(node))
+def _has_time(values: Values, name: str, node: Node) -> bool:
+    """Whether the profile has a time that only runs of the mini-app show
+    (measuring/kernels_in_runs.py).
+    """
+    paths = [f"kernels.{group}.{name}" for group in _groups(node)]
+    return all(values.profile.get(path) is not None for path in paths)
 
 
-def _missed(size: float, used: np.ndarray) -> np.ndarray:
-    """Share of accesses that such a cache misses, where so many bytes are in use; 0 for an unknown cache."""
-    return np.maximum(0.0, 1 - size / np.maximum(used, 1.0)) if size else np.zeros_like(used)
+def _missed(cache_bytes: float, used_bytes: np.ndarray) -> np.ndarray:
+    """Share of accesses that such a cache misses, where so many bytes are in use; 0 for an unknown
+    cache.
+    """
+    if not cache_bytes:
+        return np.zeros_like(used_bytes)
+    missed: np.ndarray = np.maximum(0.0, 1 - cache_bytes / np.maximum(used_bytes, 1.0))
+    return missed
 
 
 def _caches(values: Values, node: Node) -> tuple[float, float]:
     """Bytes of the second cache, and of a busy core's share of the last one; 0: unknown."""
-    last, sharing = values.get("node.l3", 0.0), values.get("node.l3_cores", 0.0)
+    last = values.get("node.l3", 0.0)
+    sharing = values.get("node.l3_cores", 0.0)
     share = last / min(sharing, node.busy) if sharing else 0.0
     return values.get("node.l2", 0.0) or share, share
 
 
 def _ring_bytes(loads: Loads) -> np.ndarray:
-    return loads.ring.neuron_bytes * loads.held
+    """Bytes of the rings of input of a thread, [column]."""
+    ring_bytes: np.ndarray = loads.ring.neuron_bytes * loads.held
+    return ring_bytes
 
 
 def _delivery(loads: Loads, values: Values, node: Node) -> Counts:
     """Counts of a thread, [column]: lists, synapses, and clocks more outside the caches."""
     second, last = _caches(values, node)
-    ring, lists = _ring_bytes(loads), loads.lists.sum(axis=0)
-    clocks = MISS * _missed(second, ring) + FAR * _missed(last, ring)
-    found = {"t_first": lists, "t_next": loads.events, "clock": loads.events * clocks}
-    if _known(values, "t_first_far", node):
+    ring = _ring_bytes(loads)
+    lists = loads.lists.sum(axis=0)
+    l2_cycles = CYCLES_PER_L2_MISS * _missed(second, ring)
+    l3_cycles = CYCLES_PER_L3_MISS * _missed(last, ring)
+    counts = {
+        "t_first": lists,
+        "t_next": loads.events,
+        "clock": loads.events * (l2_cycles + l3_cycles),
+    }
+    if _has_time(values, "t_first_far", node):
+        bytes_of_synapse = synapse_bytes(loads.description.network)
         table = np.zeros(len(lists))
-        table[loads.column] = (
-            loads.synapses[:, None] / loads.threads * synapse_bytes(loads.description.network)
-        )
-        found["t_first_far"] = lists * _missed(last, ring + table)
-    return found
+        table[loads.column] = loads.synapses[:, None] / loads.threads * bytes_of_synapse
+        counts["t_first_far"] = lists * _missed(last, ring + table)
+    return counts
 
 
 def _advancing(loads: Loads, values: Values, node: Node) -> Counts:
     """Counts of a thread, [column]: steps of neurons by model, and their input from outside."""
-    populations = loads.description.network.populations
-    models = np.array([f"update.{population.neuron.model}" for population in populations])
-    outside = np.array([population.outside_hz > 0 for population in populations])
-    kinds = {name: models == name for name in dict.fromkeys(models)} | {"external": outside}
-    found = {name: loads.steps * (of @ loads.neurons) for name, of in kinds.items() if of.any()}
-    if _known(values, "update_far", node):
-        missed = _missed(_caches(values, node)[0], _ring_bytes(loads))
-        found["update_far"] = loads.steps * loads.held * missed
-    return found
+    network = loads.description.network
+    kinds = {f"update.{model}": of_model for model, of_model in network.of_model.items()}
+    kinds["external"] = network.has_input  # [population] each
+    counts = {
+        name: loads.steps * (of_kind @ loads.neurons)
+        for name, of_kind in kinds.items()
+        if of_kind.any()
+    }
+    if _has_time(values, "update_far", node):
+        second, _ = _caches(values, node)
+        counts["update_far"] = loads.steps * loads.held * _missed(second, _ring_bytes(loads))
+    return counts
 
 
-def networks(values: Values, layout: Layout) -> list[Interconnect]:
+def _networks(values: Values, layout: MachineLayout) -> list[Interconnect]:
     """The network within each share and of each link between two, in numbers or draws."""
-    found = [Collectives.of(values.of_part(s.part), layout.nodes, measured=False).net for s in layout.shares]
-    for one, two in combinations(layout.named, 2):
-        link = values.of_link(one.part, two.part)
-        crowd = link.get("interconnect.congestion", 1.0) if layout.nodes >= exchange.CROWD else 1.0
-        latency, bandwidth, gap = (
-            link.need(f"interconnect.{name}", exchange.WHY) for name in ("latency", "bandwidth", "gap")
-        )
-        found.append(replace(found[0], latency_s=latency, bandwidth=bandwidth / crowd, gap_s=gap))
-    return found
+    networks = []
+    for share in layout.shares:
+        of_share = values.of_part(share.part)
+        networks.append(Collectives.from_values(of_share, layout.nodes, measured=False).net)
+    for first, second in combinations(layout.named, 2):
+        link = values.of_link(str(first.part), str(second.part))
+        of_link = between_nodes(link, exchange.WHY, layout.nodes)
+        networks.append(replace(networks[0], **of_link))
+    return networks
 
 
-def _worst(nets: list[Interconnect]) -> dict[str, Any]:
-    """Values of messages of all ranks: the worst of all networks, by its median."""
-    return {name: (min if "bandwidth" in name else max)((getattr(n, name) for n in nets), key=np.median)
-            for name in MESSAGE}  # fmt: skip
+def _worst_costs(networks: list[Interconnect]) -> dict[str, Any]:
+    """What messages between any ranks cost, by field of Interconnect, in numbers or draws.
+
+    Each field is that of the network where its median is worst.
+    """
+    worst = {}
+    for field, better in message_costs().items():
+        costs = [getattr(network, field) for network in networks]
+        medians = [float(np.median(cost)) for cost in costs]
+        extreme = min(medians) if better > 0 else max(medians)
+        worst[field] = costs[medians.index(extreme)]
+    return worst
 
 
-def calls(middle: Values, layout: Layout) -> Collectives:
-    """Collective calls between all ranks, at the medians; measured tables count where all nodes are equal."""
+def calls(middle: Values, layout: MachineLayout) -> Collectives:
+    """Collective calls between all ranks, at the medians.
+
+    Measured tables count where all nodes are equal.
+
+    Example:
+        >>> from spikemark import machines
+        >>> jureca = machines.filled(machines.load("jureca-dc"))
+        >>> layout = MachineLayout.from_machine(jureca, ranks=4, threads=1, ranks_per_node=2)
+        >>> round(1e6 * calls(Values(jureca), layout).net.latency_s, 2)  # microseconds
+        1.47
+    """
     if not layout.named:
-        return Collectives.of(middle, layout.nodes)
-    nets = networks(middle, layout)
-    return Collectives(replace(nets[0], **_worst(nets)), {})
+        return Collectives.from_values(middle, layout.nodes)
+    networks = _networks(middle, layout)
+    return Collectives(replace(networks[0], **_worst_costs(networks)), {})
+
+
+def _cost_draws(
+    collectives: Collectives, values: Values, layout: MachineLayout
+) -> dict[str, Draws]:
+    """Draws of what messages cost, by field of Interconnect: of those fields that are uncertain.
+
+    Draws are rescaled so that their median is the cost at the medians, which `collectives` has:
+    the median of a quotient, such as bandwidth over congestion, is not the quotient of medians. A
+    cost of 0 has no scale; its draws, which begin at 0, stay as they are.
+    """
+    if values.drawn is None:
+        return {}
+    cost_draws: dict[str, Draws] = {}
+    for field, cost in _worst_costs(_networks(values, layout)).items():
+        if not np.ndim(cost):  # nothing of it is uncertain
+            continue
+        at_medians = getattr(collectives.net, field)
+        cost_draws[field] = cost / np.median(cost) * at_medians if at_medians else cost
+    return cost_draws
 
 
 def _exchange(
-    loads: Loads, middle: Values, values: Values, layout: Layout
-) -> tuple[list[recursion.Lane], Any, Any]:
-    """The lanes for the recursion, draws of the exchange that is not hidden, and of barriers before it; in
-    seconds per cycle."""
+    loads: Loads, middle: Values, values: Values, layout: MachineLayout
+) -> tuple[list[recursion.LaneMeetings], Any, Any]:
+    """The lanes for the recursion, draws of the exchange that is not hidden, and of barriers before
+    it; in seconds per cycle.
+
+    `middle` has the medians of a machine, `values` its draws.
+    """
     if loads.ranks == 1:
         return [], 0.0, 0.0
-    net, met = calls(middle, layout), meetings(loads, layout)
-    lanes = [recursion.Lane(lane.period, lane.lag, tuple(lane.group), exchange.seconds(net, lane, traffic))
-             for lane, traffic in met]  # fmt: skip
-    moved = {} if values.drawn is None else {
-        name: value / np.median(value) for name, value in _worst(networks(values, layout)).items()
-    }  # fmt: skip
+    collectives = calls(middle, layout)
+    meetings = _meetings(loads, layout)
+    lanes = [
+        recursion.LaneMeetings(
+            period=lane.period,
+            lag=lane.lag,
+            group=tuple(lane.group),
+            exchange_s=exchange.seconds(collectives, lane, traffic),
+        )
+        for lane, traffic in meetings
+    ]
+    cost_draws = _cost_draws(collectives, values, layout)
+    exchange_s = _lane_seconds(exchange.seconds, collectives, meetings, cost_draws)
+    barrier_s = _lane_seconds(exchange.barrier, collectives, meetings, cost_draws)
+    beside_mpi = values.of_part(layout.shares[0].part).get("kernels.full_node.exchange", 0.0)
+    exchanges_per_cycle = sum(1 / lane.period for lane, _ in meetings if not lane.lag)
+    return lanes, exchange_s + beside_mpi * exchanges_per_cycle, barrier_s
 
-    def draws_of(time: Callable[..., float]) -> Any:
-        def total(factors: dict[str, float]) -> float:
-            changed = {name: factor * getattr(net.net, name) for name, factor in factors.items()}
-            there = replace(net, net=replace(net.net, **changed)) if changed else net
-            return sum(time(there, lane, traffic) / lane.period for lane, traffic in met if not lane.lag)
 
-        return draws.response(lambda asked: [*map(total, asked)], moved)
+def _lane_seconds(
+    seconds: Callable[[Collectives, Lane, list[Traffic]], float],
+    collectives: Collectives,
+    meetings: Meetings,
+    cost_draws: dict[str, Draws],
+) -> Any:
+    """Draws of the seconds per cycle of all lanes without a lag.
 
-    beside = values.of_part(layout.shares[0].part).get("kernels.full_node.exchange", 0.0)
-    beside = beside * sum(1 / lane.period for lane, _ in met if not lane.lag)  # what MPI alone does not take
-    return lanes, draws_of(exchange.seconds) + beside, draws_of(exchange.barrier)
+    `cost_draws`: of what is uncertain of messages, by field of Interconnect.
+    """
+
+    def total(costs: dict[str, Any]) -> float:
+        in_setting = replace(collectives, net=replace(collectives.net, **costs))
+        return sum(
+            seconds(in_setting, lane, traffic) / lane.period
+            for lane, traffic in meetings
+            if not lane.lag
+        )
+
+    def evaluate(settings: list[dict[str, float]]) -> list[float]:
+        return [total(costs) for costs in settings]
+
+    return draws.in_settings(evaluate, cost_draws)
 
 
-def meetings(loads: Loads, layout: Layout) -> list[tuple[Lane, list[Traffic]]]:
-    """The lanes in which anybody meets before the end of the run, and what the ranks send each other."""
-    found = []
+def _meetings(loads: Loads, layout: MachineLayout) -> Meetings:
+    """The lanes in which anybody meets before the end of the run, and what the ranks send each
+    other.
+    """
+    meetings: Meetings = []
     for number, lane in enumerate(loads.lanes):
-        whole = lane.period * (lane.lag + 1) >= loads.description.time.cycles
+        never_due = lane.period * (lane.lag + 1) >= loads.description.time.cycles
         traffic = exchange.groups(loads, number, layout)
-        if traffic and not (lane.shortest is None and whole):
-            found.append((lane, traffic))
-    return found
+        if traffic and not (lane.shortest is None and never_due):
+            meetings.append((lane, traffic))
+    return meetings
 
 
 def _waiting(
-    middle: Values, values: Values, layout: Layout, compute: np.ndarray, lanes: list[recursion.Lane],
+    middle: Values,
+    values: Values,
+    layout: MachineLayout,
+    compute: np.ndarray,
+    lanes: list[recursion.LaneMeetings],
     quick: bool,
-) -> Any:  # fmt: skip
+) -> Any:
     """Draws of the waiting of a mean rank per cycle, with the median compute times [rank]."""
     if not lanes:
         return 0.0
-    drawn, why = values.drawn is not None, "waiting for the slowest rank"
-    jitters = [Jitter.of(middle.of_part(share.part), why) for share in layout.shares]
+    purpose = "waiting for the slowest rank"
+    jitters = [jitter_of(middle.of_part(share.part), purpose) for share in layout.shares]
 
-    def at(asked: list[dict[str, float]]) -> list[float]:
-        runs = [[
-            meeting.Group(compute[s.slice], replace(j, **{k: v * getattr(j, k) for k, v in changed.items()}),
-                          s.node.ranks)
-            for s, j in zip(layout.shares, jitters, strict=True)
-        ] for changed in asked]  # fmt: skip
-        return meeting.waiting(runs, lanes, quick)
+    def groups(moved: dict[str, float]) -> list[meeting.SimilarRanks]:
+        similar = []
+        for share, jitter in zip(layout.shares, jitters, strict=True):
+            of_share = jitter.moved(moved)
+            similar.append(meeting.SimilarRanks(compute[share.slice], of_share, share.node.ranks))
+        return similar
 
-    first = values.of_part(layout.shares[0].part)
-    names = ("cv", "correlation_time", "node_spread") if drawn else ()
-    own = {name: np.asarray(first.get(f"jitter.{name}", 0.0)) for name in names}
-    return draws.response(at, {n: v / np.median(v) for n, v in own.items() if v.ndim and np.median(v) > 0})
+    def evaluate(settings: list[dict[str, float]]) -> list[float]:
+        return meeting.waiting([groups(moved) for moved in settings], lanes, quick)
+
+    factors = {}  # of values of jitter, with median 1
+    if values.drawn is not None:
+        first = values.of_part(layout.shares[0].part)
+        for path, name in FIELD_OF_PATH.items():
+            value = np.asarray(first.get(f"jitter.{path}", 0.0))
+            if value.ndim and np.median(value) > 0:
+                factors[name] = value / np.median(value)
+    return draws.in_settings(evaluate, factors)
 
 
 @cache
 def kept_errors() -> dict[str, float]:
-    """Log SD of what a part takes beyond the values of a calibrated machine; spreads.yaml has the origin."""
+    """Log SD of what a part takes beyond the values of a calibrated machine; spreads.yaml has the
+    origin.
+
+    Example:
+        >>> sorted(kept_errors())[:2]
+        ['collocate', 'deliver']
+    """
     return {row["part"]: row["sd"] for row in read_yaml(SPREADS)["mini_app"]}
 
 
-def _error(part: str, machine: str, schedule: str, record: Recorder) -> Draws:
+def _error(part: str, machine: str, schedule: str, recorder: Recorder) -> Draws:
     """What the model itself misses in a part: half of the variance is the same on all machines."""
-    names, sd = [f"model/{part}", f"model/{part}/{machine}"], kept_errors()[part]
-    if part in ("waiting", "exchange"):
+    names = [f"model/{part}", f"model/{part}/{machine}"]
+    if part in COMMUNICATE:
         names.append(f"model/{part}/{schedule}")
-    return np.exp(sd / len(names) ** 0.5 * sum(record.normal(name) for name in names))
+    sd = kept_errors()[part]
+    z = sum(recorder.normal(name) for name in names)
+    error: Draws = np.exp(sd / len(names) ** 0.5 * z)
+    return error
 
 
-def powered(values: Values, layout: Layout) -> float | Draws | None:
-    """Power of all nodes together in W; None where the profile knows neither that of a node nor its parts."""
+def _unstated(values: Values, recorder: Recorder) -> Draws:
+    """Factor of the time for values that the model took and the profile does not state.
+
+    A time whose parts are uncertain to different degrees may seem surer without a value, where the
+    assumed one makes the less certain parts smaller. So each value moves the time by
+    draws.UNSTATED_SD more than by what the model makes of it, to the same side.
+    """
+    identity = values.profile.identity
+    takes_kernels = f"{identity}/kernels" in recorder.inputs
+    factor = np.ones(draws.N)
+    for path, sign in BETTER.items():
+        value = values.profile.get(path)
+        name = f"{identity}/{path}"
+        taken = name in recorder.inputs or (takes_kernels and path in OF_KERNELS)
+        if taken and value is not None and value.kind == "assumed" and value.interval:
+            factor *= np.exp(-sign * draws.UNSTATED_SD * recorder.normal(name))
+    return factor
+
+
+def powered(values: Values, layout: MachineLayout) -> float | Draws | None:
+    """Power of all nodes together in W.
+
+    None where the profile knows neither that of a node nor its parts.
+
+    Example:
+        >>> from spikemark import machines
+        >>> jureca = machines.filled(machines.load("jureca-dc"))
+        >>> layout = MachineLayout.from_machine(jureca, ranks=2, threads=128)
+        >>> round(powered(Values(jureca), layout))  # W of two nodes
+        808
+    """
     try:
-        return sum(share_w(values, layout, share) for share in layout.shares)
+        watts: float | Draws = sum(_share_w(values, layout, share) for share in layout.shares)
     except UnknownValue:
         return None
+    return watts
 
 
-def share_w(values: Values, layout: Layout, share: Share) -> float | Draws:
-    """Power of the nodes of one share. Cores wait busily, so all cores with a thread are always busy.
+def _share_w(values: Values, layout: MachineLayout, share: RanksOfPart) -> Any:
+    """Power of the nodes of one share in W, a number or draws.
 
-    Raises UnknownValue where the profile knows neither the offered power of a node nor its parts.
+    Cores wait busily, so all cores with a thread are always busy. Raises UnknownValue where the
+    profile knows neither the offered power of a node nor its parts.
     """
-    of, node = values.of_part(share.part), share.node
-    offered = of.get("offer.watts")
+    of_share = values.of_part(share.part)
+    node = share.node
+    offered = of_share.get("offer.watts")
     if offered is not None:
         return node.nodes * offered
-    card = of.need("power.card", "energy of the interconnect") if layout.nodes > 1 else 0.0
-    return node.nodes * (of.need("power.idle", "energy") + node.busy * of.need("power.core", "energy") + card)
+    card = 0.0
+    if layout.nodes > 1:
+        card = of_share.need("power.card", "energy of the interconnect")
+    power = NodePower(
+        idle_w=of_share.need("power.idle", "energy"),
+        socket_w=of_share.need("power.socket", "energy"),
+        core_w=of_share.need("power.core", "energy"),
+        card_w=card,
+        core_alone_w=of_share.get("power.core_alone"),
+    )
+    sockets = round(float(np.median(of_share.get("node.sockets", 1))))
+    return node.nodes * power.watts(node.busy, node.cores, sockets, cards=1)

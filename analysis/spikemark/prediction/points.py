@@ -1,51 +1,45 @@
-"""Runs of production simulators: configuration and seconds per simulated second.
+"""Runs of production programs: configuration and seconds per simulated second.
 
-They come from points (models/published/data/points.csv, with a source in each row, or a file with its
-columns), or from a table of a user's own runs.
+They come from points (points.csv, with a source in each row, or a file with its columns), or from a
+table of a user's own runs.
 """
 
 import csv
-import io
-import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from spikemark.core.errors import BadInput
+from spikemark.core.errors import BadInput, unknown_name
 from spikemark.core.fields import checked
-from spikemark.core.reading import read_text
-from spikemark.models.published import papers
 
+from .program_costs import find
+from .published_machine import PublishedMachine, measured_machine
+
+#: Published points, with a source in each row.
+POINTS = Path(__file__).with_name("points.csv")
+#: The networks of these points, a row for each variant.
+NETWORKS = Path(__file__).with_name("networks.csv")
+UNUSED = "unused"  #: role of a point that is no run of the models: two processes share a core
 EXTERNAL_HZ = 1200.0  #: DPSNN: 400 external synapses of 3 Hz for each neuron
+SMT_CORES = 12  #: cores of a node from which hardware threads beyond them add something
+SMT_FACTOR = 1.2  #: what all hardware threads of a node do over its cores alone
 
 
 @dataclass(frozen=True)
-class Machine:
-    """Nodes of one kind. `platform`: a small board or a quiet core instead of full nodes of a server."""
+class PublishedNetwork:
+    """What a model of time needs of a network.
 
-    name: str
-    clock_ghz: float = 2.5
-    cache_mb: float = 2.5  #: last-level cache of a core
-    cores: int = 64  #: of a node
-    sockets: int = 2
-    platform: bool = False
-    processor: str = ""  #: machines of one processor share the error of the kernel
-
-
-@dataclass(frozen=True)
-class Network:
-    """What a model of time needs of a network; `synapses` are recurrent ones, of the whole network.
-
-    `model` and `variant` (state, size, kind of input) identify it: networks of one name share their errors.
+    `model` and `variant` identify it: networks of one name share their errors.
     """
 
     model: str
-    variant: str
+    variant: str  #: state, size, kind of input
     neurons: float
-    synapses: float
+    synapses: float  #: recurrent ones, of the whole network
     rate_hz: float
     cycle_ms: float = 0.1  #: between two exchanges
     step_ms: float = 0.1
@@ -63,109 +57,131 @@ class Network:
 
 
 @dataclass(frozen=True)
-class Run:
-    """One configuration; `seconds` per simulated second, where it was measured, with its relative SD."""
+class PublishedRun:
+    """One configuration, and its time where it was measured."""
 
-    simulator: str  #: NEST, DPSNN or another name
+    program: str  #: id, such as nest
     version: str
-    network: Network
-    machine: Machine
+    network: PublishedNetwork
+    machine: PublishedMachine
     nodes: int
     ranks: int  #: of all nodes together
     threads: int = 1  #: of a rank
-    seconds: float | None = None
-    sd: float = 0.0
+    seconds: float | None = None  #: per simulated second; None: not measured
+    sd: float = 0.0  #: relative, of `seconds`
     series: str = ""
     source: str = ""
+    shared_cores: float | None = None  #: of all nodes, where hardware threads share them
     part: str = ""  #: "exchange" where `seconds` are of this part alone
     anchor: str = ""  #: the series from which a test is to predict it, if its row says so,
     aspects: str = ""  #: and in what that differs, such as machine+version
 
     @property
+    def title(self) -> str:
+        """The program for readers."""
+        return find(self.program).title
+
+    @property
     def cores(self) -> float:
-        """Threads of all ranks, at most the cores of the nodes; hardware threads beyond them add a fifth."""
-        asked, most = float(self.ranks * self.threads), float(self.nodes * self.machine.cores)
-        if asked <= most:
-            return asked
-        return most * (1.0 if asked < 2 * most or self.machine.cores < 12 else 1.2)
+        """Threads of all ranks, at most the cores of the nodes.
 
-    def with_nodes(self, nodes: int) -> "Run":
+        Hardware threads beyond them add a fifth, where all of them are used.
+        """
+        if self.shared_cores is not None:
+            return self.shared_cores
+        threads = float(self.ranks * self.threads)
+        cores = float(self.nodes * self.machine.cores)
+        if threads <= cores:
+            return threads
+        if threads < 2 * cores or self.machine.cores < SMT_CORES:
+            return cores
+        return cores * SMT_FACTOR
+
+    def with_nodes(self, nodes: int) -> "PublishedRun":
         """The same layout on another number of nodes."""
-        each = max(1, round(self.ranks / self.nodes))
-        return replace(self, nodes=nodes, ranks=each * nodes, seconds=None)
+        ranks_per_node = max(1, round(self.ranks / self.nodes))
+        ranks = ranks_per_node * nodes
+        return replace(self, nodes=nodes, ranks=ranks, seconds=None, shared_cores=None)
 
 
-#: Machines of the published points by a word of the column `system`.
-MACHINES = {
-    "JURECA": Machine("JURECA-DC", 2.25, 4.0, 128, processor="EPYC 7742"),
-    "of 128 cores": Machine("nodes of 128 cores", 2.25, 4.0, 128, processor="EPYC 7742"),
-    "Piz Daint": Machine("Piz Daint", 2.1, 2.5, 36),
-    "GALILEO": Machine("GALILEO", 2.4, 2.5, 16),
-    "E5-2630 v2": Machine("2 x E5-2630 v2", 2.6, 2.5, 12),
-    "Westmere": Machine("Westmere", 2.6, 2.0, 8, processor="Westmere"),
-    "Jetson": Machine("Jetson TX1", 1.9, 0.5, 4, 1, True),
-    "virtual machine": Machine("virtual machine", 3.67, 16.0, 2, 1, True),
-}
+class _Network(BaseModel):
+    """A row of networks.csv: what a published network is, beside its size and rate."""
+
+    network: str
+    variant: str = ""
+    preset: str = ""  #: which has this network at its published size
+    step_ms: float
+    delay_ms: float
+    spread_ms: float
+    poisson: bool
+    plastic: bool
+    partners: float = float("inf")
+    rate_sd: float
+
+    def of_size(
+        self, neurons: float, synapses: float, rate_hz: float, cycle_ms: float
+    ) -> PublishedNetwork:
+        """The network with so many neurons and synapses."""
+        return PublishedNetwork(
+            model=self.network,
+            variant=self.variant,
+            neurons=neurons,
+            synapses=synapses,
+            rate_hz=rate_hz,
+            cycle_ms=cycle_ms,
+            **self.model_dump(exclude={"network", "variant", "preset"}),
+        )
 
 
-def machine_named(system: str) -> Machine:
-    """The machine of a text such as "2 x EPYC 7742 (128 cores, 2.25 GHz)"; the rest is typical."""
-    known = next((m for word, m in MACHINES.items() if word in system), None)
-    if known:
-        return replace(known, name=known.name + " 1 GbE") if "1 GbE" in system and known.cores == 8 else known
-    cores, clock = re.search(r"(\d+)\s+cores", system), re.search(r"([\d.]+)\s*GHz", system)
-    return Machine(
-        system.split(":")[0].split("(")[0].strip(),
-        float(clock[1]) if clock else 2.5,
-        cores=int(cores[1]) if cores else 64,
-        platform="board" in system or "quiet core" in system,
-    )
+@cache
+def _networks() -> tuple[_Network, ...]:
+    """The published networks, a row for each variant."""
+    rows = rows_of_package(NETWORKS).items()
+    return tuple(checked(_Network, cells, Path(place), "network") for place, cells in rows)
 
 
-#: Words of the name of a network, its model and variant, and what differs from a typical one; the first that
-#: fits counts.
-NETWORKS = (
-    ("multi-area.*metastable", "multi-area model", "metastable", {"delay_ms": 20.0, "rate_sd": 0.15}),
-    ("multi-area", "multi-area model", "ground state", {"delay_ms": 20.0}),
-    ("microcircuit.*poisson|poisson.*microcircuit", "microcircuit", "Poisson input", {}),
-    ("microcircuit", "microcircuit", "constant input", {"poisson": False}),
-    ("hpc.*static", "hpc_benchmark", "static", {"delay_ms": 1.5}),
-    ("hpc.*delays", "hpc_benchmark", "delays", {"delay_ms": 50.0, "plastic": True}),
-    ("hpc", "hpc_benchmark", "plastic", {"delay_ms": 1.5, "plastic": True}),
-    ("mam-benchmark", "MAM-benchmark", "", {"delay_ms": 2.0, "spread_ms": 2.0, "poisson": False}),
-)
+def network_of_preset(preset: str | None) -> _Network | None:
+    """The published network that a preset has at its full size; None where there is none.
+
+    Example:
+        >>> network_of_preset("microcircuit").network, network_of_preset(None)
+        ('microcircuit', None)
+    """
+    fitting = [row for row in _networks() if row.preset and row.preset == preset]
+    return fitting[0] if fitting else None
 
 
-def network_named(text: str, simulator: str, **size: float) -> Network:
-    """The network of a text such as "hpc_benchmark (static)"; the rest of its kind is typical."""
-    low = text.lower()
-    step = 1.0 if "h 1 ms" in low else 0.1
-    if simulator == "DPSNN" or "grid" in low or "dpsnn" in low:
-        state = "slow waves" if re.search(r"\bsw\b|slow", low) else "awake"
-        grid = "grid" in low
-        return Network("grid of columns" if grid else "homogeneous network",
-                       f"{state}, {size['neurons']:.4g} neurons", **size, step_ms=step, delay_ms=40.0,
-                       partners=32.0 if grid else float("inf"))  # fmt: skip
-    for words, model, variant, more in NETWORKS:
-        if re.search(words, low):
-            return Network(model, variant, **size, **more)
-    return Network(text.split("(")[0].strip(), "", **size, step_ms=step)
+def _network_named(name: str, variant: str) -> _Network:
+    """The row of a network. Raises BadInput for one that networks.csv does not have."""
+    of_name = [row for row in _networks() if row.network == name]
+    if not of_name:
+        raise unknown_name("network", name, {row.network for row in _networks()})
+    for row in of_name:
+        if row.variant == variant:
+            return row
+    raise unknown_name("variant", variant, {row.variant for row in of_name})
 
 
 Count = Annotated[int, Field(gt=0, lt=10**9)]
 Amount = Annotated[float, Field(ge=1e-12, lt=1e18)]
-EXCHANGE, EVENTS = "communicate", "equivalent synaptic events per wall-clock s"
-QUANTITIES = ("real-time factor", "wall-clock time", EXCHANGE, EVENTS)  #: of points that are about times
+EXCHANGE = "communicate"
+EVENTS = "equivalent synaptic events per wall-clock s"
+#: Quantities of points that are about times.
+QUANTITIES = ("real-time factor", "wall-clock time", EXCHANGE, EVENTS)
 
 
 class _Point(BaseModel):
-    """A row of points.csv; `anchor` and `aspects` are those of Run."""
+    """A row of points.csv; `anchor` and `aspects` are those of PublishedRun."""
 
     series: str
+    role: str = ""  #: UNUSED where a row is no run that the models can be compared with
     source: str = ""
-    system: str
-    simulator: str
-    network: str
+    machine: str  #: a profile of machines/
+    processor: str = ""  #: that of the profile
+    program: str
+    version: str = ""
+    network: str  #: network and variant are those of a row of networks.csv
+    variant: str = ""
     neurons: Amount
     synapses: Amount
     rate_hz: Amount
@@ -173,33 +189,51 @@ class _Point(BaseModel):
     ranks: Count
     threads: Count = 1
     nodes: Count | None = None
+    cores: Count | None = None  #: of all nodes, where hardware threads share them
     quantity: str
     value: Amount
     sd_rel: float = Field(0.0, ge=0, lt=100)
     anchor: str = ""
     aspects: str = ""
 
-    def run(self) -> Run:
-        """The run; networks of one table, and fabrics, are series of their own."""
-        simulator, _, version = self.simulator.partition(" ")
-        machine, series, seconds = machine_named(self.system), self.series, self.value
-        size = self.model_dump(include={"neurons", "synapses", "rate_hz", "cycle_ms"})
-        network = network_named(self.network, simulator, **size)
-        if self.quantity == EVENTS:  # all of them, those from outside too
-            seconds = (self.synapses * self.rate_hz + EXTERNAL_HZ * self.neurons) / self.value
-        if series == "SIM-T1":
-            series += f"-{self.network.split()[0]}"
-        elif series in ("T3-DPSNN", "T3-NEST"):
-            series += "-SW" if "SW" in self.network else "-AW"
-        elif series == "SIM-T2" and "1 GbE" in self.system:
-            series = "SIM-T2-ETH"
-        nodes = self.nodes or -(-self.ranks * self.threads // machine.cores)
-        return Run(simulator, version, network, machine, nodes, self.ranks, self.threads, seconds,
-                   self.sd_rel, series, self.source, "exchange" if self.quantity == EXCHANGE else "",
-                   self.anchor, self.aspects.replace(" ", "+"))  # fmt: skip
+    def run(self) -> PublishedRun:
+        """The run of this row. Raises BadInput for a machine or network that is not known."""
+        machine = measured_machine(self.machine)
+        if self.processor and self.processor != machine.processor:
+            raise BadInput(
+                field="processor",
+                value=self.processor,
+                expected=f"{machine.processor or 'none'}, that of {self.machine}",
+                code="conflict",
+            )
+        row = _network_named(self.network, self.variant)
+        network = row.of_size(self.neurons, self.synapses, self.rate_hz, self.cycle_ms)
+        return PublishedRun(
+            program=self.program,
+            version=self.version,
+            network=network,
+            machine=machine,
+            nodes=self.nodes or -(-self.ranks * self.threads // machine.cores),
+            ranks=self.ranks,
+            threads=self.threads,
+            seconds=self._seconds(),
+            shared_cores=self.cores,
+            sd=self.sd_rel,
+            series=self.series,
+            source=self.source,
+            part="exchange" if self.quantity == EXCHANGE else "",
+            anchor=self.anchor,
+            aspects=self.aspects.replace(" ", "+"),
+        )
+
+    def _seconds(self) -> float:
+        """Seconds per simulated second; events are all of them, those from outside too."""
+        if self.quantity == EVENTS:
+            return (self.synapses * self.rate_hz + EXTERNAL_HZ * self.neurons) / self.value
+        return self.value
 
 
-class _OwnRun(BaseModel):
+class OwnRun(BaseModel):
     """A row of a user's runs; `communicate`: seconds per simulated second of exchanges."""
 
     nodes: Count
@@ -209,49 +243,141 @@ class _OwnRun(BaseModel):
     communicate: Amount | None = None
 
 
-OWN = tuple(_OwnRun.model_fields)  #: columns of a table of own runs
+OWN = tuple(OwnRun.model_fields)  #: columns of a table of own runs
+
+#: Cells of a row that are not blank, by column.
+Cells = dict[str, str]
 
 
-def _rows(path: Path) -> dict[str, dict[str, str]]:
-    """The rows of a table by where they are; a blank cell is as if it was not there. Raises BadInput."""
-    try:
-        rows = [*csv.DictReader(io.StringIO(read_text(path)))]
-    except csv.Error as why:
-        raise BadInput(f"{path}: {why}", code="file") from None
-    return {f"{path}, line {number}": {name: cell for name, cell in row.items() if name and cell}
-            for number, row in enumerate(rows, 2)}  # fmt: skip
+def rows_of_package(path: Path) -> dict[str, Cells]:
+    """The rows of a table of the package by where they are, as `rows_of_file` has them.
 
+    That one refuses what is wrong with anyone's file, but takes 0.3 s to load pandas and Arrow.
 
-def own_runs(path: Path, like: Run) -> list[Run]:
-    """Runs of a user's table, of the simulator, version, network and machine of `like`; raises BadInput.
-
-    Times of communication become runs of their own, of the part "exchange".
+    Example:
+        >>> first, *_ = rows_of_package(NETWORKS).values()
+        >>> first["network"], first["preset"]
+        ('multi-area-model', 'mam')
     """
-    found = []
-    for where, row in _rows(path).items():
-        own = checked(_OwnRun, row, where, "run").model_dump()
-        times = {"": own.pop("real_time_factor"), "exchange": own.pop("communicate")}
-        run = replace(like, **own, series=str(path), source=str(path))
-        found += [replace(run, seconds=seconds, part=part) for part, seconds in times.items() if seconds]
-    if not found:
-        raise BadInput.of("runs", 0, f"at least one run, with {', '.join(OWN[:4])}", file=path)
-    return found
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        return {f"{path}, line {reader.line_num}": _filled(cells) for cells in reader}
 
 
-def read(path: Path) -> list[Run]:
-    """Runs of a file with the columns of points.csv: its times and numbers of events, where the rate is
-    known and each process has a core of its own. Raises BadInput."""
-    found = []
-    for where, row in _rows(path).items():
-        timed = row.get("quantity") in QUANTITIES and "rate_hz" in row
-        if timed and "two processes on one core" not in row.get("notes", ""):
-            found.append(checked(_Point, row, where, "point").run())
-    if not found:
-        raise BadInput.of("runs", 0, "a row with rate_hz, and quantity: real-time factor", file=path)
-    return found
+def _filled(cells: Mapping[Any, str]) -> Cells:
+    """The cells of a row that are not blank."""
+    return {str(name): cell for name, cell in cells.items() if name and cell}
+
+
+def rows_of_file(path: Path) -> dict[str, Cells]:
+    """The rows of anyone's table by where they are; a blank cell is as if it was not there.
+
+    Raises BadInput for a file that is no table.
+
+    Example:
+        >>> rows_of_file(NETWORKS) == rows_of_package(NETWORKS)
+        True
+    """
+    from spikemark.core.csv_file import read_csv
+
+    table = read_csv(path).cells
+    rows = table.to_dict("records")
+    return {
+        f"{path}, line {line}": _filled(cells)
+        for line, cells in zip(table.index, rows, strict=True)
+    }
+
+
+def own_rows(path: Path) -> dict[str, OwnRun]:
+    """The rows of a user's table by where they are. Raises BadInput for a wrong cell.
+
+    Example:
+        >>> from tempfile import NamedTemporaryFile
+        >>> own_rows(Path("nowhere.csv"))
+        Traceback (most recent call last):
+            ...
+        spikemark.core.errors.BadInput: nowhere.csv: not found
+    """
+    rows = rows_of_file(path).items()
+    return {place: checked(OwnRun, cells, Path(place), "run") for place, cells in rows}
+
+
+def own_runs(path: Path, like: PublishedRun) -> list[PublishedRun]:
+    """Runs of a user's table, of the program, version, network and machine of `like`.
+
+    Times of communication become runs of their own, of the part "exchange". Raises BadInput for a
+    wrong cell, and for a table without runs.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> run = next(run for run in published() if run.program == "nest")
+        >>> with TemporaryDirectory() as folder:
+        ...     table = Path(folder, "runs.csv")
+        ...     written = table.write_text("nodes,ranks,threads,real_time_factor\\n1,8,16,2.5\\n")
+        ...     [own] = own_runs(table, like=run)
+        >>> own.ranks, own.seconds
+        (8, 2.5)
+    """
+    runs = []
+    for row in own_rows(path).values():
+        run = replace(
+            like,
+            nodes=row.nodes,
+            ranks=row.ranks,
+            threads=row.threads,
+            seconds=row.real_time_factor,
+            series=str(path),
+            source=str(path),
+            part="",
+        )
+        runs.append(run)
+        if row.communicate:
+            runs.append(replace(run, seconds=row.communicate, part="exchange"))
+    if not runs:
+        expected = f"at least one run, with {', '.join(OWN[:4])}"
+        raise BadInput(field="runs", value=0, expected=expected, file=path)
+    return runs
+
+
+def read(path: Path) -> list[PublishedRun]:
+    """Runs of a file with the columns of points.csv: its times and numbers of events.
+
+    Rows count where the rate is known, unless their role is UNUSED. Raises BadInput for a wrong
+    cell, and for a file without rows that count.
+
+    Example:
+        >>> from pathlib import Path
+        >>> runs = read(Path(__file__).with_name("points.csv"))
+        >>> runs[0].nodes >= 1
+        True
+    """
+    return _runs(path, rows_of_file(path))
+
+
+def _runs(path: Path, rows: Mapping[str, Cells]) -> list[PublishedRun]:
+    """The runs of rows of a file, as `read`."""
+    runs = []
+    for place, cells in rows.items():
+        is_time = cells.get("quantity") in QUANTITIES and "rate_hz" in cells
+        if is_time and cells.get("role") != UNUSED:
+            point = checked(_Point, cells, Path(place), "point")
+            try:
+                runs.append(point.run())
+            except BadInput as error:
+                raise error.within(file=place) from None
+    if not runs:
+        expected = "a row with rate_hz, and quantity: real-time factor"
+        raise BadInput(field="runs", value=0, expected=expected, file=path)
+    return runs
 
 
 @cache
-def published() -> tuple[Run, ...]:
-    """The published points, those of the project's own measurements among them."""
-    return tuple(read(papers.path("points")))
+def published() -> tuple[PublishedRun, ...]:
+    """The published points, those of the project's own measurements among them.
+
+    Example:
+        >>> sorted({run.program for run in published()})
+        ['dpsnn', 'nest']
+    """
+    return tuple(_runs(POINTS, rows_of_package(POINTS)))

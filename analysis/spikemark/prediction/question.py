@@ -1,175 +1,311 @@
-"""The network that is asked about, a preset or the file of a run description, and how it is to run."""
+"""The network that is asked about, a preset or the file of a run description, and how it is to
+run.
+"""
 
-import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from spikemark.core.errors import BadInput
+from spikemark.core.errors import BadInput, unknown_name
+from spikemark.core.summary import Summarised
 from spikemark.core.yaml_file import read_json_or_yaml
-from spikemark.network.description import Description, read
+from spikemark.network.description import Description, Network, read_description
 from spikemark.network.exchanges import EXCHANGES
 from spikemark.network.named_files import located
 from spikemark.network.placement import check_name
-from spikemark.network.placement_file import field_of
+from spikemark.network.placement_text import field_of
 from spikemark.network.presets import PRESETS
-from spikemark.network.schedules import SCHEDULES, find
+from spikemark.network.schedules import SCHEDULES, Schedule, find_schedule
 
 from . import points
+from .published_machine import PublishedMachine
 from .workload import Counting, Rates, rates_of
 
-AUTO = "auto"  # D: the largest that is exact
-#: Model and variant of a preset among the published points.
-PUBLISHED = {
-    "mam": ("multi-area model", "ground state"), "microcircuit": ("microcircuit", "Poisson input"),
-    "mam-benchmark": ("MAM-benchmark", ""),
-}  # fmt: skip
-LONGEST_MS = 1000.0  # a cycle of a network without synapses
+THIS_NETWORK = "this network"  #: after which the draws of one that nobody published are named
+AUTO = "auto"  #: D: the largest that is exact
+UNCONNECTED_CYCLE_MS = 1000.0  #: a cycle of a network without synapses
+#: Fields that only some schedules use, and the property of a schedule that says so.
+USED_BY = {"delay_ratio": "uses_delay_ratio", "lag": "lagged"}
 
 
-@dataclass(frozen=True)
-class Question:
-    """A description and the rates at which its neurons fire.
-
-    `named`: the file that it is from, or the words of `spikemark preset` that write it. `fixed`: what was
-    given of schedule, placement, delay_ratio, lag and exchange. `preset`: its name, if it is one at its
-    published size.
-    """
+@dataclass(frozen=True, repr=False)
+class Question(Summarised):
+    """A description, the rates at which its neurons fire, and how it is to run."""
 
     title: str
     description: dict[str, Any]
     rates: Rates
+    #: The file that it is from, or the words of `spikemark preset` that write it.
     named: Path | tuple[str, ...] = ()
-    fixed: dict[str, Any] = None
-    preset: str | None = None
+    #: What was given of schedule, placement, delay_ratio, lag and exchange.
+    fixed: dict[str, Any] = field(default_factory=dict)
+    preset: str | None = None  #: its name, if it is one at its published size
+    options: dict[str, Any] = field(default_factory=dict)  #: of the command line, that name it
+    #: That of the description, where it has been read; reading a large one takes a while.
+    network: Network | None = field(default=None, compare=False)
+
+    def _summary(self) -> str:
+        network = self.known.network
+        size = f"{self.known.neurons} neurons, {network.synapses:.3g} synapses"
+        return f"{self.title}, {size}, rates {self.rates.source}"
+
+    def _further(self) -> str:
+        return ".description is the run description; .known, .rates.hz; sm.predict(network, ...)"
 
     @cached_property
     def known(self) -> Description:
-        """The description, read."""
-        return read(self.description)
+        """The description, read.
+
+        Example:
+            >>> network = of_preset("mam-benchmark")
+            >>> network.known.neurons
+            20000
+        """
+        return read_description(self.description, network=self.network)
 
     @cached_property
     def counting(self) -> Counting:
-        """Counts the loads of this network in many ways of running it."""
+        """Counts the loads of this network in many ways of running it.
+
+        Example:
+            >>> network = of_preset("mam-benchmark")
+            >>> round(network.counting.events_per_s)  # synaptic events per simulated second
+            25000000
+        """
         return Counting(self.known, self.rates.hz)
 
     @cached_property
     def free(self) -> "Question":
-        """The same where only what was given is fixed, for a search: D is the largest exact one."""
-        left = {n: value for n, value in self.description.items() if n not in ("placement", "lag")}
-        return replace(self, description=left | {"delay_ratio": AUTO} | self.fixed)
+        """The same where only what was given is fixed, for a search: D is the largest exact one.
 
-    def way(self, **given: Any) -> "Question":
-        """The same, run as given; None: as the description states. D is the largest exact one by default.
-
-        Raises BadInput for unknown names, and for a D or a lag that a given schedule does not use.
+        Example:
+            >>> network = of_preset("mam-benchmark")
+            >>> network.free.description["delay_ratio"]
+            'auto'
         """
-        fixed = {name: value for name, value in given.items() if value is not None}
-        schedule = find(fixed["schedule"]) if "schedule" in fixed else None
-        for name, uses in (("delay_ratio", "uses_delay_ratio"), ("lag", "lagged")):
-            if schedule and name in fixed and not getattr(schedule, uses):
-                fitting = ", ".join(s.name for s in SCHEDULES.values() if getattr(s, uses))
-                raise BadInput(
-                    f"{name}={fixed[name]}: {schedule.name} does not use it; expected one of {fitting}"
-                )
+        free = {
+            name: value
+            for name, value in self.description.items()
+            if name not in ("placement", "lag")
+        }
+        return replace(self, description=free | {"delay_ratio": AUTO} | self.fixed)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What the description states and a search leaves out: a placement from a file.
+
+        Example:
+            >>> network = of_preset("mam-benchmark")
+            >>> network.remarks
+            []
+        """
+        placement = self.description.get("placement")
+        if "placement" in self.fixed or not isinstance(placement, dict):
+            return []
+        file = placement.get("file")
+        return [
+            f"the placement of {file} is not among those that are tried; --placement {file}"
+            " takes it"
+        ]
+
+    def way(self, **options: Any) -> "Question":
+        """The same, run in this way.
+
+        `options`: schedule, placement, delay_ratio, lag, exchange; None: as the description states.
+        D is the largest exact one by default. Raises BadInput for unknown names, and for a D or a
+        lag that a given schedule does not use.
+
+        Example:
+            >>> network = of_preset("mam-benchmark")
+            >>> network.way(schedule="structure_aware").fixed
+            {'schedule': 'structure_aware'}
+        """
+        fixed = {name: value for name, value in options.items() if value is not None}
+        if "schedule" in fixed:
+            _check_used(find_schedule(fixed["schedule"]), fixed)
         if "placement" in fixed:
             check_name(fixed["placement"])
             fixed["placement"] = field_of(fixed["placement"])
         _check_exchange(fixed.get("exchange"))
         ratio = self.description.get("delay_ratio") or AUTO
-        return replace(self, description=self.description | {"delay_ratio": ratio} | fixed, fixed=fixed)
+        description = self.description | {"delay_ratio": ratio} | fixed
+        return replace(self, description=description, fixed=fixed)
 
-    def simulated_by(self, simulator: str, version: str, machine: points.Machine, nodes: int) -> points.Run:
-        """The run of a production simulator: a rank on each socket, cycles of the shortest delay."""
-        network, step = self.known.network, self.known.time.resolution_ms
+    def simulated_by(
+        self, program: str, version: str, machine: PublishedMachine, nodes: int
+    ) -> points.PublishedRun:
+        """The run of a production program on so many nodes: a rank on each socket, cycles of the
+        shortest delay.
+
+        Example:
+            >>> network = of_preset("mam-benchmark")
+            >>> from spikemark import machines
+            >>> from spikemark.prediction.published_machine import machine_of
+            >>> jureca = machine_of(machines.filled(machines.load("jureca-dc")))
+            >>> network.simulated_by("nest", "", jureca, nodes=4).ranks
+            8
+        """
+        ranks_per_node = machine.sockets
+        return points.PublishedRun(
+            program=program,
+            version=version,
+            network=self._published_network(),
+            machine=machine,
+            nodes=nodes,
+            ranks=ranks_per_node * nodes,
+            threads=max(1, machine.cores // ranks_per_node),
+        )
+
+    def _published_network(self) -> points.PublishedNetwork:
+        """The network as points have it; a published one has more to say than its size."""
+        network = self.known.network
+        step_ms = self.known.time.resolution_ms
+        shortest = self.known.shortest.min(initial=np.inf)  # in steps
+        cycle_ms = step_ms * shortest if np.isfinite(shortest) else UNCONNECTED_CYCLE_MS
         sizes = np.array([p.size for p in network.populations], dtype=float)
-        shortest = self.known.shortest.min(initial=np.inf)
-        model, variant = PUBLISHED.get(self.preset, (self.title, ""))
-        like = next((run.network for run in points.published() if run.network.model == model), None)
-        if like is None:
-            longest = step * max((longest for _, longest in self.known.delays), default=1)
-            poisson = any(p.outside_hz for p in network.populations)
-            like = points.Network(model, variant, 0, 0, 0, delay_ms=longest, poisson=poisson)
-        of = replace(  # a published network has more to say than its size
-            like, model=model, variant=variant, neurons=float(sizes.sum()), synapses=float(network.synapses),
-            rate_hz=float(sizes @ self.rates.hz / max(sizes.sum(), 1)), step_ms=step,
-            cycle_ms=step * shortest if np.isfinite(shortest) else LONGEST_MS,
-        )  # fmt: skip
-        each = machine.sockets
-        threads = max(1, machine.cores // each)
-        return points.Run(simulator, version, of, machine, nodes, each * nodes, threads)
+        neurons = float(sizes.sum())
+        synapses = float(network.synapses)
+        rate_hz = float(sizes @ self.rates.hz / max(sizes.sum(), 1))
+        row = points.network_of_preset(self.preset)
+        if row is not None:
+            return replace(row.of_size(neurons, synapses, rate_hz, cycle_ms), step_ms=step_ms)
+        longest = max((steps for _, steps in self.known.delays), default=1)
+        return points.PublishedNetwork(
+            model=THIS_NETWORK,
+            variant="",
+            neurons=neurons,
+            synapses=synapses,
+            rate_hz=rate_hz,
+            step_ms=step_ms,
+            cycle_ms=cycle_ms,
+            delay_ms=self.known.time.resolution_ms * longest,
+            poisson=any(p.outside_hz for p in network.populations),
+        )
 
 
-def machine_of(profile: Any) -> points.Machine:
-    """The machine of a profile as anchors know it: one of the published points, or by its own name."""
-    known = next((m for word, m in points.MACHINES.items() if word.lower() in profile.title.lower()), None)
-    if known is not None:
-        return known
-    value = {path: found.value for path, found in profile.values.items()}
-    cores, sockets = round(value["node.cores"]), round(value.get("node.sockets", 2))
-    cache = value.get("node.l3", 20480) / 1024 / value.get("node.l3_cores", 8)
-
-    def letters(text: str) -> str:
-        return re.sub(r"[^a-z0-9]", "", text.lower())
-
-    processors = {m.processor for m in points.MACHINES.values() if m.processor}
-    processor = next((p for p in processors if letters(p) in letters(profile.title)), "")
-    clock = value.get("node.clock", 2.5)
-    return points.Machine(profile.name, clock, cache, cores, min(sockets, cores), cores <= 8, processor)
+def _check_used(schedule: Schedule, fixed: dict[str, Any]) -> None:
+    """Raises BadInput for a D or a lag that a schedule does not use."""
+    for name, uses in USED_BY.items():
+        if name in fixed and not getattr(schedule, uses):
+            fitting = [other.name for other in SCHEDULES.values() if getattr(other, uses)]
+            raise BadInput(
+                f"{name}={fixed[name]}: {schedule.name} does not use it;"
+                f" expected one of {', '.join(fitting)}",
+                field=name,
+                code="conflict",
+            )
 
 
 def _check_exchange(exchange: Any) -> None:
-    of_lanes = isinstance(exchange, dict) and "name" not in exchange
-    for name in exchange.values() if of_lanes else [exchange]:
+    """Raises BadInput for an unknown exchange, of all lanes or by lane."""
+    by_lane = isinstance(exchange, dict) and "name" not in exchange
+    for name in exchange.values() if by_lane else [exchange]:
         if isinstance(name, str) and name not in EXCHANGES:
-            raise BadInput(f"exchange={name!r}; expected one of {', '.join(EXCHANGES)}")
+            raise unknown_name("exchange", name, EXCHANGES)
 
 
 def of_preset(
-    name: str, full: bool = False, options: list[str] | None = None, rate: float | None = None
+    name: str,
+    full: bool = False,
+    options: list[str] | None = None,
+    rate: float | None = None,
+    asked_as: str = "preset",
 ) -> Question:
-    """A preset with `options` as 'areas=64'. Raises BadInput for an unknown name and what it refuses."""
+    """A preset with options such as 'areas=64', at its published size if `full`.
+
+    `rate` in Hz takes precedence over published ones. Raises BadInput for what the preset refuses,
+    and for an unknown name, as a value of what the user gave, `asked_as`.
+
+    Example:
+        >>> of_preset("mam-benchmark", options=["areas=4"]).known.neurons
+        20000
+    """
     if name not in PRESETS:
-        raise BadInput(f"preset={name!r}: expected one of {', '.join(PRESETS)}")
-    given: dict[str, Any] = {}
-    for option in options or []:
-        key, sign, value = option.partition("=")
-        key = key.replace("-", "_")
-        if not (key and sign) or key in given:
-            raise BadInput(f"option={option!r}: expected NAME=VALUE, each name once")
-        given[key] = _plain(value)
-    description = PRESETS[name].describe(**({"full": True} if full else {}), **given)
-    title = " ".join([name, *(["full size"] if full else []), *(options or [])])
-    named = [name, *["--full"] * full]
-    for key, value in given.items():
-        named += [f"--{key.replace('_', '-').rstrip('-')}", *([] if value is True else [str(value)])]
-    whole = name if full and not given else None
-    return Question(title, description, rates_of(description, rate, name, given), tuple(named), {}, whole)
+        raise unknown_name(asked_as, name, PRESETS)
+    values = _option_values(options or [])
+    size = {"full": True} if full else {}
+    description = PRESETS[name].describe(**size, **values)
+    known = read_description(description)
+    title_words = [name]
+    command_words = [name]
+    if full:
+        title_words.append("full size")
+        command_words.append("--full")
+    for option, value in values.items():
+        command_words.append(f"--{option.replace('_', '-').rstrip('-')}")
+        if value is not True:
+            command_words.append(str(value))
+    return Question(
+        title=" ".join([*title_words, *(options or [])]),
+        description=description,
+        rates=rates_of(known, rate, name, values),
+        named=tuple(command_words),
+        preset=name if full and not values else None,
+        options={"preset": name, "full": full, "option": options, "rate": rate},
+        network=known.network,
+    )
+
+
+def _option_values(options: list[str]) -> dict[str, Any]:
+    """The values of options NAME=VALUE, by name. Raises BadInput for others and for one twice."""
+    values: dict[str, Any] = {}
+    for option in options:
+        name, sign, value = option.partition("=")
+        name = name.replace("-", "_")
+        if not (name and sign) or name in values:
+            raise BadInput(
+                f"option={option!r}: expected NAME=VALUE, each name once", field="option"
+            )
+        values[name] = _plain(value)
+    return values
 
 
 def of_file(path: Path, rate: float | None = None) -> Question:
-    """The run description in a file. Raises BadInput for a file without one, and for unknown names."""
-    description = located(read_json_or_yaml(path), path.parent)
-    known = read(description, f"{path}: ")
+    """The run description in a file.
+
+    Raises BadInput for a file without one, and for unknown names.
+
+    Example:
+        >>> of_file(Path("tests/golden/analysis/networks/equal-4.json")).known.neurons
+        800
+    """
+    content = located(read_json_or_yaml(path), path.parent)
+    known = read_description(content, f"{path}: ")
     try:
-        find(known.schedule)
+        find_schedule(known.schedule)
         if known.placement is not None:
             check_name(known.placement)
-        _check_exchange(description.get("exchange"))
-    except BadInput as reason:
-        raise BadInput(f"{path}: {reason}") from None
-    return Question(path.name, description, rates_of(known, rate), path, {})
+        _check_exchange(content.get("exchange"))
+    except BadInput as error:
+        raise error.within(file=path) from None
+    return Question(
+        title=path.name,
+        description=content,
+        rates=rates_of(known, rate),
+        named=path,
+        options={"run": path, "rate": rate},
+        network=known.network,
+    )
 
 
-def of_description(title: str, description: dict[str, Any], rate: Any = None) -> Question:
-    """A description that has been read. Raises BadInput where it is none, or has no rates."""
-    return Question(title, description, rates_of(description, rate), (), {})
+def of_description(
+    title: str, description: dict[str, Any], rate: float | dict[str, float] | None = None
+) -> Question:
+    """A description that has been read. Raises BadInput where it is none, or has no rates.
+
+    Example:
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> of_description("mine", mam_benchmark.describe(areas=4)).known.neurons
+        20000
+    """
+    return Question(title, description, rates_of(description, rate))
 
 
 def _plain(text: str) -> Any:
+    """The number, the truth or the word that a text stands for."""
     for kind in (int, float):
         try:
             return kind(text)

@@ -1,21 +1,25 @@
-"""What every rank and thread has to do in an average cycle, as counts; a machine determines their times.
+"""What every rank and thread has to do in an average cycle, as counts; a machine determines their
+times.
 
-These are eqs 13-17 of Lober et al. (2026) per rank and thread instead of for all: lists entered and synapses
-visited by `network.pools`, for any placement, lanes and projections. Nothing is drawn or built: virtual
-processes with as many neurons of every population are one column. All counts are expectations per cycle.
+These are eqs 13-17 of Lober et al. (2026) per rank and thread instead of for all: lists entered and
+synapses visited by `network.pools`, for any placement, lanes and projections. Nothing is drawn or
+built: virtual processes with as many neurons of every population are one column. All counts are
+expectations per cycle.
+
+Memory grows with the square of the ranks: each lane has a matrix of the words from rank to rank.
 """
 
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy import sparse
 
 from spikemark.core.errors import BadInput
-from spikemark.models.loggp import BROADCASTS
 from spikemark.network import lanes, pools, ring
-from spikemark.network.description import Description, read
+from spikemark.network.description import Description, read_description
+from spikemark.network.exchanges import BROADCASTS
 from spikemark.network.lanes import Lane
 from spikemark.network.placement import neurons as neurons_of
 from spikemark.network.placement_file import Placement
@@ -23,36 +27,46 @@ from spikemark.network.presets import published_rates
 from spikemark.network.ring import Ring
 from spikemark.network.schedules import Schedule
 
+#: Neuron model whose rate is part of its description.
+WITH_RATE = "ignore_and_fire"
+
 
 @dataclass(frozen=True, eq=False)
 class Loads:
-    """Counts per cycle; `column` [rank, thread] says which column represents a thread.
+    """Counts per cycle of a network that is run in one way.
 
-    Each is equal to itself only, so that what follows from it can be kept.
+    A column stands for all threads that hold equally many neurons of every population. Each object
+    is equal to itself only, so that what follows from it can be kept.
     """
 
     ranks: int
-    threads: int
+    threads: int  #: of a rank
     lanes: list[Lane]
-    column: np.ndarray
-    lists: np.ndarray  # [lane, column], lists entered
-    events: np.ndarray  # [column], synapses visited
-    neurons: np.ndarray  # [population, column]
-    synapses: np.ndarray  # [rank], of all lanes
-    words: np.ndarray  # [lane, sender, receiver], spikes that the receiver needs
-    sending: np.ndarray  # [population, rank], spikes fired
-    unmet: np.ndarray  # [lane, population, rank], log of the probability that a neuron has no list there
-    external: float  # events from outside in the whole network
+    column: np.ndarray  #: [rank, thread], the column that represents a thread
+    lists: np.ndarray  #: [lane, column], lists entered
+    events: np.ndarray  #: [column], synapses visited
+    neurons: np.ndarray  #: [population, column]
+    synapses: np.ndarray  #: [rank], of all lanes
+    words: np.ndarray  #: [lane, sender, receiver], spikes that the receiver needs
+    sending: np.ndarray  #: [population, rank], spikes fired
+    #: [lane, population, rank], log of the probability that a neuron has no list there
+    unmet: np.ndarray
+    external: float  #: events from outside in the whole network
     schedule: Schedule
-    placement: str
+    placement: str | Placement
     description: Description = field(repr=False)
     ring: Ring
 
     @classmethod
-    def of(
-        cls, description: dict | Description, ranks: int, threads: int, hz: np.ndarray,
-        schedule: str | list | Schedule | None = None, placement: str | None = None,
-    ) -> "Loads":  # fmt: skip
+    def count(
+        cls,
+        description: dict[str, Any] | Description,
+        ranks: int,
+        threads: int,
+        hz: np.ndarray,
+        schedule: str | list[Any] | Schedule | None = None,
+        placement: str | Placement | None = None,
+    ) -> "Loads":
         """Loads of a network that fires with `hz` [population].
 
         Raises BadInput for a network that cannot be run.
@@ -66,25 +80,29 @@ class Loads:
 
     @property
     def cycle_s(self) -> float:
-        """Simulated time of a cycle."""
+        """Simulated time of a cycle, in seconds."""
         return 1e-3 * self.description.time.cycle_ms
 
     def of_rank(self, of_column: np.ndarray) -> np.ndarray:
-        """Sums over the threads of each rank, [..., rank]."""
-        return of_column[..., self.column].sum(axis=-1)
+        """Sums over the threads of each rank, [..., rank], of counts [..., column]."""
+        sums: np.ndarray = of_column[..., self.column].sum(axis=-1)
+        return sums
 
     def onto(self, lane: int, members: np.ndarray, sets: np.ndarray) -> np.ndarray:
         """Spikes of each of these ranks that any rank of a set needs, [member, set].
 
         `members` are ranks, and `sets` [member] is the number of the set that each is in.
         """
-        inside = (sets[:, None] == np.arange(sets.max() + 1)).astype(float)
-        return pools.needed(self.sending[:, members], self.unmet[lane][:, members] @ inside)
+        is_in = (sets[:, None] == np.arange(sets.max() + 1)).astype(float)  # [member, set]
+        unmet_by_set = self.unmet[lane][:, members] @ is_in
+        needed: np.ndarray = pools.neurons_with_targets(self.sending[:, members], unmet_by_set)
+        return needed
 
     @cached_property
     def held(self) -> np.ndarray:
         """Neurons of all populations, [column]."""
-        return self.neurons.sum(axis=0)
+        held: np.ndarray = self.neurons.sum(axis=0)
+        return held
 
     @property
     def delay_ratio(self) -> int | None:
@@ -99,28 +117,37 @@ class Loads:
     @property
     def spikes(self) -> np.ndarray:
         """Spikes fired, [rank]."""
-        return self.sending.sum(axis=0)
+        spikes: np.ndarray = self.sending.sum(axis=0)
+        return spikes
 
     @property
     def arriving(self) -> np.ndarray:
         """Spikes that every thread of a rank goes through, [rank]."""
-        return self.words.sum(axis=(0, 1))
+        arriving: np.ndarray = self.words.sum(axis=(0, 1))
+        return arriving
 
     @cached_property
     def routes(self) -> np.ndarray:
-        """Words that a rank writes into send buffers, [lane, rank]: one for every rank that needs a spike; of
-        a broadcast, one for every spike that any rank of the lane's group needs."""
-        found = self.words.sum(axis=2)
+        """Words that a rank writes into send buffers, [lane, rank].
+
+        A spike is a word for every rank that needs it; in a broadcast it is one word, if any rank
+        of the lane's group needs it.
+        """
+        routes: np.ndarray = self.words.sum(axis=2)
         for number, lane in enumerate(self.lanes):
-            for group in np.unique(lane.group) if lane.exchange in BROADCASTS else ():
+            if lane.exchange not in BROADCASTS:
+                continue
+            for group in np.unique(lane.group):
                 members = np.flatnonzero(lane.group == group)
-                found[number, members] = self.onto(number, members, np.zeros(len(members), int))[:, 0]
-        return found
+                all_in_one_set = np.zeros(len(members), int)
+                routes[number, members] = self.onto(number, members, all_in_one_set)[:, 0]
+        return routes
 
     @property
     def collocated(self) -> np.ndarray:
-        """The same of all lanes, [rank]."""
-        return self.routes.sum(axis=0)
+        """Words that a rank writes into send buffers of all lanes, [rank]."""
+        collocated: np.ndarray = self.routes.sum(axis=0)
+        return collocated
 
     @property
     def total_events(self) -> float:
@@ -133,106 +160,193 @@ class Loads:
         return (self.total_events + self.external) / self.cycle_s
 
 
-class Counting:
-    """Counts the loads of one network in many ways of running it; what these share is counted once."""
+class PlacedNeurons(NamedTuple):
+    """Where the neurons of a network are."""
 
-    def __init__(self, description: dict | Description, hz: np.ndarray):
+    column: np.ndarray  #: [rank, thread], one column for all virtual processes that are equal
+    in_column: np.ndarray  #: [population, column], neurons
+    on_rank: np.ndarray  #: [population, rank], neurons
+
+
+class LaneCounts(NamedTuple):
+    """Loads of a lane."""
+
+    lists: np.ndarray  #: [column], lists entered
+    words: np.ndarray  #: [sender, receiver], spikes that the receiver needs
+    unmet: np.ndarray  #: [population, rank], see Loads
+
+
+class Counting:
+    """Counts the loads of one network in many ways of running it; what these share is counted
+    once.
+
+    Attributes:
+        description: the network.
+        per_neuron: [population], spikes of a neuron per cycle.
+        external: events from outside in the whole network, per cycle.
+    """
+
+    def __init__(self, description: dict[str, Any] | Description, hz: np.ndarray) -> None:
         """`hz` [population] are the rates. Raises BadInput for a network that cannot be run."""
-        self.description = read(description)
-        network, time = self.description.network, self.description.time
-        self.per_neuron = hz * 1e-3 * time.cycle_ms  # spikes of a neuron per cycle
+        self.description = read_description(description)
+        network = self.description.network
+        cycle_ms = self.description.time.cycle_ms
+        self.per_neuron = hz * 1e-3 * cycle_ms
         self.sizes = np.array([p.size for p in network.populations], dtype=np.int64)
         self.areas = np.array(network.area_of, dtype=np.int64)
-        from_outside = sum(p.size * p.outside_hz for p in network.populations)
-        self.external = from_outside * 1e-3 * time.cycle_ms
-        self.drawn, self.ring = pools.read(network), ring.of(self.description)
-        self.placed, self.counted = lru_cache(maxsize=None)(self._placed), {}
+        from_outside_hz = sum(p.size * p.outside_hz for p in network.populations)
+        self.external = from_outside_hz * 1e-3 * cycle_ms
+        self.pools = pools.source_pools(network)
+        self.placed = lru_cache(maxsize=None)(self._placed)
+        self._lane_counts: dict[tuple[object, ...], LaneCounts] = {}
+
+    @cached_property
+    def ring(self) -> Ring:
+        """The rings of input of a thread."""
+        return ring.input_ring(self.description)
+
+    @cached_property
+    def visits(self) -> np.ndarray:
+        """Synapses visited per target neuron in a cycle, [population]."""
+        fired = self.sizes * self.per_neuron  # spikes of each population per cycle
+        visits: np.ndarray = self.pools.hits.T @ fired
+        return visits
+
+    @property
+    def events_per_s(self) -> float:
+        """Synaptic events in a simulated second, those from outside included."""
+        cycle_s = 1e-3 * self.description.time.cycle_ms
+        return (float(self.visits @ self.sizes) + self.external) / cycle_s
 
     def loads(
-        self, ranks: int, threads: int, schedule: str | list | Schedule | None = None,
-        placement: str | Placement | None = None, **changed: Any,
-    ) -> Loads:  # fmt: skip
-        """The loads of so many ranks; `changed`: fields of the description besides its network and time.
+        self,
+        ranks: int,
+        threads: int,
+        schedule: str | list[Any] | Schedule | None = None,
+        placement: str | Placement | None = None,
+        **changed: Any,
+    ) -> Loads:
+        """The loads of so many ranks of so many threads.
 
-        Raises BadInput for what the mini-app would refuse.
+        `changed`: fields of the description besides its network and time. Raises BadInput for what
+        the mini-app would refuse.
         """
         description = self.description.model_copy(update=changed) if changed else self.description
-        schedule, placement = lanes.chosen(description, schedule, placement)
-        column, neurons, on_rank = self.placed(placement, ranks, threads)
-        used = lanes.read(description, ranks, schedule, placement)
-        fired = self.sizes * self.per_neuron  # spikes of each population per cycle
-        visits = self.drawn.hits.T @ fired  # synapses visited per target neuron
-        sending = self.per_neuron[:, None] * on_rank
+        # A Placement is passed through: its ranges are taken as they are.
+        named = cast("str | None", placement)
+        schedule, placement = lanes.schedule_and_placement(description, schedule, named)
+        placed = self.placed(placement, ranks, threads)
+        used = lanes.plan_lanes(description, ranks, schedule, placement)
         counts = [self._lane(lane, (placement, ranks, threads)) for lane in used]
-        lists, words, unmet = (np.array(each) for each in zip(*counts, strict=True))
-        synapses = (self.drawn.hits.T @ self.sizes) @ on_rank
         return Loads(
-            ranks, threads, used, column, lists, visits @ neurons, neurons, synapses, words, sending, unmet,
-            self.external, schedule, placement, description, self.ring,
-        )  # fmt: skip
+            ranks=ranks,
+            threads=threads,
+            lanes=used,
+            column=placed.column,
+            lists=np.array([lane.lists for lane in counts]),
+            events=self.visits @ placed.in_column,
+            neurons=placed.in_column,
+            synapses=(self.pools.hits.T @ self.sizes) @ placed.on_rank,
+            words=np.array([lane.words for lane in counts]),
+            sending=self.per_neuron[:, None] * placed.on_rank,
+            unmet=np.array([lane.unmet for lane in counts]),
+            external=self.external,
+            schedule=schedule,
+            placement=placement,
+            description=description,
+            ring=self.ring,
+        )
 
-    def _placed(self, placement: str, ranks: int, threads: int) -> tuple[np.ndarray, ...]:
-        """The column of each virtual process [rank, thread], one for all that are equal; the neurons of each
-        column [population, column] and of each rank [population, rank]."""
-        local = neurons_of(self.description, placement, ranks, threads)
-        flat = local.reshape(len(local), -1)
-        marks = np.random.default_rng(1).integers(1, 2**62, size=len(flat)) @ flat
-        _, first, column = np.unique(marks, return_index=True, return_inverse=True)
-        return column.reshape(local.shape[1:]), flat[:, first].astype(float), local.sum(axis=2)
+    def _placed(self, placement: str | Placement, ranks: int, threads: int) -> PlacedNeurons:
+        """Where a placement puts the neurons. Equal virtual processes are found by a hash."""
+        neurons = neurons_of(self.description, cast(str, placement), ranks, threads)
+        by_process = neurons.reshape(len(neurons), -1)  # [population, virtual process]
+        factors = np.random.default_rng(1).integers(1, 2**62, size=len(by_process))
+        _, first, column = np.unique(factors @ by_process, return_index=True, return_inverse=True)
+        return PlacedNeurons(
+            column=column.reshape(neurons.shape[1:]),
+            in_column=by_process[:, first].astype(float),
+            on_rank=neurons.sum(axis=2),
+        )
 
-    def _lane(self, lane: Lane, where: tuple[str, int, int]) -> tuple[np.ndarray, ...]:
-        """Loads of a lane: lists entered [column], spikes sent [sender, receiver], `unmet`."""
-        key = (*where, lane.held.tobytes())
-        if key not in self.counted:
-            _, neurons, on_rank = self.placed(*where)
-            entries = self.drawn.misses.tocoo()  # pairs of populations; those of the lane count
-            kept = lane.held[self.areas[entries.row], self.areas[entries.col]]
-            at = entries.row[kept], entries.col[kept]
-            misses = sparse.coo_array((entries.data[kept], at), entries.shape).tocsr()
-            unmet = misses @ on_rank
-            self.counted[key] = (
-                (self.sizes * self.per_neuron) @ -np.expm1(misses @ neurons),
-                pools.needed(self.per_neuron[:, None] * on_rank, unmet),
-                unmet,
+    def _lane(self, lane: Lane, layout: tuple[str | Placement, int, int]) -> LaneCounts:
+        """Loads of a lane; `layout`: placement, ranks and threads."""
+        key = (*layout, lane.held.tobytes())
+        if key not in self._lane_counts:
+            placed = self.placed(*layout)
+            pairs = self.pools.misses.tocoo()  # of populations; those of the lane count
+            in_lane = lane.held[self.areas[pairs.row], self.areas[pairs.col]]
+            places = pairs.row[in_lane], pairs.col[in_lane]
+            misses = sparse.coo_array((pairs.data[in_lane], places), pairs.shape).tocsr()
+            unmet = misses @ placed.on_rank
+            fired = self.sizes * self.per_neuron
+            self._lane_counts[key] = LaneCounts(
+                lists=fired @ -np.expm1(misses @ placed.in_column),
+                words=pools.neurons_with_targets(self.per_neuron[:, None] * placed.on_rank, unmet),
+                unmet=unmet,
             )
-        return self.counted[key]
+        return self._lane_counts[key]
 
 
 @dataclass(frozen=True)
 class Rates:
-    """`hz` [population] are spikes per neuron and second; `source` says where they come from."""
+    """At which rates the neurons of a network fire."""
 
-    hz: np.ndarray
-    source: str
+    hz: np.ndarray  #: [population], spikes per neuron and second
+    source: str  #: where they come from
 
 
 def rates_of(
-    description: dict | Description, given: float | dict[str, float] | None = None,
-    preset: str | None = None, options: dict | None = None,
-) -> Rates:  # fmt: skip
+    description: dict[str, Any] | Description,
+    stated: float | dict[str, float] | None = None,
+    preset: str | None = None,
+    options: dict[str, Any] | None = None,
+) -> Rates:
     """Rates of all populations.
 
-    `given` rates, in Hz, for all or by name, take precedence over the description's own, and these over those
-    published for the preset with these options. Raises BadInput if there are none, or if one is impossible.
+    Rates that are `stated`, in Hz, for all or by name, take precedence over the description's own,
+    and these over those published for the preset with these options. Raises BadInput if there are
+    none, or if one is impossible.
+
+    Example:
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> rates = rates_of(mam_benchmark.describe(areas=2))
+        >>> rates.hz.tolist(), rates.source
+        ([2.5, 2.5], 'of the description')
     """
-    known = read(description)
-    populations = known.network.populations
-    if isinstance(given, dict):
-        rates, source = pools.rates(populations, given), "given by population"
-    elif given is not None:
-        rates, source = np.full(len(populations), float(given)), f"given: {given:g} Hz"
-    elif all(p.neuron.model == "ignore_and_fire" for p in populations):
-        rates, source = pools.rates(populations, None), "of the description"
-    elif found := published_rates(preset, options):
-        rates = np.array([found.hz.get(p.name, found.mean_hz) for p in populations], dtype=float)
-        source = found.source
+    network = read_description(description)
+    populations = network.network.populations
+    silent = [p.name for p in populations if p.neuron.model != WITH_RATE]
+    if isinstance(stated, dict):
+        rates = Rates(pools.rates(populations, stated), "given by population")
+    elif stated is not None:
+        hz = np.full(len(populations), float(stated))
+        rates = Rates(hz, f"given: {stated:g} Hz")
+    elif not silent:
+        rates = Rates(pools.rates(populations, None), "of the description")
     else:
-        silent = next(p.name for p in populations if p.neuron.model != "ignore_and_fire")
+        published = published_rates(preset, options)
+        if not published:
+            reason = f"population {silent[0]!r} has none, nor was one published for this network"
+            raise BadInput(
+                field="rate",
+                reason=f"missing; {reason}",
+                expected="a mean rate in Hz, as in --rate 5",
+                code="missing",
+            )
+        by_population = [published.hz.get(p.name, published.mean_hz) for p in populations]
+        rates = Rates(np.array(by_population, dtype=float), published.source)
+    _check_rates(rates.hz, network.time.resolution_ms)
+    return rates
+
+
+def _check_rates(hz: np.ndarray, resolution_ms: float) -> None:
+    """Raises BadInput for a rate that is below 0 or above a spike in every step."""
+    highest = 1000 / resolution_ms
+    possible = np.isfinite(hz) & (hz >= 0) & (hz <= highest)
+    if not possible.all():
         raise BadInput(
-            f"rate: missing; population {silent!r} has none, nor was one published for this network;"
-            " expected a mean rate in Hz, as in --rate 5"
+            field="rate",
+            value=float(hz[~possible][0]),
+            expected=f"0 to {highest:g} Hz, a spike in every step",
         )
-    most = 1000 / known.time.resolution_ms
-    for wrong in rates[~(np.isfinite(rates) & (rates >= 0) & (rates <= most))][:1]:
-        raise BadInput.of("rate", float(wrong), f"0 to {most:g} Hz, a spike in every step")
-    return Rates(rates, source)

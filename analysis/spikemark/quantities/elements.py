@@ -7,21 +7,21 @@ from .table import Table
 
 @dataclass(frozen=True)
 class Figure:
-    """`svg` is inline markup; `alt` says in words what the drawing shows, and `table` has its numbers."""
+    """A drawing, with its numbers beside it."""
 
-    id: str
+    id: str  #: of the element of HTML
     title: str
-    svg: str
-    alt: str
+    svg: str  #: inline markup
+    alt: str  #: what the drawing shows, in words
     caption: str
-    table: Table
+    table: Table  #: its numbers
 
 
 @dataclass(frozen=True)
 class Box:
-    """A statement that stands out: `good`, `bad`, `wary` or `plain`."""
+    """A statement that stands out."""
 
-    tone: str
+    tone: str  #: good, bad, wary or plain
     text: str
 
 
@@ -29,11 +29,11 @@ class Box:
 class Section:
     """One part of the page; empty parts of it are not shown."""
 
-    id: str
+    id: str  #: of the element of HTML
     title: str
-    text: list[str] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)  #: paragraphs
     boxes: list[Box] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)  # with their titles and notes
-    missing: list[str] = field(default_factory=list)  # what is not shown, and why
-    unfolded: bool = False  # long tables, too
+    tables: list[Table] = field(default_factory=list)  #: with their titles and notes
+    missing: list[str] = field(default_factory=list)  #: what is not shown, and why
+    unfolded: bool = False  #: whether long tables are unfolded, too

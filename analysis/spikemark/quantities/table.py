@@ -1,9 +1,15 @@
-"""The one table: made of values, it becomes a table on the terminal, on a page or in Markdown, or JSON."""
+"""The one table: made of values, it becomes text on a terminal, a part of a page, Markdown or JSON.
+
+    columns = [Column("ranks", "ranks"), Column("waiting_us", "waiting (µs)", "measured")]
+    table = Table(columns, [{"ranks": 2, "waiting_us": Quantity(3.1, 3.0, 3.2)}], "Waiting")
+
+Cells are values, not text: each face of the table writes them in its own way.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from .quantity import Quantity
 from .words import integer, number, span
@@ -14,34 +20,41 @@ Cell = str | bool | int | float | Quantity | tuple[float, float] | None
 
 @dataclass(frozen=True)
 class Column:
-    """`name` is the key in JSON and tells the unit, `head` stands above the column.
+    """A column: what its numbers are, and how they are written."""
 
-    `kind` says what its numbers are, see quantity.KINDS. `words`, such as words.percent, writes a number that
-    should not be written with `digits` significant digits.
-    """
-
-    name: str
-    head: str
-    kind: str = ""
-    digits: int = 3
+    name: str  #: the key in JSON, which tells the unit
+    head: str  #: stands above the column
+    kind: str = ""  #: what its numbers are, see quantity.KINDS
+    digits: int = 3  #: significant digits of a number
+    #: Writes a number that should not be written with `digits`, such as words.percent.
     words: Callable[[float], str] | None = None
+
+    @property
+    def title(self) -> str:
+        """The head with the kind of the numbers, in one line."""
+        return f"{self.head} ({self.kind})" if self.kind else self.head
 
     def text(self, cell: Cell) -> str:
         """A cell as people read it."""
         if cell is None:
             return ""
         if isinstance(cell, Quantity):
-            if not cell:
-                return cell.mark
-            limits = (
-                "" if cell.low is None or cell.low == cell.high else f" ({self._range(cell.low, cell.high)})"
-            )
-            return self._number(cell.value) + limits
+            return self._quantity(cell)
         if isinstance(cell, tuple):
             return self._range(*cell)
         if isinstance(cell, str):
             return cell
         return self._number(cell)
+
+    def _quantity(self, quantity: Quantity) -> str:
+        if quantity.value is None:
+            return quantity.mark
+        text = self._number(quantity.value)
+        interval = quantity.interval
+        if interval is None or interval[0] == interval[1]:
+            return text
+        ends = self._range(*interval)
+        return text if ends == text else f"{text} ({ends})"
 
     def _number(self, value: float) -> str:
         if isinstance(value, bool):
@@ -53,7 +66,9 @@ class Column:
     def _range(self, low: float, high: float) -> str:
         if self.words is None:
             return span([low, high], self.digits)
-        return " to ".join(dict.fromkeys((self.words(low), self.words(high))))
+        first = self.words(low)
+        last = self.words(high)
+        return first if first == last else f"{first} to {last}"
 
 
 #: Columns, and what the cell of each is, given the item that a row is about.
@@ -62,22 +77,27 @@ Cells = dict[Column, Callable[[Any], Cell]]
 
 @dataclass(frozen=True)
 class Table:
-    """Rows are {column name: cell}; a cell that is not given is empty.
-
-    `name` is the key in JSON where several tables stand together, `title` stands above the table, `notes`
-    below it.
-    """
+    """Columns and rows of values, with a title and notes."""
 
     columns: list[Column]
-    rows: list[dict[str, Cell]]
-    title: str = ""
-    name: str = ""
-    notes: list[str] = field(default_factory=list)
+    rows: list[dict[str, Cell]]  #: {column name: cell}; a cell that is not there is empty
+    title: str = ""  #: stands above the table
+    name: str = ""  #: the key in JSON where several tables stand together
+    notes: list[str] = field(default_factory=list)  #: stand below the table
 
     @classmethod
-    def of(cls, columns: Cells, items: Iterable, title: str = "", name: str = "", notes: Iterable[str] = ()):
+    def from_items(
+        cls,
+        columns: Cells,
+        items: Iterable[Any],
+        title: str = "",
+        name: str = "",
+        notes: Iterable[str] = (),
+    ) -> Self:
         """One row for each item; `columns` says of each column what its cell is, given the item."""
-        rows = [{column.name: cell(item) for column, cell in columns.items()} for item in items]
+        rows: list[dict[str, Cell]] = []
+        for item in items:
+            rows.append({column.name: cell_of(item) for column, cell_of in columns.items()})
         return cls(list(columns), rows, title, name, list(notes))
 
     @property
@@ -88,65 +108,85 @@ class Table:
     @property
     def cells(self) -> list[list[str]]:
         """[row][column], as people read them."""
-        return [[column.text(row.get(column.name)) for column in self.columns] for row in self.rows]
+        return [self._texts(row) for row in self.rows]
+
+    def _texts(self, row: dict[str, Cell]) -> list[str]:
+        return [column.text(row.get(column.name)) for column in self.columns]
 
     @property
     def words(self) -> tuple[int, ...]:
         """Which columns hold words and are aligned to the left; the first one always does."""
-        return tuple(
-            i
-            for i, column in enumerate(self.columns)
-            if i == 0 or all(isinstance(row.get(column.name), str | None) for row in self.rows)
-        )
+        indices = range(len(self.columns))
+        return tuple(index for index in indices if index == 0 or self._has_words(index))
+
+    def _has_words(self, index: int) -> bool:
+        name = self.columns[index].name
+        return all(isinstance(row.get(name), str | None) for row in self.rows)
 
     def turned(self, abreast: int) -> list["Table"]:
-        """The same cells with a column for every row, named by its first cell, in tables of limited width.
+        """The same cells, as tables with a column for each row, named by its first cell.
 
-        This suits tables with more columns than fit on a terminal. Notes stand below the last table.
+        This suits tables with more columns than fit on a terminal. `abreast`: how many rows become
+        columns of one table. Notes stand below the last table.
         """
-        (corner, *heads), cells = (
-            [f"{head} ({kind})" if kind else head for head, kind in self.heads],
-            self.cells,
-        )
-        found = []
+        cells = self.cells
+        tables = []
         for first in range(0, len(cells), abreast):
-            part = cells[first : first + abreast]
-            columns = [Column("", corner), *(Column(str(i), row[0]) for i, row in enumerate(part))]
-            rows = [
-                {"": head, **{str(i): row[place] for i, row in enumerate(part)}}
-                for place, head in enumerate(heads, 1)
-            ]
-            last = first + abreast >= len(cells)
-            found.append(Table(columns, rows, self.title, self.name, self.notes if last else []))
-        return found
+            is_last = first + abreast >= len(cells)
+            notes = self.notes if is_last else []
+            tables.append(self._turned(cells[first : first + abreast], notes))
+        return tables
+
+    def _turned(self, cells: list[list[str]], notes: list[str]) -> "Table":
+        """A table with a column for each row of `cells`."""
+        corner, *heads = [column.title for column in self.columns]
+        columns = [Column("", corner)]
+        rows: list[dict[str, Cell]] = [{"": head} for head in heads]
+        for index, (name, *texts) in enumerate(cells):
+            columns.append(Column(str(index), name))
+            for row, text in zip(rows, texts, strict=True):
+                row[str(index)] = text
+        return Table(columns, rows, self.title, self.name, notes)
 
     def reasons(self) -> list[str]:
         """Says why cells lack a number, one line for each reason."""
-        found = defaultdict(Counter)
+        heads_by_reason: dict[str | None, Counter[str]] = defaultdict(Counter)
         for row in self.rows:
             for column in self.columns:
                 cell = row.get(column.name)
                 if isinstance(cell, Quantity) and not cell:
-                    found[cell.reason][column.head] += 1
-        return [
-            f"{self.title}: {why}: {', '.join(heads)} (in {max(heads.values())} of {len(self.rows)} rows)."
-            for why, heads in found.items()
-        ]
+                    heads_by_reason[cell.reason][column.head] += 1
+        lines = []
+        for reason, heads in heads_by_reason.items():
+            share = f"in {max(heads.values())} of {len(self.rows)} rows"
+            lines.append(f"{self.title}: {reason}: {', '.join(heads)} ({share}).")
+        return lines
 
     def markdown(self) -> str:
         """The table in Markdown, without its title; heads have their kinds."""
-        heads = [f"{head} ({kind})" if kind else head for head, kind in self.heads]
-        rule = ["---" if i in self.words else "---:" for i in range(len(heads))]
-        return "\n".join(f"| {' | '.join(line)} |" for line in (heads, rule, *self.cells))
+        heads = [column.title for column in self.columns]
+        words = self.words
+        rule = ["---" if index in words else "---:" for index in range(len(heads))]
+        lines = []
+        for cells in (heads, rule, *self.cells):
+            escaped = [cell.replace("|", "\\|") for cell in cells]
+            lines.append(f"| {' | '.join(escaped)} |")
+        return "\n".join(lines)
 
     def content(self) -> dict[str, Any]:
         """The content for JSON: a missing value is null, and `missing` lists the reasons."""
+        columns = []
+        for column in self.columns:
+            columns.append({"name": column.name, "head": column.head, "kind": column.kind or None})
         return {
             "title": self.title,
-            "columns": [{"name": c.name, "head": c.head, "kind": c.kind or None} for c in self.columns],
-            "rows": [{c.name: _plain(row.get(c.name)) for c in self.columns} for row in self.rows],
+            "columns": columns,
+            "rows": [self._row_content(row) for row in self.rows],
             "missing": self.reasons(),
         }
+
+    def _row_content(self, row: dict[str, Cell]) -> dict[str, Any]:
+        return {column.name: _plain(row.get(column.name)) for column in self.columns}
 
 
 def _plain(cell: Cell) -> Any:
@@ -155,4 +195,6 @@ def _plain(cell: Cell) -> Any:
         return list(cell)
     if not isinstance(cell, Quantity):
         return cell
-    return {"value": cell.value, "low": cell.low, "high": cell.high} if cell else None
+    if not cell:
+        return None
+    return {"value": cell.value, "low": cell.low, "high": cell.high}

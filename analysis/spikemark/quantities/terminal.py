@@ -4,26 +4,32 @@ from typing import TextIO
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table as Drawn
+from rich.table import Table as RichTable
 
 from spikemark.core.errors import plain
 
 from .table import Table
 
-WIDTH = 150  # of a table that goes to a file
+#: Characters of a line of a table that goes to a file.
+FILE_WIDTH = 150
 
 
-def drawn(table: Table) -> Drawn:
+def _drawn(table: Table) -> RichTable:
     """The table as drawn by rich; the kind of a column's numbers is below its head."""
-    found = Drawn(title=_words(table.title) or None, title_justify="left")
+    drawing = RichTable(
+        title=_words(table.title) or None,
+        title_justify="left",
+    )
     words = table.words
-    for number, (head, kind) in enumerate(table.heads):
-        found.add_column(
-            _words(f"{head}\n{kind}".strip()), justify="left" if number in words else "right", overflow="fold"
+    for number, column in enumerate(table.columns):
+        drawing.add_column(
+            _words(f"{column.head}\n{column.kind}".strip()),
+            justify="left" if number in words else "right",
+            overflow="fold",
         )
     for row in table.cells:
-        found.add_row(*map(_words, row))
-    return found
+        drawing.add_row(*(_words(cell) for cell in row))
+    return drawing
 
 
 def _words(text: str) -> str:
@@ -32,11 +38,23 @@ def _words(text: str) -> str:
 
 
 def show(*tables: Table, stream: TextIO | None = None, notes: bool = True) -> None:
-    """Print tables, each with its notes, to a stream (standard output)."""
+    """Prints tables to a stream, or to standard output, each with its notes unless told not to.
+
+    Example:
+        >>> from spikemark.quantities.table import Column
+        >>> columns = [Column("ranks", "ranks"), Column("s", "time (s)")]
+        >>> show(Table(columns, [{"ranks": 4, "s": 1.25}]))
+        ┏━━━━━━━┳━━━━━━━━━━┓
+        ┃ ranks ┃ time (s) ┃
+        ┡━━━━━━━╇━━━━━━━━━━┩
+        │ 4     │     1.25 │
+        └───────┴──────────┘
+    """
     console = Console(file=stream, highlight=False, soft_wrap=True)
     if not console.is_terminal:
-        console.width = WIDTH
+        console.width = FILE_WIDTH
     for table in tables:
-        console.print(drawn(table))
-        for line in table.notes if notes else ():
-            console.print(plain(line), markup=False)
+        console.print(_drawn(table))
+        if notes:
+            for line in table.notes:
+                console.print(plain(line), markup=False)

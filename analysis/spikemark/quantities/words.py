@@ -3,19 +3,27 @@
 import math
 from collections.abc import Iterable
 
-NARROW = "\u202f"  # narrow no-break space: between thousands, and between a number and its unit
+#: Numbers below are what rounding leaves of a difference.
+NOISE = 1e-12
+#: Narrow no-break space: between thousands, and between a number and its unit.
+NARROW = "\u202f"
 MINUS = "\u2212"
 
 
 def number(value: float, digits: int = 3) -> str:
     """`value` with `digits` significant digits, thousands apart; 1e5 and more without decimals.
 
-    >>> number(20000), number(0.31249), number(-1.5)
-    ('20\\u202f000', '0.312', '\\u22121.50')
+    What rounding leaves of a difference is 0.
+
+    Example:
+        >>> number(20000), number(0.31249), number(-1.5)
+        ('20\\u202f000', '0.312', '−1.50')
     """
-    if not math.isfinite(value):
-        return "not a number" if math.isnan(value) else ("∞" if value > 0 else MINUS + "∞")
-    if value == 0:
+    if math.isnan(value):
+        return "not a number"
+    if math.isinf(value):
+        return "∞" if value > 0 else f"{MINUS}∞"
+    if abs(value) < NOISE:
         return "0"
     exponent = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}"))))
     if exponent < -4:
@@ -26,13 +34,23 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def integer(value: float) -> str:
-    """A whole number, thousands apart."""
+    """A whole number, thousands apart.
+
+    Example:
+        >>> integer(129068)
+        '129\\u202f068'
+    """
     return f"{round(value):,}".replace(",", NARROW).replace("-", MINUS)
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """A share as per cent; small ones keep two significant digits instead of becoming 0 %."""
-    value = 100 * share + 0.0  # no negative zero
+    """A share as per cent; small ones keep two significant digits instead of becoming 0 %.
+
+    Example:
+        >>> percent(0.253), percent(0.00012)
+        ('25\\u202f%', '0.012\\u202f%')
+    """
+    value = 100 * share if abs(share) > NOISE else 0.0  # no negative zero
     if value and abs(value) < 0.001:
         return f"below 0.001{NARROW}%"
     if value and abs(value) < 10**-digits / 2:
@@ -41,34 +59,79 @@ def percent(share: float, digits: int = 0) -> str:
 
 
 def change(factor: float, digits: int = 0) -> str:
-    """A factor as a change: 0.38 is '−62 %', 1.09 is '+9 %'."""
+    """A factor as a change: 0.38 is '−62 %', 1.09 is '+9 %'.
+
+    Example:
+        >>> change(0.38), change(1.09)
+        ('−62\\u202f%', '+9\\u202f%')
+    """
     words = percent(factor - 1, digits)
-    return f"+{words}" if factor > 1 and words[0].isdigit() else words
+    grows = factor > 1 + NOISE and words[0].isdigit()  # not: below 0.001 %
+    return f"+{words}" if grows else words
 
 
 def microseconds(seconds: float, digits: int = 3) -> str:
-    """A time in seconds as microseconds."""
+    """A time in seconds as microseconds.
+
+    Example:
+        >>> microseconds(2.5e-5)
+        '25.0\\u202fµs'
+    """
     return f"{number(seconds * 1e6, digits)}{NARROW}µs"
 
 
 def span(values: Iterable[float], digits: int = 3) -> str:
-    """Smallest to largest, or the one value there is."""
+    """Smallest to largest, or the one value there is.
+
+    Example:
+        >>> span([1.5, 2.0, 0.25])
+        '0.250–2.00'
+    """
     values = list(values)
-    low, high = number(min(values), digits), number(max(values), digits)
+    low = number(min(values), digits)
+    high = number(max(values), digits)
     if low == high:
         return low
-    return f"{low} to {high}" if min(values) < 0 else f"{low}–{high}"
+    between = " to " if min(values) < 0 else "–"
+    return f"{low}{between}{high}"
+
+
+def with_ends(value: str, low: str, high: str) -> str:
+    """A number in words with the ends of its interval; alone where both ends read as it does.
+
+    Example:
+        >>> with_ends("−6 %", "−8 %", "−5 %"), with_ends("−6 %", "−6 %", "−6 %")
+        ('−6 % (−8 % to −5 %)', '−6 %')
+    """
+    return value if low == high == value else f"{value} ({low} to {high})"
 
 
 def listed(names: Iterable[str]) -> str:
-    """'a', 'a and b', 'a, b and c'."""
+    """Names as a list in words.
+
+    Example:
+        >>> listed(["a", "b", "c"])
+        'a, b and c'
+    """
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
 
 
 def counted(count: int, word: str, plural: str | None = None) -> str:
-    """'1 run', '3 runs'."""
-    return f"{integer(count)} {word if count == 1 else plural or word + 's'}"
+    """How many there are of something.
+
+    Args:
+        count: the number.
+        word: what there is one of.
+        plural: what there are several of, unless that is `word` and an s.
+
+    Example:
+        >>> counted(1, "run"), counted(3, "run")
+        ('1 run', '3 runs')
+    """
+    if count != 1:
+        word = plural or f"{word}s"
+    return f"{integer(count)} {word}"
 
 
 def _superscript(exponent: int) -> str:

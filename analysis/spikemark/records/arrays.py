@@ -1,38 +1,67 @@
-"""Files of a run: objects, arrays and tables of the version, type and shape that they should have."""
+"""Files of a run: objects, arrays and tables, refused unless they are of the right version, type
+and shape.
+
+`read_object` reads JSON, `map_array` maps an array without reading it, `read_table` reads CSV.
+`check_times` looks at every time of a phase once, O(ranks x cycles), and compares its sums with
+those of the record.
+"""
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
 
-from spikemark.core.errors import BadInput, shown
+from spikemark.core.errors import BadInput
 from spikemark.core.npy import read_npy
 from spikemark.core.reading import read_json, read_text
 
 from . import run_files
-from .record_fields import PhaseTime
+from .schema import PhaseTime
 
-#: Single precision of a time, and of the sums of the mini-app, which are rounded when they are written.
-RELATIVE, ABSOLUTE_S = 1e-5, 1e-12
-LARGEST, MOST = 1e15, 2.0**63 - 1024  # of a time, and of an integer that has 64 bits
-LONGEST = 40  # characters of a cell in a line
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: How much sums of times may differ from those of the record: times are in single precision, and
+#: the mini-app rounds its sums when it writes them.
+RELATIVE_TOLERANCE = 1e-5
+ABSOLUTE_TOLERANCE_S = 1e-12
+LARGEST_NUMBER = 1e15  # of a time in s, and of any other number with a fraction
+LARGEST_INTEGER = 2.0**63 - 1024  # of 64 bits, as a double
+MAX_CELL_CHARACTERS = 40  # of a cell that a complaint shows
+
+#: Types of columns of numbers; `int64` allows no missing values.
+NumberType = Literal["int64", "Int64", "float64"]
 
 
-def map_array(path: Path, dtype: type, shape: tuple[int, ...], by: str = run_files.RECORD) -> np.ndarray:
+def map_array(
+    path: Path,
+    dtype: type,
+    shape: tuple[int, ...],
+    by: str = run_files.RECORD,
+) -> np.ndarray:
     """A memory map of the array in `path`.
 
-    Raises BadInput if it is missing or not of the type and shape that the file `by` asks for.
+    Raises BadInput if it is missing, or not of the type and shape that the file `by` asks for.
+
+    Example:
+        >>> run = Path("tests/golden/analysis/records/aware-4")
+        >>> map_array(run / "cycles.npy", np.float32, (4, 1000, 8)).shape
+        (4, 1000, 8)
+        >>> map_array(run / "cycles.npy", np.float64, (4, 1000, 8))
+        Traceback (most recent call last):
+            ...
+        spikemark.core.errors.BadInput: tests/golden/analysis/records/aware-4/cycles.npy: ...
     """
-    try:
-        array = read_npy(path)
-    except FileNotFoundError:
-        raise BadInput(f"{path}: not found, although the run says it recorded it") from None
+    array = read_npy(path, "the run says it recorded it")
     if array.dtype != np.dtype(dtype) or array.shape != shape:
+        contents = f"holds {array.dtype} {list(array.shape)}"
+        expected = f"{by} asks for {np.dtype(dtype)} {list(shape)}"
         raise BadInput(
-            f"{path}: holds {array.dtype} {list(array.shape)}; {by} asks for {np.dtype(dtype)} {list(shape)}"
+            f"{contents}; {expected}",
+            file=path,
+            code="file",
         )
     return array
 
@@ -40,82 +69,199 @@ def map_array(path: Path, dtype: type, shape: tuple[int, ...], by: str = run_fil
 def read_object(path: Path, advice: str = "", versions: tuple[int, ...] = ()) -> dict[str, Any]:
     """The JSON object in `path`, of one of these versions of its format where any are given.
 
-    Raises BadInput, with `advice` where the file is missing. The version comes before all other fields: with
-    another one, complaints about these would mislead.
+    Raises BadInput, with `advice` where the file is missing. The version comes before all other
+    fields: with another one, complaints about these would mislead.
+
+    Example:
+        >>> read_object(Path("tests/golden/analysis/records/aware-4/record.json"))["kind"]
+        'measured'
     """
     content = read_json(path, advice)
     if not isinstance(content, dict):
-        raise BadInput(f"{path}: holds {type(content).__name__}; expected one JSON object")
+        reason = f"holds {type(content).__name__}"
+        raise BadInput(
+            reason=reason,
+            expected="one JSON object",
+            file=path,
+            code="file",
+        )
     version = content.get("format_version")
     if versions and (version not in versions or isinstance(version, bool)):
         expected = " or ".join(map(str, versions))
-        raise BadInput(f"{path}: format_version={shown(version)}; expected {expected}")
+        raise BadInput(
+            field="format_version",
+            value=version,
+            expected=expected,
+            file=path,
+        )
     return content
 
 
-def check_possible(times: np.ndarray, name: str, where: str = "") -> None:
-    """Refuse times [rank, cycle] in s that are no numbers from 0 to LARGEST; the line begins with `where`."""
-    for rank, row in enumerate(times):
-        wrong = ~((row >= 0) & (row <= LARGEST))  # also true for NaN
+def check_possible(times: np.ndarray, name: str, file: Path | None = None) -> None:
+    """Raises BadInput for times [rank, cycle] in s that are no numbers from 0 to LARGEST_NUMBER.
+
+    Args:
+        times: times in s, [rank, cycle].
+        name: of the column or phase that they are of.
+        file: which holds them, for the complaint.
+
+    Example:
+        >>> check_possible(np.array([[1e-3, 2e-3]]), "deliver")
+    """
+    for rank, times_of_rank in enumerate(times):
+        wrong = ~((times_of_rank >= 0) & (times_of_rank <= LARGEST_NUMBER))  # also true for NaN
         if wrong.any():
             cycle = int(wrong.argmax())
             raise BadInput(
-                f"{where}{name} time {row[cycle]} s of rank {rank} in cycle {cycle}; expected a number from"
-                f" 0 to {LARGEST:g}"
+                f"{name} time {times_of_rank[cycle]} s of rank {rank} in cycle {cycle}; expected a"
+                f" number from 0 to {LARGEST_NUMBER:g}",
+                field=name,
+                file=file,
+                code="range",
             )
 
 
-def check_times(path: Path, name: str, times: np.ndarray, summary: PhaseTime) -> None:
-    """Refuse times of a phase, s, [rank, cycle], that cannot be, or are not those of `timing.phases`.
+def check_times(
+    path: Path,
+    name: str,
+    times: np.ndarray,
+    summary: PhaseTime,
+) -> None:
+    """Raises BadInput for times of a phase that cannot be, or are not those of `timing.phases`.
 
     A phase that was not timed is NaN throughout; the sums of others are those of the record.
+
+    Args:
+        path: the file of the times.
+        name: the phase.
+        times: times in s, [rank, cycle].
+        summary: the phase in `timing.phases` of the record.
+
+    Example:
+        >>> summary = PhaseTime(mean_s=0.2, max_s=0.3)
+        >>> times = np.array([[0.04, 0.06], [0.1, 0.2]])  # s, [rank, cycle]
+        >>> check_times(Path("cycles.npy"), "deliver", times, summary)
+        >>> check_times(Path("cycles.npy"), "deliver", times / 2, summary)
+        Traceback (most recent call last):
+            ...
+        spikemark.core.errors.BadInput: cycles.npy: deliver: the mean time of a rank is 0.1 ...
     """
     if summary.mean_s is None or summary.max_s is None:
         if not np.isnan(times).all():
-            raise BadInput(f"{path}: {name}: has times; timing.phases says that it was not timed")
+            reason = "has times; timing.phases says that it was not timed"
+            raise BadInput(field=name, reason=reason, file=path)
         return
-    check_possible(times, name, f"{path}: ")
-    sums = times.sum(axis=1, dtype=np.float64)
-    both = ("mean", sums.mean(), summary.mean_s), ("largest", sums.max(), summary.max_s)
-    for what, sum_s, wanted_s in both:
-        if abs(sum_s - wanted_s) > ABSOLUTE_S + RELATIVE * wanted_s:
-            raise BadInput(
-                f"{path}: {name}: the {what} time of a rank is {sum_s:.6g} s; timing.phases has"
-                f" {wanted_s:.6g} s"
-            )
+    check_possible(times, name, path)
+    seconds_of_rank = times.sum(axis=1, dtype=np.float64)
+    _check_sum(path, name, "mean", seconds_of_rank.mean(), summary.mean_s)
+    _check_sum(path, name, "largest", seconds_of_rank.max(), summary.max_s)
 
 
-def read_table(path: Path, dtypes: dict[str, str], needed: Iterable[str], advice: str = "") -> pd.DataFrame:
-    """The CSV table in `path`: text, and numbers of these dtypes, which are converted here only.
+def _check_sum(
+    path: Path,
+    phase: str,
+    which: str,
+    sum_s: float,
+    recorded_s: float,
+) -> None:
+    """Raises BadInput where the mean or largest time of a rank is not that of the record."""
+    if abs(sum_s - recorded_s) > ABSOLUTE_TOLERANCE_S + RELATIVE_TOLERANCE * recorded_s:
+        reason = (
+            f"the {which} time of a rank is {sum_s:.6g} s; timing.phases has {recorded_s:.6g} s"
+        )
+        raise BadInput(field=phase, reason=reason, file=path)
 
-    Raises BadInput, with `advice` where the file is missing; for a column of `needed` that is missing; for
-    lines of unequal length, such as a truncated one, which pandas would fill; and as `numbers`.
+
+def read_table(
+    path: Path,
+    dtypes: Mapping[str, NumberType],
+    needed: Iterable[str],
+    advice: str = "",
+) -> "pd.DataFrame":
+    """The CSV table in `path`: columns of text, and those of `dtypes` as numbers.
+
+    Raises BadInput, with `advice` where the file is missing; for a column of `needed` that is
+    missing; for lines of unequal length, such as a truncated one, which pandas would fill; and as
+    `numbers`.
+
+    Example:
+        >>> ranks = Path("tests/golden/analysis/records/aware-4/ranks.csv")
+        >>> read_table(ranks, {"rank": "int64"}, ["rank"])["rank"].tolist()
+        [0, 1, 2, 3]
     """
+    import pandas as pd
+
     text = read_text(path, advice)
-    if len({line.count(",") for line in text.splitlines()}) != 1:
-        raise BadInput(f"{path}: truncated: it is empty or its lines differ in their number of fields")
+    lengths = {line.count(",") for line in text.splitlines()}
+    if len(lengths) != 1:
+        reason = "truncated: it is empty or its lines differ in their number of fields"
+        raise BadInput(reason=reason, file=path, code="file")
     try:
         table = pd.read_csv(io.StringIO(text), dtype=str)
     except ValueError as error:
-        raise BadInput(f"{path}: not a table: {' '.join(str(error).split())}") from None
-    if missing := [name for name in needed if name not in table]:
-        raise BadInput(f"{path}: missing column {', '.join(missing)}")
-    known = {name: numbers(table[name], dtypes[name], path) for name in table if name in dtypes}
-    return table.assign(**known)
+        reason = f"not a table: {' '.join(str(error).split())}"
+        raise BadInput(
+            reason=reason,
+            file=path,
+            code="file",
+        ) from None
+    missing = [name for name in needed if name not in table]
+    if missing:
+        reason = f"missing column {', '.join(missing)}"
+        raise BadInput(
+            reason,
+            field=missing[0],
+            file=path,
+            code="missing",
+        )
+    for name in table.columns:
+        if name in dtypes:
+            table[name] = numbers(table[name], dtypes[name], path)
+    return table
 
 
-def numbers(column: pd.Series, dtype: str, path: Path) -> pd.Series:
-    """The column as numbers >= 0 of a dtype; NA where the file has nothing and the dtype allows it.
+def numbers(column: "pd.Series", dtype: NumberType, path: Path) -> "pd.Series":
+    """The column as numbers >= 0; NA where the file has nothing and the dtype allows it.
+
+    Args:
+        column: of a table, named; text, numbers or anything else.
+        dtype: of the numbers.
+        path: the file of the table.
 
     Raises BadInput naming the first cell that is no such number.
+
+    Example:
+        >>> import pandas as pd
+        >>> spikes = pd.Series(["12", ""], name="spikes")
+        >>> numbers(spikes.replace("", None), "Int64", Path("ranks.csv")).tolist()
+        [12, <NA>]
     """
-    plain = column.astype(str) if column.dtype.kind in "bcmM" else column  # truths and dates are no numbers
-    found = pd.to_numeric(plain, errors="coerce")
-    real, whole = found.astype("float64"), dtype != "float64"
-    wrong = (real.isna() & (column.notna() | (dtype == "int64"))) | (real < 0)
-    wrong |= (real % 1 != 0) & real.notna() & whole | (real > (MOST if whole else LARGEST))
+    import pandas as pd
+
+    if column.dtype.kind in "bcmM":  # truths and dates are no numbers, but would become some
+        column_of_text = column.astype(str)
+        values = pd.to_numeric(column_of_text, errors="coerce")
+    else:
+        values = pd.to_numeric(column, errors="coerce")
+    reals = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    unreadable = np.isnan(reals)
+    if dtype != "int64":
+        unreadable &= column.notna().to_numpy()
+    wrong = unreadable | (reals < 0)
+    if dtype == "float64":
+        wrong |= reals > LARGEST_NUMBER
+        expected = f"a number from 0 to {LARGEST_NUMBER:g}"
+    else:
+        wrong |= (reals > LARGEST_INTEGER) | (np.isfinite(reals) & (reals != np.floor(reals)))
+        expected = "a whole number >= 0"
     if wrong.any():
-        cell = str(column[wrong].iloc[0])
-        kind = "a whole number >= 0" if whole else f"a number from 0 to {LARGEST:g}"
-        raise BadInput(f"{path}: {column.name}={cell[:LONGEST]}: expected {kind}")
-    return found.astype(dtype)
+        cell = str(column[wrong].iloc[0])[:MAX_CELL_CHARACTERS]
+        name = str(column.name)
+        raise BadInput(
+            f"{name}={cell}: expected {expected}",
+            field=name,
+            file=path,
+        )
+    if dtype == "float64":
+        return pd.Series(reals, index=column.index, name=column.name, copy=False)
+    return values.astype(dtype)

@@ -1,263 +1,311 @@
-"""The content of a results folder as tidy pandas frames, from which pages, studies and diffs are made.
+"""The content of a results folder as tidy pandas frames, from which pages, studies and diffs are
+made.
 
-`runs` has a row per complete run, `phases` one per run and phase, `ranks` one per run and rank. Cycle logs
-stay on disk: `Frames.records` has the record of each run with its memory-mapped arrays.
+`runs` has a row per complete run, `phases` one per run and phase, `ranks` one per run and rank.
+Cycle logs stay on disk: `Frames.records` has the record of each run with its memory-mapped arrays.
 """
 
-import hashlib
-import json
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, reduce
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
-from spikemark.core.errors import BadInput
-from spikemark.network.description import Description, read
+from spikemark.core.errors import BadInput, unknown_name
+from spikemark.core.summary import Summarised
 from spikemark.network.schedules import SCHEDULES
+from spikemark.quantities.figure import stacked_bars
+from spikemark.quantities.words import counted
 
-from .experiment_fields import LAYOUT, MACHINE, PRESET
-from .judged import OVERSUBSCRIBED
 from .phases import PARTS
-from .plan import Plan, Planned
+from .plan import Planned
 from .record import Run
 from .results import Results, load_planned
-
-#: Cores that other programs kept busy on a node of the run. From here on its times are no evidence of speed.
-DISTURBED_CORES = 0.2
-#: Columns of `runs` that tell configurations apart: how a network was run, apart from where and how often.
-CONFIGURATION = ("schedule", "placement", "delay_ratio", "lag", "exchange", "wire")
-SWEPT = "swept."  # prefix of the columns that hold the fields of the experiment's grid
-PART = "part."  # prefix of the columns that hold the time of the parts of a cycle
-
-TEXT, WHOLE, REAL, TRUTH = "string", "Int64", "float64", "boolean"
-#: The columns of `runs` by dtype, in order. `name=path`: taken from a Run as it is; the others in `_row`.
-#: Runs that share `network` must share a checksum. Times of parts are in s per simulated second, so they add
-#: up to the real-time factor; other times are in s, sizes in bytes, energy in J. Missing values are NA.
-COLUMNS = (
-    (TEXT, "id label title kind=record.kind machine preset network schedule=schedule placement=placement"),
-    (TEXT, "exchange wire"),
-    (WHOLE, "delay_ratio lag ranks=record.ranks threads=record.threads nodes=record.host.nodes seed"),
-    (WHOLE, "repetition neurons=. synapses=. spikes=. synaptic_events=. external_events=."),
-    (WHOLE, "first_accesses=. lookups=. messages=. bytes_sent=. cycles=record.timing.cycles"),
-    (REAL, "mean_indegree model_s=record.timing.model_s build_s=record.timing.build_s"),
-    (REAL, "simulate_s=record.timing.simulate_s real_time_factor=record.timing.real_time_factor"),
-    (REAL, " ".join(PART + part for part in PARTS)),
-    (REAL, "timer_overhead=record.timing.timer_overhead foreign_load"),
-    (TRUTH, "oversubscribed disturbed counting"),
-    (WHOLE, "peak_bytes=record.memory.peak_bytes"),
-    (REAL, "bytes_per_synapse=record.memory.bytes_per_synapse energy_j=record.energy.gross_j"),
-    (REAL, "energy_per_event_uj"),
-    (TEXT, "checksum=record.checksum spike_checksum=record.spike_checksum commit=record.provenance.commit"),
-    (TEXT, "started=record.provenance.started host=record.host.name cpu=record.host.cpu"),
-    (TEXT, "cluster=launched.allocation.cluster job=launched.allocation.job"),
-    (TRUTH, "dirty=record.provenance.dirty"),
-    (REAL, "began_s=launched.began_s wall_s=launched.wall_s"),
+from .runs_table import (
+    PART,
+    PHASE_COLUMNS,
+    RUN_COLUMNS,
+    SWEPT,
+    TEXT,
+    row_of,
+    rows_of_phases,
+    typed,
+    units_of,
 )
-_SPLIT = [(dtype, *one.split("=")) for dtype, names in COLUMNS for one in names.split()]
-RUNS: dict[str, str] = {name: dtype for dtype, name, *_ in _SPLIT}
-_PATHS = {
-    name: f"record.totals.{name}" if path == "." else path for _, name, *paths in _SPLIT for path in paths
-}
-PHASES = {"id": TEXT, "phase": TEXT, "mean_s": REAL, "max_s": REAL, "reason": TEXT}
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Columns of `runs` that tell configurations apart: how a network was run, apart from where and how
+#: often.
+CONFIGURATION = ("schedule", "placement", "delay_ratio", "lag", "exchange", "wire")
 
 
-@dataclass(frozen=True)
-class Frames:
-    """`runs`: columns RUNS, then `swept.FIELD` for each field of the grid; `phases`: columns PHASES.
-
-    `failed` and `unreadable`: run id -> why there is no row. `planned`: all runs of the plan, empty for a
-    single run.
-    """
+@dataclass(frozen=True, repr=False)
+class Frames(Summarised):
+    """The complete runs of a results folder, and what became of the others."""
 
     path: Path
+    #: Of the experiment.
     name: str
     title: str
     machine: str
+    #: Columns `runs_table.RUN_COLUMNS`, then `swept.FIELD` for each field of the grid.
     runs: pd.DataFrame
+    #: Columns `runs_table.PHASE_COLUMNS`.
     phases: pd.DataFrame
+    #: The record of each complete run, by its id.
     records: dict[str, Run] = field(repr=False)
+    #: All runs of the plan; empty for a single run.
     planned: list[Planned] = field(default_factory=list, repr=False)
+    #: Run id -> why the run failed.
     failed: dict[str, str] = field(default_factory=dict)
+    #: Run id -> why its record cannot be used.
     unreadable: dict[str, str] = field(default_factory=dict)
+
+    def _summary(self) -> str:
+        missing = []
+        if self.failed:
+            missing.append(f", {len(self.failed)} failed")
+        if self.unreadable:
+            missing.append(f", {len(self.unreadable)} unreadable")
+        runs = counted(len(self.runs), "run")
+        return f"{self.name} on {self.machine}, {runs}{''.join(missing)}: {self.title}"
+
+    def _further(self) -> str:
+        return ".runs, .phases, .ranks are frames; .cycles(id), .plot(); .failed, .unreadable"
 
     @cached_property
     def ranks(self) -> pd.DataFrame:
-        """ranks.csv of all runs, with the run's id in front."""
+        """ranks.csv of all runs, with the run's id.
+
+        Example:
+            >>> results = load_folder("docs/notebooks/data/waiting/jureca-dc")
+            >>> len(results.ranks) == int(results.runs["ranks"].sum())
+            True
+        """
         tables = [run.ranks.assign(id=id) for id, run in self.records.items()]
-        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame({"id": [], "rank": []})
+        if not tables:
+            return pd.DataFrame({"id": [], "rank": []})
+        table = pd.concat(tables, ignore_index=True)
+        table.attrs["units"] = units_of(table)
+        return table
+
+    def cycles(self, run: str) -> np.ndarray:
+        """Times of every phase in every cycle of a run, by its id.
+
+        A memory map, float32 [rank, cycle, phase] in s, phases as in its record. Raises BadInput
+        for an unknown run, or one without cycles.npy.
+
+        Example:
+            >>> results = load_folder("docs/notebooks/data/waiting/jureca-dc")
+            >>> results.cycles(results.runs["id"][0]).shape
+            (4, 600, 8)
+        """
+        if run not in self.records:
+            raise unknown_name("run", run, self.records, expected="an id of the runs")
+        cycles = self.records[run].cycles
+        if cycles is None:
+            reason = "no cycles.npy (record.cycles was false)"
+            raise BadInput(
+                reason,
+                file=self.records[run].path,
+                code="file",
+            )
+        return cycles
+
+    def plot(self, axes: "Axes | None" = None) -> "Axes":
+        """Where the time goes: the real-time factor of each configuration, as the parts of a cycle.
+
+        A bar for each configuration and number of ranks, means over its runs, in seconds per
+        simulated second; drawn into `axes` or a new figure. Raises BadInput for results without a
+        complete run.
+
+        Example:
+            >>> results = load_folder("docs/notebooks/data/waiting/jureca-dc")
+            >>> results.plot().get_xlabel()
+            'seconds per simulated second'
+        """
+        if self.runs.empty:
+            raise BadInput(file=self.path, expected="results with a complete run", code="file")
+        axes = stacked_bars(_parts_of_configurations(self.runs), axes)
+        axes.set(xlabel="seconds per simulated second", title=self.title)
+        return axes
 
     @property
     def missing(self) -> list[Planned]:
-        """Runs of the plan that have neither a record nor a reason why not."""
-        known = {*self.records, *self.failed, *self.unreadable}
-        return [one for one in self.planned if one.id not in known]
+        """Runs of the plan that have neither a record nor a reason why not.
+
+        Example:
+            >>> results = load_folder("docs/notebooks/data/waiting/jureca-dc")
+            >>> results.missing
+            []
+        """
+        ids = {*self.records, *self.failed, *self.unreadable}
+        return [planned for planned in self.planned if planned.id not in ids]
 
     @property
     def left_out(self) -> list[str]:
-        """One line for every record that cannot be used, with the reason."""
+        """One line for every record that cannot be used, with the reason.
+
+        Example:
+            >>> results = load_folder("docs/notebooks/data/waiting/jureca-dc")
+            >>> results.left_out
+            []
+        """
         labels = {planned.id: planned.label for planned in self.planned}
-        return [f"{labels[id]}: left out: {why}" for id, why in self.unreadable.items()]
+        return [f"{labels[id]}: left out: {reason}" for id, reason in self.unreadable.items()]
 
     @property
     def swept(self) -> list[str]:
-        """Columns that differ between runs: fields of the grid, ranks and threads; not seed or repetition."""
-        grid = [name for name in self.runs if name.startswith(SWEPT)]
+        """Columns of `runs` that differ between runs: fields of the grid, ranks and threads.
+
+        Not seed or repetition.
+
+        Example:
+            >>> results = load_folder("docs/notebooks/data/waiting/jureca-dc")
+            >>> results.swept
+            ['schedule', 'placement', 'delay_ratio']
+        """
+        grid = [str(name) for name in self.runs.columns if str(name).startswith(SWEPT)]
         columns = dict.fromkeys(("ranks", "threads", *CONFIGURATION, *grid))
         doubled = {SWEPT + name for name in columns}
-        return [name for name in columns if name not in doubled and self.runs[name].nunique(dropna=False) > 1]
+        return [
+            name
+            for name in columns
+            if name not in doubled and self.runs[name].nunique(dropna=False) > 1
+        ]
 
     def with_runs(self, runs: pd.DataFrame) -> "Frames":
-        """The same folder with fewer runs."""
-        kept = {id: self.records[id] for id in runs["id"]}
-        return replace(self, runs=runs, phases=self.phases[self.phases["id"].isin(list(kept))], records=kept)
+        """The same folder with fewer runs: the rows of `runs`.
+
+        Example:
+            >>> results = load_folder("docs/notebooks/data/waiting/jureca-dc")
+            >>> runs = results.runs
+            >>> len(results.with_runs(runs[runs["schedule"] == "structure_aware"]).records)
+            2
+        """
+        ids = list(runs["id"])
+        phases = self.phases[self.phases["id"].isin(ids)]
+        records = {id: self.records[id] for id in ids}
+        return replace(
+            self,
+            runs=runs,
+            phases=phases,
+            records=records,
+        )
 
 
 def load_folder(folder: Path) -> Frames:
-    """The results folder of a sweep. Raises BadInput if it has no plan.json, or another file than a plan.
+    """The results folder of a sweep.
 
-    A record that cannot be used has a reason in `unreadable`.
+    A record that cannot be used has a reason in `unreadable`. Raises BadInput if the folder has no
+    plan.json, or another file than a plan.
+
+    Example:
+        >>> frames = load_folder(Path("docs/notebooks/data/waiting/jureca-dc"))
+        >>> frames.runs.groupby("schedule", observed=True).size().to_dict()
+        {'conventional': 1, 'structure_aware': 2}
     """
     results = Results(Path(folder))
     plan = results.read_plan()
-    rows, phases, records, failed, unreadable = [], [], {}, {}, {}
-    fields = dict.fromkeys(field for one in plan.runs for field in one.fields)
+    fields: dict[str, None] = {}  # of the grid, in the order of their first run
     for planned in plan.runs:
-        log = results.failure(planned.id)
+        fields |= dict.fromkeys(planned.fields)
+    rows = []
+    phases = []
+    records = {}
+    failed = {}
+    unreadable = {}
+    for planned in plan.runs:
         if not results.measured(planned.id):
+            log = results.failure(planned.id)
             if log.is_file():
-                lines = log.read_text(errors="replace").split("\n")
-                failed[planned.id] = next(filter(None, map(str.strip, lines)), "no reason given")
+                failed[planned.id] = _first_line(log)
             continue
         try:
             run = load_planned(results, planned, verified=True)
-            rows.append(_row(run, planned, plan, fields))
+            rows.append(row_of(run, planned, plan, fields))
         except BadInput as error:
             unreadable[planned.id] = str(error)
             continue
         records[planned.id] = run
-        phases += [
-            {"id": planned.id, "phase": name, "mean_s": one.mean_s, "max_s": one.max_s, "reason": one.reason}
-            for name, one in run.record.timing.phases.items()
-        ]
+        phases += rows_of_phases(run, planned.id)
     return Frames(
-        results.path.resolve(), plan.experiment.name, plan.experiment.title, plan.machine,
-        _typed(rows, RUNS), _typed(phases, PHASES), records, plan.runs, failed, unreadable,
-    )  # fmt: skip
+        path=results.path.resolve(),
+        name=plan.experiment.name,
+        title=plan.experiment.title,
+        machine=plan.machine,
+        runs=typed(rows, RUN_COLUMNS),
+        phases=typed(phases, PHASE_COLUMNS),
+        records=records,
+        planned=plan.runs,
+        failed=failed,
+        unreadable=unreadable,
+    )
+
+
+def _first_line(log: Path) -> str:
+    """The first line of a log that is not empty: the reason why a run failed."""
+    for line in log.read_text(errors="replace").split("\n"):
+        if line.strip():
+            return line.strip()
+    return "no reason given"
 
 
 def configurations(runs: pd.DataFrame) -> pd.Series:
-    """What to call the configuration of each run: its schedule, with what else tells it from the others."""
-    alike = runs.groupby(["schedule", "placement", "delay_ratio", "lag"], observed=True, dropna=False)
-    further = [name for name in ("exchange", "wire") if (alike[name].nunique() > 1).any()]
+    """What to call the configuration of each run.
 
-    def named(row: Any) -> str:
-        known = SCHEDULES.get(row["schedule"])
-        schedule = known.label if known else row["schedule"].replace("_", " ")
-        words = {
-            f"D\u00a0=\u00a0{row['delay_ratio']}": known is None or known.uses_delay_ratio,
-            f"lag\u00a0{row['lag']}": row["lag"] > 1,
-            f"placement {row['placement']}": row["placement"] != (known.placement if known else "area"),
-            **{f"{name} {row[name]}": bool(row[name]) for name in further},
-        }
-        shown = ", ".join(word for word, is_so in words.items() if is_so)
-        return f"{schedule} ({shown})" if shown else schedule
+    Its schedule, with what else tells it from the others of `runs`. Exchange and wire are named
+    where they differ between runs, so that no other schedule gets the credit.
 
-    return runs.apply(named, axis=1).astype(TEXT)
-
-
-def _at(value: Any, path: str) -> Any:
-    """What lies at a path of attributes; None where there is none on the way."""
-    return reduce(lambda at, name: None if at is None else getattr(at, name), path.split("."), value)
-
-
-def _row(run: Run, planned: Planned, plan: Plan, fields: Iterable[str]) -> dict[str, Any]:
-    """The row of `runs`; `fields`: of the grid. Raises BadInput for an impossible description."""
-    record, description, model_s = run.record, run.record.description, run.record.timing.model_s
-    known = SCHEDULES.get(run.schedule)
-    described = _described(json.dumps(description | {"seed": 0}, sort_keys=True))
-    network = [description.get(key) for key in ("seed", "network", "time")]
-    measured = record.kind == "measured"
-    load_cores = record.host.foreign_load if measured else None
-    row = {name: _at(run, path) for name, path in _PATHS.items()}
-    events = record.totals.synaptic_events + record.totals.external_events
-    name, options = preset_of(plan, planned)
-    options = options | {"name": name}
-    swept = {column: field for field in fields if (column := column_of(field)).startswith(SWEPT)}
-    return row | {
-        "id": planned.id,
-        "label": planned.label,
-        "title": plan.experiment.title,
-        "machine": planned.machine.name if planned.machine else plan.machine,
-        "preset": name,
-        "network": hashlib.sha256(json.dumps(network, sort_keys=True).encode()).hexdigest()[:12],
-        "exchange": by_lane(description["exchange"]),
-        "wire": by_lane(description.get("wire", "")),
-        "delay_ratio": 1 if known and not known.uses_delay_ratio else run.delay_ratio,
-        "lag": described.lag if known and known.lagged else 1,
-        "seed": description.get("seed"),
-        "repetition": planned.repetition,
-        "mean_indegree": described.network.synapses / described.neurons if described.neurons else 0,
-        **{PART + part: None if (s := run.spent_s(part)) is None else s / model_s for part in PARTS},
-        "foreign_load": load_cores,
-        "oversubscribed": measured and any(text.startswith(OVERSUBSCRIBED) for text in record.warnings),
-        "disturbed": load_cores is not None and load_cores >= DISTURBED_CORES,
-        "counting": description["record"].get("counters") is True,
-        "energy_per_event_uj": 1e6 * row["energy_j"] / events if row["energy_j"] and events else None,
-        **{column: _swept(field, planned, options, description) for column, field in swept.items()},
-    }
+    Example:
+        >>> frames = load_folder(Path("docs/notebooks/data/waiting/jureca-dc"))
+        >>> configurations(frames.runs).tolist()
+        ['structure-aware (D\\xa0=\\xa05)', 'conventional', 'structure-aware (D\\xa0=\\xa010)']
+    """
+    alike = runs.groupby(
+        ["schedule", "placement", "delay_ratio", "lag"], observed=True, dropna=False
+    )
+    lagged = [name for name, schedule in SCHEDULES.items() if schedule.lagged]
+    without_lag = runs[~runs["schedule"].isin(lagged)]  # a lag needs an exchange of its own
+    further = []
+    for name in ("exchange", "wire"):
+        if (alike[name].nunique() > 1).any() or without_lag[name].nunique() > 1:
+            further.append(name)
+    named: pd.Series = runs.apply(_configuration, axis=1, further=further).astype(TEXT)
+    return named
 
 
-@lru_cache(256)
-def _described(text: str) -> Description:
-    """A description as an object; most runs of a sweep differ in the seed alone."""
-    return read(json.loads(text))
+def _configuration(run: pd.Series, further: list[str]) -> str:
+    """What to call the configuration of a run, a row of `runs`; `further`: columns to name."""
+    schedule = SCHEDULES.get(run["schedule"])
+    details = []
+    if schedule is None or schedule.uses_delay_ratio:
+        details.append(f"D\u00a0=\u00a0{run['delay_ratio']}")
+    if run["lag"] > 1:
+        details.append(f"lag\u00a0{run['lag']}")
+    if run["placement"] != (schedule.placement if schedule else "area"):
+        details.append(f"placement {run['placement']}")
+    for name in further:
+        if run[name]:
+            details.append(f"{name} {run[name]}")
+    label = schedule.label if schedule else run["schedule"].replace("_", " ")
+    return f"{label} ({', '.join(details)})" if details else label
 
 
-def _short(field: str) -> str:
-    """A field of the grid without its prefix."""
-    return field.removeprefix(PRESET).removeprefix(MACHINE)
+def _parts_of_configurations(runs: pd.DataFrame) -> pd.DataFrame:
+    """Means of the parts of a cycle: a row for each configuration, in s per simulated s.
 
-
-def column_of(field: str) -> str:
-    """The column of `runs` that holds a field of the grid."""
-    return _short(field) if _short(field) in RUNS else SWEPT + _short(field)
-
-
-def _swept(field: str, planned: Planned, options: dict[str, Any], description: dict[str, Any]) -> Any:
-    """The value of a field of the grid in a run, even where its own entry lacks it; lists as text."""
-    value: Any = description
-    if field in planned.fields or field in LAYOUT:
-        value = planned.fields.get(field)
-    elif field.startswith(MACHINE):
-        value = getattr(planned.machine, _short(field), None)
-    elif field.startswith(PRESET):
-        value = options.get(_short(field))
-    else:
-        for step in field.split("."):
-            value = dict(enumerate(value)) if isinstance(value, list) else value
-            value = value.get(int(step) if step.isdecimal() else step) if isinstance(value, dict) else None
-    return json.dumps(value, sort_keys=True) if isinstance(value, list | dict) else value
-
-
-def by_lane(value: str | dict[str, str]) -> str:
-    """What a description gives for all lanes, or lane by lane: each name once."""
-    if isinstance(value, str):
-        return value
-    return " and ".join(dict.fromkeys(name for _, name in sorted(value.items(), key=str)))
-
-
-def preset_of(plan: Plan, planned: Planned) -> tuple[str | None, dict[str, Any]]:
-    """The name of a run's preset, and the options that it was given."""
-    source = plan.experiment.preset
-    own = source and source.name
-    name = planned.fields.get(f"{PRESET}name", own)
-    varied = {f.removeprefix(PRESET): v for f, v in planned.fields.items() if f.startswith(PRESET)}
-    return name, {**(source.options if source and name == own else {}), **varied}
-
-
-def _typed(rows: list[dict[str, Any]], dtypes: dict[str, str]) -> pd.DataFrame:
-    frame = pd.DataFrame(rows)
-    return frame.reindex(columns=[*dtypes, *frame.columns.difference(dtypes, sort=False)]).astype(dtypes)
+    Ranks are named where they differ between runs. Parts that no run has are left out.
+    """
+    columns = {f"{PART}{part}": part.replace("_", " ") for part in PARTS}
+    runs = runs.sort_values([*CONFIGURATION, "ranks"], kind="stable")
+    labels = configurations(runs)
+    if runs["ranks"].nunique() > 1:
+        labels = labels + runs["ranks"].map(lambda ranks: f", {counted(ranks, 'rank')}")
+    parts = runs[list(columns)].rename(columns=columns)
+    means = parts.groupby(labels, sort=False).mean()
+    return means.loc[:, (means > 0).any()]

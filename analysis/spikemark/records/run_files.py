@@ -6,6 +6,7 @@ RECORD = "record.json"
 RANKS = "ranks.csv"
 CYCLES = "cycles.npy"
 SPIKES = "spikes.npy"
+ACTIVITY = "activity.npy"
 COUNTERS = "counters.csv"
 ENERGY = "energy.csv"
 LAUNCH = "launch.json"
@@ -16,18 +17,41 @@ EXCHANGE = "exchange.json"
 #: Every file that the folder of a run may hold, and which program writes it. `miniapp --list` names
 #: the same ones (a test compares them) and says what each holds.
 FILES = {
-    **dict.fromkeys((RECORD, RANKS, CYCLES, SPIKES, COUNTERS, PLACEMENT, EXCHANGE), "miniapp"),
-    **dict.fromkeys((ENERGY, LAUNCH, SIMULATION), "spikemark"),
+    RECORD: "miniapp",
+    RANKS: "miniapp",
+    CYCLES: "miniapp",
+    ACTIVITY: "miniapp",
+    SPIKES: "miniapp",
+    COUNTERS: "miniapp",
+    PLACEMENT: "miniapp",
+    EXCHANGE: "miniapp",
+    ENERGY: "spikemark",
+    LAUNCH: "spikemark",
+    SIMULATION: "spikemark",
     ".snakemake_timestamp": "snakemake",
 }
 
 
-def whole(directory: Path) -> bool:
-    """Says whether `directory` contains a run; records appear whole or not at all."""
+def is_complete(directory: Path) -> bool:
+    """Says whether `directory` contains a run; records appear whole or not at all.
+
+    Example:
+        >>> is_complete(Path("nowhere"))
+        False
+    """
     return (directory / RECORD).is_file()
 
 
 def foreign(directory: Path) -> list[str]:
-    """Sorted names of everything in `directory` that belongs to no run; none if there is no such folder."""
-    present = {path.name for path in directory.iterdir()} if directory.is_dir() else set()
+    """Sorted names of everything in `directory` that belongs to no run.
+
+    None if there is no such folder.
+
+    Example:
+        >>> foreign(Path("nowhere"))
+        []
+    """
+    if not directory.is_dir():
+        return []
+    present = {path.name for path in directory.iterdir()}
     return sorted(present - FILES.keys())

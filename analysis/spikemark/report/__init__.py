@@ -2,4 +2,4 @@
 
 from .conclude import conclude
 
-__all__ = ["conclude"]
+__all__ = ["answer_page", "conclude", "document", "facts", "plots"]

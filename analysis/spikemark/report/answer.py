@@ -1,256 +1,544 @@
 """The first screen of a sweep's page: one sentence with the number, one picture, one table.
 
-Compared are configurations (schedule, D, placement, exchange, …) on the same network, ranks and threads, over
-pairs of runs of one seed and repetition. The base is the conventional schedule, or else the first one.
+They show one comparison (`comparison.Comparison`), which `answer` chooses; its numbers come from
+there.
 """
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from spikemark.network.schedules import SCHEDULES
 from spikemark.quantities.elements import Figure
-from spikemark.quantities.quantity import LEVEL, Quantity
-from spikemark.quantities.table import Table
+from spikemark.quantities.quantity import FEWEST, LEVEL, Quantity
+from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.terms import columns, term
-from spikemark.quantities.words import counted, listed, number
+from spikemark.quantities.words import counted, listed, number, percent
 from spikemark.records.collect import differing_checksums
-from spikemark.records.frames import CONFIGURATION, PART, Frames, configurations
-from spikemark.records.phases import COMPUTE
-from spikemark.records.ratios import ratio
+from spikemark.records.frames import Frames
+from spikemark.records.judged import MAX_CLOCK_SHARE, SHORTEST_S, enough_ms
+from spikemark.records.phases import COMPUTE_PARTS
+from spikemark.records.ratios import of_means
+from spikemark.records.runs_table import DISTURBED_CORES, PART
 
 from . import plots
+from .comparison import SPEED, Comparison, comparisons, timed, together
 
-BROKEN = "The checksums differ: runs of one network did not compute the same thing. Do not use the times."
-CHOSEN = (
-    "schedule",
-    "placement",
-    "exchange",
-    "lag",
-    "wire",
-)  # of those that differ in D alone, the largest D
+BROKEN = (
+    "The checksums differ: runs of one network did not compute the same thing. Do not use the"
+    " times."
+)
+PARTS = ["computing", "waiting", "exchange"]  # of the picture
+LARGER = "more neurons or synapses on each rank"
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a sweep says.
+class Elsewhere:
+    """The fastest configuration on another number of ranks."""
 
-    `verdict`: faster, slower, open (the interval holds 1), few (too few pairs for an interval), none (nothing
-    to compare) or broken (checksums differ). `time_ratio`: time of the best configuration over the base's.
-    """
+    ranks: int
+    configuration: str
+    real_time_factor: float
+    ratio: Quantity  #: its time over that of the fastest here
+
+
+@dataclass(frozen=True)
+class SweepAnswer:
+    """What a sweep says."""
 
     frames: Frames
-    runs: pd.DataFrame  # those that are compared: one case on `ranks`; with a column `configuration`
-    case: dict[str, object]  # what the other cases differ in
-    ranks: int = 0
-    base: str = ""
-    best: str = ""
-    ratios: dict[str, Quantity] | None = None  # configuration -> time over that of the base
+    comparisons: list[Comparison]  #: all there are, the most ranks first
+    chosen: Comparison | None  #: what the first screen shows; None where no run is complete
+
+    @property
+    def runs(self) -> pd.DataFrame:
+        """The runs of the first screen, with a column `configuration`."""
+        if self.chosen:
+            return self.chosen.runs
+        return self.frames.runs.assign(configuration=[])
+
+    @property
+    def case(self) -> dict[str, object]:
+        """What tells the runs of the first screen from those of other cases: swept column ->
+        value.
+        """
+        if self.chosen:
+            return self.chosen.case
+        return {}
+
+    @property
+    def ranks(self) -> int:
+        """Ranks of the runs of the first screen."""
+        if self.chosen:
+            return self.chosen.ranks
+        return 0
+
+    @property
+    def base(self) -> str:
+        """The configuration that others are compared with; empty where nothing is compared."""
+        if self.chosen:
+            return self.chosen.base
+        return ""
+
+    @property
+    def best(self) -> str:
+        """The configuration that takes the least time of those beside the base."""
+        if self.chosen:
+            return self.chosen.best
+        return ""
+
+    @property
+    def ratios(self) -> dict[str, Quantity]:
+        """Time over that of the base, by configuration."""
+        if self.chosen:
+            return self.chosen.ratios
+        return {}
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of runs each ratio rests on."""
+        if self.chosen:
+            return self.chosen.pairs
+        return 0
 
     @property
     def time_ratio(self) -> Quantity | None:
-        return self.ratios[self.best] if self.ratios and self.best else None
-
-    @cached_property
-    def pairs(self) -> int:
-        """How many pairs of runs the ratio rests on."""
-        first, second = (self.runs[self.runs["configuration"] == c] for c in (self.best, self.base))
-        keys = ["network", "repetition"]
-        return len(first[keys].drop_duplicates().merge(second[keys].drop_duplicates()))
+        """Time of the best configuration over that of the base."""
+        return self.ratios.get(self.best)
 
     @property
+    def of_case(self) -> list[Comparison]:
+        """The comparisons of the same case, on any number of ranks."""
+        if self.chosen is None:
+            return []
+        case = self.chosen.case
+        return [comparison for comparison in self.comparisons if _alike(comparison.case, case)]
+
+    @cached_property
     def verdict(self) -> str:
+        """What the runs say of the best configuration.
+
+        faster, slower, open (the interval holds 1), few (too few pairs for an interval), short
+        (runs say nothing about speed), none (nothing to compare) or broken (checksums differ).
+        """
         if differing_checksums(self.frames):
             return "broken"
-        found = self.time_ratio
-        if found is None:
+        if self.chosen and self.chosen.too_short:
+            return "short"
+        ratio = self.time_ratio
+        if ratio is None:
             return "none"
-        if found.low is None:
+        if ratio.low is None or ratio.high is None:
             return "few"
-        return "faster" if found.high < 1 else "slower" if found.low > 1 else "open"
+        if ratio.high < 1:
+            return "faster"
+        if ratio.low > 1:
+            return "slower"
+        return "open"
+
+    @property
+    def where(self) -> str:
+        """The ranks, the machine and the case in words."""
+        machine = "the simulated machine" if _simulated(self.frames) else "this machine"
+        place = f"{counted(self.ranks, 'rank')} of {machine}"
+        values = [
+            f"{term(name).head} = {value}"
+            for name, value in self.case.items()
+            if not _is_missing(value)
+        ]
+        if values:
+            return f"{place} at {', '.join(values)}"
+        return place
 
     @property
     def sentence(self) -> str:
         """The answer, at most 30 words."""
         if self.verdict == "broken":
             return BROKEN
-        if self.frames.runs.empty:
+        if self.chosen is None:
             return f"No run is complete yet: 0 of {len(self.frames.planned)}."
-        where = "the simulated machine" if simulated(self.frames) else "this machine"
+        if self.verdict == "short":
+            return too_short(together(self.of_case))
         if self.verdict == "none":
-            factors = self.runs["real_time_factor"]
+            return self._alone
+        return self._ratio_sentence
+
+    @property
+    def _ratio_sentence(self) -> str:
+        """How long the best configuration took, beside the base."""
+        ratio = self.time_ratio
+        assert ratio is not None and ratio.value is not None
+        interval = "no interval"
+        if ratio.low is not None and ratio.high is not None:
+            interval = f"{number(ratio.low, 2)} to {number(ratio.high, 2)}"
+        basis = f"{interval}; {counted(self.pairs, 'pair of runs', 'pairs of runs')}"
+        value = number(ratio.value, 2)
+        if self.verdict == "slower":
             return (
-                f"The {listed(self.runs['configuration'].unique())} schedule has a real-time factor of"
-                f" {number(np.exp(np.log(factors).mean()))} on {counted(self.ranks, 'rank')} of {where};"
-                " no other configuration has runs to compare."
+                f"On {self.where}, {self.base} is fastest; next, {self.best} took {value} times as"
+                f" long ({basis})."
             )
-        found, pairs = self.time_ratio, counted(self.pairs, "pair of runs", "pairs of runs")
-        known = "no interval" if found.low is None else f"{number(found.low, 2)} to {number(found.high, 2)}"
-        at = ", ".join(f"{term(name).head} = {value}" for name, value in self.case.items() if pd.notna(value))
+        ending = ", not told apart" if self.verdict == "open" else ""
         return (
-            f"On {counted(self.ranks, 'rank')} of {where}{f' at {at}' if at else ''}, {self.best} took"
-            f" {number(found.value, 2)} of the time of {self.base} ({known}; {pairs})."
+            f"On {self.where}, {self.best} took {value} of the time of {self.base}"
+            f" ({basis}){ending}."
+        )
+
+    @property
+    def _alone(self) -> str:
+        """The sentence where nothing is compared."""
+        assert self.chosen is not None
+        names = self.chosen.configurations
+        if len(names) > 1:
+            return (
+                f"On {self.where}, no two of {counted(len(names), 'configuration')} have a run of"
+                " the same network and repetition yet, so nothing is compared."
+            )
+        factor = number(self.chosen.means[names[0]])
+        return (
+            f"The {names[0]} schedule has a real-time factor of {factor} on {self.where}; no other"
+            " configuration has runs to compare."
         )
 
     @property
     def caution(self) -> str:
         """What weakens the sentence, in one sentence; empty if nothing does."""
-        load = self.runs["foreign_load"].max() if len(self.runs) else 0
-        if len(self.runs) and self.runs["oversubscribed"].any():
+        if self.runs.empty:
+            return ""
+        if self.runs["oversubscribed"].any():
             return "More threads than cores: the times are no evidence of speed."
-        if len(self.runs) and self.runs["disturbed"].any():
-            busy = f"{int(self.runs['disturbed'].sum())} of these {counted(len(self.runs), 'run')}"
-            return f"The machine was busy: other programs used up to {number(load, 2)} cores during {busy}."
+        if self.runs["disturbed"].any():
+            return self._disturbance
         return ""
 
     @property
+    def _disturbance(self) -> str:
+        """What took processors away from runs."""
+        foreign_cores = self.runs["foreign_load"].max()
+        throttled_cores = self.runs["throttled_load"].max()
+        disturbed = int(self.runs["disturbed"].sum())
+        runs = f"{disturbed} of these {counted(len(self.runs), 'run')}"
+        if foreign_cores >= DISTURBED_CORES:
+            load = number(foreign_cores, 2)
+            return f"The machine was busy: other programs used up to {load} cores during {runs}."
+        return f"A quota (cgroup) took up to {number(throttled_cores, 2)} cores away during {runs}."
+
+    @property
     def elsewhere(self) -> str:
-        """Where the same network took less time, on another number of ranks; empty if nowhere."""
-        if self.verdict in ("broken", "none"):
+        """Where the same networks took less time, on another number of ranks; empty if nowhere."""
+        if self.chosen is None or self.verdict in ("broken", "short", "none"):
             return ""
-        means = compared(self).groupby(["ranks", "configuration"])["real_time_factor"].mean()
-        means = means.groupby("ranks").min()
-        ranks = int(means.idxmin())
-        if ranks == self.ranks:
+        place = _elsewhere(self.chosen, self.of_case)
+        if place is None:
             return ""
-        factors = f"{number(means[ranks])} times real time instead of {number(means[self.ranks])}"
-        return f"On {counted(ranks, 'rank')}, it took less: {factors}."
+        here = number(self.chosen.means[self.chosen.fastest])
+        there = number(place.real_time_factor)
+        no_interval = " (no interval)" if place.ratio.low is None else ""
+        return (
+            f"On {counted(place.ranks, 'rank')}, {place.configuration} took less: {there} times"
+            f" real time instead of {here}{no_interval}."
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """What does not count, and how ratios are meant, one line each."""
+        chosen = self.chosen
+        if chosen is None:
+            return []
+        notes = _notes_on_ratios(chosen)
+        if chosen.alone:
+            notes.append(f"Not compared, as too few runs are complete: {listed(chosen.alone)}.")
+        if chosen.left_out:
+            runs = counted(chosen.left_out, "run does", "runs do")
+            notes.append(
+                f"{runs} not count: a counterpart of the same network and repetition is missing."
+            )
+        for other in self.of_case:
+            if other.too_short and not chosen.too_short:
+                notes.append(f"On {counted(other.ranks, 'rank')}: {too_short(other.runs)}")
+        all_runs = self.frames.runs
+        unfit = len(all_runs) - len(timed(all_runs))
+        if unfit:
+            runs = counted(unfit, "run does", "runs do")
+            notes.append(f"{runs} not count: more threads than cores, or counters were read.")
+        return notes
 
 
-def answer(frames: Frames) -> Answer:
-    """Choose the case with the most configurations and runs, and in it the most ranks that make pairs."""
-    runs = timed(frames.runs)
-    if runs.empty:
-        return Answer(frames, runs.assign(configuration=[]), {})
-    runs = runs.assign(configuration=configurations(runs))
-    varied = cases(frames)
-    groups = [(key, group) for key, group in runs.groupby(varied, dropna=False)] if varied else [((), runs)]
-    key, chosen = max(groups, key=lambda item: (item[1]["configuration"].nunique(), len(item[1])))
-    case = dict(zip(varied, key, strict=True))
-    for ranks in sorted(chosen["ranks"].unique(), reverse=True):
-        here = chosen[chosen["ranks"] == ranks]
-        names = in_order(here)
-        if len(names) > 1 and (found := _ratios(here, names)):
-            best = min(found, key=lambda name: (found[name].low is None, found[name].value))
-            return Answer(frames, here, case, int(ranks), names[0], best, found)
-    most = int(chosen["ranks"].max())
-    return Answer(frames, chosen[chosen["ranks"] == most], case, most)
+def _notes_on_ratios(chosen: Comparison) -> list[str]:
+    """How ratios are meant, and what is not told apart from the fastest; nothing without ratios."""
+    if not chosen.ratios:
+        return []
+    means = f"Means over runs; ratios: mean time over that of {chosen.base}"
+    if chosen.pairs < FEWEST:
+        return [f"{means}; too few for intervals."]
+    notes = [f"{means}; intervals hold together with {percent(LEVEL)}."]
+    alike = chosen.like_fastest()
+    if alike:
+        notes.append(f"Not told apart from {chosen.fastest}, the fastest: {listed(alike)}.")
+    return notes
 
 
-def timed(runs: pd.DataFrame) -> pd.DataFrame:
-    """Runs whose times are evidence of speed: with a core per thread, not reading counters; else all."""
-    good = runs[~runs["oversubscribed"].fillna(False) & ~runs["counting"].fillna(False)]
-    return runs if good.empty else good
+def answer(frames: Frames) -> SweepAnswer:
+    """Choose the case with the most configurations and runs, and in it a comparison.
+
+    That is the one on the most ranks whose runs are long enough; or else the one on the most ranks.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from spikemark.records.frames import load_folder
+        >>> sweep = answer(load_folder(Path("docs/notebooks/data/waiting/jureca-dc")))
+        >>> sweep.base, sweep.ranks
+        ('conventional', 4)
+    """
+    all_comparisons = comparisons(frames)
+    if not all_comparisons:
+        return SweepAnswer(frames, [], None)
+    case = max(_by_case(all_comparisons), key=_size)
+    comparing = [comparison for comparison in case if comparison.compared]
+    long_enough = [comparison for comparison in comparing if not comparison.too_short]
+    in_order_of_choice = [*long_enough, *comparing, *case]
+    return SweepAnswer(frames, all_comparisons, in_order_of_choice[0])
 
 
-def compared(found: Answer) -> pd.DataFrame:
-    """The runs of the case on any ranks, the most ranks first, in the order of configurations."""
-    runs = timed(found.frames.runs)
-    for name, value in found.case.items():
-        runs = runs[runs[name].isna() if pd.isna(value) else runs[name] == value]
-    if runs.empty:
-        return runs.assign(configuration=[])
-    runs = runs.assign(configuration=configurations(runs))
-    places = {name: i for i, name in enumerate(in_order(runs))}
-    order = runs.assign(_place=runs["configuration"].map(places), _ranks=-runs["ranks"])
-    return order.sort_values(["_ranks", "_place"], kind="stable").drop(columns=["_place", "_ranks"])
+def _by_case(all_comparisons: list[Comparison]) -> list[list[Comparison]]:
+    """The comparisons of each case, in their order."""
+    cases: list[list[Comparison]] = []
+    for comparison in all_comparisons:
+        for case in cases:
+            if _alike(case[0].case, comparison.case):
+                case.append(comparison)
+                break
+        else:
+            cases.append([comparison])
+    return cases
 
 
-def cases(frames: Frames) -> list[str]:
-    """The swept columns other than ranks and those of configurations: what tells cases apart."""
-    return [name for name in frames.swept if name not in (*CONFIGURATION, "ranks")]
+def _alike(case: dict[str, object], other: dict[str, object]) -> bool:
+    """Are these the values of one case?"""
+    return all(_same(value, other[name]) for name, value in case.items())
 
 
-def in_order(runs: pd.DataFrame) -> list[str]:
-    """The configurations of runs: schedules in their order, then D."""
-    known = {name: i for i, name in enumerate(SCHEDULES)}
-    order = runs.assign(_place=runs["schedule"].map(known).fillna(len(known)))
-    return list(dict.fromkeys(order.sort_values(["_place", "delay_ratio", "lag"])["configuration"]))
+def _same(value: object, other: object) -> bool:
+    """Are two values equal? A missing one equals a missing one."""
+    if _is_missing(value) or _is_missing(other):
+        return _is_missing(value) and _is_missing(other)
+    return value == other
 
 
-def simulated(frames: Frames) -> bool:
+def _is_missing(value: Any) -> bool:
+    """Whether a cell of a swept column has no value."""
+    return bool(pd.isna(value))
+
+
+def _size(case: list[Comparison]) -> tuple[int, int]:
+    """Configurations and runs of a case."""
+    runs = together(case)
+    return runs["configuration"].nunique(), len(runs)
+
+
+def _elsewhere(here: Comparison, of_case: list[Comparison]) -> Elsewhere | None:
+    """The fastest configuration on other ranks, if it surely takes less time than the fastest here.
+
+    Its times have to be those of the same networks and repetitions. That it is the fastest of
+    several is allowed for (Bonferroni).
+    """
+    candidates = []
+    for other in of_case:
+        if other.ranks == here.ranks or other.too_short:
+            continue
+        for name in other.compared or other.configurations:
+            times = other.times(name)
+            if times.index.equals(here.keys):
+                candidates.append((float(times.mean()), other.ranks, name, times.to_numpy()))
+    if not candidates:
+        return None
+    mean, ranks, name, fastest_times = min(candidates, key=lambda candidate: candidate[:2])
+    level = 1 - (1 - LEVEL) / len(candidates)
+    times_here = here.times(here.fastest).to_numpy()
+    ratio = of_means(fastest_times, times_here, level=level)
+    highest = ratio.value if ratio.high is None else ratio.high
+    if highest is None or highest >= 1:
+        return None
+    return Elsewhere(ranks, name, mean, ratio)
+
+
+def too_short(runs: pd.DataFrame) -> str:
+    """That runs say nothing about speed, and what to do: one sentence.
+
+    `runs`: with at least one such run.
+
+    Example:
+        >>> runs = pd.DataFrame({"too_short": [True], "simulate_s": 0.01, "timer_overhead": 0.0})
+        >>> too_short(runs.assign(real_time_factor=2.0)).partition(":")[0]
+        'These runs last 10 ms, too short to compare'
+    """
+    runs = runs[runs["too_short"]]
+    brief = runs[runs["simulate_s"] < SHORTEST_S]
+    clock_share = float(runs["timer_overhead"].max())
+    if brief.empty:
+        return (
+            f"Reading the clock took up to {percent(clock_share)} of these runs, too much to"
+            f" compare: simulate {LARGER}, so that it takes at most {percent(MAX_CLOCK_SHARE)}."
+        )
+    shortest = number(1e3 * brief["simulate_s"].min(), 2)
+    longest = number(1e3 * brief["simulate_s"].max(), 2)
+    lasted = shortest if shortest == longest else f"{shortest} to {longest}"
+    least_ms = enough_ms(float(brief[SPEED].min()))
+    sentence = (
+        f"These runs last {lasted} ms, too short to compare: simulate at least"
+        f" {number(1e-3 * least_ms, 2)} s (`time.simulate_ms: {least_ms:g}`), so that each lasts"
+        f" {SHORTEST_S:g} s"
+    )
+    if clock_share > MAX_CLOCK_SHARE:
+        share = percent(clock_share)
+        return f"{sentence}, and {LARGER}, as reading the clock took up to {share}."
+    return f"{sentence}."
+
+
+def compared(sweep: SweepAnswer) -> pd.DataFrame:
+    """The runs of the case on any ranks, the most ranks first, in the order of configurations.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from spikemark.records.frames import load_folder
+        >>> sweep = answer(load_folder(Path("docs/notebooks/data/waiting/jureca-dc")))
+        >>> compared(sweep)["schedule"].tolist()
+        ['conventional', 'structure_aware', 'structure_aware']
+    """
+    if sweep.chosen:
+        return together(sweep.of_case)
+    return sweep.runs
+
+
+def _simulated(frames: Frames) -> bool:
     """Are the times those of a simulated machine?"""
     return bool((frames.runs["kind"] == "simulated").any())
 
 
-def _ratios(runs: pd.DataFrame, names: list[str]) -> dict[str, Quantity]:
-    """Time over that of the first; intervals hold together (Bonferroni): the best is chosen later."""
-    base, kind = runs[runs["configuration"] == names[0]], runs["kind"].iloc[0]
-    sides = {name: runs[runs["configuration"] == name] for name in names[1:]}
-    largest = runs.groupby(list(CHOSEN), dropna=False)["delay_ratio"].transform("max")
-    candidates = set(runs[runs["delay_ratio"] == largest]["configuration"]) - {names[0]}
-    level = 1 - (1 - LEVEL) / max(len(candidates), 1)
-    made = {
-        name: ratio(side, base, "real_time_factor", level=level)
-        for name, side in sides.items()
-        if name in candidates
-    }
-    return {n: Quantity(q.value, q.low, q.high, kind=kind) for n, q in made.items() if q}
+def picture(sweep: SweepAnswer) -> Figure | None:
+    """The real-time factor of each configuration as computing, waiting and exchange.
 
-
-def picture(found: Answer) -> Figure | None:
-    """The real-time factor of each configuration as computing, waiting and exchange."""
-    if found.runs.empty:
+    Example:
+        >>> from pathlib import Path
+        >>> from spikemark.records.frames import load_folder
+        >>> sweep = answer(load_folder(Path("docs/notebooks/data/waiting/jureca-dc")))
+        >>> picture(sweep).title
+        'Where the time goes on 4 ranks'
+    """
+    if sweep.runs.empty:
         return None
-    runs = found.runs.assign(
-        computing=found.runs[[PART + part for part in COMPUTE]].sum(axis=1, min_count=1),
-        waiting=found.runs[f"{PART}waiting"],
-        exchange=found.runs[f"{PART}exchange"],
+    runs = sweep.runs.assign(
+        computing=sweep.runs[[PART + part for part in COMPUTE_PARTS]].sum(axis=1, min_count=1),
+        waiting=sweep.runs[f"{PART}waiting"],
+        exchange=sweep.runs[f"{PART}exchange"],
     )
-    parts = ["computing", "waiting", "exchange"]
-    means = runs.groupby("configuration")[parts].mean().loc[in_order(runs)].reset_index()
-    dots = runs[["configuration", "real_time_factor"]].rename(columns={"real_time_factor": "value"})
-    where, kind = counted(found.ranks, "rank"), runs["kind"].iloc[0]
-    caption = f"Seconds per simulated second on {where} ({kind}); means over runs, dots are single runs."
-    head = f"Where the time goes on {where}"
+    means = runs.groupby("configuration", sort=False)[PARTS].mean().reset_index()
+    folders = [sweep.frames.records[id].path.name for id in runs["id"]]
+    dots = pd.DataFrame({"configuration": runs["configuration"], "value": runs[SPEED]})
+    dots["name"] = folders
+    ranks = counted(sweep.ranks, "rank")
+    kind = runs["kind"].iloc[0]
+    caption = (
+        f"Seconds per simulated second on {ranks} ({kind}); means over runs, dots are single runs,"
+        " whose values are in the table of runs below."
+    )
+    head = f"Where the time goes on {ranks}"
     return plots.bars(
-        means, "configuration", parts, "first", head, caption, xlabel="real-time factor", dots=dots
+        means,
+        "configuration",
+        PARTS,
+        "first",
+        head,
+        caption,
+        xlabel="real-time factor (lower is better)",
+        dots=dots,
+        unit="s / s",
     )
 
 
-def table(found: Answer) -> Table | None:
-    """A row per configuration: speed, its ratio to the base, waiting, memory."""
-    if found.runs.empty:
+def table(sweep: SweepAnswer) -> Table | None:
+    """A row per configuration: speed, its ratio to the base, waiting, memory; means over runs.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from spikemark.records.frames import load_folder
+        >>> sweep = answer(load_folder(Path("docs/notebooks/data/waiting/jureca-dc")))
+        >>> [column.name for column in table(sweep).columns][:3]
+        ['configuration', 'real_time_factor', 'time_ratio']
+    """
+    if sweep.chosen is None:
         return None
-    kind = found.runs["kind"].iloc[0]
-    rows = []
-    for name in in_order(found.runs):
-        own = found.runs[found.runs["configuration"] == name]
-        row: dict[str, object] = {
-            "configuration": name,
-            "real_time_factor": float(np.exp(np.log(own["real_time_factor"]).mean())),
-            "waiting": _mean(own[f"{PART}waiting"]) if found.ranks > 1 else None,
-            "bytes_per_synapse": _mean(own["bytes_per_synapse"]),
-            "runs": len(own),
-        }
-        if found.ratios:
-            row["time_ratio"] = found.ratios.get(name)
-        rows.append(row)
-    order = ["configuration", "real_time_factor", "time_ratio", "waiting", "bytes_per_synapse", "runs"]
+    kind = sweep.runs["kind"].iloc[0]
+    rows = [
+        _row(sweep, sweep.chosen, str(name), runs)
+        for name, runs in sweep.runs.groupby("configuration", sort=False)
+    ]
     frame = pd.DataFrame(rows, dtype=object)
-    shown = [name for name in order if name in frame and frame[name].notna().any()]
-    heads = [column if column.kind else _kind(column, kind) for column in columns(frame[shown])]
-    notes = [f"Ratios: time over that of {found.base}, 95 % intervals over pairs."] if found.base else []
-    return Table(heads, [{n: row.get(n) for n in shown} for row in rows], notes=notes)
+    shown = [str(name) for name in frame if frame[name].notna().any()]
+    heads = [_of_kind(column, kind) for column in columns(frame[shown])]
+    cells = [{name: row[name] for name in shown} for row in rows]
+    return Table(heads, cells, notes=sweep.notes)
+
+
+def _row(sweep: SweepAnswer, chosen: Comparison, name: str, runs: pd.DataFrame) -> dict[str, Cell]:
+    """A configuration in the table of the first screen."""
+    return {
+        "configuration": name,
+        SPEED: float(chosen.means[name]),
+        "time_ratio": sweep.ratios.get(name),
+        "waiting": _mean(runs[f"{PART}waiting"]) if sweep.ranks > 1 else None,
+        "bytes_per_synapse": _mean(runs["bytes_per_synapse"]),
+        "runs": len(runs),
+    }
 
 
 def _mean(values: pd.Series) -> float | None:
-    return float(values.mean()) if values.notna().any() else None
+    if values.notna().any():
+        return float(values.mean())
+    return None
 
 
-def _kind(column, kind: str):
-    return column if column.name == "configuration" else replace(column, kind=kind)
+def _of_kind(column: Column, kind: str) -> Column:
+    """The column, with the kind of its numbers where its term has none."""
+    if column.kind or column.name == "configuration":
+        return column
+    return replace(column, kind=kind)
 
 
 def progress(frames: Frames) -> str:
-    """How many runs are complete, and whether the checksums agree."""
+    """How many runs are complete, and whether the checksums agree.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from spikemark.records.frames import load_folder
+        >>> frames = load_folder(Path("docs/notebooks/data/waiting/jureca-dc"))
+        >>> progress(frames)
+        '3 of 3 runs complete; 3 runs have 1 checksum.'
+    """
     words = f"{len(frames.runs)} of {counted(len(frames.planned), 'run')} complete"
-    for count, what in ((len(frames.failed), "failed"), (len(frames.unreadable), "unreadable")):
-        words += f", {count} {what}" if count else ""
+    if frames.failed:
+        words += f", {len(frames.failed)} failed"
+    if frames.unreadable:
+        words += f", {len(frames.unreadable)} unreadable"
     shared = frames.runs.groupby("network").size()
     if differing_checksums(frames):
         return f"{words}; checksums differ."
-    alike = int(shared[shared > 1].sum())
-    return f"{words}; checksums equal in {counted(alike, 'run')}." if alike else f"{words}."
+    if (shared > 1).any():
+        return f"{words}; {agreement(frames.runs)}."
+    return f"{words}."
+
+
+def agreement(runs: pd.DataFrame) -> str:
+    """How many runs agree in how many checksums, where none differ: a network has one.
+
+    Example:
+        >>> agreement(pd.DataFrame({"network": ["a", "a", "b", "b", "c"]}))
+        '4 runs have 2 checksums, one for each network'
+    """
+    sizes = runs.groupby("network").size()
+    compared = sizes[sizes > 1]
+    if compared.empty:
+        return "no two runs of one network"
+    words = f"{counted(int(compared.sum()), 'run')} have {counted(len(compared), 'checksum')}"
+    return words if len(compared) == 1 else f"{words}, one for each network"

@@ -2,19 +2,20 @@
 
 from spikemark.records.collect import collect
 from spikemark.records.frames import load_folder
-from spikemark.running.sweeps import Outcome
+from spikemark.running.sweeps import SweepOutcome
 
 from . import sweep_page
 
 
-def conclude(outcome: Outcome) -> None:
+def conclude(outcome: SweepOutcome) -> None:
     """Reads every existing record once, and makes the tables and the page from them.
 
     Adds to `outcome` the frames, the headline and the complaints.
     """
-    outcome.frames = frames = load_folder(outcome.results.path)
+    frames = load_folder(outcome.results.path)
+    outcome.frames = frames
     outcome.complaints += collect(frames)
     if frames.runs.empty:
         outcome.complaints.append("no run is complete")
-    found = sweep_page.write(frames, outcome.results.report)
-    outcome.headline = " ".join(filter(None, [found.sentence, found.elsewhere, found.caution]))
+    sweep = sweep_page.write(frames, outcome.results.report)
+    outcome.headline = " ".join(filter(None, [sweep.sentence, sweep.elsewhere, sweep.caution]))

@@ -1,67 +1,299 @@
-"""Any page: first screen (sentence, picture, table), then sections; one HTML file that loads nothing."""
+"""Any page: first screen (sentence, facts, picture, table), then sections; one file that loads
+nothing.
 
-import os
+`document.html.j2`, `style.css` and `page.js` are the same for all pages. Without the script, a page
+reads in the same way; with it, tables are sorted, filtered and copied, and figures tell values.
+Where a page has runs, `explore.js` shows a page for each of them, and figures of chosen axes.
+A security policy allows that script only, by its digest.
+"""
+
+import base64
+import hashlib
+import json
 import re
 from dataclasses import dataclass, field
 from importlib import resources
-from pathlib import Path
 from urllib.parse import quote
 
 import jinja2
 from markupsafe import Markup, escape
 
-from spikemark.core import places
+from spikemark.core.version import __version__
 from spikemark.quantities.elements import Figure, Section
-from spikemark.quantities.table import Table
+from spikemark.quantities.quantity import Quantity
+from spikemark.quantities.table import Cell, Table
+from spikemark.quantities.terms import Term, terms
 
-FOLDED = 14  # rows from which a table is folded
-WIDE = 8  # columns from which letters are smaller on paper
+from .run_pages import RunPages
+
+FOLDED = 14  #: rows from which a table is folded
+WIDE = 8  #: columns from which letters are smaller on paper
+DIGITS = 6  #: significant digits of what sorting and saving use
+MAX_ROWS = 100  #: of a table in plain HTML; the script draws the others when they are needed
+RUN_ID = "id"  #: the column by whose cells the rows of runs are linked to, as `#run-ID`
+DAY = r"\d{4}-\d\d-\d\d"  #: a cell that stays on one line
+PATH = "folder"  #: the column of paths from the folder of the page, which become links
 
 
 @dataclass(frozen=True)
 class Page:
-    """What a page shows; empty parts are left out. `what`: a few words above the title, such as a machine."""
+    """What a page shows; empty parts are left out."""
 
-    what: str
+    what: str  #: a few words above the title, such as a machine
     title: str
     sentence: str
-    care: str = ""  # one sentence that weakens the first
+    care: str = ""  #: one sentence that weakens the first
+    #: What the page is about, and where it comes from, by name: network, machine, day, command, ...
+    facts: dict[str, str] = field(default_factory=dict)
     picture: Figure | None = None
     table: Table | None = None
-    notes: list[str] = field(default_factory=list)  # below the table
+    notes: list[str] = field(default_factory=list)  #: below the table
     sections: list[Section] = field(default_factory=list)
-    alarm: bool = False  # the results must not be used
+    alarm: bool = False  #: the results must not be used
+    runs: RunPages | None = None  #: of which each has a page of its own
 
 
-def html(page: Page, folder: Path | None = None) -> str:
+@dataclass(frozen=True)
+class ColumnHead:
+    """The head of a column as the template writes it."""
+
+    text: str
+    kind: str
+    title: str  #: both, for files of numbers
+    is_number: bool
+    is_path: bool
+    word: str  #: name of the term that explains it; empty if none does
+
+
+@dataclass(frozen=True)
+class PageCell:
+    """A cell as the template writes it: its text, and the number behind it."""
+
+    tag: str
+    attributes: Markup
+    text: str
+    link: str = ""  #: where the text leads
+
+
+@dataclass(frozen=True)
+class PageRow:
+    """A row as the template writes it."""
+
+    id: str  #: of the run that the row is about; empty for other rows
+    cells: list[PageCell]
+
+
+def html(page: Page) -> str:
     """The page as one HTML document. What sections lack becomes one line each at the end.
 
-    `folder`: where the page will lie, from which it links to the glossary of this checkout.
+    Example:
+        >>> text = html(Page("a machine", "A title", "An answer.", facts={"network": "mam"}))
+        >>> "An answer." in text, "<script src" in text
+        (True, False)
     """
-    here = resources.files(__package__)
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters["typeset"] = typeset
-    template = environment.from_string((here / "document.html.j2").read_text(encoding="utf-8"))
-    shown = [one for one in page.sections if one.boxes or one.figures or one.tables]
-    absent = [why for one in page.sections for why in one.missing]
-    style = (here / "style.css").read_text(encoding="utf-8")
+    environment.filters |= {
+        "typeset": typeset,
+        "heads": heads,
+        "lines": lines,
+        "further_rows": further_rows,
+    }
+    template = environment.from_string(_file("document.html.j2"))
+    shown = []
+    absent: list[str] = []
+    for section in page.sections:
+        absent += section.missing
+        if section.boxes or section.figures or section.tables:
+            shown.append(section)
+    script = _file("page.js")
+    if page.runs is not None:
+        script += _file("explore.js")
     return template.render(
-        page=page, sections=shown, absent=absent, style=style, folded=FOLDED, wide=WIDE, docs=_docs(folder)
+        page=page,
+        sections=shown,
+        absent=absent,
+        words=explained(_tables(page, shown)),
+        style=_file("style.css"),
+        script=script,
+        policy=policy(script),
+        folded=FOLDED,
+        wide=WIDE,
+        max_rows=MAX_ROWS,
+        version=__version__,
     )
 
 
-def _docs(folder: Path | None) -> dict[str, str]:
-    """Name -> address of the pages of the documentation that explain words; empty where there are none."""
-    place = places.root() / "docs"
-    found = {name: place / f"{name}.md" for name in ("glossary", "sources")}
-    if folder is None or not all(path.is_file() for path in found.values()):
-        return {}
-    return {name: quote(os.path.relpath(path, Path(folder).resolve())) for name, path in found.items()}
+def _file(name: str) -> str:
+    """The text of a file of this package."""
+    return (resources.files(__package__) / name).read_text(encoding="utf-8")
+
+
+def policy(script: str) -> str:
+    """The content security policy of a page: this script, its styles, pictures within the file.
+
+    Example:
+        >>> policy("").split("; ")[:2]
+        ["default-src 'none'", "style-src 'unsafe-inline'"]
+    """
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    rules = [
+        "default-src 'none'",
+        "style-src 'unsafe-inline'",  # drawings have styles of their own
+        "img-src data: blob:",
+        f"script-src 'sha256-{digest}'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+    return "; ".join(rules)
+
+
+def _tables(page: Page, sections: list[Section]) -> list[Table]:
+    """All tables of a page, those of figures included."""
+    figures = [page.picture] if page.picture else []
+    tables = [page.table] if page.table else []
+    for section in sections:
+        figures += section.figures
+        tables += section.tables
+    return tables + [figure.table for figure in figures]
+
+
+def explained(tables: list[Table]) -> list[Term]:
+    """The words above columns that terms.yaml explains, in alphabetical order.
+
+    Example:
+        >>> from spikemark.quantities.terms import column
+        >>> [word.name for word in explained([Table([column("ranks"), column("runs")], [])])]
+        ['ranks']
+    """
+    names: dict[str, None] = {}
+    for table in tables:
+        for head in heads(table):
+            if head.word:
+                names[head.word] = None
+    return sorted((terms()[name] for name in names), key=lambda word: word.head.lower())
+
+
+def heads(table: Table) -> list[ColumnHead]:
+    """The heads of a table; a head is explained where it says what its term says.
+
+    Example:
+        >>> from spikemark.quantities.terms import column
+        >>> heads(Table([column("ranks")], []))[0].word
+        'ranks'
+    """
+    in_words = table.words
+    made = []
+    for index, column in enumerate(table.columns):
+        term = terms().get(column.name)
+        is_explained = term is not None and term.means and term.heading == column.head
+        word = column.name if is_explained else ""
+        is_number = index not in in_words
+        made.append(
+            ColumnHead(
+                column.head,
+                column.kind,
+                column.title,
+                is_number,
+                column.name == PATH,
+                word,
+            )
+        )
+    return made
+
+
+def lines(table: Table) -> list[PageRow]:
+    """The first MAX_ROWS rows of a table, with the numbers that sorting and saving use.
+
+    Example:
+        >>> from spikemark.quantities.terms import column
+        >>> line, = lines(Table([column("id"), column("ranks")], [{"id": "a1", "ranks": 4}]))
+        >>> line.id, line.cells[1].attributes
+        ('a1', Markup(' class="number" data-v="4"'))
+    """
+    in_words = set(table.words)
+    made = []
+    first_rows = zip(table.rows[:MAX_ROWS], table.cells[:MAX_ROWS], strict=True)
+    for row, texts in first_rows:
+        cells = []
+        for index, (column, text) in enumerate(zip(table.columns, texts, strict=True)):
+            attributes = "" if index in in_words else ' class="number"'
+            if re.fullmatch(DAY, text):
+                attributes = ' class="day"'
+            attributes += numbers(row.get(column.name))
+            tag = "td"
+            if index == 0:
+                tag = "th"
+                attributes = f' scope="row"{attributes}'
+            link = f"./{quote(text)}" if column.name == PATH and text else ""
+            cells.append(PageCell(tag, Markup(attributes), text, link))
+        made.append(PageRow(_run_id(row), cells))
+    return made
+
+
+def _run_id(row: dict[str, Cell]) -> str:
+    """The id of the run that a row is about; empty for other rows."""
+    id = row.get(RUN_ID)
+    return id if isinstance(id, str) else ""
+
+
+def further_rows(table: Table) -> Markup:
+    """The rows beyond MAX_ROWS as JSON, which `page.js` draws: for each row its id, then its cells.
+
+    A cell is its text, or a list of its text, its number, and the ends of its interval.
+
+    Example:
+        >>> from spikemark.quantities.terms import column
+        >>> rows = [{"id": f"a{n}", "ranks": n} for n in range(1, MAX_ROWS + 2)]
+        >>> further_rows(Table([column("id"), column("ranks")], rows))
+        Markup('[["a101","a101",["101","101"]]]')
+    """
+    content = []
+    for row, texts in zip(table.rows[MAX_ROWS:], table.cells[MAX_ROWS:], strict=True):
+        line: list[object] = [_run_id(row)]
+        for column, text in zip(table.columns, texts, strict=True):
+            digits = _digits(row.get(column.name))
+            line.append([text, *digits] if digits else text)
+        content.append(line)
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c"))  # nothing in it ends the element
+
+
+def numbers(cell: Cell) -> str:
+    """Attributes of HTML with the number of a cell and its interval; empty for words.
+
+    Example:
+        >>> numbers(Quantity(2.0, 1.5, 2.5))
+        ' data-v="2" data-l="1.5" data-h="2.5"'
+    """
+    attributes = ""
+    for name, digits in zip(("v", "l", "h"), _digits(cell), strict=False):
+        if digits:
+            attributes += f' data-{name}="{digits}"'
+    return attributes
+
+
+def _digits(cell: Cell) -> list[str]:
+    """The number of a cell and the ends of its interval, as digits; [] for words."""
+    if isinstance(cell, Quantity):
+        if cell.value is None:
+            return []
+        return [f"{number:.{DIGITS}g}" for number in (cell.value, *(cell.interval or ()))]
+    if isinstance(cell, tuple):
+        low, high = cell
+        return ["", f"{low:.{DIGITS}g}", f"{high:.{DIGITS}g}"]
+    if isinstance(cell, bool) or not isinstance(cell, int | float):
+        return []
+    return [str(cell) if isinstance(cell, int) else f"{cell:.{DIGITS}g}"]
 
 
 def typeset(text: str) -> Markup:
-    """Escapes the text, and marks up code in backticks, and options, which stay on one line."""
+    """Escapes the text, and marks up code in backticks, and options, which stay on one line.
+
+    Example:
+        >>> print(typeset("`run` with --json & more"))
+        <code>run</code> with <span class="option">--json</span> &amp; more
+    """
     coded = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
     return Markup(re.sub(r"(?<![\w-])--[a-z][\w-]*", r'<span class="option">\g<0></span>', coded))

@@ -5,29 +5,35 @@ from pathlib import Path
 from spikemark.core.files import write_atomically
 from spikemark.records.frames import Frames
 
-from .answer import Answer, answer, picture, progress, table
+from .answer import SweepAnswer, answer, picture, progress, table
 from .document import Page, html
+from .facts import of_sweep
+from .run_pages import run_pages
 from .sections import SECTIONS
 
 
-def write(frames: Frames, out: Path) -> Answer:
-    """Write the page of a sweep to the file `out`, even if no run is complete; returns what it answers."""
-    found = answer(frames)
-    write_atomically(Path(out), html(page(found), Path(out).parent))
-    return found
+def write(frames: Frames, out: Path) -> SweepAnswer:
+    """Write the page of a sweep to the file `out`, even if no run is complete; returns what it
+    answers.
+    """
+    sweep = answer(frames)
+    write_atomically(Path(out), html(_page(sweep)))
+    return sweep
 
 
-def page(found: Answer) -> Page:
+def _page(sweep: SweepAnswer) -> Page:
     """Everything the page shows."""
-    frames = found.frames
+    frames = sweep.frames
     return Page(
         what=f"experiment {frames.name} on {frames.machine}",
         title=frames.title or frames.name,
-        sentence=" ".join(filter(None, [found.sentence, found.elsewhere])),
-        care=found.caution,
-        picture=picture(found),
-        table=table(found),
+        sentence=" ".join(filter(None, [sweep.sentence, sweep.elsewhere])),
+        care=sweep.caution,
+        facts=of_sweep(frames),
+        picture=picture(sweep),
+        table=table(sweep),
         notes=[progress(frames)],
-        sections=[section(found) for section in SECTIONS],
-        alarm=found.verdict == "broken",
+        sections=[section(sweep) for section in SECTIONS],
+        alarm=sweep.verdict == "broken",
+        runs=run_pages(frames),
     )

@@ -2,72 +2,173 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
+from spikemark.core.commands import command
 from spikemark.core.files import write_output
+from spikemark.core.places import short
 from spikemark.quantities.elements import Box, Figure, Section
 from spikemark.quantities.table import Table
-from spikemark.quantities.words import counted, integer
+from spikemark.quantities.words import counted, integer, number, percent
 from spikemark.records.imported import DRY_RUN, PAGE, CycleTimes
 from spikemark.records.record import Run
 from spikemark.waiting import answer
+from spikemark.waiting.sentences import MICRO, slow_rank
 from spikemark.waiting.trace import trace
 
-from . import plots
+from . import heat, plots
 from .document import Page, html
+from .facts import facts, of_runs
 from .sections import cycles
 from .sections.waiting import helpful
 
-OTHER, ORIGINS = "another program", {DRY_RUN: "a dry run of the mini-app"}
+OTHER = "another program"
+PARTS_OF_RUN = 20  #: in each of which a rank may be slow
+#: Programs whose cycle times were imported, by what read them.
+ORIGINS = {DRY_RUN: "a dry run of the mini-app"}
 EXCHANGES = (
-    "An exchange and its barrier are taken to be as long as in this run, although they would carry the spikes"
-    " of D cycles. Compute times stay as measured, whatever another placement would make of them."
+    "An exchange and its barrier are taken to be as long as in this run, although they would carry"
+    " the spikes of D cycles."
 )
 
 
 def write(times: CycleTimes | Run, path: Path | None = None) -> tuple[Path, str]:
-    """Write the page, into the folder of the times if nowhere else. Returns its path and its sentence."""
+    """Write the page, into the folder of the times if nowhere else. Returns its path and its
+    sentence.
+    """
     path = path or times.path / PAGE
-    text, sentence = render(times, path.parent)
-    write_output(path, text)
-    return path, sentence
+    made = answer.answer(trace(times))
+    write_answer(path, times, made, command("report", short(times.path)))
+    return path, made.lines[0]
 
 
-def render(times: CycleTimes | Run, folder: Path | None = None) -> tuple[str, str]:
-    """The page as one HTML document that loads nothing, and the sentence at its top (`document.html`)."""
-    run = trace(times)
-    made = answer.answer(run)
-    said = [line for line in answer.lines(made) if line and not line.startswith("  ")]
-    if isinstance(times, Run):
-        of = f"the run on {times.record.host.name}"
-    else:
-        of = ORIGINS.get(times.about.reader, OTHER)
-    parts, *details = answer.tables(made)
+def write_answer(
+    path: Path, times: CycleTimes | Run, made: answer.WaitingAnswer, made_by: str
+) -> None:
+    """Write the page of an answer about these times, whole or not at all; as `_page`."""
+    write_output(path, html(_page(times, made, made_by)))
+
+
+def _page(times: CycleTimes | Run, made: answer.WaitingAnswer, made_by: str) -> Page:
+    """The page about why ranks waited.
+
+    Args:
+        times: where the cycle times come from.
+        made: the answer about them.
+        made_by: the command that makes the page.
+    """
+    run = made.run
+    spoken_lines = [line for line in made.lines if line and line[0] != " "]
+    caution = spoken_lines.pop(0) if run.disturbed else ""
+    first_line, *further_lines = spoken_lines
+    parts, *details = made.tables
     waits = Section(
-        "waiting", "Waiting: what would help?", said[1:], tables=[helpful(made.helps)] if made.helps else [],
-        boxes=[Box("wary", line) for line in (*run.warnings, EXCHANGES)],
-    )  # fmt: skip
-    text = html(
-        Page(
-            what=f"{times.path.resolve().name}, cycle times of {of}",
-            title=f"{counted(run.ranks, 'rank')}, {integer(run.cycles)} cycles",
-            sentence=said[0],
-            picture=_picture(made, parts),
-            table=parts,
-            sections=[waits, cycles.of_times(1e6 * run.compute, "the program", details)],
-        ),
-        folder,
+        "waiting",
+        "Waiting: what would help?",
+        [*further_lines, *_slow_rank(made)],
+        tables=[helpful(made.helps)] if made.helps else [],
+        boxes=[Box("wary", line) for line in (*run.warnings, *made.remarks, EXCHANGES)],
     )
-    return text, said[0]
+    return Page(
+        what=f"{times.path.resolve().name}, cycle times of {_origin(times)}",
+        title=f"{counted(run.ranks, 'rank')}, {integer(run.cycles)} cycles",
+        sentence=first_line,
+        care=caution,
+        facts=_facts(times, made_by),
+        picture=_picture(made, parts),
+        table=parts,
+        sections=[
+            waits,
+            heat.section(run),
+            cycles.of_times(1e6 * run.compute, "the program", details),
+        ],
+    )
 
 
-def _picture(made: answer.Answer, table: Table) -> Figure:
+def _slow_rank(made: answer.WaitingAnswer) -> list[str]:
+    """What an even slowest rank would save, why that is not all the waiting, and since when it is
+    slow; nothing where no rank is surely slow and matters.
+    """
+    slowest = made.ladder.slowest
+    imbalance = made.ladder.parts["imbalance"]
+    if not slow_rank(slowest, imbalance, made.cycle_s):
+        return []
+    waiting_s = made.ladder.waiting.number
+    saved_s = slowest.share.number * waiting_s
+    saved = number(MICRO * saved_s, 2)
+    left = number(MICRO * (waiting_s - saved_s), 2)
+    return [
+        f"That is {saved}\u202fµs per cycle, {percent(saved_s / made.cycle_s)} of the run time"
+        f" (modelled). The other {left}\u202fµs would stay: in each cycle, whichever of the other"
+        " ranks is last takes its place.",
+        since_when(made.run.compute, slowest.rank),
+    ]
+
+
+def since_when(computing: np.ndarray, rank: int) -> str:
+    """In which part of a run a rank was slow.
+
+    A part counts in which the rank computed longer than the others on average by more than half of
+    what it did over the whole run.
+
+    Args:
+        computing: times [rank, cycle].
+        rank: the slow one, slower than the mean of the others.
+
+    Example:
+        >>> times = np.ones((4, 1000))
+        >>> times[2, 600:] = 1.5
+        >>> since_when(times, rank=2)
+        'Rank 2 was slow in 8 of 20 equal parts of the run, first from cycle 600.'
+    """
+    others = np.delete(computing, rank, axis=0).mean(axis=0)
+    parts = np.array_split(computing[rank] - others, min(PARTS_OF_RUN, len(others)))
+    excess = np.array([part.mean() for part in parts])
+    slow = np.flatnonzero(excess > (computing[rank] - others).mean() / 2)
+    first = sum(len(part) for part in parts[: slow[0]])
+    if len(slow) == len(parts):
+        return f"Rank {rank} was slow from cycle 0 to the end."
+    return (
+        f"Rank {rank} was slow in {len(slow)} of {len(parts)} equal parts of the run, first from"
+        f" cycle {integer(first)}."
+    )
+
+
+def _origin(times: CycleTimes | Run) -> str:
+    """Whose times these are."""
+    if isinstance(times, Run):
+        return f"the run on {times.record.host.name}"
+    return ORIGINS.get(times.about.reader, OTHER)
+
+
+def _facts(times: CycleTimes | Run, made_by: str) -> dict[str, str]:
+    """Where the times come from."""
+    if isinstance(times, Run):
+        return of_runs([times], times.record.host.name, made_by)
+    return facts(program=_origin(times), command=made_by)
+
+
+def _picture(made: answer.WaitingAnswer, table: Table) -> Figure:
     """One bar of the time of a cycle: computing, the parts of the waiting, the exchange."""
     parts = made.ladder
     shown = {"computing": parts.computing} | parts.parts | {"exchange": parts.exchange}
-    values = {name: 1e6 * max(q.value, 0.0) for name, q in shown.items() if q}
-    caption = "Time per cycle, mean over ranks; waiting by how often ranks would have to meet (modelled)."
+    values = {
+        name: 1e6 * max(quantity.value, 0.0)
+        for name, quantity in shown.items()
+        if quantity is not None and quantity.value is not None
+    }
+    caption = (
+        "Time per cycle, mean over ranks; waiting by how often ranks would have to meet (modelled)."
+    )
     frame = pd.DataFrame([{"item": "as it ran"} | values])
     return plots.bars(
-        frame, "item", list(values), "first", "Where the time of a cycle goes", caption, xlabel="µs per cycle"
+        frame,
+        "item",
+        list(values),
+        "first",
+        "Where the time of a cycle goes",
+        caption,
+        xlabel="µs per cycle (lower is better)",
+        unit="µs / cycle",
     )

@@ -1,11 +1,12 @@
 """A dry run: some ranks of a large machine, each run alone by a process on this node.
 
 `plan` chooses the ranks before anything is built: the largest, the smallest, and others at random.
-`carry_out` runs them in groups that start together, so that every rank has as many neighbours as on a node of
-the machine. A rank that has left its record is not run again.
+`carry_out` runs them in groups that start together, so that every rank has as many neighbours as on
+a node of the machine. A rank that has left its record is not run again.
 """
 
 import contextlib
+import math
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,37 +24,39 @@ from spikemark.core.lock import LOCK, locked
 from spikemark.core.reading import read_json
 from spikemark.launch import Launch, available_cores, core_threads
 from spikemark.launch.mpirun import AS_ROOT, CROWDED
-from spikemark.launch.process import Finished, ProgramFailed, started
-from spikemark.network.description import read
+from spikemark.launch.process import FinishedProgram, ProgramFailed, running_program
+from spikemark.network.description import read_description
 from spikemark.network.named_files import PLACEMENT, located, stored, with_content
 from spikemark.prediction.memory import of_run as needed
 from spikemark.prediction.workload import Loads, Rates, rates_of
-from spikemark.quantities.quantity import Quantity
-from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted
 from spikemark.records import dry_run, run_files
-from spikemark.records.dry_run import EACH, RUN, DryRun
-from spikemark.records.phases import COMPUTE, THREADS
+from spikemark.records.dry_run import DESCRIPTION_FILE, EACH, DryRun
+from spikemark.records.phases import COMPUTE_PARTS, THREADS
 from spikemark.records.record import DRY_RUN
 
-LARGEST, SMALLEST, RANDOM = "largest", "smallest", "random"
-Told = Callable[[int, int, str], None]  # gets the ranks that are done, all that run now, and a line
+#: Why a rank was chosen.
+LARGEST = "largest"
+SMALLEST = "smallest"
+RANDOM = "random"
+#: Gets the number of ranks that are done, that of all ranks that run now, and a line.
+RanksDone = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The ranks to run (`why`, by number, ascending), and how. `counts` [rank, part]: `work` of all ranks."""
+class DryRunPlan:
+    """The ranks to run, and how."""
 
     description: dict[str, Any]
-    ranks: int
-    threads: int
-    side_by_side: int
-    why: dict[int, str]
-    counts: np.ndarray
+    ranks: int  #: of the whole run
+    threads: int  #: of each rank
+    side_by_side: int  #: ranks that run at the same time
+    why: dict[int, str]  #: why each rank is run, by its number, ascending
+    counts: np.ndarray  #: [rank, part of COMPUTE]: `_work` of all ranks
     rates: Rates
-    rate_hz: float | None
-    seed: int
-    cores: int
+    rate_hz: float | None  #: as asked for; None for those of the description
+    seed: int  #: of the choice of ranks
+    cores: int  #: of this host
 
     @property
     def bound(self) -> bool:
@@ -63,9 +66,10 @@ class Plan:
     @property
     def warnings(self) -> list[str]:
         """Reasons why the times differ from those on a node of the machine."""
-        given = f"{counted(self.side_by_side, 'rank')} with {counted(self.threads, 'thread')} each"
-        line = f"oversubscribed: {given} share {counted(self.cores, 'core')}; times are too long"
-        return [] if self.bound else [line]
+        if self.bound:
+            return []
+        ranks = f"{counted(self.side_by_side, 'rank')} with {counted(self.threads, 'thread')} each"
+        return [f"oversubscribed: {ranks} share {counted(self.cores, 'core')}; times are too long"]
 
 
 def plan(
@@ -76,230 +80,268 @@ def plan(
     sample: int | None = None,
     seed: int = 1,
     rate_hz: float | None = None,
-) -> Plan:
-    """What a dry run does. `sample`: ranks to run, more where the last group has room; None: one group.
+) -> DryRunPlan:
+    """What a dry run does.
 
-    Raises BadInput for a description that cannot be run so, unknown or useless rates, more ranks than there
-    are, and for groups that do not fit into the memory that is free.
+    Args:
+        description: of the run.
+        ranks: of the whole run.
+        threads: of each rank.
+        side_by_side: ranks that run at the same time, as many as a node of the machine has.
+        sample: ranks to run, more where the last group has room; None for one group.
+        seed: of the choice of ranks.
+        rate_hz: of neurons whose spikes follow from no description.
+
+    Raises BadInput for a description that cannot be run so, unknown or useless rates, more ranks
+    than there are, and for groups that do not fit into the memory that is free.
+
+    Example:
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> description = mam_benchmark.describe(areas=4, neurons_per_area=100)
+        >>> plan(description, ranks=8, sample=2).why
+        {0: 'largest', 7: 'smallest'}
     """
-    known = read(description)
+    network_description = read_description(description)
     if not (description.get("record") or {}).get("cycles", True):
-        raise BadInput.of("record.cycles", False, "true: a dry run is about cycle times")
-    exact = all(p.neuron.model == "ignore_and_fire" for p in known.network.populations)
-    if exact and rate_hz is not None:
-        raise BadInput.of("rate", rate_hz, "none, since all spikes are known exactly", code="conflict")
+        raise BadInput(
+            field="record.cycles", value=False, expected="true: a dry run is about cycle times"
+        )
+    models = {population.neuron.model for population in network_description.network.populations}
+    if models <= {"ignore_and_fire"} and rate_hz is not None:
+        expected = "none, since all spikes are known exactly"
+        raise BadInput(
+            field="rate",
+            value=rate_hz,
+            expected=expected,
+            code="conflict",
+        )
     number = side_by_side if sample is None else sample
     for name, value in ("ranks_here", side_by_side), ("sample", number):
         if not 1 <= value <= ranks:
-            raise BadInput.of(name, value, f"1 to {ranks}, the ranks of --of", code="range")
+            raise BadInput(
+                field=name, value=value, expected=f"1 to {ranks}, the ranks of --of", code="range"
+            )
     rates = rates_of(description, rate_hz)
-    counts = work(Loads.of(known, ranks, threads, rates.hz))
-    number = min(ranks, -(-number // side_by_side) * side_by_side)  # as many neighbours for every rank
-    why = choose(counts, number, seed)
-    each = needed(description, ranks, threads).most[list(why)].max()
-    memory.check(side_by_side * each, f"ranks_here={side_by_side}: a group of ranks")
-    rate, cores = rate_hz, available_cores()
-    return Plan(description, ranks, threads, side_by_side, why, counts, rates, rate, seed, cores)
+    counts = _work(Loads.count(network_description, ranks, threads, rates.hz))
+    groups = math.ceil(number / side_by_side)  # each is full: as many neighbours for every rank
+    why = choose(counts, min(ranks, groups * side_by_side), seed)
+    rank_bytes = needed(description, ranks, threads).most[list(why)].max()
+    subject = f"ranks_here={side_by_side}: a group of ranks"
+    memory.check(side_by_side * rank_bytes, subject, field="ranks_here")
+    return DryRunPlan(
+        description=description,
+        ranks=ranks,
+        threads=threads,
+        side_by_side=side_by_side,
+        why=why,
+        counts=counts,
+        rates=rates,
+        rate_hz=rate_hz,
+        seed=seed,
+        cores=available_cores(),
+    )
 
 
-def work(loads: Loads) -> np.ndarray:
-    """Expected counts per cycle by which a rank's time in each part of COMPUTE grows, [rank, part]."""
-    events, neurons = loads.of_rank(loads.events), loads.of_rank(loads.neurons).sum(axis=0)
+def _work(loads: Loads) -> np.ndarray:
+    """Expected counts per cycle by which the time of a rank in each part of COMPUTE grows.
+
+    Shape [rank, part].
+    """
+    events = loads.of_rank(loads.events)
+    neurons = loads.of_rank(loads.neurons).sum(axis=0)
     counts = {"deliver": events, "update": neurons, THREADS: events, "collocate": loads.collocated}
-    return np.stack([counts[part] for part in COMPUTE], axis=1).astype(np.float64)
+    return np.stack([counts[part] for part in COMPUTE_PARTS], axis=1).astype(np.float64)
 
 
 def choose(counts: np.ndarray, number: int, seed: int) -> dict[int, str]:
     """`number` of the ranks with these counts [rank, part of COMPUTE], and why each was chosen.
 
-    The first has the most synaptic events, the second the fewest, the others are drawn. Where all ranks have
-    the same counts, the first and the last rank stand for these two.
+    The first has the most synaptic events, the second the fewest, the others are drawn. Where all
+    ranks have the same counts, the first and the last rank stand for these two.
+
+    Example:
+        >>> counts = np.zeros((4, len(COMPUTE_PARTS)))
+        >>> counts[:, COMPUTE_PARTS.index("deliver")] = [10, 90, 40, 50]
+        >>> choose(counts, number=3, seed=1)
+        {0: 'smallest', 1: 'largest', 2: 'random'}
     """
     ranks = len(counts)
-    keys = [counts[:, COMPUTE.index(part)] for part in ("collocate", "update", "deliver")]
-    keys = [np.round(key / key.max(), 9) if key.max() > 0 else key for key in keys]
-    order = np.lexsort([np.arange(ranks)[::-1], *keys])  # the last is the largest, of equals the first rank
-    why = dict([(int(order[-1]), LARGEST), (int(order[0]), SMALLEST)][:number])
-    left = [rank for rank in range(ranks) if rank not in why]
-    drawn = np.random.default_rng(seed).permutation(left)[: number - len(why)]
-    return dict(sorted({**why, **{int(rank): RANDOM for rank in drawn}}.items()))
+    keys = [np.arange(ranks)[::-1]]  # of equal ranks, the first counts as the largest
+    for part in ("collocate", "update", "deliver"):
+        values = counts[:, COMPUTE_PARTS.index(part)]
+        if values.max() > 0:
+            values = np.round(values / values.max(), 9)
+        keys.append(values)
+    order = np.lexsort(keys)
+    extremes = {int(order[-1]): LARGEST, int(order[0]): SMALLEST}
+    why = dict(list(extremes.items())[:number])
+    others = [rank for rank in range(ranks) if rank not in why]
+    drawn = np.random.default_rng(seed).permutation(others)[: number - len(why)]
+    for rank in drawn:
+        why[int(rank)] = RANDOM
+    return dict(sorted(why.items()))
 
 
-def carry_out(wanted: Plan, out: Path, told: Told | None = None) -> DryRun:
+def carry_out(wanted: DryRunPlan, out: Path, told: RanksDone | None = None) -> DryRun:
     """Runs the ranks that are missing in the folder `out`, then writes the dry run there.
 
+    What has run stays, so that the same call goes on. `told`: is called after each rank.
+
     Raises BadInput for a folder of something else, without the mini-app, and for what it refuses;
-    ProgramFailed if a rank fails. What has run stays, so that the same call goes on.
+    ProgramFailed if a rank fails.
     """
-    program, out = places.program("miniapp"), Path(out).absolute()
-    replaceable(out, (*dry_run.FILES, LOCK), RUN, "the same dry run")
-    new = not out.exists()
+    program = places.program("miniapp")
+    out = Path(out).absolute()
+    replaceable(out, (*dry_run.FILES, LOCK), DESCRIPTION_FILE, "the same dry run")
+    is_new = not out.exists()
     _check(out, wanted)
     copies = {PLACEMENT: out / run_files.PLACEMENT}
     description = stored(wanted.description, lambda field, file: copies.get(field), out)
-    write_json(out / RUN, description)
+    write_json(out / DESCRIPTION_FILE, description)
     with locked(out):
-        for left in (out / EACH).glob("*.partial-*"):  # of a mini-app that was killed
-            discard(left)
-        missing = [rank for rank in wanted.why if not run_files.whole(out / EACH / str(rank))]
+        for remains in (out / EACH).glob("*.partial-*"):  # of a mini-app that was killed
+            discard(remains)
+        missing = [rank for rank in wanted.why if not run_files.is_complete(out / EACH / str(rank))]
         for first in range(0, len(missing), wanted.side_by_side):
             group = missing[first : first + wanted.side_by_side]
-            ends = together([command(program, out, wanted, rank, slot) for slot, rank in enumerate(group)])
+            starts = [_command(program, out, wanted, rank, slot) for slot, rank in enumerate(group)]
+            ends = together(starts)
             for number, (rank, end) in enumerate(zip(group, ends, strict=True), first + 1):
-                if end.refusal and new and not first:
-                    shutil.rmtree(out)
-                if end.refusal:
-                    raise BadInput(end.refusal)
+                if end.refusal is not None:
+                    if is_new and first == 0:
+                        shutil.rmtree(out)
+                    raise BadInput(end.refusal, code="file")
                 if end.status != 0:
                     raise ProgramFailed(f"rank {rank}: {end.reason}")
-                words = f"[{number}/{len(missing)}] rank {rank} of {wanted.ranks}, {wanted.why[rank]}"
-                told and told(number, len(missing), words)
+                if told is not None:
+                    progress = f"[{number}/{len(missing)}]"
+                    line = f"{progress} rank {rank} of {wanted.ranks}, {wanted.why[rank]}"
+                    told(number, len(missing), line)
         return _save(out, wanted, description)
 
 
-def _check(out: Path, wanted: Plan) -> None:
+def _check(out: Path, wanted: DryRunPlan) -> None:
     """Raises BadInput if a folder holds another dry run."""
-    run, about = out / RUN, out / dry_run.ABOUT
-    if run.is_file() and with_content(located(read_json(run), out)) != with_content(wanted.description):
-        raise BadInput(f"--out {out}: holds a dry run of another description; expected a new folder")
+    run = out / DESCRIPTION_FILE
+    if run.is_file():
+        present = with_content(located(read_json(run), out))
+        if present != with_content(wanted.description):
+            message = "holds a dry run of another description; expected a new folder"
+            raise BadInput(
+                f"--out {out}: {message}",
+                field="--out",
+                code="file",
+            )
     asked = {"of": wanted.ranks, "threads": wanted.threads, "rate": wanted.rate_hz}
-    for path in (path for path in (out / EACH).glob("*") if path.name.isdigit() and run_files.whole(path)):
-        record = dry_run.load_rank(path).record
-        held = {"of": record.dry_run.of, "threads": record.threads, "rate": record.dry_run.rate_hz}
-        _same(path, held, asked)
+    for path in (out / EACH).glob("*"):
+        if path.name.isdigit() and run_files.is_complete(path):
+            record = dry_run.load_rank(path).record
+            part = record.dry_run
+            present = {"of": part.of, "threads": record.threads, "rate": part.rate_hz}
+            _check_same(path, present, asked)
+    about = out / dry_run.DRY_RUN_FILE
     if about.is_file():
-        _same(about, read_json(about), {"ranks_here": wanted.side_by_side})
+        _check_same(about, read_json(about), {"ranks_here": wanted.side_by_side})
 
 
-def _same(path: Path, held: dict[str, Any], asked: dict[str, Any]) -> None:
+def _check_same(path: Path, present: dict[str, Any], asked: dict[str, Any]) -> None:
+    """Raises BadInput for a value that is another one than was asked for."""
     for name, value in asked.items():
-        if held.get(name) != value:
-            raise BadInput(f"{path}: {name}={held.get(name)}; expected {value}, or a new folder")
+        if present.get(name) != value:
+            message = f"{name}={present.get(name)}; expected {value}, or a new folder"
+            raise BadInput(
+                message,
+                field=name,
+                file=path,
+                code="conflict",
+            )
 
 
-def command(program: Path, out: Path, wanted: Plan, rank: int, slot: int) -> Launch:
-    """How a rank is started that writes its record into the folder `out`; `slot` chooses its cores."""
-    words = [str(program), str(out / RUN), "--as-rank", str(rank), "--of", str(wanted.ranks)]
-    words += [] if wanted.rate_hz is None else ["--rate", repr(wanted.rate_hz)]
+def _command(
+    program: Path,
+    out: Path,
+    wanted: DryRunPlan,
+    rank: int,
+    slot: int,
+) -> Launch:
+    """How a rank is started that writes its record into the folder `out`.
+
+    `slot`: its number among those that run at the same time, which chooses its cores.
+    """
+    words = [
+        str(program),
+        str(out / DESCRIPTION_FILE),
+        "--as-rank",
+        str(rank),
+        "--of",
+        str(wanted.ranks),
+    ]
+    if wanted.rate_hz is not None:
+        words += ["--rate", repr(wanted.rate_hz)]
     words += ["--out", str(out / EACH / str(rank))]
     environment = {"OMP_NUM_THREADS": str(wanted.threads)} | AS_ROOT
     if wanted.bound:
-        own = core_threads()[slot * wanted.threads : (slot + 1) * wanted.threads]
-        environment |= {"OMP_PROC_BIND": "true", "OMP_PLACES": ",".join(f"{{{core}}}" for core in own)}
+        cores = core_threads()[slot * wanted.threads : (slot + 1) * wanted.threads]
+        environment["OMP_PROC_BIND"] = "true"
+        environment["OMP_PLACES"] = ",".join(f"{{{core}}}" for core in cores)
     else:
         environment |= {"OMP_PROC_BIND": "false", **CROWDED}
     return Launch(words, environment)
 
 
-def together(starts: list[Launch]) -> list[Finished]:
-    """Starts programs together and waits for all; an interruption ends all of them."""
+def together(starts: list[Launch]) -> list[FinishedProgram]:
+    """Starts programs together and waits for all; an interruption ends all of them.
+
+    Example:
+        >>> [end.status for end in together([Launch(["true"]), Launch(["false"])])]
+        [0, 1]
+    """
     ends = []
     with contextlib.ExitStack() as stack:
-        programs = [
-            stack.enter_context(started(one.command, one.environment, stdout=PIPE, stderr=PIPE))
-            for one in starts
-        ]
-        for one in programs:
-            output, errors = one.communicate()
-            ends.append(Finished(one.returncode, output, errors))
+        programs = []
+        for start in starts:
+            program = running_program(
+                start.command,
+                start.environment,
+                stdout=PIPE,
+                stderr=PIPE,
+            )
+            programs.append(stack.enter_context(program))
+        for process in programs:
+            output, errors = process.communicate()
+            ends.append(FinishedProgram(process.returncode, output, errors))
     return ends
 
 
-def _save(out: Path, wanted: Plan, description: dict[str, Any]) -> DryRun:
+def _save(out: Path, wanted: DryRunPlan, description: dict[str, Any]) -> DryRun:
     """Writes what was run and what every rank has to do; dryrun.json comes last."""
-    counts = {dry_run.WORK_OF[part]: of for part, of in zip(COMPUTE, wanted.counts.T, strict=True)}
-    table = pd.DataFrame({"rank": np.arange(wanted.ranks), **counts})
+    table = pd.DataFrame({"rank": np.arange(wanted.ranks)})
+    for part, counts in zip(COMPUTE_PARTS, wanted.counts.T, strict=True):
+        table[dry_run.WORK_OF[part]] = counts
     write_atomically(out / dry_run.WORK, table.to_csv(index=False))
-    said = [line for rank in wanted.why for line in dry_run.load_rank(out / EACH / str(rank)).record.warnings]
-    if wanted.side_by_side > 1:  # a rank takes threads of its neighbours for those of other programs
-        said = [line for line in said if not line.startswith("foreign load")]
     about = {
-        "format_version": 2, "kind": DRY_RUN, "ranks": wanted.ranks, "threads": wanted.threads,
+        "format_version": 2,
+        "kind": DRY_RUN,
+        "ranks": wanted.ranks,
+        "threads": wanted.threads,
         "ranks_here": wanted.side_by_side,
         "sampled": [{"rank": rank, "why": why} for rank, why in wanted.why.items()],
-        "seed": wanted.seed, "rates": wanted.rates.source, "description": description,
-        "warnings": [*dict.fromkeys([*wanted.warnings, *said])],
-    }  # fmt: skip
-    write_json(out / dry_run.ABOUT, about)
-    return dry_run.load(out)
+        "seed": wanted.seed,
+        "rates": wanted.rates.source,
+        "description": description,
+        "warnings": _warnings(out, wanted),
+    }
+    write_json(out / dry_run.DRY_RUN_FILE, about)
+    return dry_run.load_dry_run(out)
 
 
-# ---------------------------------------------------------------- for people and programs
-
-ABREAST = 4  # ranks that fit side by side on a terminal
-COUNTS = "neurons", "synapses", "synaptic_events"
-PARTS = {
-    "deliver": "delivery", "update": "update", THREADS: "waiting for threads", "collocate": "collocation",
-}  # fmt: skip
-COMPUTING = Column("compute_us", "computing (µs per cycle)", "measured", digits=4)
-COLUMNS = (
-    Column("rank", "rank"),
-    Column("why", "sampled as"),
-    *(Column(name, name.replace("_", " "), "counted") for name in COUNTS),
-    *(Column(f"{part}_us", f"{PARTS[part]} (µs per cycle)", "measured") for part in COMPUTE),
-    COMPUTING,
-    Column("memory_gb", "memory (GB)", "measured"),
-    Column("build_s", "construction (s)", "measured"),
-)
-
-
-def table(found: DryRun) -> Table:
-    """One row per rank that ran."""
-    about, rows, host = found.about, [], found.sampled[0].record.host.name
-    for one, ran in zip(about.sampled, found.sampled, strict=True):
-        means = 1e6 * ran.times.mean(axis=0, dtype="f8")
-        counts, peak = ran.counts, ran.counts.get("peak_bytes")
-        rows.append(
-            {"rank": str(one.rank), "why": one.why, **{name: int(counts[name]) for name in COUNTS}}
-            | {f"{part}_us": float(mean) for part, mean in zip(COMPUTE, means, strict=True)}
-            | {"compute_us": float(means.sum()), "memory_gb": None if peak is None else 1e-9 * peak}
-            | {"build_s": counts.get("build_s")}
-        )
-    columns = [c for c in COLUMNS if about.threads > 1 or not c.name.startswith(THREADS)]
-    how = f"{counted(about.threads, 'thread')} per rank, {about.ranks_here} side by side"
-    sampled = f"{len(rows)} of {counted(found.ranks, 'rank')}"
-    return Table(columns, rows, f"Dry run of {sampled} ({how}, {host})")
-
-
-def mean(found: DryRun) -> Quantity:
-    """Computing in µs per cycle as the mean over all R ranks, with its interval from sampling."""
-    value, share = 1e6 * float(found.means().mean(axis=0).sum()), found.doubt
-    if share is None:
-        return Quantity(value, unit="us", kind="measured")
-    return Quantity(value, max(0.0, value * (1 - share)), value * (1 + share), "us", "measured")
-
-
-def sentence(found: DryRun) -> str:
-    """The answer: how long ranks compute."""
-    measured = len(found.timed)
-    scaled = "; the other ranks take whole rows of these, scaled by expected counts"
-    return (
-        f"Mean computing over all {found.ranks} ranks: {COMPUTING.text(mean(found))} µs per cycle, measured"
-        f" on {measured}{scaled if measured < found.ranks else ''}."
-    )
-
-
-def lines(found: DryRun) -> list[str]:
-    """What the numbers mean, and what they do not say."""
-    exact = "are exactly those of a run of all ranks"
-    spikes = exact if found.alone.spikes == "exact" else f"were drawn; rates: {found.about.rates}"
-    made = [
-        "Not known: waiting, exchange and the real-time factor, since each rank ran alone.",
-        f"The spikes that arrive {spikes}.",
-    ]
-    if found.doubt is None:
-        made.append("One rank does not show how ranks differ: --sample 2 or more gives an interval.")
-    return made + [f"warning: {line}" for line in found.about.warnings]
-
-
-def content(found: DryRun) -> dict[str, Any]:
-    """The content for JSON."""
-    about, first = found.about, found.sampled[0].record
-    return {
-        "kind": "dry_run", "folder": str(found.path), "of": found.ranks, "threads": about.threads,
-        "ranks_here": about.ranks_here, "host": first.host.name, "cycles": first.timing.cycles,
-        "spikes": found.alone.spikes, "rates": about.rates,
-        "ranks": [row | {"rank": int(row["rank"])} for row in table(found).rows],
-        "waiting_us": None, "exchange_us": None,
-        "mean_over_all_ranks_us": mean(found).content(), "warnings": about.warnings,
-    }  # fmt: skip
+def _warnings(out: Path, wanted: DryRunPlan) -> list[str]:
+    """The warnings of the plan and of all ranks, each once."""
+    warnings = list(wanted.warnings)
+    for rank in wanted.why:
+        for line in dry_run.load_rank(out / EACH / str(rank)).record.warnings:
+            # A rank takes threads of its neighbours for those of other programs.
+            by_neighbours = wanted.side_by_side > 1 and line.startswith("foreign load")
+            if not by_neighbours:
+                warnings.append(line)
+    return list(dict.fromkeys(warnings))

@@ -1,19 +1,19 @@
 """Reads experiment files: what is varied, and the runs that follow.
 
-An experiment takes a run description from a preset (or a file) and varies it over a grid. Every entry of the
-grid maps fields to a value or to a list of values and stands for all combinations of its lists. Each
-combination runs with every number of ranks and threads and every layout on nodes (its own where it gives
-them), with every seed, and as often as the repetitions say. An entry with `preset.name` takes another preset,
-without the options of the experiment.
+An experiment takes a run description from a preset (or a file) and varies it over a grid. Every
+entry of the grid maps fields to a value or to a list of values and stands for all combinations of
+its lists. Each combination runs with every number of ranks and threads and every layout on nodes
+(its own where it gives them), with every seed, and as often as the repetitions say. An entry with
+`preset.name` takes another preset, without the options of the experiment.
 """
 
 import copy
-import functools
 import hashlib
 import itertools
 import json
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +21,20 @@ from pydantic import ValidationError
 
 from spikemark import machines
 from spikemark.core import places
-from spikemark.core.errors import BadInput, invalid
+from spikemark.core.errors import BadInput, unknown_name
 from spikemark.core.fields import assign
 from spikemark.core.fields import checked as valid
 from spikemark.core.reading import check_plain
-from spikemark.core.yaml_file import YAML, read_json_or_yaml, read_yaml
+from spikemark.core.validation import invalid
+from spikemark.core.yaml_file import YAML, parsed, read_json_or_yaml, read_yaml
 from spikemark.machines.parts import digest as machine_digest
-from spikemark.network import presets
+from spikemark.network import placement_text, presets
 from spikemark.network.named_files import located, with_content
-from spikemark.network.placement_file import name_of
+from spikemark.network.schedules import LANES, SCHEDULES
 from spikemark.records.experiment_fields import (
+    CONFIG_FIELDS,
     LAYOUT,
-    MACHINE,
+    MACHINE_PREFIX,
     PLACES,
     PRESET,
     PRESET_NAME,
@@ -42,25 +44,41 @@ from spikemark.records.experiment_fields import (
 from spikemark.records.plan import Planned, SimulatedOn
 
 #: Names in labels that differ from the name of the field.
-SHORT = {"delay_ratio": "D"}
-MOST_RUNS = 100_000  # a sweep of more would last for months
-#: `rate_hz` of neurons that fire as the preset expects of each population; of the presets, only `mam` does.
-BY_POPULATION, WITH_RATES = "by population", "mam"
+SHORT_NAMES = {"delay_ratio": "D"}
+#: Runs of a sweep; more would last for months.
+MAX_RUNS = 100_000
+#: Hexadecimal digits of a digest, and those in the id of a run.
+DIGEST_DIGITS = 12
+DIGITS_IN_ID = 8
+#: Characters of D in the id of a run; more are left out, since a file name has a limit.
+MAX_DIGITS_OF_D = 12
+#: Fields of RunSpec that plan.json does not have.
+NOT_IN_PLAN = {"digest", "description", "compute_of", "simulate_guess_s"}
+#: `rate_hz` of neurons that fire as the preset expects of each population.
+BY_POPULATION = "by population"
+#: The preset that expects rates.
+PRESET_WITH_RATES = "mam"
 
 
 class RunSpec(Planned):
-    """A run of the plan with its description; `id` is a hash of everything that defines the measurement.
+    """A run of the plan with its description.
 
-    Runs share their networks: equal ones are one object.
+    `id` says what it is and ends with the beginning of `digest`. Runs share their networks: equal
+    ones are one object.
     """
 
+    #: A hash of everything that defines the measurement.
+    digest: str
     description: dict[str, Any]
-    compute_of: dict[str, Any] | None = None  # description of the network whose compute times are taken
+    #: Description of the network whose compute times are taken.
+    compute_of: dict[str, Any] | None = None
+    #: How long its measured part may take, see possible.py.
+    simulate_guess_s: float | None = None
 
     def without_description(self) -> dict[str, Any]:
         """The run as it stands in the plan; descriptions lie in files of their own."""
         left_out = {name for name in ("machine", *LAYOUT) if getattr(self, name) is None}
-        return self.model_dump(exclude={"description", "compute_of"} | left_out)
+        return self.model_dump(exclude=NOT_IN_PLAN | left_out)
 
     @property
     def point(self) -> str:
@@ -69,140 +87,326 @@ class RunSpec(Planned):
         return " ".join(word for word in words if not word.startswith(("seed=", "repetition=")))
 
 
-def load(name: str | Path) -> Experiment:
+def load_experiment(name: str | Path, changes: dict[str, Any] | None = None) -> Experiment:
     """The experiment in a file, given by its path, or of our own by its name.
 
+    Args:
+        name: path or name.
+        changes: fields that replace those of the file, as `merged` does.
+
     Raises BadInput naming the file, the field and what is expected.
+
+    Example:
+        >>> load_experiment("smoke").name
+        'smoke'
     """
-    ours = places.root() / "workflows" / "experiments"
-    path = Path(name) if str(name).endswith(YAML) else ours / f"{name}.yaml"
+    folder = places.root() / "workflows" / "experiments"
+    path = Path(name) if str(name).endswith(YAML) else folder / f"{name}.yaml"
     if not path.is_file():
-        known = ", ".join(sorted(p.stem for p in ours.glob("*.yaml")))
-        raise BadInput.of(
-            "experiment", str(name), f"a .yaml file that exists, or one of {known}", code="file"
-        )
-    return checked(read_yaml(path), path)
+        names = sorted(file.stem for file in folder.glob("*.yaml"))
+        expected = f"a .yaml file that exists, or one of {', '.join(names)}"
+        raise unknown_name("experiment", str(name), names, expected=expected)
+    content = read_yaml(path)
+    if changes and isinstance(content, dict):
+        content = merged(content, changes)
+    return checked(content, path)
 
 
-def of_config(config: dict[str, Any], path: Path) -> Experiment:
-    """The experiment that Snakemake has read from `path` and changed with --config.
+def read_config(file: Path | None, settings: list[str]) -> dict[str, Any]:
+    """The configuration of the workflow: the file after --configfile, changed by --config.
 
-    Raises BadInput as `load`. On the command line, `seeds=[1,2]` is a list of texts.
+    File and values are read here, since Snakemake takes `0100` for 64 in the file and for 100 in a
+    setting. A value is YAML: `seeds=[1,2]`, `set={time.simulate_ms: 300}`; what it has of a mapping
+    replaces that of the file. Raises BadInput as `read_yaml`.
+
+    Example:
+        >>> read_config(None, ["seeds=[1, 2]", "set={time.simulate_ms: 300}"])
+        {'seeds': [1, 2], 'set': {'time.simulate_ms': 300}}
     """
-    fields = {name: value for name, value in config.items() if name != "results"}  # the folder, for the rules
-    for name, value in fields.items():
-        if isinstance(value, list):
-            fields[name] = [int(v) if isinstance(v, str) and v.isdecimal() else v for v in value]
-    return checked(fields, path)
+    content = {} if file is None else read_yaml(file)
+    for setting in settings:
+        name, _, text = setting.partition("=")
+        content = merged(content, {name: parsed(text, f"--config {name}")})
+    return content
+
+
+def experiment_of_config(config: dict[str, Any], file: Path) -> Experiment:
+    """The experiment that the configuration of a workflow asks for.
+
+    Args:
+        config: an experiment as in its file; or its name or file in the field `experiment`, with
+            the fields to change. The field `results` is for the rules.
+        file: where the configuration stands; files that it names lie beside it.
+
+    Raises BadInput as `load_experiment`.
+
+    Example:
+        >>> config = {"experiment": "smoke", "seeds": [7]}
+        >>> experiment_of_config(config, Path("config.yaml")).seeds
+        [7]
+    """
+    if not isinstance(config, dict):
+        return checked(config, file)
+    changes = {name: value for name, value in config.items() if name not in CONFIG_FIELDS}
+    name = config.get("experiment")
+    if name is None:
+        return checked(changes, file)
+    if not isinstance(name, str):
+        raise BadInput(
+            field="experiment",
+            value=name,
+            expected="a name or a file",
+            file=file,
+        )
+    return load_experiment(name, changes)
+
+
+def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
+    """The values in words FIELD=VALUE by their fields; VALUE is YAML.
+
+    Raises BadInput for words without `=`, and a value that is no YAML.
+
+    Example:
+        >>> parse_settings(["repetitions=1", "seeds=[1, 2]"])
+        {'repetitions': 1, 'seeds': [1, 2]}
+    """
+    values: dict[str, Any] = {}
+    for setting in settings:
+        field, separator, text = setting.partition("=")
+        if not separator:
+            raise BadInput(field="--set", value=setting, expected="FIELD=VALUE")
+        values[field] = parsed(text, f"--set {field}")
+    return values
+
+
+def changed(experiment: Experiment, values: Mapping[str, Any]) -> Experiment:
+    """An experiment with other values of some fields.
+
+    Args:
+        experiment: stays as it is.
+        values: by fields: those of the experiment, such as `repetitions`, options of its preset,
+            such as `preset.areas`, fields of its machine, such as `machine.cv`, or fields of the
+            description, such as `time.simulate_ms`.
+
+    Raises BadInput for a field that entries of the grid have values for, and as `load_experiment`.
+
+    Example:
+        >>> values = {"time.simulate_ms": 20, "repetitions": 2}
+        >>> experiment = changed(load_experiment("smoke"), values)
+        >>> experiment.repetitions, experiment.set["time.simulate_ms"]
+        (2, 20)
+    """
+    if not values:
+        return experiment
+    changes: dict[str, Any] = {}
+    fields_of_grid = {field for entry in experiment.grid for field in entry}
+    for field, value in values.items():
+        if field in fields_of_grid:
+            reason = "entries of the grid have values of it; expected --set grid=[…]"
+            raise BadInput(field=field, value=value, reason=reason, code="conflict")
+        changes = merged(changes, _change(field, value))
+    content = experiment.model_dump(mode="json", exclude_unset=True)
+    return checked(merged(content, changes), Path("--set"))
+
+
+def _change(field: str, value: Any) -> dict[str, Any]:
+    """A field of an experiment in its place.
+
+    Example:
+        >>> _change("preset.areas", 4), _change("time.simulate_ms", 300)
+        ({'preset': {'options': {'areas': 4}}}, {'set': {'time.simulate_ms': 300}})
+    """
+    first, _, rest = field.partition(".")
+    if field in Experiment.model_fields:
+        return {field: value}
+    if first == "preset" and rest:
+        return {"preset": {"options": {rest: value}}}
+    if first == "machine" and rest:
+        return {"machine": {rest: value}}
+    return {"set": {field: value}}
+
+
+def merged(content: Any, changes: Any) -> Any:
+    """`content` with `changes`; mappings are merged, at any depth.
+
+    Example:
+        >>> merged({"set": {"seed": 1, "lag": 0}}, {"set": {"lag": 1}})
+        {'set': {'seed': 1, 'lag': 1}}
+    """
+    if not (isinstance(content, dict) and isinstance(changes, dict)):
+        return changes
+    result = dict(content)
+    for name, value in changes.items():
+        result[name] = merged(content.get(name), value)
+    return result
 
 
 def checked(content: Any, path: Path) -> Experiment:
-    """The experiment in the content of the file `path`. Raises BadInput as `load`."""
+    """The experiment in the content of the file `path`. Raises BadInput as `load_experiment`.
+
+    Example:
+        >>> checked({"name": "scaling", "rank": [2]}, Path("scaling.yaml"))
+        Traceback (most recent call last):
+            ...
+        spikemark.core.errors.BadInput: scaling.yaml: rank: unknown; expected name, title, ...
+    """
     if not isinstance(content, dict):
-        raise BadInput(f"{path}: expected a mapping of fields, {', '.join(Experiment.model_fields)}")
+        fields = ", ".join(Experiment.model_fields)
+        message = f"expected a mapping of fields, {fields}"
+        raise BadInput(message, file=path, code="file")
     experiment = valid(Experiment, content, path, "")
     grid = [_located(entry, path.parent) for entry in experiment.grid]
     changes: dict[str, Any] = {"set": _located(experiment.set, path.parent), "grid": grid}
     if experiment.description is not None:
-        changes["description"] = (path.parent / experiment.description).resolve()
-        if not changes["description"].is_file():
-            raise BadInput(f"{path}: description: {changes['description']} is not a file")
+        description = (path.parent / experiment.description).resolve()
+        if not description.is_file():
+            message = f"description: {description} is not a file"
+            raise BadInput(message, field="description", file=path)
+        changes["description"] = description
     return experiment.model_copy(update=changes)
 
 
 def _located(fields: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Fields of a description, or lists of their values, whose files can be found from anywhere."""
-    found = {}
+    located_fields = {}
     for name, values in fields.items():
-        each = [located({name: value}, folder)[name] for value in as_list(values)]
-        found[name] = each if isinstance(values, list) else each[0]
-    return found
+        new_values = [located({name: value}, folder)[name] for value in as_list(values)]
+        located_fields[name] = new_values if isinstance(values, list) else new_values[0]
+    return located_fields
 
 
-def _axes(experiment: Experiment) -> list[list[list[tuple[str, Any]]]]:
-    """Of each entry of the grid, the values of each field."""
-    given = {name: values for name in PLACES if (values := getattr(experiment, name))}
-    return [
-        [[(field, value) for value in as_list(values)] for field, values in {**given, **entry}.items()]
-        for entry in experiment.grid
-    ]
+def _axes(experiment: Experiment, entry: dict[str, Any]) -> dict[str, list[Any]]:
+    """The values of each field that varies in an entry of the grid."""
+    axes = {}
+    for name in PLACES:
+        values = getattr(experiment, name)
+        if values:
+            axes[name] = as_list(values)
+    for field, values in entry.items():
+        axes[field] = as_list(values)
+    return axes
+
+
+def _combinations(experiment: Experiment) -> Iterator[dict[str, Any]]:
+    """A value for each field of an entry of the grid, in all combinations."""
+    for entry in experiment.grid:
+        axes = _axes(experiment, entry)
+        for values in itertools.product(*axes.values()):
+            yield dict(zip(axes, values, strict=True))
 
 
 def number(experiment: Experiment) -> int:
-    """How many runs an experiment has."""
-    points = sum(math.prod(map(len, each)) for each in _axes(experiment))
-    return points * len(experiment.seeds) * experiment.repetitions
+    """How many runs an experiment has.
+
+    Example:
+        >>> number(load_experiment("smoke"))  # of runs
+        8
+    """
+    combinations = 0
+    for entry in experiment.grid:
+        axes = _axes(experiment, entry)
+        combinations += math.prod(len(values) for values in axes.values())
+    return combinations * len(experiment.seeds) * experiment.repetitions
 
 
 def expand(experiment: Experiment) -> list[RunSpec]:
     """All runs of an experiment in the order of measuring.
 
-    Runs are measured in blocks, one for every repetition of every seed, so that what is compared is measured
-    close together; blocks, and runs within a block, are shuffled, so that slow changes of the machine do not
-    favour one part of the grid. The order follows from `shuffle_seed`, the seeds and the run ids alone:
-    adding runs does not reorder the others. Raises BadInput for more than 100000 runs,
-    for options the preset refuses and for entries of the grid that give the same run twice.
+    Runs are measured in blocks, one for every repetition of every seed, so that what is compared is
+    measured close together; blocks, and runs within a block, are shuffled, so that slow changes of
+    the machine do not favour one part of the grid. The order follows from `shuffle_seed`, the seeds
+    and the digests of the runs alone: adding runs does not reorder the others.
+
+    Raises BadInput for more than MAX_RUNS runs, for options the preset refuses and for entries of
+    the grid that give the same run twice.
+
+    Example:
+        >>> expand(load_experiment("smoke"))[0].label
+        'placement_only ranks=2 seed=1'
     """
-    if number(experiment) > MOST_RUNS:
-        raise BadInput(f"{experiment.name}: more than {MOST_RUNS} runs; expected fewer")
-    described, runs = _Descriptions(experiment), {}
-    for combination in itertools.chain.from_iterable(itertools.product(*each) for each in _axes(experiment)):
-        for run in _runs(experiment, dict(combination), described):
+    if number(experiment) > MAX_RUNS:
+        message = f"{experiment.name}: more than {MAX_RUNS} runs; expected fewer"
+        raise BadInput(message, field="grid", code="range")
+    descriptions = _Descriptions(experiment)
+    runs: dict[str, RunSpec] = {}
+    for combination in _combinations(experiment):
+        for run in _runs(experiment, combination, descriptions):
             if run.id in runs:
-                raise BadInput(f"grid: {run.label!r} and {runs[run.id].label!r} are the same run")
+                message = f"grid: {run.label!r} and {runs[run.id].label!r} are the same run"
+                raise BadInput(message, field="grid")
             runs[run.id] = run
 
     def place(run: RunSpec) -> tuple[str, str]:
         block = [experiment.shuffle_seed, "block", run.seed, run.repetition]
-        return digest(block), digest([experiment.shuffle_seed, run.id])
+        return digest(block), digest([experiment.shuffle_seed, run.digest])
 
     return sorted(runs.values(), key=place)
 
 
 class _Descriptions:
-    """The descriptions of an experiment. Each network, of megabytes perhaps, is made and written once."""
+    """The descriptions of an experiment.
+
+    Each network, of megabytes perhaps, is made and written once.
+    """
 
     def __init__(self, experiment: Experiment):
         self.experiment = experiment
-        self._made: dict[str, dict[str, Any]] = {}
-        self._networks: dict[str, Any] = {}  # by their texts
-        self._texts: dict[int, str] = {}  # by their ids
-        #: Of the values of a machine, assumed ones included, from which simulated times follow.
-        self.profile_digest = functools.cache(lambda name: machine_digest(filled(name)))
+        self._base_by_key: dict[str, dict[str, Any]] = {}
+        self._network_by_text: dict[str, Any] = {}
+        self._text_by_id: dict[int, str] = {}  # of networks, by id()
+        self._profile_digest_by_name: dict[str, str] = {}
 
-    def of(self, fields: dict[str, Any], seed: int) -> dict[str, Any]:
-        """The description with these fields of the grid. Raises BadInput for fields that do not exist."""
-        changes = {**self.experiment.set, **fields}
-        changes = {field: v for field, v in changes.items() if not field.startswith((PRESET, MACHINE))}
-        found = dict(self._base(fields, seed))
-        for part in {field.split(".")[0] for field in changes} & found.keys():
-            found[part] = copy.deepcopy(found[part])
+    def profile_digest(self, name: str) -> str:
+        """Of the values of a machine, assumed ones included, from which simulated times follow."""
+        if name not in self._profile_digest_by_name:
+            self._profile_digest_by_name[name] = machine_digest(filled(name))
+        return self._profile_digest_by_name[name]
+
+    def describe(self, fields: dict[str, Any], seed: int) -> dict[str, Any]:
+        """The description with these fields of the grid.
+
+        Raises BadInput for fields that do not exist.
+        """
+        changes = {}
+        for field, value in {**self.experiment.set, **fields}.items():
+            if not field.startswith((PRESET, MACHINE_PREFIX)):
+                changes[field] = value
+        description = dict(self._base(fields, seed))
+        changed_parts = {field.split(".")[0] for field in changes}
+        for part in changed_parts & description.keys():
+            description[part] = copy.deepcopy(description[part])
         for field, value in changes.items():
-            assign(found, field, copy.deepcopy(value))
-        return self._shared(found)
+            assign(description, field, copy.deepcopy(value))
+        return self._shared(description)
 
     def _base(self, fields: dict[str, Any], seed: int) -> dict[str, Any]:
-        options = {f.removeprefix(PRESET): v for f, v in fields.items() if f.startswith(PRESET)}
-        source = self.experiment.preset
-        if source is None:
-            name, given = str(self.experiment.description), {}
+        """The description of the preset, or of the file, before fields of the grid are set."""
+        preset = self.experiment.preset
+        if preset is None:
+            name = str(self.experiment.description)
+            options: dict[str, Any] = {}
         else:
-            name = options.pop("name", source.name)
-            given = {**(source.options if name == source.name else {}), **options}
-        key = json.dumps([name, given, seed])
-        if key not in self._made:
-            made = _read(Path(name)) | {"seed": seed} if source is None else _described(name, given, seed)
-            self._made[key] = self._shared(made)
-        return self._made[key]
+            grid_options = _without_prefix(fields, PRESET)
+            name = grid_options.pop("name", preset.name)
+            options = dict(preset.options) if name == preset.name else {}
+            options |= grid_options
+        key = json.dumps([name, options, seed])
+        if key not in self._base_by_key:
+            if preset is None:
+                description = {**_read_description(Path(name)), "seed": seed}
+            else:
+                description = _described(name, options, seed)
+            self._base_by_key[key] = self._shared(description)
+        return self._base_by_key[key]
 
     def _shared(self, description: dict[str, Any]) -> dict[str, Any]:
         """The description with the one object of its network."""
         network = description.get("network")
-        if "network" not in description or id(network) in self._texts:
+        if "network" not in description or id(network) in self._text_by_id:
             return description
         text = json.dumps(network, sort_keys=True)
-        network = self._networks.setdefault(text, network)
-        self._texts[id(network)] = text
+        network = self._network_by_text.setdefault(text, network)
+        self._text_by_id[id(network)] = text
         return {**description, "network": network}
 
     def digest(self, identity: dict[str, Any]) -> str:
@@ -211,94 +415,195 @@ class _Descriptions:
 
     def _text(self, value: Any) -> str:
         """As json.dumps with sorted keys."""
-        if id(value) in self._texts:
-            return self._texts[id(value)]
+        if id(value) in self._text_by_id:
+            return self._text_by_id[id(value)]
         if not isinstance(value, dict):
             return json.dumps(value, sort_keys=True)
-        return (
-            "{" + ", ".join(f"{json.dumps(name)}: {self._text(value[name])}" for name in sorted(value)) + "}"
-        )
+        members = [f"{json.dumps(name)}: {self._text(value[name])}" for name in sorted(value)]
+        return f"{{{', '.join(members)}}}"
+
+
+def _without_prefix(fields: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """The fields that begin with a prefix, without it."""
+    return {
+        field.removeprefix(prefix): value
+        for field, value in fields.items()
+        if field.startswith(prefix)
+    }
 
 
 def _described(name: Any, options: dict[str, Any], seed: int) -> dict[str, Any]:
     """The description that a preset gives, in terms of JSON."""
     if not isinstance(name, str) or name not in presets.PRESETS:
-        raise BadInput.of("preset.name", name, f"one of {', '.join(presets.PRESETS)}", code="unknown")
-    return json.loads(json.dumps(presets.PRESETS[name].describe(**{**options, "seed": seed})))
+        raise unknown_name("preset.name", name, presets.PRESETS)
+    description = presets.PRESETS[name].describe(**{**options, "seed": seed})
+    content: dict[str, Any] = json.loads(json.dumps(description))
+    return content
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read_description(path: Path) -> dict[str, Any]:
+    """The run description in a file, with files that can be found from anywhere."""
     description = read_json_or_yaml(path)
     if not isinstance(description, dict):
-        raise BadInput(f"{path}: not a run description: one object is needed")
+        message = "not a run description: one object is needed"
+        raise BadInput(message, file=path, code="file")
     check_plain(description, path)
-    return located(description, path.parent)
+    result: dict[str, Any] = located(description, path.parent)
+    return result
 
 
-def _runs(experiment: Experiment, combination: dict[str, Any], described: _Descriptions) -> Iterator[RunSpec]:
+def _runs(
+    experiment: Experiment, combination: dict[str, Any], descriptions: _Descriptions
+) -> Iterator[RunSpec]:
     """The runs of one combination: every seed, as often as the repetitions say."""
     fields = {field: value for field, value in combination.items() if field not in PLACES}
     layout = {field: combination[field] for field in LAYOUT if field in combination}
     placed = {"ranks": combination["ranks"], "threads": combination["threads"], **layout}
     machine = _machine(experiment, fields)
     for seed in experiment.seeds:
-        description, of = described.of(fields, seed), None
-        identity = {"description": with_content(description), **placed}
+        description = descriptions.describe(fields, seed)
+        identity: dict[str, Any] = {"description": with_content(description), **placed}
+        compute_of = None
         if machine is not None:
-            of = described.of({**fields, **machine.compute_of}, seed) if machine.compute_of else None
-            named, profile = of and with_content(of), described.profile_digest(machine.profile)
-            identity["machine"] = {**machine.identity, "profile": profile, "compute_of": named}
+            if machine.compute_of:
+                compute_of = descriptions.describe({**fields, **machine.compute_of}, seed)
+            identity["machine"] = {
+                **machine.identity,
+                "profile": descriptions.profile_digest(machine.profile),
+                "compute_of": compute_of and with_content(compute_of),
+            }
         for repetition in range(1, experiment.repetitions + 1):
+            of_run = descriptions.digest({**identity, "repetition": repetition})[:DIGEST_DIGITS]
             yield RunSpec(
-                id=described.digest({**identity, "repetition": repetition})[:12],
+                id=_id(description, placed, seed, repetition, of_run),
+                digest=of_run,
                 label=_label(experiment, fields, placed, seed, repetition),
-                **placed, seed=seed, repetition=repetition, fields=fields | layout,
-                description=description, machine=machine, compute_of=of,
-            )  # fmt: skip
+                **placed,
+                seed=seed,
+                repetition=repetition,
+                fields=fields | layout,
+                description=description,
+                machine=machine,
+                compute_of=compute_of,
+            )
 
 
 def _machine(experiment: Experiment, fields: dict[str, Any]) -> SimulatedOn | None:
-    """The machine to simulate: that of the experiment, changed by the fields `machine.…` of the grid."""
+    """The machine to simulate: that of the experiment, changed by fields `machine.…` of the grid.
+
+    None where runs are measured. Raises BadInput for impossible fields.
+    """
     if experiment.machine is None:
         return None
-    own = {field.removeprefix(MACHINE): value for field, value in fields.items() if field.startswith(MACHINE)}
+    content = experiment.machine.model_dump(exclude_unset=True)
+    content |= _without_prefix(fields, MACHINE_PREFIX)
     try:
-        asked = SimulatedOn.model_validate({**experiment.machine.model_dump(exclude_unset=True), **own})
+        machine = SimulatedOn.model_validate(content)
     except ValidationError as error:
-        raise invalid(error, "grid: machine.", kind=SimulatedOn) from None
+        problem = invalid(error, model=SimulatedOn).within(field="machine")
+        raise problem.within(file="grid") from None
     preset = fields.get(PRESET_NAME, experiment.preset and experiment.preset.name)
-    if asked.rate_hz == BY_POPULATION and preset != WITH_RATES:
-        raise BadInput(f"machine.rate_hz={BY_POPULATION!r}: expected with the preset mam, not {preset}")
-    return asked
+    if machine.rate_hz == BY_POPULATION and preset != PRESET_WITH_RATES:
+        expected = f"expected with the preset {PRESET_WITH_RATES}, not {preset}"
+        message = f"machine.rate_hz={BY_POPULATION!r}: {expected}"
+        raise BadInput(
+            message,
+            field="machine.rate_hz",
+            code="conflict",
+        )
+    return machine
 
 
-def filled(profile: str) -> machines.Profile | machines.Machine:
-    """A profile or machine of parts with assumed values. Raises BadInput if it is missing or invalid."""
+def filled(profile: str) -> machines.Profile | machines.MachineOfParts:
+    """A profile or machine of parts with assumed values.
+
+    Raises BadInput if it is missing or invalid.
+
+    Example:
+        >>> filled("jureca-dc").values["interconnect.gap"].kind
+        'literature'
+    """
     return machines.filled(machines.load_any(profile))
 
 
-def _label(
-    experiment: Experiment, fields: dict[str, Any], placed: dict[str, Any], seed: int, repetition: int
+def _id(
+    description: dict[str, Any],
+    placed: dict[str, Any],
+    seed: int,
+    repetition: int,
+    digest: str,
 ) -> str:
-    alone = [field for field in (PRESET_NAME, "schedule") if field in fields]  # the value says what it is
-    words = [str(fields[field]) for field in alone]
+    """The id of a run: schedule, D, ranks, threads, seed and repetition, and what tells it apart.
+
+    It names files. The same run has the same id in every experiment.
+    """
+    name = description.get("schedule", "conventional")
+    schedule = SCHEDULES.get(name) if isinstance(name, str) else None
+    words = [schedule.name if schedule else LANES]
+    delay_ratio = description.get("delay_ratio")
+    if delay_ratio is not None and (schedule is None or schedule.uses_delay_ratio):
+        words.append(f"D{_as_word(delay_ratio)}")
+    words.append(f"r{placed['ranks']}")
+    if placed["threads"] > 1:
+        words.append(f"t{placed['threads']}")
+    words.append(f"s{seed}")
+    if repetition > 1:
+        words.append(f"n{repetition}")
+    words.append(digest[:DIGITS_IN_ID])
+    return "-".join(words)
+
+
+def _as_word(value: Any) -> str:
+    """A value in the name of a file, without what has no place there."""
+    return re.sub(r"[^0-9A-Za-z]+", "", str(value))[:MAX_DIGITS_OF_D]
+
+
+def _label(
+    experiment: Experiment,
+    fields: dict[str, Any],
+    placed: dict[str, Any],
+    seed: int,
+    repetition: int,
+) -> str:
+    """What a run is called: what distinguishes it from others of the experiment."""
+    # Of these, the value says what it is.
+    without_name = [field for field in (PRESET_NAME, "schedule") if field in fields]
+    words = [str(fields[field]) for field in without_name]
     for field, value in fields.items():
-        if field not in alone:
-            name = field.removeprefix(PRESET).removeprefix(MACHINE).split(".")[-1]
-            words.append(f"{SHORT.get(field, name)}={_shown(field, value)}")
-    several = {"threads": len(experiment.threads) > 1 or placed["threads"] > 1}
-    words += [f"{name}={value}" for name, value in placed.items() if several.get(name, True)]
+        if field not in without_name:
+            name = field.removeprefix(PRESET).removeprefix(MACHINE_PREFIX).split(".")[-1]
+            words.append(f"{SHORT_NAMES.get(field, name)}={_shown(field, value)}")
+    several_threads = len(experiment.threads) > 1 or placed["threads"] > 1
+    for name, value in placed.items():
+        if name != "threads" or several_threads:
+            words.append(f"{name}={value}")
     words.append(f"seed={seed}")
-    return " ".join([*words, f"repetition={repetition}"] if experiment.repetitions > 1 else words)
+    if experiment.repetitions > 1:
+        words.append(f"repetition={repetition}")
+    return " ".join(words)
 
 
 def _shown(field: str, value: Any) -> str:
-    """A value in a label; of a placement file, its name; ranks by part in the words of the command line."""
-    if field == f"{MACHINE}on" and isinstance(value, dict):
+    """A value in a label.
+
+    Of a placement file, its name; ranks by part in the words of the command line.
+    """
+    if field == f"{MACHINE_PREFIX}on" and isinstance(value, dict):
         return ",".join(f"{part}={ranks}" for part, ranks in value.items())
-    return name_of(value) if field == "placement" and isinstance(value, dict) else str(value)
+    if field != "placement" or not isinstance(value, dict):
+        return str(value)
+    try:
+        placement_text.text_of(value)
+    except ValueError as error:
+        raise BadInput(f"placement: {error}", field="placement") from None
+    return placement_text.name_of(value)
 
 
 def digest(value: Any) -> str:
-    """A hash of a value that JSON can hold."""
+    """A hash of a value that JSON can hold.
+
+    Example:
+        >>> digest({"ranks": 4}) == digest({"ranks": 4})
+        True
+    """
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

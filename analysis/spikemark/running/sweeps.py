@@ -1,84 +1,244 @@
 """A sweep plans an experiment and has Snakemake measure its missing runs.
 
-python -m spikemark.running.sweeps EXPERIMENT.yaml CONFIG RESULTS/plan.json: writes the plan and the
-descriptions of the runs, for the rule `plan`; CONFIG: Snakemake's, as JSON
+python -m spikemark.running.sweeps CONFIG RESULTS/plan.json: writes the plan and the descriptions of
+the runs, for the rule `plan`; CONFIG: a WorkflowConfig as JSON.
 """
 
+import contextlib
 import json
+import math
 import os
 import signal
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, Any, TextIO
+
+import pandas as pd
 
 from spikemark import launch
-from spikemark.core import places
-from spikemark.core.errors import BadInput
+from spikemark.core import extras, places
+from spikemark.core.errors import BadInput, ending
 from spikemark.core.files import write_json
-from spikemark.launch import slurm
-from spikemark.launch.process import last_line, started
+from spikemark.launch import cgroups, host_file, slurm
+from spikemark.launch.process import left_over, running_program
+from spikemark.launch.why_failed import last_line, why_failed
 from spikemark.network.named_files import digest as content_of
 from spikemark.network.named_files import stored
+from spikemark.quantities.answer import Answer, Screen
 from spikemark.quantities.words import counted
-from spikemark.records.experiment_fields import MACHINE, Experiment, as_list
-from spikemark.records.frames import DISTURBED_CORES, Frames
-from spikemark.records.judged import OVERSUBSCRIBED
+from spikemark.records.experiment_fields import MACHINE_PREFIX, Experiment, as_list
+from spikemark.records.frames import Frames
+from spikemark.records.judged import OVERSUBSCRIBED, SHORTEST_S, enough_ms
 from spikemark.records.plan import PLAN_VERSION, SimulatedOn
-from spikemark.records.record import load
+from spikemark.records.record import load_run
 from spikemark.records.results import Results
+from spikemark.records.runs_table import DISTURBED_CORES
 
 from . import possible
-from .durations import Durations, minutes
-from .experiments import RunSpec, expand, of_config
+from .durations import Durations, minutes, simulate_s
+from .experiments import RunSpec, expand, experiment_of_config, read_config
 from .progress import Progress
 from .simulation import smpirun
 
-PATIENCE_S = 15.0  # for the end of what Snakemake has started
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Seconds for the end of what Snakemake has started.
+SNAKEMAKE_ENDING_S = 15.0
+#: Seconds between two looks at what of it is left.
+LOOK_S = 0.1
 #: The results folder of an experiment that compares several profiles.
 SEVERAL = "simulated"
 
 
-@dataclass
-class Outcome:
-    """The outcome of a sweep of `planned` runs.
+@dataclass(frozen=True, repr=False)
+class SweepPlanAnswer(Answer):
+    """What a sweep would do: the runs of an experiment, in the order of measuring.
 
-    `failed`: reason by label; `complaints`: what is wrong with the workflow or with the records; `frames`:
-    the records as `conclude` read them.
+    `table` has a row for each run.
     """
 
+    verb = "sweep"
+
     results: Results
-    planned: int
-    failed: dict[str, str] = field(default_factory=dict)
+    runs: list[RunSpec]
+    done: set[str]  #: ids of the runs that are there
+    lines: list[str]  #: what the missing runs will take, and what keeps them from it
+    left_out: list[str] = field(default_factory=list)  #: what cannot run, and why
+    status: int = 0  #: exit status; nothing was run, so nothing failed
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Id, label, ranks and threads of each run, and whether it is done."""
+        return pd.DataFrame(self._rows)
+
+    @property
+    def _rows(self) -> list[dict[str, Any]]:
+        rows = []
+        for run in self.runs:
+            rows.append(
+                {
+                    "id": run.id,
+                    "label": run.label,
+                    "ranks": run.ranks,
+                    "threads": run.threads,
+                    "done": run.id in self.done,
+                }
+            )
+        return rows
+
+    def screen(self, details: bool = False) -> Screen:
+        """What `spikemark sweep --dry-run` prints."""
+        notes = []
+        for run in self.runs:
+            state = "done   " if run.id in self.done else "missing"
+            notes.append(f"{state}  {run.id}  {run.label}")
+        return Screen(self.lines, notes=notes)
+
+    def content(self) -> dict[str, Any]:
+        """The folder of the results, the lines of the screen, and the runs."""
+        return {
+            "results": str(self.results.path),
+            "lines": self.lines,
+            "left_out": self.left_out,
+            "runs": self._rows,
+        }
+
+
+@dataclass(repr=False)
+class SweepOutcome(Answer):
+    """The outcome of a sweep: what ran, what failed, and the headline of the report.
+
+    `table` has a row for each run that failed.
+    """
+
+    verb = "sweep"
+
+    results: Results
+    planned: int  #: number of runs
+    failed: dict[str, str] = field(default_factory=dict)  #: reason by label
+    #: What is wrong with the workflow or with the records.
     complaints: list[str] = field(default_factory=list)
-    frames: Frames | None = None
-    headline: str | None = None
+    frames: Frames | None = None  #: the records as `conclude` read them
+    headline: str | None = None  #: the answer in a sentence
+    left_out: list[str] = field(default_factory=list)  #: what cannot run, and why
 
     @property
     def status(self) -> int:
         """Exit status: 0 done, 1 something failed."""
         return 1 if self.failed or self.complaints or self.headline is None else 0
 
+    @property
+    def table(self) -> pd.DataFrame:
+        """Label and reason of each run that failed; `sm.load` reads those that did not."""
+        rows = [{"label": label, "reason": reason} for label, reason in self.failed.items()]
+        return pd.DataFrame(rows, columns=["label", "reason"])
+
+    def plot(self, axes: "Axes | None" = None) -> "Axes":
+        """Where the time goes, as `Frames.plot`. Raises BadInput where nothing was measured."""
+        if self.frames is None:
+            expected = "results with a complete run"
+            raise BadInput(file=self.results.path, expected=expected, code="file")
+        return self.frames.plot(axes)
+
+    def screen(self, details: bool = False) -> Screen:
+        """What `spikemark sweep` prints at the end."""
+        lines = []
+        if self.headline:
+            lines = [str(places.short(self.results.report)), self.headline]
+        warnings = []
+        if self.failed:
+            folder = places.short(self.results.path / "failed")
+            number = len(self.failed)
+            warnings.append(f"{number} of {self.planned} runs failed, details in {folder}")
+        warnings += [f"failed: {label}: {reason}" for label, reason in self.failed.items()]
+        return Screen(lines, warnings=[*warnings, *self.complaints])
+
+    def content(self) -> dict[str, Any]:
+        """Numbers of runs, reasons of failures, complaints, and the headline."""
+        measured = None if self.frames is None else len(self.frames.runs)
+        return {
+            "results": str(self.results.path),
+            "planned": self.planned,
+            "measured": measured,
+            "failed": self.failed,
+            "left_out": self.left_out,
+            "complaints": self.complaints,
+            "report": str(self.results.report) if self.headline else None,
+            "headline": self.headline,
+        }
+
 
 def folder(experiment: Experiment, machine: str | None, root: Path | None) -> Results:
-    """The results folder of an experiment: `results/NAME/MACHINE` unless another one is given.
+    """The results folder of an experiment: `results/NAME/MACHINE` in the current folder.
 
-    Where runs are simulated, MACHINE is the name of the profile, or SEVERAL.
+    `root` takes the place of `results`. Where runs are simulated, MACHINE is the name of the
+    profile, or SEVERAL.
+
+    Example:
+        >>> from spikemark.running.experiments import load_experiment
+        >>> experiment = load_experiment("smoke")
+        >>> folder(experiment, "my-cluster", root=Path("/data/results")).path
+        PosixPath('/data/results/smoke/my-cluster')
     """
     if machine is None and experiment.machine is not None:
-        names = {experiment.machine.name}
-        for entry in experiment.grid:
-            names |= {SimulatedOn(profile=p).name for p in as_list(entry.get(f"{MACHINE}profile", []))}
-        machine = SEVERAL if len(names) > 1 else names.pop()
-    name = places.check_machine(machine) if machine is not None else launch.machine_name()
-    return Results((root or places.own("results")).resolve() / experiment.name / name)
+        machine = _simulated_name(experiment.machine, experiment.grid)
+    name = launch.machine_name() if machine is None else places.check_machine(machine)
+    root = (root or Path("results")).resolve()
+    return Results(root / experiment.name / name)
+
+
+def _simulated_name(machine: SimulatedOn, grid: list[dict[str, Any]]) -> str:
+    """The name of the one machine that an experiment simulates, or SEVERAL."""
+    names = {machine.name}
+    for entry in grid:
+        for profile in as_list(entry.get(f"{MACHINE_PREFIX}profile", [])):
+            names.add(SimulatedOn(profile=profile).name)
+    return SEVERAL if len(names) > 1 else names.pop()
+
+
+def planned(experiment: Experiment, results: Results) -> possible.PossibleRuns:
+    """The runs of an experiment, in the order of measuring, and its points that are impossible.
+
+    A record that lies under the name that earlier versions gave it, the digest alone, keeps it: it
+    is not measured again. Raises BadInput as `experiments.expand` and `possible.sift`.
+
+    Example:
+        >>> from spikemark.running.experiments import load_experiment
+        >>> experiment = load_experiment("smoke")
+        >>> len(planned(experiment, folder(experiment, "my-cluster", None)).runs)
+        8
+    """
+    sifted = possible.sift(experiment, expand(experiment))
+    earlier = {path.name for path in results.runs.iterdir()} if results.runs.is_dir() else set()
+    runs: list[RunSpec] = []
+    for run in sifted.runs:
+        is_earlier = run.digest in earlier and results.measured(run.digest)
+        runs.append(run.model_copy(update={"id": run.digest}) if is_earlier else run)
+    return possible.PossibleRuns(runs, sifted.left_out)
 
 
 def plan(experiment: Experiment, runs: list[RunSpec], results: Results) -> None:
-    """Writes plan.json and the run descriptions; files that already hold the right content stay untouched.
+    """Writes plan.json and the run descriptions.
 
-    Files that a description names are copied into the results folder.
+    Files that already hold the right content stay untouched. Files that a description names are
+    copied into the results folder.
+
+    Example:
+        >>> import tempfile
+        >>> from spikemark.running.experiments import load_experiment
+        >>> experiment = load_experiment("smoke")
+        >>> runs = expand(experiment)
+        >>> with tempfile.TemporaryDirectory() as name:
+        ...     results = Results(Path(name))
+        ...     plan(experiment, runs, results)
+        ...     print(sorted(path.name for path in results.path.iterdir()))
+        ['descriptions', 'plan.json']
     """
 
     def copy(field: str, file: Path) -> Path:
@@ -100,149 +260,365 @@ def plan(experiment: Experiment, runs: list[RunSpec], results: Results) -> None:
 
 
 class _Missing:
-    """What a sweep still has to measure: `entries` are all runs, `done` the ids of those that are there."""
+    """What a sweep still has to measure.
+
+    Attributes:
+        runs: all runs of the plan.
+        entries: the same as in plan.json.
+        done: ids of the runs that are there.
+        expected: how long runs take.
+    """
 
     def __init__(self, runs: list[RunSpec], results: Results):
-        self.runs, self.entries = runs, [run.without_description() for run in runs]
+        self.runs = runs
+        self.entries = [run.without_description() for run in runs]
+        self.results = results
         self.done = {run.id for run in runs if results.measured(run.id)}
         self.expected = Durations(self.entries, results)
 
     def __str__(self) -> str:
         """Runs, minutes, nodes and node-hours."""
-        missing, finished = [run for run in self.runs if run.id not in self.done], self.expected.finished
-        words = [counted(len(self.runs), "run"), f"{len(self.done)} done", f"{len(missing)} missing"]
+        missing = [run for run in self.runs if run.id not in self.done]
+        words = [
+            counted(len(self.runs), "run"),
+            f"{len(self.done)} done",
+            f"{len(missing)} missing",
+        ]
         if missing:
-            lasts_s = self.expected.total(entry for entry in self.entries if entry["id"] not in self.done)
-            basis = f"from {counted(finished, 'finished run')}" if finished else "assumed"
-            words.append(f"about {minutes(lasts_s)} ({basis})")
-        if missing and missing[0].machine is None:
-            nodes = max(map(nodes_of, missing))
-            words += [counted(nodes, "node"), f"{nodes * lasts_s / 3600:.2g} node-hours"]
+            entries = [entry for entry in self.entries if entry["id"] not in self.done]
+            lasts_s = self.expected.total(entries)
+            words.append(f"about {minutes(lasts_s)} ({_basis(self.expected)})")
+            if missing[0].machine is None:
+                nodes = max(nodes_of(run) for run in missing)
+                node_hours = nodes * lasts_s / 3600
+                words += [counted(nodes, "node"), f"{node_hours:.2g} node-hours"]
         return ", ".join(words)
+
+    @cached_property
+    def too_short(self) -> str:
+        """Which missing runs will say nothing about speed, as far as is known, and what to do.
+
+        Empty if there are none.
+        """
+        entries: dict[str, dict[str, Any]] = {}
+        for run in self.runs:
+            if run.machine is None and run.simulate_guess_s is not None:
+                entry = {**run.without_description(), "guess_s": run.simulate_guess_s}
+                entries[run.id] = entry
+        expected = Durations(entries.values(), self.results, simulate_s)
+        short_s: list[float] = []
+        real_time_factors: list[float] = []
+        for run in self.runs:
+            if run.id not in entries or run.id in self.done:
+                continue
+            lasts_s = expected.expected_s(entries[run.id])
+            if lasts_s < SHORTEST_S:
+                short_s.append(lasts_s)
+                simulated_s = 1e-3 * run.description["time"]["simulate_ms"]
+                real_time_factors.append(lasts_s / simulated_s)
+        if not short_s:
+            return ""
+        enough = enough_ms(min(real_time_factors))
+        return (
+            f"too short to compare: {counted(len(short_s), 'missing run')}, the shortest of about"
+            f" {1e3 * min(short_s):.3g} ms ({_basis(expected)}); expected {SHORTEST_S:g} s, as with"
+            f" time.simulate_ms: {enough:g}"
+        )
+
+
+def _basis(expected: Durations) -> str:
+    """What expected durations rest on."""
+    if expected.finished:
+        return f"from {counted(expected.finished, 'finished run')}"
+    return "assumed"
 
 
 def nodes_of(run: RunSpec) -> int:
-    """Nodes of one run; without a cluster, all ranks share this host unless the run says otherwise."""
-    each = run.ranks_per_node or run.ranks
-    if run.ranks_per_node is None and slurm.cluster_name():
-        each = max(1, max(launch.nodes_at_hand().cores) // run.threads)
-    return -(-run.ranks // each)
+    """Nodes of one run.
 
+    Without a cluster, all ranks share this host unless the run says otherwise.
 
-def dry_run(runs: list[RunSpec], results: Results) -> str:
-    """The plan as text: what the missing runs will take, then all runs in the order of measuring.
-
-    Writes nothing.
+    Example:
+        >>> from spikemark.running.experiments import load_experiment
+        >>> nodes_of(expand(load_experiment("smoke"))[0])
+        1
     """
-    check(results)
+    per_node = run.ranks_per_node or run.ranks
+    if run.ranks_per_node is None and slurm.cluster_name():
+        per_node = max(1, max(launch.nodes_at_hand().cores) // run.threads)
+    return math.ceil(run.ranks / per_node)
+
+
+def remarks(runs: list[RunSpec]) -> list[str]:
+    """Sentences about what keeps measured runs from cores of this host: a quota, or taskset.
+
+    Example:
+        >>> remarks([])
+        []
+    """
+    measured = [run for run in runs if run.machine is None]
+    if slurm.inside() or not measured:
+        return []
+    sentences = []
+    cores = len(launch.core_threads())
+    quota = cgroups.quota_cores()
+    hidden = launch.hidden_cores()
+    if quota is not None and quota < cores:
+        held_back = [run for run in measured if run.ranks * run.threads > quota]
+        share = f"A quota (cgroup) leaves this process {quota:.3g} of {counted(cores, 'core')}"
+        runs_in_words = counted(len(held_back), "run")
+        sentences.append(f"{share}; {runs_in_words} on more threads will be held back.")
+    if hidden:
+        share = f"{cores} of {counted(cores + hidden, 'core')}"
+        sentences.append(
+            f"This process may use {share} (taskset): ranks stay on these, and none is bound."
+        )
+    return sentences
+
+
+def dry_run(runs: list[RunSpec], results: Results, left_out: list[str]) -> SweepPlanAnswer:
+    """What a sweep would do; `left_out`: what cannot run, and why. Writes nothing.
+
+    Example:
+        >>> from spikemark.running.experiments import load_experiment
+        >>> experiment = load_experiment("smoke")
+        >>> results = folder(experiment, "my-cluster", root=Path("nowhere"))
+        >>> answer = dry_run(planned(experiment, results).runs, results, left_out=[])
+        >>> len(answer.table)
+        8
+    """
+    _check(results)
     missing = _Missing(runs, results)
-    states = {True: "done   ", False: "missing"}
-    lines = [f"{states[run.id in missing.done]}  {run.id}  {run.label}" for run in runs]
-    return "\n".join([f"{missing}: {results.path}", *lines])
+    lines = [f"{missing}: {results.path}"]
+    if missing.too_short:
+        lines.append(missing.too_short)
+    return SweepPlanAnswer(results, runs, missing.done, lines + remarks(runs), left_out)
 
 
 def sweep(
     experiment: Experiment,
     runs: list[RunSpec],
     results: Results,
-    conclude: Callable[["Outcome"], None],
+    conclude: Callable[["SweepOutcome"], None],
     stream: TextIO | None = None,
     again: int = 0,
-) -> Outcome:
-    """Measures the missing runs, then calls `conclude`. Failed runs are named and do not stop the others.
+) -> SweepOutcome:
+    """Measures the missing runs, then calls `conclude`.
 
-    `conclude`, such as `report.conclude`, adds to the outcome. Up to `again` runs that other programs
-    disturbed are measured again (`disturbed`).
+    Failed runs are named and do not stop the others.
 
-    Raises BadInput for a missing mini-app or SimGrid, and a folder that cannot be written.
-    KeyboardInterrupt passes through once everything that was started here has ended; the same call later
-    continues from there.
+    Args:
+        experiment: whose results are in `results`.
+        runs: all of them.
+        results: their folder.
+        conclude: adds to the outcome, such as `report.conclude`.
+        stream: for lines about the progress; None for standard output.
+        again: how many runs that other programs disturbed are measured again (`disturbed`).
+
+    Raises BadInput for a missing mini-app or SimGrid, and a folder that cannot be written; OSError
+    where the plan cannot be written. KeyboardInterrupt passes through once everything that was
+    started here has ended; the same call later continues from there.
     """
-    check(results)
+    _check(results)
+    extras.require("snakemake")
     if experiment.machine is None:
         places.program("miniapp")
+        host_file.name_from_anywhere()
+        # A host file that cannot be used is refused before anything is measured.
+        launch.nodes_at_hand()
     elif not all(results.measured(run.id) for run in runs):
         smpirun.version()
         places.program("miniapp_smpi")
     write_json(results.experiment, experiment.model_dump(mode="json", exclude_unset=True))
     outcome = _measure(experiment, runs, results, stream)
-    while not (outcome.failed or outcome.complaints) and (spoiled := disturbed(results, runs, again)):
-        aside = {id: results.set_aside(id) for id in spoiled}
-        of = f"{counted(len(spoiled), 'run')} (at most {again} in all)"
-        print(f"measuring {of} again, which other programs disturbed", file=stream, flush=True)
-        try:
-            outcome = _measure(experiment, runs, results, stream)
-        finally:  # a record stays if there is no other
-            for id, kept in aside.items():
-                if not results.measured(id):
-                    kept.rename(results.run(id))
+    if not results.plan.is_file():
+        # Says why Snakemake could not write it, such as a full disk.
+        plan(experiment, runs, results)
+    while not outcome.failed and not outcome.complaints:
+        spoiled = disturbed(results, runs, again)
+        if not spoiled:
+            break
+        conclude(outcome)  # so that there is a report, whenever somebody interrupts the rest
+        if outcome.headline:
+            page = places.short(results.report)
+            print(f"so far: {outcome.headline} {page}", file=stream, flush=True)
+        number = f"{counted(len(spoiled), 'run')} (at most {again} in all, see --again)"
+        print(
+            f"measuring {number} again, which other programs disturbed",
+            file=stream,
+            flush=True,
+        )
+        outcome = _measure_again(experiment, runs, results, stream, spoiled)
     conclude(outcome)
     return outcome
 
 
-def _measure(experiment: Experiment, runs: list[RunSpec], results: Results, stream: TextIO | None) -> Outcome:
+def _measure_again(
+    experiment: Experiment,
+    runs: list[RunSpec],
+    results: Results,
+    stream: TextIO | None,
+    spoiled: list[str],
+) -> SweepOutcome:
+    """Measures runs whose records are there; a record stays if there is no other."""
+    places_aside = {run_id: results.set_aside(run_id) for run_id in spoiled}
+    try:
+        return _measure(experiment, runs, results, stream)
+    finally:
+        for run_id, aside in places_aside.items():
+            if not results.measured(run_id):
+                aside.rename(results.run(run_id))
+
+
+def _measure(
+    experiment: Experiment, runs: list[RunSpec], results: Results, stream: TextIO | None
+) -> SweepOutcome:
     """Has Snakemake measure what is missing."""
-    missing, complaints = _Missing(runs, results), []
+    missing = _Missing(runs, results)
+    complaints = []
     with Progress(missing.entries, missing.done, missing.expected, stream) as progress:
         progress.say(f"{experiment.name}: {missing}")
+        for sentence in remarks(runs):
+            progress.say(sentence)
+        if missing.too_short:
+            progress.say(missing.too_short)
         status = _snakemake(results, progress)
-        for id in [id for id in progress.pending if results.measured(id)]:  # by another command
-            progress.finish(id, "done")
+        by_others = [run_id for run_id in progress.pending if results.measured(run_id)]
+        for run_id in by_others:
+            progress.finish(run_id, "done")
         if progress.pending:
-            left = counted(len(progress.pending), "run")
-            why = last_line(results.workflow_log.read_text(errors="replace")) if status else ""
-            complaints = [f"{left} not carried out, see {results.workflow_log}: {why}".rstrip(": ")]
+            number = counted(len(progress.pending), "run")
+            printed = results.workflow_log.read_text(errors="replace")
+            reason = last_line(printed) or why_failed("", status)
+            complaints.append(
+                f"{number} not carried out, see {results.workflow_log}: {reason}"
+                f" (exit status {status} of Snakemake)"
+            )
         progress.say("collecting the results")
-    return Outcome(results, len(runs), progress.failed, complaints)
+    return SweepOutcome(results, len(runs), progress.failed, complaints)
 
 
 def disturbed(results: Results, runs: list[RunSpec], again: int) -> list[str]:
-    """The ids of runs whose times other programs spoiled, the worst first; those of RunSpec `runs` only.
+    """The ids of those of `runs` whose times other programs spoiled, the worst first.
 
-    At most `again`, less those that were set aside before. A run on more threads than cores is no evidence
-    of speed anyway, and stays.
+    At most `again`, less those that were set aside before. A run on more threads than cores is no
+    evidence of speed anyway, and stays.
+
+    Example:
+        >>> disturbed(Results(Path("nowhere")), runs=[], again=3)
+        []
     """
-    left, loads = max(0, again - results.aside()), {}
-    for run in runs if left else ():
+    limit = max(0, again - results.aside())
+    if limit == 0:
+        return []
+    loads: dict[str, float] = {}
+    for run in runs:
         try:
-            record = load(results.run(run.id), verified=True).record
+            record = load_run(results.run(run.id), verified=True).record
         except BadInput:
             continue
-        warned = any(text.startswith(OVERSUBSCRIBED) for text in record.warnings)
-        if (record.host.foreign_load or 0.0) >= DISTURBED_CORES and not warned:
-            loads[run.id] = record.host.foreign_load
-    return sorted(loads, key=loads.get, reverse=True)[:left]
+        oversubscribed = any(text.startswith(OVERSUBSCRIBED) for text in record.warnings)
+        load_of_others = record.host.foreign_load or 0.0
+        if load_of_others >= DISTURBED_CORES and not oversubscribed:
+            loads[run.id] = load_of_others
+    worst_first = sorted(
+        loads,
+        key=lambda run_id: loads[run_id],
+        reverse=True,
+    )
+    return worst_first[:limit]
 
 
 def _snakemake(results: Results, progress: Progress) -> int:
     """Has Snakemake make the records of the experiment in `results`; returns its exit status."""
     root = places.root()
-    ours = results.path.is_relative_to(root)
-    command = [sys.executable, "-m", "snakemake", "measured", "--snakefile", str(root / "Snakefile")]
-    command += ["--directory", str(root if ours else results.path), "--nocolor"]
+    here = Path.cwd()
+    is_below = results.path.is_relative_to(here)
+    command = [sys.executable, "-m", "snakemake", "measured"]
+    command += ["--snakefile", str(root / "Snakefile")]
+    command += ["--directory", str(here if is_below else results.path), "--nocolor"]
     command += ["--workflow-profile", str(root / "profiles" / "default")]
     command += ["--configfile", str(results.experiment), "--config", f"results={results.path}"]
-    package = str(Path(__file__).resolve().parents[2])  # found by this very path, installed or not
-    paths = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
-    signs = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
-    how = {"signs": signs, "grace_s": PATIENCE_S, "removed": ("SNAKEMAKE_PROFILE",)}
+    paths = [str(Path(__file__).resolve().parents[2])]  # found by this very path, installed or not
+    if os.environ.get("PYTHONPATH"):
+        paths.append(os.environ["PYTHONPATH"])
     with (
-        open(results.workflow_log, "w") as log,
-        started(command, {"PYTHONPATH": paths}, **how, stdout=-1, stderr=log) as program,
+        open(results.workflow_log, "w", encoding="utf-8") as log,
+        running_program(
+            command,
+            {"PYTHONPATH": os.pathsep.join(paths)},
+            signs=(signal.SIGINT, signal.SIGTERM, signal.SIGKILL),
+            grace_s=SNAKEMAKE_ENDING_S,
+            removed=("SNAKEMAKE_PROFILE",),
+            stdout=subprocess.PIPE,
+            stderr=log,
+        ) as program,
     ):
-        for line in program.stdout:
-            progress.take(line)
-        return program.wait()
+        try:
+            for line in program.stdout or ():
+                progress.take(line)
+            return program.wait()
+        except KeyboardInterrupt:
+            _end_runs(program)
+            raise
 
 
-def check(results: Results) -> None:
+def _end_runs(snakemake: subprocess.Popen[str]) -> None:
+    """Interrupts the runs of a Snakemake; once they have ended, kills Snakemake itself.
+
+    It would take seconds more to leave, although it has nothing to put in order: it keeps no locks
+    and no marks of its own (profiles/default).
+    """
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(snakemake.pid, signal.SIGINT)
+    latest = time.monotonic() + SNAKEMAKE_ENDING_S
+    while snakemake.poll() is None and time.monotonic() < latest:
+        if left_over(session=snakemake.pid) == [snakemake.pid]:
+            snakemake.kill()
+            return
+        time.sleep(LOOK_S)
+
+
+def _check(results: Results) -> None:
     """Raises BadInput if results cannot be written."""
-    place = next(path for path in (results.path, *results.path.parents) if path.exists())
+    place = results.path
+    while not place.exists() and place != place.parent:
+        place = place.parent
     if not (place.is_dir() and os.access(place, os.W_OK | os.X_OK)):
-        raise BadInput(f"results: {place} is not a folder that can be written")
+        message = f"results: {place} is not a folder that can be written"
+        raise BadInput(message, field="results", code="file")
+
+
+@dataclass(frozen=True)
+class WorkflowConfig:
+    """Where the Snakefile has its configuration from, so that another process can read it."""
+
+    file: str | None = None  #: the file after --configfile, if there is one
+    settings: list[str] = field(default_factory=list)  #: texts NAME=VALUE after --config
+    #: What a workflow gives that uses ours as a module, instead of file and settings.
+    of_module: dict[str, Any] | None = None
+
+    def read(self) -> dict[str, Any]:
+        """The configuration. Raises BadInput as `read_config`."""
+        if self.of_module is not None:
+            return self.of_module
+        return read_config(Path(self.file) if self.file else None, self.settings)
+
+    def experiment(self) -> Experiment:
+        """The experiment that it asks for. Raises BadInput as `experiment_of_config`."""
+        return experiment_of_config(self.read(), Path(self.file or "config"))
+
+
+def _write_plan(config: str, plan_file: str) -> None:
+    """The rule `plan` of the Snakefile, see the head of this file."""
+    experiment = WorkflowConfig(**json.loads(config)).experiment()
+    results = Results(Path(plan_file).resolve().parent)
+    try:
+        plan(experiment, planned(experiment, results).runs, results)
+    except OSError as error:
+        line, _ = ending(error)
+        sys.exit(line)
 
 
 if __name__ == "__main__":
-    file, config, planned = sys.argv[1:]
-    given = of_config(json.loads(config), Path(file))
-    plan(given, possible.sift(given, expand(given)).runs, Results(Path(planned).resolve().parent))
+    _write_plan(*sys.argv[1:])

@@ -1,237 +1,352 @@
-"""Why ranks waited in a run and what would help, as one screen, tables and JSON."""
+"""Why ranks waited in a run and what would help: the answer behind `spikemark waiting`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from spikemark.core.errors import BadInput
 from spikemark.network.schedules import SCHEDULES
-from spikemark.quantities.quantity import Quantity
-from spikemark.quantities.table import Column, Table
-from spikemark.quantities.words import change, counted, integer, number, percent
+from spikemark.quantities.answer import Answer, Screen
+from spikemark.quantities.figure import intervals
+from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.table import Table
 
-from . import theory
-from .changes import Outcome, outcomes
-from .ladder import MEANS as RUNGS
+from . import details, sentences, theory
+from .changes import ChangeOutcome, outcomes
 from .ladder import Ladder, clipped, ladder
-from .replay import Prediction, Setting, predict
-from .trace import FEWEST, USUAL_RATIO, Trace
+from .replay import ReplayedWaiting, Setting, predict
+from .sentences import MEANS, MICRO
+from .theory import ShareAboveQuantile
+from .trace import MIN_TRACE_WINDOWS, USUAL_RATIO, CycleTrace
 
-MICRO, MOST, MATTERS = 1e6, 3, 0.1
-MEANS = RUNGS | {"exchange": "moving the data"}
-TRIED = {"structure_aware": 0, "overlapped": 1}  # schedules and their lags
-HELPFUL = {"equal work on all ranks": "level-ranks", "exchange in half the time": "halve-latency"}
+LAG_OF_TRIED = {"structure_aware": 0, "overlapped": 1}  #: schedules that are tried, and their lags
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Changes that a user can bring about, in words.
+HELPFUL_CHANGES = {
+    "equal work on all ranks": "level-ranks",
+    "exchange in half the time": "halve-latency",
+}
+IDLE_CORE = "an idle core on each node, at most"
+#: Columns of WaitingAnswer.table, times in µs per cycle.
+PART_COLUMNS = ("part", "mean_us", "low_us", "high_us", "long_cycles_us", "kind", "meaning")
 
 
-@dataclass(frozen=True)
-class Answer:
-    """`rarely`: meeting every D cycles; `asked`: the schedule that was asked for, by replay, with `iid`.
+@dataclass(frozen=True, repr=False)
+class WaitingAnswer(Answer):
+    """Why ranks waited in a run, and what would help.
 
-    `helps`: what would shorten the run, the most helpful first; empty for a disturbed run.
+    `table` has a row for each part of a cycle, means over ranks in µs per cycle, with 95 %
+    intervals.
     """
 
-    run: Trace
-    ladder: Ladder
-    rarely: Prediction | None
-    asked: Prediction | None
-    iid: Quantity | None
-    changes: list[Outcome]
-    helps: list[Outcome]
+    verb = "waiting"
 
+    run: CycleTrace
+    ladder: Ladder  #: the parts of the waiting
+    rarely: ReplayedWaiting | None  #: ranks that meet every D cycles
+    asked: ReplayedWaiting | None  #: the schedule that was asked for, by replay
+    iid: Quantity | None  #: the same by the published theory
+    changes: list[ChangeOutcome]  #: `base` first; empty where none were asked for
+    #: What would shorten the run, the most helpful first; empty for a disturbed run.
+    helps: list[ChangeOutcome]
+    remarks: list[str] = field(default_factory=list)  #: warnings besides those of the run
 
-def answer(
-    run: Trace, schedule: str | None = None, delay_ratio: int | None = None, changes: Sequence[str] = (),
-    **how: int | None,
-) -> Answer:  # fmt: skip
-    """The answer for a run. `how`: ranks, lag and group_period of the schedule that is asked for.
+    @property
+    def cycle_s(self) -> float:
+        """Mean time of a cycle in s: computing, waiting and exchange."""
+        parts = (self.ladder.computing, self.ladder.waiting, self.ladder.exchange)
+        return sum(part.number for part in parts if part) or 1.0
 
-    Raises BadInput for a schedule, a number or a change that the run cannot answer.
-    """
-    how = {name: value for name, value in how.items() if value is not None}
-    if schedule is None and how:
-        raise BadInput(f"{next(iter(how))}: expected only with --schedule")
-    if schedule in SCHEDULES and SCHEDULES[schedule].uses_delay_ratio and delay_ratio is None:
-        delay_ratio = run.largest(how.get("lag", 1) if schedule == "overlapped" else 0)
-        if delay_ratio is None:
-            raise BadInput("delay_ratio: missing; expected --delay-ratio, as nothing says what delays allow")
-    separates = not schedule or (schedule == "structure_aware" and run.period == 1 and delay_ratio > 1)
-    parts, asked, iid, rarely = ladder(run, delay_ratio if separates else None), None, None, None
-    if schedule is not None:
-        wanted = Setting.of(run, schedule, delay_ratio or 1, **how)
-        asked, iid = predict(run, wanted), theory.iid(run, wanted.plan)
-    under = (schedule, delay_ratio or 1) if schedule else ("conventional", 1)
-    found = outcomes(run, changes, *under, **how) if changes else []
-    if run.period == 1:
-        with suppress(BadInput):
-            rarely = predict(run, Setting.of(run, "structure_aware", parts.delay_ratio))
-    return Answer(run, parts, rarely, asked, iid, found, [] if run.disturbed else helps(run))
+    @property
+    def lines(self) -> list[str]:
+        """What stands on the screen: sentences, the parts of the waiting, and what would help.
 
+        Empty lines stand between the three.
+        """
+        return [*self._sentences(), "", *self._parts(), "", *self._what_if(), *self._helps()]
 
-def helps(run: Trace) -> list[Outcome]:
-    """What a user can do about a conventional run, the most helpful first: only what surely shortens it."""
-    if run.period > 1:
-        return []
-    found = {}
-    for schedule, lag in TRIED.items():
-        with suppress(BadInput):
-            d = min(run.largest(lag) or USUAL_RATIO, run.cycles // FEWEST)
-            if (d := d - d % (lag + 1)) > 1:
-                now = Setting.of(run, schedule, d, **({"lag": lag} if lag else {}))
-                found[f"{SCHEDULES[schedule].label} (D = {d})"] = predict(run, now)
-    found |= {words: outcomes(run, [name])[1].prediction for words, name in HELPFUL.items()}
-    idle = replace(Setting.of(run), compute=clipped(run.compute, run.place))
-    found["an idle core on each node, at most"] = predict(run, idle)
-    kept = [Outcome(name, one) for name, one in found.items() if one and one.change.high < 1]
-    return sorted(kept, key=lambda one: one.prediction.change.value)
+    def _sentences(self) -> list[str]:
+        run = self.run
+        lines = []
+        if run.disturbed:
+            lines.append(sentences.disturbed(run))
+        lines.append(sentences.how_long(run, self.ladder, self.cycle_s))
+        small_delay_ratio = sentences.small_delay_ratio(run)
+        prediction = self.asked
+        if prediction is None and not run.disturbed and not small_delay_ratio:
+            prediction = self.rarely
+        if prediction is not None:
+            waiting = self.ladder.waiting
+            lines += sentences.outlook(prediction, run, waiting, self.cycle_s)
+        if self.ladder.longest:
+            lines.append(sentences.longest_event(self.ladder.longest))
+        imbalance = self.ladder.parts["imbalance"]
+        slow_rank = sentences.slow_rank(self.ladder.slowest, imbalance, self.cycle_s)
+        return lines + [line for line in (small_delay_ratio, slow_rank) if line]
 
+    def _parts(self) -> list[str]:
+        names = list(self.ladder.parts)
+        if self.ladder.exchange:
+            names.append("exchange")
+        return [sentences.part_line(name, self.ladder, self.cycle_s) for name in names]
 
-# ---------------------------------------------------------------- the screen
+    def _what_if(self) -> list[str]:
+        return [sentences.change_line(change, self.run.cycles) for change in self.changes[1:]]
 
+    def _helps(self) -> list[str]:
+        if not self.helps:
+            if self.run.period > 1 or self.run.disturbed:
+                return []
+            return [sentences.NOTHING_HELPS]
+        lines = [sentences.what_helps(self.helps)]
+        rarer = any(change.prediction.plan.window > 1 for change in self.helps)
+        if rarer and self.run.description is None:
+            lines.append(sentences.NEEDS_DELAYS)
+        return lines
 
-def _us(q: Quantity) -> str:
-    return number(q.value * MICRO, 2)
+    def plot(self, axes: "Axes | None" = None) -> "Axes":
+        """The parts of the waiting in µs per cycle, means over ranks, with 95 % intervals."""
+        names = [name for name, part in self.ladder.parts.items() if part]
+        columns = {"mean_us": "value", "low_us": "low", "high_us": "high"}
+        parts = self.table.set_index("part").loc[names].rename(columns=columns)
+        axes = intervals(names, parts, axes)
+        axes.set(xlabel="waiting (µs per cycle)", title="Parts of the waiting, with 95 % intervals")
+        return axes
 
+    @property
+    def tables(self) -> list[Table]:
+        """Intervals, eq 12, estimates, ranks and nodes."""
+        return details.tables(self.run, self.ladder)
 
-def _with_interval(q: Quantity) -> str:
-    low, high = (number(x * MICRO, 2) for x in q.interval)
-    return f"{_us(q)}\u202fµs ({low} to {high})"
-
-
-def _change(q: Quantity) -> str:
-    return f"{change(q.value)} ({change(q.low)} to {change(q.high)})"
-
-
-def _saved(made: Prediction, waiting: Quantity, ranks: int) -> str:
-    """What a schedule would save, per cycle."""
-    p, q = made.plan, made.saved.times(1 / made.cycles)
-    saves, what = "save", f"Meeting every {p.window} cycles"
-    if not p.lockstep or p.window == 1:
-        d = f", D = {p.delay_ratio}" if SCHEDULES[p.schedule].uses_delay_ratio else ""
-        what = f"{SCHEDULES[p.schedule].label.capitalize()}{d}{f', lag {p.lag}' * (p.lag > 0)}"
-    if q.value < 0:
-        saves, q = "cost", replace(q, value=-q.value, low=-q.high, high=-q.low)
-    what += f" on {p.ranks} ranks" * (p.ranks != ranks)
-    waits = f"waiting {_us(made.waiting.times(1 / made.cycles))} instead of {_us(waiting)}"
-    return f"{what} would {saves} {_with_interval(q)}: {waits}."
-
-
-def lines(made: Answer) -> list[str]:
-    """The screen, line by line, without the commands that lead on."""
-    run, parts, slow = made.run, made.ladder, made.ladder.slowest
-    cycle = sum(q.value for q in (parts.computing, parts.waiting, parts.exchange) if q) or 1.0
-    found = []
-    if run.disturbed:
-        again = "Run again on a quiet machine; these times say nothing of speed."
-        found.append(f"Disturbed: {run.disturbed}. {again}")
-    found.append(
-        f"{counted(run.ranks, 'rank')}, {integer(run.cycles)} cycles of {number(MICRO * cycle)}\u202fµs:"
-        f" ranks waited {_us(parts.waiting)}\u202fµs per cycle ({percent(parts.waiting.value / cycle)})"
-        f"{', as derived' if run.kind == 'modelled' else ''}."
-    )
-    if asked := made.asked or (None if run.disturbed else made.rarely):
-        found.append(_saved(asked, parts.waiting, run.ranks))
-    if slow.certain and slow.share.value >= MATTERS:
-        found.append(
-            f"Rank {slow.rank}{f' on {slow.node}' if slow.node else ''} computes {percent(slow.longer.value)}"
-            f" longer than the others; {percent(slow.share.value)} of the waiting would go if it did not."
+    def screen(self, details: bool = False) -> Screen:
+        """What `spikemark waiting` prints; with `details`, its tables, too."""
+        return Screen(
+            lines=self.lines,
+            tables=self.tables if details else [],
+            warnings=[*self.run.warnings, *self.remarks],
         )
-    found.append("")
-    for name, q in (parts.parts | ({"exchange": parts.exchange} if parts.exchange else {})).items():
-        rare, more = parts.rare.get(name), []
-        if name == "drift" and q.value > 0:
-            more.append(f"{percent(parts.drift_share)} of its variance in slow spells")
-        if rare and q and rare.value > MATTERS * q.value > 0:
-            more.append(f"of this, rare long cycles: {_us(rare)}")
-        means = MEANS[name].format(d=parts.delay_ratio) + (f" ({'; '.join(more)})" if more else "")
-        found.append(f"  {name:<10} {_us(q) if q else '–':>6}   {means}")
-    found.append("")
-    for one in made.changes[1:]:
-        said, q = f"refused, {one.refused}", one.prediction
-        if q:
-            waits = _with_interval(q.waiting.times(1 / run.cycles))
-            said = f"waiting {waits}, run time {_change(q.change)}"
-        found.append(f"{one.name}: {said}.")
-    if made.helps:
-        best = (f"{one.name}: {_change(one.prediction.change)}" for one in made.helps[:MOST])
-        found.append(f"What would help: {'; '.join(best)}.")
-        if run.description is None:
-            found.append("D needs delays between areas of at least D cycles, which these times do not tell.")
-    elif run.period == 1 and not run.disturbed:
-        found.append("Nothing that was tried surely shortens this run.")
-    return found
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The parts of a cycle: means over ranks with 95 % intervals, in µs per cycle."""
+        rows = []
+        for name, part in details.parts_of(self.ladder).items():
+            low, high = part.limits
+            rare = self.ladder.rare.get(name)
+            rows.append(
+                {
+                    "part": name,
+                    "mean_us": MICRO * part.number,
+                    "low_us": MICRO * low,
+                    "high_us": MICRO * high,
+                    "long_cycles_us": None if rare is None else MICRO * rare.number,
+                    "kind": part.kind,
+                    "meaning": MEANS.get(name, "").format(d=self.ladder.delay_ratio),
+                }
+            )
+        frame = pd.DataFrame(rows, columns=list(PART_COLUMNS))
+        frame["long_cycles_us"] = frame["long_cycles_us"].astype(float)
+        times = ("mean_us", "low_us", "high_us", "long_cycles_us")
+        frame.attrs["units"] = dict.fromkeys(times, "µs per cycle")
+        return frame
+
+    def content(self) -> dict[str, Any]:
+        """All of it for JSON; times in s over the run."""
+        run = self.run
+        parts = self.ladder
+        of_run = {
+            "waiting_s": parts.waiting,
+            "exchange": parts.exchange,
+            "computing": parts.computing,
+            "common": parts.common,
+        }
+        totals = {name: part and part.times(run.cycles) for name, part in of_run.items()}
+        content = {
+            "ranks": run.ranks,
+            "cycles": run.cycles,
+            "meets_every": run.period,
+            "kind": run.kind,
+            "disturbed": run.disturbed or None,
+            "delay_ratio": parts.delay_ratio,
+            "waiting_per_cycle_s": parts.waiting,
+            **totals,
+            "parts": {name: part.times(run.cycles) for name, part in parts.parts.items()},
+            "rare": {name: part.times(run.cycles) for name, part in parts.rare.items()},
+            "efficiency": parts.efficiency,
+            "drift_share": parts.drift_share,
+            "slowest": vars(parts.slowest),
+            "longest": parts.longest and vars(parts.longest),
+            "estimates": vars(theory.estimates(run)),
+            "maxima": [_share(share) for share in theory.maxima(run, parts.delay_ratio)],
+            "rarely": self.rarely,
+            "replay": self.asked,
+            "iid": self.iid,
+            "changes": {change.name: change.prediction for change in self.changes},
+            "helps": [{"name": change.name} | _plain(change.prediction) for change in self.helps],
+            "warnings": list(run.warnings),
+        }
+        return {name: _plain(value) for name, value in content.items()}
 
 
-def tables(made: Answer) -> list[Table]:
-    """What `--details` adds: intervals, eq 12, estimates, ranks and nodes."""
-    run, parts, known = made.run, made.ladder, theory.estimates(made.run)
-    long = {name: q.times(MICRO) for name, q in parts.rare.items()}
-    quantities = {"computing": parts.computing, "waiting": parts.waiting} | parts.parts
-    quantities |= {"exchange": parts.exchange, "all slow at once": parts.common}
-    values = {
-        "mean (µs)": known.mean_s.times(MICRO), "SD of a rank (µs)": known.own_sd_s.times(MICRO),
-        "serial correlation": known.rho_1, "correlation time (cycles)": known.correlation_time,
-        "second mode, share": known.minor_share, "second mode, times as long": known.minor_factor,
-        **{f"POP {name.replace('_', ' ')}": value for name, value in (parts.efficiency or {}).items()},
-    }  # fmt: skip
-    means = run.compute.mean(axis=1, dtype=np.float64)
-    ranks = np.argsort(-means)
-    ranks = ranks if run.ranks <= 2 * MOST else [*ranks[:MOST], *ranks[-MOST:]]
-    nodes = pd.Series(means / means.mean()).groupby(list(run.nodes or [""] * run.ranks)).mean()
-
-    def table(rows: Iterable[tuple], *columns: tuple, title: str = "", **how: Any) -> Table:
-        names = [name for name, *_ in columns]
-        heads = [Column(*column, **how) for column in columns]
-        return Table(heads, [dict(zip(names, row, strict=True)) for row in rows], title)
-
-    found = [
-        table(((name, q.times(MICRO), long.get(name)) for name, q in quantities.items() if q),
-              ("part", "µs per cycle"), ("value", "with 95 % interval"), ("rare", "long cycles")),
-        table(values.items(), ("what", "cycle times"), ("value", "measured")),
-        table((vars(one).values() for one in theory.maxima(run, parts.delay_ratio)), ("delay_ratio", "D"),
-              ("nominal", "expected", "modelled"), ("found", "found", "measured"),
-              title="Share of the slowest rank's times above the quantile of eq 12"),
-        table(((int(m), MICRO * means[m], known.effects_s[m].times(MICRO)) for m in ranks),
-              ("rank", "rank"), ("us", "µs per cycle", "measured"), ("effect", "beyond mean (µs)")),
-    ]  # fmt: skip
-    if len(nodes) > 1:
-        slow = nodes.sort_values(ascending=False)[: 2 * MOST]
-        found.append(table(slow.items(), ("node", "node"), ("change", "computes"), words=change))
-    return found
+def _share(share: ShareAboveQuantile) -> dict[str, float]:
+    """A share of eq 12 as JSON calls it."""
+    return {
+        "delay_ratio": share.delay_ratio,
+        "nominal": share.nominal,
+        "found": share.measured,
+    }
 
 
 def _plain(value: Any) -> Any:
     """Quantities and predictions as their content, at any depth."""
-    if isinstance(value, Prediction):
-        of_plan = {name: getattr(value.plan, name) for name in ("schedule", "delay_ratio", "lag", "ranks")}
-        value = of_plan | {name: one for name, one in vars(value).items() if name != "plan"}
+    if isinstance(value, ReplayedWaiting):
+        fields = dict(vars(value))
+        meetings = fields.pop("plan")
+        names = ("schedule", "delay_ratio", "lag", "ranks")
+        value = {name: getattr(meetings, name) for name in names} | fields
     if isinstance(value, Quantity):
         return value.content()
     if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, list) else value
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
+    return value
 
 
-def content(made: Answer) -> dict[str, Any]:
-    """All of it for JSON; times in s over the run."""
-    run, parts = made.run, made.ladder
-    totals = {"waiting_s": parts.waiting, "exchange": parts.exchange, "computing": parts.computing}
-    totals |= {"common": parts.common}
-    of_run = {name: q and q.times(run.cycles) for name, q in totals.items()}
-    return _plain({
-        "ranks": run.ranks, "cycles": run.cycles, "meets_every": run.period, "kind": run.kind,
-        "disturbed": run.disturbed or None, "delay_ratio": parts.delay_ratio,
-        "waiting_per_cycle_s": parts.waiting, **of_run,
-        "parts": {name: q.times(run.cycles) for name, q in parts.parts.items()},
-        "rare": {name: q.times(run.cycles) for name, q in parts.rare.items()},
-        "efficiency": parts.efficiency, "drift_share": parts.drift_share, "slowest": vars(parts.slowest),
-        "estimates": vars(theory.estimates(run)),
-        "maxima": [vars(one) for one in theory.maxima(run, parts.delay_ratio)],
-        "rarely": made.rarely, "replay": made.asked, "iid": made.iid,
-        "changes": {one.name: one.prediction or {"refused": one.refused} for one in made.changes},
-        "helps": [{"name": one.name} | _plain(one.prediction) for one in made.helps],
-        "warnings": list(run.warnings),
-    })  # fmt: skip
+def answer(
+    run: CycleTrace,
+    schedule: str | None = None,
+    delay_ratio: int | None = None,
+    changes: Sequence[str] = (),
+    *,
+    lag: int | None = None,
+    group_period: int | None = None,
+    ranks: int | None = None,
+) -> WaitingAnswer:
+    """Why the ranks of a run waited, and what a schedule or changes would make of it.
+
+    Args:
+        run: as `trace` makes it.
+        schedule: a key of SCHEDULES to replay.
+        delay_ratio: D, cycles; without one, the largest that is exact.
+        changes: see `changes.outcomes`.
+        lag: L of the schedule, windows.
+        group_period: of the schedule, cycles.
+        ranks: number of ranks under the schedule.
+
+    Raises:
+        BadInput: for a schedule, a number or a change that the run cannot answer.
+
+    Example:
+        >>> import numpy as np
+        >>> from spikemark.waiting.trace import trace
+        >>> times = np.random.default_rng(1).normal(1e-3, 1e-5, (4, 1000))
+        >>> explanation = answer(trace(times), "structure_aware", delay_ratio=10)
+        >>> explanation.asked.waiting.kind
+        ''
+    """
+    if schedule is None:
+        for name, value in (("lag", lag), ("group_period", group_period), ("ranks", ranks)):
+            if value is not None:
+                line = f"{name}: expected only with --schedule"
+                raise BadInput(line, field=name, code="conflict")
+    elif schedule in SCHEDULES and SCHEDULES[schedule].uses_delay_ratio and delay_ratio is None:
+        delay_ratio = _largest(run, schedule, lag)
+    windows_of_d = schedule is None or (
+        schedule == "structure_aware" and run.period == 1 and delay_ratio not in (None, 1)
+    )
+    parts = ladder(run, delay_ratio if windows_of_d else None)
+    asked = None
+    iid = None
+    base = None
+    if schedule is not None:
+        base = Setting.from_run(
+            run, schedule, delay_ratio or 1, ranks=ranks, lag=lag, group_period=group_period
+        )
+        asked = predict(run, base)
+        iid = theory.iid(run, base.plan)
+        if base.moved or base.unknown:
+            reason = "the schedule places neurons elsewhere, where ranks compute something else"
+            iid = missing(reason, "s")
+    return WaitingAnswer(
+        run=run,
+        ladder=parts,
+        rarely=_rarely(run, parts.delay_ratio),
+        asked=asked,
+        iid=iid,
+        changes=outcomes(run, changes, base) if changes else [],
+        helps=[] if run.disturbed else helps(run),
+    )
+
+
+def _largest(run: CycleTrace, schedule: str, lag: int | None) -> int:
+    """The largest D that is exact. Raises BadInput where nothing says it."""
+    lag_of_schedule = 0
+    if schedule == "overlapped":
+        lag_of_schedule = 1 if lag is None else lag
+    largest = run.largest(lag_of_schedule)
+    if largest is None:
+        line = "delay_ratio: missing; expected --delay-ratio, as nothing says what delays allow"
+        raise BadInput(line, field="delay_ratio", code="missing")
+    return largest
+
+
+def _rarely(run: CycleTrace, delay_ratio: int) -> ReplayedWaiting | None:
+    """Ranks that meet every D cycles: structure-aware, or where nobody knows its work, that of the
+    run.
+
+    None for a run whose ranks do so already, or with too few cycles.
+    """
+    if run.period > 1:
+        return None
+    with suppress(BadInput):
+        setting = Setting.from_run(run, "structure_aware", delay_ratio)
+        if setting.unknown:
+            setting = Setting.meeting_rarely(run, delay_ratio)
+        return predict(run, setting)
+    return None
+
+
+def helps(run: CycleTrace) -> list[ChangeOutcome]:
+    """What a user can do about a conventional run, the most helpful first.
+
+    Only what surely shortens it.
+
+    Example:
+        >>> import numpy as np
+        >>> from spikemark.waiting.trace import trace
+        >>> times = np.random.default_rng(1).normal(1e-3, 5e-5, (4, 1000))
+        >>> [change.name for change in helps(trace(times))][:2]
+        ['an idle core on each node, at most']
+    """
+    if run.period > 1:
+        return []
+    predictions = _schedules_tried(run)
+    for words, name in HELPFUL_CHANGES.items():
+        _base, changed = outcomes(run, [name])
+        predictions[words] = changed.prediction
+    idle = replace(Setting.from_run(run), compute=clipped(run.compute, run.window_cycles))
+    predictions[IDLE_CORE] = predict(run, idle)
+    helpful = []
+    for name, prediction in predictions.items():
+        if prediction.change and prediction.change.limits[1] < 1:
+            helpful.append(ChangeOutcome(name, prediction))
+    return sorted(helpful, key=lambda outcome: outcome.prediction.change.number)
+
+
+def _schedules_tried(run: CycleTrace) -> dict[str, ReplayedWaiting]:
+    """The schedules that the run can answer, each with the largest D that leaves enough windows."""
+    predictions = {}
+    for schedule, lag in LAG_OF_TRIED.items():
+        with suppress(BadInput):
+            d = min(run.largest(lag) or USUAL_RATIO, run.cycles // MIN_TRACE_WINDOWS)
+            d -= d % (lag + 1)
+            if d > 1:
+                setting = Setting.from_run(run, schedule, d, lag=lag or None)
+                predictions[f"{SCHEDULES[schedule].label} (D = {d})"] = predict(run, setting)
+    return predictions

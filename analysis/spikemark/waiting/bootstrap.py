@@ -1,89 +1,138 @@
-"""Intervals of means of serially correlated series: stationary block bootstrap, by the package `arch`.
+"""Intervals of means of serially correlated series: the stationary block bootstrap.
 
-Politis, Romano 1994; block length from the data by Politis, White 2004, corrected 2009. A draw is a mean of
-resampled columns, so anything that follows from means (a ratio, a maximum over ranks, a difference of two
-schedules) has an interval, and everything from one call shares its draws.
+Politis, Romano 1994; the length of blocks follows from the data (blocks.py). A draw is a mean of
+resampled columns, so anything that follows from means (a ratio, a maximum over ranks, a difference
+of two schedules) has an interval, and everything from one call of `means` shares its draws.
+
+Cost: MAX_ELEMENTS x DRAWS additions for each column, whatever the length of the series.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from arch.bootstrap import StationaryBootstrap, optimal_block_length
 
 from spikemark.models import serial
 from spikemark.quantities.quantity import LEVEL, Quantity, student
 
-DRAWS, UNITS, SEED = 500, 2048, 1
-SHORTEST = 4.0  # blocks are at least so many integrated autocorrelation times long
-FEWEST_BLOCKS, FEWEST_DEGREES = 8, 3.0  # of a series
+from . import blocks
+
+DRAWS = 500
+BOOTSTRAP_SEED = 1
+MAX_ELEMENTS = 2048  # of a series that is resampled; longer ones are averaged over neighbours first
+MAX_INDICES = 1 << 16  # that are drawn at once, so that they stay in the cache
+MIN_BLOCK_TIMES = 4.0  # blocks are at least so many integrated autocorrelation times long
+MIN_BLOCKS = 8  # of a series
+MIN_DEGREES = 3.0  # of freedom of Student's t
+MAX_LOSS = 0.25  # of the variance, as subtracting a mean costs at most
 
 
 @dataclass(frozen=True)
 class Draws:
-    """Means of columns: `value` [column], and `draws` [draw, column] that scatter as such means do."""
+    """Means of columns, and how they scatter."""
 
-    value: np.ndarray
-    draws: np.ndarray
+    value: np.ndarray  #: [column]
+    draws: np.ndarray  #: [draw, column], which scatter as such means do
 
     def __call__(
-        self, of: Callable[[np.ndarray], np.ndarray], unit: str = "", kind: str = "modelled", least=0.0
+        self,
+        function: Callable[[np.ndarray], np.ndarray],
+        unit: str = "",
+        kind: str = "modelled",
+        least: float = 0.0,
     ) -> Quantity:
-        """What follows from the means by `of`, which maps [..., column] to [...]; not below `least`."""
-        value, found = float(of(self.value)), of(self.draws)
+        """A quantity that follows from the means, with its 95 % interval.
+
+        Args:
+            function: maps means [..., column] to values [...].
+            unit: of the quantity.
+            kind: of the quantity, see quantity.KINDS.
+            least: the value and its limits are not below.
+        """
+        value = float(function(self.value))
         tail = (1 - LEVEL) / 2
-        low, high = np.quantile(found, (tail, 1 - tail))
+        low, high = np.quantile(function(self.draws), (tail, 1 - tail))
         value = max(value, least)
-        return Quantity(value, min(max(float(low), least), value), max(float(high), value), unit, kind)
+        low = min(max(float(low), least), value)
+        high = max(float(high), value)
+        return Quantity(value, low, high, unit, kind)
 
 
 def means(columns: np.ndarray) -> Draws:
-    """Means of `columns` [element, column] over elements that follow each other in time, at least two.
+    """Means of columns over elements that follow each other in time.
 
-    Long series are first averaged over neighbours, which changes neither means nor their errors. Draws of
-    positive means scatter as factors.
+    Long series are first averaged over neighbours, which changes neither means nor their errors.
+    Draws of positive means scatter as factors.
+
+    Args:
+        columns: shape [element, column], at least two elements.
+
+    Example:
+        >>> columns = np.random.default_rng(1).normal(2.0, 1.0, (400, 1))
+        >>> mean = means(columns)(lambda x: x[..., 0], "s")
+        >>> print(f"{mean.value:.2f} ({mean.low:.2f} to {mean.high:.2f})")
+        1.92 (1.85 to 2.00)
     """
     x = np.asarray(columns, dtype=np.float64)
-    value, every = x.mean(axis=0), -(-len(x) // UNITS)
-    if every > 1:
-        x = x[: len(x) // every * every].reshape(-1, every, x.shape[1]).mean(axis=1)
+    value = x.mean(axis=0)
+    neighbours = -(-len(x) // MAX_ELEMENTS)
+    if neighbours > 1:
+        elements = len(x) // neighbours
+        x = x[: elements * neighbours].reshape(-1, neighbours, x.shape[1]).mean(axis=1)
     n = len(x)
-    block = _block(x)
-    counts = np.empty((DRAWS, n))
-    drawn = StationaryBootstrap(block, np.arange(n), seed=SEED).bootstrap(DRAWS)
-    for draw, ((index,), _) in enumerate(drawn):
-        counts[draw] = np.bincount(index, minlength=n)
+    block = _block_length(x)
+    resampled = _resampled_counts(n, block) @ x / n
+    mean = x.mean(axis=0)
     spread = _spread(x, block)
-    found, mean = counts @ x / n, x.mean(axis=0)
-    draws = value + spread * (found - mean)
-    positive = (found > 0).all(axis=0) & (mean > 0)
-    draws[:, positive] = (
-        value[positive] * (found / np.where(mean > 0, mean, 1))[:, positive] ** spread[positive]
-    )
+    draws = value + spread * (resampled - mean)
+    positive = (resampled > 0).all(axis=0) & (mean > 0)
+    factors = (resampled / np.where(mean > 0, mean, 1))[:, positive]
+    draws[:, positive] = value[positive] * factors ** spread[positive]
     return Draws(value, draws)
+
+
+def _resampled_counts(n: int, block: float) -> np.ndarray:
+    """How often each element is in each draw, [draw, element]."""
+    places, chances = blocks.random_numbers(n, DRAWS, BOOTSTRAP_SEED)
+    counts = np.empty((DRAWS, n))
+    at_once = max(MAX_INDICES // n, 1)
+    for first in range(0, DRAWS, at_once):
+        draws = slice(first, first + at_once)
+        indices = blocks.resampled(block, places[draws], chances[draws])
+        indices += n * np.arange(len(indices))[:, None]  # one row of counts for each draw
+        counts[draws] = np.bincount(indices.ravel(), minlength=indices.size).reshape(-1, n)
+    return counts
 
 
 def _spread(x: np.ndarray, block: float) -> np.ndarray:
     """How much wider than plain draws intervals are, [column].
 
-    Student's t with n / (2 b + kurtosis - 3) degrees of freedom: few long blocks, and rare large values, tell
-    little of the error. A mean is subtracted, which costs a share 2 b / n.
+    Student's t with n / (2 b + kurtosis - 3) degrees of freedom: few long blocks, and rare large
+    values, tell little of the error. A mean is subtracted, which costs a share 2 b / n.
     """
-    n, deviation = len(x), x - x.mean(axis=0)
+    n = len(x)
+    deviation = x - x.mean(axis=0)
     variance = np.maximum((deviation**2).mean(axis=0), 1e-100)
     excess = np.maximum((deviation**4).mean(axis=0) / variance**2 - 3, 0.0)
-    degrees = np.maximum(n / (2 * block + excess), FEWEST_DEGREES)
-    return np.array([student(d) for d in degrees]) / student(np.inf) / max(1 - 2 * block / n, 0.25) ** 0.5
+    degrees = np.maximum(n / (2 * block + excess), MIN_DEGREES)
+    wider = np.array([student(d) for d in degrees]) / student(np.inf)
+    spread: np.ndarray = wider / max(1 - 2 * block / n, MAX_LOSS) ** 0.5
+    return spread
 
 
-def _block(x: np.ndarray) -> float:
+def _block_length(x: np.ndarray) -> float:
     """The mean length of blocks, in elements: the longest that a column needs."""
     varies = x[:, x.std(axis=0) > 1e-9 * np.abs(x).max(axis=0)]
-    if len(x) < 2 * FEWEST_BLOCKS or not varies.shape[1]:
+    if len(x) < 2 * MIN_BLOCKS or not varies.shape[1]:
         return 1.0
-    found = optimal_block_length(varies)["stationary"].to_numpy()
-    found = found[np.isfinite(found)]
-    rho = (serial.pooled_autocorrelation(column[None], len(x) // 2 - 1) for column in varies.T)
-    longest = max(serial.integrated_time(one) for one in rho) - 1
-    needed = max(found.max(initial=1.0), SHORTEST * longest)
-    return float(np.clip(needed, 1.0, len(x) / FEWEST_BLOCKS))
+    optimal = np.array([blocks.optimal_length(column) for column in varies.T])
+    optimal = optimal[np.isfinite(optimal)]
+    longest_correlation = max(_correlation_time(column) for column in varies.T) - 1
+    block = max(optimal.max(initial=1.0), MIN_BLOCK_TIMES * longest_correlation)
+    return float(np.clip(block, 1.0, len(x) / MIN_BLOCKS))
+
+
+def _correlation_time(series: np.ndarray) -> float:
+    """The integrated autocorrelation time of a series [element], in elements."""
+    rho = serial.pooled_autocorrelation(series[None], len(series) // 2 - 1)
+    return serial.integrated_time(rho)

@@ -1,114 +1,245 @@
-"""What a run would be if something about it were different: one function of `Setting` for each change."""
+"""What a run would be if something about it were different.
 
-from collections.abc import Callable
+CHANGES has a function of `Setting` for each change that has a name; `slow_rank` takes a rank and a
+factor besides. `outcomes` replays a run after each of them.
+"""
+
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spikemark.core.errors import BadInput
+from spikemark.core.errors import BadInput, unknown_name
 from spikemark.models.statistics import lump
 from spikemark.network.schedules import plan
 
 from .ladder import clipped, drift_share
-from .replay import Prediction, Setting, predict
-from .trace import Trace
+from .replay import ReplayedWaiting, Setting, predict
+from .trace import CycleTrace
 
-SLOW_RANK, MOST_SLOW = "slow-rank", 1000.0
+SLOW_RANK = "slow-rank"
+MAX_SLOW_FACTOR = 1000.0
+FIRST = "double-delay-ratio"  #: of several changes, since it may place neurons elsewhere
 
 
 def _effects(compute: np.ndarray) -> np.ndarray:
     """Lasting differences of ranks from the mean, [rank, 1]."""
     means = compute.mean(axis=1, keepdims=True, dtype=np.float64)
-    return means - means.mean()
+    return np.asarray(means - means.mean())
 
 
-def halve_jitter(now: Setting, d: int) -> Setting:
-    """Fluctuations that average out over D cycles are half as large."""
-    short = clipped(now.compute)  # long cycles stay
-    own = short - short.mean(axis=0, dtype=np.float64) - _effects(short)
-    share, whole = drift_share(short, d), short.shape[1] // d * d
-    slow = np.repeat(lump(own, d) / d, d, axis=1)
-    slow = np.pad(slow, ((0, 0), (0, short.shape[1] - whole)), mode="edge")
-    half = 0.5 * own + ((share + 0.25 * (1 - share)) ** 0.5 - 0.5) * slow
-    return replace(now, compute=np.maximum(now.compute - own + half, 0))
+def halve_jitter(setting: Setting, run: CycleTrace) -> Setting:
+    """Fluctuations that average out over D cycles are half as large.
+
+    Example:
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(np.random.default_rng(1).normal(1e-3, 5e-5, (4, 1000)))
+        >>> halved = halve_jitter(Setting.from_run(run), run)
+        >>> bool(halved.compute.std() < run.compute.std())
+        True
+    """
+    d = run.jitter_cycles
+
+    def halved(compute: np.ndarray) -> np.ndarray:
+        short = clipped(compute)  # long cycles stay
+        fluctuations = short - short.mean(axis=0, dtype=np.float64) - _effects(short)
+        share = drift_share(short, d)
+        cycles = short.shape[1]
+        slow = np.repeat(lump(fluctuations, d) / d, d, axis=1)
+        slow = np.pad(slow, ((0, 0), (0, cycles - slow.shape[1])), mode="edge")
+        slow_factor = (share + 0.25 * (1 - share)) ** 0.5 - 0.5
+        half = 0.5 * fluctuations + slow_factor * slow
+        return np.asarray(np.maximum(compute - fluctuations + half, 0))
+
+    return setting.with_times(halved)
 
 
-def level_ranks(now: Setting, d: int) -> Setting:
-    """Ranks no longer differ lastingly, as if all had equal work."""
-    return replace(now, compute=np.maximum(now.compute - _effects(now.compute), 0))
+def _levelled(compute: np.ndarray) -> np.ndarray:
+    """Compute times [rank, cycle] without lasting differences, in the precision that they have."""
+    level: np.ndarray = compute - _effects(compute).astype(compute.dtype)
+    np.maximum(level, 0, out=level)
+    return level
 
 
-def double_delay_ratio(now: Setting, d: int) -> Setting:
-    """All ranks meet half as often; conventional becomes structure-aware with D = 2."""
-    p = now.plan
-    schedule = "structure_aware" if p.delay_ratio == 1 else p.schedule
-    return replace(now, plan=plan(schedule, 2 * p.delay_ratio, p.ranks, p.lag or None))
+def level_ranks(setting: Setting, run: CycleTrace) -> Setting:
+    """Ranks no longer differ lastingly, as if all had equal work.
+
+    Example:
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(np.random.default_rng(1).normal([[1e-3], [2e-3]], 1e-5, (2, 1000)))
+        >>> level_ranks(Setting.from_run(run), run).compute.mean(axis=1).round(6).tolist()
+        [0.0015, 0.0015]
+    """
+    return setting.with_times(_levelled)
 
 
-def halve_latency(now: Setting, d: int) -> Setting:
-    """An exchange and its barrier take half the time."""
-    return replace(now, cost=now.cost / 2)
+def double_delay_ratio(setting: Setting, run: CycleTrace) -> Setting:
+    """All ranks meet half as often.
+
+    Conventional becomes structure-aware with D = 2, placement included.
+
+    Example:
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(np.random.default_rng(1).normal(1e-3, 1e-5, (4, 1000)))
+        >>> double_delay_ratio(Setting.from_run(run, "structure_aware", 5), run).plan.delay_ratio
+        10
+    """
+    meetings = setting.plan
+    if meetings.delay_ratio == 1 and meetings.schedule != "structure_aware":
+        return Setting.from_run(run, "structure_aware", 2, ranks=meetings.ranks)
+    doubled = plan(
+        meetings.schedule, 2 * meetings.delay_ratio, meetings.ranks, meetings.lag or None
+    )
+    return replace(setting, plan=replace(doubled, near=meetings.near))
 
 
-def double_ranks(now: Setting, d: int) -> Setting:
-    """There are twice as many ranks, each with as much to compute as before."""
-    p = now.plan
-    return replace(now, plan=plan(p.schedule, p.delay_ratio, 2 * p.ranks, p.lag or None)).checked()
+def halve_latency(setting: Setting, run: CycleTrace) -> Setting:
+    """An exchange and its barrier take half the time.
+
+    Example:
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(np.random.default_rng(1).normal(1e-3, 1e-5, (4, 1000)))
+        >>> halve_latency(Setting.from_run(run), run).cost
+        0.5
+    """
+    return replace(setting, cost=setting.cost / 2)
 
 
-CHANGES: dict[str, Callable[[Setting, int], Setting]] = {
-    one.__name__.replace("_", "-"): one
-    for one in (halve_jitter, level_ranks, double_delay_ratio, halve_latency, double_ranks)
+def double_ranks(setting: Setting, run: CycleTrace) -> Setting:
+    """There are twice as many ranks, each with as much to compute as before.
+
+    Example:
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(np.random.default_rng(1).normal(1e-3, 1e-5, (4, 1000)))
+        >>> double_ranks(Setting.from_run(run), run).plan.ranks
+        8
+    """
+    meetings = setting.plan
+    ranks = 2 * meetings.ranks
+    if meetings.near:
+        line = f"ranks={ranks}: expected the {meetings.ranks} of the run, where areas share ranks"
+        raise BadInput(line, field="ranks", code="conflict")
+    doubled = plan(meetings.schedule, meetings.delay_ratio, ranks, meetings.lag or None)
+    return replace(setting, plan=doubled).checked()
+
+
+CHANGES: dict[str, Callable[[Setting, CycleTrace], Setting]] = {
+    "halve-jitter": halve_jitter,
+    "level-ranks": level_ranks,
+    "double-delay-ratio": double_delay_ratio,
+    "halve-latency": halve_latency,
+    "double-ranks": double_ranks,
 }
 
 
-def slow_rank(now: Setting, given: str) -> Setting:
-    """One rank takes so many times as long in every cycle, as on a slower node: slow-rank=3:1.2."""
-    compute = np.array(now.compute)
-    if now.plan.ranks != len(compute):
-        raise BadInput(f"ranks={now.plan.ranks}: expected the {len(compute)} measured ranks")
-    number, _, factor = given.partition(":")
+def slow_rank(setting: Setting, rank_and_factor: str) -> Setting:
+    """One rank takes so many times as long in every cycle, as on a slower node.
+
+    Args:
+        setting: with the ranks that were measured.
+        rank_and_factor: such as "3:1.2": rank 3 takes 1.2 times as long.
+
+    Raises:
+        BadInput: for other ranks than the measured ones, and a factor from 1 to 1000.
+
+    Example:
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(np.full((2, 100), 1e-3))
+        >>> slow_rank(Setting.from_run(run), "1:1.2").compute.mean(axis=1).round(6).tolist()
+        [0.001, 0.0012]
+    """
+    measured = len(setting.compute)
+    if setting.plan.ranks != measured:
+        line = f"ranks={setting.plan.ranks}: expected the {measured} measured ranks"
+        raise BadInput(line, field="ranks", code="conflict")
+    number, _, factor = rank_and_factor.partition(":")
     try:
-        rank, times = int(number), float(factor)
+        rank = int(number)
+        times = float(factor)
     except ValueError:
-        rank, times = -1, 0.0
-    if not (0 <= rank < len(compute) and 1 <= times <= MOST_SLOW):
-        needed = f"RANK:FACTOR, a rank from 0 to {len(compute) - 1} and a factor from 1 to {MOST_SLOW:g}"
-        raise BadInput(f"change={SLOW_RANK}={given}: expected {needed}, such as 3:1.2", field="change")
-    compute[rank] *= times
-    return replace(now, compute=compute)
+        rank = -1
+        times = 0.0
+    if not (0 <= rank < measured and 1 <= times <= MAX_SLOW_FACTOR):
+        line = (
+            f"change={SLOW_RANK}={rank_and_factor}: expected RANK:FACTOR, a rank from 0 to"
+            f" {measured - 1} and a factor from 1 to {MAX_SLOW_FACTOR:g}, such as 3:1.2"
+        )
+        raise BadInput(line, field="change")
+    factors = np.ones((measured, 1), dtype=np.float32)
+    factors[rank] = times
+    return setting.with_times(lambda compute: compute * factors)
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What something makes of a run. `prediction` is None with the reason in `refused`."""
+class ChangeOutcome:
+    """What something makes of a run."""
 
     name: str
-    prediction: Prediction | None
-    refused: str = ""
+    prediction: ReplayedWaiting
 
 
-def outcomes(run: Trace, names, schedule: str = "conventional", delay_ratio: int = 1, **how) -> list[Outcome]:
-    """The run under the schedule, called `base`, and after each change of it, or several joined by `+`.
+def outcomes(
+    run: CycleTrace, names: Iterable[str], base: Setting | None = None
+) -> list[ChangeOutcome]:
+    """What changes make of a run.
 
-    Raises BadInput for unknown names; a change that the run cannot answer is refused with the reason.
+    Args:
+        run: a conventional run.
+        names: keys of CHANGES, or slow-rank=RANK:FACTOR, or several of them joined by `+`.
+        base: what is changed; the conventional schedule by default.
+
+    Returns:
+        The outcome without any change, called `base`, then one for each name.
+
+    Raises:
+        BadInput: for unknown names, and for a change that the run cannot answer.
+
+    Example:
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(np.random.default_rng(1).normal(1e-3, 1e-5, (4, 1000)))
+        >>> [outcome.name for outcome in outcomes(run, ["halve-jitter"])]
+        ['base', 'halve-jitter']
     """
-    for one in (one for name in names for one in name.split("+")):
-        if one not in CHANGES and not one.startswith(f"{SLOW_RANK}="):
-            known = ", ".join([*CHANGES, f"{SLOW_RANK}=RANK:FACTOR"])
-            raise BadInput(f"change={one!r}: expected one of {known}, or several joined by +")
-    base = Setting.of(run, schedule, delay_ratio, **how)
-    found = [Outcome("base", predict(run, base))]
+    names = list(names)
     for name in names:
-        now = base
+        _check(name)
+    if base is None:
+        base = Setting.from_run(run)
+    results = [ChangeOutcome("base", predict(run, base))]
+    for name in names:
         try:
-            for one in name.split("+"):
-                kind, _, given = one.partition("=")
-                now = slow_rank(now, given) if kind == SLOW_RANK else CHANGES[kind](now, run.separating)
-            run.check(now.plan.window, f"delay_ratio={now.plan.delay_ratio} needs more:")
-            found.append(Outcome(name, predict(run, now)))
+            setting = _changed(base, run, name)
         except BadInput as reason:
             if reason.field == "change":
                 raise
-            found.append(Outcome(name, None, str(reason)))
-    return found
+            line = f"change={name}: {reason}"
+            raise BadInput(
+                line,
+                field="change",
+                code="conflict",
+            ) from None
+        results.append(ChangeOutcome(name, predict(run, setting)))
+    return results
+
+
+def _check(name: str) -> None:
+    """Raises BadInput for a change that is not known."""
+    for change in name.split("+"):
+        if change not in CHANGES and not change.startswith(f"{SLOW_RANK}="):
+            names = ", ".join([*CHANGES, f"{SLOW_RANK}=RANK:FACTOR"])
+            expected = f"one of {names}, or several joined by +"
+            raise unknown_name("change", change, CHANGES, expected=expected)
+
+
+def _changed(base: Setting, run: CycleTrace, name: str) -> Setting:
+    """A setting after the changes that `name` joins by `+`."""
+    setting = base
+    for change in sorted(name.split("+"), key=lambda change: change != FIRST):
+        kind, _, rank_and_factor = change.partition("=")
+        if kind == SLOW_RANK:
+            setting = slow_rank(setting, rank_and_factor)
+        else:
+            setting = CHANGES[kind](setting, run)
+    meetings = setting.plan
+    run.check(meetings.window, f"delay_ratio={meetings.delay_ratio} needs more:")
+    return setting

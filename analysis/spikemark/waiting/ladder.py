@@ -1,16 +1,19 @@
 """The ladder of meetings: what the waiting of a run would be if its ranks met ever more rarely.
 
-W(k) is the waiting, per cycle, if ranks met every k cycles, by replay of the run's own compute times.
-imbalance = W(all cycles as one window), drift = W(D) - W(all), jitter = W(1) - W(D), barrier = measured -
-W(1). The parts add up to the measured waiting exactly, and a run that meets every D cycles refutes jitter or
-does not. For a run that meets every P cycles, W(P) takes the place of W(1). Of independent cycle times, drift
-is the jitter that D cycles leave, 1 / sqrt(D) of it; `drift_share` says how much of it is slow.
+W(k) is the waiting, per cycle, if ranks met every k cycles, by replay of the run's own compute
+times. imbalance = W(all cycles as one window), drift = W(D) - W(all), jitter = W(1) - W(D), barrier
+= measured - W(1). The parts add up to the measured waiting exactly, and a run that meets every D
+cycles refutes jitter or does not. For a run that meets every P cycles, W(P) takes the place of
+W(1). Of independent cycle times, drift is the jitter that D cycles leave, 1 / sqrt(D) of it;
+`drift_share` says how much of it is slow.
 
-Long cycles are those beyond the 99.9 % quantile of their rank. Cycle times are compared with the usual ones
-(median) at the same place of a window of D cycles, so that planned work in every D-th cycle is not long. What
-long cycles add is the difference to the same ladder with cycle times cut off there.
+Long cycles are those beyond the 99.9 % quantile of their rank. Cycle times are compared with the
+usual ones (median) at the same place of a window of D cycles, so that planned work in every D-th
+cycle is not long. What long cycles add is the difference to the same ladder with cycle times cut
+off there.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +23,7 @@ from spikemark.models.statistics import lump
 from spikemark.quantities.quantity import Quantity, missing
 
 from .bootstrap import Draws, means
-from .trace import Trace
+from .trace import CycleTrace
 
 #: The parts of the waiting, and what each is, given D.
 MEANS = {
@@ -29,154 +32,414 @@ MEANS = {
     "jitter": "averages out over {d} cycles",
     "barrier": "beyond what computing explains",
 }
-PARTS = tuple(MEANS)
-LONG = 0.999
-UNTIMED = "waiting was not timed, so nothing is known beyond what the compute times explain"
+PARTS_OF_TIME = tuple(MEANS)
+RUNGS = PARTS_OF_TIME[:-1]  #: the parts that follow from compute times alone
+LONG_QUANTILE = 0.999
+#: An event is named that takes so many usual cycles, and this share of all waiting.
+MIN_CYCLES_OF_EVENT = 20
+MIN_SHARE_OF_EVENT = 0.1
+#: Cycles that are held in double precision at a time.
+CYCLES_OF_BLOCK = 4096
+UNTIMED_WAITING = "waiting was not timed, so nothing is known beyond what the compute times explain"
 
 
 @dataclass(frozen=True)
-class Slowest:
-    """The rank that computes longest: by which share it exceeds the mean of the others, and what of the
-    waiting would go if it did not. `certain`: it exceeds every other rank by more than chance.
-    """
+class SlowestRank:
+    """The rank that computes longest."""
 
     rank: int
-    node: str | None  # where there are several
-    longer: Quantity
-    share: Quantity
-    certain: bool
+    node: str | None  #: where there are several
+    longer: Quantity  #: by which share it exceeds the mean of the others
+    share: Quantity  #: of the waiting would go if it did not
+    certain: bool  #: it exceeds every other rank by more than chance
+
+
+@dataclass(frozen=True)
+class LongestEvent:
+    """The cycle in which one event made ranks wait longest, such as a rank that was stopped."""
+
+    phase: str  #: "computing", or between the computing of all ranks: "barrier" or "exchange"
+    rank: int | None  #: that computed so long; None between the computing of all ranks
+    node: str | None
+    cycle: int
+    seconds: float  #: beyond the usual
+    share: float  #: of all waiting, or of all exchanging
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """Seconds per cycle, means over ranks. `parts` (PARTS) add up to `waiting`.
-
-    `rare`: of imbalance, drift and jitter, what rare long cycles add. `exchange` and `efficiency` (POP): None
-    where exchanges were not timed. `common`: all ranks slow at once, which makes nobody wait. `drift_share`:
-    of the variance between ranks of means over D cycles.
-    """
+    """Where the waiting of a run comes from: seconds per cycle, means over ranks."""
 
     waiting: Quantity
-    parts: dict[str, Quantity]
-    rare: dict[str, Quantity]
+    parts: dict[str, Quantity]  #: of PARTS; they add up to `waiting`
+    rare: dict[str, Quantity]  #: of RUNGS, what rare long cycles add
     computing: Quantity
-    exchange: Quantity | None
-    common: Quantity
-    efficiency: dict[str, float] | None
-    slowest: Slowest
-    delay_ratio: int
-    drift_share: float
+    exchange: Quantity | None  #: None where it was not timed
+    common: Quantity  #: all ranks slow at once, which makes nobody wait
+    efficiency: dict[str, float] | None  #: of POP; None where exchanges were not timed
+    slowest: SlowestRank
+    longest: LongestEvent | None
+    delay_ratio: int  #: D that separates jitter from drift
+    drift_share: float  #: of the variance between ranks of means over D cycles
 
 
 def usual(compute: np.ndarray, every: int = 1) -> np.ndarray:
-    """Median time of each rank at each of `every` places of a window, [rank, cycle]."""
+    """Median time of each rank at each of `every` places of a window, [rank, cycle].
+
+    Example:
+        >>> usual(np.array([[1.0, 5.0, 2.0, 5.0, 3.0, 6.0]]), every=2)
+        array([[2., 5., 2., 5., 2., 5.]])
+    """
     ranks, cycles = compute.shape
-    every = every if cycles >= 2 * every else 1
-    whole = compute[:, : cycles // every * every].reshape(ranks, -1, every)
-    return np.tile(np.median(whole, axis=1), -(-cycles // every))[:, :cycles]
+    if cycles < 2 * every:
+        every = 1
+    windows = cycles // every
+    in_windows = compute[:, : windows * every].reshape(ranks, windows, every)
+    return np.tile(np.median(in_windows, axis=1), -(-cycles // every))[:, :cycles]
 
 
 def clipped(compute: np.ndarray, every: int = 1) -> np.ndarray:
-    """Compute times [rank, cycle] without what long cycles take beyond the 99.9 % quantile of their rank."""
-    expected = usual(compute, every)
-    beyond = compute - expected
-    return expected + np.minimum(beyond, np.quantile(beyond, LONG, axis=1, keepdims=True))
+    """Compute times [rank, cycle] without what long cycles take.
 
+    That is what they take beyond the 99.9 % quantile of their rank. Rank by rank, so that a trace
+    of gigabytes needs the room of its result alone.
 
-def ladder(run: Trace, delay_ratio: int | None = None) -> Ladder:
-    """The parts of the waiting of a run; D separates jitter from drift.
-
-    Raises BadInput where fewer than two windows of D cycles, or a D that is no multiple of the period.
+    Example:
+        >>> times = np.full((1, 20), 1e-3)
+        >>> times[0, 7] = 0.5  # stopped for half a second
+        >>> bool(clipped(times).max() < 0.5)
+        True
     """
-    d, m = delay_ratio or run.separating, run.ranks
-    if 2 * d > run.cycles or d % run.period:
-        raise BadInput(
-            f"delay_ratio={d}: expected a multiple of {run.period}, the cycles between meetings, up to"
-            f" {run.cycles // 2}, half of all cycles"
-        )
-    course = run.compute.mean(axis=0, dtype=np.float64)
-    together = course - usual(course[None], run.place)[0]
-    columns, exact = [], []  # [window of D, column] and [column]; the latter knows the last, shorter window
-    for times in (run.compute, clipped(run.compute, run.place)):
-        rare, often = _waited(times, d), _waited(times, run.period)
-        columns += [*lump(times, d), rare, lump(often, d // run.period)[: len(rare)]]
-        exact += [*times.mean(axis=1, dtype=np.float64), rare.mean() / d, often.mean() / run.period]
-    for series, every in ((run.waits, run.period), (run.exchanges, run.period), (together, 1)):
-        columns.append(lump(series[: run.cycles // d * d // every], d // every))
-        exact.append(series.sum() / run.cycles)
-    draws, exact = means(np.stack(columns, axis=1) / d), np.array(exact)
-    draws = Draws(exact, draws.draws + (exact - draws.value))
+    without = np.empty(compute.shape, compute.dtype)
+    for rank, times in enumerate(compute):
+        expected = usual(times[None], every)[0]
+        beyond = times - expected
+        limit = np.quantile(beyond, LONG_QUANTILE)
+        without[rank] = expected + np.minimum(beyond, limit)
+    return without
 
-    def parts(x: np.ndarray, first: int = 0) -> list[np.ndarray]:
-        own, (rare, often) = x[..., first : first + m], (x[..., first + m + i] for i in (0, 1))
-        imbalance = own.max(axis=-1) - own.mean(axis=-1)
-        return [imbalance, rare - imbalance, often - rare]
 
-    found = {name: draws(lambda x, i=i: parts(x)[i], "s") for i, name in enumerate(PARTS[:-1])}
-    long = {
-        name: draws(lambda x, i=i: parts(x)[i] - parts(x, m + 2)[i], "s", least=-np.inf)
-        for i, name in enumerate(PARTS[:-1])
-    }
-    doubt = [x / run.period for x in run.doubt_s or (0.0, 0.0)]
-    found["barrier"] = missing(UNTIMED, "s", "not timed")
+@dataclass(frozen=True)
+class _Columns:
+    """Which columns of means hold what; the first ones, one a rank, are compute times.
+
+    Behind them: W(D) and W(period); the same three of clipped compute times; waiting, exchange, and
+    what all ranks compute beyond the usual.
+    """
+
+    ranks: int
+
+    @property
+    def clipped(self) -> int:
+        """Where the columns of clipped compute times begin."""
+        return self.ranks + 2
+
+    def rung(self, number: int, first: int = 0) -> Callable[[np.ndarray], np.ndarray]:
+        """The function that maps means [..., column] to the part RUNGS[number] of the waiting.
+
+        `first`: where the columns of the compute times begin.
+        """
+        ranks = self.ranks
+
+        def part(x: np.ndarray) -> np.ndarray:
+            computing = x[..., first : first + ranks]
+            imbalance = computing.max(axis=-1) - computing.mean(axis=-1)
+            rarely = x[..., first + ranks]
+            often = x[..., first + ranks + 1]
+            return np.asarray((imbalance, rarely - imbalance, often - rarely)[number])
+
+        return part
+
+    def rare(self, number: int) -> Callable[[np.ndarray], np.ndarray]:
+        """What long cycles add to the part RUNGS[number]."""
+        part = self.rung(number)
+        without_long = self.rung(number, self.clipped)
+        return lambda x: np.asarray(part(x) - without_long(x))
+
+    def barrier(self, x: np.ndarray) -> np.ndarray:
+        """Waiting beyond what compute times explain."""
+        return np.asarray(self.waiting(x) - x[..., self.ranks + 1])
+
+    def computing(self, x: np.ndarray) -> np.ndarray:
+        """Mean over ranks."""
+        return np.asarray(x[..., : self.ranks].mean(axis=-1))
+
+    def waiting(self, x: np.ndarray) -> np.ndarray:
+        """Mean over ranks."""
+        return np.asarray(x[..., -3])
+
+    def exchange(self, x: np.ndarray) -> np.ndarray:
+        """Mean over ranks."""
+        return np.asarray(x[..., -2])
+
+    def common(self, x: np.ndarray) -> np.ndarray:
+        """What all ranks compute beyond the usual, at once."""
+        return np.asarray(x[..., -1])
+
+
+def ladder(run: CycleTrace, delay_ratio: int | None = None) -> Ladder:
+    """The parts of the waiting of a run.
+
+    Args:
+        run: with at least two windows.
+        delay_ratio: D, which separates jitter from drift; that of the run by default.
+
+    Raises:
+        BadInput: for fewer than two windows of D cycles, or a D that is no multiple of the period.
+
+    Example:
+        >>> from spikemark.waiting.trace import trace
+        >>> times = np.random.default_rng(1).normal(1e-3, 1e-5, (4, 1000))
+        >>> parts = ladder(trace(times), delay_ratio=10)
+        >>> parts.waiting.kind, list(parts.parts)
+        ('modelled', ['imbalance', 'drift', 'jitter', 'barrier'])
+    """
+    d = _jitter_cycles(run, delay_ratio)
+    draws = _draws(run, d)
+    columns = _Columns(run.ranks)
+    less_s = more_s = 0.0
+    if run.doubt_s is not None:
+        less_s, more_s = (doubt / run.period for doubt in run.doubt_s)
+    parts = {}
+    rare = {}
+    for number, name in enumerate(RUNGS):
+        parts[name] = draws(columns.rung(number), "s")
+        rare[name] = draws(columns.rare(number), "s", least=-np.inf)
+    parts["barrier"] = missing(UNTIMED_WAITING, "s", "not timed")
     if run.waited is not None and run.doubt_s is not None:
-        found["barrier"] = draws(lambda x: x[..., -3] - x[..., m + 1], "s", least=-np.inf).widened(*doubt)
+        barrier = draws(columns.barrier, "s", least=-np.inf)
+        parts["barrier"] = barrier.widened(less_s, more_s)
     exchange = None
     if run.exchanged is not None:
-        exchange = draws(lambda x: x[..., -2], "s", run.kind).widened(*doubt[::-1])
+        exchange = draws(columns.exchange, "s", run.kind).widened(more_s, less_s)
     return Ladder(
-        draws(lambda x: x[..., -3], "s", run.kind).widened(*doubt), found, long,
-        draws(lambda x: x[..., :m].mean(axis=-1), "s", "measured"), exchange,
-        draws(lambda x: x[..., -1], "s", least=-np.inf), exchange and efficiency(run),
-        _slowest(run, draws), d, drift_share(run.compute, d),
-    )  # fmt: skip
+        waiting=draws(columns.waiting, "s", run.kind).widened(less_s, more_s),
+        parts=parts,
+        rare=rare,
+        computing=draws(columns.computing, "s", "measured"),
+        exchange=exchange,
+        common=draws(columns.common, "s", least=-np.inf),
+        efficiency=efficiency(run) if exchange else None,
+        slowest=_slowest(run, draws),
+        longest=longest(run),
+        delay_ratio=d,
+        drift_share=drift_share(run.compute, d),
+    )
+
+
+def parts_without_intervals(run: CycleTrace, delay_ratio: int | None = None) -> dict[str, Quantity]:
+    """The parts of `ladder`; for means over many runs, since intervals take most of its time.
+
+    Example:
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(np.random.default_rng(1).normal(1e-3, 1e-5, (4, 1000)))
+        >>> parts = parts_without_intervals(run, delay_ratio=10)
+        >>> parts["jitter"].value == ladder(run, delay_ratio=10).parts["jitter"].value
+        True
+    """
+    d = _jitter_cycles(run, delay_ratio)
+    computing = run.compute.mean(axis=1, dtype=np.float64)
+    rarely = _waited(run.compute, d).mean() / d
+    often = _waited(run.compute, run.period).mean() / run.period
+    values = np.array([*computing, rarely, often])
+    columns = _Columns(run.ranks)
+    parts = {}
+    for number, name in enumerate(RUNGS):
+        seconds = float(columns.rung(number)(values))
+        parts[name] = Quantity(max(seconds, 0.0), unit="s", kind="modelled")
+    parts["barrier"] = missing(UNTIMED_WAITING, "s", "not timed")
+    if run.waited is not None and run.doubt_s is not None:
+        beyond = float(run.waits.sum()) / run.cycles - often
+        parts["barrier"] = Quantity(beyond, unit="s", kind="modelled")
+    return parts
+
+
+def _jitter_cycles(run: CycleTrace, delay_ratio: int | None) -> int:
+    """D that separates jitter from drift. Raises BadInput as `ladder`."""
+    d = delay_ratio or run.jitter_cycles
+    if 2 * d > run.cycles or d % run.period:
+        line = (
+            f"delay_ratio={d}: expected a multiple of {run.period}, the cycles between meetings, up"
+            f" to {run.cycles // 2}, half of all cycles"
+        )
+        raise BadInput(line, field="delay_ratio", code="range")
+    return d
+
+
+def _draws(run: CycleTrace, d: int) -> Draws:
+    """Means per cycle of all that the ladder consists of, see _Columns.
+
+    Windows of D cycles are resampled; the means also know the last, shorter window.
+    """
+    columns: list[np.ndarray] = []  # [window of D] each
+    exact: list[float] = []
+    for times in (run.compute, clipped(run.compute, run.window_cycles)):
+        rarely = _waited(times, d)
+        often = _waited(times, run.period)
+        columns += [*lump(times, d), rarely, lump(often, d // run.period)[: len(rarely)]]
+        exact += [*times.mean(axis=1, dtype=np.float64), rarely.mean() / d]
+        exact.append(often.mean() / run.period)
+    course = run.compute.mean(axis=0, dtype=np.float64)
+    together = course - usual(course[None], run.window_cycles)[0]
+    whole_windows = run.cycles // d * d
+    for series, every in ((run.waits, run.period), (run.exchanges, run.period), (together, 1)):
+        columns.append(lump(series[: whole_windows // every], d // every))
+        exact.append(series.sum() / run.cycles)
+    draws = means(np.stack(columns, axis=1) / d)
+    value = np.array(exact)
+    return Draws(value, draws.draws + (value - draws.value))
 
 
 def _waited(compute: np.ndarray, every: int) -> np.ndarray:
-    """Waiting [window], mean over ranks, of ranks with these times that meet `every` so many cycles."""
+    """Waiting [window] of ranks that meet every so many cycles, mean over ranks."""
     times = lump(compute, every)
-    return times.max(axis=0).astype(np.float64) - times.mean(axis=0, dtype=np.float64)
+    return np.asarray(times.max(axis=0).astype(np.float64) - times.mean(axis=0, dtype=np.float64))
 
 
-def _slowest(run: Trace, draws: Draws) -> Slowest:
+def _slowest(run: CycleTrace, draws: Draws) -> SlowestRank:
+    """The rank that computes longest; `draws`: of which the first columns are compute times."""
     mean = draws.value[: run.ranks]
     rank = int(np.argmax(mean))
-    rest = np.delete(np.arange(run.ranks), rank)
+    others = np.delete(np.arange(run.ranks), rank)
 
     def longer(x: np.ndarray) -> np.ndarray:
-        others = x[..., rest].mean(axis=-1)
-        return np.divide(x[..., rank], others, out=np.ones_like(others), where=others > 0) - 1
+        of_others = x[..., others].mean(axis=-1)
+        ratio = np.ones_like(of_others)
+        np.divide(
+            x[..., rank],
+            of_others,
+            out=ratio,
+            where=of_others > 0,
+        )
+        return np.asarray(ratio - 1)
 
-    level = np.array(run.compute, dtype=np.float64)
-    level[rank] -= mean[rank] - mean[rest].mean()
-    gone, whole = float(run.implied.mean() - _waited(level, run.period).mean()), float(run.waits.mean())
-    share = min(max(gone / whole, 0.0), 1.0) if whole > 0 else 0.0
-    gap = draws(lambda x: x[..., rank] - x[..., rest].max(axis=-1), least=-np.inf)
-    node = run.nodes[rank] if run.nodes and len(set(run.nodes)) > 1 else None
-    return Slowest(rank, node, draws(longer, kind="measured"), Quantity(share, kind="modelled"), gap.low > 0)
+    def gap(x: np.ndarray) -> np.ndarray:
+        return np.asarray(x[..., rank] - x[..., others].max(axis=-1))
+
+    level = run.compute.copy()
+    level[rank] -= mean[rank] - mean[others].mean()
+    saved = float(run.implied.mean() - _waited(level, run.period).mean())
+    waiting = float(run.waits.mean())
+    share = min(max(saved / waiting, 0.0), 1.0) if waiting > 0 else 0.0
+    return SlowestRank(
+        rank=rank,
+        node=run.node_of(rank),
+        longer=draws(longer, kind="measured"),
+        share=Quantity(share, kind="modelled"),
+        certain=draws(gap, least=-np.inf).limits[0] > 0,
+    )
+
+
+def longest(run: CycleTrace) -> LongestEvent | None:
+    """The single longest event of a run.
+
+    None where it is not more than 20 usual cycles and a tenth of all waiting, or exchanging.
+
+    Example:
+        >>> from spikemark.waiting.trace import trace
+        >>> times = np.full((4, 1000), 1e-3)
+        >>> times[2, 500] = 0.05  # rank 2 loses its core
+        >>> event = longest(trace(times))
+        >>> event.rank, event.cycle
+        (2, 500)
+    """
+    event = max(_events(run), key=lambda event: event.seconds)
+    meeting_s = float(np.median(run.waits + run.exchanges))
+    usual_cycle_s = float(np.median(run.compute)) + meeting_s / run.period
+    if event.seconds < MIN_CYCLES_OF_EVENT * usual_cycle_s or event.share < MIN_SHARE_OF_EVENT:
+        return None
+    return event
+
+
+def _events(run: CycleTrace) -> list[LongestEvent]:
+    """The longest cycle of a rank, the longest barrier and the longest exchange."""
+    waited = float(run.waits.sum())
+    rank, cycle, seconds = _longest_of_ranks(run)
+    others_wait = (run.ranks - 1) / run.ranks
+    share = _share(seconds * others_wait, waited)
+    events = [LongestEvent("computing", rank, run.node_of(rank), cycle, seconds, share)]
+    exchanged = float(run.exchanges.sum())
+    for phase, series, total in (
+        ("barrier", run.overhead, waited),
+        ("exchange", run.exchanges, exchanged),
+    ):
+        meeting = int(np.argmax(series))
+        seconds = float(series[meeting] - np.median(series))
+        last_cycle = min((meeting + 1) * run.period, run.cycles) - 1
+        events.append(LongestEvent(phase, None, None, last_cycle, seconds, _share(seconds, total)))
+    return events
+
+
+def _longest_of_ranks(run: CycleTrace) -> tuple[int, int, float]:
+    """Rank and cycle of the longest computing, and the seconds beyond the usual."""
+    longest_s = -np.inf
+    rank_and_cycle = (0, 0)
+    for rank, times in enumerate(run.compute):
+        beyond = times - usual(times[None], run.window_cycles)[0]
+        cycle = int(np.argmax(beyond))
+        if beyond[cycle] > longest_s:
+            longest_s = float(beyond[cycle])
+            rank_and_cycle = (rank, cycle)
+    return *rank_and_cycle, longest_s
+
+
+def _share(seconds: float, total: float) -> float:
+    return min(seconds / total, 1.0) if total > 0 else 0.0
 
 
 def drift_share(compute: np.ndarray, d: int) -> float:
     """Share of the variance between ranks of means over D cycles that is drift, 0 to 1.
 
-    With V(k) the variance between ranks of means over k cycles, without lasting differences: V(1) = jitter +
-    drift and V(D) = jitter / D + drift.
+    With V(k) the variance between ranks of means over k cycles, without lasting differences: V(1) =
+    jitter + drift and V(D) = jitter / D + drift.
+
+    Args:
+        compute: times in s, [rank, cycle].
+        d: D, cycles.
+
+    Example:
+        >>> independent = np.random.default_rng(1).normal(1e-3, 1e-5, (4, 1000))
+        >>> drift_share(independent, 10) < 0.1
+        True
     """
-    own = compute - compute.mean(axis=1, keepdims=True, dtype=np.float64)
-    own -= own.mean(axis=0)
-    one, slow = float((own**2).mean()), float(((lump(own, d) / d) ** 2).mean())
-    return float(np.clip((d - one / slow) / (d - 1), 0.0, 1.0)) if d > 1 and slow > 0 else 0.0
+    ranks, cycles = compute.shape
+    mean_of_rank = compute.mean(
+        axis=1,
+        keepdims=True,
+        dtype=np.float64,
+    )
+    squares = squares_of_windows = 0.0
+    cycles_of_block = max(CYCLES_OF_BLOCK // d, 1) * d
+    for first in range(0, cycles, cycles_of_block):
+        fluctuations = compute[:, first : first + cycles_of_block] - mean_of_rank
+        fluctuations -= fluctuations.mean(axis=0)
+        squares += float((fluctuations**2).sum())
+        squares_of_windows += float(((lump(fluctuations, d) / d) ** 2).sum())
+    windows = cycles // d
+    variance = squares / (ranks * cycles)
+    window_variance = squares_of_windows / (ranks * windows) if windows else 0.0
+    if d == 1 or not window_variance > 0:
+        return 0.0
+    return float(np.clip((d - variance / window_variance) / (d - 1), 0.0, 1.0))
 
 
-def efficiency(run: Trace) -> dict[str, float]:
+def efficiency(run: CycleTrace) -> dict[str, float]:
     """The efficiencies of POP (Performance Optimisation and Productivity), 0 to 1.
 
-    Load balance: mean over maximum of the ranks' computing. Serialisation: that maximum over the run time on
-    a network that takes no time, the sum of the slowest ranks' times. Transfer: that run time over the
-    measured one. Their product is the parallel efficiency, mean computing over run time.
+    Load balance: mean over maximum of the ranks' computing. Serialisation: that maximum over the
+    run time on a network that takes no time, the sum of the slowest ranks' times. Transfer: that
+    run time over the measured one. Their product is the parallel efficiency, mean computing over
+    run time.
+
+    Example:
+        >>> from spikemark.waiting.trace import trace
+        >>> factors = efficiency(trace(np.random.default_rng(1).normal(1e-3, 1e-5, (4, 1000))))
+        >>> {name: round(factor, 2) for name, factor in factors.items()}
+        {'load_balance': 1.0, 'serialisation': 0.99, 'transfer': 1.0, 'parallel': 0.99}
     """
     totals = run.compute.sum(axis=1, dtype=np.float64)
-    ideal = float(lump(run.compute, run.period).max(axis=0).sum(dtype=np.float64))
+    slowest = lump(run.compute, run.period).max(axis=0)
+    ideal = float(slowest.sum(dtype=np.float64))
     runtime = float(totals.mean() + run.waits.sum() + run.exchanges.sum())
     return {
         "load_balance": float(totals.mean() / totals.max()),

@@ -1,8 +1,15 @@
-"""How ranks with given compute times wait under a schedule: the max-plus recursion on a measured trace.
+"""How ranks with given compute times wait under a schedule: the max-plus recursion on a measured
+trace.
 
-No distribution is assumed, so serial correlation, lasting differences and what ranks share are all kept. A
-meeting costs what it cost in the run (measured waiting beyond what the compute times explain); with a lag
-there is no barrier. For fewer ranks without a lag it is the exact mean over all choices of ranks.
+No distribution is assumed, so serial correlation, lasting differences and what ranks share are all
+kept. A meeting costs what it cost in the run (measured waiting beyond what the compute times
+explain); with a lag there is no barrier. For fewer ranks without a lag it is the exact mean over
+all choices of ranks.
+
+Where the schedule places neurons elsewhere than the run did, ranks compute something else. Then
+many sets of compute times are replayed (`work.MovedTimes`), and the interval covers all of them.
+Where nothing is known of the work of the ranks there, there is no prediction, but the reason, and
+the run that would tell.
 """
 
 from collections.abc import Callable
@@ -12,190 +19,549 @@ import numpy as np
 from scipy import special
 
 from spikemark.core.errors import BadInput
-from spikemark.models.recursion import Lane, evaluate
+from spikemark.models.recursion import LaneMeetings, evaluate
 from spikemark.models.statistics import lump
-from spikemark.network.schedules import Plan, plan
-from spikemark.quantities.quantity import Quantity, student
+from spikemark.network.schedules import SCHEDULES, MeetingPlan, plan
+from spikemark.quantities.quantity import LEVEL, Quantity, missing, student
 
 from .bootstrap import means
-from .trace import Trace
+from .trace import CycleTrace
+from .work import ChangedTimes, SetsOfTimes
 
-SEED, CHOICES, FURTHER, PIECES = 1, 4, 21, 8
-MOST_TIMES, FEWEST_RANKS = 4, 4
+REPLAY_SEED = 1
+CHOICES_OF_RANKS = 4  #: sets of fewer ranks that are replayed, where the schedule has a lag
+SETS_OF_MORE_RANKS = 21
+PIECES = 8  #: of a run, whose ends tell how the drain of a lag scatters
+MAX_TIMES_RANKS = 4  #: times as many ranks as were measured
+MIN_RANKS_FOR_MORE = 4  #: measured ranks that show how ranks differ
+#: Of what a meeting costs, the share that does not become rarer with the meetings, at most. Under
+#: another placement, lanes within a rank remain, and ranks that meet seldom find cold caches.
+MAX_SHARE_THAT_STAYS = 0.5
+#: The run that tells what ranks compute under the placement of a schedule.
+PLACEMENT_ADVICE = "--set schedule=placement_only"
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Ranks of compute times [rank, cycle] in s that meet by a plan; `cost`: of a meeting, over the run's."""
+    """Ranks with compute times that meet by a plan."""
 
-    plan: Plan
-    compute: np.ndarray
-    cost: float = 1.0
+    plan: MeetingPlan
+    compute: np.ndarray  #: [rank, cycle] in s
+    cost: float = 1.0  #: of a meeting, over that of the run
+    placement: str | None = None  #: of the neurons, if it is known
+    #: Sets of compute times that are equally likely, where the placement is not that of the run;
+    #: `compute` is one of them.
+    moved: SetsOfTimes | None = None
+    unknown: str = ""  #: why nobody can say what the ranks would compute
 
     @classmethod
-    def of(cls, run: Trace, schedule: str = "conventional", delay_ratio: int = 1, **how) -> "Setting":
-        """The run under a schedule of the mini-app; `how`: ranks, lag, group_period of `schedules.plan`."""
+    def from_run(
+        cls,
+        run: CycleTrace,
+        schedule: str = "conventional",
+        delay_ratio: int = 1,
+        *,
+        ranks: int | None = None,
+        lag: int | None = None,
+        group_period: int | None = None,
+    ) -> "Setting":
+        """The run under a schedule of the mini-app, with neurons where that schedule places them.
+
+        This is the only way from a run to another schedule.
+
+        Args:
+            run: a conventional run, whose ranks meet in each cycle.
+            schedule: a key of SCHEDULES.
+            delay_ratio: D, cycles.
+            ranks: number of ranks; that of the run by default.
+            lag: L, windows; see `schedules.plan`.
+            group_period: cycles; see `schedules.plan`.
+
+        Raises:
+            BadInput: for a run whose ranks meet more rarely, for fewer than 20 windows, for more
+                ranks than the measured ones can represent, and as `schedules.plan`.
+        """
         if run.period > 1:
-            met = f"ranks meet every {run.period} cycles; expected a run whose ranks meet in each"
-            raise BadInput(f"{run.path}: schedule={run.schedule}: {met}")
-        wanted = plan(schedule, delay_ratio, how.pop("ranks", None) or run.ranks, **how)
-        run.check(wanted.window, f"delay_ratio={delay_ratio} of {schedule} needs more:")
-        return cls(wanted, run.compute).checked()
+            line = (
+                f"schedule={run.schedule}: ranks meet every {run.period} cycles; expected a run"
+                " whose ranks meet in each"
+            )
+            raise BadInput(
+                line,
+                field="schedule",
+                file=run.path,
+                code="conflict",
+            )
+        meetings = plan(schedule, delay_ratio, ranks or run.ranks, lag, group_period)
+        run.check(meetings.window, f"delay_ratio={delay_ratio} of {schedule} needs more:")
+        return cls(meetings, run.compute)._placed(run).checked()
+
+    @classmethod
+    def meeting_rarely(cls, run: CycleTrace, every: int) -> "Setting":
+        """The ranks of a run, with the work that they had there, meet `every` so many cycles."""
+        run.check(every, f"meeting every {every} cycles needs more:")
+        return cls(plan("structure_aware", every, run.ranks), run.compute)
+
+    def _placed(self, run: CycleTrace) -> "Setting":
+        """The same with the compute times of the placement that the schedule needs."""
+        schedule = self.plan.schedule
+        work = run.work
+        if work is None:
+            usual_placement = SCHEDULES["conventional"].placement
+            elsewhere = SCHEDULES[schedule].placement != usual_placement
+            return replace(self, unknown=run.unplaced if elsewhere else "")
+        placement = work.placement_of(schedule)
+        placed = replace(self, placement=placement)
+        if self.plan.ranks == run.ranks:
+            placed = replace(placed, plan=replace(self.plan, near=work.near(schedule, placement)))
+        if placed.plan.near and self.plan.lag:
+            reason = "areas on several ranks and a lag are not replayed together"
+            return replace(placed, unknown=reason)
+        if work.keeps(placement):
+            return placed
+        if self.plan.ranks != run.ranks:
+            reason = (
+                f"the run has {run.ranks} ranks, and its placement is {work.placement}, not"
+                f" {placement}"
+            )
+            return replace(placed, unknown=reason)
+        if work.fired is None:
+            reason = (
+                "the record does not count the spikes of each population, and"
+                f" {placement} gives ranks other work"
+            )
+            return replace(placed, unknown=reason)
+        moved = work.moved(placement)
+        return replace(placed, compute=moved[0], moved=moved)
+
+    def with_times(self, change: Callable[[np.ndarray], np.ndarray]) -> "Setting":
+        """The same with changed compute times."""
+        moved = ChangedTimes(self.moved, change) if self.moved else None
+        return replace(
+            self,
+            compute=change(self.compute),
+            moved=moved,
+        )
 
     def checked(self) -> "Setting":
         """Raises BadInput for more ranks than the measured ones can represent."""
-        measured, ranks = len(self.compute), self.plan.ranks
-        if ranks > measured and (measured < FEWEST_RANKS or ranks > MOST_TIMES * measured):
-            raise BadInput(
-                f"ranks={ranks}: expected at most {MOST_TIMES} times the {measured} of the run, which must"
-                f" have {FEWEST_RANKS} or more to show how ranks differ"
+        measured = len(self.compute)
+        ranks = self.plan.ranks
+        expected = ""
+        if self.moved and ranks != measured:
+            expected = f"the {measured} of the run, whose neurons lie elsewhere"
+        elif ranks > measured and (
+            measured < MIN_RANKS_FOR_MORE or ranks > MAX_TIMES_RANKS * measured
+        ):
+            expected = (
+                f"at most {MAX_TIMES_RANKS} times the {measured} of the run, which must have"
+                f" {MIN_RANKS_FOR_MORE} or more to show how ranks differ"
             )
+        if expected:
+            line = f"ranks={ranks}: expected {expected}"
+            raise BadInput(line, field="ranks", code="range")
         return self
 
 
 @dataclass(frozen=True)
-class Waits:
-    """Mean over ranks in s: `series` [window], and `drain` at the end of the run, with its error."""
+class WaitingSeries:
+    """Waiting in s, mean over ranks."""
 
-    series: np.ndarray
-    drain: float = 0.0
+    series: np.ndarray  #: [window]
+    drain: float = 0.0  #: at the end of the run
     drain_error: float = 0.0
 
 
-def waits(run: Trace, now: Setting) -> list[Waits]:
-    """How ranks wait: one answer, or one for each choice of other ranks."""
-    p, measured = now.plan, len(now.compute)
-    overhead, exchange_s = now.cost * lump(run.overhead, p.window) / p.window, now.cost * run.exchange_s
-    if p.ranks < measured and p.lockstep:
-        return [Waits(_of_all_choices(lump(now.compute, p.window), p.ranks) + overhead)]
-    sets = [now.compute]
-    if p.ranks < measured:
-        rng = np.random.default_rng(SEED)
-        chosen = (np.sort(rng.choice(measured, p.ranks, replace=False)) for _ in range(CHOICES))
-        sets = [now.compute[one] for one in chosen]
-    elif p.ranks > measured:
-        sets = further(now.compute, p.ranks, run.nodes, run.place)
-    return [_met(one, p, exchange_s, overhead) for one in sets]
+def waits(run: CycleTrace, setting: Setting) -> list[WaitingSeries]:
+    """How ranks wait: one answer, or one for each choice of other ranks.
+
+    Example:
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(np.random.default_rng(1).normal(1e-3, 5e-5, (4, 1000)))
+        >>> (series,) = waits(run, Setting.from_run(run))
+        >>> round(1e6 * float(series.series.mean()))  # µs per cycle
+        52
+    """
+    meetings = setting.plan
+    measured = len(setting.compute)
+    windows_per_meeting = 1 if meetings.near else meetings.window
+    overhead = setting.cost * lump(run.overhead, meetings.window) / windows_per_meeting
+    exchange_s = setting.cost * run.exchange_s
+    if meetings.ranks < measured and meetings.lockstep:
+        sums = lump(setting.compute, meetings.window)
+        return [WaitingSeries(_of_all_choices(sums, meetings.ranks) + overhead)]
+    sets = [setting.compute]
+    if meetings.ranks < measured:
+        sets = _choices_of_ranks(setting.compute, meetings.ranks)
+    elif meetings.ranks > measured:
+        sets = further(setting.compute, meetings.ranks, run.nodes, run.window_cycles)
+    return [_waits_of(compute, meetings, exchange_s, overhead) for compute in sets]
 
 
-def _met(compute: np.ndarray, p: Plan, exchange_s: float, overhead: np.ndarray) -> Waits:
-    sums = lump(compute, p.window)
-    if p.lockstep:
-        return Waits(sums.max(axis=0) - sums.mean(axis=0, dtype=np.float64) + overhead)
-    if not p.lag:
-        blocks = tuple(np.arange(p.ranks) // p.group)
-        whole = compute[:, : sums.shape[1] * p.window]
-        course = evaluate(whole, [Lane(p.base, group=blocks), Lane(p.window)])
-        return Waits(lump(course.waiting_s.mean(axis=0), p.window) + overhead)
-    lanes = [Lane(1, p.lag, exchange_s=exchange_s)]
-    course = evaluate(sums, lanes).waiting_s.mean(axis=0)
+def _choices_of_ranks(compute: np.ndarray, ranks: int) -> list[np.ndarray]:
+    """Times [rank, cycle] of several choices of fewer ranks."""
+    rng = np.random.default_rng(REPLAY_SEED)
+    sets = []
+    for _ in range(CHOICES_OF_RANKS):
+        chosen = np.sort(rng.choice(len(compute), ranks, replace=False))
+        sets.append(compute[chosen])
+    return sets
+
+
+def _waits_of(
+    compute: np.ndarray,
+    meetings: MeetingPlan,
+    exchange_s: float,
+    overhead: np.ndarray,
+) -> WaitingSeries:
+    """How ranks with these compute times [rank, cycle] wait.
+
+    Args:
+        compute: times in s, [rank, cycle], of as many ranks as meet.
+        meetings: when they meet.
+        exchange_s: how long an exchange takes, in s.
+        overhead: what meetings cost beyond, in s, [window].
+    """
+    sums = lump(compute, meetings.window)
+    if meetings.lockstep:
+        return WaitingSeries(sums.max(axis=0) - sums.mean(axis=0, dtype=np.float64) + overhead)
+    if not meetings.lag:
+        cycles_of_windows = sums.shape[1] * meetings.window
+        course = evaluate(compute[:, :cycles_of_windows], _lanes(meetings))
+        return WaitingSeries(lump(course.waiting_s.mean(axis=0), meetings.window) + overhead)
+    lanes = [LaneMeetings(1, meetings.lag, exchange_s=exchange_s)]
+    waiting = evaluate(sums, lanes).waiting_s.mean(axis=0)
     length = sums.shape[1] // PIECES
-    pieces = sums[:, : PIECES * length].reshape(p.ranks, PIECES, length).swapaxes(0, 1)
+    pieces = sums[:, : PIECES * length].reshape(meetings.ranks, PIECES, length).swapaxes(0, 1)
     drains = evaluate(pieces, lanes).waiting_s[..., -1].mean(axis=1)
-    return Waits(course[:-1], float(course[-1]), float(drains.std(ddof=1)))
+    return WaitingSeries(waiting[:-1], float(waiting[-1]), float(drains.std(ddof=1)))
+
+
+def _lanes(meetings: MeetingPlan) -> list[LaneMeetings]:
+    """The lanes of a plan without a lag, from narrow to wide."""
+    lanes = []
+    if meetings.near:
+        lanes.append(LaneMeetings(1, group=meetings.near))
+    if meetings.base:
+        block_of_rank = np.arange(meetings.ranks) // meetings.group
+        lanes.append(LaneMeetings(meetings.base, group=tuple(block_of_rank.tolist())))
+    return [*lanes, LaneMeetings(meetings.window)]
 
 
 def _of_all_choices(times: np.ndarray, ranks: int) -> np.ndarray:
-    """Mean over all sets of `ranks`: the i-th smallest of M is the slowest in C(i-1, m-1) of C(M, m) sets."""
+    """Waiting [window] of fewer ranks, mean over all sets of `ranks`, from times [rank, window].
+
+    The i-th smallest of M is the slowest in C(i-1, m-1) of C(M, m) sets.
+    """
     i = np.arange(1, len(times) + 1)
-    weights = np.where(i >= ranks, special.binom(i - 1, ranks - 1) / special.binom(len(times), ranks), 0.0)
-    return np.maximum(weights @ np.sort(times, axis=0) - times.mean(axis=0, dtype=np.float64), 0.0)
+    weights = np.where(
+        i >= ranks, special.binom(i - 1, ranks - 1) / special.binom(len(times), ranks), 0.0
+    )
+    slowest = weights @ np.sort(times, axis=0)
+    return np.asarray(np.maximum(slowest - times.mean(axis=0, dtype=np.float64), 0.0))
 
 
-def further(compute: np.ndarray, ranks: int, nodes=None, place: int = 1) -> list[np.ndarray]:
-    """Sets of times of `ranks` ranks: the measured ones, and others like them.
+def further(
+    compute: np.ndarray,
+    ranks: int,
+    nodes: tuple[str, ...] | None = None,
+    place: int = 1,
+) -> list[np.ndarray]:
+    """Sets of times of more ranks: the measured ones, and others like them.
 
-    c = shared by all ranks + lasting effect + own. A further rank has the same shared part in every cycle,
-    an effect drawn with what few ranks leave unknown, and the own part of a measured rank, begun at another
-    cycle (`place` apart). Where nodes have several ranks each, whole nodes are added: an effect of the node
-    and one of the rank, and the own parts of a node stay in step. The measured ranks' own parts have no mean
-    over ranks, so further ones get a common one back, as drawn from the same rows.
+    c = shared by all ranks + lasting effect + own. A further rank has the same shared part in every
+    cycle, an effect drawn with what few ranks leave unknown, and the own part of a measured rank,
+    begun at another cycle. Where nodes have several ranks each, whole nodes are added: an effect of
+    the node and one of the rank, and the own parts of a node stay in step. The measured ranks' own
+    parts have no mean over ranks, so further ones get a common one back, as drawn from the same
+    rows.
+
+    Args:
+        compute: times in s, [rank, cycle].
+        ranks: of each set.
+        nodes: of each measured rank, if they are known.
+        place: own parts begin so many cycles apart.
+
+    Example:
+        >>> measured = np.random.default_rng(1).normal(1e-3, 5e-5, (4, 1000))
+        >>> sets = further(measured, ranks=8)
+        >>> sets[0].shape
+        (8, 1000)
     """
     measured, cycles = compute.shape
     units = _units(measured, ranks, nodes)
-    u, size = units.shape
-    shared, effects = compute.mean(axis=0, dtype=np.float64), compute.mean(axis=1, dtype=np.float64)
-    own = compute - shared - (effects - effects.mean())[:, None]
-    of_unit = own[units].mean(axis=1)
-    own = own[units] + ((u / (u - 1)) ** 0.5 - 1) * of_unit[:, None]  # [unit, rank of it, cycle]
+    count, size = units.shape
+    shared = compute.mean(axis=0, dtype=np.float64)
+    effects = compute.mean(axis=1, dtype=np.float64)
+    fluctuations = compute - shared - (effects - effects.mean())[:, None]
+    mean_of_unit = fluctuations[units].mean(axis=1)
+    widened = ((count / (count - 1)) ** 0.5 - 1) * mean_of_unit[:, None]
+    parts = fluctuations[units] + widened  # [unit, rank of it, cycle]
     levels = effects[units] - effects.mean()
-    variance, within = levels.mean(axis=1).var(ddof=1), levels - levels.mean(axis=1, keepdims=True)
-    within_sd = (np.square(within).sum() / max(u * (size - 1), 1)) ** 0.5
-    rng, sets = np.random.default_rng(SEED), []
+    variance = levels.mean(axis=1).var(ddof=1)
+    within = levels - levels.mean(axis=1, keepdims=True)
+    within_sd = (np.square(within).sum() / max(count * (size - 1), 1)) ** 0.5
+    rng = np.random.default_rng(REPLAY_SEED)
 
-    def turned(unit: np.ndarray) -> np.ndarray:
-        return np.roll(unit, place * rng.integers(cycles // place), axis=-1)
+    def begun_elsewhere(part: np.ndarray) -> np.ndarray:
+        return np.roll(part, place * rng.integers(cycles // place), axis=-1)
 
-    for _ in range(FURTHER):
-        sd = (variance * (u - 1) / rng.chisquare(u - 1)) ** 0.5
-        common = shared + np.mean([turned(one.mean(axis=0)) for one in own], axis=0)
-        common = common + sd * rng.standard_normal() / u**0.5
+    sets = []
+    for _ in range(SETS_OF_MORE_RANKS):
+        sd = (variance * (count - 1) / rng.chisquare(count - 1)) ** 0.5
+        means_of_units = [begun_elsewhere(part.mean(axis=0)) for part in parts]
+        common = shared + np.mean(means_of_units, axis=0)
+        common = common + sd * rng.standard_normal() / count**0.5
         rows = [compute]
         for _ in range((ranks - measured) // size):
-            level = within_sd * rng.standard_normal((size, 1)) if size > 1 else np.zeros((1, 1))
+            level = np.zeros((1, 1))
+            if size > 1:
+                level = within_sd * rng.standard_normal((size, 1))
             effect = sd * rng.standard_normal() + level - level.mean()
-            rows.append(common + turned(own[rng.integers(u)]) + effect)
+            rows.append(common + begun_elsewhere(parts[rng.integers(count)]) + effect)
         sets.append(np.maximum(np.concatenate(rows), 0.0))
     return sets
 
 
 def _units(measured: int, ranks: int, nodes: tuple[str, ...] | None) -> np.ndarray:
-    """Ranks [unit, rank of it]: those of each node, if all have as many and whole nodes are added."""
-    names = list(dict.fromkeys(nodes or ()))
-    of = [[m for m in range(measured) if nodes[m] == name] for name in names]
-    if len(of) > 1 and len({*map(len, of)}) == 1 and (ranks - measured) % len(of[0]) == 0:
-        return np.array(of)
+    """What is added to get more ranks, as numbers of measured ranks, [unit, rank of it].
+
+    Nodes, if all have as many ranks and whole nodes are added; else single ranks.
+    """
+    ranks_of_node: dict[str, list[int]] = {}
+    for rank, node in enumerate(nodes or ()):
+        ranks_of_node.setdefault(node, []).append(rank)
+    units = list(ranks_of_node.values())
+    sizes = {len(unit) for unit in units}
+    if len(units) > 1 and len(sizes) == 1 and (ranks - measured) % len(units[0]) == 0:
+        return np.array(units)
     return np.arange(measured)[:, None]
 
 
 @dataclass(frozen=True)
-class Prediction:
-    """Waiting and run time of a setting, in s over as many cycles as the run has, with 95 % intervals.
+class ReplayedWaiting:
+    """Waiting and run time of a setting, over as many cycles as the run has, with 95 % intervals.
 
-    `change`: its run time over that of the run as it was, `saved`: waiting less than in the run, both from
-    common draws.
+    All are missing, with the reason, where nobody knows what the ranks would compute.
     """
 
-    plan: Plan
+    plan: MeetingPlan
     cycles: int
-    waiting: Quantity
-    runtime: Quantity
-    change: Quantity
-    saved: Quantity
+    waiting: Quantity  #: s
+    runtime: Quantity  #: s
+    change: Quantity  #: run time over that of the run as it was
+    saved: Quantity  #: s, waiting less than in the run, from the same draws
+    placement: str | None = None  #: of the neurons; None where nothing says it
+    moved: bool = False  #: it is not the placement of the run
 
 
-def predict(run: Trace, now: Setting) -> Prediction:
-    """What `now` makes of a conventional run. Raises BadInput as `Setting.of` does."""
-    p, cycles, found = now.plan, run.cycles, waits(run, now)
-    windows = cycles / p.window
-    totals = [one.series.mean() * (windows - (p.lag > 0)) + one.drain for one in found]
-    if p.ranks > len(now.compute):
+@dataclass(frozen=True)
+class _Replayed:
+    """One set of compute times under a plan: waiting in s per cycle, mean over ranks."""
+
+    series: np.ndarray  #: [window]
+    drain: float  #: at the end of the run
+    less: float  #: how far the waiting may be off
+    more: float
+    computing: float  #: mean over ranks and cycles
+
+
+def predict(run: CycleTrace, setting: Setting) -> ReplayedWaiting:
+    """What a setting makes of a conventional run.
+
+    Raises BadInput as `Setting.of` does.
+
+    Example:
+        >>> rng = np.random.default_rng(1)
+        >>> run = CycleTrace(rng.normal(1e-3, 1e-5, (4, 1000)))
+        >>> rarely = predict(run, Setting.meeting_rarely(run, 10))
+        >>> print(f"{rarely.waiting.value / run.waits.sum():.1f}")  # 1 / sqrt(10)
+        0.3
+    """
+    if setting.unknown:
+        return _unknown(run, setting)
+    replayed = _replayed_sets(run, setting)
+    draws = means(_per_window(run, setting.plan, replayed))
+    values = _outcomes(run, setting, replayed, draws.value)
+    scatter = _outcomes(run, setting, replayed, draws.draws)
+    less = max(outcome.less for outcome in replayed)
+    more = max(outcome.more for outcome in replayed)
+    cycle_s = run.compute.mean(dtype=np.float64) + draws.value[-2] + draws.value[-1]
+    doubt = 1 / float(cycle_s)
+    change = _quantity(values["change"], scatter["change"], less * doubt, more * doubt)
+
+    def over_the_run(name: str, least: float = 0.0) -> Quantity:
+        per_cycle = _quantity(values[name], scatter[name], less, more, least, "s")
+        return per_cycle.times(run.cycles)
+
+    return ReplayedWaiting(
+        plan=setting.plan,
+        cycles=run.cycles,
+        waiting=over_the_run("waiting"),
+        runtime=over_the_run("runtime"),
+        change=change,
+        saved=over_the_run("saved", least=-np.inf),
+        placement=setting.placement,
+        moved=bool(setting.moved),
+    )
+
+
+def waiting_without_interval(run: CycleTrace, setting: Setting) -> Quantity:
+    """The waiting of `predict`, in s; for means over many runs, since it takes half as long.
+
+    Example:
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(np.random.default_rng(1).normal(1e-3, 1e-5, (4, 1000)))
+        >>> rarely = Setting.meeting_rarely(run, 10)
+        >>> waiting = waiting_without_interval(run, rarely)
+        >>> waiting.value == predict(run, rarely).waiting.value, waiting.interval
+        (True, None)
+    """
+    if setting.unknown:
+        return _unknown(run, setting).waiting
+    replayed = _replayed_sets(run, setting)
+    per_window = _per_window(run, setting.plan, replayed)
+    per_cycle = _outcomes(run, setting, replayed, per_window.mean(axis=0))["waiting"]
+    seconds = max(float(np.median(per_cycle)), 0.0) * run.cycles
+    return Quantity(seconds, unit="s", kind="modelled")
+
+
+def _replayed_sets(run: CycleTrace, setting: Setting) -> list[_Replayed]:
+    """A run under a plan with each set of compute times."""
+    if not setting.moved:
+        return [_replayed(run, setting)]
+    return [_replayed(run, replace(setting, compute=compute)) for compute in setting.moved]
+
+
+def _unknown(run: CycleTrace, setting: Setting) -> ReplayedWaiting:
+    """The answer where nobody knows what the ranks would compute: the reason, and what tells."""
+    reason = setting.unknown
+    if run.work is not None:
+        reason += f"; a run with {PLACEMENT_ADVICE} tells"
+    seconds = missing(reason, "s", "not known")
+    return ReplayedWaiting(
+        plan=setting.plan,
+        cycles=run.cycles,
+        waiting=seconds,
+        runtime=seconds,
+        change=missing(reason, "", "not known"),
+        saved=seconds,
+        placement=setting.placement,
+        moved=setting.placement is not None,
+    )
+
+
+def _per_window(run: CycleTrace, meetings: MeetingPlan, replayed: list[_Replayed]) -> np.ndarray:
+    """Seconds per cycle, [window, column]: waiting of each set, then waiting and exchange of the
+    run.
+    """
+    windows = len(replayed[0].series)
+    columns = [outcome.series for outcome in replayed]
+    for series in (run.waits, run.exchanges):
+        columns.append(lump(series, meetings.window)[:windows] / meetings.window)
+    return np.stack(columns, axis=1)
+
+
+def _outcomes(
+    run: CycleTrace,
+    setting: Setting,
+    replayed: list[_Replayed],
+    x: np.ndarray,
+) -> dict[str, np.ndarray]:
+    """Waiting, run time, change and saving per cycle, [..., set] each.
+
+    Args:
+        run: the run as it was.
+        setting: what is asked about.
+        replayed: it, for each set of compute times.
+        x: means [..., column], see _per_window.
+    """
+    meetings = setting.plan
+    meetings_per_cycle = 1.0 if meetings.near else 1 / meetings.window
+    overhead_stays = exchange_stays = np.zeros(len(replayed))
+    if setting.moved:
+        rng = np.random.default_rng(REPLAY_SEED)
+        share = rng.uniform(0, 1, (2, len(replayed))) ** 3
+        overhead_stays, exchange_stays = MAX_SHARE_THAT_STAYS * share
+    waited = x[..., -2:-1]
+    exchanged = x[..., -1:]
+    waiting = np.array([outcome.drain for outcome in replayed])
+    exchange = np.zeros(1)
+    if not meetings.lag:
+        overhead = max(setting.cost * float(run.overhead.mean()), 0.0)
+        waiting = waiting + overhead_stays * overhead * (1 - meetings_per_cycle)
+        rate = meetings_per_cycle + exchange_stays * (1 - meetings_per_cycle)
+        exchange = setting.cost * exchanged * rate
+    waiting = x[..., :-2] + waiting
+    computing = np.array([outcome.computing for outcome in replayed])
+    runtime = computing + waiting + exchange
+    before = run.compute.mean(dtype=np.float64) + waited + exchanged
+    return {
+        "waiting": waiting,
+        "runtime": runtime,
+        "change": runtime / before,
+        "saved": waited - waiting,
+    }
+
+
+def _quantity(
+    values: np.ndarray,
+    draws: np.ndarray,
+    less: float,
+    more: float,
+    least: float = 0.0,
+    unit: str = "",
+) -> Quantity:
+    """A quantity whose interval covers all sets.
+
+    Args:
+        values: [set].
+        draws: [draw, set].
+        less: how much lower the value may be.
+        more: how much higher.
+        least: the value and its limits are not below.
+        unit: of the quantity.
+    """
+    tail = (1 - LEVEL) / 2
+    low, high = (float(x) for x in np.quantile(draws, (tail, 1 - tail)))
+    value = float(np.median(values))
+    low = min(low, value) - less
+    high = max(high, value) + more
+    value = max(value, least)
+    return Quantity(value, max(low, least), max(high, value), unit, "modelled")
+
+
+def _replayed(run: CycleTrace, setting: Setting) -> _Replayed:
+    """A run with one set of compute times under a plan."""
+    meetings = setting.plan
+    choices = waits(run, setting)
+    windows = run.cycles / meetings.window
+    windows_before_drain = windows - 1 if meetings.lag else windows
+    totals = [
+        float(choice.series.mean() * windows_before_drain + choice.drain) for choice in choices
+    ]
+    if meetings.ranks > len(setting.compute):
         middle = int(np.argsort(totals)[len(totals) // 2])
-        series, value = found[middle].series, float(totals[middle])
+        series = choices[middle].series
+        total = totals[middle]
     else:
-        series, value = np.mean([one.series for one in found], axis=0), float(np.mean(totals))
-    was = [lump(x, p.window)[: len(series)] for x in (run.waits, run.exchanges)]
-    draws = means(np.stack([series, *was], axis=1) / p.window)
-    rest = value / cycles - draws.value[0]  # the drain
-    less, more = (now.cost * x * windows for x in run.doubt_s or (0.0, 0.0))  # waiting that was derived
-    if p.lag:
-        drain = student(PIECES - 1) * max(one.drain_error for one in found)
+        series = np.mean([choice.series for choice in choices], axis=0)
+        total = float(np.mean(totals))
+    series = series / meetings.window
+    doubt_less, doubt_more = run.doubt_s or (0.0, 0.0)  # of waiting that was derived
+    less = setting.cost * doubt_less * windows
+    more = setting.cost * doubt_more * windows
+    if meetings.lag:
+        drain_error = max(choice.drain_error for choice in choices)
+        drain = student(PIECES - 1) * drain_error
         less, more = drain, drain + less
-    if len(found) > 1:  # other ranks
-        less, more = less + value - min(totals), more + max(totals) - value
-    scale = now.cost / p.window if run.exchange_s and not p.lag else 0.0
-
-    def runtime(x: np.ndarray) -> np.ndarray:
-        return now.compute.mean(dtype=np.float64) + x[..., 0] + rest + scale * x[..., 2]
-
-    def before(x: np.ndarray) -> np.ndarray:
-        return run.compute.mean(dtype=np.float64) + x[..., 1] + x[..., 2]
-
-    def quantity(of: Callable, unit: str = "s", times: float = cycles, least: float = 0.0) -> Quantity:
-        one, per = draws(lambda x: of(x) * times, unit, least=least), times / cycles
-        return replace(one, low=max(one.low - less * per, least), high=one.high + more * per)
-
-    whole = float(before(draws.value))
-    change = quantity(lambda x: whole * runtime(x) / before(x), "", 1 / whole)
-    saved = quantity(lambda x: x[..., 1] - x[..., 0] - rest, least=-np.inf)
-    return Prediction(p, cycles, quantity(lambda x: x[..., 0] + rest), quantity(runtime), change, saved)
+    if len(choices) > 1:  # other ranks
+        less = less + total - min(totals)
+        more = more + max(totals) - total
+    return _Replayed(
+        series=series,
+        drain=total / run.cycles - float(series.mean()),
+        less=less / run.cycles,
+        more=more / run.cycles,
+        computing=float(setting.compute.mean(dtype=np.float64)),
+    )

@@ -1,104 +1,243 @@
-"""The published theory beside a run (Lober et al. 2026, eqs 2-12), and what says where it fails."""
+"""The published theory beside a run (Lober et al. 2026, eqs 2-12), and what says where it fails.
 
+`iid` is what the theory predicts, `maxima` compares the slowest ranks with it, and `estimates` has
+the parameters of the cycle times: how far they are from independent draws.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from spikemark.models import order_statistics, serial
-from spikemark.models.modes import modes
+from spikemark.models.jitter_estimate import (
+    Scattering,
+    factor_limits,
+    length_limits,
+    of_ranks,
+    scattering,
+    share_limits,
+)
 from spikemark.models.statistics import lump
-from spikemark.network.schedules import Plan
+from spikemark.network.schedules import MeetingPlan
 from spikemark.quantities.quantity import Quantity, missing
 
-from .bootstrap import means
-from .trace import Trace
+from .bootstrap import Draws, means
+from .trace import CycleTrace
 
-NOMINAL = (0.5, 0.9, 0.95)
-MOST_SEARCHED = 1_000_000
+NO_THEORY = "the published theory has neither lags nor groups"
+NOMINAL_SHARES = (0.5, 0.9, 0.95)
+#: Parameters of jitter that `estimates` gives, as models/jitter.py calls them.
+JITTER = (
+    "common_share",
+    "minor_share",
+    "minor_factor",
+    "spell_share",
+    "spell_factor",
+    "spell_cycles",
+)
 
 
-def iid(run: Trace, plan: Plan) -> Quantity:
+def iid(run: CycleTrace, plan: MeetingPlan) -> Quantity:
     """Waiting in s over the run if cycle times were independent draws from one normal distribution.
 
-    In closed form (eqs 8-10), S/D sqrt(D) sigma x_M, with the cost of the meetings; nothing with a lag or
-    groups, of which the theory says nothing.
+    In closed form (eqs 8-10), S/D sqrt(D) sigma x_M, with the cost of the meetings; nothing with a
+    lag or groups, of which the theory says nothing.
+
+    Example:
+        >>> import numpy as np
+        >>> from spikemark.waiting.replay import Setting
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(np.random.default_rng(1).normal(1e-3, 1e-5, (4, 1000)))
+        >>> iid(run, Setting.from_run(run).plan).unit
+        's'
     """
     if not plan.lockstep:
-        return missing("the published theory has neither lags nor groups", "s")
+        return missing(NO_THEORY, "s")
+    return means(_variances_and_costs(run))(_iid_waiting(run, plan), "s")
+
+
+def iid_without_interval(run: CycleTrace, plan: MeetingPlan) -> Quantity:
+    """As `iid`; for means over many runs, since an interval takes a hundred times as long.
+
+    Example:
+        >>> import numpy as np
+        >>> from spikemark.waiting.replay import Setting
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(np.random.default_rng(1).normal(1e-3, 1e-5, (4, 1000)))
+        >>> plan = Setting.from_run(run).plan
+        >>> round(iid_without_interval(run, plan).value / iid(run, plan).value, 2)
+        1.0
+    """
+    if not plan.lockstep:
+        return missing(NO_THEORY, "s")
+    seconds = float(_iid_waiting(run, plan)(_variances_and_costs(run).mean(axis=0)))
+    return Quantity(max(seconds, 0.0), unit="s", kind="modelled")
+
+
+def _variances_and_costs(run: CycleTrace) -> np.ndarray:
+    """Variance between ranks of a cycle (s^2), and its share in the cost of a meeting (s).
+
+    Returns:
+        shape [cycle, 2].
+    """
+    mean = float(run.compute.mean(dtype=np.float64))
+    n = run.compute.size
+    squares = (run.compute - mean) ** 2
+    variance = squares.mean(axis=0, dtype=np.float64) * n / (n - 1)
+    cost = np.repeat(run.overhead / run.period, run.period)
+    return np.stack([variance, cost], axis=1)
+
+
+def _iid_waiting(run: CycleTrace, plan: MeetingPlan) -> Callable[[np.ndarray], np.ndarray]:
+    """The function that maps means [..., (variance, cost)] to waiting in s over the run."""
     windows = run.cycles / plan.window
     x_m = order_statistics.expected_maximum(plan.ranks)
-    middle, n = float(run.compute.mean(dtype=np.float64)), run.compute.size
-    squares = ((run.compute - middle) ** 2).mean(axis=0, dtype=np.float64) * n / (n - 1)
-    cost = np.repeat(run.overhead / run.period, run.period)  # per cycle
-    draws = means(np.stack([squares, cost], axis=1))
-    return draws(lambda x: windows * (x_m * (plan.window * np.maximum(x[..., 0], 0)) ** 0.5 + x[..., 1]), "s")
+
+    def waiting(x: np.ndarray) -> np.ndarray:
+        window_variance = plan.window * np.maximum(x[..., 0], 0)
+        seconds: np.ndarray = windows * (x_m * window_variance**0.5 + x[..., 1])
+        return seconds
+
+    return waiting
 
 
 @dataclass(frozen=True)
-class Share:
-    """Of the slowest rank's times, the share above the quantile that eq 12 names; `nominal` is expected."""
+class ShareAboveQuantile:
+    """Of the slowest rank's times, the share above the quantile that eq 12 names."""
 
     delay_ratio: int
-    nominal: float
-    found: float
+    nominal: float  #: expected share
+    measured: float  #: share
 
 
-def maxima(run: Trace, delay_ratio: int) -> list[Share]:
+def maxima(run: CycleTrace, delay_ratio: int) -> list[ShareAboveQuantile]:
     """Eq 12 for single cycles and windows of D: P(maximum in the upper fraction p) = 1 - (1 - p)^M.
 
-    p = 1 - (1 - s)^(1/M) for a nominal share s; quantiles are those of the measured times, pooled over ranks.
+    p = 1 - (1 - s)^(1/M) for a nominal share s; quantiles are those of the measured times, pooled
+    over ranks.
+
+    Example:
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(np.random.default_rng(1).normal(1e-3, 5e-5, (4, 1000)))
+        >>> first, *_ = maxima(run, delay_ratio=10)
+        >>> first.delay_ratio, first.nominal, round(float(first.measured), 1)
+        (1, 0.5, 0.5)
     """
-    found = []
-    for d in dict.fromkeys((1, delay_ratio)):
-        times = lump(run.compute, d)
-        highest = times.max(axis=0)
-        for s in NOMINAL:
-            low = np.quantile(times, (1 - s) ** (1 / run.ranks))
-            found.append(Share(d, s, float((highest >= low).mean())))
-    return found
+    shares = []
+    for window in dict.fromkeys((1, delay_ratio)):
+        times = lump(run.compute, window)
+        slowest = times.max(axis=0)
+        for nominal in NOMINAL_SHARES:
+            quantile = np.quantile(times, (1 - nominal) ** (1 / run.ranks))
+            measured = float((slowest >= quantile).mean())
+            shares.append(ShareAboveQuantile(window, nominal, measured))
+    return shares
 
 
 @dataclass(frozen=True)
 class Estimates:
-    """Cycle times: mean, SD of what differs between ranks from cycle to cycle, and its serial correlation.
-
-    `correlation_time` in cycles. `minor_*`: the second mode, its share of the times and its mean over that of
-    the first; missing where there is one mode. `effects_s` [rank]: lasting differences from the mean.
-    """
+    """The parameters of the cycle times of a run."""
 
     mean_s: Quantity
-    own_sd_s: Quantity
-    rho_1: Quantity
-    correlation_time: float
-    minor_share: Quantity
-    minor_factor: Quantity
-    effects_s: list[Quantity]
+    own_sd_s: Quantity  #: SD of what differs between ranks from cycle to cycle
+    rho_1: Quantity  #: its serial correlation from one cycle to the next
+    correlation_time: float  #: of the same, in cycles
+    common_share: Quantity  #: share of the variance of ordinary cycles that all ranks share
+    minor_share: Quantity  #: share of the cycles that are long; missing where there are none
+    minor_factor: Quantity  #: how many times as long as ordinary ones these are
+    spell_share: Quantity  #: share of the cycles in slow spells; missing where there are none
+    spell_factor: Quantity  #: how many times as long as others these are
+    spell_cycles: Quantity  #: mean length of a slow spell, cycles
+    effects_s: list[Quantity]  #: lasting differences of ranks from the mean, [rank]
 
 
-def estimates(run: Trace) -> Estimates:
-    """The parameters of the cycle times of a run."""
-    c = run.compute.astype(np.float64)
-    shared, effects = c.mean(axis=0), c.mean(axis=1) - c.mean()
-    own = c - shared - effects[:, None]
-    squares = (own**2).sum(axis=0) / (run.ranks - 1)
-    products = np.append((own[:, 1:] * own[:, :-1]).sum(axis=0) / (run.ranks - 1), 0.0)
+def estimates(run: CycleTrace) -> Estimates:
+    """The parameters of the cycle times of a run.
+
+    Example:
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(np.random.default_rng(1).normal(1e-3, 5e-5, (4, 1000)))
+        >>> [*vars(estimates(run))][:3]
+        ['mean_s', 'own_sd_s', 'rho_1']
+    """
+    compute = run.compute.astype(np.float64)
+    shared = compute.mean(axis=0)
+    effects = compute.mean(axis=1) - compute.mean()
+    fluctuations = compute - shared - effects[:, None]
+    squares = (fluctuations**2).sum(axis=0) / (run.ranks - 1)
+    neighbours = (fluctuations[:, 1:] * fluctuations[:, :-1]).sum(axis=0)
+    products = np.append(neighbours / (run.ranks - 1), 0.0)
     products[-1] = products[:-1].mean()
-    draws, rows = means(np.stack([shared, squares, products], axis=1)), means(c.T)
-    rho, time = missing("the times do not vary", mark="none found"), 1.0
-    share = factor = missing("the times have one mode", mark="none found")
-    if squares.mean() > (8 * float(np.finfo(np.float32).eps) * c.mean()) ** 2:  # they vary
-        rho = draws(lambda x: np.clip(x[..., 2] / x[..., 1], -1, 1), kind="measured", least=-1.0)
-        time = max(serial.integrated_time(serial.pooled_autocorrelation(own)), 1.0)
-        level = c - effects[:, None]
-        found = modes(level[:, :: max(1, level.size // MOST_SEARCHED)])
-        if len(found) > 1:
-            held = [one.holds(level) for one in found[:2]]
-            columns = [x for one in held for x in (one.sum(axis=0), (c * one).sum(axis=0))]
-            kept = means(np.stack(columns, axis=1))
-            share = kept(lambda x: x[..., 2] / run.ranks, kind="measured")
-            factor = kept(lambda x: x[..., 3] / x[..., 2] / (x[..., 1] / x[..., 0]), kind="measured")
+    draws = means(np.stack([shared, squares, products], axis=1))
+    rho = missing("the times do not vary", mark="none found")
+    correlation_time = 1.0
+    jitter = {name: missing("the times do not vary", mark="none found") for name in JITTER}
+    rounding = 8 * float(np.finfo(np.float32).eps) * compute.mean()
+    if squares.mean() > rounding**2:
+        rho = draws(_correlation, kind="measured", least=-1.0)
+        autocorrelation = serial.pooled_autocorrelation(fluctuations)
+        correlation_time = max(serial.integrated_time(autocorrelation), 1.0)
+        jitter = _jitter(scattering(compute, run.window_cycles))
     return Estimates(
-        draws(lambda x: x[..., 0], "s", "measured"),
-        draws(lambda x: np.maximum(x[..., 1], 0) ** 0.5, "s", "measured"), rho, time, share, factor,
-        [rows(lambda x, m=m: x[..., m] - x.mean(axis=-1), "s", "measured", -np.inf) for m in range(len(c))],
-    )  # fmt: skip
+        mean_s=draws(lambda x: np.asarray(x[..., 0]), "s", "measured"),
+        own_sd_s=draws(lambda x: np.maximum(x[..., 1], 0) ** 0.5, "s", "measured"),
+        rho_1=rho,
+        correlation_time=correlation_time,
+        effects_s=_effects(means(compute.T), run.ranks),
+        **jitter,
+    )
+
+
+def _correlation(x: np.ndarray) -> np.ndarray:
+    """Product of neighbours over the square, of means [..., (shared, squares, products)]."""
+    return np.asarray(np.clip(x[..., 2] / x[..., 1], -1, 1))
+
+
+def _jitter(scatter: Scattering) -> dict[str, Quantity]:
+    """The parameters of JITTER that are in the times, by name; the others are missing."""
+    ranks = len(scatter.levelled)
+    none = missing("none in these times", mark="none found")
+    quantities = dict.fromkeys(JITTER, none)
+    deviation = scatter.ordinary - scatter.ordinary.mean(axis=1, keepdims=True)
+    squares = np.stack([deviation.mean(axis=0) ** 2, (deviation**2).mean(axis=0)], axis=1)
+    quantities["common_share"] = means(squares)(
+        lambda x: np.clip(of_ranks(x[..., 0] / x[..., 1], ranks), 0, 1), kind="measured"
+    )
+    if scatter.long.any():
+        columns = []
+        for cycles in (~scatter.long, scatter.long):
+            columns += [cycles.sum(axis=0), (scatter.levelled * cycles).sum(axis=0)]
+        draws = means(np.stack(columns, axis=1))
+        quantities["minor_share"] = draws(lambda x: np.asarray(x[..., 2] / ranks), kind="measured")
+        quantities["minor_factor"] = draws(
+            _mean_over_first,
+            kind="measured",
+            least=1.0,
+        )
+    if scatter.spells:
+        jitter = scatter.jitter
+        limits = {
+            "spell_share": share_limits(jitter.spell_share, scatter.spells),
+            "spell_factor": factor_limits(scatter),
+            "spell_cycles": length_limits(jitter.spell_cycles, scatter.ended),
+        }
+        for name, (low, high) in limits.items():
+            unit = "cycles" if name == "spell_cycles" else ""
+            quantities[name] = Quantity(getattr(jitter, name), low, high, unit, "measured")
+    return quantities
+
+
+def _mean_over_first(x: np.ndarray) -> np.ndarray:
+    """Of means [..., (count, time) of ordinary and of long cycles]."""
+    first = x[..., 1] / x[..., 0]
+    return np.asarray(x[..., 3] / np.maximum(x[..., 2], 1e-12) / first)
+
+
+def _effects(draws: Draws, ranks: int) -> list[Quantity]:
+    """Lasting differences of ranks from the mean, [rank]; `draws`: of the mean of each rank."""
+
+    def effect(rank: int) -> Callable[[np.ndarray], np.ndarray]:
+        return lambda x: np.asarray(x[..., rank] - x.mean(axis=-1))
+
+    return [draws(effect(rank), "s", "measured", -np.inf) for rank in range(ranks)]

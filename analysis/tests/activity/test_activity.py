@@ -1,4 +1,6 @@
-"""What a network did: planted spike trains, whose rates, irregularity, rhythms and states are known."""
+"""What a network did: planted spike trains, whose rates, irregularity, rhythms and states are
+known.
+"""
 
 import numpy as np
 import pytest
@@ -12,9 +14,11 @@ NEURONS = {"A-E": 300, "A-I": 100, "B-E": 200, "B-I": 0}
 
 def describe(simulate_ms: float, warmup_ms: float = 100.0) -> dict:
     neuron = {"model": "ignore_and_fire"}
-    populations = [{"name": n, "area": n[0], "size": s, "neuron": neuron} for n, s in NEURONS.items()]
+    populations = [
+        {"name": n, "area": n[0], "size": s, "neuron": neuron} for n, s in NEURONS.items()
+    ]
     time = {"resolution_ms": H_MS, "warmup_ms": warmup_ms, "simulate_ms": simulate_ms}
-    return {"time": time, "network": {"populations": populations}}
+    return {"format_version": 1, "time": time, "network": {"populations": populations}}
 
 
 def recorded(fired: np.ndarray) -> activity.Recording:
@@ -102,7 +106,10 @@ def test_bad_input_is_named():
 
     refused(r"bin_ms=0\.7", activity.population_rate, recording, 0.7)
     refused("bin_ms=2000", activity.population_rate, recording, 2000)
-    refused("no population 'C'", activity.population_rate, recording, 5.0, ["C"])
+    refused("^population='C'", activity.population_rate, recording, 5.0, ["C"])
     refused("10 bins of 100 ms", activity.spectrum, activity.population_rate(recording, 100.0))
-    for spikes, words in (([[5, 200], [600, 201]], "gid 5 to 600"), ([[5, 199]], "step 199 to 199")):
+    for spikes, words in (
+        ([[5, 200], [600, 201]], "gid 5 to 600"),
+        ([[5, 199]], "step 199 to 199"),
+    ):
         refused(words, activity.recording, describe(100), np.array(spikes, dtype=np.uint32))

@@ -10,7 +10,9 @@ from synthetic import write_run
 
 @pytest.fixture(scope="module")
 def conventional(tmp_path_factory):
-    return str(write_run(tmp_path_factory.mktemp("run"), ranks=4, cycles=2000, ar1=0.5, rank_sd=0.02))
+    return str(
+        write_run(tmp_path_factory.mktemp("run"), ranks=4, cycles=2000, ar1=0.5, rank_sd=0.02)
+    )
 
 
 @pytest.fixture
@@ -25,5 +27,7 @@ def files(tmp_path, monkeypatch):
 
 @pytest.fixture
 def done(files, spikemark):
-    assert spikemark("dryrun", files["run"], "--of", 8, "--sample", 3, "--out", files["out"])[0] == 0
+    assert (
+        spikemark("dryrun", files["run"], "--of", 8, "--sample", 3, "--out", files["out"])[0] == 0
+    )
     return files

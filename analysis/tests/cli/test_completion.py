@@ -1,4 +1,6 @@
-"""What a shell offers while a command is typed, asked for as shells do: by variables of the environment."""
+"""What a shell offers while a command is typed, asked for as shells do: by variables of the
+environment.
+"""
 
 import os
 import subprocess

@@ -1,4 +1,6 @@
-"""`spikemark dryrun`, and the commands that take its folder: each says what was measured and what was not."""
+"""`spikemark dryrun`, and the commands that take its folder: each says what was measured and what
+was not.
+"""
 
 import json
 
@@ -16,14 +18,16 @@ def test_the_table_says_what_is_measured_and_that_waiting_is_null(spikemark, fil
         assert text in output
     content = json.loads(spikemark(*words, "--json")[1])
     assert content["waiting_us"] is None is content["exchange_us"]
-    assert [one["rank"] for one in content["ranks"]] == dry_run.load(files["out"]).timed.tolist()
+    assert [row["rank"] for row in content["ranks"]] == dry_run.load_dry_run(
+        files["out"]
+    ).timed.tolist()
     low, high = content["mean_over_all_ranks_us"]["interval"]
     assert low < content["mean_over_all_ranks_us"]["value"] < high
 
 
 BAD = {
     "--of 2 --sample 3": "sample=3; ",
-    "--of 2 --ranks-here 3": "ranks_here=3; ",
+    "--of 2 --ranks-here 3": "ranks-here=3; ",
     "--of 8 --rate 3": "rate=3.0; ",
     "--of 0": "--of='0'; ",
     "--of 8 --set schedule=fast": "schedule='fast'",
@@ -41,21 +45,23 @@ def test_bad_input_is_one_line_and_nothing_is_left(refusal, files, more):
 
 @pytest.mark.slow
 def test_the_started_program_gets_rank_of_rate_and_cores(spikemark, tmp_path, monkeypatch):
-    """A stand-in for the mini-app, started as a process, with neurons whose spikes have to be drawn."""
+    """A stand-in for the mini-app, started as a process, with neurons whose spikes have to be
+    drawn.
+    """
     from dry_folder import program
 
-    run = dry_folder.description()
+    description = dry_folder.description()
     monkeypatch.setenv("SPIKEMARK_MINIAPP", str(program(tmp_path / "miniapp")))
-    for population in run["network"]["populations"]:
+    for population in description["network"]["populations"]:
         population["neuron"] = {"model": "lif_delta"}
     file, out = tmp_path / "run.json", tmp_path / "out"
-    file.write_text(json.dumps(run))
+    file.write_text(json.dumps(description))
     words = ("dryrun", file, "--of", 8, "--rate", 2.5, "--out")
     status, output, errors = spikemark(*words, out, "--ranks-here", 2)
     assert status == 0, errors
     assert "The spikes that arrive were drawn; rates: given: 2.5 Hz." in output
-    found = dry_run.load(out)
-    assert found.alone.rate_hz == 2.5 and len(found.timed) == 2
+    run = dry_run.load_dry_run(out)
+    assert run.alone.rate_hz == 2.5 and len(run.timed) == 2
     assert "the spikes of other ranks were drawn" in spikemark("waiting", out)[2]
     for how, wanted, why in (
         ({"refuse": 0}, 2, "a word cannot name so many lists; allowed: D up to 5"),

@@ -8,7 +8,13 @@ import pytest
 
 from spikemark.core import files
 from spikemark.core.errors import BadInput
-from spikemark.core.files import output_file, whole_folder, write_atomically, write_json, write_output
+from spikemark.core.files import (
+    output_file,
+    whole_folder,
+    write_atomically,
+    write_json,
+    write_output,
+)
 
 WRITERS = [write_atomically, write_output, lambda path, text: write_json(path, text)]
 
@@ -49,7 +55,9 @@ def test_a_device_stays_a_device(tmp_path, write):
         assert stat.S_ISCHR(path.stat().st_mode)
 
 
-@pytest.mark.parametrize(("name", "allowed"), [(".", "a file"), ("missing/page.html", "folder that exists")])
+@pytest.mark.parametrize(
+    ("name", "allowed"), [(".", "a file"), ("missing/page.html", "folder that exists")]
+)
 def test_a_place_that_cannot_be_written_is_refused_before_the_work(tmp_path, name, allowed):
     with pytest.raises(BadInput, match=f"^--html: .*; expected .*{allowed}"):
         output_file("--html", tmp_path / name)
@@ -78,7 +86,11 @@ def test_a_file_keeps_its_permissions_owner_and_group(tmp_path, write, mode):
     before = path.stat()
     write(path, "after")
     after = path.stat()
-    assert (after.st_mode, after.st_uid, after.st_gid) == (before.st_mode, before.st_uid, before.st_gid)
+    assert (after.st_mode, after.st_uid, after.st_gid) == (
+        before.st_mode,
+        before.st_uid,
+        before.st_gid,
+    )
     assert "after" in path.read_text()
     write(new, "new")
     (tmp_path / "plain").touch()

@@ -1,5 +1,7 @@
 """One command at a time in a folder."""
 
+import errno
+import os
 import subprocess
 import sys
 
@@ -27,6 +29,24 @@ def test_a_folder_in_which_nothing_was_kept_is_gone(tmp_path):
     with locked(tmp_path / "new"):
         (tmp_path / "new" / "kept").touch()
     assert (tmp_path / "new" / "kept").exists()
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES])
+def test_a_folder_that_cannot_be_written_is_named_and_not_the_lock(tmp_path, monkeypatch, number):
+    opened = os.open
+
+    def refuse(path, flags, *mode):
+        if flags & os.O_CREAT:
+            raise OSError(number, os.strerror(number), str(path))
+        return opened(path, flags, *mode)
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(OSError) as error, locked(tmp_path):
+        pass
+    assert (error.value.filename, error.value.errno) == (str(tmp_path), number)
+    (tmp_path / ".lock").write_text("")  # of another user
+    with open_locked(tmp_path / ".lock") as lock:
+        assert lock is not None
 
 
 def test_a_program_that_inherits_the_lock_holds_it_and_its_end_frees_it(tmp_path):

@@ -25,5 +25,5 @@ def test_what_the_kernel_says_or_else_all_memory(tmp_path, monkeypatch, text, fo
     assert memory.available() == found
     memory.check(found, "this")
     with pytest.raises(BadInput) as error:
-        memory.check(2 * found, "ranks=3: this")
+        memory.check(2 * found, "ranks=3: this", field="ranks")
     assert error.value.field == "ranks"

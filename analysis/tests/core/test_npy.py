@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spikemark.core.errors import BadInput
-from spikemark.core.npy import read_npy
+from spikemark.core.npy import read_npy, read_npz
 
 ARRAY = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 
@@ -44,7 +44,6 @@ DAMAGED = {
     "shapes -1": header(SHAPED.format("(-1, -1)"), b"1234"),
     "huge shape": header(SHAPED.format("(1000000000000000000000,)"), b"1234"),
     "shape of text": header(SHAPED.format("('a',)"), b"1234"),
-    "no number": header(SHAPED.replace("<f4", "|O").format("(1,)"), b"12345678"),
     "unknown type": header(SHAPED.replace("<f4", "<q99").format("(1,)"), b"1234"),
     "huge header": header(SHAPED.format("(1,)") + " " * 60_000, b"1234"),
     "nested header": header("(" * 5000 + ")" * 5000),
@@ -60,7 +59,23 @@ def test_damaged_files_are_refused_in_a_line(tmp_path, content):
         read_npy(path)
 
 
-@pytest.mark.parametrize("array", [ARRAY, np.asfortranarray(ARRAY), ARRAY[:0], np.float64(3), ARRAY > 3])
+@pytest.mark.parametrize("name", ["rows.npy", "rows.npz"])
+def test_objects_are_no_numbers_and_never_unpickled(tmp_path, name):
+    """As numpy.save writes rows of several lengths, and numpy.savez a dictionary with lists in
+    it.
+    """
+    rows = np.array([[1.0, 2.0], [3.0]], dtype=object)
+    with (tmp_path / name).open("wb") as file:
+        np.save(file, rows) if name.endswith("npy") else np.savez(file, log=rows)
+    read = read_npy if name.endswith("npy") else read_npz
+    with pytest.raises(BadInput, match="Python objects") as refused:
+        read(tmp_path / name)
+    assert "truncated" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "array", [ARRAY, np.asfortranarray(ARRAY), ARRAY[:0], np.float64(3), ARRAY > 3]
+)
 def test_what_numpy_writes_is_read(tmp_path, array):
     np.save(tmp_path / "it.npy", array)
     found = read_npy(tmp_path / "it.npy")
@@ -82,5 +97,15 @@ def test_one_changed_byte_is_refused_or_changes_numbers(tmp_path_factory, place,
 
 
 def test_a_missing_file_is_told_apart(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        read_npy(tmp_path / "times.npy")
+    with pytest.raises(BadInput, match=r"times\.npy: not found; it was recorded"):
+        read_npy(tmp_path / "times.npy", "it was recorded")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_two_arrays_of_one_name_are_refused(tmp_path):
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("compute.npy", saved(ARRAY))
+        archive.writestr("compute.npy", saved(2 * ARRAY))
+    with pytest.raises(BadInput, match="two arrays 'compute'"):
+        read_npz(path)

@@ -8,6 +8,7 @@ from spikemark import launch
 from spikemark.core import places
 from spikemark.measuring import exchanges
 from spikemark.running import experiments, sweeps
+from spikemark_studies import study
 
 #: What the commands of Slurm 22.05.8 print.
 UP = "echo 'Slurmctld(primary) at login1 is UP'"
@@ -28,9 +29,10 @@ def login_node(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scontrol", [DOWN, UNCONFIGURED, "exit 0", "exec sleep 60"])
 def test_without_a_controller_it_is_the_host_and_nobody_waits(scontrol, plant, monkeypatch):
-    monkeypatch.setattr("spikemark.launch.slurm.SHORT_S", 1)
+    monkeypatch.setattr("spikemark.launch.slurm.SHORT_LIMIT_S", 1)
     plant("scontrol", scontrol)
     began = time.monotonic()
     assert launch.machine_name() == launch.here_name() == "login1"
@@ -45,7 +47,7 @@ def test_without_slurm_it_is_the_host(monkeypatch, tmp_path):
 def test_results_of_a_cluster_are_named_after_it(plant, tmp_path):
     plant("scontrol", CONTROLLER)
     assert launch.machine_name() == "fine"
-    smoke = experiments.load("smoke")
+    smoke = experiments.load_experiment("smoke")
     assert sweeps.folder(smoke, None, tmp_path).path == tmp_path / "smoke" / "fine"
     assert sweeps.folder(smoke, "told", tmp_path).path == tmp_path / "smoke" / "told"
 
@@ -57,6 +59,16 @@ def test_the_login_node_is_not_the_cluster(plant, tmp_path, monkeypatch):
     assert exchanges.folder(root=tmp_path).name == launch.here_name() == "fine-login1"
     monkeypatch.setenv("SLURMD_NODENAME", "n3")
     assert exchanges.folder(root=tmp_path).name == launch.here_name() == "fine"
+
+
+def test_benches_and_studies_lie_where_the_user_stands(tmp_path, monkeypatch):
+    """As sweeps do, unless told otherwise."""
+    monkeypatch.chdir(tmp_path)
+    smoke = experiments.load_experiment("smoke")
+    assert sweeps.folder(smoke, "here", None).path == tmp_path / "results" / "smoke" / "here"
+    assert exchanges.folder("here") == tmp_path / "results" / "bench" / "here"
+    kept = study._folder("study-lober", "here", None)
+    assert kept == tmp_path / "results" / "study-lober" / "here"
 
 
 def test_a_job_knows_its_cluster_without_asking(plant, monkeypatch):

@@ -1,11 +1,13 @@
-"""What intervals promise holds for groups of runs made of real cycles: planted differences, fixed seeds."""
+"""What intervals promise holds for groups of runs made of real cycles: planted differences, fixed
+seeds.
+"""
 
 import numpy as np
 import pytest
 from compared import cycles_s, drawn
 
 from spikemark.diff.compare import between
-from spikemark.diff.estimate import ASSUMPTION, HISTORY, REPEATED, Spread
+from spikemark.diff.estimate import ASSUMPTION, HISTORY, REPEATED, VarianceComponents
 from spikemark.diff.times import CYCLE
 
 pytestmark = pytest.mark.slow
@@ -14,21 +16,25 @@ TRIALS, REPETITIONS = 400, 5
 MOST_ALARMS = 0.05 + 2 * (0.05 * 0.95 / TRIALS) ** 0.5
 
 
-def compared(rng, change=0.0, repetitions=REPETITIONS, spread=0.02, sessions=0.0, known=None, apart=False):
+def compared(
+    rng, change=0.0, repetitions=REPETITIONS, spread=0.02, sessions=0.0, known=None, apart=False
+):
     """The estimate of a cycle of two groups, the second longer by `change`."""
     runs = []
     for factor in (1.0, 1 + change):
         session = factor * (1 + sessions * rng.standard_normal())
         runs += [drawn(rng, session, spread) for _ in range(repetitions)]
     second = np.repeat([False, True], repetitions)
-    return between(runs, second, [1] * len(runs), known=known, apart=apart)[CYCLE]
+    return between(runs, second, [1] * len(runs), known_spread=known, apart=apart)[CYCLE]
 
 
 def trials(change=0.0, **options):
     """[trial]: whether the interval lies above 0, and whether it holds the change."""
     rng = np.random.default_rng(7)
     found = [compared(rng, change, **options) for _ in range(TRIALS)]
-    intervals = np.array([one.interval() for one in found]) / np.array([[one.first_s] for one in found])
+    intervals = np.array([one.interval() for one in found]) / np.array(
+        [[one.first_s] for one in found]
+    )
     truth = change * np.array([1.0] * TRIALS)
     held = (intervals[:, 0] <= truth) & (truth <= intervals[:, 1])
     return intervals, held, found
@@ -63,7 +69,9 @@ def test_intervals_hold_the_planted_change(change):
 def test_ten_per_cent_are_found_in_nine_of_ten_cases():
     intervals, *_ = trials(0.1, spread=0.02)
     assert (intervals[:, 0] > 0).mean() >= 0.9
-    assert (intervals[:, 0] > 0.05).mean() >= 0.5  # with --fail-above 5%, one needs more or quieter runs
+    assert (
+        intervals[:, 0] > 0.05
+    ).mean() >= 0.5  # with --fail-above 5%, one needs more or quieter runs
 
 
 @pytest.mark.parametrize("spread", [0.02, 0.05])
@@ -77,7 +85,7 @@ def test_a_single_pair_is_not_taken_for_more_than_it_is(spread):
 def test_a_history_replaces_the_assumption():
     rng = np.random.default_rng(3)
     before = np.array(cycles_s([drawn(rng, spread=0.02) for _ in range(31)]))
-    known = {CYCLE: Spread(before.var(ddof=1) / before.mean() ** 2, 30)}
+    known = {CYCLE: VarianceComponents(before.var(ddof=1) / before.mean() ** 2, 30)}
     intervals, held, found = trials(spread=0.02, repetitions=1, known=known)
     assert {one.spread for one in found} == {HISTORY}
     assert 1 - held.mean() <= MOST_ALARMS

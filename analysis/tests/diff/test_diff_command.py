@@ -1,4 +1,6 @@
-"""`spikemark diff`: exit statuses, the same answer as text, JSON and page, and refusals in one line."""
+"""`spikemark diff`: exit statuses, the same answer as text, JSON and page, and refusals in one
+line.
+"""
 
 import json
 
@@ -6,6 +8,7 @@ import pytest
 from compared import run, sweep
 from html_page import Page
 
+import spikemark as sm
 from spikemark.core.errors import BadInput
 from spikemark.diff import compare
 
@@ -18,7 +21,8 @@ def results(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
     steps = {"first": 1.0, "same": 1.0, "slower": 1.1, "faster": 0.9, "bit": 1.04}
     return {
-        name: sweep(folder / name, slower, 0.005, seed=n) for n, (name, slower) in enumerate(steps.items())
+        name: sweep(folder / name, slower, 0.005, seed=n)
+        for n, (name, slower) in enumerate(steps.items())
     }
 
 
@@ -36,7 +40,9 @@ def test_the_exit_status_follows_what_is_sure(spikemark, results, second, limit)
     status, state = DECISIONS[second, limit]
     found, output, _ = spikemark("diff", results["first"], results[second], "--fail-above", limit)
     assert found == status and len(output.splitlines()) <= 24
-    found, output, _ = spikemark("diff", results["first"], results[second], "--fail-above", limit, "--json")
+    found, output, _ = spikemark(
+        "diff", results["first"], results[second], "--fail-above", limit, "--json"
+    )
     assert found == status and json.loads(output)["fail_above"]["state"] == state
     assert spikemark("diff", results["first"], results[second])[0] == 0
 
@@ -45,7 +51,9 @@ def test_other_limits_are_refused():
     for text in ("5", "0.05", "-5%", ""):
         with pytest.raises(BadInput, match="--fail-above="):
             compare.limit(text)
-    assert compare.limit(" 5 % ") == pytest.approx(0.05) and compare.limit("2.5%") == pytest.approx(0.025)
+    assert compare.limit(" 5 % ") == pytest.approx(0.05) and compare.limit("2.5%") == pytest.approx(
+        0.025
+    )
 
 
 def test_bad_input_is_one_line(refusal, tmp_path):
@@ -64,9 +72,88 @@ def test_names_in_records_are_words_on_the_page(tmp_path, spikemark):
     pages = []
     for kind, name in (("plain", "x"), ("hostile", HOSTILE)):
         about = {"host__cpu": name, "host__name": name, "provenance__compiler": name}
-        sides = [run(tmp_path / kind / x, mean_s=1e-4, **about, provenance__version=name + x) for x in "ab"]
+        sides = [
+            run(tmp_path / kind / x, mean_s=1e-2, **about, provenance__version=name + x)
+            for x in "ab"
+        ]
         assert spikemark("diff", *sides, "--html", tmp_path / kind / "page.html")[0] == 0
         pages.append(Page((tmp_path / kind / "page.html").read_text()))
     allowed, found = pages
     assert found.loads == [] and set(found.tags) <= set(allowed.tags)
-    assert found.tags.count("script") == allowed.tags.count("script") <= 1 and "alert(1)" in found.text
+    assert (
+        found.tags.count("script") == allowed.tags.count("script") <= 1 and "alert(1)" in found.text
+    )
+
+
+SEVERAL = {"same": "not told apart", "slower": "slower", "faster": "faster"}
+
+
+def test_several_results_beside_the_first(spikemark, results, tmp_path):
+    """Verdicts are those that were planted, on the screen, in JSON, on the page and the badge."""
+    paths = [results[name] for name in ("first", *SEVERAL)]
+    page, badge = tmp_path / "several.html", tmp_path / "speed.svg"
+    status, output, _ = spikemark("diff", *paths, "--html", page, "--badge", badge, "--json")
+    content = json.loads(output)
+    assert status == 0 and content["state"] == "slower"
+    changes = [each["overall"]["value"] for each in content["differences"]]
+    assert changes == pytest.approx([0.0, 0.1, -0.1], abs=0.02)
+    levels = {each["level"] for each in content["differences"]}
+    assert sorted(levels) == pytest.approx([1 - 0.05 / len(SEVERAL)])
+    assert ">slower<" in badge.read_text()
+    text = Page(page.read_text(encoding="utf-8")).text
+    assert all(str(path) in text for path in paths)
+    answer = sm.diff(paths[0], paths[1:])
+    assert answer.table["verdict"].tolist() == list(SEVERAL.values())
+    assert answer.table["change"].tolist() == pytest.approx(changes)
+
+
+def test_one_result_that_is_too_slow_fails(spikemark, results, tmp_path):
+    badge = tmp_path / "speed.svg"
+    for others, status in ((["same", "slower"], 1), (["same", "faster"], 0)):
+        paths = [results[name] for name in ("first", *others)]
+        found, _, _ = spikemark("diff", *paths, "--fail-above", "5%", "--badge", badge)
+        state = {0: compare.PASS, 1: compare.FAIL}[status]
+        assert found == status and f">{state}<" in badge.read_text()
+    with pytest.raises(BadInput):
+        sm.diff(results["first"], [])
+
+
+def test_unchanged_results_are_seldom_called_different(tmp_path):
+    """Twelve copies of an unchanged machine: at a level of 95 % for all of them, not one in each
+    of four answers.
+    """
+    alarms = 0
+    for answer_number in range(4):
+        folders = []
+        for number in range(4):
+            seed = 10 * answer_number + number
+            folders.append(sweep(tmp_path / f"{seed}", 1.0, 0.005, seed=seed))
+        verdicts = sm.diff(folders[0], folders[1:]).table["verdict"]
+        alarms += int((verdicts != SEVERAL["same"]).any())
+    assert alarms <= 1
+
+
+def test_the_page_of_a_history_shows_the_change_that_was_planted(spikemark, tmp_path):
+    """Eight entries, of which the last four take a fifth longer."""
+    lines = []
+    for number in range(8):
+        cycle_s = 0.01 * (1.2 if number >= 4 else 1.0) * (1 + 0.001 * (number % 3))
+        day = f"2026-01-{number + 1:02d}"
+        parts = {"cycle": cycle_s}
+        entry = {"started": day, "experiment": "demo", "setup": "D=10", "key": "1a2b"}
+        versions = {"commit": "old" if number < 4 else "new"}
+        runs = [{"started": day, "seed": seed, "parts": parts} for seed in (1, 2)]
+        lines.append(json.dumps(entry | {"versions": versions, "runs": runs}))
+    folder = tmp_path / "times"
+    folder.mkdir()
+    (folder / "cluster.jsonl").write_text("\n".join(lines) + "\n")
+    page = tmp_path / "history.html"
+    assert spikemark("diff", "--history", folder, "--html", page)[0] == 0
+    (section,) = sm.history(folder).sections()
+    (row,) = section.tables[0].rows
+    assert row["since"] == "2026-01-05" and row["differs"] == "commit"
+    assert (row["entry"], row["commit"]) == (5, "new")
+    assert len(section.text) == 2 and "entry 5" in section.text[0]
+    assert row["change"].value == pytest.approx(0.2, abs=0.005)
+    assert len(section.figures[0].table.rows) == len(lines)
+    assert "2026-01-05" in Page(page.read_text(encoding="utf-8")).text

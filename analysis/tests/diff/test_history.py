@@ -1,4 +1,6 @@
-"""`spikemark history`: lines are appended whole or not at all; spreads and changes are found again."""
+"""`spikemark history`: lines are appended whole or not at all; spreads and changes are found
+again.
+"""
 
 import datetime
 import json
@@ -9,9 +11,9 @@ from compared import run, sweep
 
 from spikemark.core.errors import BadInput
 from spikemark.diff import history as entries
-from spikemark.diff.history import FEWEST, changes, frame, known_of, spreads
+from spikemark.diff.history import FEWEST_ENTRIES, MOST_ALARMS, changes, frame, known_of, spreads
 from spikemark.diff.times import CYCLE
-from spikemark.records.record import load
+from spikemark.records.record import load_run
 
 FILE = f"synthetic{entries.END}"
 DAY = datetime.datetime(2026, 1, 1)
@@ -25,15 +27,21 @@ def entry(day: int, cycles_us, commit: str = "a" * 40, key: str = "k") -> entrie
     return entries.Entry.model_validate(content | {"versions": {"commit": commit, "version": "1"}})
 
 
-def drawn(rng, days: int, levels=None, sessions=0.01, runs=0.02, repetitions=5) -> list[entries.Entry]:
-    """Entries of so many days; `levels` says from which day on a cycle takes how many us, and the commit."""
+def drawn(
+    rng, days: int, levels=None, sessions=0.01, runs=0.02, repetitions=5
+) -> list[entries.Entry]:
+    """Entries of so many days; `levels` says from which day on a cycle takes how many us, and the
+    commit.
+    """
     found = []
     for day in range(days):
         level, commit = 50.0, "a"
         for since, (us, name) in (levels or {}).items():
             level, commit = (us, name) if day >= since else (level, commit)
         session = level * (1 + sessions * rng.standard_normal())
-        found.append(entry(day, session * (1 + runs * rng.standard_normal(repetitions)), commit * 40))
+        found.append(
+            entry(day, session * (1 + runs * rng.standard_normal(repetitions)), commit * 40)
+        )
     return found
 
 
@@ -51,14 +59,14 @@ class TestFiles:
         assert (folder / FILE).read_bytes() == after
 
     def test_runs_given_one_by_one_are_one_entry(self, tmp_path):
-        runs = [run(tmp_path / name, mean_s=m) for name, m in (("a", 50e-6), ("b", 51e-6))]
+        runs = [run(tmp_path / name, mean_s=m) for name, m in (("a", 5.0e-3), ("b", 5.1e-3))]
         entries.add(tmp_path / "history", runs)
         (found,) = entries.entries(tmp_path / "history" / FILE)
         assert len(found.runs) == 2
 
     def test_setups_are_told_apart_and_seeds_are_not(self, tmp_path):
         one, other, apart = (
-            entries.key_of(load(run(tmp_path / str(i), **how)))
+            entries.key_of(load_run(run(tmp_path / str(i), **how)))
             for i, how in enumerate(({"seed": 1}, {"seed": 2}, {"schedule": "structure_aware"}))
         )
         assert one == other != apart
@@ -66,18 +74,26 @@ class TestFiles:
     def test_disturbed_runs_stay_out(self, refusal, tmp_path):
         busy = {"warnings": ["foreign load: other processes kept 0.90 cores busy"]}
         disturbed = sweep(tmp_path / "a", overrides=busy)
-        assert "nothing disturbed" in refusal("diff", "--history", tmp_path / "h", "--add", disturbed)
+        assert "nothing disturbed" in refusal(
+            "diff", "--history", tmp_path / "h", "--add", disturbed
+        )
         assert not (tmp_path / "h").exists()
 
     def test_simulated_times_are_refused(self, refusal, tmp_path):
-        said = refusal("diff", "--history", tmp_path / "h", "--add", run(tmp_path / "a", kind="simulated"))
+        said = refusal(
+            "diff", "--history", tmp_path / "h", "--add", run(tmp_path / "a", kind="simulated")
+        )
         assert "kind='simulated'" in said and not (tmp_path / "h").exists()
 
-    @pytest.mark.parametrize(("line", "words"), [
-        ("{", "entry"), ('{"format_version": 2}', "format_version"),
-        (entry(0, [50.0]).model_dump_json().replace('"cycle":', '"cycle":-'), "runs.0.parts"),
-        (entry(0, [50.0]).model_dump_json().replace('"cycle":', '"other":'), "runs.0.parts"),
-    ])  # fmt: skip
+    @pytest.mark.parametrize(
+        ("line", "words"),
+        [
+            ("{", "entry"),
+            ('{"format_version": 2}', "format_version"),
+            (entry(0, [50.0]).model_dump_json().replace('"cycle":', '"cycle":-'), "runs.0.parts"),
+            (entry(0, [50.0]).model_dump_json().replace('"cycle":', '"other":'), "runs.0.parts"),
+        ],
+    )
     def test_a_damaged_line_is_named_and_nothing_is_written(self, refusal, tmp_path, line, words):
         path = tmp_path / "h" / FILE
         path.parent.mkdir()
@@ -97,15 +113,16 @@ class TestFiles:
 class TestChanges:
     def test_a_planted_change_is_found_with_its_date_and_versions(self):
         found = drawn(np.random.default_rng(2), 20, {12: (55.0, "b")})
-        ((since, change, differs),) = changes(frame(found))
-        assert since.startswith("2026-01-13") and differs == ["commit"]
-        assert change.low < 0.1 < change.high
+        (step,) = changes(frame(found))
+        assert step.since.startswith("2026-01-13") and step.differs == ["commit"]
+        assert step.entry == 13
+        assert step.change.low < 0.1 < step.change.high
 
-    @pytest.mark.parametrize("days", [FEWEST - 1, FEWEST, 12])
+    @pytest.mark.parametrize("days", [FEWEST_ENTRIES - 1, FEWEST_ENTRIES, 12])
     def test_unchanged_histories_raise_alarms_in_at_most_five_per_cent(self, days):
         rng = np.random.default_rng(days)
         trials = [frame(drawn(rng, days))["level"].any() for _ in range(200)]
-        assert np.mean(trials) <= 0.05
+        assert np.mean(trials) <= MOST_ALARMS
 
     def test_ten_per_cent_are_found_in_nine_of_ten_histories(self):
         rng = np.random.default_rng(1)
@@ -127,11 +144,13 @@ class TestSpreads:
 
     def test_sessions_that_are_alike_have_no_spread_of_their_own(self):
         rng = np.random.default_rng(1)
-        made = [spreads(frame(drawn(rng, 20, sessions=0.0)))[CYCLE].sessions ** 0.5 for _ in range(20)]
+        made = [
+            spreads(frame(drawn(rng, 20, sessions=0.0)))[CYCLE].sessions ** 0.5 for _ in range(20)
+        ]
         assert np.median(made) < 0.005
 
     def test_diff_takes_the_spread_of_its_machine(self, spikemark, tmp_path):
-        first, second = run(tmp_path / "a"), run(tmp_path / "b", mean_s=52e-6)
+        first, second = run(tmp_path / "a"), run(tmp_path / "b", mean_s=5.2e-3)
         folder = tmp_path / "h"
         entries.add(folder, [sweep(tmp_path / "s", spread=0.003)])
         found = [
@@ -139,10 +158,13 @@ class TestSpreads:
             for more in ((), ("--history", folder))
         ]
         widths = [np.diff(one["setups"][0]["change"]["interval"])[0] for one in found]
-        assert [one["setups"][0]["parts"][CYCLE]["spread"] for one in found] == ["assumed", "history"]
+        assert [one["setups"][0]["parts"][CYCLE]["spread"] for one in found] == [
+            "assumed",
+            "history",
+        ]
         assert widths[1] < 0.3 * widths[0]
 
     def test_another_machine_has_none(self, tmp_path):
         entries.add(tmp_path / "h", [run(tmp_path / "a")])
         with pytest.raises(BadInput, match=r"no other\.jsonl"):
-            known_of(tmp_path / "h")(load(run(tmp_path / "b", host__name="other")))
+            known_of(tmp_path / "h")(load_run(run(tmp_path / "b", host__name="other")))

@@ -1,5 +1,7 @@
 """Programs that end well, badly, too late, or because we are interrupted."""
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -7,8 +9,9 @@ from collections.abc import Callable
 
 import pytest
 
-from spikemark.launch import Launch
-from spikemark.launch.process import ENDING, Finished, end, started, watch
+from spikemark.core import interrupts
+from spikemark.launch import Launch, process
+from spikemark.launch.process import ENDING, FinishedProgram, end, running_program, watch
 
 
 def shell(script: str, **environment: str) -> Launch:
@@ -21,23 +24,34 @@ def running(command: str) -> bool:
 
 def test_a_program_is_run_to_its_end_without_input():
     found = watch(shell("cat; echo $SAID; echo why >&2; exit 3", SAID="hello"), 60)
-    assert found == Finished(3, "hello\n", "why\n")
+    assert found == FinishedProgram(3, "hello\n", "why\n")
     assert found.reason == "why"
 
 
 REASONS = {  # (what a program does, words of the reason)
     "last line": ("echo first >&2; echo ' last ' >&2; echo >&2; exit 1", "last"),
     "own line": ("echo 'miniapp: seed: 7' >&2; echo 'mpirun: lost a rank' >&2; exit 1", "seed: 7"),
-    "a warning is no reason": ("echo broken >&2; echo 'miniapp: warning: slow' >&2; exit 1", "broken"),
+    "a warning is no reason": (
+        "echo broken >&2; echo 'miniapp: warning: slow' >&2; exit 1",
+        "broken",
+    ),
     "silent": ("exit 3", "exit status 3"),
     "signal": ("kill -SEGV $$", "SIGSEGV"),
     "signal as a shell says it": ("exit 139", "SIGSEGV"),
     "signal as mpirun says it": ("echo 'rank 1 exited on signal 11' >&2; exit 1", "SIGSEGV"),
     "signal as srun says it": ("echo 'srun: error: n1: task 3: Killed' >&2; exit 137", "SIGKILL"),
-    "memory": ("echo 'slurmstepd-n1: error: Detected 1 oom_kill event in StepId=1.0' >&2; exit 1", "memory"),
-    "limit": ("echo '*** STEP 1.0 ON n1 CANCELLED AT 2026-01-01T00:00:00 DUE TO TIME LIMIT ***' >&2; exit 1",
-              "--time"),
-}  # fmt: skip
+    "memory": (
+        "echo 'slurmstepd-n1: error: Detected 1 oom_kill event in StepId=1.0' >&2; exit 1",
+        "memory",
+    ),
+    "limit": (
+        (
+            "echo '*** STEP 1.0 ON n1 CANCELLED AT 2026-01-01T00:00:00 DUE TO TIME LIMIT ***' >&2;"
+            " exit 1"
+        ),
+        "--time",
+    ),
+}
 
 
 @pytest.mark.parametrize("case", REASONS)
@@ -56,7 +70,10 @@ def test_the_time_limit_ends_the_whole_group():
 
 
 def test_an_exception_ends_the_whole_group_and_passes_on():
-    with pytest.raises(KeyboardInterrupt), started(["sh", "-c", "sleep 47.32 & sleep 47.32"]):
+    with (
+        pytest.raises(KeyboardInterrupt),
+        running_program(["sh", "-c", "sleep 47.32 & sleep 47.32"]),
+    ):
         until(lambda: running("sleep 47.32"))
         raise KeyboardInterrupt
     assert not running("sleep 47.32")
@@ -64,9 +81,10 @@ def test_an_exception_ends_the_whole_group_and_passes_on():
 
 INTERRUPTED = """
 import sys
-from spikemark.launch.process import interruptible, started
+from spikemark.core.interrupts import interruptible
+from spikemark.launch.process import running_program
 interruptible()
-with started(["sh", "-c", sys.argv[1]], grace_s=0.5) as program:
+with running_program(["sh", "-c", sys.argv[1]], grace_s=0.5) as program:
     program.wait()
 """
 
@@ -97,10 +115,12 @@ def test_a_second_signal_does_not_cut_short_the_ending(tmp_path):
 
 
 def test_what_a_killed_program_leaves_is_killed(tmp_path):
-    """mpirun puts every rank into a group of its own, and a rank may not notice that mpirun is gone."""
+    """mpirun puts every rank into a group of its own, and a rank may not notice that mpirun is
+    gone.
+    """
     ready = tmp_path / "ready"
     script = f"set -m; sleep 47.34 & touch {ready}; wait"
-    with started(["bash", "-c", script]) as program:
+    with running_program(["bash", "-c", script]) as program:
         until(ready.exists)
         program.kill()
         program.wait()
@@ -116,7 +136,31 @@ def until(happened: Callable[[], bool]) -> None:
 
 def test_a_program_that_will_not_end_is_killed():
     script = "trap '' TERM; echo ready; while :; do sleep 0.05; done"
-    with started(["sh", "-c", script], stdout=subprocess.PIPE) as program:
+    with running_program(["sh", "-c", script], stdout=subprocess.PIPE) as program:
         assert program.stdout.readline() == "ready\n"
         end(program, ENDING, 0.2)
         assert program.returncode == -9
+
+
+def test_an_interruption_while_a_program_is_started_waits_until_it_is_known(tmp_path, monkeypatch):
+    """Else the program would stay behind."""
+    popen = subprocess.Popen
+    started = []
+
+    def interrupted_meanwhile(*words, **options):
+        program = popen(*words, **options)
+        started.append(program)
+        os.kill(os.getpid(), signal.SIGTERM)
+        return program
+
+    before = {number: signal.getsignal(number) for number in interrupts.SIGNALS}
+    monkeypatch.setattr(process.subprocess, "Popen", interrupted_meanwhile)
+    monkeypatch.setattr(interrupts, "received", [])
+    try:
+        interrupts.interruptible()
+        with pytest.raises(KeyboardInterrupt), process.running_program(["sleep", "47.36"]):
+            raise AssertionError("the block begins although the command was interrupted")
+    finally:
+        for number, action in before.items():
+            signal.signal(number, action)
+    assert started[0].poll() is not None

@@ -1,14 +1,19 @@
-"""Jitter means one thing: what calibration reads, prediction computes with, and simulation draws."""
+"""Jitter means one thing: what calibration reads, prediction computes with, and simulation
+draws.
+"""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from small_machine import Machine
 
-from spikemark.machines.jitter import LEAST, Jitter
+from spikemark.machines.jitter import jitter_of
 from spikemark.machines.values import Values
-from spikemark.measuring import runs as calibration
 from spikemark.models import recursion, serial
-from spikemark.models.recursion import Lane
+from spikemark.models.jitter import MIN_CORRELATION_TIME, Jitter
+from spikemark.models.jitter_estimate import scattering, share_limits
+from spikemark.models.recursion import LaneMeetings
 from spikemark.prediction import meeting
 from spikemark.running.simulation import times
 
@@ -19,25 +24,34 @@ JITTERS = {
     "minor mode": Jitter(0.1, 1.0, 0.006, 8.8),
     "given correlation": Jitter(0.1, 1.0, 0.01, 3.0, correlation=0.5),
     "unequal nodes": Jitter(0.05, 1.0, 0.0, 1.0, 0.1),
+    "common": Jitter(0.1, 4.0, common_share=0.5),
+    "spells": Jitter(0.03, spell_share=0.1, spell_factor=1.3, spell_cycles=300.0),
+    "short spells": Jitter(0.03, spell_share=0.1, spell_factor=1.3, spell_cycles=5.0),
+    "all": Jitter(
+        0.05, 4.0, 0.01, 3.0, 0.0, 0.3, spell_share=0.1, spell_factor=1.2, spell_cycles=500.0
+    ),
 }
 
 
-def draw(jitter: Jitter, ranks: int, cycles: int, ranks_per_node: int = 1, seed: int = 1) -> np.ndarray:
+def draw(
+    jitter: Jitter, ranks: int, cycles: int, ranks_per_node: int = 1, seed: int = 1
+) -> np.ndarray:
     """Times that a simulated run is given, of ranks whose mean is 1 s, [rank, cycle]."""
     means = np.full((ranks, 3), 1 / 3)
     return times.draw(means, cycles, jitter, seed, ranks_per_node).sum(axis=2, dtype=float)
 
 
 def lockstep(means, jitter, window, ranks_per_node=1):
-    group = meeting.Group(means, jitter, ranks_per_node)
-    return meeting.lockstep([group], window) - means.mean()
+    group = meeting.SimilarRanks(means, jitter, ranks_per_node)
+    return meeting._lockstep([group], window) - means.mean()
 
 
 @pytest.mark.parametrize("name", [name for name in JITTERS if name != "unequal nodes"])
 @pytest.mark.parametrize("window", [1, 10])
 def test_predicted_and_simulated_ranks_wait_as_long(name, window):
     jitter = JITTERS[name]
-    drawn = recursion.evaluate(draw(jitter, 16, 60_000), [Lane(window)]).waiting_per_cycle_s
+    times = draw(jitter, 16, 60_000)
+    drawn = recursion.evaluate(times, [LaneMeetings(window)]).waiting_per_cycle_s
     assert lockstep(np.ones(16), jitter, window) == pytest.approx(drawn, rel=0.05)
 
 
@@ -45,10 +59,14 @@ def test_predicted_and_simulated_ranks_wait_as_long(name, window):
 def test_ranks_of_a_node_share_its_mean(ranks_per_node):
     """Few nodes differ less than many ranks; the mean over many draws of the nodes."""
     jitter, means = JITTERS["unequal nodes"], np.ones(8)
-    drawn = np.mean([
-        recursion.evaluate(draw(jitter, 8, 100, ranks_per_node, seed), [Lane(1)]).waiting_per_cycle_s
-        for seed in range(400)
-    ])  # fmt: skip
+    drawn = np.mean(
+        [
+            recursion.evaluate(
+                draw(jitter, 8, 100, ranks_per_node, seed), [LaneMeetings(1)]
+            ).waiting_per_cycle_s
+            for seed in range(400)
+        ]
+    )
     assert lockstep(means, jitter, 1, ranks_per_node) == pytest.approx(drawn, rel=0.05)
     alone = lockstep(means, jitter, 1, 8)
     assert alone == pytest.approx(lockstep(means, Jitter(0.05), 1), rel=0.01)
@@ -58,21 +76,33 @@ def test_a_short_correlation_time_is_less_than_independence():
     means = np.ones(32)
     short, none = (lockstep(means, Jitter(0.1, time), 10) for time in (0.2, 1.0))
     assert short < 0.6 * none
-    assert Jitter(0.1, 0.0).rho == Jitter(0.1, LEAST).rho > -1
+    assert Jitter(0.1, 0.0).rho == Jitter(0.1, MIN_CORRELATION_TIME).rho > -1
 
 
-@pytest.mark.parametrize("name", ["plain", "correlated", "minor mode"])
+@pytest.mark.parametrize("name", ["plain", "correlated", "minor mode", "common", "spells", "all"])
 def test_calibration_reads_what_was_drawn(name):
-    """The mean is that of the kernel times; CV, correlation, share and factor are those of the profile."""
+    """The mean is that of the kernel times; CV, correlation, share and factor are those of the
+    profile.
+    """
     jitter = JITTERS[name]
+    if jitter.spell_share:
+        jitter = replace(jitter, spell_cycles=4000.0)
     times = draw(jitter, 4, 100_000)
-    found = calibration.fluctuation(times)
-    assert times.mean() == pytest.approx(1, rel=0.01)
-    assert found.cv == pytest.approx(jitter.cv, rel=0.05)
-    assert found.correlation_time == pytest.approx(jitter.correlation_time, rel=0.1)
-    assert found.share == pytest.approx(jitter.minor_share, rel=0.1, abs=1e-4)
+    found = scattering(times)
+    read = found.jitter
+    assert times.mean() == pytest.approx(1, rel=0.03 if jitter.spell_share else 0.01)
+    assert read.cv == pytest.approx(jitter.cv, rel=0.05)
+    assert read.correlation_time == pytest.approx(jitter.correlation_time, rel=0.1)
+    assert read.minor_share == pytest.approx(jitter.minor_share, rel=0.1, abs=1e-4)
+    assert read.common_share == pytest.approx(jitter.common_share, abs=0.03)
     if jitter.minor_share:
-        assert found.factor == pytest.approx(jitter.minor_factor, rel=0.05)
+        assert read.minor_factor == pytest.approx(jitter.minor_factor, rel=0.05)
+    assert (found.spells > 0) == (jitter.spell_share > 0)
+    if jitter.spell_share:
+        low, high = share_limits(read.spell_share, found.spells)
+        assert low <= jitter.spell_share <= high
+        assert read.spell_factor == pytest.approx(jitter.spell_factor, rel=0.02)
+        assert read.spell_cycles == pytest.approx(jitter.spell_cycles, rel=0.5)
 
 
 def test_the_correlation_from_cycle_to_cycle_has_the_integrated_time():
@@ -83,4 +113,4 @@ def test_the_correlation_from_cycle_to_cycle_has_the_integrated_time():
 
 def test_what_is_asked_for_is_taken_from_the_profile_unless_it_is_given():
     inputs = Values(Machine())
-    assert Jitter.of(inputs, "a test") == Jitter(0.1)
+    assert jitter_of(inputs, "a test") == Jitter(0.1)

@@ -5,15 +5,29 @@ import pytest
 from spikemark import machines
 from spikemark.measuring import crossed
 
-NODE = {"node.clock": 2.0, "node.cores": 4, "node.l3": 1024, "node.l3_cores": 4, "node.bandwidth": 40.0,
-        "node.bandwidth_core": 20.0}  # fmt: skip
-TIMES = {f"kernels.full_node.{name}": 10.0 for name in ("t_first", "t_next", "t_spike", "update.lif_exp")}
+NODE = {
+    "node.clock": 2.0,
+    "node.cores": 4,
+    "node.l3": 1024,
+    "node.l3_cores": 4,
+    "node.bandwidth": 40.0,
+    "node.bandwidth_core": 20.0,
+}
+TIMES = {
+    f"kernels.full_node.{name}": 10.0 for name in ("t_first", "t_next", "t_spike", "update.lif_exp")
+}
 
 
 def machine(name: str, **changed: float) -> machines.Profile:
     empty = machines.checked({"format_version": 1, "name": name, "title": name}, "f")
-    given = {**NODE, **TIMES, **{path.replace("__", "."): value for path, value in changed.items()}}
-    return empty.assume_all({path: (value, "a test", None) for path, value in given.items()})
+    stated = {
+        **NODE,
+        **TIMES,
+        **{path.replace("__", "."): value for path, value in changed.items()},
+    }
+    return empty.assume_all(
+        {path: machines.Assumption(value, "a test") for path, value in stated.items()}
+    )
 
 
 @pytest.mark.parametrize(
@@ -27,7 +41,7 @@ def machine(name: str, **changed: float) -> machines.Profile:
     ],
 )
 def test_times_scale_as_the_sheet_says(change, factors):
-    found = crossed.crossed(machine("one"), machine("other", **change))
-    assert [*found.values()] == pytest.approx(factors)
+    by_sheet = crossed.crossed(machine("one"), machine("other", **change))
+    assert [*by_sheet.values()] == pytest.approx(factors)
     by_clock = crossed.crossed(machine("one"), machine("other", **change), sheet=False)
     assert [*by_clock.values()] == pytest.approx([2.0 / change.get("node__clock", 2.0)] * 4)

@@ -5,14 +5,15 @@ import pytest
 
 from spikemark.core.errors import BadInput
 from spikemark.models import delivery_time as model
-from spikemark.models.delivery_time import Times
+from spikemark.models.delivery_time import DeliveryTimes
 
-TRUTH = Times(first=20e-9, next=1.5e-9, spike=6e-9)
+TRUTH = DeliveryTimes(first=20e-9, next=1.5e-9, spike=6e-9)
 
 
 def sweep(rng, empty: float = 0.4, noise: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """Counts and times of runs with a million synapses and lists of 1 to 1000; half of the runs have spikes
-    without a list."""
+    """Counts and times of runs with a million synapses and lists of 1 to 1000; half of the runs
+    have spikes without a list.
+    """
     lengths = np.repeat([1, 2, 4, 8, 32, 128, 1000], 2)
     first = 1e6 / lengths
     spikes = first / (1 - empty * (np.arange(len(lengths)) % 2) / lengths)

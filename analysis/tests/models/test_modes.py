@@ -17,14 +17,16 @@ def mixture(rng, share, at, n=20_000):
     return times.reshape(4, -1)
 
 
-@pytest.mark.parametrize(("share", "at"), [(0.05, 2), (0.02, 10), (0.3, 1.6), (0.45, 0.4), (0.01, 3)])
+@pytest.mark.parametrize(
+    ("share", "at"), [(0.05, 2), (0.02, 10), (0.3, 1.6), (0.45, 0.4), (0.01, 3)]
+)
 def test_a_planted_minor_mode_is_found(share, at):
     for seed in SEEDS:
         major, minor = modes(mixture(np.random.default_rng(seed), share, at))
         assert major.at == pytest.approx(1, rel=0.05) and minor.at == pytest.approx(at, rel=0.1)
-        assert minor.share == pytest.approx(share, abs=0.015) and major.share + minor.share == pytest.approx(
-            1
-        )
+        assert minor.share == pytest.approx(
+            share, abs=0.015
+        ) and major.share + minor.share == pytest.approx(1)
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,10 @@ from planted_power import Planted
 
 from spikemark.core.errors import BadInput
 from spikemark.measuring.energy import plateau
-from spikemark.measuring.meter import Timeline, knee
+from spikemark.measuring.meter import knee
+from spikemark.measuring.run_timeline import Timeline
 from spikemark.models import power
-from spikemark.models.power import Sampling, Trace, total
+from spikemark.models.power import PowerTrace, Sampling, total
 
 PLANTED, FILE = Planted(), Path("power.csv")
 
@@ -22,15 +23,15 @@ def timeline(planted=PLANTED, zero=0.0) -> Timeline:
     return Timeline((edges[4], edges[5]), (edges[2], edges[3]))
 
 
-def trace(interval_s=0.5, noise=0.0, seed=1, planted=PLANTED) -> Trace:
+def trace(interval_s=0.5, noise=0.0, seed=1, planted=PLANTED) -> PowerTrace:
     times = planted.times(interval_s)
     noise = noise * np.random.default_rng(seed).standard_normal(len(times))
-    return Trace(times, power_w=planted.watts(times) + noise)
+    return PowerTrace(times, power_w=planted.watts(times) + noise)
 
 
-def counter(interval_s=0.5, start=0.0) -> Trace:
+def counter(interval_s=0.5, start=0.0) -> PowerTrace:
     times = PLANTED.times(interval_s) + start
-    return Trace(times, counter_j=1000 + PLANTED.joule(times))
+    return PowerTrace(times, counter_j=1000 + PLANTED.joule(times))
 
 
 intervals = st.lists(st.floats(0.01, 2.0), min_size=2, max_size=30)
@@ -40,8 +41,8 @@ intervals = st.lists(st.floats(0.01, 2.0), min_size=2, max_size=30)
 def test_energy_adds_up_over_any_parts(steps, a, b, c, data):
     times = np.cumsum(steps)
     powers = data.draw(st.lists(st.floats(0, 500), min_size=len(times), max_size=len(times)))
-    made = Trace(times, power_w=np.array(powers))
-    counted = Trace(times, counter_j=np.cumsum(powers))
+    made = PowerTrace(times, power_w=np.array(powers))
+    counted = PowerTrace(times, counter_j=np.cumsum(powers))
     low, middle, high = (times[0] + x * (times[-1] - times[0]) for x in sorted((a, b, c)))
     for one in (made, counted):
         parts = one.energy_j(low, middle) + one.energy_j(middle, high)
@@ -61,11 +62,17 @@ def test_channels_read_at_different_times_sum_exactly(channels, seed, cumulative
         times = np.sort(rng.uniform(0, 10, 20))
         values = rng.uniform(0, 100, 20)
         kind = {"counter_j": np.cumsum(values)} if cumulative else {"power_w": values}
-        parts.append(Trace(np.concatenate([[-1.0], times, [11.0]]), **{
-            name: np.concatenate([[v[0]], v, [v[-1]]]) for name, v in kind.items()}))  # fmt: skip
+        parts.append(
+            PowerTrace(
+                np.concatenate([[-1.0], times, [11.0]]),
+                **{name: np.concatenate([[v[0]], v, [v[-1]]]) for name, v in kind.items()},
+            )
+        )
     whole = total(parts)
     low, high = np.sort(rng.uniform(0, 10, 2))
-    assert whole.energy_j(low, high) == pytest.approx(sum(p.energy_j(low, high) for p in parts), abs=1e-6)
+    assert whole.energy_j(low, high) == pytest.approx(
+        sum(p.energy_j(low, high) for p in parts), abs=1e-6
+    )
 
 
 def test_a_counter_knows_the_energy_and_its_interval_holds_it():
@@ -92,7 +99,7 @@ def test_a_step_at_the_ends_is_within_the_interval(phase, interval_s):
     """Without noise, all that is open is where between two readings the power stepped."""
     times = PLANTED.times(interval_s) + phase * interval_s
     edges = PLANTED.edges
-    found = power.energy(Trace(times, power_w=PLANTED.watts(times)), edges[3], edges[5])
+    found = power.energy(PowerTrace(times, power_w=PLANTED.watts(times)), edges[3], edges[5])
     truth = PLANTED.busy_w * (edges[5] - edges[3])
     assert found.low - 1e-6 <= truth <= found.high + 1e-6
     assert found.high - found.low <= 6 * interval_s * (PLANTED.busy_w - PLANTED.idle_w)
@@ -102,18 +109,28 @@ def test_gaps_cost_coverage():
     whole = trace(0.5)
     start, end = timeline().measured
     keep = (whole.time_s < start + 4) | (whole.time_s > start + 9)
-    found = Sampling.of([Trace(whole.time_s[keep], power_w=whole.power_w[keep])], start, end)
+    found = Sampling.from_traces(
+        [PowerTrace(whole.time_s[keep], power_w=whole.power_w[keep])], start, end
+    )
     assert found.coverage == pytest.approx(1 - 5.5 / 20, abs=0.05)
     assert found.longest_s == pytest.approx(5.5, abs=0.5)
     assert found.interval_s == pytest.approx(0.5)
-    full = Sampling.of([whole], start, end)
+    full = Sampling.from_traces([whole], start, end)
     assert (full.coverage, full.longest_s) == (pytest.approx(1), pytest.approx(0.5))
     assert full.readings in (40, 41)
-    worst = Sampling.of([whole, Trace(whole.time_s[::4], power_w=whole.power_w[::4])], start, end)
+    worst = Sampling.from_traces(
+        [whole, PowerTrace(whole.time_s[::4], power_w=whole.power_w[::4])], start, end
+    )
     assert worst.interval_s == pytest.approx(2) and worst.readings < full.readings
 
 
-@given(st.integers(0, 2**31), st.floats(0, 4), st.integers(8, 60), st.integers(8, 60), st.floats(30, 200))
+@given(
+    st.integers(0, 2**31),
+    st.floats(0, 4),
+    st.integers(8, 60),
+    st.integers(8, 60),
+    st.floats(30, 200),
+)
 @settings(max_examples=40)
 def test_a_planted_step_is_found_where_it_is(seed, noise, first, second, height):
     rng = np.random.default_rng(seed)
@@ -123,7 +140,9 @@ def test_a_planted_step_is_found_where_it_is(seed, noise, first, second, height)
     assert [(s.first, s.last) for s in found] == [(0, first), (first, first + second)]
 
 
-@given(st.integers(0, 2**31), st.floats(-1e4, 1e4), st.floats(0, 5), st.sampled_from([0.1, 0.5, 1.0]))
+@given(
+    st.integers(0, 2**31), st.floats(-1e4, 1e4), st.floats(0, 5), st.sampled_from([0.1, 0.5, 1.0])
+)
 @settings(max_examples=40)
 def test_the_knee_places_the_run_whatever_the_clock(seed, offset, noise, interval_s):
     made = trace(interval_s, noise, seed).moved(offset)
@@ -134,10 +153,10 @@ def test_the_knee_places_the_run_whatever_the_clock(seed, offset, noise, interva
 
 def test_two_like_steps_are_refused():
     one = trace(0.5)
-    twice = Trace(np.arange(2 * len(one.time_s)) * 0.5, power_w=np.tile(one.power_w, 2))
+    twice = PowerTrace(np.arange(2 * len(one.time_s)) * 0.5, power_w=np.tile(one.power_w, 2))
     with pytest.raises(BadInput, match=r"may begin at .* or at "):
         knee(twice, timeline(), FILE)
-    flat = Trace(one.time_s, power_w=np.full(len(one.time_s), 100.0))
+    flat = PowerTrace(one.time_s, power_w=np.full(len(one.time_s), 100.0))
     with pytest.raises(BadInput, match="no step up"):
         knee(flat, timeline(), FILE)
 
@@ -153,13 +172,15 @@ class TestPlateau:
         made = trace(0.1, noise=0.5)
         start = timeline().idle_before[0]
         slow = np.where((made.time_s >= start) & (made.time_s < start + 1.5), 30.0, 0.0)
-        found = plateau(Trace(made.time_s, power_w=made.power_w + slow), timeline())
+        found = plateau(PowerTrace(made.time_s, power_w=made.power_w + slow), timeline())
         assert found.value == pytest.approx(PLANTED.idle_w, abs=0.5)
 
     def test_without_a_pause_is_the_level_before_the_run(self):
         without = Timeline(timeline().measured)
-        assert plateau(trace(0.5, noise=1), without).value == pytest.approx(PLANTED.outside_w, abs=1)
-        flat = Trace(trace().time_s, power_w=np.full(len(trace().time_s), 100.0))
+        assert plateau(trace(0.5, noise=1), without).value == pytest.approx(
+            PLANTED.outside_w, abs=1
+        )
+        flat = PowerTrace(trace().time_s, power_w=np.full(len(trace().time_s), 100.0))
         assert plateau(flat, without).value is None
 
     def test_needs_readings(self):

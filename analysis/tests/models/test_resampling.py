@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spikemark.models.resampling import donors, doubt, resampled
+from spikemark.models.resampling import donors, relative_uncertainty, resampled
 
 TIMED, RANKS, CYCLES = np.array([0, 3, 7]), 8, 50
 ROWS = np.random.default_rng(3).gamma(100, 1e-6, (3, CYCLES, 3)).astype(np.float32)
@@ -17,7 +17,9 @@ def test_ranks_that_ran_keep_their_times_and_the_others_take_whole_rows_turned_i
     assert np.array_equal(times[TIMED], ROWS)
     others = np.setdiff1d(np.arange(RANKS), TIMED)
     for rank in others:
-        assert np.array_equal(times[rank], np.roll(ROWS[chosen.row[rank]], -chosen.turn[rank], axis=0))
+        assert np.array_equal(
+            times[rank], np.roll(ROWS[chosen.row[rank]], -chosen.turn[rank], axis=0)
+        )
     assert len(set(chosen.turn[others])) > 1, "copies in step would be late together"
 
 
@@ -26,7 +28,9 @@ def test_phases_are_scaled_by_what_ranks_have_to_do_in_them():
     work[1] = [4, 2, 0]
     chosen = donors(TIMED, RANKS, CYCLES, np.random.default_rng(1))
     times = resampled(ROWS, TIMED, work, chosen)
-    assert times[1].mean(axis=0) == pytest.approx(ROWS[chosen.row[1]].mean(axis=0) * [4, 2, 0], rel=1e-5)
+    assert times[1].mean(axis=0) == pytest.approx(
+        ROWS[chosen.row[1]].mean(axis=0) * [4, 2, 0], rel=1e-5
+    )
 
 
 def test_the_doubt_covers_the_mean_of_all_ranks():
@@ -38,14 +42,14 @@ def test_the_doubt_covers_the_mean_of_all_ranks():
         truth = work * (1 + 0.05 * rng.standard_normal((16, 1)))
         timed = np.sort(rng.choice(16, 4, replace=False))
         scaled = truth[timed] * work.mean() / work[timed]
-        half = doubt(truth[timed], timed, work) * scaled.mean()
+        half = relative_uncertainty(truth[timed], timed, work) * scaled.mean()
         inside += abs(scaled.mean() - (truth / work).mean() * work.mean()) <= half
     assert inside / 2000 == pytest.approx(0.95, abs=0.015)
 
 
 def test_the_doubt_of_one_rank_is_unknown_and_that_of_all_is_none():
     means = ROWS.mean(axis=1)
-    assert doubt(means[:1], TIMED[:1], ALIKE) is None
-    assert doubt(means, np.arange(3), ALIKE[:3]) == 0
-    assert doubt(means[:1], np.array([0]), ALIKE[:1]) == 0
-    assert doubt(means, TIMED, ALIKE) > 0
+    assert relative_uncertainty(means[:1], TIMED[:1], ALIKE) is None
+    assert relative_uncertainty(means, np.arange(3), ALIKE[:3]) == 0
+    assert relative_uncertainty(means[:1], np.array([0]), ALIKE[:1]) == 0
+    assert relative_uncertainty(means, TIMED, ALIKE) > 0

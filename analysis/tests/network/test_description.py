@@ -13,8 +13,14 @@ from spikemark.network import description
 
 
 def documented() -> list[dict[str, set[str]]]:
-    """Of each table of the run description in FORMAT.md: what comes before the dot -> what comes after."""
-    text = (places.root() / "miniapp" / "FORMAT.md").read_text(encoding="utf-8").partition("## Run record")[0]
+    """Of each table of the run description in FORMAT.md: what comes before the dot -> what comes
+    after.
+    """
+    text = (
+        (places.root() / "miniapp" / "FORMAT.md")
+        .read_text(encoding="utf-8")
+        .partition("## Run record")[0]
+    )
     found = []
     for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
         fields = defaultdict(set)
@@ -33,10 +39,14 @@ def test_all_fields_of_the_format_are_known():
         for name in ("format_version", "period", "indegree", "size")
     )
     for kind, fields in {
-        "Description": run[""] | {group for group in run if group}, "Time": run["time"],
-        "Network": run["network"], "Lane": lane[""], "Projection": projection[""] | {"delay"},
-        "Delay": projection["delay"], "Population": population[""] | {"neuron"},
-    }.items():  # fmt: skip
+        "Description": run[""] | {group for group in run if group},
+        "Time": run["time"],
+        "Network": run["network"],
+        "LaneRule": lane[""],
+        "Projection": projection[""] | {"delay"},
+        "Delay": projection["delay"],
+        "Population": population[""] | {"neuron"},
+    }.items():
         known = getattr(description, kind).model_fields
         assert {about.alias or name for name, about in known.items()} == fields, kind
 
@@ -44,9 +54,9 @@ def test_all_fields_of_the_format_are_known():
 @pytest.mark.parametrize(
     ("place", "others"),
     [
-        ("", "format_version, seed, time"),
+        ("", "format_version, seed, lag, time"),
         ("time", "resolution_ms, cycle_ms, warmup_ms"),
-        ("network.populations.0", "name, size"),
+        ("network.populations.0", "name, area, size"),
         ("network.projections.0", "source"),
         ("network.projections.0.delay", "distribution"),
         ("network.projections.0.weight", "mean, sd, classes"),
@@ -56,10 +66,10 @@ def test_a_misspelt_field_is_named(place, others):
     asked = describe(areas=1)
     for projection in asked["network"]["projections"]:
         projection["weight"] = {"mean": 2.0}
-    description.read(asked)
+    description.read_description(asked)
     assign(asked, f"{place}.wieght".lstrip("."), 3)
-    with pytest.raises(BadInput, match=f"wieght=3: unknown; expected {others}") as error:
-        description.read(asked)
+    with pytest.raises(BadInput, match=f"wieght: unknown field.*; expected {others}") as error:
+        description.read_description(asked)
     assert error.value.field == f"{place}.wieght".lstrip(".") and "\n" not in str(error.value)
 
 
@@ -68,5 +78,48 @@ def test_null_is_no_value_as_in_the_mini_app(field):
     asked = describe()
     assign(asked, field, None)
     with pytest.raises(BadInput) as error:
-        description.read(asked)
+        description.read_description(asked)
     assert error.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        (
+            "network.projections.0.delay.mean",
+            3250.0,
+        ),  # nothing of the distribution lies within the limits
+        ("network.populations.0.neuron.rate", 8.0),  # it is called rate_hz
+        ("network.populations.0.neuron.rate_hz", 1e7),
+        ("network.populations.0.neuron.rate_hz", True),
+        ("network.populations.0.size", 2.5),
+        ("time.cycle_ms", 0),
+        ("record.counters", ["joy"]),
+        ("exchange", {"name": "two_level", "grup": 2}),
+        ("placement", {"name": "from_file", "file": "a\0.json"}),
+    ],
+)
+def test_what_the_mini_app_refuses_is_refused_by_its_field(field, value):
+    asked = describe()
+    asked["network"]["projections"][0]["delay"] |= {"sd": 0.1, "max": 4.0}
+    description.read_description(asked)
+    assign(asked, field, value)
+    with pytest.raises(BadInput) as error:
+        description.read_description(asked)
+    assert error.value.field.startswith(field)
+
+
+def test_a_name_that_may_have_been_meant_is_proposed():
+    asked = describe()
+    assign(asked, "network.populations.0.neuron.rate", 8.0)
+    with pytest.raises(BadInput, match="did you mean 'rate_hz'"):
+        description.read_description(asked)
+
+
+def test_integers_may_have_a_point():
+    asked = describe()
+    assign(asked, "network.populations.0.size", 40.0)
+    assign(asked, "delay_ratio", 1.0)
+    known = description.read_description(asked)
+    assert (known.network.populations[0].size, known.delay_ratio) == (40, 1)
+    assert isinstance(known.network.populations[0].size, int) and isinstance(known.delay_ratio, int)

@@ -1,27 +1,36 @@
-"""Schedules, and lanes of runs that were not made; tests/test_explained.py has those of the mini-app."""
+"""Schedules, and lanes of runs that were not made; tests/test_explained.py has those of the
+mini-app.
+"""
 
 import pytest
 from small_network import describe
 
 from spikemark.core.errors import BadInput
 from spikemark.network import lanes
-from spikemark.network.description import read
-from spikemark.network.schedules import find, plan
+from spikemark.network.description import read_description
+from spikemark.network.schedules import find_schedule, plan
 
 
 def periods(description: dict, ranks: int = 2) -> dict[str, int]:
-    known = read(description)
-    return {lane.name: lane.period for lane in lanes.read(known, ranks, *lanes.chosen(known, None, None))}
+    known = read_description(description)
+    return {
+        lane.name: lane.period
+        for lane in lanes.plan_lanes(known, ranks, *lanes.schedule_and_placement(known, None, None))
+    }
 
 
 def test_automatic_delay_ratio_is_exact_in_all_lanes_that_use_it():
     """Two lanes follow D; their shortest delays allow 5 and 12 cycles, so D is 5 in both."""
     description = describe(areas=3, delay_ratio=5)
     lane = {"period": "D"}
-    description |= {"delay_ratio": "auto", "schedule": [
-        {"name": "near", "group": "area"}, {"name": "back", "from": "area1", "to": "area0", **lane},
-        {"name": "far", **lane},
-    ]}  # fmt: skip
+    description |= {
+        "delay_ratio": "auto",
+        "schedule": [
+            {"name": "near", "group": "area"},
+            {"name": "back", "from": "area1", "to": "area0", **lane},
+            {"name": "far", **lane},
+        ],
+    }
     back = {"distribution": "constant", "mean": 1.2}
     projections = description["network"]["projections"]
     projections.append({"source": "area1", "target": "area0", "indegree": 3, "delay": back})
@@ -32,9 +41,12 @@ def test_automatic_delay_ratio_is_exact_in_all_lanes_that_use_it():
 def test_the_lag_of_a_description_counts_and_areas_beyond_a_block_are_in_no_block():
     auto = describe(delay_ratio=10) | {"schedule": "overlapped", "lag": 2, "delay_ratio": "auto"}
     assert periods(auto) == {"near": 1, "far": 3}
-    blocks = find([{"name": "block", "group": 2}, {"name": "all"}])
+    blocks = find_schedule([{"name": "block", "group": 2}, {"name": "all"}])
     for placement, inside in (("round_robin", False), ("area_group", True)):
-        assert lanes.pairs(read(describe(areas=4)), blocks, placement, 4)["block"].any() == inside
+        assert (
+            lanes.pairs(read_description(describe(areas=4)), blocks, placement, 4)["block"].any()
+            == inside
+        )
 
 
 def test_projections_without_synapses_have_no_say():
@@ -48,11 +60,15 @@ def test_projections_without_synapses_have_no_say():
 @pytest.mark.parametrize(
     ("field", "value", "named"),
     [
-        ("delay_ratio", 11, "schedule"),  # windows longer than the shortest delay
-        ("exchange", {"fat": "p2p"}, "exchange"),
+        ("delay_ratio", 11, "delay_ratio"),  # windows longer than the shortest delay
+        ("exchange", {"fat": "p2p"}, "exchange.fat"),
         ("schedule", [{"name": "a", "from": "nowhere"}, {"name": "b"}], "schedule.0.from"),
         ("schedule", [{"name": "a", "to": []}, {"name": "b"}], "schedule.0.to"),
-        ("schedule", [{"name": "a", "group": "area"}], "schedule"),  # synapses between areas without a lane
+        (
+            "schedule",
+            [{"name": "a", "group": "area"}],
+            "schedule",
+        ),  # synapses between areas without a lane
     ],
 )
 def test_what_the_mini_app_refuses(field, value, named):
@@ -81,8 +97,12 @@ def test_meetings_of_the_lanes(schedule, options, expected):
 
 
 def test_lanes_of_a_description_make_a_schedule():
-    found = find(
-        [{"name": "near", "group": "area"}, {"name": "a", "from": "a"}, {"name": "far", "period": "D"}]
+    found = find_schedule(
+        [
+            {"name": "near", "group": "area"},
+            {"name": "a", "from": "a"},
+            {"name": "far", "period": "D"},
+        ]
     )
     assert found.name == "lanes" and found.uses_delay_ratio and found.placement == "area"
     assert [lane.bound for lane in found.lanes] == [False, True, False]
@@ -101,5 +121,5 @@ def test_lanes_of_a_description_make_a_schedule():
 )
 def test_lanes_out_of_order_are_refused(lanes, complaint):
     with pytest.raises(BadInput) as error:
-        find(lanes)
+        find_schedule(lanes)
     assert str(error.value).startswith(complaint)

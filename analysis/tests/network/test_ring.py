@@ -1,21 +1,29 @@
-"""The ring of input by the rule of the mini-app; tests/test_explained.py compares it with the mini-app's."""
+"""The ring of input by the rule of the mini-app; tests/test_explained.py compares it with the
+mini-app's.
+"""
 
 import pytest
 from small_network import describe
 
 from spikemark.core.errors import BadInput
 from spikemark.network import ring
-from spikemark.network.description import read
+from spikemark.network.description import read_description
 
 
 def of(*weights, indegree: int = 10) -> ring.Ring:
     """The ring of a network in which these weights occur."""
     description = describe(areas=2, indegree=0)
     description["network"]["projections"] = [
-        {"source": "area0", "target": "area1", "indegree": indegree, "weight": w, "delay": {"mean": 1.5}}
+        {
+            "source": "area0",
+            "target": "area1",
+            "indegree": indegree,
+            "weight": w,
+            "delay": {"mean": 1.5},
+        }
         for w in weights
     ]
-    return ring.of(read(description))
+    return ring.input_ring(read_description(description))
 
 
 def test_a_part_of_the_smallest_weight_is_the_unit():
@@ -27,7 +35,9 @@ def test_a_part_of_the_smallest_weight_is_the_unit():
 def test_sixteen_bits_hold_the_most_synapses_of_a_neuron():
     assert of(1, indegree=32767).cell_bytes == 2
     assert of(1, indegree=32768).cell_bytes == 4
-    assert of({"mean": 1, "sd": 0.1, "classes": 0}).cell_bytes == 4  # every synapse has its own weight
+    assert (
+        of({"mean": 1, "sd": 0.1, "classes": 0}).cell_bytes == 4
+    )  # every synapse has its own weight
     assert of(1, indegree={"mean": 32000}).cell_bytes == 4  # some neuron may draw more than 32767
 
 

@@ -1,4 +1,6 @@
-"""Predictions from measured runs: planted truth, shared errors, what is refused, what one more run brings."""
+"""Predictions from measured runs: planted truth, shared errors, what is refused, what one more run
+brings.
+"""
 
 import json
 from dataclasses import replace
@@ -7,21 +9,22 @@ import numpy as np
 import pytest
 
 from spikemark.core.errors import BadInput
-from spikemark.prediction import anchor_run, anchors, draws, points
-from spikemark.prediction.points import Machine, Network, Run
+from spikemark.prediction import anchor_run, anchors, draws, points, program_costs
+from spikemark.prediction.points import PublishedNetwork, PublishedRun
+from spikemark.prediction.published_machine import PublishedMachine
 
-SERVER = Machine("server", 2.25, 4.0, 128)
-OTHER = Machine("other", 2.25, 4.0, 128)
-NETWORK = Network("multi-area model", "ground state", 4.13e6, 2.41e10, 2.41, delay_ms=20.0)
+SERVER = PublishedMachine("server", clock_ghz=2.25, l3_kib=4096, l3_cores=1, cores=128)
+OTHER = replace(SERVER, name="other")
+NETWORK = PublishedNetwork("multi-area-model", "ground-state", 4.13e6, 2.41e10, 2.41, delay_ms=20.0)
 
 
 def run(nodes, machine=SERVER, network=NETWORK, **more):
-    return Run("NEST", "3.9", network, machine, nodes, 2 * nodes, 64, **more)
+    return PublishedRun("nest", "3.9", network, machine, nodes, 2 * nodes, 64, **more)
 
 
 def planted(nodes, kernel=1.0, exchange=1.0, **more):
     """Runs whose times follow the model exactly, with multipliers of their own."""
-    costs = anchors.spreads().costs["NEST"]
+    costs = anchors.spreads().costs["nest"]
     return [
         replace(one, seconds=float(anchors.parts(one, costs) @ [kernel, exchange]))
         for one in (run(n, **more) for n in nodes)
@@ -50,17 +53,19 @@ def test_planted_multipliers_are_found_again(kernel, exchange):
     assert np.all((low < seconds) & (seconds < high))
 
 
-@pytest.mark.parametrize("family", ["NEST", "DPSNN", "a new simulator"])
+@pytest.mark.parametrize("family", ["nest", "dpsnn", "a new program"])
 def test_time_grows_with_work_and_falls_with_cores(family):
-    costs = anchors.costs_of(family)[0]
+    costs = program_costs.find(family).guesses
 
     def kernel(**changed):
         one = run(4, network=replace(NETWORK, **changed))
-        return anchors.parts(replace(one, simulator=family), costs)[0]
+        return anchors.parts(replace(one, program=family), costs)[0]
 
     base = kernel()
-    assert kernel(rate_hz=5.0) > base and kernel(synapses=4e10) > base and kernel(neurons=8e6) > base
-    more = anchors.parts(replace(run(8), simulator=family), costs)
+    assert (
+        kernel(rate_hz=5.0) > base and kernel(synapses=4e10) > base and kernel(neurons=8e6) > base
+    )
+    more = anchors.parts(replace(run(8), program=family), costs)
     assert more[0] < base
 
 
@@ -74,9 +79,14 @@ def test_what_differs_widens_the_interval_and_what_is_shared_narrows_it():
     twin = alone([run(8, replace(OTHER, processor="X"))], known)
     assert np.log(twin.kernel[0]).std() < 0.7 * np.log(machine.kernel[0]).std()
     many = alone([run(16, OTHER)], known)  # a ratio is more certain than its parts
-    ratio, apart = np.log(machine.total[0] / many.total[0]), np.log(machine.total[0]).std() * np.sqrt(2)
+    ratio, apart = (
+        np.log(machine.total[0] / many.total[0]),
+        np.log(machine.total[0]).std() * np.sqrt(2),
+    )
     assert ratio.std() < 0.4 * apart and machine.inputs.keys() & many.inputs.keys()
-    assert next(iter(draws.shares(machine.total[0], machine.inputs))) == "error/kernel/machine/other"
+    assert (
+        next(iter(draws.shares(machine.total[0], machine.inputs))) == "error/kernel/machine/other"
+    )
 
 
 def test_nearest_run_and_what_differs():
@@ -93,12 +103,16 @@ def test_more_runs_narrow():
     now, one, two = (width(anchors.predict(asked, more=more)) for more in made)
     assert now > one > two > 1
     here, elsewhere = planted([4], machine=OTHER), planted([8, 16])
-    both, *single = (width(alone([run(16, OTHER)], of)) for of in ([*here, *elsewhere], here, elsewhere))
+    both, *single = (
+        width(alone([run(16, OTHER)], of)) for of in ([*here, *elsewhere], here, elsewhere)
+    )
     assert both < min(single)
 
 
 def test_runs_of_another_network_on_the_machine_show_how_it_grows():
-    """The network was run on one core elsewhere, and another network on many nodes of the machine."""
+    """The network was run on one core elsewhere, and another network on many nodes of the
+    machine.
+    """
     little = [replace(one, ranks=1, threads=1) for one in planted([1], machine=OTHER)]
     another = replace(NETWORK, model="another")
     few, many = (planted(nodes, network=another) for nodes in ([1], [1, 8, 32]))
@@ -108,18 +122,18 @@ def test_runs_of_another_network_on_the_machine_show_how_it_grows():
 
 def test_without_any_anchor_the_run_to_make_is_named():
     strange = run(8, OTHER, replace(NETWORK, model="unheard of"))
-    for asked in (strange, replace(run(8), simulator="unknown")):
+    for asked in (strange, replace(run(8), program="unknown")):
         with pytest.raises(BadInput) as error:
             anchors.predict([asked])
-        assert error.value.field == "simulator" and asked.machine.name in str(error.value)
+        assert error.value.field == "program" and asked.machine.name in str(error.value)
     for seconds in (50.0, 1e4):  # of a simulator without costs, only growth is known
-        own = [replace(run(2), simulator="unknown", seconds=seconds)]
-        made = anchors.predict([replace(run(4), simulator="unknown")], own=own)
+        own = [replace(run(2), program="unknown", seconds=seconds)]
+        made = anchors.predict([replace(run(4), program="unknown")], own=own)
         assert 0.3 < np.median(made.total[0]) / seconds < 0.9
 
 
 def test_a_question_without_version_means_the_newest():
-    assert anchors.newest(points.published()) == "3.9"
+    assert anchors._newest(points.published()) == "3.9"
     asked = replace(run(8), version="")
     own = planted([4], machine=OTHER)
     assert anchors.predict([replace(asked, machine=OTHER)], own=own).differs[0] == ("nodes",)
@@ -130,19 +144,25 @@ def test_spreads_of_planted_effects_are_found():
     known = []
     for i in range(12):
         machine, scale = replace(SERVER, name=f"machine {i}"), np.exp(0.5 * rng.standard_normal())
-        known += [replace(r, series=machine.name) for r in planted([2, 8, 32], scale, machine=machine)]
+        known += [
+            replace(r, series=machine.name) for r in planted([2, 8, 32], scale, machine=machine)
+        ]
     found = anchors.fit_spreads(tuple(known)).known
     assert 0.3 < found["kernel", "machine", "any"][0] < 0.75
-    assert found["kernel", "version", "NEST"][0] < 0.25
+    assert found["kernel", "version", "nest"][0] < 0.25
 
 
 @pytest.mark.parametrize(
     ("columns", "rows", "field"),
-    [("", "1,2,3", "real_time_factor"), (",real_time_factor", "", "runs"),
-     (",real_time_factor", "1,2,x,3", "threads"), (",real_time_factor", "1,2,1.5,3", "threads"),
-     (",real_time_factor", "1,2,3,nan", "real_time_factor"),
-     (",real_time_factor,communicate", "1,2,3,4,-1", "communicate")],
-)  # fmt: skip
+    [
+        ("", "1,2,3", "real_time_factor"),
+        (",real_time_factor", "", "runs"),
+        (",real_time_factor", "1,2,x,3", "threads"),
+        (",real_time_factor", "1,2,1.5,3", "threads"),
+        (",real_time_factor", "1,2,3,nan", "real_time_factor"),
+        (",real_time_factor,communicate", "1,2,3,4,-1", "communicate"),
+    ],
+)
 def test_tables_of_runs_are_checked(tmp_path, columns, rows, field):
     (tmp_path / "runs.csv").write_text(f"nodes,ranks,threads{columns}\n{rows}\n")
     with pytest.raises(BadInput) as error:
@@ -156,7 +176,7 @@ def test_runs_are_read_with_their_communication(tmp_path):
     found = points.own_runs(tmp_path / "runs.csv", run(1, OTHER))
     read = [(one.nodes, one.seconds, one.part) for one in found]
     assert read == [(2, 9.5, ""), (2, 1.5, "exchange"), (1, 20, "")]
-    assert [row["nodes"] for row in anchor_run.rows(found, [4])] == [2, 4]
+    assert [row.nodes for row in anchor_run.predictions(found, [4])] == [2, 4]
 
 
 def test_the_folder_for_a_machine_is_complete(tmp_path):
@@ -177,11 +197,21 @@ def test_the_folder_for_a_machine_is_complete(tmp_path):
 
 
 def test_the_command_writes_a_folder_and_reads_its_runs(tmp_path, spikemark):
-    asked = ["anchor", "mam-benchmark", "--option", "areas=2", "--machine", "epyc-vm", "--threads", "1"]
-    assert spikemark(*asked, "--ranks", 1, "--out", tmp_path / "new")[0] == 0
+    asked = [
+        "anchor",
+        "mam-benchmark",
+        "--option",
+        "areas=2",
+        "--machine",
+        "epyc-vm",
+    ]
+    layout = ["--ranks", 1, "--threads", 1]
+    assert spikemark(*asked, *layout, "--out", tmp_path / "new")[0] == 0
     table, kept = tmp_path / "new/runs.csv", tmp_path / "predictions.json"
     table.write_text(table.read_text() + "1,1,1,6.8,\n1,1,2,3.3,0.2\n")
-    status, output, _ = spikemark(*asked, "--runs", table, "--keep", kept, "--nodes", "2,4", "--json")
+    status, output, _ = spikemark(
+        *asked, "--runs", table, "--keep", kept, "--nodes", "2,4", "--json"
+    )
     assert status == 0 and output.count("predicted") >= 3
     status, output, _ = spikemark("score", table, kept, "--json")
     assert status == 0 and json.loads(output)["predictions"][0]["measured"] == pytest.approx(3.3)
@@ -189,9 +219,12 @@ def test_the_command_writes_a_folder_and_reads_its_runs(tmp_path, spikemark):
 
 @pytest.mark.parametrize(
     "words",
-    [["anchor", "mam-benchmark", "--machine", "epyc-vm"], ["score", "missing.csv"],
-     ["anchor", "mam-benchmark", "--machine", "nowhere", "--out", "new"]],
-)  # fmt: skip
+    [
+        ["anchor", "mam-benchmark", "--machine", "epyc-vm"],
+        ["score", "missing.csv"],
+        ["anchor", "mam-benchmark", "--machine", "nowhere", "--out", "new"],
+    ],
+)
 def test_bad_commands_end_with_status_2(words, tmp_path, monkeypatch, spikemark):
     monkeypatch.chdir(tmp_path)
     status, _, error = spikemark(*words)

@@ -6,29 +6,35 @@ from small_machine import Machine, Value
 
 from spikemark import machines
 from spikemark.machines.values import Values
-from spikemark.models.loggp import EXCHANGES
+from spikemark.models.exchange_times import EXCHANGES
 from spikemark.network.presets import mam_benchmark
 from spikemark.prediction import draws
 from spikemark.prediction.draws import Recorder
-from spikemark.prediction.layout import Layout
+from spikemark.prediction.layout import MachineLayout
 from spikemark.prediction.performance import PARTS, kernel, performance
 from spikemark.prediction.workload import Loads, rates_of
 
-NETWORK = mam_benchmark.describe(areas=8, neurons_per_area=6000, indegree=400) | {"delay_ratio": "auto"}
+NETWORK = mam_benchmark.describe(areas=8, neurons_per_area=6000, indegree=400) | {
+    "delay_ratio": "auto"
+}
 
 
 def made(machine=None, schedule="conventional", ranks=8, threads=16, drawn=True, **changed):
     machine = machine or Machine()
-    loads = Loads.of(NETWORK | changed, ranks, threads, rates_of(NETWORK).hz, schedule)
-    return performance(loads, machine, Layout.of(machine, ranks, threads), drawn)
+    loads = Loads.count(NETWORK | changed, ranks, threads, rates_of(NETWORK).hz, schedule)
+    return performance(loads, machine, MachineLayout.from_machine(machine, ranks, threads), drawn)
 
 
-@pytest.mark.parametrize("schedule", ["conventional", "structure_aware", "overlapped", "hierarchical"])
+@pytest.mark.parametrize(
+    "schedule", ["conventional", "structure_aware", "overlapped", "hierarchical"]
+)
 def test_draws_have_the_median_of_the_medians(schedule):
     found, middle = made(schedule=schedule), made(schedule=schedule, drawn=False)
     assert set(found.parts) == set(PARTS)
     for part in ("deliver", "update", "collocate", "exchange"):
-        assert np.median(found.parts[part]) == pytest.approx(middle.parts[part][0], rel=0.05, abs=1e-12)
+        assert np.median(found.parts[part]) == pytest.approx(
+            middle.parts[part][0], rel=0.05, abs=1e-12
+        )
     assert found.real_time_factor.shape == (draws.N,) and (found.real_time_factor > 0).all()
 
 
@@ -39,20 +45,35 @@ def test_a_value_without_doubt_adds_none_and_one_with_doubt_does():
     assert spans[1] > 1.5 * spans[0]
     assert "made-up/kernels.full_node.t_first" in doubtful.inputs
     assert not any(name.startswith("made-up/") for name in narrow.inputs)
-    ratio = doubtful.real_time_factor / made(wide, "placement_only").real_time_factor  # both share the draws
+    ratio = (
+        doubtful.real_time_factor / made(wide, "placement_only").real_time_factor
+    )  # both share the draws
     assert np.std(np.log(ratio)) < 0.85 * np.std(np.log(doubtful.real_time_factor))
+
+
+def test_a_cost_of_messages_of_0_that_may_be_more_is_drawn():
+    """Messages of these runs are small: with a threshold of 0, all ask first."""
+    exchanges = {}
+    for high in (None, 64):
+        eager = Value(0, "KiB", interval=high and (0, high))
+        machine = Machine().with_(interconnect__eager=eager)
+        exchanges[high] = made(machine, ranks=32, threads=16).parts["exchange"]
+    ratios = exchanges[64] / exchanges[None]
+    assert ratios.min() < 1 and ratios.max() == pytest.approx(1)
 
 
 @pytest.mark.parametrize(("low", "high"), [(1.0, 4.0), (1.9, 8.0), (1.0, 2.0)])
 def test_draws_have_the_stated_value_and_interval(low, high):
     value = machines.Value(2.0, "us", "literature", "a test", (low, high))
     found = Recorder()("m/interconnect.gap", 2e-6, low, high, value)
-    assert np.quantile(found, [0.025, 0.5, 0.975]) == pytest.approx([1e-6 * low, 2e-6, 1e-6 * high], rel=0.01)
+    assert np.quantile(found, [0.025, 0.5, 0.975]) == pytest.approx(
+        [1e-6 * low, 2e-6, 1e-6 * high], rel=0.01
+    )
 
 
 @pytest.mark.parametrize(("ranks", "threads"), [(1, 1), (1, 4), (1, 8), (1, 16)])
 def test_kernels_are_those_of_one_core_until_the_full_node_sets_the_limit(ranks, threads):
-    values, layout = Values(Machine()), Layout.of(Machine(), ranks, threads)
+    values, layout = Values(Machine()), MachineLayout.from_machine(Machine(), ranks, threads)
     found = kernel(values, "t_next", layout.shares[0].node)
     assert found == pytest.approx(max(1e-9, 2e-9 * threads / 16))
 
@@ -61,9 +82,12 @@ def test_kernels_are_those_of_one_core_until_the_full_node_sets_the_limit(ranks,
 def test_exchange_times_are_homogeneous_in_the_costs_of_messages(name):
     """Twice the latencies, gaps and times per byte: twice the time."""
     slow = Machine().with_(
-        interconnect__latency=3.0, interconnect__latency_node=0.8, interconnect__gap=0.6,
-        interconnect__bandwidth=6, interconnect__bandwidth_node=5,
-    )  # fmt: skip
+        interconnect__latency=3.0,
+        interconnect__latency_node=0.8,
+        interconnect__gap=0.6,
+        interconnect__bandwidth=6,
+        interconnect__bandwidth_node=5,
+    )
     one, two = (made(m, drawn=False, exchange=name).parts["exchange"][0] for m in (Machine(), slow))
     assert two == pytest.approx(2 * one, rel=1e-6)
     wide = Machine().with_(interconnect__latency=Value(1.5, "us", interval=(0.75, 3)))
@@ -71,19 +95,34 @@ def test_exchange_times_are_homogeneous_in_the_costs_of_messages(name):
     assert np.median(found) == pytest.approx(one, rel=0.1)
 
 
+@pytest.mark.parametrize("path", ["node.memory_channels", "node.l2", "node.l3"])
+def test_memory_and_caches_that_are_not_stated_are_drawn_and_stated_ones_are_not(path):
+    stated = machines.load("jureca-dc")
+    bandwidths = ("node.bandwidth", "node.bandwidth_peak")
+    values = {name: value for name, value in stated.values.items() if name not in bandwidths}
+    for known in (True, False):
+        kept = {name: value for name, value in values.items() if known or name != path}
+        offer = machines.filled(machines.Profile("offer", "An offer", kept))
+        inputs = made(offer, ranks=8, threads=64).inputs
+        drawn = inputs.get(f"{offer.identity}/{path}", np.zeros(draws.N))
+        assert bool(np.ptp(drawn) > 0) is not known
+
+
 def test_offered_watts_replace_the_model():
     machine = machines.filled(machines.load("jureca-dc"))
     offered = machine.assume("offer.watts", 1000.0, "W", "an offer")
-    loads = Loads.of(NETWORK, 8, 128, rates_of(NETWORK).hz)
-    layout = Layout.of(machine, 8, 128)
+    loads = Loads.count(NETWORK, 8, 128, rates_of(NETWORK).hz)
+    layout = MachineLayout.from_machine(machine, 8, 128)
     assert performance(loads, offered, layout).power_w == pytest.approx(8000)
     assert (performance(loads, machine, layout).power_w > 8 * 88).all()
 
 
 def test_waiting_shrinks_with_longer_windows_of_independent_cycles():
     machine = Machine().with_(jitter__cv=0.1)
-    conventional, aware = (made(machine, s, drawn=False).parts["waiting"][0]
-                           for s in ("placement_only", "structure_aware"))  # fmt: skip
+    conventional, aware = (
+        made(machine, s, drawn=False).parts["waiting"][0]
+        for s in ("placement_only", "structure_aware")
+    )
     assert aware < 0.6 * conventional
 
 
@@ -92,7 +131,7 @@ def test_every_profile_answers(name):
     """What a profile does not state is assumed, so that every machine has a time and an energy."""
     machine = machines.filled(machines.load(name))
     cores = round(machine.need("node.cores", "a test").value)
-    loads = Loads.of(NETWORK, 2, cores, rates_of(NETWORK).hz)
-    found = performance(loads, machine, Layout.of(machine, 2, cores))
+    loads = Loads.count(NETWORK, 2, cores, rates_of(NETWORK).hz)
+    found = performance(loads, machine, MachineLayout.from_machine(machine, 2, cores))
     _, low, high = draws.interval(found.real_time_factor)
     assert 0 < low < high < 1e3 and (np.asarray(found.power_w) > 0).all()

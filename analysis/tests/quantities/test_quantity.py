@@ -8,9 +8,18 @@ from spikemark.quantities.table import Column
 
 
 def test_what_says_two_things_is_refused():
-    for wrong in ({"value": None}, *({"value": 1.0, **one} for one in (
-        {"reason": "why"}, {"low": 0.5}, {"high": 2.0}, {"kind": "guessed"},
-    ))):  # fmt: skip
+    for wrong in (
+        {"value": None},
+        *(
+            {"value": 1.0, **one}
+            for one in (
+                {"reason": "why"},
+                {"low": 0.5},
+                {"high": 2.0},
+                {"kind": "guessed"},
+            )
+        ),
+    ):
         with pytest.raises(ValueError):
             Quantity(**wrong)
 
@@ -26,7 +35,10 @@ def test_every_kind_travels_through_arithmetic(kind):
 def test_what_is_missing_stays_missing_with_its_reason():
     nothing = missing("no meter", "J")
     assert not nothing and nothing.times(2.0) == nothing
-    for found in (difference(nothing, with_half(1.0, None)), difference(with_half(1.0, None), nothing)):
+    for found in (
+        difference(nothing, with_half(1.0, None)),
+        difference(with_half(1.0, None), nothing),
+    ):
         assert found == nothing
     assert nothing.content() == {"value": None, "interval": None, "unit": "J", "reason": "no meter"}
 

@@ -4,7 +4,7 @@ import json
 import pytest
 
 from spikemark.quantities import terminal
-from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.quantity import Quantity, missing, with_half
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import MINUS, percent
 
@@ -19,14 +19,26 @@ COLUMNS = [
 ROWS = [
     {"schedule": "conventional", "waiting_us": Quantity(12.34, 11.0, 14.0), "share": 0.25}
     | {"runs": 1200, "range": (1.0, 2.0), "exact": True},
-    {"schedule": "overlapped", "waiting_us": missing("not timed", mark="–"), "share": -0.5, "range": None},
+    {
+        "schedule": "overlapped",
+        "waiting_us": missing("not timed", mark="–"),
+        "share": -0.5,
+        "range": None,
+    },
 ]
 TABLE = Table(COLUMNS, ROWS, "Waiting", "waiting", ["One note."])
 
 
 def test_cells_read_as_people_read_them():
     first, second = TABLE.cells
-    assert first == ["conventional", "12.3 (11.0–14.0)", "25\u202f%", "1\u202f200", "1.00–2.00", "yes"]
+    assert first == [
+        "conventional",
+        "12.3 (11.0–14.0)",
+        "25\u202f%",
+        "1\u202f200",
+        "1.00–2.00",
+        "yes",
+    ]
     assert second == ["overlapped", "–", f"{MINUS}50\u202f%", "", "", ""]
 
 
@@ -55,7 +67,11 @@ def test_the_same_numbers_reach_json_markdown_and_the_terminal():
 def test_a_turned_table_has_a_column_for_every_row():
     rows = [{"name": f"run {i}", "a": float(i), "b": "x" * i} for i in range(1, 6)]
     table = Table(
-        [Column("name", "run"), Column("a", "A", "measured"), Column("b", "B")], rows, "T", "t", ["n"]
+        [Column("name", "run"), Column("a", "A", "measured"), Column("b", "B")],
+        rows,
+        "T",
+        "t",
+        ["n"],
     )
     first, second, last = table.turned(2)
     assert [head for head, _ in first.heads] == ["run", "run 1", "run 2"]
@@ -63,3 +79,11 @@ def test_a_turned_table_has_a_column_for_every_row():
     assert last.cells == [["A (measured)", "5.00"], ["B", "xxxxx"]]
     assert (first.notes, second.notes, last.notes) == ([], [], ["n"]) and first.title == "T"
     assert Table([Column("name", "run"), Column("a", "A")], [], "T").turned(2) == []
+
+
+@pytest.mark.parametrize(
+    "half, shown", [(None, "2.00"), (0.0, "2.00"), (1e-6, "2.00"), (0.1, None)]
+)
+def test_an_interval_that_reads_as_its_value_is_not_shown(half, shown):
+    cells = Table([Column("time", "time")], [{"time": with_half(2.0, half)}]).cells
+    assert cells == [[shown or "2.00 (1.90–2.10)"]]

@@ -2,7 +2,16 @@ import math
 
 import pytest
 
-from spikemark.quantities.words import MINUS, NARROW, change, counted, integer, number, percent, span
+from spikemark.quantities.words import (
+    MINUS,
+    NARROW,
+    change,
+    counted,
+    integer,
+    number,
+    percent,
+    span,
+)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 """`spikemark export`: what Extra-P would read of a results folder."""
 
+import io
 import json
 
+import pandas as pd
 import pytest
 import swept
 
@@ -25,7 +27,9 @@ def results_of(folder, grid, **experiment) -> Results:
 
 
 def read(text: str) -> dict:
-    """As the documentation of the format says: {(callpath, metric): {coordinate: [repetitions]}}."""
+    """As the documentation of the format says: {(callpath, metric): {coordinate:
+    [repetitions]}}.
+    """
     assert text.endswith("\n")
     lines = [json.loads(line) for line in text.splitlines()]
     parameters = list(lines[0]["params"])
@@ -33,7 +37,9 @@ def read(text: str) -> dict:
     for line in lines:
         assert set(line) == {"params", "callpath", "metric", "value"}
         assert set(line["params"]) == set(parameters)
-        assert all(type(value) in (int, float) for value in (*line["params"].values(), line["value"]))
+        assert all(
+            type(value) in (int, float) for value in (*line["params"].values(), line["value"])
+        )
         coordinate = tuple(line["params"][name] for name in parameters)
         found.setdefault((line["callpath"], line["metric"]), {}).setdefault(coordinate, []).append(
             line["value"]
@@ -94,10 +100,30 @@ def test_command(tmp_path, spikemark, refusal):
     assert spikemark(*command, "extra-p") == (0, text, "")
     assert spikemark(*command, "extra-p", "--output", tmp_path / "x.jsonl") == (0, "", "")
     assert (tmp_path / "x.jsonl").read_text() == text
-    assert refusal(*command, "csv").startswith("--format: 'csv'")
+    assert refusal(*command, "xls").startswith("--format: 'xls'")
     (results.run(results.read_plan().runs[0].id) / "record.json").write_text("{")
     status, output, errors = spikemark(*command, "extra-p")
-    assert (status, len(read(output)[1]["simulate", "time_max"]), len(errors.splitlines())) == (1, 1, 1)
+    assert (status, len(read(output)[1]["simulate", "time_max"]), len(errors.splitlines())) == (
+        1,
+        1,
+        1,
+    )
+
+
+def test_csv_has_all_columns_and_says_their_units(tmp_path, spikemark):
+    results = results_of(tmp_path, [{"preset.indegree": [10, 20]}], ranks=[1, 2], repetitions=2)
+    status, text, errors = spikemark("export", tmp_path, "--format", "csv")
+    assert (status, errors) == (0, "")
+    runs = load_folder(results.path).runs
+    read_back = pd.read_csv(io.StringIO(text), comment="#")
+    assert list(read_back.columns) == list(runs.columns) and len(read_back) == len(runs) == 8
+    assert read_back["id"].tolist() == runs["id"].tolist()
+    assert read_back["simulate_s"].tolist() == pytest.approx(runs["simulate_s"].tolist())
+    heads = [line for line in text.splitlines() if line.startswith("#")]
+    assert len(heads) == len(runs.columns)
+    assert any(line.startswith("# simulate_s [s]: ") for line in heads)
+    one = spikemark("export", tmp_path, "--format", "csv", "--only", "ranks=2")[1]
+    assert pd.read_csv(io.StringIO(one), comment="#")["ranks"].unique().tolist() == [2]
 
 
 def test_folder_without_runs_gets_one_line(tmp_path):
@@ -105,3 +131,14 @@ def test_folder_without_runs_gets_one_line(tmp_path):
     (results.run(results.read_plan().runs[0].id) / "record.json").unlink()
     with pytest.raises(BadInput, match="no record that can be exported"):
         exported(results)
+
+
+def test_all_faults_of_a_planned_run_are_named(tmp_path):
+    results = results_of(tmp_path, [{"schedule": "conventional"}])
+    (planned,) = results.read_plan().runs
+    path = results.run(planned.id) / "record.json"
+    record = json.loads(path.read_text())
+    path.write_text(json.dumps(record | {"ranks": 0, "threads": 0}))
+    with pytest.raises(BadInput) as caught:
+        load_planned(results, planned)
+    assert {caught.value.field, caught.value.others[0].field} == {"ranks", "threads"}

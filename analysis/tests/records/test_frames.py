@@ -9,9 +9,10 @@ from swept import planned, write
 from synthetic import PHASES
 
 from spikemark.records.collect import collect, differing_checksums
-from spikemark.records.frames import PART, SWEPT, configurations, load_folder
+from spikemark.records.frames import configurations, load_folder
 from spikemark.records.phases import PARTS
 from spikemark.records.ratios import ratio
+from spikemark.records.runs_table import PART, SWEPT
 
 
 @pytest.fixture
@@ -31,7 +32,9 @@ def test_rows_hold_what_the_records_hold(measured):
     for row, run in zip(frames.runs.itertuples(), runs, strict=True):
         record = json.loads((results.run(run.id) / "record.json").read_text())
         assert (row.schedule, row.seed, row.ranks) == (run.description["schedule"], run.seed, 2)
-        assert row.delay_ratio == (1 if row.schedule == "conventional" else run.description["delay_ratio"])
+        assert row.delay_ratio == (
+            1 if row.schedule == "conventional" else run.description["delay_ratio"]
+        )
         assert row.synapses == record["totals"]["synapses"]
         assert row.real_time_factor == record["timing"]["real_time_factor"]
     spent = frames.runs[[PART + part for part in PARTS]].sum(axis=1)
@@ -46,12 +49,18 @@ def test_rows_hold_what_the_records_hold(measured):
 def test_fields_of_the_grid_are_columns(tmp_path):
     results, runs = planned(
         tmp_path,
-        grid=[{"preset.indegree": [8, 10], "inject.fraction": [0.0, 0.1], "schedule": "conventional"}],
+        grid=[
+            {
+                "preset.indegree": [8, 10],
+                "inject.correlation": [0.0, 0.1],
+                "schedule": "conventional",
+            }
+        ],
     )
     for run in runs:
         write(results, run)
     frames = load_folder(results.path)
-    assert frames.swept == [f"{SWEPT}indegree", f"{SWEPT}inject.fraction"]
+    assert frames.swept == [f"{SWEPT}indegree", f"{SWEPT}inject.correlation"]
     assert sorted(frames.runs[f"{SWEPT}indegree"]) == [8, 8, 10, 10]
 
 
@@ -116,14 +125,32 @@ def test_damaged_runs_are_left_out_with_one_line(measured):
 
 
 def test_ratios_are_those_of_pairs(measured):
-    """By arithmetic: ratios 2, 2 and 2 of three pairs have no scatter; a run without partner is left out."""
-    base = pd.DataFrame({"network": list("abc"), "ranks": 2, "threads": 1, "repetition": 1, "x": [1.0, 2, 3]})
+    """By arithmetic: ratios 2, 2 and 2 of three pairs have no scatter; a run without partner is
+    left out.
+    """
+    base = pd.DataFrame(
+        {"network": list("abc"), "ranks": 2, "threads": 1, "repetition": 1, "x": [1.0, 2, 3]}
+    )
     double = base.assign(x=2 * base["x"])
     found = ratio(double, base, "x")
     assert (found.value, found.low, found.high) == pytest.approx((2, 2, 2))
     assert ratio(double.iloc[:2], base, "x").low is None
     assert not ratio(double, base.assign(network="z"), "x")
-    spread = ratio(base.assign(x=[1.0, 4, 9]), base, "x")  # 1, 2, 3: mean 6 ** (1 / 3), t(2) = 4.303
+    spread = ratio(
+        base.assign(x=[1.0, 4, 9]), base, "x"
+    )  # 1, 2, 3: mean 6 ** (1 / 3), t(2) = 4.303
     sd = np.std(np.log([1, 2, 3]), ddof=1)
     assert spread.value == pytest.approx(6 ** (1 / 3))
     assert np.log(spread.high / spread.value) == pytest.approx(4.30265 * sd / np.sqrt(3), rel=1e-4)
+
+
+def test_an_option_that_an_entry_of_the_grid_lacks_has_the_default_of_the_preset(tmp_path):
+    grid = [
+        {"schedule": "conventional", "preset.size_cv": [0, 0.3]},
+        {"schedule": "conventional", "preset.area_rate_cv": 0.3},
+    ]
+    results, runs = planned(tmp_path, grid=grid)
+    for run in runs:
+        write(results, run)
+    columns = load_folder(results.path).runs[["swept.size_cv", "swept.area_rate_cv"]]
+    assert sorted(columns.itertuples(index=False, name=None)) == [(0, 0), (0, 0.3), (0.3, 0)]

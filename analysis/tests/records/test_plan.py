@@ -19,21 +19,36 @@ PLAN = {
 }
 RUN, X = "runs", {"name": "x", "title": "x"}
 BAD_PLANS = {
-    "": "not JSON", "[]": "holds list", "{}": "version=None", b"\xff": "not UTF-8", "[" * 100_000: "nested",
-    '{"runs": [], "runs": []}': "'runs' is there twice", "1" * 5000: "5000 digits|integer string conversion",
-    **{json.dumps({**PLAN, **change}): said for change, said in (
-        ({"format_version": 99}, "format_version=99"), ({"format_version": True}, "format_version=True"),
-        ({RUN: 5}, "runs=5"), ({RUN: [5]}, r"runs\.0=5"), ({RUN: [{}]}, r"runs\.0\.id: missing"),
-        ({RUN: [{**LINE, "id": "../x"}]}, r"runs\.0\.id='\.\./x'"), ({RUN: [LINE, LINE]}, "same id"),
-        ({RUN: [{**LINE, "ranks": True}]}, r"runs\.0\.ranks=True"), ({"experiment": 5}, "experiment=5"),
-        ({"experiment": X | {"time_limit_s": 3e6}}, r"experiment\.time_limit_s=3000000\.0"),
-    )},
-}  # fmt: skip
+    "": "not JSON",
+    "[]": "holds list",
+    "{}": "version=None",
+    b"\xff": "not UTF-8",
+    "[" * 100_000: "nested",
+    '{"runs": [], "runs": []}': "'runs' is there twice",
+    "1" * 5000: "5000 digits|integer string conversion",
+    **{
+        json.dumps({**PLAN, **change}): said
+        for change, said in (
+            ({"format_version": 99}, "format_version=99"),
+            ({"format_version": True}, "format_version=True"),
+            ({RUN: 5}, "runs=5"),
+            ({RUN: [5]}, r"runs\.0=5"),
+            ({RUN: [{}]}, r"runs\.0\.id: missing"),
+            ({RUN: [{**LINE, "id": "../x"}]}, r"runs\.0\.id='\.\./x'"),
+            ({RUN: [LINE, LINE]}, "same id"),
+            ({RUN: [{**LINE, "ranks": True}]}, r"runs\.0\.ranks=True"),
+            ({"experiment": 5}, "experiment=5"),
+            ({"experiment": X | {"time_limit_s": 3e6}}, r"experiment\.time_limit_s=3000000\.0"),
+        )
+    },
+}
 
 
 @pytest.mark.parametrize("content", BAD_PLANS, ids=[*map(str, range(len(BAD_PLANS)))])
 def test_bad_plan_is_one_line_for_all_who_read_it(tmp_path, content):
-    (tmp_path / "plan.json").write_bytes(content if isinstance(content, bytes) else content.encode())
+    (tmp_path / "plan.json").write_bytes(
+        content if isinstance(content, bytes) else content.encode()
+    )
     for read in (Results(tmp_path).read_plan, lambda: load_folder(tmp_path)):
         with pytest.raises(BadInput, match=BAD_PLANS[content]) as refusal:
             read()

@@ -12,7 +12,7 @@ from synthetic import PHASES, RANK_COLUMNS, overlap, write_run
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput
-from spikemark.records import phases, record, record_fields, run_files
+from spikemark.records import phases, record, run_files, schema
 
 MINI_APP = places.root() / "miniapp"
 
@@ -24,7 +24,9 @@ def run_dir(tmp_path):
 
 @pytest.mark.parametrize("schedule", ["conventional", "placement_only", "structure_aware"])
 def test_reads_what_was_written(tmp_path, schedule):
-    run = record.load(write_run(tmp_path, schedule=schedule, ranks=3, cycles=100, delay_ratio=5, threads=2))
+    run = record.load_run(
+        write_run(tmp_path, schedule=schedule, ranks=3, cycles=100, delay_ratio=5, threads=2)
+    )
     assert (run.path, run.schedule, run.delay_ratio, run.spikes) == (tmp_path, schedule, 5, None)
     assert run.placement == ("round_robin" if schedule == "conventional" else "area")
     assert run.window == (5 if schedule == "structure_aware" else 1)
@@ -41,29 +43,35 @@ def test_what_belongs_to_no_run_is_named_in_order(tmp_path):
     for name in ("notes.txt", ".hidden", *run_files.FILES):
         (tmp_path / name).touch()
     assert run_files.foreign(tmp_path) == [".hidden", "notes.txt"]
-    assert run_files.foreign(tmp_path / "nowhere") == [] and not run_files.whole(tmp_path / "nowhere")
+    assert run_files.foreign(tmp_path / "nowhere") == [] and not run_files.is_complete(
+        tmp_path / "nowhere"
+    )
 
 
 def test_waiting_without_a_barrier_holds_transport_and_says_so(tmp_path):
     """An overlapped run has a phase synchronise of 0: nobody waited there."""
-    plain = record.load(write_run(tmp_path, schedule="overlapped", ranks=3, cycles=100))
+    plain = record.load_run(write_run(tmp_path, schedule="overlapped", ranks=3, cycles=100))
     assert plain.waiting_phases == ("synchronise",)
     waited = plain.spent_s("waiting")
     assert waited > 0 and waited == plain.record.timing.phases["synchronise"].mean_s
     overlap(tmp_path)
-    run = record.load(tmp_path)
+    run = record.load_run(tmp_path)
     assert run.waiting_phases == ("overlap_wait",)
     assert run.spent_s("waiting") == waited
     np.testing.assert_allclose(run.waiting().sum(axis=1).mean(), waited, rtol=1e-4)
     edit(tmp_path, lambda r: r["lanes"][0].update(ranks=3))  # which meet at a barrier
-    both = record.load(tmp_path)
-    assert both.waiting_phases == ("synchronise", "overlap_wait") and both.spent_s("waiting") == waited
+    both = record.load_run(tmp_path)
+    assert (
+        both.waiting_phases == ("synchronise", "overlap_wait") and both.spent_s("waiting") == waited
+    )
     times = np.load(tmp_path / "cycles.npy")
     times[:, :, PHASES.index("synchronise")] = np.nan
     set_times(tmp_path, times)
-    assert record.load(tmp_path).spent_s("exchange", "waiting") is None
-    edit(tmp_path, lambda r: r["lanes"][0].update(ranks=1))  # no lane has a barrier that was not timed
-    assert record.load(tmp_path).spent_s("waiting") == pytest.approx(waited)
+    assert record.load_run(tmp_path).spent_s("exchange", "waiting") is None
+    edit(
+        tmp_path, lambda r: r["lanes"][0].update(ranks=1)
+    )  # no lane has a barrier that was not timed
+    assert record.load_run(tmp_path).spent_s("waiting") == pytest.approx(waited)
 
 
 def test_spikes_and_cycles_that_were_or_were_not_recorded(run_dir, tmp_path):
@@ -74,44 +82,55 @@ def test_spikes_and_cycles_that_were_or_were_not_recorded(run_dir, tmp_path):
         np.save(run_dir / "spikes.npy", np.zeros((spikes + more, 2), np.uint32))
         if more:
             assert f"holds uint32 [{spikes + 1}, 2]" in refused(run_dir)
-    assert record.load(run_dir).spikes.shape == (spikes, 2)
+    assert record.load_run(run_dir).spikes.shape == (spikes, 2)
     description = describe()
     description["record"]["cycles"] = False
-    run = record.load(write_run(tmp_path / "none", description=description))
+    run = record.load_run(write_run(tmp_path / "none", description=description))
     assert run.cycles is None
     with pytest.raises(BadInput, match=r"no cycles\.npy"):
         run.compute()
 
 
 ENERGY = {
-    "source": "powercap", "status": "ok", "gross_j": 12.5, "idle_power_w": 40.0, "net_j": -3.0,
-    "duration_s": 0.4, "readings": 4, "coverage": 1, "nodes": 1, "sampling_cost": 1e-4, "reason": None,
+    "source": "powercap",
+    "status": "ok",
+    "gross_j": 12.5,
+    "idle_power_w": 40.0,
+    "net_j": -3.0,
+    "duration_s": 0.4,
+    "readings": 4,
+    "coverage": 1,
+    "nodes": 1,
+    "sampling_cost": 1e-4,
+    "reason": None,
     "channels": [{"node": 0, "name": "package-0", "event": "/sys/x", "unit": "J", "gross_j": 12.5}],
-}  # fmt: skip
+}
 
 
 def test_memory_that_is_not_known_is_missing(run_dir):
     edit(run_dir, lambda r: r["memory"].update(peak_bytes=None, bytes_per_synapse=None))
     path = run_dir / "ranks.csv"
     pd.read_csv(path, dtype=str).assign(peak_bytes=None).to_csv(path, index=False)
-    run = record.load(run_dir)
+    run = record.load_run(run_dir)
     assert run.ranks["peak_bytes"].isna().all() and run.record.memory.peak_bytes is None
 
 
 @pytest.mark.filterwarnings("error")
 def test_files_beside_the_record_are_optional_and_checked(tmp_path):
-    one = record.load(write_run(tmp_path / "one", ranks=2))
+    one = record.load_run(write_run(tmp_path / "one", ranks=2))
     assert one.record.host.per_node is None and one.node_of_rank == ["synthetic"] * 2
     assert one.launched is None
     assert one.simulation is None
-    assert record.load(write_run(tmp_path / "two", ranks=2, host__nodes=2)).node_of_rank is None
-    assert record_fields.Launched.model_validate({}).model_dump(mode="json")["command"] == []
+    assert record.load_run(write_run(tmp_path / "two", ranks=2, host__nodes=2)).node_of_rank is None
+    assert schema.LaunchRecord.model_validate({}).model_dump(mode="json")["command"] == []
     (tmp_path / "one" / run_files.SIMULATION).write_text('{"machine": "jureca-dc"}')
-    assert record.load(tmp_path / "one").simulation == {"machine": "jureca-dc"}
+    assert record.load_run(tmp_path / "one").simulation == {"machine": "jureca-dc"}
     for name, text, complaint in (
-        ("simulation.json", "{", "truncated"), ("simulation.json", "[]", "holds list"),
-        ("launch.json", "[1]", "holds list"), ("launch.json", '{"allocation": {}}', "allocation.job"),
-    ):  # fmt: skip
+        ("simulation.json", "{", "truncated"),
+        ("simulation.json", "[]", "holds list"),
+        ("launch.json", "[1]", "holds list"),
+        ("launch.json", '{"allocation": {}}', "allocation.job"),
+    ):
         path = write_run(tmp_path / complaint.replace(" ", "-") / name) / name
         path.write_text(text)
         said = refused(path.parent)
@@ -135,10 +154,12 @@ def test_times_that_cannot_be_or_are_not_those_of_the_record_are_refused(run_dir
         times[1, 7, at] = value
         np.save(path, times)
         wanted = f"cycles.npy: {phase} time {value} s of rank 1 in cycle 7"
-        assert (f"{phase}: the mean time of a rank is" if value == 1e9 else wanted) in refused(run_dir)
+        assert (f"{phase}: the mean time of a rank is" if value == 1e9 else wanted) in refused(
+            run_dir
+        )
     whole[:, 0, at] += [0.001, 0.002, 0.003]
     set_times(run_dir, whole)
-    record.load(run_dir)
+    record.load_run(run_dir)
     whole[[0, 2], 0, at] += [0.003, -0.003]  # another rank is the slowest; the mean is the same
     np.save(path, whole)
     assert f"{phase}: the largest time of a rank is" in refused(run_dir)
@@ -146,14 +167,24 @@ def test_times_that_cannot_be_or_are_not_those_of_the_record_are_refused(run_dir
 
 JSON, NPY = "record.json: truncated or not JSON at line", "cycles.npy: truncated or not a .npy file"
 SHARES = (0.0, 0.001, 0.3, 0.9, 0.999)
-#: File, what becomes of its content (a share of it, other bytes, or None: it is missing), and the complaint.
+#: File, what becomes of its content (a share of it, other bytes, or None: it is missing), and the
+#: complaint.
 DAMAGES = [
     *((name, None, f"{name}: not found") for name in ("record.json", "cycles.npy", "ranks.csv")),
-    *((name, share, said) for name, said in (("record.json", JSON), ("cycles.npy", NPY)) for share in SHARES),
-    *(("record.json", content, "record.json: holds") for content in (b"[]", b"3", b"null", b'"complete"')),
-    ("record.json", b"\xff\xfe\x00", "record.json: not UTF-8"), ("ranks.csv", b"", "ranks.csv: truncated"),
-    ("ranks.csv", b"rank\n0\n", "ranks.csv: missing column"), ("ranks.csv", 0.9, "ranks.csv: truncated"),
-]  # fmt: skip
+    *(
+        (name, share, said)
+        for name, said in (("record.json", JSON), ("cycles.npy", NPY))
+        for share in SHARES
+    ),
+    *(
+        ("record.json", content, "record.json: holds")
+        for content in (b"[]", b"3", b"null", b'"complete"')
+    ),
+    ("record.json", b"\xff\xfe\x00", "record.json: not UTF-8"),
+    ("ranks.csv", b"", "ranks.csv: truncated"),
+    ("ranks.csv", b"rank\n0\n", "ranks.csv: missing column"),
+    ("ranks.csv", 0.9, "ranks.csv: truncated"),
+]
 
 
 @pytest.mark.parametrize(("name", "change", "complaint"), DAMAGES)
@@ -167,13 +198,21 @@ def test_damaged_files(run_dir, name, change, complaint):
     assert complaint in refused(run_dir)
 
 
-@pytest.mark.parametrize(("row", "column", "cell", "complaint"), [
-    (2, "rank", "1", "rank=[0, 1, 1]; record.json has ranks 0 to 2"), (0, "rank", "", "rank=nan: expected"),
-    (2, "neurons", "many", "neurons=many:"), (2, "neurons", "-5", "neurons=-5:"),
-    (2, "neurons", "1", "neurons adds up to"), (1, "spikes", "1e300", "spikes=1e300:"),
-    (1, "spikes", "1.5", "spikes=1.5:"), (0, "build_s", "inf", "build_s=inf"),
-    (0, "simulate_s", "-inf", "simulate_s=-inf"), (0, "messages", "[1]", "messages=[1]:"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("row", "column", "cell", "complaint"),
+    [
+        (2, "rank", "1", "rank=[0, 1, 1]; record.json has ranks 0 to 2"),
+        (0, "rank", "", "rank=nan: expected"),
+        (2, "neurons", "many", "neurons=many:"),
+        (2, "neurons", "-5", "neurons=-5:"),
+        (2, "neurons", "1", "neurons adds up to"),
+        (1, "spikes", "1e300", "spikes=1e300:"),
+        (1, "spikes", "1.5", "spikes=1.5:"),
+        (0, "build_s", "inf", "build_s=inf"),
+        (0, "simulate_s", "-inf", "simulate_s=-inf"),
+        (0, "messages", "[1]", "messages=[1]:"),
+    ],
+)
 def test_cells_that_cannot_be_are_named(run_dir, row, column, cell, complaint):
     path = run_dir / "ranks.csv"
     table = pd.read_csv(path, dtype=str)
@@ -186,19 +225,26 @@ def test_cells_that_cannot_be_are_named(run_dir, row, column, cell, complaint):
 IMPOSSIBLE = [
     *(({"format_version": v}, f"format_version={v!r}") for v in (0, 4, "1", None, True)),
     *(({"status": v}, f"status={v!r}") for v in ("running", "failed", None, 1)),
-    ({"ranks": "3"}, "ranks='3'"), ({"ranks": 0}, "ranks=0"), ({"checksum": "xyz"}, "checksum='xyz'"),
-    ({"totals__spikes": -1}, "totals.spikes=-1"), ({"totals__spikes": 1.5}, "totals.spikes=1.5"),
-    ({"totals__messages": 1}, "messages adds up to"), ({"timing__model_s": 0}, "timing.model_s=0"),
+    ({"ranks": "3"}, "ranks='3'"),
+    ({"ranks": 0}, "ranks=0"),
+    ({"checksum": "xyz"}, "checksum='xyz'"),
+    ({"totals__spikes": -1}, "totals.spikes=-1"),
+    ({"totals__spikes": 1.5}, "totals.spikes=1.5"),
+    ({"totals__messages": 1}, "messages adds up to"),
+    ({"timing__model_s": 0}, "timing.model_s=0"),
     ({"timing__simulate_s": None}, "timing.simulate_s=None"),
     ({"timing__simulate_s": float("nan")}, "timing.simulate_s=nan"),
     ({"phases": ["deliver", "update"]}, "are not those of timing.phases"),
     ({"phases": [*PHASES, "deliver"]}, "are not those of timing.phases"),
-    ({"lanes": []}, "lanes"), ({"warnings": "none"}, "warnings='none'"),
-    ({"description": {}}, "description.schedule=None"), ({"timing__cycles": 999}, "holds float32"),
-    ({"energy": ENERGY | {"gross_j": -1.0}}, "energy.gross_j"), ({"meters": [{"name": "x"}]}, "meters.0."),
+    ({"lanes": []}, "lanes"),
+    ({"warnings": "none"}, "warnings='none'"),
+    ({"description": {}}, "description.schedule=None"),
+    ({"timing__cycles": 999}, "holds float32"),
+    ({"energy": ENERGY | {"gross_j": -1.0}}, "energy.gross_j"),
+    ({"meters": [{"name": "x"}]}, "meters.0."),
     ({"energy": ENERGY | {"status": "guessed"}}, "energy.status"),
     ({"energy": ENERGY | {"coverage": 1.5}}, "energy.coverage"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("overrides", "complaint"), IMPOSSIBLE)
@@ -214,9 +260,11 @@ ADDED_LATER = ("energy_reason", "kind", "placement", "energy")
 def test_every_field_of_the_format_is_needed(run_dir):
     whole = json.loads((run_dir / "record.json").read_text())
     for field in record.Record.model_fields:
-        (run_dir / "record.json").write_text(json.dumps({k: v for k, v in whole.items() if k != field}))
+        (run_dir / "record.json").write_text(
+            json.dumps({k: v for k, v in whole.items() if k != field})
+        )
         if field in ADDED_LATER:
-            assert record.load(run_dir), field
+            assert record.load_run(run_dir), field
         else:
             assert field in refused(run_dir)
 
@@ -224,7 +272,7 @@ def test_every_field_of_the_format_is_needed(run_dir):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_records_of_format_1_compute_as_long_as_before(tmp_path, threads):
     """Delivery and update held the waiting of threads, which is no part of its own."""
-    now = record.load(write_run(tmp_path / "now", ranks=2, threads=threads, cycles=100))
+    now = record.load_run(write_run(tmp_path / "now", ranks=2, threads=threads, cycles=100))
     folder = write_run(tmp_path / "then", ranks=2, threads=threads, cycles=100)
     at, times = PHASES.index("thread_wait"), np.load(folder / "cycles.npy")
     times[:, :, PHASES.index("update")] += times[:, :, at]
@@ -233,11 +281,14 @@ def test_records_of_format_1_compute_as_long_as_before(tmp_path, threads):
     def older(content):
         content["format_version"] = 1
         content["phases"].remove("thread_wait")
-        wait, update = content["timing"]["phases"].pop("thread_wait"), content["timing"]["phases"]["update"]
+        wait, update = (
+            content["timing"]["phases"].pop("thread_wait"),
+            content["timing"]["phases"]["update"],
+        )
         update |= {name: update[name] + wait[name] for name in ("mean_s", "max_s")}
 
     edit(folder, older)
-    then = record.load(folder)
+    then = record.load_run(folder)
     np.testing.assert_allclose(then.compute(), now.compute(), rtol=1e-5)
     assert not then.phase("thread_wait").any() and then.spent_s("thread_wait") == 0
     assert any(text.startswith("format 1") for text in then.record.warnings) == (threads > 1)

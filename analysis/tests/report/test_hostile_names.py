@@ -1,5 +1,10 @@
-"""Names from files are words, whatever they hold: on pages, in shells, in paths and in workflows."""
+"""Names from files are words, whatever they hold: on pages, in shells, in paths and in
+workflows.
+"""
 
+import base64
+import hashlib
+import html
 import json
 import re
 import shlex
@@ -26,11 +31,31 @@ from spikemark.records.results import Results
 from spikemark.report import sweep_page, times_page
 
 HOSTILE = [
-    "<script>alert(1)</script>", "</style><script>", "<img src=x onerror=alert(1)>", "\"onload='x", "a'b\"c",
-    "&lt;b&gt;", "]]><!--", "`code`", "$(touch harmed)", "`touch harmed`", "; touch harmed", "../../up",
-    "-rf", "--out", "a\nb", "a\tb", "{wildcards.id}", "{0}", "%s%n", "\u202egnp.exe", "\u0007\u001b[2J",
-    "ünï 名", "[bold]x[/bold]", "$x^2$",
-]  # fmt: skip
+    "<script>alert(1)</script>",
+    "</style><script>",
+    "<img src=x onerror=alert(1)>",
+    "\"onload='x",
+    "a'b\"c",
+    "&lt;b&gt;",
+    "]]><!--",
+    "`code`",
+    "$(touch harmed)",
+    "`touch harmed`",
+    "; touch harmed",
+    "../../up",
+    "-rf",
+    "--out",
+    "a\nb",
+    "a\tb",
+    "{wildcards.id}",
+    "{0}",
+    "%s%n",
+    "\u202egnp.exe",
+    "\u0007\u001b[2J",
+    "ünï 名",
+    "[bold]x[/bold]",
+    "$x^2$",
+]
 RULES = places.root() / "workflows" / "rules"
 hostile = st.one_of(st.sampled_from(HOSTILE), st.text(min_size=1, max_size=40))
 
@@ -57,12 +82,22 @@ class Attributes(Page):
 
 
 def harmless(text: str, allowed: Page) -> Page:
-    """A page that loads nothing, and has no element that the allowed page does not have, and no handler."""
+    """A page that loads nothing, and has no element that the allowed page does not have, and no
+    handler.
+    """
     found = Attributes(text)
     assert found.loads == [] and set(found.tags) <= {*allowed.tags, "code", "span"}
-    assert found.tags.count("script") == 0
+    assert found.tags.count("script") == allowed.tags.count("script") == 1
+    assert found.scripts == allowed.scripts
+    assert f"script-src '{digest_of(found.scripts[0])}'" in html.unescape(text)
     assert not [name for name in found.attributes if name.startswith("on")]
     return found
+
+
+def digest_of(script: str) -> str:
+    """What a security policy calls a script."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
 
 
 def renamed(named, old: str, new: str):
@@ -81,8 +116,15 @@ def written(folder, name: str, title: str, host: str) -> str:
         for projection in network["network"]["projections"]:
             for end in ("source", "target"):
                 projection[end] = renamed(projection[end], old, population["name"])
-    more = {"description": network, "cycles": 60, "nodes": [host, f"{host}2"], "host__cpu": host,
-            "provenance__compiler": title, "provenance__commit": host, "warnings": [title]}  # fmt: skip
+    more = {
+        "description": network,
+        "cycles": 60,
+        "nodes": [host, f"{host}2"],
+        "host__cpu": host,
+        "provenance__compiler": title,
+        "provenance__commit": host,
+        "warnings": [title],
+    }
     runs = [run(delay_ratio=d, label=f"{title} {d}", **more) for d in (1, 2)]
     plan = {"experiment": {"name": "demo", "title": title, "shuffle_seed": 7}}
     results = write_experiment(folder, runs, **plan)
@@ -106,10 +148,11 @@ def test_names_of_files_are_words_on_the_page_of_imported_times(tmp_path):
     pages = {}
     for number, name in enumerate(["plain", *HOSTILE]):
         about = {"files": [name], "unit": "s", "skipped": 0, "cycle_ms": 0.1}
-        remarks = imported.Found(times, remarks=(name,))
+        remarks = imported.ReadTimes(times, remarks=(name,))
         out = tmp_path / str(number)
         imported.save(out, remarks, about)
-        pages[name], _ = times_page.render(imported.load(out))
+        times_page.write(imported.load_cycle_times(out), tmp_path / "page.html")
+        pages[name] = (tmp_path / "page.html").read_text(encoding="utf-8")
     allowed = Page(pages.pop("plain"))
     for text in pages.values():
         harmless(text, allowed)
@@ -155,7 +198,9 @@ def test_names_that_become_paths_cannot_lead_elsewhere(name):
 
 
 def test_workflows_quote_everything_that_they_put_into_a_shell():
-    """Snakemake quotes {x:q} only; ids are hashes, and only those of the rules' own experiment match."""
+    """Snakemake quotes {x:q} only; ids are hashes, and only those of the rules' own experiment
+    match.
+    """
     for path in RULES.glob("*.smk"):
         for command in re.findall(r"shell:\s*'(.*)'", path.read_text()):
             for used in re.findall(r"\{([^}]*)\}", command):
@@ -166,7 +211,9 @@ def test_a_command_that_is_printed_can_be_pasted(tmp_path, spikemark):
     tables = [tmp_path / f"rank-{rank}.csv" for rank in range(2)]
     for table in tables:
         table.write_text("compute\n" + "0.001\n" * 20)
-    for number, name in enumerate(n for n in HOSTILE if "/" not in n and "\n" not in n and n.isprintable()):
+    for number, name in enumerate(
+        n for n in HOSTILE if "/" not in n and "\n" not in n and n.isprintable()
+    ):
         out = tmp_path / str(number) / name
         status, said, errors = spikemark("import", *tables, "--unit", "s", "--out", out)
         assert status == 0, errors

@@ -5,7 +5,8 @@ import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
-#: How much more the second doubling may add than the first: 2 where costs are linear, 4 where quadratic.
+#: How much more the second doubling may add than the first: 2 where costs are linear, 4 where
+#: quadratic.
 MOST = 2.6
 
 

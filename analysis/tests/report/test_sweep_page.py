@@ -1,4 +1,6 @@
-"""The page of a sweep: its answer, every axis, the marks, and what sections say of planted results."""
+"""The page of a sweep: its answer, every axis, the marks, and what sections say of planted
+results.
+"""
 
 import re
 import xml.etree.ElementTree as ET
@@ -24,13 +26,15 @@ def swept(folder, speed_of, grid=GRID, seeds=(1, 2, 3), ms=10, **changes):
     preset = {"name": "mam-benchmark", "options": OPTIONS | {"simulate_ms": ms}}
     results, runs = planned(folder, grid=grid, seeds=list(seeds), preset=preset, **changes)
     for run in runs:
-        write(results, run, mean_s=1e-3 * speed_of(run), cycles=10 * ms)
+        write(results, run, mean_s=1e-2 * speed_of(run), cycles=10 * ms)
     return load_folder(results.path)
 
 
 def faster(run):
     return (
-        0.5 if run.description["delay_ratio"] == 10 and run.description["schedule"] != "conventional" else 1.0
+        0.5
+        if run.description["delay_ratio"] == 10 and run.description["schedule"] != "conventional"
+        else 1.0
     )
 
 
@@ -47,12 +51,15 @@ def test_the_answer_is_the_ratio_of_pairs(tmp_path):
     assert len(rows) == 3 and rows[found.best]["time_ratio"].value == found.time_ratio.value
     drawn = picture(found)
     assert [row["configuration"] for row in drawn.table.rows] == list(rows)
-    at = replace(found, case={"lag": np.nan, "size_cv": 0.3}).sentence
+    case = {"lag": np.nan, "size_cv": 0.3}
+    at = replace(found, chosen=replace(found.chosen, case=case)).sentence
     assert "nan" not in at and "0.3" in at
 
 
 def scattered(run):
-    return 1.0 if run.description["schedule"] == "conventional" else {1: 0.5, 2: 1.6, 3: 1.2}[run.seed]
+    return (
+        1.0 if run.description["schedule"] == "conventional" else {1: 0.5, 2: 1.6, 3: 1.2}[run.seed]
+    )
 
 
 def test_scattered_pairs_stay_open_and_one_pair_has_no_interval(tmp_path):
@@ -61,18 +68,21 @@ def test_scattered_pairs_stay_open_and_one_pair_has_no_interval(tmp_path):
     assert few.verdict == "few" and few.time_ratio.low is None
 
 
-def test_differing_checksums_come_first(tmp_path):
+def test_differing_checksums_come_first(tmp_path, undrawn):
     results, runs = planned(tmp_path, grid=GRID, seeds=[1])
     for run in runs:
         write(results, run)
     write(results, runs[0], checksum="0123456789abcdef")
     frames = load_folder(results.path)
     found = sweep_page.write(frames, tmp_path / "page.html")
-    assert found.verdict == "broken" and 'class="headline box bad"' in (tmp_path / "page.html").read_text()
+    assert (
+        found.verdict == "broken"
+        and 'class="headline box bad"' in (tmp_path / "page.html").read_text()
+    )
     assert any(box.tone == "bad" for box in checks.section(found).boxes)
 
 
-def test_no_run_and_one_configuration_have_pages(tmp_path):
+def test_no_run_and_one_configuration_have_pages(tmp_path, undrawn):
     results, _ = planned(tmp_path / "none", grid=GRID, seeds=[1])
     assert sweep_page.write(load_folder(results.path), tmp_path / "page.html").verdict == "none"
     alone = swept(tmp_path / "alone", faster, grid=GRID[:1])
@@ -81,42 +91,49 @@ def test_no_run_and_one_configuration_have_pages(tmp_path):
 
 def test_every_swept_axis_is_drawn(tmp_path):
     """Three fields: each of their values is in some figure, and every run counts."""
-    grid = [{**entry, "preset.indegree": [8, 10], "inject.fraction": [0.0, 0.1, 0.2]} for entry in GRID]
+    grid = [
+        {**entry, "preset.indegree": [8, 10], "inject.sd_us": [0.0, 0.1, 0.2]} for entry in GRID
+    ]
     frames = swept(tmp_path, faster, grid=grid, seeds=[1], ranks=[1, 2])
     found = answer(frames)
     figures = [f for f in speed.section(found).figures if f.id.startswith("swept")]
     rows = pd.concat([pd.DataFrame(f.table.rows) for f in figures], ignore_index=True)
     drawn = {(f.title, *row.values()) for f in figures for row in f.table.rows}
     assert len(drawn) == len(rows) == len(frames.runs)
-    for field in ("ranks", "swept.indegree", "swept.inject.fraction"):
+    for field in ("ranks", "swept.indegree", "swept.inject.sd_us"):
         values = {str(v) for v in frames.runs[field].unique()}
         assert all(any(v in str(row) for row in drawn) for v in values), field
 
 
-def test_sections_answer_first_and_say_what_is_missing(tmp_path):
+def test_sections_answer_first_and_say_what_is_missing(tmp_path, undrawn):
     found = answer(swept(tmp_path, faster))
     made = [section(found) for section in SECTIONS]
     assert len({one.id for one in made}) == len(made)
     for one in made:
         assert one.missing or (one.text and (one.figures or one.tables)), one.id
-    page = sweep_page.html(sweep_page.page(found))
-    assert page.count("<section") == sum(bool(one.figures or one.tables or one.boxes) for one in made) + 1
+    page = sweep_page.html(sweep_page._page(found))
+    assert (
+        page.count("<section")
+        == sum(bool(one.figures or one.tables or one.boxes) for one in made) + 1
+    )
     ids = re.findall(r' id="([^"]+)"', page)
     assert len(ids) == len(set(ids))
 
 
-def test_parts_of_the_waiting_add_up_and_errors_are_those_of_the_table(tmp_path):
+def test_parts_of_the_waiting_add_up_and_errors_are_those_of_the_table(tmp_path, undrawn):
     found = answer(swept(tmp_path, lambda run: 1.0, ms=40))
-    bars, _ = waiting.prepare(found)
-    assert [bar.configuration for bar in bars] == [row["configuration"] for row in table(found).rows]
+    bars, _ = waiting._prepare(found)
+    assert [bar.configuration for bar in bars] == [
+        row["configuration"] for row in table(found).rows
+    ]
     model_us = {bar.configuration: 1e6 * per_cycle_s(found, bar.configuration) for bar in bars}
     for bar in bars:
         assert sum(q.value for q in bar.parts.values()) == pytest.approx(bar.waiting, rel=1e-4)
         assert bar.waiting == pytest.approx(model_us[bar.configuration], rel=1e-3)
-    assert waiting.section(found).tables[0].rows[0]["iid"] == waiting.fitted(found)[found.base, 2]
-    pairs, reasons = prediction.prepare(found)
+    assert waiting.section(found).tables[0].rows[0]["iid"] == waiting._fitted(found)[found.base, 2]
+    pairs, reasons = prediction._prepare(found)
     assert not reasons and len(pairs) == 6 and (pairs[["iid", "replay"]] > 0).all(axis=None)
-    for row in prediction.summary(pairs):
+    for row in prediction._summary(pairs, waiting.waited_us(found)):
         own = pairs[pairs["configuration"] == row["configuration"]]
         for name in prediction.PREDICTORS:
             expected = np.exp(np.log(own[name] / own["waited"]).mean()) - 1
@@ -154,7 +171,9 @@ MARKS = {
     "lines": lambda: plots.lines(
         FRAME, "ranks", "real_time_factor", "x", "t", "c", hue="configuration", **SPAN
     ),
-    "histogram": lambda: plots.histogram(FRAME, "real_time_factor", "x", "t", "c", hue="configuration"),
+    "histogram": lambda: plots.histogram(
+        FRAME, "real_time_factor", "x", "t", "c", hue="configuration"
+    ),
 }
 
 
@@ -166,7 +185,9 @@ def test_marks_are_svg_with_colours_of_the_page(mark):
     assert "var(--" in figure.svg and "#0000" not in figure.svg
     names = set(re.findall(r"var\(--([\w-]+)\)", figure.svg))
     css = Path(plots.__file__).with_name("style.css").read_text()
-    assert all(css.count(f"--{name}:") >= 2 for name in names)  # in the light scheme and in the dark one
+    assert all(
+        css.count(f"--{name}:") >= 2 for name in names
+    )  # in the light scheme and in the dark one
 
 
 def test_values_are_under_the_pointer():
@@ -179,13 +200,22 @@ def test_values_are_under_the_pointer():
 def test_bars_have_the_length_of_their_value():
     """The widths of the drawn bars are in the ratio of the values, part by part."""
     svg = plots.bars(
-        FRAME[FRAME["ranks"] == 2], "configuration", ["deliver", "update"], "x", "t", "c", xlabel="s"
+        FRAME[FRAME["ranks"] == 2],
+        "configuration",
+        ["deliver", "update"],
+        "x",
+        "t",
+        "c",
+        xlabel="s",
     ).svg
     widths = {}
     for group in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}g"):
         title = group.find("{http://www.w3.org/2000/svg}title")
         if title is not None:
-            xs = [float(x) for x in re.findall(r"[ML] ([\d.]+) [\d.]+", group.find("{*}path").get("d"))]
+            xs = [
+                float(x)
+                for x in re.findall(r"[ML] ([\d.]+) [\d.]+", group.find("{*}path").get("d"))
+            ]
             widths[title.text.rsplit(" ", 1)[0]] = max(xs) - min(xs)
     unit = widths["a: deliver"]
     expected = {"a: deliver": 1, "a: update": 1, "b: deliver": 2, "b: update": 2}
@@ -197,4 +227,34 @@ def test_disturbed_runs_are_said_with_the_number(tmp_path):
     runs = frames.runs.assign(disturbed=True, foreign_load=np.linspace(0.3, 0.9, len(frames.runs)))
     found = answer(frames.with_runs(runs))
     assert found.verdict == "faster" and "0.90" in found.caution
-    assert any("0.90" in line for line in checks.cautions(found.frames))
+    assert any("0.90" in line for line in checks._cautions(found.frames))
+
+
+def slow_once(run):
+    """One run of the sweep takes 1.3 times what its siblings take, the others scatter by 1 %."""
+    is_odd = run.description["schedule"] == "conventional" and run.description["seed"] == 3
+    scatter = 1 + 0.01 * np.sin(7 * run.description["seed"] + run.description["delay_ratio"])
+    return 1.3 * scatter if is_odd else scatter
+
+
+def test_a_run_unlike_its_siblings_is_named(tmp_path):
+    """By how much it differs is planted, and runs that scatter alike are not named as odd."""
+    seeds = range(1, 7)
+    frames = swept(tmp_path / "odd", slow_once, seeds=seeds, ms=1000)
+    odd, farthest = checks.odd_runs(answer(frames))
+    assert len(odd) == 1 and not farthest
+    planted = next(run.id for run in frames.planned if run.label == "conventional ranks=2 seed=3")
+    assert f"`{planted}`" in odd[0]
+    assert 27 < float(re.search(r"([\d.]+)\u202f%", odd[0])[1]) < 33
+
+    def alike(run):
+        return slow_once(run) / (1.3 if slow_once(run) > 1.2 else 1.0)
+
+    odd, farthest = checks.odd_runs(answer(swept(tmp_path / "even", alike, seeds=seeds, ms=1000)))
+    assert not odd and "`" in farthest
+
+
+def test_checksums_are_counted_by_network(tmp_path):
+    """Runs of three networks have three checksums, not as many as there are runs."""
+    section = checks.section(answer(swept(tmp_path, faster)))
+    assert "9 runs have 3 checksums" in section.text[0]

@@ -10,19 +10,21 @@ from spikemark.running import sweeps
 
 @pytest.fixture
 def sweep(tmp_path, monkeypatch):
-    """Four runs, of which some ran beside other programs, and a sweep whose measuring is replaced."""
+    """Four runs, of which some ran beside other programs, and a sweep whose measuring is
+    replaced.
+    """
     results, runs = swept.planned(tmp_path, seeds=[1, 2, 3, 4])
     for run in runs:
         swept.write(results, run, host__foreign_load={1: 0.5, 2: 0.9, 4: 0.7}.get(run.seed, 0.0))
     monkeypatch.setattr(sweeps.places, "program", lambda _: None)
     experiment = swept.Experiment.model_validate(swept.PLAIN | {"seeds": [1, 2, 3, 4]})
 
-    def again(most: int, measure) -> sweeps.Outcome:
+    def again(most: int, measure, conclude=lambda _: None) -> sweeps.SweepOutcome:
         def stand_in(experiment, runs, results, stream):
-            return sweeps.Outcome(results, len(runs), measure() or {})
+            return sweeps.SweepOutcome(results, len(runs), measure() or {})
 
         monkeypatch.setattr(sweeps, "_measure", stand_in)
-        return sweeps.sweep(experiment, runs, results, lambda _: None, again=most)
+        return sweeps.sweep(experiment, runs, results, conclude, again=most)
 
     return results, runs, again
 
@@ -43,13 +45,38 @@ def test_the_worst_are_measured_again_until_the_limit(sweep):
         again(most, measure)
         assert sorted(measured) == expected
     aside = {path.name for path in (results.path / "runs-disturbed").iterdir()}
-    assert aside == {f"{run.id}-{n}" for run in runs for n in {2: (1, 2), 4: (1,)}.get(run.seed, ())}
+    assert aside == {
+        f"{run.id}-{n}" for run in runs for n in {2: (1, 2), 4: (1,)}.get(run.seed, ())
+    }
     assert json.loads(calm.read_text()) == kept
+
+
+def test_there_is_a_report_of_all_runs_before_some_are_measured_again(sweep, capsys):
+    results, runs, again = sweep
+    complete = []
+
+    def conclude(outcome):
+        complete.append(sum(results.measured(run.id) for run in runs))
+        outcome.headline = "A is faster."
+
+    def measure():
+        for run in runs:
+            if not results.measured(run.id):
+                swept.write(results, run)
+
+    again(1, measure, conclude)
+    assert complete == [4, 4]
+    lines = capsys.readouterr().out.splitlines()
+    (so_far,) = [line for line in lines if "A is faster." in line]
+    assert "report.html" in so_far
+    assert lines.index(so_far) < len(lines) - 1
 
 
 def test_more_threads_than_cores_are_not_measured_again(tmp_path):
     results, runs = swept.planned(tmp_path, seeds=[1])
-    swept.write(results, runs[0], host__foreign_load=0.9, warnings=["oversubscribed: 2 ranks on 1 core"])
+    swept.write(
+        results, runs[0], host__foreign_load=0.9, warnings=["oversubscribed: 2 ranks on 1 core"]
+    )
     assert sweeps.disturbed(results, runs, 5) == []
 
 

@@ -85,7 +85,9 @@ def test_groups_run_together_and_the_same_call_goes_on(tmp_path, monkeypatch):
     wanted = plan(dry_folder.description(), RANKS, 1, 2, 4)
     found = carry_out(wanted, tmp_path / "out", lambda *what: told.append(what))
     assert [len(group) for group in groups] == [2, 2]
-    assert sorted(rank for group in groups for rank in group) == found.timed.tolist() == [*wanted.why]
+    assert (
+        sorted(rank for group in groups for rank in group) == found.timed.tolist() == [*wanted.why]
+    )
     assert told[-1][:2] == (4, 4) and told[-1][2].startswith("[4/4] rank ")
     more = carry_out(plan(dry_folder.description(), RANKS, 1, 2, 6), tmp_path / "out")
     assert len(groups) == 3 and set(more.timed) > set(found.timed)
@@ -126,7 +128,9 @@ def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path, monkeypa
         before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
         with pytest.raises(BadInput, match=complaint):
             carry_out(wanted, tmp_path / "out")
-        assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
+        assert before == {
+            path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()
+        }
     (tmp_path / "out" / "letter.txt").write_text("dear")
     with pytest.raises(BadInput, match=r"contains 'letter.txt'; expected a folder that is new"):
         carry_out(plan(same, RANKS, 1), tmp_path / "out")

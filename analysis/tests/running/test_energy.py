@@ -13,9 +13,11 @@ from spikemark.records import record
 from spikemark.running import energy
 from spikemark.running.measure import measure
 
+pytestmark = pytest.mark.slow  # starts programs
+
 PLANTED = Planted()
 SPAN = (T0 + PLANTED.edges[4], T0 + PLANTED.edges[5])
-ASKED = energy.Wanted(True)
+ASKED = energy.EnergyRequest(True)
 AHEAD_S = 1000.0  # of the epoch before the clock of the readings
 
 
@@ -25,14 +27,29 @@ def readings(folder, unit="J", hosts=("n0", "n1"), interval_s=0.1, keep=lambda t
     for host in hosts:
         times = np.arange(PLANTED.edges[2], PLANTED.edges[6] + 0.5, interval_s)
         times = times[keep(times)]
-        values = PLANTED.joule(times) - PLANTED.joule(times[:1]) if unit == "J" else PLANTED.watts(times)
+        values = (
+            PLANTED.joule(times) - PLANTED.joule(times[:1]) if unit == "J" else PLANTED.watts(times)
+        )
         with open(folder / f"{host}.csv", "w") as file:
             file.write("channel,time_s,energy_j,power_w\n")
             for t, v in zip((T0 + times - AHEAD_S).tolist(), values.tolist(), strict=True):
                 file.write(f"package-0,{t!r},{f'{v!r},' if unit == 'J' else f',{v!r}'}\n")
-        channel = {"name": "package-0", "event": "made up", "unit": unit, "failed": 0, "reason": None}
-        about = {"host": host, "source": "powercap", "tried": [], "channels": [channel], "cost": 1e-4,
-                 "interval_s": interval_s, "ahead_s": AHEAD_S}  # fmt: skip
+        channel = {
+            "name": "package-0",
+            "event": "made up",
+            "unit": unit,
+            "failed": 0,
+            "reason": None,
+        }
+        about = {
+            "host": host,
+            "source": "powercap",
+            "tried": [],
+            "channels": [channel],
+            "cost": 1e-4,
+            "interval_s": interval_s,
+            "ahead_s": AHEAD_S,
+        }
         (folder / f"{host}.json").write_text(json.dumps(about | told))
     return folder
 
@@ -40,7 +57,7 @@ def readings(folder, unit="J", hosts=("n0", "n1"), interval_s=0.1, keep=lambda t
 def filled(run, read, asked=ASKED, idle=None):
     """The record of a run with what samplers read."""
     energy.fill(run, read, asked, idle)
-    return record.load(run).record
+    return record.load_run(run).record
 
 
 @pytest.fixture
@@ -69,7 +86,7 @@ def test_the_planted_energy_is_in_the_record(run, tmp_path, unit):
     assert sum(c.gross_j for c in found.channels) == pytest.approx(found.gross_j)
     with open(run / "energy.csv", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert tuple(rows[0]) == energy.COLUMNS and {row["node"] for row in rows} == {"0", "2"}
+    assert tuple(rows[0]) == energy.POWER_COLUMNS and {row["node"] for row in rows} == {"0", "2"}
     assert float(rows[0]["time_s"]) == pytest.approx(T0 + PLANTED.edges[2], abs=1e-5)
 
 
@@ -97,13 +114,46 @@ def test_readings_that_do_not_tell_leave_null_and_a_reason(run, tmp_path, change
     read = readings(tmp_path / "read", **change)
     for file in read.glob("*.csv") if still else ():
         lines = [line.split(",") for line in file.read_text().splitlines()]
-        file.write_text("\n".join(",".join([a, b, c if c == "energy_j" else "5", d]) for a, b, c, d in lines))
+        file.write_text(
+            "\n".join(",".join([a, b, c if c == "energy_j" else "5", d]) for a, b, c, d in lines)
+        )
     found = filled(run, read).energy
     assert (found.gross_j, found.net_j, found.status) == (None, None, "unavailable")
     assert reason in found.reason
 
 
-DENIED = {"source": None, "tried": [{"source": "powercap", "status": "denied", "reason": "energy_uj"}]}
+JUMP_J = 65_712.999613  # the range of a counter of a package
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (
+            lambda t, j: j + JUMP_J * (t > 10),
+            "1500 W",
+        ),  # a reset that an older sampler took for a wrap
+        (lambda t, j: j - 300 * (t > 10), "no fall"),
+        (lambda t, j: np.minimum(j, np.interp(12, t, j)), "did not move for"),
+    ],
+)
+def test_a_counter_that_no_package_can_have_leaves_null_and_a_reason(run, tmp_path, change, reason):
+    read = readings(tmp_path / "read", hosts=("n0",))
+    (file,) = read.glob("*.csv")
+    head, *lines = file.read_text().splitlines()
+    cells = np.array([[float(cell) for cell in line.split(",")[1:3]] for line in lines])
+    times, joules = cells.T
+    rows = zip(times, change(times - (SPAN[0] - AHEAD_S), joules), strict=True)
+    file.write_text("\n".join([head, *(f"package-0,{float(t)!r},{float(j)!r}," for t, j in rows)]))
+    readings(tmp_path / "read", hosts=("n1",))
+    found = filled(run, read).energy
+    assert (found.gross_j, found.net_j, found.status) == (None, None, "unavailable")
+    assert reason in found.reason
+
+
+DENIED = {
+    "source": None,
+    "tried": [{"source": "powercap", "status": "denied", "reason": "energy_uj"}],
+}
 
 
 @pytest.mark.parametrize(
@@ -127,7 +177,9 @@ def test_no_meter_of_all_nodes_leaves_the_reason(run, tmp_path, told, reason):
 
 def test_gaps_cost_coverage(run, tmp_path):
     at = PLANTED.edges[4]
-    found = filled(run, readings(tmp_path / "read", keep=lambda t: (t < at + 4) | (t > at + 9))).energy
+    found = filled(
+        run, readings(tmp_path / "read", keep=lambda t: (t < at + 4) | (t > at + 9))
+    ).energy
     assert found.coverage == pytest.approx(0.75, abs=0.01)
 
 

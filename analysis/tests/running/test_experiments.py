@@ -5,26 +5,31 @@ import json
 from pathlib import Path
 
 import pytest
+import swept
 import yaml
 from experiment_file import content, experiment
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spikemark.core.errors import BadInput
 from spikemark.network import placement_file
 from spikemark.network.named_files import with_content
 from spikemark.network.placement_file import Placement
 from spikemark.records import experiment_fields
 from spikemark.records.results import Results
 from spikemark.running import experiments, possible, sweeps
-from spikemark.running.experiments import expand, load
+from spikemark.running.experiments import Experiment, expand, load_experiment
 
 ROOT = Path(__file__).parents[3]
 EXPERIMENTS = sorted(p.stem for p in (ROOT / "workflows" / "experiments").glob("*.yaml"))
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name == "mam" else ()) for name in EXPERIMENTS],
+)
 def test_every_experiment_is_possible(name):
-    chosen = load(name)
+    chosen = load_experiment(name)
     assert chosen.name == name
     runs = possible.sift(chosen, expand(chosen)).runs
     assert len({run.label for run in runs}) == len({run.id for run in runs}) == len(runs)
@@ -36,18 +41,96 @@ def test_ranks_and_threads_of_the_grid_take_the_place_of_the_others():
     assert all(r.fields == {} for r in runs)
 
 
-def test_ids_stay_as_they_were():
-    """A hash of what defines the measurement: an id that changes would make every user measure again."""
+def test_digests_stay_as_they_were():
+    """Of what defines the measurement: one that changes would make every user measure again."""
     (run,) = expand(experiment(grid=[{}], ranks=2, seeds=1))
     identity = {"description": run.description, "ranks": 2, "threads": 1, "repetition": 1}
-    assert run.id == experiments.digest(identity)[:12]
+    assert run.digest == experiments.digest(identity)[:12]
     (given,) = expand(experiment(grid=[{}], ranks=2, seeds=1, ranks_per_node=1))
-    assert given.id == experiments.digest({**identity, "ranks_per_node": 1})[:12]
-    fixed = {"description": {"format_version": 1, "network": {"populations": []}}, "ranks": 2, "threads": 1}
+    assert given.digest == experiments.digest({**identity, "ranks_per_node": 1})[:12]
+    fixed = {
+        "description": {"format_version": 1, "network": {"populations": []}},
+        "ranks": 2,
+        "threads": 1,
+    }
     assert experiments.digest(fixed | {"repetition": 1})[:12] == "be67d120bb7f"
 
 
-LAYOUTS = {"ranks_per_node": [1, 2], "distribution": ["block", "cyclic"], "binding": ["cores", "none"]}
+NAMES = {  # by fields of the grid
+    "conventional-r2-s3-": {"schedule": "conventional", "ranks": 2},
+    "structure_aware-D10-r1-t2-s3-": {"schedule": "structure_aware", "threads": 2, "ranks": 1},
+    "overlapped-Dauto-r2-s3-n2-": {
+        "schedule": "overlapped",
+        "lag": 1,
+        "delay_ratio": "auto",
+        "ranks": 2,
+    },
+    "lanes-D10-r2-s3-": {"schedule": [[{"name": "all"}]], "ranks": 2},
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_id_says_what_the_run_is(name):
+    repetitions = 2 if "-n2-" in name else 1
+    changes = {"set": {"delay_ratio": 10}, "seeds": 3, "repetitions": repetitions}
+    runs = expand(experiment(grid=[NAMES[name]], ranks=1, **changes))
+    run = next(run for run in runs if run.repetition == repetitions)
+    assert run.id == f"{name}{run.digest[:8]}"
+
+
+def test_a_record_under_an_earlier_name_is_found_and_counts_as_measured(tmp_path):
+    chosen = Experiment.model_validate({**swept.PLAIN, "repetitions": 2})
+    results, (first, second) = Results(tmp_path), expand(chosen)
+    swept.write(results, first).rename(results.runs / first.digest)
+    assert [run.id for run in sweeps.planned(chosen, results).runs] == [first.digest, second.id]
+    answer = sweeps.dry_run(sweeps.planned(chosen, results).runs, results, [])
+    assert answer.table["done"].sum() == 1
+
+
+SETTINGS = {  # what they give, of `changed`
+    "repetitions=3": lambda changed: changed.repetitions == 3,
+    "seeds=[4, 5]": lambda changed: changed.seeds == [4, 5],
+    "time.simulate_ms=3e0": lambda changed: changed.set.get("time.simulate_ms") == 3.0,
+    "preset.areas=3": lambda changed: changed.preset.options.get("areas") == 3,
+    "machine.cv=0.2": lambda changed: changed.machine.cv == 0.2,
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_settings_change_one_field_and_nothing_else(setting):
+    machine = {"machine": {"profile": "jureca-dc"}} if setting.startswith("machine") else {}
+    chosen = experiment(**machine)
+    changed = experiments.changed(chosen, experiments.parse_settings([setting]))
+    assert SETTINGS[setting](changed) and not SETTINGS[setting](chosen)
+    field = setting.partition("=")[0].partition(".")[0]
+    differing = {
+        name for name in Experiment.model_fields if getattr(changed, name) != getattr(chosen, name)
+    }
+    assert differing == {field if field in Experiment.model_fields else "set"}
+
+
+@pytest.mark.parametrize(
+    ("setting", "field"),
+    [
+        ("repetitions", "set"),
+        ("repetitions=many", "repetitions"),
+        ("tim.simulate_ms=3", "tim.simulate_ms"),
+        ("schedule=conventional", "schedule"),  # the grid has it
+        ("seeds=[1", None),
+    ],
+)
+def test_settings_that_say_nothing_are_refused(setting, field):
+    with pytest.raises(BadInput) as refused:
+        values = experiments.parse_settings([setting])
+        experiments.changed(experiment(grid=[{"schedule": "overlapped"}]), values)
+    assert field is None or refused.value.field == field
+
+
+LAYOUTS = {
+    "ranks_per_node": [1, 2],
+    "distribution": ["block", "cyclic"],
+    "binding": ["cores", "none"],
+}
 
 
 @pytest.mark.parametrize("field", experiment_fields.LAYOUT)
@@ -90,15 +173,22 @@ def test_an_entry_may_take_another_preset():
     assert {p["neuron"]["rate_hz"] for p in music.description["network"]["populations"]} == {7}
     assert [p["size"] for p in mam.description["network"]["populations"]] == [50] * 2
     assert all(run.description["record"] == {"spikes": True} for run in runs)
-    assert (music.label, mam.label) == ("music-cells rate=7 ranks=1 seed=1", "mam-benchmark ranks=1 seed=1")
+    assert (music.label, mam.label) == (
+        "music-cells rate=7 ranks=1 seed=1",
+        "mam-benchmark ranks=1 seed=1",
+    )
     (own,) = expand(experiment(grid=grid[2:], set={"record.spikes": True}, ranks=1, seeds=1))
     assert own.id == mam.id
 
 
 def test_description_of_a_file(tmp_path):
-    (tmp_path / "run.json").write_text(json.dumps({"format_version": 1, "time": {"simulate_ms": 1}}))
-    (tmp_path / "x.yaml").write_text(yaml.safe_dump(content(preset=None, description="run.json", seeds=[4])))
-    runs = expand(load(tmp_path / "x.yaml"))
+    (tmp_path / "run.json").write_text(
+        json.dumps({"format_version": 1, "time": {"simulate_ms": 1}})
+    )
+    (tmp_path / "x.yaml").write_text(
+        yaml.safe_dump(content(preset=None, description="run.json", seeds=[4]))
+    )
+    runs = expand(load_experiment(tmp_path / "x.yaml"))
     assert {run.description["seed"] for run in runs} == {4}
     assert {run.description["time"]["simulate_ms"] for run in runs} == {1}
 
@@ -143,7 +233,9 @@ def test_what_is_compared_is_measured_together():
 
 
 def test_a_placement_file_is_part_of_the_run_by_its_content(tmp_path):
-    """Runs are told apart by what the file says, wherever it lies; the results folder keeps a copy."""
+    """Runs are told apart by what the file says, wherever it lies; the results folder keeps a
+    copy.
+    """
     files = {"one": [0, 1], "two": [1, 0]}
     grid = [{"placement": [{"name": "from_file", "file": f"placed/{name}.json"} for name in files]}]
     found = []
@@ -151,13 +243,17 @@ def test_a_placement_file_is_part_of_the_run_by_its_content(tmp_path):
         (tmp_path / place / "placed").mkdir(parents=True)
         for name, rank in files.items():
             file = tmp_path / place / "placed" / f"{name}.json"
-            placement_file.write(file, Placement.of(2, [50, 100], rank))
+            placement_file.write(file, Placement.from_ranges(2, [50, 100], rank))
         path = tmp_path / place / "x.yaml"
         path.write_text(yaml.safe_dump(content(grid=grid, ranks=[2], seeds=[1])))
-        found.append(expand(load(path)))
+        found.append(expand(load_experiment(path)))
     here, there = found
-    assert [run.id for run in here] == [run.id for run in there] and len({run.id for run in here}) == 2
-    assert {run.label for run in here} == {f"placement=from_file {name} ranks=2 seed=1" for name in files}
+    assert [run.id for run in here] == [run.id for run in there] and len(
+        {run.id for run in here}
+    ) == 2
+    assert {run.label for run in here} == {
+        f"placement=from_file {name} ranks=2 seed=1" for name in files
+    }
     results = Results(tmp_path / "results")
     for runs in found:  # plans alike
         sweeps.plan(experiment(grid=grid), runs, results)
@@ -166,6 +262,8 @@ def test_a_placement_file_is_part_of_the_run_by_its_content(tmp_path):
         kept = json.loads(results.description(run.id).read_text())
         assert kept["placement"]["file"].startswith("../placements/")
         assert with_content(results.read_description(run.id)) == with_content(run.description)
-    placement_file.write(tmp_path / "here" / "placed" / "two.json", Placement.of(2, [60, 100], [1, 0]))
-    again = expand(load(tmp_path / "here" / "x.yaml"))
+    placement_file.write(
+        tmp_path / "here" / "placed" / "two.json", Placement.from_ranges(2, [60, 100], [1, 0])
+    )
+    again = expand(load_experiment(tmp_path / "here" / "x.yaml"))
     assert len({run.id for run in [*here, *again]}) == 3

@@ -14,12 +14,14 @@ import swept
 from planned import LINE
 
 from spikemark.core.errors import BadInput
-from spikemark.launch.layout import Layout, Spread
+from spikemark.launch.layout import LaunchLayout, RanksOnNodes
 from spikemark.launch.process import ProgramFailed
 from spikemark.records import run_files
-from spikemark.running.measure import Due, carry_out, check_record, measure
+from spikemark.running.measure import PlannedRun, carry_out, check_record, measure
 
-SLEEP = f"sleep 600.{os.getpid()}"  # of this process: other checkouts may be tested at the same time
+SLEEP = (
+    f"sleep 600.{os.getpid()}"  # of this process: other checkouts may be tested at the same time
+)
 WRITE = """
 mkdir -p "$3"
 echo '{{"status": "{status}", "ranks": {ranks}, "threads": 1}}' > "$3/record.json"
@@ -51,12 +53,16 @@ def miniapp(tmp_path, monkeypatch):
 
 
 FAILURES = {
-    # Open MPI names no rank that ends while it still starts others; real ranks meet in MPI_Init first.
+    # Open MPI names no rank that ends while it still starts others; real ranks meet in MPI_Init
+    # first.
     "signal of one rank": (
         "[ $OMPI_COMM_WORLD_RANK = 1 ] && sleep 0.5 && kill -SEGV $$; exec sleep 60",
         "SIGSEGV",
     ),
-    "own line": ("echo 'miniapp: seed: 7; allowed: more' >&2; exit 2", "miniapp: seed: 7; allowed: more"),
+    "own line": (
+        "echo 'miniapp: seed: 7; allowed: more' >&2; exit 2",
+        "miniapp: seed: 7; allowed: more",
+    ),
     "no record": ("exit 0", "no valid record"),
     "half a record": ('mkdir -p "$3"; echo "{" > "$3/record.json"', "no valid record"),
     "not complete": (WRITE.format(status="running", ranks=2), "not complete"),
@@ -64,6 +70,7 @@ FAILURES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", FAILURES)
 def test_failure_leaves_a_reason_and_nothing_else(case, planned, miniapp):
     results, run = planned
@@ -79,10 +86,13 @@ def test_failure_leaves_a_reason_and_nothing_else(case, planned, miniapp):
     assert list((results.path / "unchecked").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_time_limit_ends_the_run(miniapp, tmp_path):
     results, run = plan(tmp_path / "results", time_limit_s=0.5)
     miniapp(f"exec {SLEEP}")
-    with pytest.raises(ProgramFailed, match=r"limit of 0\.5 s; time_limit_s of the experiment raises it$"):
+    with pytest.raises(
+        ProgramFailed, match=r"limit of 0\.5 s; time_limit_s of the experiment raises it$"
+    ):
         measure(results, run)
     assert "time limit" in results.failure(run).read_text()
     assert running(SLEEP) == b""
@@ -92,6 +102,7 @@ def running(command: str) -> bytes:
     return subprocess.run(["pgrep", "-f", command], capture_output=True).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", [None, *sorted(run_files.FILES.keys() - {"record.json"})])
 def test_success_keeps_the_record_and_removes_an_old_failure(left, planned, miniapp):
     """Also where a file of an old record is left, which stays until there is something better."""
@@ -112,6 +123,7 @@ def test_success_keeps_the_record_and_removes_an_old_failure(left, planned, mini
     assert start["environment"]["OMP_NUM_THREADS"] == "1"
 
 
+@pytest.mark.slow
 def test_interruption_ends_all_ranks(planned, miniapp, tmp_path):
     results, run = planned
     miniapp(f"touch {tmp_path}/started-$OMPI_COMM_WORLD_RANK; exec {SLEEP}")
@@ -140,14 +152,20 @@ REFUSALS = {
         lambda results, run: os.environ.update(SPIKEMARK_MINIAPP="/nowhere/miniapp"),
         "/nowhere/miniapp is not an executable file",
     ),
-    "no description": (lambda results, run: results.description(run).unlink(), r"\.json: not found"),
-    "a file": (lambda results, run: put(results.run(run) / "notes.txt", "mine"), r"contains 'notes\.txt'"),
+    "no description": (
+        lambda results, run: results.description(run).unlink(),
+        r"\.json: not found",
+    ),
+    "a file": (
+        lambda results, run: put(results.run(run) / "notes.txt", "mine"),
+        r"contains 'notes\.txt'",
+    ),
     "measured": (
         lambda results, run: put(results.run(run) / "record.json", "{}"),
         "measured already; move or delete",
     ),
     "launcher": (lambda results, run: None, "launcher='bogus'; expected one of mpirun, srun"),
-    "no such run": (lambda results, run: None, r"'none' is not in .*plan\.json"),
+    "no such run": (lambda results, run: None, r"plan\.json: run='none'"),
 }
 
 
@@ -161,7 +179,9 @@ def test_what_cannot_start_changes_nothing(fault, planned, miniapp):
     before = tree(results)
     with pytest.raises(BadInput, match=complaint) as refusal:
         measure(
-            results, "none" if fault == "no such run" else run, "bogus" if fault == "launcher" else "mpirun"
+            results,
+            "none" if fault == "no such run" else run,
+            "bogus" if fault == "launcher" else "mpirun",
         )
     assert "\n" not in str(refusal.value)
     assert tree(results) == before
@@ -189,7 +209,8 @@ def test_record_that_comes_meanwhile_is_kept(planned, miniapp):
     results, run = planned
     other = results.run(run)
     miniapp(
-        f"mkdir -p {other}; echo other > {other}/record.json\n" + WRITE.format(status="complete", ranks=2)
+        f"mkdir -p {other}; echo other > {other}/record.json\n"
+        + WRITE.format(status="complete", ranks=2)
     )
     with pytest.raises(OSError, match="not empty"):
         measure(results, run)
@@ -199,22 +220,42 @@ def test_record_that_comes_meanwhile_is_kept(planned, miniapp):
 
 def test_a_run_imports_nothing_heavy():
     """It starts anew for every record."""
-    heavy = {"numpy", "scipy", "pandas", "yaml", "rich", "snakemake", "pydantic", "typer", "statistics"}
-    script = f"import sys; import spikemark.cli.run; print(sorted({heavy} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    heavy = {
+        "numpy",
+        "scipy",
+        "pandas",
+        "yaml",
+        "rich",
+        "snakemake",
+        "pydantic",
+        "typer",
+        "statistics",
+    }
+    script = (
+        f"import sys; import spikemark.cli.planned_run; print(sorted({heavy} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert done.stdout == "[]\n"
 
 
 @pytest.mark.parametrize("linked", [False, True])
 def test_a_run_whose_ranks_are_left_is_refused(tmp_path, linked):
     """Its command and mpirun were killed; mpirun had closed the lock for the ranks."""
-    planned = Due(LINE["id"], LINE["label"], Layout(1), False, 60, LINE, [LINE])
+    planned = PlannedRun(LINE["id"], LINE["label"], LaunchLayout(1), False, 60, LINE, [LINE])
     (tmp_path / "results").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "results")
     place = tmp_path / ("link" if linked else "results")
     unchecked = place / "unchecked" / planned.id / "record"
     paths = unchecked, place / "runs" / planned.id, place / "failed" / planned.id
-    command = [sys.executable, "-c", "import time; time.sleep(60)", "--out", str(unchecked.resolve())]
+    command = [
+        sys.executable,
+        "-c",
+        "import time; time.sleep(60)",
+        "--out",
+        str(unchecked.resolve()),
+    ]
     left = subprocess.Popen(command)
     line = Path(f"/proc/{left.pid}/cmdline")
     while not line.read_bytes():  # it has no arguments yet when Popen returns
@@ -250,18 +291,34 @@ PLACED = [
 
 
 def check(
-    folder, host: dict, nodes: str, layout: Layout, spread: Spread | None, complaint: str | None
+    folder,
+    host: dict,
+    nodes: str,
+    layout: LaunchLayout,
+    spread: RanksOnNodes | None,
+    complaint: str | None,
 ) -> None:
     content = {"status": "complete", "ranks": 4, "threads": 1, "host": host}
     put(folder / "record.json", json.dumps(content))
     table = "".join(f"{rank},{node}\n" for rank, node in enumerate(nodes))
     put(folder / "ranks.csv", f"rank,node\n{table}" if nodes else "rank\n0\n1\n2\n3\n")
-    refused = pytest.raises(ProgramFailed, match=complaint) if complaint else contextlib.nullcontext()
+    refused = (
+        pytest.raises(ProgramFailed, match=complaint) if complaint else contextlib.nullcontext()
+    )
     with refused:
         check_record(folder, layout, spread)
 
 
 @pytest.mark.parametrize(("host", "nodes", "complaint"), PLACED)
 def test_ranks_must_be_where_they_were_asked_for(host, nodes, complaint, tmp_path):
-    check(tmp_path, host, nodes, Layout(4), None, None)  # where nothing is known about the nodes
-    check(tmp_path, host, nodes, Layout(4), Spread(4, 2, 2, "cyclic", ("a", "b")), complaint)
+    check(
+        tmp_path, host, nodes, LaunchLayout(4), None, None
+    )  # where nothing is known about the nodes
+    check(
+        tmp_path,
+        host,
+        nodes,
+        LaunchLayout(4),
+        RanksOnNodes(4, 2, 2, "cyclic", ("a", "b")),
+        complaint,
+    )

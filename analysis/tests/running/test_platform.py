@@ -1,4 +1,6 @@
-"""The simulated network, measured with messages there and back: latency and bandwidth are the profile's."""
+"""The simulated network, measured with messages there and back: latency and bandwidth are the
+profile's.
+"""
 
 from dataclasses import replace
 
@@ -9,10 +11,10 @@ from scipy import sparse
 
 from spikemark import machines
 from spikemark.machines.fields import FIELD
-from spikemark.machines.parts import Node, Share
+from spikemark.machines.parts import Node, RanksOfPart
 from spikemark.machines.values import Values
 from spikemark.models.loggp import LINKS, Interconnect
-from spikemark.prediction.layout import Layout
+from spikemark.prediction.layout import MachineLayout
 from spikemark.running.simulation import platform
 from spikemark.running.simulation.platform import CONGESTION, Networks
 from spikemark.running.simulation.smpirun import Messages, replay
@@ -24,13 +26,13 @@ WITHIN, LARGE = 0.03, 10_000_000
 PAIR = "x86", "arm"
 
 
-def layout(**ranks: tuple[int, int]) -> Layout:
+def layout(**ranks: tuple[int, int]) -> MachineLayout:
     """Shares of so many ranks, so many of them on a node, by part."""
     shares, first = [], 0
     for part, (own, each) in ranks.items():
-        shares.append(Share(part, Node(16, each, 1, -(-own // each)), first, own))
+        shares.append(RanksOfPart(part, Node(16, each, 1, -(-own // each)), first, own))
         first += own
-    return Layout(tuple(shares))
+    return MachineLayout(tuple(shares))
 
 
 def networks(order=PAIR, fast=FAST, slow=SLOW, link=LINK) -> Networks:
@@ -40,14 +42,19 @@ def networks(order=PAIR, fast=FAST, slow=SLOW, link=LINK) -> Networks:
 
 @pytest.fixture(scope="module")
 def timed(tmp_path_factory):
-    """A function that runs messages.c on a platform: us of half a round trip from rank 0, and of a send to a
-    rank that receives a millisecond later, by (rank, bytes)."""
+    """A function that runs messages.c on a platform: us of half a round trip from rank 0, and of a
+    send to a rank that receives a millisecond later, by (rank, bytes).
+    """
     program = simulated_program.build(tmp_path_factory.mktemp("messages"), "messages")
 
     def run(built: platform.Platform, *cases: tuple[int, int]) -> dict[tuple[int, int], tuple]:
-        rows = simulated_program.times(program, built, *(number for case in cases for number in case))
+        rows = simulated_program.times(
+            program, built, *(number for case in cases for number in case)
+        )
         assert len(rows) == len(cases)
-        return {(int(rank), int(size)): (float(half), float(late)) for rank, size, half, late in rows}
+        return {
+            (int(rank), int(size)): (float(half), float(late)) for rank, size, half, late in rows
+        }
 
     return run
 
@@ -77,7 +84,9 @@ def test_latency_and_bandwidth_are_the_profiles(trip, topology, ranks, each):
 
 def test_a_gap_above_the_latency_leaves_the_latency_with_every_selector_of_a_profile(trip):
     for selector in FIELD["interconnect.selector"].choices:
-        found = trip(platform.build(replace(FAST, gap_s=2e-6, selector=selector), 4, 2), (1, 0), (3, 0))
+        found = trip(
+            platform.build(replace(FAST, gap_s=2e-6, selector=selector), 4, 2), (1, 0), (3, 0)
+        )
         assert list(found.values()) == pytest.approx([0.9, 1.6], rel=WITHIN)
 
 
@@ -93,13 +102,14 @@ def test_there_is_a_node_for_every_rank(topology, ranks):
     built = platform.build(replace(FAST, topology=topology), ranks)
     assert built.hosts.split() == [f"node-{rank}" for rank in range(ranks)]
     assert ranks - 1 <= int(built.xml.split('radical="0-')[1].split('"')[0]) < 2 * ranks + 8
-    many = ranks >= platform.MANY  # whose broadcasts send no messages between all pairs
+    # whose broadcasts send no messages between all pairs
+    many = ranks >= platform.BINOMIAL_FROM_RANKS
     assert ("--cfg=smpi/bcast:binomial_tree" in built.flags) == many
 
 
 def test_a_machine_of_equal_nodes_has_the_platform_that_it_always_had():
     """Down to the last byte; results in docs/ depend on it."""
-    one = Layout((Share(None, Node(16, 2, 8, 7), 0, 13),))
+    one = MachineLayout((RanksOfPart(None, Node(16, 2, 8, 7), 0, 13),))
     net = replace(FAST, topology="fat_tree")
     found = platform.build_parts(Networks({None: net}, {}, True), one)
     assert found == platform.build(net, 13, 2)
@@ -123,6 +133,7 @@ def test_a_machine_of_equal_nodes_has_the_platform_that_it_always_had():
 # --- parts of a machine
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [PAIR, PAIR[::-1]])
 @pytest.mark.parametrize("topology", LINKS)
 def test_between_parts_latency_and_bandwidth_are_those_of_the_link(trip, topology, order):
@@ -146,7 +157,9 @@ def test_the_bandwidth_between_parts_is_the_least_on_the_way(trip, of):
 
 def test_a_link_below_half_of_the_latencies_within_is_said_to_take_longer(trip):
     nets = networks(link=replace(LINK, latency_s=10e-6))
-    least = nets.links[PAIR].busy_s + (FAST.latency_s - FAST.gap_s + SLOW.latency_s - SLOW.gap_s) / 2
+    least = (
+        nets.links[PAIR].busy_s + (FAST.latency_s - FAST.gap_s + SLOW.latency_s - SLOW.gap_s) / 2
+    )
     found = trip(platform.build_parts(nets, layout(x86=(1, 1), arm=(1, 1))), (1, 0))
     assert found[1, 0] == pytest.approx(1e6 * least, rel=WITHIN)
     (line,) = [one for one in nets.assumptions if "x86 to arm" in one]
@@ -155,30 +168,44 @@ def test_a_link_below_half_of_the_latencies_within_is_said_to_take_longer(trip):
 
 def test_three_parts_have_three_links(trip):
     parts = {"x86": FAST, "arm": SLOW, "old": replace(FAST, latency_s=3e-6)}
-    far = {("x86", "old"): replace(LINK, latency_s=50e-6), ("arm", "old"): replace(LINK, latency_s=60e-6)}
+    far = {
+        ("x86", "old"): replace(LINK, latency_s=50e-6),
+        ("arm", "old"): replace(LINK, latency_s=60e-6),
+    }
     nets = Networks(parts, {PAIR: LINK, **far}, False)
     found = trip(
-        platform.build_parts(nets, layout(x86=(2, 1), arm=(2, 1), old=(2, 1))), (1, 0), (2, 0), (4, 0)
+        platform.build_parts(nets, layout(x86=(2, 1), arm=(2, 1), old=(2, 1))),
+        (1, 0),
+        (2, 0),
+        (4, 0),
     )
     assert list(found.values()) == pytest.approx([1.6, 40, 50], rel=WITHIN)
 
 
+@pytest.mark.slow
 def test_all_nodes_together_have_as_many_ports_as_the_smaller_part_has_nodes(tmp_path):
-    """All ranks send each other so much that the links between the parts are busy nearly all the time."""
-    files = "serial/all_to_all.c", "src/base/alloc.c", "src/base/error.c"
+    """All ranks send each other so much that the links between the parts are busy nearly all the
+    time.
+    """
+    files = "simulated/all_to_all.c", "src/base/alloc.c", "src/base/fatal.c"
     program = simulated_program.build(tmp_path, "calls", *files)
     built = platform.build_parts(networks(slow=FAST), layout(x86=(4, 1), arm=(2, 1)))
     ((_, _, us),) = simulated_program.times(program, built, 2, "v:1000000")
     assert float(us) == pytest.approx(1e6 * 4 * 2 * 1e6 / (2 * LINK.bandwidth), rel=0.1)
 
 
+@pytest.mark.slow
 def test_a_receive_after_its_message_has_come_costs_what_its_sender_says(tmp_path):
-    """In every way to receive: little from the same node, more from another one, most from another part."""
+    """In every way to receive: little from the same node, more from another one, most from another
+    part.
+    """
     program = simulated_program.build(tmp_path, "late_receives")
     nets = networks(fast=replace(FAST, latency_node_s=0.2e-6))
     x86 = nets.parts["x86"]
     near, far, other = (1e6 * busy_s / 2 for busy_s in (x86.busy_node_s, x86.busy_s, LINK.busy_s))
-    rows = simulated_program.times(program, platform.build_parts(nets, layout(x86=(4, 2), arm=(2, 2))))
+    rows = simulated_program.times(
+        program, platform.build_parts(nets, layout(x86=(4, 2), arm=(2, 2)))
+    )
     assert near < 0.5 * far < 0.5 * other and len({way for way, *_ in rows}) == 5
     for way in dict.fromkeys(way for way, *_ in rows):
         own = {int(sender): float(us) for name, sender, us in rows if name == way}
@@ -213,17 +240,24 @@ def profile(topology: str = "fat_tree", stated: float | None = None, fabric: str
     found = machines.load("jureca-dc").assume("interconnect.nodes_per_leaf", 4, "1", "a test")
     found = found.assume("interconnect.topology", topology, None, "a test")
     found = found.assume("interconnect.fabric", fabric, None, "a test")
-    return machines.filled(found if stated is None else found.assume(CONGESTION, stated, "1", "a test"))
+    return machines.filled(
+        found if stated is None else found.assume(CONGESTION, stated, "1", "a test")
+    )
 
 
 def between_halves(filled, nodes: int = NODES) -> float:
-    """Each node of the first half sends to one of the second: time over that of the profile's bandwidth."""
+    """Each node of the first half sends to one of the second: time over that of the profile's
+    bandwidth.
+    """
     half = nodes // 2
-    size = sparse.csr_array((np.full(half, BYTES), (np.arange(half), half + np.arange(half))), (nodes, nodes))
+    size = sparse.csr_array(
+        (np.full(half, BYTES), (np.arange(half), half + np.arange(half))), (nodes, nodes)
+    )
     (found,) = replay([Messages(size, 1, nodes)], platform.of_nodes(filled, nodes))
     return found * Values(filled).need("interconnect.bandwidth", "a test") / BYTES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("topology", "stated", "fabric", "expected", "said"),
     [
@@ -241,7 +275,9 @@ def test_a_simulated_calibration_finds_the_congestion_that_is_stated(
     filled = profile(topology, stated, fabric)
     expected = expected or filled.need(CONGESTION, "a test").value
     assert between_halves(filled) == pytest.approx(expected, rel=0.02)
-    lines = Networks.of(filled, Layout.of(filled, NODES, 1, 1)).assumptions
+    lines = Networks.from_machine(
+        filled, MachineLayout.from_machine(filled, NODES, 1, 1)
+    ).assumptions
     assert any(line.startswith(CONGESTION) for line in lines) == said
 
 
@@ -255,18 +291,24 @@ def test_parts_that_are_simulated_as_stars_and_their_links_keep_what_is_assumed(
     found = machines.load_any("two-generations")
     if not alike:
         slow = {
-            name: replace(link, profile=link.profile.assume("interconnect.latency", 9.0, "us", "a test"))
+            name: replace(
+                link, profile=link.profile.assume("interconnect.latency", 9.0, "us", "a test")
+            )
             for name, link in found.links.items()
         }
         found = replace(found, links=slow)
     filled = machines.filled(found)
-    where = Layout.of(filled, 8 * len(filled.parts), 1, 1, dict.fromkeys(filled.parts, 8))
-    nets, inputs = Networks.of(filled, where), Values(filled)
+    where = MachineLayout.from_machine(
+        filled, 8 * len(filled.parts), 1, 1, dict.fromkeys(filled.parts, 8)
+    )
+    nets, inputs = Networks.from_machine(filled, where), Values(filled)
     assert nets.alike == alike
     for part, network in nets.parts.items():
         stated, assumed = (
             inputs.of_part(part).need(p, "a test") for p in ("interconnect.bandwidth", CONGESTION)
         )
-        assert assumed > 1.5 and network.bandwidth == pytest.approx(stated / (1 if alike else assumed))
+        assert assumed > 1.5 and network.bandwidth == pytest.approx(
+            stated / (1 if alike else assumed)
+        )
     for pair, link in nets.links.items():
         assert link.bandwidth < inputs.of_link(*pair).need("interconnect.bandwidth", "a test") / 1.5

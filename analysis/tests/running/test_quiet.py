@@ -30,7 +30,9 @@ def test_idle_and_waiting_for_disks_are_not_busy_and_unknown_is_never_zero(
 )
 def test_foreign_load_is_what_others_take(machine, cores):
     foreign_load = quiet.watch(machine)
-    subprocess.run([sys.executable, "-c", "sum(range(10**6))"], check=True)  # our own: does not count
+    subprocess.run(
+        [sys.executable, "-c", "sum(range(10**6))"], check=True
+    )  # our own: does not count
     assert foreign_load() == (cores if cores is None else pytest.approx(cores, rel=0.5, abs=0.05))
 
 

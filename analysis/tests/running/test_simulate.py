@@ -22,10 +22,14 @@ from synthetic import PHASES
 from spikemark import launch, machines
 from spikemark.core import places
 from spikemark.models import recursion
+from spikemark.prediction import programs, question
+from spikemark.prediction.workload import Loads
 from spikemark.records import record
-from spikemark.records.phases import COMPUTE, THREADS
+from spikemark.records.phases import COMPUTE_PARTS, THREADS
 from spikemark.running import measure, simulation
 from spikemark.running.simulation import smpirun, times
+
+pytestmark = pytest.mark.slow  # starts programs
 
 LARGE_S = 1e-3  # of the clock's steps and the overhead of a message nothing is seen then
 
@@ -45,16 +49,22 @@ def real(tmp_path_factory):
             path = folder / f"{schedule}.json"
             path.write_text(json.dumps(describe(schedule)))
             program = [str(places.program("miniapp")), str(path), "--out", str(folder / schedule)]
-            status, _, errors = measure.watch(launch.launch("mpirun", program, launch.Layout(2)), 60)
+            status, _, errors = measure.watch(
+                launch.launch("mpirun", program, launch.LaunchLayout(2)), 60
+            )
             assert status == 0, errors
-            kept[schedule] = record.load(folder / schedule)
+            kept[schedule] = record.load_run(folder / schedule)
         return kept[schedule]
 
     return run
 
 
-def simulate(out: Path, machine, schedule: str, ranks: int = RANKS, compute="model", **options) -> record.Run:
-    return record.load(simulation.simulate(describe(schedule), machine, ranks, out, compute, **options))
+def simulate(
+    out: Path, machine, schedule: str, ranks: int = RANKS, compute="model", **options
+) -> record.Run:
+    return record.load_run(
+        simulation.simulate(describe(schedule), machine, ranks, out, compute, **options)
+    )
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -86,13 +96,35 @@ def test_ranks_wait_as_the_recursion_says(tmp_path, machine, schedule):
 
 def test_a_real_run_is_replayed_cycle_by_cycle(tmp_path, machine, real):
     measured = real("structure-aware")
-    found = simulate(tmp_path / "out", machine, "structure-aware", 2, measured.path, ranks_per_node=2)
+    found = simulate(
+        tmp_path / "out", machine, "structure-aware", 2, measured.path, ranks_per_node=2
+    )
     assert found.record.checksum == measured.record.checksum
     assert found.compute() == pytest.approx(measured.compute(), rel=1e-3, abs=1e-7)
     about = json.loads((tmp_path / "out" / "simulation.json").read_text())
     assert about["run"] == str(measured.path) and about["threads"] == 1
-    assert about["cost_per_rank_and_cycle_s"] == pytest.approx(about["cost_s"] / (2 * (200 + 10)))  # warm-up
+    assert about["cost_per_rank_and_cycle_s"] == pytest.approx(
+        about["cost_s"] / (2 * (200 + 10))
+    )  # warm-up
     assert about["cost_s"] > 0 and "SimGrid" in about["simgrid"] and "<cluster" in about["platform"]
+
+
+@pytest.mark.parametrize("program", ["nest", "mini-app"])
+def test_ranks_compute_as_long_as_the_kernels_of_the_program(tmp_path, program):
+    """Spikes are those of the mini-app; the page of the run says whose times they are."""
+    jureca = machines.load("jureca-dc")
+    found = simulate(tmp_path / "out", jureca, "conventional", program=program)
+    filled = machines.filled(jureca)
+    layout = times.layout_of(filled, RANKS)
+    network = question.of_description("a network", describe("conventional"))
+    threads = layout.shares[0].node.threads
+    loads = Loads.count(network.description, RANKS, threads, network.rates.hz)
+    seconds = programs.PROGRAMS[program].times(network, loads, filled, layout)
+    assert found.simulation["program"] == program
+    mean_s = found.compute().mean()
+    assert mean_s == pytest.approx(sum(seconds.values()).mean(), rel=0.1)
+    of_program = [line for line in found.simulation["assumptions"] if program in line]
+    assert bool(of_program) == (program != "mini-app")
 
 
 def test_progress_tells_the_cycles_that_are_done(tmp_path, machine, monkeypatch):
@@ -119,7 +151,11 @@ def test_progress_tells_the_cycles_that_are_done(tmp_path, machine, monkeypatch)
 def files(tmp_path):
     (tmp_path / "run.json").write_text(json.dumps(describe()))
     machine_file.write(tmp_path / "made-up.yaml")
-    return {"run": tmp_path / "run.json", "machine": tmp_path / "made-up.yaml", "out": tmp_path / "out"}
+    return {
+        "run": tmp_path / "run.json",
+        "machine": tmp_path / "made-up.yaml",
+        "out": tmp_path / "out",
+    }
 
 
 def command(files, *more) -> list[str]:
@@ -133,21 +169,30 @@ def test_the_command_says_what_was_simulated_and_assumed(spikemark, files, monke
     monkeypatch.chdir(files["out"].parent)
     place = files["out"] / f"run-made-up-{RANKS}"
     for lanes in True, False:
-        more = ("schedule=overlapped", 'exchange={"near": "alltoall"}') if lanes else ("time.simulate_ms=30",)
+        more = (
+            ("schedule=overlapped", 'exchange={"near": "alltoall"}')
+            if lanes
+            else ("time.simulate_ms=30",)
+        )
         words = command(files, *(word for one in more for word in ("--set", one)))
         words[(at := words.index("--out")) : at + 2] = []
         status, output, errors = spikemark(*words)
         assert status == 0, errors
         assert "simulated: real-time factor" in output and "longest path of 2 links" in output
         assert output.splitlines()[-1] == f"out/{place.name}"
-        found = record.load(place)
+        found = record.load_run(place)
         assumed = found.simulation["assumptions"]
         for path in "jitter.node_spread", "interconnect.gap":
-            assert any(line.startswith(f"{path} = ") for line in assumed) and f"assumed: {path} = " in errors
+            assert any(line.startswith(f"{path} = ") for line in assumed), "\n".join(assumed)
+        assert "assumed: interconnect.gap = " in errors and "more like these" in errors
         if lanes:
             assert {lane.name: lane.exchange for lane in found.record.lanes}["far"] == "direct"
-            assert assumed[0].startswith("exchange = 'direct'") and f"assumed: {assumed[0]}" in errors
+            assert (
+                assumed[0].startswith("exchange = 'direct'") and f"assumed: {assumed[0]}" in errors
+            )
     assert found.record.timing.cycles == 300 and list(files["out"].iterdir()) == [place]
+    status, output, errors = spikemark(*words, "--json")
+    assert status == 0 and json.loads(output)["simulation"]["assumptions"] == assumed, errors
     status, output, errors = spikemark("waiting", place, "--json")
     assert status == 0 and json.loads(output)["kind"] == "simulated", errors
 
@@ -155,8 +200,8 @@ def test_the_command_says_what_was_simulated_and_assumed(spikemark, files, monke
 @pytest.mark.parametrize(
     ("more", "complaint"),
     [
-        ("--ranks-per-node 17", "ranks_per_node=17; "),
-        ("--ranks-per-node 2 --threads 9", "ranks_per_node=2; "),
+        ("--ranks-per-node 17", "--ranks-per-node=17; "),
+        ("--ranks-per-node 2 --threads 9", "--ranks-per-node=2; "),
         ("--compute guess", "compute='guess'"),
         ("--set delay_ratio=20", "lane far has windows of 20 cycles"),
         ("--set time.simulate_ms=0", "time.simulate_ms=0"),
@@ -168,9 +213,12 @@ def test_the_command_says_what_was_simulated_and_assumed(spikemark, files, monke
         ("--cv inf", "--cv='inf'"),
         ("--compute RUN --cv 0.1", "cv: "),
         ("--compute RUN --threads 2", "threads=2; "),
-        ("--compute RUN --rate-hz 1", "hz: "),
+        ("--compute RUN --rate 1", "rate: "),
         ("--compute-of EMPTY", "compute_of: "),
         ("--on fast=4", "part 'fast': "),
+        ("--program nets", "--program='nets'"),
+        ("--program dpsnn", "--program='dpsnn'"),  # neither network nor machine was measured
+        ("--program nest --compute RUN", "--program: "),
     ],
 )
 def test_bad_input_is_one_line_and_nothing_is_left(refusal, files, more, complaint):
@@ -192,7 +240,9 @@ def test_what_is_no_simulated_run_is_not_overwritten(refusal, files, name):
     assert {path.name: path.read_bytes() for path in files["out"].iterdir()} == before
 
 
-def test_without_simgrid_or_a_record_nothing_is_left(refusal, spikemark, files, monkeypatch, tmp_path):
+def test_without_simgrid_or_a_record_nothing_is_left(
+    refusal, spikemark, files, monkeypatch, tmp_path
+):
     """SimGrid's exit status is 0 after a deadlock."""
     before = set(files["out"].parent.iterdir())
     with monkeypatch.context() as patch:
@@ -230,14 +280,16 @@ def dry(tmp_path, monkeypatch):
     return {"folder": found.path, "full": file, "found": found}
 
 
-def test_compute_times_of_a_dry_run_are_replayed_and_the_rest_simulated(spikemark, files, dry, refusal):
+def test_compute_times_of_a_dry_run_are_replayed_and_the_rest_simulated(
+    spikemark, files, dry, refusal
+):
     files["run"] = dry["full"]
     words = command(files, "--compute", dry["folder"])
     status, output, errors = spikemark(*words)
     assert status == 0, errors
     assert "a dry run of 2 of 4 ranks" in output
-    found = record.load(files["out"])
-    means = dict(zip(COMPUTE, dry["found"].times().mean(axis=(0, 1)), strict=True))
+    found = record.load_run(files["out"])
+    means = dict(zip(COMPUTE_PARTS, dry["found"].times().mean(axis=(0, 1)), strict=True))
     means["update"] += means.pop(THREADS)  # simulated ranks have one thread
     for name, mean in means.items():
         assert found.phase(name).mean() == pytest.approx(mean, rel=1e-3)
@@ -252,11 +304,19 @@ def test_compute_times_of_a_dry_run_are_replayed_and_the_rest_simulated(spikemar
 def test_a_small_network_takes_the_times_of_the_full_one_only_if_that_is_named(
     spikemark, files, dry, refusal
 ):
-    more = "--compute", dry["folder"], "--set", "time.simulate_ms=40", "--set", "schedule=conventional"
+    more = (
+        "--compute",
+        dry["folder"],
+        "--set",
+        "time.simulate_ms=40",
+        "--set",
+        "schedule=conventional",
+    )
     more += "--set", "placement=round_robin"
     assert refusal(*command(files, *more)).startswith("network: ")
     status, _, errors = spikemark(*command(files, *more, "--compute-of", dry["full"]))
     assert status == 0, errors
     assert any(
-        "those of another network" in line for line in record.load(files["out"]).simulation["assumptions"]
+        "those of another network" in line
+        for line in record.load_run(files["out"]).simulation["assumptions"]
     )

@@ -12,7 +12,7 @@ from spikemark import machines
 from spikemark.core.errors import BadInput
 from spikemark.models import recursion
 from spikemark.network.presets import PRESETS
-from spikemark.prediction.layout import Layout
+from spikemark.prediction.layout import MachineLayout
 from spikemark.prediction.performance import compute_s, performance
 from spikemark.prediction.workload import Loads, rates_of
 from spikemark.records import record
@@ -23,13 +23,13 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def machine(tmp_path_factory) -> machines.Machine:
+def machine(tmp_path_factory) -> machines.MachineOfParts:
     """Two fast nodes and one that is slower by half, all on one network."""
     return load(tmp_path_factory.mktemp("alike"))
 
 
 @pytest.fixture(scope="module")
-def apart(tmp_path_factory) -> machines.Machine:
+def apart(tmp_path_factory) -> machines.MachineOfParts:
     """The same, with a slow network between the parts."""
     return load(tmp_path_factory.mktemp("apart"), link=FAR)
 
@@ -49,8 +49,12 @@ def test_spikes_are_those_of_the_machine_of_equal_nodes(tmp_path, apart, equal, 
     assert about["parts"] == {part: {"ranks": n, "nodes": n, **alone} for part, n in ON.items()}
     assert set(about["interconnect"]) == {"fast", "slow", "fast-slow"}
     assert about["machine"] == "parts" and "fast to slow: 40 µs" in about["facts"]
-    again = simulation.simulate(describe(schedule), apart, 4, tmp_path / "again", found.path, on=ON, **alone)
-    assert record.load(again).compute() == pytest.approx(found.compute(), rel=1e-3, abs=1e-7)  # replayed
+    again = simulation.simulate(
+        describe(schedule), apart, 4, tmp_path / "again", found.path, on=ON, **alone
+    )
+    assert record.load_run(again).compute() == pytest.approx(
+        found.compute(), rel=1e-3, abs=1e-7
+    )  # replayed
 
 
 @pytest.mark.parametrize("name", machines.names("parts"))
@@ -66,8 +70,8 @@ def test_every_machine_of_parts_is_simulated(tmp_path, equal, name):
 def test_ranks_of_each_part_compute_as_long_as_its_model_says(tmp_path, machine):
     found = simulate(tmp_path / "out", machine, on=ON, cv=1e-6, compute_of=full(describe()))
     description = {**full(describe()), "schedule": "conventional"}
-    loads = Loads.of(description, 4, 4, rates_of(description).hz)
-    layout = Layout.of(machine, 4, 4, 1, ON)
+    loads = Loads.count(description, 4, 4, rates_of(description).hz)
+    layout = MachineLayout.from_machine(machine, 4, 4, 1, ON)
     expected = sum(compute_s(loads, machines.filled(machine), layout).values())
     mean_s = found.compute().mean(axis=1)
     assert mean_s == pytest.approx(expected, rel=1e-4)
@@ -86,9 +90,17 @@ def test_every_part_has_its_own_jitter(tmp_path):
 
 
 def test_a_ranks_times_do_not_depend_on_how_parts_are_numbered(tmp_path, equal):
-    """Parts that are equal but in name meet the jitter of the equal machine."""
-    parts = {"one": {"nodes": 2, "jitter__node_spread": 0.1}, "two": {"nodes": 2, "jitter__node_spread": 0.1}}
-    two = machines.load_any(machine_file.write_parts(tmp_path / "parts.yaml", **parts))
+    """Parts that are equal but in name, and joined as their nodes are, meet the jitter of the
+    equal machine.
+    """
+    parts = {
+        "one": {"nodes": 2, "jitter__node_spread": 0.1},
+        "two": {"nodes": 2, "jitter__node_spread": 0.1},
+    }
+    congestion = machines.filled(equal).get("interconnect.congestion").value
+    link = {"congestion": (congestion, "1")}
+    file = machine_file.write_parts(tmp_path / "parts.yaml", link, **parts)
+    two = machines.load_any(file)
     alone = machines.load(tmp_path / "one.yaml")
     runs = simulate(tmp_path / "a", two, on={"one": 2, "two": 2}), simulate(tmp_path / "b", alone)
     assert np.array_equal(*(run.compute() for run in runs))
@@ -121,10 +133,10 @@ def test_one_slow_node_of_eight_costs_what_is_predicted(tmp_path, schedule):
     description = {**describe(schedule, cycles=1000), "network": eight["network"]}
     options = {"on": on, "ranks_per_node": 1, "threads": 4, "compute_of": full(description)}
     out = simulation.simulate(description, one, 8, tmp_path / "out", **options)
-    found = record.load(out)
+    found = record.load_run(out)
     waited = found.spent_s("waiting") / found.record.timing.model_s
-    loads = Loads.of(full(description), 8, 4, rates_of(description).hz)
-    layout = Layout.of(one, 8, 4, 1, on)
+    loads = Loads.count(full(description), 8, 4, rates_of(description).hz)
+    layout = MachineLayout.from_machine(one, 8, 4, 1, on)
     expected = performance(loads, machines.filled(one), layout, drawn=False).parts["waiting"][0]
     assert waited == pytest.approx(expected, rel=0.05)
 
@@ -135,6 +147,8 @@ def test_a_part_whose_network_lacks_a_value_is_named(tmp_path, machine):
     del lacking["interconnect.topology"]
     slow = replace(machine.parts["slow"], profile=replace(profile, values=lacking))
     parts = machine.parts | {"slow": slow}
-    layout = Layout.of(machine, 4, 4, 1, ON)
-    with pytest.raises(BadInput, match=r"part slow: .*interconnect\.topology is unknown, needed for the sim"):
-        Networks.of(replace(machine, parts=parts), layout)
+    layout = MachineLayout.from_machine(machine, 4, 4, 1, ON)
+    with pytest.raises(
+        BadInput, match=r"part slow: .*interconnect\.topology is unknown, needed for the sim"
+    ):
+        Networks.from_machine(replace(machine, parts=parts), layout)

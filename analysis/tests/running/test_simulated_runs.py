@@ -1,4 +1,6 @@
-"""Experiments on simulated machines: their fields, their runs, and pages that never call them measured."""
+"""Experiments on simulated machines: their fields, their runs, and pages that never call them
+measured.
+"""
 
 import json
 from pathlib import Path
@@ -25,7 +27,9 @@ from spikemark.running.simulation.run import simulate_planned
 
 pytestmark = pytest.mark.slow
 
-OVERSUBSCRIBED = "oversubscribed: 4 ranks x 1 threads on 2 cores of a node; times are no evidence of speed"
+OVERSUBSCRIBED = (
+    "oversubscribed: 4 ranks x 1 threads on 2 cores of a node; times are no evidence of speed"
+)
 ON = {"fast": 3, "slow": 1}
 
 
@@ -46,7 +50,9 @@ def experiment(machine: dict | None = None, **changes) -> Experiment:
 
 def on_parts(machine: Path, given: dict | None = None, **changes) -> Experiment:
     """Of one run on a machine of parts, with changes."""
-    return experiment({"profile": str(machine), **(given or {})}, **{"grid": [{}], "seeds": 1, **changes})
+    return experiment(
+        {"profile": str(machine), **(given or {})}, **{"grid": [{}], "seeds": 1, **changes}
+    )
 
 
 def at_hand() -> Experiment:
@@ -71,9 +77,14 @@ def parts(tmp_path) -> Path:
 
 def test_an_axis_of_the_machine_changes_the_run_and_not_its_description(fake):
     runs = expand(experiment(grid=[{"machine.correlation": [0, 0.9], "machine.cv": 0.1}], seeds=1))
-    assert sorted((run.machine.correlation, run.machine.cv) for run in runs) == [(0, 0.1), (0.9, 0.1)]
+    assert sorted((run.machine.correlation, run.machine.cv) for run in runs) == [
+        (0, 0.1),
+        (0.9, 0.1),
+    ]
     assert runs[0].description == runs[1].description and "machine" not in runs[0].description
-    assert {run.label for run in runs} == {f"correlation={c} cv=0.1 ranks=4 seed=1" for c in (0, 0.9)}
+    assert {run.label for run in runs} == {
+        f"correlation={c} cv=0.1 ranks=4 seed=1" for c in (0, 0.9)
+    }
 
 
 def test_identity_follows_the_values_of_the_profile(fake):
@@ -104,16 +115,27 @@ def test_ranks_by_part_are_a_mapping_or_the_words_of_the_command_line(parts, tmp
     )
     assert (one.id, one.machine.on) == (same.id, ON) and other.id != one.id
     runs = expand(on_parts(parts, grid=[{"machine.on": [ON, {"fast": 1, "slow": 3}]}]))
-    assert {run.label.split("=", 1)[1].split()[0] for run in runs} == {"fast=3,slow=1", "fast=1,slow=3"}
+    assert {run.label.split("=", 1)[1].split()[0] for run in runs} == {
+        "fast=3,slow=1",
+        "fast=1,slow=3",
+    }
     assert [run.machine.ranks_per_node for run in runs] == [None, None]
     lines = "\n".join(f"{name}: {json.dumps(value)}" for name, value in swept.PLAIN.items())
     (tmp_path / "x.yaml").write_text(f"{lines}\nmachine: {{profile: x, on: {{no: 1, off: 1}}}}\n")
-    assert experiments.load(tmp_path / "x.yaml").machine.on == {"no": 1, "off": 1}  # YAML's true and false
+    assert experiments.load_experiment(tmp_path / "x.yaml").machine.on == {
+        "no": 1,
+        "off": 1,
+    }  # YAML's true and false
 
 
 @pytest.mark.parametrize(
     ("given", "each"),
-    [({}, 1), ({"on": ON}, None), ({"on": ON, "ranks_per_node": 1}, 1), ({"ranks_per_node": None}, 1)],
+    [
+        ({}, 1),
+        ({"on": ON}, None),
+        ({"on": ON, "ranks_per_node": 1}, 1),
+        ({"ranks_per_node": None}, 1),
+    ],
 )
 def test_ranks_of_a_node(given, each):
     found = SimulatedOn(profile="x", **given)
@@ -132,8 +154,11 @@ def test_ranks_of_a_node(given, each):
         ({}, {"grid": [{"machine.cv": 1}], "machine": None}, "'machine.cv' cannot be set"),
         ({"compute_of": {"ranks": 3}}, {}, "'ranks' cannot be set"),
         ({}, {"grid": [{"machine.cv": -1}]}, "machine.cv=-1"),
-        ({}, {"grid": [{"machine.profile": "nowhere"}]}, "machine 'nowhere' not found"),
-        *(({"on": on}, {}, f"machine.on='{on}'") for on in ("fast", "fast=2,fast=2", "fast=-1,slow=5")),
+        ({}, {"grid": [{"machine.profile": "nowhere"}]}, "machine='nowhere'"),
+        *(
+            ({"on": on}, {}, f"machine.on='{on}'")
+            for on in ("fast", "fast=2,fast=2", "fast=-1,slow=5")
+        ),
         ({"on": {"fast": 0}}, {}, "machine.on.fast=0"),
         ({"on": {"fast": True}}, {}, "machine.on.fast=True"),
         ({"on": {}}, {}, "machine.on"),
@@ -147,14 +172,28 @@ def test_ranks_of_a_node(given, each):
         ({"threads": 17}, {}, "machine: threads=17; "),
         ({}, {"threads": 2}, "threads=2: "),
         ({"profile": "jureca-dc", "on": ON}, {}, "part 'fast': "),
-        ({"profile": "simula-bath", "on": "x86=4"}, {"preset": {"name": "dpsnn"}}, "machine.rate_hz=None"),
+        (
+            {"profile": "simula-bath", "on": "x86=4"},
+            {"preset": {"name": "dpsnn"}},
+            "machine.rate_hz=None",
+        ),
         ({"rate_hz": 5e5}, {"preset": {"name": "dpsnn"}}, "machine.rate_hz=500000.0"),
-        ({"rate_hz": "by population"}, {"preset": {"name": "dpsnn"}}, "machine.rate_hz='by population'"),
+        (
+            {"rate_hz": "by population"},
+            {"preset": {"name": "dpsnn"}},
+            "machine.rate_hz='by population'",
+        ),
     ],
 )
-def test_what_cannot_be_simulated_is_refused_in_one_line_before_anything_is(parts, machine, changes, named):
+def test_what_cannot_be_simulated_is_refused_in_one_line_before_anything_is(
+    parts, machine, changes, named
+):
     given = content({"profile": str(parts), "ranks_per_node": None, **machine})
-    given = {name: value for name, value in {**given, "grid": [{}], **changes}.items() if value is not None}
+    given = {
+        name: value
+        for name, value in {**given, "grid": [{}], **changes}.items()
+        if value is not None
+    }
     with pytest.raises(BadInput) as error:
         chosen = experiments.checked(given, Path("x.yaml"))
         possible.sift(chosen, expand(chosen))
@@ -190,6 +229,17 @@ def test_a_run_is_simulated_once_and_kept(fake, tmp_path):
     assert len(seeds) == 2  # equal for all schedules of a seed, so that these meet the same jitter
 
 
+def test_programs_are_an_axis_and_the_mini_app_keeps_its_ids(fake, tmp_path):
+    grid = [{"machine.program": ["mini-app", "nest", None]}]
+    runs = expand(experiment(grid=grid, seeds=1))
+    of_program = {run.machine.program: run.id for run in runs}
+    assert len({*of_program.values()}) == len(of_program) == 3
+    assert expand(experiment(seeds=1))[0].id == of_program[None]
+    results, ids = planned(tmp_path, experiment({"program": "nest"}))
+    simulate_planned(results, ids[0])
+    assert fake.calls[-1]["program"] == "nest"
+
+
 @pytest.mark.parametrize(
     ("fault", "raised"),
     [
@@ -199,7 +249,9 @@ def test_a_run_is_simulated_once_and_kept(fake, tmp_path):
         (ValueError("no array"), ValueError),
     ],
 )
-def test_what_cannot_be_simulated_leaves_a_reason_and_a_fault_its_trace(fault, raised, fake, tmp_path):
+def test_what_cannot_be_simulated_leaves_a_reason_and_a_fault_its_trace(
+    fault, raised, fake, tmp_path
+):
     results, ids = planned(tmp_path, experiment(time_limit_s=60))
     fake.fails = fault
     with pytest.raises(raised):
@@ -211,7 +263,9 @@ def test_what_cannot_be_simulated_leaves_a_reason_and_a_fault_its_trace(fault, r
 
 
 @pytest.mark.parametrize("simulated", [True, False])
-def test_a_run_is_only_carried_out_where_it_is_planned(simulated, fake, spikemark, tmp_path, monkeypatch):
+def test_a_run_is_only_carried_out_where_it_is_planned(
+    simulated, fake, spikemark, tmp_path, monkeypatch
+):
     monkeypatch.setenv("SPIKEMARK_MINIAPP", "/nowhere/miniapp")
     results, ids = planned(tmp_path, experiment() if simulated else at_hand())
     with pytest.raises(BadInput, match="planned on"):
@@ -224,7 +278,8 @@ def test_a_run_is_only_carried_out_where_it_is_planned(simulated, fake, spikemar
 
 
 @pytest.mark.parametrize(
-    ("variable", "missing"), [("PATH", "libsimgrid-dev"), ("SPIKEMARK_MINIAPP_SMPI", "must name an exec")]
+    ("variable", "missing"),
+    [("PATH", "libsimgrid-dev"), ("SPIKEMARK_MINIAPP_SMPI", "must name an exec")],
 )
 def test_what_is_missing_is_said_once_before_anything_is_simulated(
     variable, missing, fake, tmp_path, monkeypatch
@@ -249,11 +304,15 @@ def test_measured_and_simulated_records_do_not_mix(simulated, fake, tmp_path):
     frames = load_folder(results.path)
     assert frames.runs.empty and set(frames.unreadable) == set(ids)
     assert all(": kind='" in line for line in collect.collect(frames))
-    assert record.load(write_run(tmp_path / "old")).record.kind == "measured"  # from before the field
+    assert (
+        record.load_run(write_run(tmp_path / "old")).record.kind == "measured"
+    )  # from before the field
 
 
 def test_the_page_says_simulated_and_what_was_assumed(fake, tmp_path):
-    """Of four simulated runs, whose records warn of more ranks than cores here, which do not matter."""
+    """Of four simulated runs, whose records warn of more ranks than cores here, which do not
+    matter.
+    """
     results, ids = planned(tmp_path / "jureca-dc", experiment())
     for id in ids:
         path = simulate_planned(results, id) / "record.json"
@@ -268,11 +327,13 @@ def test_the_page_says_simulated_and_what_was_assumed(fake, tmp_path):
 
 def test_a_sweep_on_parts_and_its_page(parts, tmp_path):
     grid = [{"schedule": "conventional", "machine.on": [ON, {"fast": 2, "slow": 2}]}]
-    grid[0] |= {"preset.neurons_per_area": 30_000}  # so that computing, not the barrier, makes ranks wait
+    grid[0] |= {
+        "preset.neurons_per_area": 30_000
+    }  # so that computing, not the barrier, makes ranks wait
     chosen = on_parts(parts, {"ranks_per_node": 1, "cv": 1e-3}, grid=grid)
     results, runs = swept.planned(tmp_path / "results", chosen)
     for run in runs:
-        about = record.load(simulate_planned(results, run.id)).simulation
+        about = record.load_run(simulate_planned(results, run.id)).simulation
         assert {name: own["ranks"] for name, own in about["parts"].items()} == run.machine.on
     sweep = load_folder(results.path)
     by_run = machine_parts.table(sweep).rows
@@ -281,7 +342,7 @@ def test_a_sweep_on_parts_and_its_page(parts, tmp_path):
     assert all(row["computing_s"] > 0 for row in by_run)
     fast, slow = by_run[:2]
     assert slow["computing_s"] > fast["computing_s"] and slow["waiting_s"] < fast["waiting_s"]
-    words = export.described(sweep)["machine.on"]
+    words = export._described(sweep)["machine.on"]
     assert [json.loads(word) for word in words] == [run.machine.on for run in sweep.planned]
     sweep_page.write(sweep, results.report)
     page = Page(results.report.read_text(encoding="utf-8"))

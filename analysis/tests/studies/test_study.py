@@ -1,112 +1,307 @@
-"""The engine of studies: every row of every paper, verdicts, and one study from end to end."""
+"""The engine of studies: every claim of every paper, verdicts, and one study from end to end."""
 
 import json
-import types
+import re
 
 import pytest
 from html_page import Page
 from pydantic import ValidationError
 
-from spikemark import studies
 from spikemark.core.errors import BadInput
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.running import experiments
-from spikemark.studies import show, study
-from spikemark.studies.study import Answer, Judged, Lacking, Paper, Row, Runs, judge
+from spikemark_studies import answer_schema, claims, show, study
+from spikemark_studies.claims import Claim, Judged, Paper, StudyAnswer, judge
+from spikemark_studies.study import Lacking, Runs
 
 TINY = Paper.model_validate(
     {
         "title": "A paper",
         "reference": "nowhere",
-        "experiments": {"smoke": {"grid": [{"schedule": ["conventional", "structure_aware"]}], "ranks": [2]}},
-        "rows": [
+        "conclusion": {"text": "There are {spikes}.", "rests_on": {"spikes": "reproduced"}},
+        "experiments": {
+            "smoke": {"grid": [{"schedule": ["conventional", "structure_aware"]}], "ranks": [2]}
+        },
+        "claims": [
             {
-                "id": "fig. 1",
-                "question": "How many spikes?",
-                "theirs": {"value": 400},
+                "id": "spikes",
+                "place": ["fig. 1"],
+                "says": "It has 400 spikes.",
+                "published": {"value": 400, "status": "printed in text"},
+                "contradicted_by": [
+                    {"ours": 200, "means": "half"},
+                    {"ours": 800, "means": "twice"},
+                ],
                 "ours": "spikes",
-                "agree": {"within": 0.2},
+                "rule": {"within": 0.2},
+                "earns": "reproduced",
             },
-            {"id": "fig. 2", "question": "None?", "not_attempted": "it needs a brain"},
-            {"id": "fig. 3", "question": "Lacking?", "ours": "lacking", "not_comparable": "no number"},
+            {
+                "id": "brain",
+                "place": ["fig. 2"],
+                "says": "It thinks.",
+                "published": {"words": "it does", "status": "printed in text"},
+                "contradicted_by": [{"means": "it does not"}],
+                "not_testable": "a brain",
+            },
+        ],
+        "findings": [
+            {"id": "lacking", "place": ["fig. 3"], "question": "Lacking?", "ours": "lacking"}
         ],
     }
 )
+#: Every figure, table, equation and algorithm of the five papers, by study.
+ELEMENTS = {
+    "lober": [
+        *("fig. 1a", "fig. 1b", "fig. 2", "fig. 3", "fig. 4", "fig. 5", "fig. 6a", "fig. 6b"),
+        *("fig. 7a", "fig. 7b", "fig. 7c", "fig. 8a", "fig. 8b", "fig. 8c"),
+        *("fig. 9", "fig. 10", "fig. 11", "fig. 12"),
+        *(f"eq. {number}" for number in range(1, 19)),
+    ],
+    "simula": [
+        *(f"fig. {number}" for number in range(1, 9)),
+        *("Table I", "Table II", "Table III", "Table IV"),
+    ],
+    "shehzad": [
+        *(f"fig. {number}" for number in range(1, 8)),
+        *("Table 1", "Table 2", "Table 3", "algorithm 1", "algorithm 2"),
+    ],
+    "music": [f"fig. {number}" for number in range(1, 13)],
+    "du": [
+        *(f"fig. {number}" for number in range(1, 5)),
+        *("Table I", "Table II", "algorithm 1", "algorithm 2"),
+    ],
+}
+#: What may hold a number in prose: where something is, names, and the terms of a question.
+REFERENCES = re.compile(
+    r"fig\w*\. ?\d+\w*|figures? \d+\w*|Tables? [IVX\d]+( and [IVX\d]+)?|eqs?\. ?\d+( to \d+)?"
+    r"|sect\. [\d.]+|algorithm \d|arXiv [\w.]+|D = \d+( of \d+)?|\d+ (of \d+ )?(and \d+ )?\d*"
+    r" ?(ranks|cores|processes|cells|neurons|threads|nodes|GPUs|boards)\b|level 2|NEST [\d.]+"
+    r"|\dk\b|\d{4}|8[0-9]e9|the rows? of 1 and 2|with \d+(, \d+)* and (\d+|more)",
+    re.IGNORECASE,
+)
 
 
-def row(**fields) -> Row:
-    return Row.model_validate({"id": "fig. 1", "question": "?", "ours": "f", **fields})
-
-
-@pytest.mark.parametrize("name", studies.names())
-def test_every_row_has_a_function_or_a_reason_and_every_function_a_row(name):
-    paper, module = study.load(name), studies.module(name)
-    named = {one.ours for one in paper.rows if one.ours}
-    own = {
-        key
-        for key, value in vars(module).items()
-        if isinstance(value, types.FunctionType) and value.__module__ == module.__name__ and key[0] != "_"
+def claim(**fields) -> Claim:
+    content = {
+        "id": "c",
+        "place": ["fig. 1"],
+        "says": "?",
+        "published": {"value": 10, "status": "printed in text"},
+        "contradicted_by": [{"ours": 1, "means": "less"}, {"ours": 100, "means": "more"}],
+        "ours": "f",
+        "rule": {"within": 0.1},
+        "earns": "reproduced",
     }
-    assert named == own
-    for one, fields in paper.experiments.items():
-        wanted = experiments.load(one)
-        assert wanted.name == one
+    content.update(fields)
+    return Claim.model_validate(content)
+
+
+def every_claim() -> list:
+    cases = []
+    for name in study.study_names():
+        for each in study.load_paper(name).claims:
+            cases.append(pytest.param(name, each, id=f"{name}-{each.id}"))
+    return cases
+
+
+@pytest.mark.parametrize("name", study.study_names())
+def test_every_claim_has_a_function_or_a_reason_and_every_function_a_claim(name):
+    paper = study.load_paper(name)
+    named = {part.ours for part in (*paper.claims, *paper.findings) if part.ours}
+    functions = study.answer_functions(name)
+    assert named == set(functions)
+    assert {function.__name__ for function in functions.values()} == {f"_{key}" for key in named}
+    for title, fields in paper.experiments.items():
+        wanted = experiments.load_experiment(title)
+        assert wanted.name == title
+        used = {wanted.machine.profile} if wanted.machine else set()
+        for part in wanted.grid:
+            swept = part.get("machine.profile", [])
+            used.update([swept] if isinstance(swept, str) else swept)
+        assert used <= {*paper.profiles, None}
         if fields is not None:
-            quick = study.scaled(wanted, fields)
+            quick = study._scaled(wanted, fields)
             assert 0 < experiments.number(quick) <= 60
             first = {
-                name: value[:1] if isinstance(value, list) else value for name, value in quick.grid[0].items()
+                name: value[:1] if isinstance(value, list) else value
+                for name, value in quick.grid[0].items()
             }
             assert experiments.expand(quick.model_copy(update={"grid": [first], "seeds": [1]}))
     nothing = Runs(None, True, {}, dict.fromkeys(paper.experiments, "nothing was run"))
-    for one in paper.rows:
-        if one.ours is None:
-            found = study.answer(one, module, nothing)
-            assert found.verdict in study.VERDICTS and found.why
+    for each in paper.claims:
+        if each.ours is None:
+            judged = study.answer(each, functions, nothing)
+            assert judged.verdict == claims.NOT_TESTABLE and judged.why
+
+
+@pytest.mark.parametrize(("name", "each"), every_claim())
+def test_the_rule_of_a_claim_fails_for_what_would_contradict_it(name, each):
+    """A claim that is called reproduced could have been contradicted, on each side of its rule."""
+    if each.rule is None:
+        assert each.not_testable
+        return
+    for outcome in each.contradicted_by:
+        assert outcome.ours is not None
+        answer = StudyAnswer(outcome.ours)
+        if not isinstance(outcome.ours, list):
+            answer = StudyAnswer(Quantity(outcome.ours))
+        assert judge(each, answer).verdict == claims.CONTRADICTED
+    assert each.unopposed() == []
+
+
+@pytest.mark.parametrize("name", ELEMENTS)
+def test_every_figure_table_equation_and_algorithm_has_a_claim_or_a_reason(name):
+    paper = study.load_paper(name)
+    claimed = {place for each in paper.claims for place in each.place}
+    assert not claimed & set(paper.unchecked)
+    lacking = []
+    for element in ELEMENTS[name]:
+        panels = {place for place in claimed if place.rstrip("abc") == element}
+        if element not in claimed | set(paper.unchecked) and not panels:
+            lacking.append(element)
+    assert lacking == []
+    assert all(paper.unchecked.values())
+
+
+@pytest.mark.parametrize("name", study.study_names())
+def test_what_rests_on_a_fit_is_never_counted(name):
+    paper = study.load_paper(name)
+    by_id = {each.id: each for each in paper.claims}
+    for fit in paper.fitted:
+        assert fit.claims
+        for id in fit.claims:
+            assert by_id[id].earns == claims.BY_CONSTRUCTION
+
+
+@pytest.mark.parametrize("name", study.study_names())
+def test_no_number_of_ours_is_typed_into_prose(name):
+    """Numbers in conclusions and causes are answers, written by code in place of `{id}`."""
+    paper = study.load_paper(name)
+    texts = [paper.conclusion.text, *paper.about]
+    texts += [each.why + each.not_testable + each.because for each in paper.claims]
+    ids = {part.id for part in (*paper.claims, *paper.findings)}
+    for text in texts:
+        named = set(re.findall(r"\{([^}]*)\}", text))
+        assert named <= ids
+        rest = REFERENCES.sub("", re.sub(r"\{[^}]*\}", "", text))
+        assert not re.search(r"\d", rest), rest
 
 
 @pytest.mark.parametrize(
-    ("agree", "theirs", "ours", "verdict"),
+    ("rule", "ours", "verdict"),
     [
-        ({"within": 0.1}, {"value": 10}, Quantity(10.9), study.AGREE),
-        ({"within": 0.1}, {"value": 10}, Quantity(11.1), study.DISAGREE),
-        ({"within": 0.1}, {"value": 10}, Quantity(12, 9.9, 14), study.AGREE),
-        ({"factor": 2}, {"value": 10}, Quantity(5.1), study.AGREE),
-        ({"factor": 2}, {"value": 10}, Quantity(4.9), study.DISAGREE),
-        ({"factor": 2}, {"value": 10}, Quantity(-10), study.DISAGREE),
-        ({"above": 0}, {"words": "longer"}, Quantity(0.1), study.AGREE),
-        ({"above": 0}, {"words": "longer"}, Quantity(-0.1), study.DISAGREE),
-        ({"below": 1}, {"words": "less"}, Quantity(0.9), study.AGREE),
-        ({"order": True}, {"order": ["a", "b"]}, ["a", "b"], study.AGREE),
-        ({"order": True}, {"order": ["a", "b"]}, ["b", "a"], study.DISAGREE),
-        ({"within": 0.1}, {"value": 10}, missing("nobody looked"), study.NOT_ATTEMPTED),
+        ({"within": 0.1}, Quantity(10.9), claims.REPRODUCED),
+        ({"within": 0.1}, Quantity(11.1), claims.CONTRADICTED),
+        ({"within": 0.1}, Quantity(12, 9.9, 14), claims.CONSISTENT),
+        ({"within": 0.1}, Quantity(10, 0.5, 20), claims.CONSISTENT),
+        ({"within": 0.1}, Quantity(20, 0.5, 40), claims.NOT_TESTABLE),
+        ({"factor": 2}, Quantity(5.1), claims.REPRODUCED),
+        ({"factor": 2}, Quantity(4.9), claims.CONTRADICTED),
+        ({"factor": 2}, Quantity(-10), claims.CONTRADICTED),
+        ({"between": [8, 12]}, Quantity(11), claims.REPRODUCED),
+        ({"between": [8, 12]}, Quantity(13), claims.CONTRADICTED),
+        ({"above": 5}, Quantity(5.1), claims.REPRODUCED),
+        ({"above": 5}, Quantity(5.1, 4.9, 5.3), claims.CONSISTENT),
+        ({"above": 5}, Quantity(4.9), claims.CONTRADICTED),
+        ({"below": 50}, Quantity(49), claims.REPRODUCED),
+        ({"below": 50}, Quantity(49, 40, 58), claims.CONSISTENT),
+        ({"order": True}, ["a", "b"], claims.REPRODUCED),
+        ({"order": True}, ["b", "a"], claims.CONTRADICTED),
+        ({"within": 0.1}, missing("nobody looked"), claims.NOT_TESTABLE),
+        ({"above": 5}, Quantity(float("nan")), claims.NOT_TESTABLE),
     ],
 )
-def test_verdicts(agree, theirs, ours, verdict):
-    found = judge(row(agree=agree, theirs=theirs), Answer(ours))
-    assert found.verdict == verdict
-    assert bool(found.why) == (verdict != study.AGREE)
+def test_verdicts(rule, ours, verdict):
+    published = {"value": 10, "order": ["a", "b"], "status": "printed in text"}
+    judged = judge(claim(rule=rule, published=published), StudyAnswer(ours))
+    assert judged.verdict == verdict
+    assert bool(judged.why) == (verdict != claims.REPRODUCED)
+
+
+def test_what_holds_by_construction_is_not_counted_and_a_contradiction_has_a_cause():
+    input_of_ours = claim(earns="by construction", because="an input")
+    assert judge(input_of_ours, StudyAnswer(Quantity(10))).verdict == claims.BY_CONSTRUCTION
+    assert claims.BY_CONSTRUCTION not in claims.COUNTED
+    assert judge(claim(), StudyAnswer(Quantity(1))).why == claims.CAUSE_UNKNOWN
+    assert judge(claim(why="a slip"), StudyAnswer(Quantity(1))).why == "a slip"
+    weak = claim(earns="consistent")
+    assert judge(weak, StudyAnswer(Quantity(10))).verdict == claims.CONSISTENT
+    because = claim(earns="consistent", because="an input")
+    assert "an input" in judge(because, StudyAnswer(Quantity(10))).why
+
+
+def test_what_assumes_something_is_reproduced_by_measurement_alone():
+    assuming = claim(assumes="the jitter")
+    for kind, verdict in (("simulated", claims.CONSISTENT), ("measured", claims.REPRODUCED)):
+        judged = judge(assuming, StudyAnswer(Quantity(10, kind=kind)))
+        assert judged.verdict == verdict
+        assert ("the jitter" in judged.why) == (verdict == claims.CONSISTENT)
+    assert judge(assuming, StudyAnswer(Quantity(1))).verdict == claims.CONTRADICTED
+    wide = Quantity(10, 0.5, 20, kind="simulated")  # it holds what would contradict the claim
+    assert judge(assuming, StudyAnswer(wide)).verdict == claims.NOT_TESTABLE
+
+
+def test_an_interval_on_both_sides_of_a_limit_decides_nothing():
+    words = claim(published={"words": "more", "status": "printed in text"}, rule={"above": 5})
+    undecided = judge(words, StudyAnswer(Quantity(4, 1, 20)))
+    assert undecided.verdict == claims.NOT_TESTABLE and undecided.why
+    assert judge(words, StudyAnswer(Quantity(4, 1, 4.9))).verdict == claims.CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("rule", "outcomes"),
+    [
+        ({"within": 0.1}, [1]),
+        ({"within": 0.1}, [100]),
+        ({"within": 0.1}, [1, 10.5]),
+        ({"above": 5}, [6]),
+        ({"below": 5}, [4]),
+        ({"between": [1, 2]}, [3]),
+    ],
+)
+def test_a_rule_that_cannot_fail_is_found(rule, outcomes):
+    contradicted_by = [{"ours": outcome, "means": "other"} for outcome in outcomes]
+    assert claim(rule=rule, contradicted_by=contradicted_by).unopposed()
 
 
 @pytest.mark.parametrize(
     "fields",
     [
-        {},
-        {"agree": {"within": 0.1}},
-        {"agree": {"within": 0.1, "factor": 2}, "theirs": {"value": 1}},
-        {"not_comparable": "x", "not_attempted": "y"},
-        {"not_attempted": "y"},
-        {"agree": {"within": 0.1}, "theirs": {"value": 1}, "ours": None},
+        {"contradicted_by": []},
+        {"rule": {}},
+        {"rule": {"within": 0.1, "factor": 2}},
+        {"rule": None},
+        {"not_testable": "a brain"},
+        {"earns": "by construction"},
+        {"because": "an input"},
+        {"assumes": "the jitter", "earns": "consistent"},
+        {"ours": None},
+        {"earns": "not testable here"},
+        {"published": {"value": 1, "status": "inferred"}},
     ],
 )
-def test_a_row_without_a_decision_is_refused(fields):
+def test_a_claim_without_a_decision_is_refused(fields):
     with pytest.raises(ValidationError):
-        row(**fields)
+        claim(**fields)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"claims": [claim(), claim()]},
+        {"conclusion": {"text": "", "rests_on": {"nobody": "reproduced"}}},
+        {"fitted": [{"value": "v", "to": "t", "claims": ["nobody"]}]},
+    ],
+)
+def test_a_paper_that_names_what_it_does_not_have_is_refused(fields):
+    with pytest.raises(ValidationError):
+        Paper.model_validate({**TINY.model_dump(), **fields})
 
 
 def test_names(tmp_path):
     with pytest.raises(BadInput, match="study='nobody'"):
-        studies.module("nobody")
+        study.answer_functions("nobody")
 
 
 def test_what_was_computed_is_kept_until_something_else_is_asked(tmp_path):
@@ -116,38 +311,61 @@ def test_what_was_computed_is_kept_until_something_else_is_asked(tmp_path):
     assert len(calls) == 2
 
 
-def test_a_study_from_end_to_end(tmp_path):
-    def spikes(runs: Runs) -> Answer:
-        assert set(runs["smoke"].runs["schedule"]) == {"conventional", "structure_aware"}
-        return Answer(Quantity(float(runs["smoke"].runs["spikes"].mean()), kind="counted"))
+@pytest.fixture
+def tiny_digests(monkeypatch):
+    """The tiny paper has no file, so nothing of it can be out of date."""
+    monkeypatch.setattr(show.staleness, "digests", lambda name: {"claims": "0"})
 
-    def lacking(runs: Runs) -> Answer:
+
+@pytest.mark.slow
+def test_a_study_from_end_to_end(tmp_path, tiny_digests):
+    def spikes(runs: Runs) -> StudyAnswer:
+        assert set(runs["smoke"].runs["schedule"]) == {"conventional", "structure_aware"}
+        return StudyAnswer(Quantity(float(runs["smoke"].runs["spikes"].mean()), kind="counted"))
+
+    def lacking(runs: Runs) -> StudyAnswer:
         raise Lacking("the reason")
 
-    module = types.SimpleNamespace(spikes=spikes, lacking=lacking)
+    functions = {"spikes": spikes, "lacking": lacking}
     with open(tmp_path / "log", "w") as log:
-        found = study.carry_out("tiny", module, True, None, tmp_path, log, TINY)
-    assert found.complaints == []
-    assert [one.verdict for one in found.rows] == [study.AGREE, study.NOT_ATTEMPTED, study.NOT_ATTEMPTED]
-    assert [one.why for one in found.rows] == [
-        "",
-        "it needs a brain",
-        "the reason; the full study may have it",
+        finished = study.carry_out("tiny", functions, True, None, tmp_path, log, TINY)
+    assert finished.complaints == []
+    assert [judged.verdict for judged in finished.claims] == [
+        claims.REPRODUCED,
+        claims.NOT_TESTABLE,
     ]
-    content = json.loads(json.dumps(show.content(found)))
-    assert content["verdicts"] == {"agree": 1, "disagree": 0, "not comparable": 0, "not attempted": 2}
-    page = Page(show.page(found))
+    assert [judged.why for judged in finished.claims] == ["", "a brain"]
+    assert finished.findings[0].why == "the reason; the full study may have it"
+    content = json.loads(json.dumps(show.content(finished)))
+    answer_schema.StudyContent.model_validate(content)
+    assert content["verdicts"] == {
+        **dict.fromkeys(claims.VERDICTS, 0),
+        "reproduced": 1,
+        "not testable here": 1,
+    }
+    answer = finished.claims[0].answer.value
+    assert f"{answer.value:.0f}" in content["conclusion"]
+    page = Page(show.page(finished))
     assert page.loads == []
-    commit = found.frames[0].runs["commit"].iloc[0][:10]
-    assert commit in show.markdown(found) and show.markdown(found).count("| fig. ") == 3
-    sentences, table, _ = show.screen(found)
-    assert len(table.rows) == 3 and "3" in sentences[0]
+    commit = finished.frames[0].runs["commit"].iloc[0][:10]
+    written = show.markdown(finished)
+    assert commit in written and written.count("| fig. ") == 2
+    assert written.splitlines()[2] == content["conclusion"]
+    sentences, table, _ = show.screen(finished)
+    assert len(table.rows) == 2 and "1" in sentences[0]
 
 
-def test_a_screen_has_at_most_twelve_rows_and_disagreements_first():
-    rows = [Judged(row(not_comparable="x"), study.NOT_COMPARABLE, "x")] * 20
-    rows += [Judged(row(agree={"within": 0.1}, theirs={"value": 1}), study.DISAGREE, "y", Answer("z"))]
-    found = study.Study("x", TINY, False, rows, [], [])
-    assert len(show.screen(found)[1].rows) == 12
-    assert "disagree" in show.screen(found)[1].rows[0]["verdict"]
-    assert len(show.screen(found, details=True)[1].rows) == 21
+def test_without_its_verdicts_there_is_no_conclusion(tiny_digests):
+    judged = [judge(each, StudyAnswer(Quantity(1))) for each in TINY.claims]
+    finished = study.Study("x", TINY, True, judged, [], [], [])
+    assert "spikes" in show._conclusion(finished) and "{" not in show._conclusion(finished)
+    assert show._conclusion(finished).startswith("No conclusion")
+
+
+def test_a_screen_has_at_most_twelve_claims_and_contradictions_first():
+    untested = Judged(TINY.claims[1], claims.NOT_TESTABLE, "x")
+    contradicted = Judged(TINY.claims[0], claims.CONTRADICTED, "y", StudyAnswer("z"))
+    finished = study.Study("x", TINY, False, [untested] * 20 + [contradicted], [], [], [])
+    assert len(show.screen(finished)[1].rows) == 12
+    assert "contradicted" in show.screen(finished)[1].rows[0]["verdict"]
+    assert len(show.screen(finished, details=True)[1].rows) == 21

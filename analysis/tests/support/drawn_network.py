@@ -1,4 +1,6 @@
-"""Networks of a run description drawn synapse by synapse, and their routes counted: the slow, plain way."""
+"""Networks of a run description drawn synapse by synapse, and their routes counted: the slow, plain
+way.
+"""
 
 import numpy as np
 from brute_force import draw
@@ -6,7 +8,9 @@ from brute_force import draw
 from spikemark.network.description import Description
 
 
-def needs(described: Description, rank: np.ndarray, ranks: int, rng: np.random.Generator) -> np.ndarray:
+def needs(
+    described: Description, rank: np.ndarray, ranks: int, rng: np.random.Generator
+) -> np.ndarray:
     """[neurons, ranks] whether a neuron has a synapse on a rank, in one draw of the network."""
     source, target = draw(described.network, rng)
     found = np.zeros((described.neurons, ranks), bool)
@@ -18,7 +22,12 @@ def rank_of_neurons(placement) -> np.ndarray:
     """[neurons] the rank of every neuron, one at a time."""
     found = np.full(placement.end[-1], -1)
     for first, end, rank, over, origin in zip(
-        placement.first, placement.end, placement.rank, placement.over, placement.origin, strict=True
+        placement.first,
+        placement.end,
+        placement.rank,
+        placement.over,
+        placement.origin,
+        strict=True,
     ):
         for k in range(first, end):
             assert found[k] == -1
@@ -36,7 +45,9 @@ def pairs(needed: np.ndarray, rank: np.ndarray, ranks: int) -> np.ndarray:
 
 
 def hops(needed: np.ndarray, rank: np.ndarray, sizes, side: str, merged: bool) -> list[np.ndarray]:
-    """[level] of [ranks, ranks]: what every rank sends to each other, one neuron and target at a time."""
+    """[level] of [ranks, ranks]: what every rank sends to each other, one neuron and target at a
+    time.
+    """
     ranks = needed.shape[1]
     coordinates = np.transpose(np.unravel_index(np.arange(ranks), sizes, order="F"))
     order = range(len(sizes)) if side == "sender" else range(len(sizes) - 1, -1, -1)

@@ -17,7 +17,7 @@ def content(**changes) -> dict:
         "ranks": [1, 2],
         "seeds": [1, 2],
         "shuffle_seed": 7,
-    }  # fmt: skip
+    }
     return {name: value for name, value in {**start, **changes}.items() if value is not None}
 
 

@@ -1,4 +1,6 @@
-"""Stands in for build/bench_kernels: output of the form of Google Benchmark, and a program that gives it."""
+"""Stands in for build/bench_kernels: output of the form of Google Benchmark, and a program that
+gives it.
+"""
 
 import json
 from pathlib import Path
@@ -9,15 +11,23 @@ NANOSECONDS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 ITEMS = 1000  # per iteration
 
 
-def entry(kernel: str, size: int, ns: float, real_ns: float | None = None, unit="us", options="") -> dict:
+def entry(
+    kernel: str, size: int, ns: float, real_ns: float | None = None, unit="us", options=""
+) -> dict:
     """One repetition of a kernel that takes `ns` of CPU time and `real_ns` per item."""
     real_ns, name = real_ns or ns, f"{kernel}/size:{size}{options}"
     scale = ITEMS / NANOSECONDS[unit]
     return {
-        "name": name, "run_name": name, "run_type": "iteration", "iterations": 3, "time_unit": unit,
-        "real_time": real_ns * scale, "cpu_time": ns * scale, "label": "per synapse",
+        "name": name,
+        "run_name": name,
+        "run_type": "iteration",
+        "iterations": 3,
+        "time_unit": unit,
+        "real_time": real_ns * scale,
+        "cpu_time": ns * scale,
+        "label": "per synapse",
         "items_per_second": 1e9 / (real_ns if options else ns),
-    }  # fmt: skip
+    }
 
 
 def content(*entries: dict) -> dict:

@@ -26,12 +26,20 @@ def content(ranks=2, sizes=SIZES, lines=LINES, repetitions=3, noise=0.01, **chan
         ]
     generator.shuffle(measurements)
     return {
-        "kind": "exchange times", "format_version": 2, "ranks": ranks, "nodes": 1, "oversubscribed": False,
+        "kind": "exchange times",
+        "format_version": 2,
+        "ranks": ranks,
+        "nodes": 1,
+        "oversubscribed": False,
         "provenance": {"mpi_library": "MPI of the tests", "commit": None},
-        "repetitions": repetitions, "min_time_s": 0.02, "seed": 7,
+        "repetitions": repetitions,
+        "min_time_s": 0.02,
+        "seed": 7,
         "skipped": [{"exchange": "self", "reason": "serves at most 1 rank(s)"}],
-        "cases": cases, "measurements": measurements, **changes,
-    }  # fmt: skip
+        "cases": cases,
+        "measurements": measurements,
+        **changes,
+    }
 
 
 PROGRAM = """
@@ -50,6 +58,10 @@ print(json.dumps(content))
 
 
 def write_program(folder: Path, given: dict, action: str = "", others: int = 0) -> Path:
-    """An executable that gives `given` after the Python statement `action`; other ranks end with `others`."""
+    """An executable that gives `given` after the Python statement `action`; other ranks end with
+    `others`.
+    """
     (folder / "content.json").write_text(json.dumps(given))
-    return script(folder / "bench_exchange", PROGRAM.format(here=str(folder), action=action, others=others))
+    return script(
+        folder / "bench_exchange", PROGRAM.format(here=str(folder), action=action, others=others)
+    )

@@ -1,4 +1,6 @@
-"""Stand-ins for the programs of a comparison: they print what the test wants and simulate nothing."""
+"""Stand-ins for the programs of a comparison: they print what the test wants and simulate
+nothing.
+"""
 
 import json
 import time
@@ -10,7 +12,7 @@ from small_network import describe
 
 from spikemark.launch import Launch
 from spikemark.launch.process import ProgramFailed
-from spikemark.measuring.peers import Figures
+from spikemark.measuring.peer_programs import Figures
 from spikemark.running import quiet
 from spikemark.running.experiments import Experiment
 
@@ -22,7 +24,9 @@ BUSY = 10
 
 
 def quiet_machine() -> float:
-    """CPU time of a machine nobody uses, this test included: then no hold-up of the test looks foreign."""
+    """CPU time of a machine nobody uses, this test included: then no hold-up of the test looks
+    foreign.
+    """
     return 0.0
 
 
@@ -32,19 +36,33 @@ def busy_machine() -> float:
 
 
 def figures(**changes) -> dict:
-    """What a run of `experiment()` might say; `speed` and `bytes_per_synapse` set what they follow from."""
+    """What a run of `experiment()` might say; `speed` and `bytes_per_synapse` set what they follow
+    from.
+    """
     speed, memory = changes.pop("speed", 2.0), changes.pop("bytes_per_synapse", 10)
     plain = {
-        "version": "1.2", "model": "ignore_and_fire", "threads": 1, "ranks": 1, "neurons": 200,
-        "synapses": 4000, "spikes": 200, "synaptic_events": 4000, "build_s": 0.5, "simulate_s": 0.1 / speed,
-        "model_s": 0.1, "peak_bytes": 4000 * memory, "foreign_load": None,
-    }  # fmt: skip
+        "version": "1.2",
+        "model": "ignore_and_fire",
+        "threads": 1,
+        "ranks": 1,
+        "neurons": 200,
+        "synapses": 4000,
+        "spikes": 200,
+        "synaptic_events": 4000,
+        "build_s": 0.5,
+        "simulate_s": 0.1 / speed,
+        "model_s": 0.1,
+        "peak_bytes": 4000 * memory,
+        "foreign_load": None,
+    }
     return {**plain, **changes}
 
 
 @dataclass
 class Fake:
-    """Says `says(threads, call)`; a string instead of figures is an error message, exit status 3."""
+    """Says `says(threads, call)`; a string instead of figures is an error message, exit status
+    3.
+    """
 
     name: str
     says: Callable[[int, int], dict | str] = lambda threads, call: figures(threads=threads)
@@ -72,5 +90,11 @@ def experiment(folder: Path, **changes) -> Experiment:
     path = folder / "network.json"
     path.write_text(json.dumps(describe()))
     plain = {"name": "x", "title": "x", "description": path, "grid": [{"schedule": "conventional"}]}
-    numbers = {"ranks": 1, "threads": [1, 2], "repetitions": 5, "shuffle_seed": 1, "time_limit_s": 20}
+    numbers = {
+        "ranks": 1,
+        "threads": [1, 2],
+        "repetitions": 5,
+        "shuffle_seed": 1,
+        "time_limit_s": 20,
+    }
     return Experiment(**{**plain, **numbers, **changes})

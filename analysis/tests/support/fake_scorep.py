@@ -1,7 +1,7 @@
 """Writes what Score-P would have written of a run: a profile (a tar, Cube 4) and a trace (OTF2).
 
-Both show a warm-up and the measured cycles as the cycle log of the run has them. Each rank has a second
-thread, whose regions take half as long.
+Both show a warm-up and the measured cycles as the cycle log of the run has them. Each rank has a
+second thread, whose regions take half as long.
 """
 
 import io
@@ -23,7 +23,8 @@ MORE_VISITS = 1  # to deliver, of what arrived last; by the profile
 def write(run: Run, folder: Path, slower: float = 1.0) -> Path:
     """Both files of `run`; returns the folder.
 
-    `slower`: by what factor rank 0 delivers longer than in the log. Phases that took no time are left out.
+    `slower`: by what factor rank 0 delivers longer than in the log. Phases that took no time are
+    left out.
     """
     folder.mkdir(parents=True, exist_ok=True)
     times = np.array(run.cycles, dtype=np.float64)
@@ -48,11 +49,15 @@ def write_profile(path: Path, phases: list[str], times: np.ndarray):
         _texts(metric, disp_name=name, uniq_name=name, dtype=kind, uom="", url="", descr="")
     for number, name in enumerate(names):
         region = SubElement(program, "region", id=str(number), mod="", begin="1", end="1")
-        _texts(region, name=name, mangled_name=name, paradigm="user", role="function", url="", descr="")
+        _texts(
+            region, name=name, mangled_name=name, paradigm="user", role="function", url="", descr=""
+        )
     rows = {name: [] for name in kinds}  # of each call path, the values of all threads
 
     def call(parent: Element, name: str, seconds: np.ndarray, visits: int) -> Element:
-        node = SubElement(parent, "cnode", id=str(len(rows["time"])), calleeId=str(names.index(name)))
+        node = SubElement(
+            parent, "cnode", id=str(len(rows["time"])), calleeId=str(names.index(name))
+        )
         rows["time"].append(np.stack([seconds, seconds / 2], axis=1).ravel())
         rows["visits"].append(np.full(2 * ranks, visits))
         return node
@@ -79,7 +84,9 @@ def write_profile(path: Path, phases: list[str], times: np.ndarray):
             paths = len(values)
             ids = struct.pack(f"<ihbi{paths}i", 1, 0, 1, paths, *range(paths))
             _add(archive, f"{number}.index", b"CUBEX.INDEX" + ids)
-            data = np.array(values, "<f8")[_wide(root)] if name == "time" else np.array(values, "<u8")
+            data = (
+                np.array(values, "<f8")[_wide(root)] if name == "time" else np.array(values, "<u8")
+            )
             _add(archive, f"{number}.data", b"CUBEX.DATA" + data.tobytes())
 
 
@@ -105,19 +112,25 @@ def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
 
 
 def write_trace(folder: Path, phases: list[str], times: np.ndarray) -> None:
-    """Nanoseconds. The ranks leave a barrier together, so that they enter it apart by what they wait."""
+    """Nanoseconds. The ranks leave a barrier together, so that they enter it apart by what they
+    wait.
+    """
     with otf2.writer.open(str(folder), timer_resolution=1_000_000_000) as trace:
         define = trace.definitions
         node = define.system_tree_node("node")
         ranks = range(len(times))
-        groups = [define.location_group(f"MPI Rank {rank}", system_tree_parent=node) for rank in ranks]
+        groups = [
+            define.location_group(f"MPI Rank {rank}", system_tree_parent=node) for rank in ranks
+        ]
         locations = [define.location("Master thread", group=group) for group in groups]
         firsts = [trace.event_writer_from_location(location) for location in locations]
         mpi = otf2.Paradigm.MPI
         define.group("", otf2.GroupType.COMM_LOCATIONS, mpi, members=locations)
         everyone = define.group("", otf2.GroupType.COMM_GROUP, mpi, members=locations)
         world = define.comm("world", everyone)
-        region = {name: define.region(name) for name in ("warmup", "simulate", "MPI_Barrier", *phases)}
+        region = {
+            name: define.region(name) for name in ("warmup", "simulate", "MPI_Barrier", *phases)
+        }
         for rank, first in enumerate(firsts):
             now = 1000.0
             for part, cycles in {"warmup": WARMUP, "simulate": times.shape[1]}.items():

@@ -1,7 +1,7 @@
 """Writes cycle times as other programs would have written them, in each format that is read.
 
-All take the same times [rank, cycle] in s of ranks that meet in every cycle, and return the files. `WRITERS`
-has one for each reader.
+All take the same times [rank, cycle] in s of ranks that meet in every cycle, and return the files.
+`WRITERS` has one for each reader.
 """
 
 from pathlib import Path
@@ -26,8 +26,15 @@ def table(folder: Path, compute: np.ndarray) -> list[Path]:
 def nest(folder: Path, compute: np.ndarray, **kernel) -> list[Path]:
     """As docs/other-simulators.md writes it: `time_update` is the whole cycle."""
     ranks, cycles = compute.shape
-    known = {"num_processes": ranks, "min_delay": CYCLE_MS, "biological_time": cycles * CYCLE_MS} | kernel
-    files, counter = [folder / f"nest-cycles-{rank}.npz" for rank in range(ranks)], np.arange(cycles) % 7
+    known = {
+        "num_processes": ranks,
+        "min_delay": CYCLE_MS,
+        "biological_time": cycles * CYCLE_MS,
+    } | kernel
+    files, counter = (
+        [folder / f"nest-cycles-{rank}.npz" for rank in range(ranks)],
+        np.arange(cycles) % 7,
+    )
     for path, own, others in zip(files, compute, exchanged(compute), strict=True):
         log = {"time_update": own + others, "time_communicate_spike_data": others}
         np.savez(path, **log, local_spike_counter=counter, **known)
@@ -58,10 +65,18 @@ def structure_aware(
 def stopwatches(folder: Path, rank: int, ranks: int, more: dict) -> Path:
     """`logfile_<rank>`: the kernel's status, in which some values are long arrays or words."""
     status = {
-        "presim_time_simulate": 0.5, "biological_time": 100.0, "cycle_time_log": {"update": np.ones(2000)},
-        "min_delay": CYCLE_MS, "num_processes": ranks, "rng_type": "mt19937_64", "time_simulate": 2.0,
-        "time_update": np.full(48, 0.25), "time_communicate_spike_data": 0.4, **more, "total_memory": 1000,
-    }  # fmt: skip
+        "presim_time_simulate": 0.5,
+        "biological_time": 100.0,
+        "cycle_time_log": {"update": np.ones(2000)},
+        "min_delay": CYCLE_MS,
+        "num_processes": ranks,
+        "rng_type": "mt19937_64",
+        "time_simulate": 2.0,
+        "time_update": np.full(48, 0.25),
+        "time_communicate_spike_data": 0.4,
+        **more,
+        "total_memory": 1000,
+    }
     path = folder / f"logfile_{rank}"
     path.write_text("".join(f"{key} {value}\n" for key, value in status.items()))
     return path
@@ -70,10 +85,15 @@ def stopwatches(folder: Path, rank: int, ranks: int, more: dict) -> Path:
 def sums(folder: Path, compute: np.ndarray, **more) -> list[Path]:
     """The stopwatches of each rank."""
     communicate = exchanged(compute).sum(axis=1)
-    known = {"time_simulate": compute.sum(axis=1) + communicate, "time_communicate_spike_data": communicate}
+    known = {
+        "time_simulate": compute.sum(axis=1) + communicate,
+        "time_communicate_spike_data": communicate,
+    }
     ranks = len(compute)
     return [
-        stopwatches(folder, rank, ranks, {name: values[rank] for name, values in (known | more).items()})
+        stopwatches(
+            folder, rank, ranks, {name: values[rank] for name, values in (known | more).items()}
+        )
         for rank in range(ranks)
     ]
 
@@ -95,7 +115,8 @@ def bennch(folder: Path, compute: np.ndarray) -> list[Path]:
 def trace(
     folder: Path, compute: np.ndarray, clocks: float = 7.0, barrier: bool = True, less: int = 0
 ) -> list[Path]:
-    """Ranks with a barrier and MPI_Alltoall in every cycle, whose clocks are up to `clocks` s apart.
+    """Ranks with a barrier and MPI_Alltoall in every cycle, whose clocks are up to `clocks` s
+    apart.
 
     The first collective call has no computing before it. The last rank has `less` cycles fewer.
     """
@@ -104,10 +125,14 @@ def trace(
     with otf2.writer.open(str(folder), timer_resolution=1_000_000_000) as archive:
         define = archive.definitions
         node = define.system_tree_node("node")
-        region = {name: define.region(name) for name in ("main", "solve", "MPI_Barrier", "MPI_Alltoall")}
+        region = {
+            name: define.region(name) for name in ("main", "solve", "MPI_Barrier", "MPI_Alltoall")
+        }
         for rank in range(ranks):
             group = define.location_group(f"MPI Rank {rank}", system_tree_parent=node)
-            writer = archive.event_writer_from_location(define.location("Master thread", group=group))
+            writer = archive.event_writer_from_location(
+                define.location("Master thread", group=group)
+            )
             now = clocks * rank / ranks
 
             def spent(name, seconds, writer=writer):
@@ -127,5 +152,11 @@ def trace(
     return [folder / "traces.otf2"]
 
 
-WRITERS = {"table": table, "nest": nest, "structure-aware": structure_aware, "nest-sums": sums,
-           "bennch": bennch, "otf2": trace}  # fmt: skip
+WRITERS = {
+    "table": table,
+    "nest": nest,
+    "structure-aware": structure_aware,
+    "nest-sums": sums,
+    "bennch": bennch,
+    "otf2": trace,
+}

@@ -1,5 +1,6 @@
 """A report as a test reads it: parsed, nesting checked, with its words, ids and links."""
 
+import json
 import re
 from html.parser import HTMLParser
 
@@ -9,7 +10,13 @@ from spikemark.records.frames import load_folder
 from spikemark.report import sweep_page
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
-LOADING = {"src", "srcset", "data", "poster", "background"}  # attributes that make a browser fetch something
+LOADING = {
+    "src",
+    "srcset",
+    "data",
+    "poster",
+    "background",
+}  # attributes that make a browser fetch something
 
 
 class Page(HTMLParser):
@@ -18,7 +25,7 @@ class Page(HTMLParser):
     def __init__(self, text: str):
         super().__init__(convert_charrefs=True)
         self.stack, self.ids, self.words, self.loads, self.hrefs, self.tags = [], [], [], [], [], []
-        self.images = []
+        self.images, self.scripts = [], []
         self.feed(text)
         self.close()
         assert self.stack == []
@@ -33,7 +40,8 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         attrs = dict(attrs)
-        self.tags.append(tag)
+        self.is_data = attrs.get("type") == "application/json"  # rows, which no browser executes
+        self.tags.append("data" if self.is_data else tag)
         self.loads += [(tag, k, v) for k, v in attrs.items() if k in LOADING]
         if "href" in attrs:
             self.hrefs.append((tag, attrs["href"]))
@@ -54,6 +62,10 @@ class Page(HTMLParser):
         self.stack.pop()
 
     def handle_data(self, data):
+        if self.stack and self.stack[-1] == "script" and self.is_data:
+            assert "<" not in data and all(json.loads(data)), "rows, and nothing that ends them"
+        elif self.stack and self.stack[-1] == "script":
+            self.scripts.append(data)
         if not {"style", "script", "metadata"} & set(self.stack):
             self.words.append(data)
 

@@ -48,27 +48,38 @@ def few_ranks(folder: Path, cycles: int) -> None:
     compute = rng.normal(COMPUTE_S, SPREAD_S, (4, cycles)).astype(np.float32).clip(SPREAD_S)
     communicate = compute.max(axis=0) - compute + np.float32(EXCHANGE_S)
     about = {"files": ["made up"], "unit": "s", "skipped": 0, "cycle_ms": 0.1}
-    imported.save(folder / "times", imported.Found({"compute": compute, "communicate": communicate}), about)
+    imported.save(
+        folder / "times",
+        imported.ReadTimes({"compute": compute, "communicate": communicate}),
+        about,
+    )
 
 
 def many_ranks(folder: Path, ranks: int) -> None:
     """A run of so many ranks, and nothing but sums in it."""
     network = describe(areas=2, neurons=max(50, ranks), indegree=4)
-    write_run(folder / "run", description=network | {"record": {"cycles": False}}, ranks=ranks, cycles=20)
+    write_run(
+        folder / "run", description=network | {"record": {"cycles": False}}, ranks=ranks, cycles=20
+    )
 
 
 CASES = {
     "runs": Case(many_runs, page_of_runs, 16),
-    "cycles": Case(few_ranks, lambda folder: times_page.write(imported.load(folder / "times")), 5000),
-    "ranks": Case(many_ranks, lambda folder: record.load(folder / "run").ranks, 500),
+    "cycles": Case(
+        few_ranks,
+        lambda folder: times_page.write(imported.load_cycle_times(folder / "times")),
+        5000,
+    ),
+    "ranks": Case(many_ranks, lambda folder: record.load_run(folder / "run").ranks, 500),
 }
 
 
 def calls_and_bytes(use: Callable[[Path], object], folder: Path) -> tuple[int, int]:
-    """Calls of functions, and the largest memory that is held at once; neither depends on other programs.
+    """Calls of functions, and the largest memory that is held at once; neither depends on other
+    programs.
 
-    What is no longer used is given back often, and what was there before is not looked through each time, so
-    that the memory does not depend on when Python collects garbage.
+    What is no longer used is given back often, and what was there before is not looked through each
+    time, so that the memory does not depend on when Python collects garbage.
     """
     profile = cProfile.Profile()
     profile.runcall(use, folder)

@@ -16,7 +16,9 @@ T0 = 1_767_225_600.0  # 2026-01-01T00:00:00Z
 
 @dataclass(frozen=True)
 class Planted:
-    """Levels in W, lengths in s; the build draws power as well, so that not every step is the right one."""
+    """Levels in W, lengths in s; the build draws power as well, so that not every step is the right
+    one.
+    """
 
     outside_w: float = 90.0
     build_w: float = 140.0
@@ -30,8 +32,18 @@ class Planted:
 
     @property
     def edges(self) -> np.ndarray:
-        """Begin, and ends of: nothing, build, pause, warm-up, measured part, pause, nothing. In s."""
-        parts = (0, self.lead_s, self.build_s, self.idle_s, self.warmup_s, self.measured_s, self.idle_s)
+        """Begin, and ends of: nothing, build, pause, warm-up, measured part, pause, nothing. In
+        s.
+        """
+        parts = (
+            0,
+            self.lead_s,
+            self.build_s,
+            self.idle_s,
+            self.warmup_s,
+            self.measured_s,
+            self.idle_s,
+        )
         return np.cumsum([*parts, self.lead_s])
 
     @property
@@ -64,16 +76,20 @@ class Planted:
         """Fields of timing, as Unix times."""
         _, _, built, paused, warm, ended, after, _ = (T0 + self.edges).tolist()
         return {
-            "timing__simulate_started_s": warm, "timing__simulate_ended_s": ended,
-            "timing__idle_before_s": [built, paused], "timing__idle_after_s": [ended, after],
-        }  # fmt: skip
+            "timing__simulate_started_s": warm,
+            "timing__simulate_ended_s": ended,
+            "timing__idle_before_s": [built, paused],
+            "timing__idle_after_s": [ended, after],
+        }
 
     def run(self, folder: Path, **overrides):
         """A record of this run, without readings of its own unless given."""
         network = describe(areas=2, neurons=100, indegree=20, delay_ratio=1)
         spent = {"timing__simulate_s": self.measured_s, "totals__external_events": 0}
         spent |= {"timing__real_time_factor": self.measured_s / 0.01} | self.timing() | overrides
-        return record.load(write_run(folder, cycles=100, description=network, delay_ratio=1, **spent))
+        return record.load_run(
+            write_run(folder, cycles=100, description=network, delay_ratio=1, **spent)
+        )
 
 
 def write_csv(path: Path, times, columns: dict[str, np.ndarray], time: str = "time [s]") -> Path:
@@ -87,24 +103,40 @@ def iso(times: np.ndarray, zone: str = "+00:00") -> list[str]:
     return [t.replace(tzinfo=None).isoformat() + zone for t in made]
 
 
-def energy_fields(planted: Planted, source: str = "powercap", unit: str = "J", nodes: int = 1) -> dict:
+def energy_fields(
+    planted: Planted, source: str = "powercap", unit: str = "J", nodes: int = 1
+) -> dict:
     """The field `energy` of a record."""
     channel = {"name": "package-0", "event": "made up", "unit": unit, "gross_j": planted.gross_j}
     return {
-        "source": source, "status": "ok", "gross_j": nodes * planted.gross_j,
-        "idle_power_w": nodes * planted.idle_w, "net_j": nodes * planted.net_j,
-        "duration_s": planted.measured_s, "readings": 200, "coverage": 1.0, "nodes": nodes,
-        "sampling_cost": 1e-4, "reason": None, "channels": [{"node": n, **channel} for n in range(nodes)],
-    }  # fmt: skip
+        "source": source,
+        "status": "ok",
+        "gross_j": nodes * planted.gross_j,
+        "idle_power_w": nodes * planted.idle_w,
+        "net_j": nodes * planted.net_j,
+        "duration_s": planted.measured_s,
+        "readings": 200,
+        "coverage": 1.0,
+        "nodes": nodes,
+        "sampling_cost": 1e-4,
+        "reason": None,
+        "channels": [{"node": n, **channel} for n in range(nodes)],
+    }
 
 
-def write_own(folder: Path, planted: Planted, *, unit: str = "J", nodes: int = 1, interval_s: float = 0.1):
+def write_own(
+    folder: Path, planted: Planted, *, unit: str = "J", nodes: int = 1, interval_s: float = 0.1
+):
     """energy.csv of the mini-app: from the pause before to the pause after."""
     parts = []
     for node in range(nodes):
         times = np.arange(planted.edges[2], planted.edges[6], interval_s) + 0.3 * node * interval_s
         joule, watts = planted.joule(times) - planted.joule(times[:1]), planted.watts(times)
-        own = {"energy_j": joule, "power_w": ""} if unit == "J" else {"energy_j": "", "power_w": watts}
+        own = (
+            {"energy_j": joule, "power_w": ""}
+            if unit == "J"
+            else {"energy_j": "", "power_w": watts}
+        )
         about = {"node": node, "source": "powercap", "channel": "package-0", "time_s": T0 + times}
         parts.append(pd.DataFrame(about | own))
     pd.concat(parts).to_csv(folder / "energy.csv", index=False)

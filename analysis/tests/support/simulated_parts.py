@@ -17,14 +17,16 @@ ON = {"fast": 3, "slow": 1}
 
 def load(
     folder: Path, link: dict | None = None, slower: float = SLOWER, fast: int = 8, **changes
-) -> machines.Machine:
+) -> machines.MachineOfParts:
     """Fast nodes and slow ones of 16 cores; `changes` of the profile of both."""
     parts = {"fast": {"nodes": fast, **changes}, "slow": {"nodes": 2, "slower": slower, **changes}}
     return machines.load_any(machine_file.write_parts(folder / "parts.yaml", link, **parts))
 
 
 def full(description: dict, times: int = 10_000) -> dict:
-    """Areas so many times as large; by default, messages cost next to nothing beside their compute times."""
+    """Areas so many times as large; by default, messages cost next to nothing beside their compute
+    times.
+    """
     found = json.loads(json.dumps(description))
     for population in found["network"]["populations"]:
         population["size"] *= times
@@ -35,4 +37,4 @@ def simulate(
     out: Path, machine, schedule: str = "conventional", on: dict | None = None, **options
 ) -> record.Run:
     options = {"ranks_per_node": 1, "threads": 4, "on": on, **options}
-    return record.load(simulation.simulate(describe(schedule), machine, 4, out, **options))
+    return record.load_run(simulation.simulate(describe(schedule), machine, 4, out, **options))

@@ -13,11 +13,14 @@ SUPPORT, MINIAPP = ROOT / "analysis/tests/support", ROOT / "miniapp"
 def build(folder: Path, name: str, *more: str) -> Path:
     """Compile support/NAME.c with files of the mini-app; the program is in `folder`."""
     cost = folder / "message_cost.o"
-    source = MINIAPP / "serial/message_cost.cpp"
-    subprocess.run(["g++", "-O1", "-fPIC", "-DSMPI_HELPERS_H", "-c", source, "-o", cost], check=True)
+    source = MINIAPP / "simulated/message_cost.cpp"
+    subprocess.run(
+        ["g++", "-O1", "-fPIC", "-DSMPI_HELPERS_H", "-c", source, "-o", cost], check=True
+    )
     files = [SUPPORT / f"{name}.c", *(MINIAPP / file for file in more), cost]
     flags = ["-O1", "-DSPIKEMARK_SIMULATED", f"-I{MINIAPP}/src"]
-    flags += ["-include", str(MINIAPP / "serial/all_to_all.h")] if "serial/all_to_all.c" in more else []
+    if "simulated/all_to_all.c" in more:
+        flags += ["-include", str(MINIAPP / "simulated/all_to_all.h")]
     subprocess.run(["smpicc", *flags, *files, "-lstdc++", "-o", folder / name], check=True)
     return folder / name
 
@@ -31,7 +34,9 @@ def times(program: Path, built: Platform, *arguments: object) -> list[list[str]]
     command = ["smpirun", "-np", str(built.hosts.count("\n")), *where]
     command += ["--cfg=smpi/simulate-computation:no", str(program), *map(str, arguments)]
     environment = {**os.environ, **built.environment}
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, timeout=600)
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, env=environment, timeout=600
+    )
     rows = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("time ")]
     assert rows, done.stderr
     return rows

@@ -2,9 +2,15 @@
 
 
 def describe(
-    areas: int = 2, neurons: int = 100, indegree: int = 20, delay_ratio: int = 10, rate_hz: float = 10.0
+    areas: int = 2,
+    neurons: int = 100,
+    indegree: int = 20,
+    delay_ratio: int = 10,
+    rate_hz: float = 10.0,
 ) -> dict:
-    """Equal areas, half of the synapses within them and half between them, like the MAM-benchmark."""
+    """Equal areas, half of the synapses within them and half between them, like the
+    MAM-benchmark.
+    """
     names = [f"area{i}" for i in range(areas)]
     far = 0.1 * delay_ratio
     near_delay = {"distribution": "normal", "mean": 0.5, "sd": 0.25, "min": 0.1, "max": 2}
@@ -15,7 +21,13 @@ def describe(
         near, rest = indegree // 2, indegree - indegree // 2
         for source, number, delay in ((name, near, near_delay), (others, rest, far_delay)):
             projections.append(
-                {"source": source, "target": name, "indegree": number, "weight": 1, "delay": dict(delay)}
+                {
+                    "source": source,
+                    "target": name,
+                    "indegree": number,
+                    "weight": 1,
+                    "delay": dict(delay),
+                }
             )
     neuron = {"model": "ignore_and_fire", "rate_hz": rate_hz, "rate_cv": 0}
     populations = [{"name": n, "area": n, "size": neurons, "neuron": dict(neuron)} for n in names]

@@ -3,7 +3,8 @@
 import sys
 from pathlib import Path
 
-# The kernel takes no interpreter with spaces in its path, so sh starts it; for Python the line is a string.
+# The kernel takes no interpreter with spaces in its path, so sh starts it; for Python the line is a
+# string.
 SHEBANG = f"""#!/bin/sh
 '''exec' "{sys.executable}" "$0" "$@"
 ' '''

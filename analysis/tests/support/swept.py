@@ -1,4 +1,6 @@
-"""Experiments on a small network: their plan in a results folder, and synthetic records of their runs."""
+"""Experiments on a small network: their plan in a results folder, and synthetic records of their
+runs.
+"""
 
 from pathlib import Path
 
@@ -19,7 +21,9 @@ PLAIN = {
 }
 
 
-def planned(folder: Path, chosen: Experiment | None = None, **changes) -> tuple[Results, list[RunSpec]]:
+def planned(
+    folder: Path, chosen: Experiment | None = None, **changes
+) -> tuple[Results, list[RunSpec]]:
     """The results folder with the plan of an experiment, or of PLAIN with changes, and its runs."""
     chosen = chosen or Experiment.model_validate({**PLAIN, **changes})
     results, runs = Results(folder), expand(chosen)
@@ -31,5 +35,11 @@ def write(results: Results, run: RunSpec, **options) -> Path:
     """A record of the run; `options` go to `synthetic.write_run`."""
     description = options.pop("description", run.description)
     ways = {name: description[name] for name in ("schedule", "delay_ratio")}
-    how = {"ranks": run.ranks, "threads": run.threads, "seed": run.seed, "cycles": 100, "launch": {}}
+    how = {
+        "ranks": run.ranks,
+        "threads": run.threads,
+        "seed": run.seed,
+        "cycles": 100,
+        "launch": {},
+    }
     return write_run(results.run(run.id), description=description, **{**ways, **how, **options})

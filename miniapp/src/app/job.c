@@ -1,6 +1,65 @@
+/// \file
+/// Reads and shares the files of a run, plans it, builds it, runs it, and closes what is open.
+///
+/// job_plan(): rank 0 reads the run description and the files that it names; all ranks get their text and
+/// check everything alike, before any memory is taken. job_build(): refuses a network that does not fit the
+/// node, opens files, and builds (run/build.c). job_run(): simulates (run/simulate.c), gathers what the ranks
+/// measured, and writes the record (record/record.c). job_close() closes whatever has been opened.
+
 #include "app/job.h"
 
+#include "base/alloc.h"
+#include "measurement/platform.h"
+#include "record/record.h"
+#include "run/build.h"
+#include "run/simulate.h"
+#include "schedule/schedule.h"
+#include "transport/communicator.h"
+
 #include "measurement/clock.h"
+#include <errno.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <time.h>
+
+/// Returns what else than a file `path` names, or NULL. Opening a FIFO would wait for a writer, and /dev/zero
+/// never ends; what a shell hands over from another program, as `<(...)` or standard input, is taken.
+static const char *no_file(const char *path) {
+    struct stat status;
+    if (strcmp(path, "/dev/stdin") == 0 || strncmp(path, "/dev/fd/", strlen("/dev/fd/")) == 0) return NULL;
+    if (stat(path, &status) != 0) return NULL; // opening it says why
+    if (S_ISDIR(status.st_mode)) return "a folder";
+    if (S_ISFIFO(status.st_mode)) return "a FIFO";
+    if (S_ISSOCK(status.st_mode)) return "a socket";
+    if (!S_ISREG(status.st_mode)) return "a device";
+    return status.st_size > INT_MAX ? "more than 2147483647 bytes" : NULL; // MPI_Bcast() counts in int
+}
+
+/// Skips a byte order mark of UTF-8. \return false for that of UTF-16, and what begins like none of both.
+static bool skip_mark(FILE *file) {
+    const int first = getc(file);
+    if (first == 0xef) return getc(file) == 0xbb && getc(file) == 0xbf;
+    ungetc(first, file);
+    return first != 0xff && first != 0xfe;
+}
+
+/// Reads a JSON file. \return NULL where there is none; where->line is then below 1 if nothing could be read.
+static json_t *read_file(const char *path, json_error_t *where) {
+    where->line = 0;
+    const char *other = no_file(path);
+    FILE *file = other ? NULL : fopen(path, "rb");
+    json_t *json = NULL;
+    if (other)
+        snprintf(where->text, sizeof where->text, "%s", other);
+    else if (!file)
+        snprintf(where->text, sizeof where->text, "unable to open it: %s", strerror(errno));
+    else if (!skip_mark(file))
+        snprintf(where->text, sizeof where->text, "not UTF-8, but perhaps UTF-16");
+    else
+        json = json_loadf(file, JSON_REJECT_DUPLICATES, where);
+    if (file) fclose(file);
+    return json;
+}
 
 /// Lets rank 0 read a JSON file and all ranks get the text, so that all work with the same. Collective.
 /// \param field of the run description that names the file; NULL: it is the run description itself.
@@ -11,9 +70,11 @@ static json_t *load(const char *path, const char *field, const char *const *over
     int bytes = 0;
     char *text = NULL;
     const int rank = comm_rank(world);
+    // Rank 0 reads the file and applies --set, then sends the text, so that a file that changes in between,
+    // or that only this node has, cannot make ranks differ.
     if (rank == 0) {
         json_error_t where;
-        json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+        json_t *json = read_file(path, &where);
         const char *named = field ? field : "", *colon = field ? ": " : "";
         if (!json && where.line < 1)
             error_set(error, "%s%s%.400s: %s; expected a %s that can be read%s", named, colon, path,
@@ -29,6 +90,7 @@ static json_t *load(const char *path, const char *field, const char *const *over
         json_decref(json);
     }
     json_t *shared = NULL;
+    // Length first, then the text.
     if (agree(world, error)) {
         MPI_Bcast(&bytes, 1, MPI_INT, 0, world);
         if (rank != 0) text = alloc((size_t)bytes, 1);
@@ -43,6 +105,7 @@ static json_t *load(const char *path, const char *field, const char *const *over
 /// folder of the run description.
 static json_t *load_beside(const char *run, const char *file, const char *field, MPI_Comm world,
                            struct error *error) {
+    // The folder of the run description, with the slash.
     const char *slash = *file == '/' ? NULL : strrchr(run, '/');
     const size_t folder = slash ? (size_t)(slash + 1 - run) : 0;
     char *path = alloc(folder + strlen(file) + 1, 1);
@@ -53,13 +116,14 @@ static json_t *load_beside(const char *run, const char *file, const char *field,
     return json;
 }
 
+/// Finds the placement and opens it, with its file if it has one.
 static bool place(struct job *job, const struct options *options, int ranks, int threads, MPI_Comm world,
                   struct error *error) {
     const struct description *description = &job->description;
     const struct placement_rule *rule;
     const int rank = comm_rank(world);
     if (!schedule_placement(description, &rule, error)) return false;
-    if (rule->deal_file)
+    if (rule->read_file)
         job->placement_file =
             load_beside(options->description, description->placement_file, "placement.file", world, error);
     if (error_stands(error) || !placement_open(&job->placement, rule, &description->network, ranks, threads,
@@ -121,7 +185,8 @@ static bool plan(struct job *job, const struct options *options, const struct la
            read_exchange_files(description, options->description, world, error) &&
            place(job, options, ranks, threads, world, error) &&
            schedule_plan(&job->schedule, description, &job->placement, error) &&
-           counters_check(description, error) && (!job->is_dry || dry_check(&job->dry, description, error));
+           counters_check(description, error) &&
+           (!job->is_dry || dry_hooks->check(&job->dry, description, error));
 }
 
 /// Lets the other ranks borrow what the first one has planned, since all of them are actors of one process.
@@ -142,7 +207,7 @@ static void borrow_plan(struct job *job, MPI_Comm world) {
 bool job_plan(struct job *job, const struct options *options, const struct layout *layout, MPI_Comm world,
               struct error *error) {
     const int rank = comm_rank(world);
-    if (!time_is_simulated) return plan(job, options, layout, world, error);
+    if (!platform.one_process) return plan(job, options, layout, world, error);
     if (rank == 0) plan(job, options, layout, MPI_COMM_SELF, error);
     const bool planned = agree(world, error);
     borrow_plan(job, world); // also what has failed, so that only the first rank closes it
@@ -168,6 +233,7 @@ bool job_build(struct job *job, const struct options *options, const struct layo
 
 bool job_run(struct job *job, MPI_Comm world, struct error *error) {
     const char *sysfs = getenv("SPIKEMARK_SYSFS");
+    // What the record is made of; it is filled in below.
     struct host host;
     struct nodes nodes;
     struct results results = {.description = &job->description,
@@ -178,17 +244,20 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
                               .placement_file = job->placement_file,
                               .sysfs = sysfs && *sysfs ? sysfs : "/sys",
                               .started = job->started};
+    // Ranks end building at different times; the time of building is that of the slowest.
     MPI_Barrier(world);
     const double build_s = clock_now() - job->start_s;
     simulate(&job->model, &job->counters, &job->times, &job->progress, &job->measured);
     job->ran = true;
 
+    // After the cycles: what the clock costs, and what the machine is.
     results.clock_read_s = clock_cost();
     results.ahead_s = clock_ahead();
     results.step_s = results.ahead_s - job->ahead_s;
-    if (job->model.process == 0 || !time_is_simulated) host_read(&host);
-    if (time_is_simulated)
+    if (job->model.process == 0 || !platform.one_process) host_read(&host);
+    if (platform.one_process)
         MPI_Bcast(&host, sizeof host, MPI_BYTE, 0, world); // all ranks are actors of one process
+    // All ranks send what they counted to rank 0, which writes it.
     struct rank_tally *ranks = tally(&job->model, &job->measured, build_s, world);
     results.ranks = ranks;
     results.binding = tally_processors(host.binding, world);
@@ -210,7 +279,7 @@ void job_close(struct job *job, MPI_Comm world) {
     progress_close(&job->progress, job->ran);
     measured_close(&job->measured);
     build_close(&job->model);
-    if (time_is_simulated) MPI_Barrier(world); // now no rank needs what it borrows
+    if (platform.one_process) MPI_Barrier(world); // now no rank needs what it borrows
     if (!job->borrows) {
         schedule_close(&job->schedule);
         placement_close(&job->placement);

@@ -1,7 +1,21 @@
-#include "app/job.h"
-#include "measurement/clock.h"
-#include <omp.h>
-#include <unistd.h>
+/// \file
+/// Reads the command line, word by word; `options_help` is what --help prints.
+///
+/// Each option is a line of the table `rules`: its name, what follows it, where that goes in struct options,
+/// and the action it belongs to. To add an option: a line there, a member, a line of the help. All ranks read
+/// the same words, so that they find the same mistakes without asking each other.
+///
+/// An option that means nothing for the action is refused, not ignored: who writes it expects an effect. What
+/// a value may be is checked where it is read (take()); whether options go together, at the end of
+/// options_read(). Paths are only borrowed from the command line; whether there is such a file is found out
+/// by who opens it.
+
+#include "app/options.h"
+
+#include "base/alloc.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 const char *const options_help =
     "miniapp: a spiking network that times every phase of every cycle on every rank\n"
@@ -22,15 +36,20 @@ const char *const options_help =
     "miniapp/FORMAT.md states both formats. SPIKEMARK_SYSFS names a directory to read in place of\n"
     "/sys. Exit status: 0 done, 1 failed, 2 bad input.\n";
 
+/// Ranks or threads that can be asked for at most. placement_open() limits their product; this one keeps
+/// numbers within an int.
+enum { count_most = 1000000 };
+
+/// What an option takes: a value of some kind, or nothing.
 enum kind { takes_text, takes_count, takes_rank, takes_rate, takes_routing, is_flag, is_action };
 
 /// An option: what follows it, where that goes, and the action that it belongs to.
 static const struct rule {
-    const char *name;
-    enum kind kind;
-    size_t at; ///< in struct options
-    enum action action;
-    bool alone; ///< refused with any other action
+    const char *name;   ///< as on the command line
+    enum kind kind;     ///< what follows
+    size_t at;          ///< in struct options
+    enum action action; ///< to which it belongs; of is_action, which it chooses
+    bool exclusive;     ///< refused with any other action
 } rules[] = {
     {"--out", takes_text, offsetof(struct options, out), action_run, false},
     {"--set", takes_text, offsetof(struct options, overrides), action_run, false},
@@ -51,14 +70,16 @@ static const struct rule {
 };
 enum { n_rules = sizeof rules / sizeof *rules };
 
+/// Takes an option and the word that follows it, if it needs one. Fails where that is not what it takes.
 static bool take(struct options *options, const struct rule *rule, const char *value, struct error *error) {
     char *end, *at = (char *)options + rule->at;
     if (rule->kind == is_action) options->action = rule->action;
     if (rule->kind == is_flag) *(bool *)at = true;
     if (rule->kind >= is_flag) return true;
     if (!value) return error_set(error, "%s: no value follows; see miniapp --help", rule->name);
+    // What follows is read as every kind of value; that of the option counts.
     const long number = strtol(value, &end, 10);
-    const bool whole = end != value && *end == '\0' && number <= 1000000;
+    const bool whole = end != value && *end == '\0' && number <= count_most;
     const double real = strtod(value, &end);
     if (rule->kind == takes_text && rule->at == offsetof(struct options, overrides))
         options->overrides[options->n_overrides++] = value;
@@ -70,6 +91,7 @@ static bool take(struct options *options, const struct rule *rule, const char *v
         *(double *)at = real;
     else
         options->dry.routing = strcmp(value, "drawn") == 0 ? routing_drawn : routing_exact;
+    // The value has been stored; if it is not good, the message ends the program anyway.
     static const char *const expected[] = {[takes_count] = "an integer from 1 to 1000000",
                                            [takes_rank] = "a rank, from 0 to one less than --of",
                                            [takes_rate] = "spikes/s, from 0 to 1e6",
@@ -83,12 +105,15 @@ static bool take(struct options *options, const struct rule *rule, const char *v
            error_set(error, "%s: %s; expected %s", rule->name, value, expected[rule->kind]);
 }
 
+/// Checks the options of a dry run, which need each other.
 static bool check_dry(struct options *options, struct error *error) {
     const struct dry *dry = &options->dry;
     options->is_dry = dry->rank >= 0 || dry->of > 0;
     if (!options->is_dry && (!isnan(dry->rate_hz) || dry->routing != routing_by_size))
         return error_set(error, "--rate, --routes: expected only with --as-rank and --of");
     if (!options->is_dry) return true;
+    if (!dry_hooks)
+        return error_set(error, "--as-rank: given; expected none, as this mini-app has no variants");
     if (dry->rank < 0) return error_set(error, "--as-rank: missing; expected a rank of those of --of");
     if (dry->of == 0) return error_set(error, "--of: missing; expected how many ranks there are, at least 1");
     if (dry->rank >= dry->of)
@@ -102,6 +127,7 @@ bool options_read(struct options *options, int argc, char **argv, struct error *
     *options = (struct options){.overrides = ALLOC(const char *, (size_t)argc),
                                 .dry = {.rank = -1, .rate_hz = NAN, .spikes_ahead = dry_spikes_ahead}};
     for (int i = 1; i < argc; i++) {
+        // A word is an option, or else the path of the run description.
         int k = 0;
         while (k < n_rules && strcmp(argv[i], rules[k].name) != 0) k++;
         if (k < n_rules) {
@@ -115,8 +141,9 @@ bool options_read(struct options *options, int argc, char **argv, struct error *
             options->description = argv[i];
         }
     }
+    // Options that belong to another action are refused rather than ignored.
     for (int k = 0; k < n_rules; k++)
-        if (given[k] && rules[k].alone && rules[k].action != options->action)
+        if (given[k] && rules[k].exclusive && rules[k].action != options->action)
             return error_set(error, "%s: expected only with %s; see miniapp --help", rules[k].name,
                              rules[k].action == action_run ? "a run" : "--explain");
     const bool runs = options->action == action_run;
@@ -130,61 +157,4 @@ bool options_read(struct options *options, int argc, char **argv, struct error *
 
 void options_close(struct options *options) {
     free(options->overrides);
-}
-
-enum { most_threads = 4096 };
-
-/// Reads what OMP_NUM_THREADS asks for (the first number of a list); 0 where it is not set.
-static bool read_variable(int *wanted, struct error *error) {
-    const char *text = getenv("OMP_NUM_THREADS");
-    char *end;
-    *wanted = 0;
-    if (!text) return true;
-    const long value = strtol(text, &end, 10);
-    if (end == text || (*end != '\0' && *end != ',') || value < 1 || value > most_threads)
-        return error_set(error, "OMP_NUM_THREADS: \"%.40s\"; expected an integer from 1 to %d", text,
-                         most_threads);
-    *wanted = (int)value;
-    return true;
-}
-
-bool layout_read(struct layout *layout, MPI_Comm world, int provided, struct error *error) {
-    int wanted, fewest, most;
-    MPI_Comm_size(world, &layout->ranks);
-    read_variable(&wanted, error);
-    if (!agree(world, error)) return false;
-    omp_set_dynamic(0);
-    layout->threads = wanted ? wanted : omp_get_max_threads();
-    const int granted = build_threads(layout->threads);
-    if (granted != layout->threads)
-        error_set(error, "OMP_NUM_THREADS: %d; expected at most %d, which is what the system grants",
-                  layout->threads, granted);
-    if (provided < MPI_THREAD_FUNNELED && layout->threads > 1)
-        error_set(error, "OMP_NUM_THREADS: %d; expected 1, since this MPI library has no thread support",
-                  layout->threads);
-    MPI_Allreduce(&layout->threads, &fewest, 1, MPI_INT, MPI_MIN, world);
-    MPI_Allreduce(&layout->threads, &most, 1, MPI_INT, MPI_MAX, world);
-    if (fewest != most)
-        error_set(error, "OMP_NUM_THREADS: %d on one rank, %d on another; expected the same on all", fewest,
-                  most);
-    return agree(world, error);
-}
-
-bool layout_fits(MPI_Comm world, const struct description *description, const struct placement *placement,
-                 const struct schedule *schedule, int rank, struct error *error) {
-    const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), gib = exp2(30);
-    MPI_Comm node;
-    if (time_is_simulated)
-        MPI_Comm_dup(world, &node); // all ranks are on this machine
-    else
-        MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-    struct estimate estimate = estimate_rank(description, placement, schedule, rank);
-    double own = estimate_sum(&estimate), needed;
-    MPI_Allreduce(&own, &needed, 1, MPI_DOUBLE, MPI_SUM, node);
-    MPI_Comm_free(&node);
-    if (needed > memory)
-        error_set(error,
-                  "network: %.3g GiB on this node; expected at most its memory, %.3g GiB (see --explain)",
-                  needed / gib, memory / gib);
-    return agree(world, error);
 }

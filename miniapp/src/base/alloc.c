@@ -1,27 +1,39 @@
+/// \file
+/// Takes memory, makes it larger or smaller, and gives it back.
+///
+/// Small blocks begin on a boundary of alloc_apart bytes. Blocks of 2 MB or more begin with a huge page and
+/// ask the system for huge pages in all but their rest. alloc_release() gives pages back while a block is
+/// still in use, which is how a table replaces its buckets without both being there at a time.
+
 #include "base/alloc.h"
 
-#include <mpi.h>
-#include <stdarg.h>
+#include "base/fatal.h"
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+/// Bytes of a huge page: 2 MiB on x86-64 and, with pages of 4 KiB, on ARM.
 enum { huge_page = 1 << 21 };
+
+/// Bytes of a block from which alloc_release() gives back huge pages only: 16 of them. A smaller block would
+/// keep most of its memory until the end if it had to wait for a whole huge page.
+enum { releases_huge_pages = 16 * huge_page };
 
 /// Returns whether so many bytes are more than any block can have.
 static bool overflows(size_t count, size_t size) {
     return size != 0 && count > SIZE_MAX / 2 / size;
 }
 
+/// Ends the program, with one line that says how much was asked for.
 static _Noreturn void refuse(size_t count, size_t size) {
-    fatal("out of memory: %zu x %zu bytes were asked for", count, size);
+    fatal("out of memory: %.0f bytes (%zu x %zu) were asked for", (double)count * (double)size, count, size);
 }
 
 void *alloc(size_t count, size_t size) {
+    // The product may overflow; then nothing is allocated with it.
     size_t bytes = count * size;
     bool large = bytes >= huge_page;
     size_t alignment = large ? huge_page : alloc_apart;
@@ -56,6 +68,7 @@ void *alloc_room(void *block, size_t *capacity, size_t count, size_t size) {
 }
 
 void *alloc_less(void *block, size_t count, size_t size) {
+    // A large block keeps whole huge pages.
     const size_t whole = (count * size / huge_page + 1) * huge_page; // none of which is divided
     void *less = realloc(block, count * size < huge_page ? count * size + 1 : whole);
     if (!less) return block;
@@ -67,7 +80,8 @@ void *alloc_less(void *block, size_t count, size_t size) {
 }
 
 size_t alloc_release(size_t bytes, void *from, void *to) {
-    const size_t page = bytes < 16 * (size_t)huge_page ? (size_t)sysconf(_SC_PAGESIZE) : huge_page;
+    // Small blocks give back small pages, large ones only whole huge pages.
+    const size_t page = bytes < releases_huge_pages ? (size_t)sysconf(_SC_PAGESIZE) : huge_page;
     const uintptr_t first = ((uintptr_t)from + page - 1) / page * page, end = (uintptr_t)to / page * page;
     if (first >= end || end - first < bytes / alloc_releases) return 0;
     madvise((char *)from + (first - (uintptr_t)from), end - first, MADV_DONTNEED);
@@ -85,20 +99,4 @@ char *alloc_string(const char *text) {
 
 void alloc_free(void *const *blocks, size_t n) {
     for (size_t i = 0; i < n; i++) free(blocks[i]);
-}
-
-// -------------------- fatal
-
-void fatal(const char *format, ...) {
-    char line[1024] = "";
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "miniapp: %s\n", line);
-    int begun = 0, ended = 0;
-    MPI_Initialized(&begun);
-    MPI_Finalized(&ended);
-    if (begun && !ended) MPI_Abort(MPI_COMM_WORLD, 1);
-    _exit(1); // not exit(), since other threads are at work
 }

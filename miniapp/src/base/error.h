@@ -8,42 +8,22 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
+/// The first thing that is wrong. Set it to {""} before use.
 struct error {
-    char text[1024]; ///< empty while there is none
+    char text[1024]; ///< empty while there is none; longer messages are cut
 };
 
-/// Stores a message (printf style) unless there is one already. Write it as "field: value; expected what".
-/// \return always false, so that a check can end with `return error_set(...)`.
+/// Stores a message (printf style, then error_plain()) unless there is one already. Write it as "field:
+/// value; expected what". \return always false, so that a check can end with `return error_set(...)`.
 bool error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/// Makes text from a file or a command line fit for a terminal: a question mark takes the place of each
+/// character that a terminal would obey, such as an end of line or a direction of writing, and of bytes that
+/// are no UTF-8.
+void error_plain(char *text);
+
+/// Says whether there is a message.
 static inline bool error_stands(const struct error *error) {
     return error->text[0] != '\0';
 }
-
-// -------------------- registry
-// Variants by name. A registry is a table of pointers to structs whose first member is their name, ended by
-// NULL: `const struct thing *const things[] = {&one, &other, NULL}`. The name is the only identity.
-
-/// Makes an entry of a registry in its place.
-#define ENTRY(type, ...)                                                                                     \
-    &(const struct type) {                                                                                   \
-        __VA_ARGS__                                                                                          \
-    }
-
-enum { name_list_bytes = 600, name_list_longest = 60 };
-
-/// Names, listed for a message: "one, two, three". A list set to zero is empty.
-struct name_list {
-    char text[name_list_bytes];
-    size_t length;
-};
-
-/// Appends a name, shortened to name_list_longest characters. Where the list has no room left it ends in
-/// "..." and takes no more.
-void name_list_add(struct name_list *list, const char *name);
-
-const void *registry_find(const void *registry, const char *name);
-
-struct name_list registry_names(const void *registry);

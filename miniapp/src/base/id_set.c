@@ -1,3 +1,10 @@
+/// \file
+/// Fills sets of ids and numbers them.
+///
+/// A set is filled bucket by bucket from a bit for each id, which a thread keeps for one bucket at a time. So
+/// a set of n ids takes 2 n bytes and 16 for each bucket, not a bit for every id that there could be. The
+/// number of an id is the number of ids before it: its bucket knows the number of its first.
+
 #include "base/id_set.h"
 
 #include "base/alloc.h"
@@ -8,8 +15,14 @@ static size_t words(const struct id_set *set) {
     return (((size_t)1 << set->bits) + 63) / 64;
 }
 
+/// Buckets for each thread at least, where ids allow it. Threads take buckets in turns. Half of all ids may
+/// lie side by side, in the area of the rank, so a thread should get many buckets to have its share of them.
+/// A bucket takes 16 bytes. Chosen, not tuned.
+enum { buckets_per_thread = 64 };
+
 unsigned id_set_bits(uint32_t ids, unsigned fewest, int threads) {
-    const uint32_t buckets = 64 * (uint32_t)threads; // many, since half of all ids may lie side by side
+    const uint32_t buckets = buckets_per_thread * (uint32_t)threads;
+    // Wider buckets as long as there are 64 for each thread.
     unsigned bits = fewest;
     while (bits < id_set_bits_max && ids >> (bits + 1) >= buckets) bits++;
     return bits;
@@ -27,6 +40,7 @@ void id_set_close(struct id_set *set) {
 }
 
 void id_set_fill(struct id_set *set, uint32_t bucket, const uint64_t *present) {
+    // First count, then take just enough memory.
     const size_t n_words = words(set);
     uint32_t count = 0, n = 0;
     for (size_t w = 0; w < n_words; w++) count += (uint32_t)__builtin_popcountll(present[w]);
@@ -49,6 +63,7 @@ uint64_t id_set_number(struct id_set *set) {
 }
 
 struct id_cursor id_set_from(const struct id_set *set, uint64_t number) {
+    // Find the last bucket whose first id has no higher number, by bisection.
     uint32_t low = 0, high = set->buckets;
     while (high - low > 1) {
         const uint32_t middle = low + (high - low) / 2;

@@ -7,6 +7,19 @@
 /// delivery touches bounds its speed. Row s mod slots belongs to step s. `slots` exceeds the longest delay,
 /// so a row is free again when it is reused. The thread that updates a row owns it, and sets it to zero when
 /// it takes the input.
+///
+///     row 0      neuron 0, 1, 2, ... neurons - 1
+///     row 1      neuron 0, 1, 2, ...               row s mod slots: the update of step s reads and clears it
+///     row 2      neuron 0, 1, 2, ...               the next row: input with a delay of 1 of a spike at s
+///     ...
+///     row slots - 1
+///
+/// Rows lie one after the other, so that cell = row x neurons + neuron. A synapse stores delay x neurons +
+/// target, to which delivery adds the row of the spike x neurons, modulo all cells (synapse/synapse.h).
+/// Memory: 2 or 4 bytes for each neuron and slot.
+///
+/// So a spike waits here for what is left of its delay when it is delivered, however long that is: a delay of
+/// many cycles is only a row further on.
 
 #pragma once
 
@@ -16,23 +29,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+/// The buffer of one thread.
 struct ring {
-    void *cells; ///< int16_t or int32_t [slots][neurons], fixed point
-    bool narrow; ///< whether cells have 16 bits
-    uint32_t neurons;
-    uint32_t slots;
+    void *cells;      ///< int16_t or int32_t [slots][neurons], fixed point
+    bool narrow;      ///< whether cells have 16 bits
+    uint32_t neurons; ///< of the thread
+    uint32_t slots;   ///< rows, one for each step up to the longest delay
 };
 
+/// Returns the bytes of all cells.
 static inline size_t ring_bytes(const struct ring *ring) {
     return (size_t)ring->neurons * ring->slots * (ring->narrow ? sizeof(int16_t) : sizeof(int32_t));
 }
 
+/// Opens a buffer of zeros, by the thread that will use it. Close it with ring_close().
 static inline struct ring ring_open(uint32_t neurons, uint32_t longest_delay_steps, bool narrow) {
     struct ring ring = {.neurons = neurons, .slots = longest_delay_steps + 1, .narrow = narrow};
     ring.cells = alloc_zero(ring_bytes(&ring), 1);
     return ring;
 }
 
+/// Frees the cells. A ring that was set to zero may be closed, too.
 static inline void ring_close(struct ring *ring) {
     free(ring->cells);
 }

@@ -1,10 +1,20 @@
 /// \file
 /// Spikes: as a thread emits them, and as they travel.
+///
+/// The word of a spike, where a window of 10 steps takes 4 bits:
+///
+///     31                                  4 3        0
+///     | number of the list at the receiver | step    |
+///
+/// So a receiver may have up to 2^28 lists in such a lane; run/lists.c refuses more (lists_check_words()).
+/// Longer windows leave fewer bits to the list. A broadcast has the number of the neuron on its rank in the
+/// place of the list, and the receiver replaces it (transport/search.h).
 
 #pragma once
 
 #include <stdint.h>
 
+/// A spike as a thread emits it, 12 bytes. Only `neuron` and `step` are needed to send it.
 struct spike {
     uint32_t neuron; ///< index among the neurons of the thread
     uint32_t gid;    ///< id in the network
@@ -14,7 +24,7 @@ struct spike {
 /// On the wire a spike is one 32-bit word. Its low bits hold the step within the window, those above hold the
 /// number of the synapse list at the receiver, which therefore finds the list without searching.
 struct spike_format {
-    unsigned step_bits;
+    unsigned step_bits; ///< 0 to 32: low bits of a word that hold the step within the window
 };
 
 /// Returns the format for windows of `steps` steps. (Only a lane without synapses can have a window of more
@@ -30,37 +40,17 @@ static inline uint64_t spike_lists_limit(struct spike_format format) {
     return (uint64_t)1 << (32 - format.step_bits);
 }
 
+/// Returns the word of a spike: list above, step within the window below.
 static inline uint32_t spike_pack(struct spike_format format, uint32_t list, uint32_t step_in_window) {
     return (list << format.step_bits) | step_in_window;
 }
 
+/// Returns the list that a word names.
 static inline uint32_t spike_list(struct spike_format format, uint32_t word) {
     return word >> format.step_bits;
 }
 
+/// Returns the step within the window of a word.
 static inline uint32_t spike_step(struct spike_format format, uint32_t word) {
     return word & (((uint32_t)1 << format.step_bits) - 1);
-}
-
-// -------------------- checksum
-// An order-free checksum: the sum modulo 2^64 of mixed items. Equal sets give equal sums in any order, and
-// however they are split over ranks and threads, since the sums of the parts are added.
-
-/// Mixes an item by the output function of splitmix64 (Steele et al. 2014), a bijection that spreads every
-/// bit.
-static inline uint64_t checksum_mix(uint64_t item) {
-    item += 0x9e3779b97f4a7c15u;
-    item = (item ^ (item >> 30)) * 0xbf58476d1ce4e5b9u;
-    item = (item ^ (item >> 27)) * 0x94d049bb133111ebu;
-    return item ^ (item >> 31);
-}
-
-/// Returns the item for a spike of neuron `gid` at `step`.
-static inline uint64_t checksum_spike(uint32_t gid, uint32_t step) {
-    return checksum_mix(gid + ((uint64_t)step << 32));
-}
-
-/// Returns the item for the `state` in which neuron `gid` ends.
-static inline uint64_t checksum_state(uint32_t gid, uint64_t state) {
-    return checksum_mix(checksum_mix(gid) + state);
 }

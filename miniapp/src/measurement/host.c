@@ -1,15 +1,24 @@
+/// \file
+/// Reads the topology with hwloc, and names, caches, clocks and quotas from /proc and /sys.
+///
+/// host_read() asks, in this order: gethostname() and uname(), /proc/cpuinfo, hwloc (sockets, cores, caches,
+/// to what the process is bound), the control groups (quota.c), and sysconf() for the memory.
+/// frequency_read() goes through cpufreq of every processor, and is called for one rank of each node only,
+/// since it opens three files for each.
+///
+/// Cost: some milliseconds, once for each rank, after the cycles have been run.
+
 #include "measurement/host.h"
 
-#include "measurement/clock.h"
 #include <hwloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/// Reads the first word of a file of cpufreq. \return false where it cannot be read.
+/// Reads the first word of a file of cpufreq, such as "performance" or "3400000". \return false where it
+/// cannot be read.
 static bool read_word(const char *sysfs, long processor, const char *name, char word[64]) {
     char path[400];
     snprintf(path, sizeof path, "%.250s/devices/system/cpu/cpu%ld/cpufreq/%s", sysfs, processor, name);
@@ -28,6 +37,8 @@ void frequency_read(struct frequency *frequency, const char *sysfs) {
         if (read_word(sysfs, cpu, "scaling_governor", word) && !strstr(list, word) &&
             strlen(word) + 3 <= room)
             snprintf(list + used, room, "%s%s", used ? ", " : "", word);
+        // The limits are in kHz; 0 stands for not read yet. A node may have processors of several kinds, so
+        // the lowest and the highest of all count.
         uint64_t *low = &frequency->low_hz, *high = &frequency->high_hz, hz;
         if (read_word(sysfs, cpu, "scaling_min_freq", word) &&
             ((hz = 1000 * strtoull(word, NULL, 10)) < *low || *low == 0))
@@ -37,11 +48,14 @@ void frequency_read(struct frequency *frequency, const char *sysfs) {
     }
 }
 
+/// Returns the size in bytes of the first cache of a level; 0 where there is none.
 static uint64_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t level) {
     hwloc_obj_t cache = hwloc_get_obj_by_type(topology, level, 0);
     return cache ? cache->attr->cache.size : 0;
 }
 
+/// Reads to which hardware threads and cores this process is bound: by mpirun, by Slurm, or by a control
+/// group. A core is named by its first hardware thread, so that lists of several ranks can be compared.
 static void read_binding(struct host *host, hwloc_topology_t topology) {
     hwloc_bitmap_t set = hwloc_bitmap_alloc(), cores = hwloc_bitmap_alloc();
     if (hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_PROCESS) == 0) {
@@ -55,6 +69,7 @@ static void read_binding(struct host *host, hwloc_topology_t topology) {
     hwloc_bitmap_free(set);
 }
 
+/// Reads sockets, cores and caches with hwloc. Where hwloc fails, they stay 0, which stands for unknown.
 static void read_topology(struct host *host) {
     hwloc_topology_t topology;
     if (hwloc_topology_init(&topology) != 0) return;
@@ -74,10 +89,12 @@ static void read_topology(struct host *host) {
 void host_read(struct host *host) {
     memset(host, 0, sizeof *host);
     gethostname(host->name, sizeof host->name - 1);
+    // Which kernel it is.
     struct utsname names;
     if (uname(&names) == 0)
         snprintf(host->system, sizeof host->system, "%.60s %.100s %.60s", names.sysname, names.release,
                  names.machine);
+    // The name of the processor, and whether a hypervisor stands between it and us.
     FILE *file = fopen("/proc/cpuinfo", "r");
     char line[8192];
     while (file && fgets(line, sizeof line, file) && line[0] != '\n') { // the first processor is enough
@@ -85,41 +102,8 @@ void host_read(struct host *host) {
         if (strncmp(line, "flags", 5) == 0 && strstr(line, " hypervisor")) host->virtual_machine = true;
     }
     if (file) fclose(file);
+    // What hwloc and the control groups say.
     read_topology(host);
+    quota_read(&host->quota, "");
     host->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-// -------------------- usage
-
-uint64_t usage_peak_bytes(void) {
-    if (time_is_simulated) return 0;
-    // ru_maxrss would not do: it starts with the high-water mark of the process that launched this one.
-    FILE *file = fopen("/proc/self/status", "r");
-    char line[256];
-    unsigned long long kib = 0;
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "VmHWM: %llu kB", &kib) == 1) break;
-    if (file) fclose(file);
-    return kib * 1024;
-}
-
-double usage_process_seconds(void) {
-    if (time_is_simulated) return NAN;
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-}
-
-struct usage_node usage_node_seconds(void) {
-    if (time_is_simulated) return (struct usage_node){NAN, NAN};
-    unsigned long long user, nice, system, idle, iowait, irq, softirq, steal;
-    FILE *file = fopen("/proc/stat", "r");
-    int n = file ? fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, &idle,
-                          &iowait, &irq, &softirq, &steal)
-                 : 0;
-    if (file) fclose(file);
-    if (n != 8) return (struct usage_node){NAN, NAN};
-    double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
-    return (struct usage_node){tick * (double)(user + nice + system + irq + softirq), tick * (double)steal};
 }

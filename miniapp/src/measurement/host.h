@@ -1,8 +1,12 @@
 /// \file
 /// The machine that a run ran on, as hwloc, /proc and cpufreq describe it.
+///
+/// A record says on which machine it was made, so that times can be compared with those of others. Nothing
+/// here changes what a run does. What the system does not tell is unknown, never guessed.
 
 #pragma once
 
+#include "measurement/quota.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,31 +19,21 @@ struct frequency {
 /// Reads what cpufreq says of every processor. \param sysfs what is read in place of /sys.
 void frequency_read(struct frequency *frequency, const char *sysfs);
 
+/// One node, as the calling process sees it. Text is "" and numbers are 0 where unknown.
 struct host {
-    char name[128], system[256], cpu[256];
-    int sockets, cores, threads_per_core;                 ///< of this node
-    uint64_t memory_bytes, l1d_bytes, l2_bytes, l3_bytes; ///< per cache; 0 where unknown
-    bool virtual_machine;
-    char binding[512];      ///< hardware threads of this process, as a list: "0-3,8"
-    char usable_cores[512]; ///< their cores, each by the number of its first hardware thread
+    char name[128];                         ///< of the node
+    char system[256];                       ///< kernel: name, release, architecture
+    char cpu[256];                          ///< model of the first processor, as /proc/cpuinfo names it
+    int sockets;                            ///< of this node
+    int cores;                              ///< of this node, usable by this process or not
+    int threads_per_core;                   ///< hardware threads
+    uint64_t memory_bytes;                  ///< of the node
+    uint64_t l1d_bytes, l2_bytes, l3_bytes; ///< of one cache of each level
+    bool virtual_machine;                   ///< a hypervisor says that it is there
+    struct quota quota;                     ///< as it is when this is read
+    char binding[512];                      ///< hardware threads of this process, as a list: "0-3,8"
+    char usable_cores[512];                 ///< their cores, each by the number of its first hardware thread
 };
 
+/// Fills in all of it. Never fails: what cannot be read stays unknown. Takes some milliseconds.
 void host_read(struct host *host);
-
-// -------------------- usage
-// What the process and the machine have used: memory, processor time, foreign load. In simulated time none
-// of this is known for a rank.
-
-/// Returns the resident high-water mark of this process in bytes; 0 where the system does not tell.
-uint64_t usage_peak_bytes(void);
-
-/// Returns the processor time of this process and its threads so far, in seconds; NAN where it is unknown.
-double usage_process_seconds(void);
-
-/// The time that the processors of this node have spent on anything, and the time that a hypervisor took
-/// away.
-struct usage_node {
-    double busy_s, stolen_s; ///< since boot, summed over processors; NAN where the system does not tell
-};
-
-struct usage_node usage_node_seconds(void);

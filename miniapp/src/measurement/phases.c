@@ -1,9 +1,17 @@
+/// \file
+/// The names of phases, and the log of their times: a float for each phase and cycle where single cycles
+/// are kept, else the sums.
+///
+/// Memory: 32 bytes for each measured cycle, taken and written before the cycles begin, so that no page is
+/// touched for the first time while time is measured.
+
 #include "measurement/phases.h"
 
 #include "base/alloc.h"
 #include <math.h>
 #include <stdlib.h>
 
+// Names come from the same list as the numbers.
 #define PHASE_NAME(name) #name,
 const char *const phase_names[n_phases] = {PHASES(PHASE_NAME)};
 
@@ -16,6 +24,7 @@ void cycle_log_close(struct cycle_log *log) {
     free(log->time);
 }
 
+// Ticks were added as they are, since nobody knows how long one lasts until the run is over.
 void cycle_log_scale(struct cycle_log *log, double seconds_per_tick) {
     for (int phase = 0; phase < n_phases; phase++) {
         log->total[phase] *= seconds_per_tick;

@@ -5,14 +5,15 @@
 /// Times are those of the master thread, whose phases add up to the wall-clock time. `thread_wait` is its
 /// time at the barriers of the threads. It is 0 with one thread, which meets nobody.
 ///
-/// Nothing here reads a clock. simulate.c does: it adds the ticks that it counted, and says in the end how
-/// long a tick lasts.
+/// Nothing here reads a clock. run/phase_timer.c does: it adds the ticks that it counted, and says in the end
+/// how long a tick lasts.
 
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/// All phases: PHASE(name) for each. The names are those of record.json and of the last axis of cycles.npy.
 #define PHASES(PHASE)                                                                                        \
     PHASE(deliver)                                                                                           \
     PHASE(update)                                                                                            \
@@ -31,38 +32,24 @@ extern const char *const phase_names[n_phases];
 /// The time that one rank spent in each phase, in ticks until cycle_log_scale() and in seconds afterwards.
 /// The totals are always kept, the single cycles only if they are asked for.
 struct cycle_log {
-    uint32_t cycles;
-    float (*time)[n_phases]; ///< [cycles][phases], or NULL
-    double total[n_phases];
+    uint32_t cycles;         ///< of the measured part
+    float (*time)[n_phases]; ///< [cycles][phases] owned, or NULL; 24 bits: 60 ns in a second
+    double total[n_phases];  ///< over all cycles
 };
 
+/// Opens the log of so many cycles; `keep_cycles` says whether to keep each of them.
 void cycle_log_open(struct cycle_log *log, uint32_t cycles, bool keep_cycles);
+/// Frees the cycles. A log that was set to zero may be closed, too.
 void cycle_log_close(struct cycle_log *log);
 
+/// Adds ticks to a phase of a cycle.
 static inline void cycle_log_add(struct cycle_log *log, uint32_t cycle, enum phase phase, uint64_t ticks) {
     log->total[phase] += (double)ticks;
     if (log->time) log->time[cycle][phase] += (float)ticks;
 }
 
+/// Turns ticks into seconds, once, at the end.
 void cycle_log_scale(struct cycle_log *log, double seconds_per_tick);
 
 /// Marks a phase as not measured: it becomes NAN in every cycle and in the total.
 void cycle_log_unmeasured(struct cycle_log *log, enum phase phase);
-
-// -------------------- regions
-// Regions for Score-P in a build with SPIKEMARK_SCOREP. In any other build they are nothing. A region has the
-// name of the phase whose time it takes, so that a profile can be checked against the cycle log. REGION_BEGIN
-// and REGION_END stand in one block, once for each name.
-
-#ifdef SPIKEMARK_SCOREP
-#include <scorep/SCOREP_User.h>
-
-#define REGION_BEGIN(name)                                                                                   \
-    SCOREP_USER_REGION_DEFINE(region_##name)                                                                 \
-    SCOREP_USER_REGION_BEGIN(region_##name, #name, SCOREP_USER_REGION_TYPE_COMMON)
-#define REGION_END(name) SCOREP_USER_REGION_END(region_##name)
-
-#else
-#define REGION_BEGIN(name) ((void)0)
-#define REGION_END(name)   ((void)0)
-#endif

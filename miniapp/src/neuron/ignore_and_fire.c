@@ -6,10 +6,10 @@
 /// fingerprint with a factor that differs from step to step. The fingerprint ends in the checksum, so a
 /// synapse that is missing, late or delivered twice shows.
 
-#include "neuron/model.h"
-
 #include "base/alloc.h"
-#include <stdlib.h>
+#include "base/rng.h"
+#include "description/field_table.h"
+#include "neuron/model.h"
 
 enum { rate_hz, rate_cv, n_parameters };
 
@@ -18,10 +18,13 @@ static const struct parameter parameters[n_parameters] = {
     [rate_cv] = {"rate_cv", 0, 0, 1},
 };
 
-static const uint32_t never = UINT32_MAX; // as train_silent
+/// A step that no run reaches: the next spike of neurons that do not fire any more. (A step, where
+/// train_silent is an interval.)
+static const uint32_t never = UINT32_MAX;
 
-struct block {
-    uint32_t n;
+/// The state of a block: twelve bytes for each neuron.
+struct state {
+    uint32_t n;            ///< neurons
     uint32_t *next;        ///< [n] step of the next spike
     uint32_t *interval;    ///< [n] steps from spike to spike
     uint32_t *fingerprint; ///< [n] of the input received
@@ -39,6 +42,8 @@ static double draw_rate(const struct neuron_setup *setup, uint32_t gid) {
     return rate;
 }
 
+/// Returns interval and phase of a neuron. Both are drawn from its id, so that any rank can compute the
+/// spikes of any neuron: dry runs do.
 static struct train train(const struct neuron_setup *setup, uint32_t gid) {
     const double rate = draw_rate(setup, gid);
     const double steps = rate > 0 ? nearbyint(1000 / (rate * setup->resolution_ms)) : train_silent;
@@ -47,10 +52,11 @@ static struct train train(const struct neuron_setup *setup, uint32_t gid) {
     return (struct train){interval, rng_below(phase.word[0], phase.word[1], interval)};
 }
 
+/// Opens the state of a block; neurons that never fire have `never` as their next step.
 static void *open_block(const struct neuron_setup *setup) {
-    struct block *block = ALLOC(struct block, 1);
+    struct state *block = ALLOC(struct state, 1);
     uint32_t n = setup->share.count;
-    *block = (struct block){n, ALLOC(uint32_t, n), ALLOC(uint32_t, n), ALLOC_ZERO(uint32_t, n)};
+    *block = (struct state){n, ALLOC(uint32_t, n), ALLOC(uint32_t, n), ALLOC_ZERO(uint32_t, n)};
     for (uint32_t i = 0; i < n; i++) {
         const struct train own = train(setup, setup->share.first + i * setup->share.stride);
         block->interval[i] = own.interval;
@@ -59,18 +65,25 @@ static void *open_block(const struct neuron_setup *setup) {
     return block;
 }
 
+/// Frees the state.
 static void close_block(void *state) {
-    struct block *block = state;
+    struct state *block = state;
     FREE(block->next, block->interval, block->fingerprint, block);
 }
 
+/// Advances the block by a step: sums the input into fingerprints, and lets those fire whose step it is.
 static uint32_t update(void *state, const int32_t *input, uint32_t step, uint32_t *fired) {
-    struct block *block = state;
+    struct state *block = state;
+    // 2^32 over the golden ratio: neighbouring steps get factors that have little in common (Knuth, The Art
+    // of Computer Programming, vol. 3, section 6.4).
     const uint32_t n = block->n, factor = (step * 2654435761u) | 1;
     uint32_t *restrict fingerprint = block->fingerprint, *restrict next = block->next;
+    // The factor is odd and differs from step to step, so that input that arrives late changes the sum.
     for (uint32_t i = 0; i < n; i++) fingerprint[i] += (uint32_t)input[i] * factor;
 
-    enum { stripe = 64 }; // neurons are looked at in stripes, since most hold none that fires
+    // Neurons are looked at in stripes, since most hold none that fires: at 2.5 spikes/s and steps of 0.1 ms,
+    // one in 64. A stripe of 64 is four lines of the cache, looked at by vector code; chosen, not tuned.
+    enum { stripe = 64 };
     uint32_t count = 0;
     for (uint32_t first = 0; first < n; first += stripe) {
         uint32_t end = n - first < stripe ? n : first + stripe, any = 0;
@@ -78,14 +91,16 @@ static uint32_t update(void *state, const int32_t *input, uint32_t step, uint32_
         for (uint32_t i = first; any && i < end; i++) {
             if (next[i] != step) continue;
             fired[count++] = i;
+            // The sum could exceed 32 bits: then the next spike lies beyond all steps, and there is none.
             next[i] = block->interval[i] < never - step ? step + block->interval[i] : never;
         }
     }
     return count;
 }
 
+/// Returns next spike and fingerprint, all that is left of what a neuron received.
 static uint64_t state_of(const void *state, uint32_t i) {
-    const struct block *block = state;
+    const struct state *block = state;
     return ((uint64_t)block->next[i] << 32) | block->fingerprint[i];
 }
 

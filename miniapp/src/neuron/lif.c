@@ -21,11 +21,15 @@
 /// library. They are as exact as its exp and expm1, and the same on all ranks that use one library.
 
 #include "base/alloc.h"
-#include "base/spike.h"
+#include "base/checksum.h"
+#include "base/rng.h"
+#include "description/field_table.h"
 #include "neuron/model.h"
-#include <stdlib.h>
+#include <math.h>
+#include <string.h>
 
-/// The parameters of every model, and then its own.
+/// The parameters of every model, and then its own. A model has either a capacitance or an adaptation, so
+/// g_c of lif_sfa has the number that C_m has in the others, and a model has no more parameters than it uses.
 enum { tau_m, t_ref, E_L, V_th, V_reset, V_init, V_init_sd, C_m, I_e, tau_syn, g_c = C_m, alpha_c, tau_c };
 
 // clang-format off
@@ -45,10 +49,12 @@ static const struct parameter
                   [tau_c] = {"tau_c_ms", 1000, 1e-3, 1e6}};
 // clang-format on
 
+/// Which of the three models a block has; a constant where it is passed on.
 enum kind { delta, exponential, adapting };
 
-struct block {
-    uint32_t n;
+/// The state of a block, an array for each variable, and the propagators of a step.
+struct state {
+    uint32_t n;                              ///< neurons
     double *v;                               ///< [n] mV above E_L
     double *second;                          ///< [n] current in pA, or adaptation; NULL in lif_delta
     uint32_t *free_at;                       ///< [n] first step in which the neuron is not refractory
@@ -69,12 +75,12 @@ static double coupling(double h, double tau, double tau_source) {
 }
 
 /// Opens the common part. The initial potentials are normal and depend on the neuron.
-static struct block *open_block(const struct neuron_setup *setup, bool second) {
+static struct state *open_block(const struct neuron_setup *setup, bool second) {
     enum { draw_v_init };
     const double *p = setup->parameters, steps = nearbyint(p[t_ref] / setup->resolution_ms);
     const uint32_t n = setup->share.count;
-    struct block *block = ALLOC(struct block, 1);
-    *block = (struct block){.n = n,
+    struct state *block = ALLOC(struct state, 1);
+    *block = (struct state){.n = n,
                             .v = ALLOC(double, n),
                             .second = second ? ALLOC_ZERO(double, n) : NULL,
                             .free_at = ALLOC_ZERO(uint32_t, n),
@@ -93,9 +99,10 @@ static struct block *open_block(const struct neuron_setup *setup, bool second) {
     return block;
 }
 
+/// Opens a block of one of the models: the common part, and the propagators that differ.
 static void *open_kind(const struct neuron_setup *setup, enum kind kind) {
     const double *p = setup->parameters, h = setup->resolution_ms;
-    struct block *block = open_block(setup, kind != delta);
+    struct state *block = open_block(setup, kind != delta);
     if (kind != adapting) block->v_extra = -p[I_e] * p[tau_m] / p[C_m] * expm1(-h / p[tau_m]);
     if (kind == exponential) {
         block->v_from_second = coupling(h, p[tau_m], p[tau_syn]) / p[C_m];
@@ -108,11 +115,13 @@ static void *open_kind(const struct neuron_setup *setup, enum kind kind) {
     return block;
 }
 
+/// Frees the state.
 static void close_block(void *state) {
-    struct block *block = state;
+    struct state *block = state;
     FREE(block->v, block->second, block->free_at, block);
 }
 
+/// Refuses a reset potential at or above the threshold: the neuron would fire for ever.
 static bool check(const struct fields *neuron, const double *p, struct error *error) {
     if (p[V_reset] < p[V_th]) return true;
     return error_set(error, "%sV_reset_mV: %.10g; expected below the threshold V_th_mV, %.10g mV",
@@ -121,8 +130,9 @@ static bool check(const struct fields *neuron, const double *p, struct error *er
 
 /// Lets those of the neurons first up to end fire that have reached the threshold: resets them and appends
 /// them to `fired`. \return the new count.
-static uint32_t fire(struct block *block, uint32_t first, uint32_t end, uint32_t step, uint32_t *fired,
+static uint32_t fire(struct state *block, uint32_t first, uint32_t end, uint32_t step, uint32_t *fired,
                      uint32_t count) {
+    // The step in which the neuron is free again must be a number of 32 bits.
     const uint32_t latest = UINT32_MAX - 1 - step;
     const uint32_t wait = block->refractory < latest ? block->refractory : latest;
     for (uint32_t i = first; i < end; i++) {
@@ -136,12 +146,13 @@ static uint32_t fire(struct block *block, uint32_t first, uint32_t end, uint32_t
 
 /// Sets a decaying value to zero before it is so small (denormal) that processors are slow with it.
 static inline double flush(double value) {
-    return fabs(value) < 1e-200 ? 0 : value;
+    const double smallest = 1e-200; // far above denormal numbers (2e-308), far below any potential in mV
+    return fabs(value) < smallest ? 0 : value;
 }
 
 /// Advances a block; the constant `kind` makes a loop of its own for each model. Neurons are looked at in
 /// stripes, because most stripes hold none that fires.
-ALWAYS_INLINE uint32_t update(struct block *block, const int32_t *restrict input, uint32_t step,
+ALWAYS_INLINE uint32_t update(struct state *block, const int32_t *restrict input, uint32_t step,
                               uint32_t *restrict fired, const enum kind kind) {
     enum { stripe = 64 };
     const uint32_t n = block->n;
@@ -152,6 +163,7 @@ ALWAYS_INLINE uint32_t update(struct block *block, const int32_t *restrict input
     const uint32_t *restrict free_at = block->free_at;
     uint32_t count = 0;
     for (uint32_t first = 0; first < n; first += stripe) {
+        // First advance all neurons of the stripe, without a branch: refractory ones keep their potential.
         const uint32_t end = n - first < stripe ? n : first + stripe;
         uint32_t any = 0;
         for (uint32_t i = first; i < end; i++) {
@@ -163,6 +175,7 @@ ALWAYS_INLINE uint32_t update(struct block *block, const int32_t *restrict input
             if (kind == adapting) second[i] = flush(of_second * second_from_second);
             any |= advanced >= threshold; // that of a refractory neuron has no effect
         }
+        // Most stripes end here.
         if (!any) continue;
         const uint32_t before = count;
         count = fire(block, first, end, step, fired, count);
@@ -171,6 +184,7 @@ ALWAYS_INLINE uint32_t update(struct block *block, const int32_t *restrict input
     return count;
 }
 
+/// Returns the bits of a number, for the checksum.
 static uint64_t bits_of(double value) {
     uint64_t bits;
     value += 0.0; // makes 0 of -0, which is the same state
@@ -178,12 +192,14 @@ static uint64_t bits_of(double value) {
     return bits;
 }
 
+/// Mixes all state variables of a neuron into one item of the checksum.
 static uint64_t state_of(const void *state, uint32_t i) {
-    const struct block *block = state;
+    const struct state *block = state;
     const uint64_t mixed = checksum_mix(bits_of(block->v[i])) + block->free_at[i];
     return block->second ? checksum_mix(mixed) + bits_of(block->second[i]) : mixed;
 }
 
+// Makes the functions and the entry of a model. Each gets a copy of update() in which `kind` is constant.
 #define LIF(name_of, kind, about, doubles)                                                                   \
     static void *open_##name_of(const struct neuron_setup *setup) {                                          \
         return open_kind(setup, kind);                                                                       \

@@ -1,7 +1,14 @@
 /// \file
 /// `meters` of record.json and counters.csv: counts of all threads, and their sums.
+///
+/// Each rank makes a row for each thread, quantity and phase (rows_of_rank()). Rank 0 takes them rank by rank
+/// (take_rows()), writes each to counters.csv, and adds it to the sum of its quantity and phase. A sum in
+/// which a thread is missing, or in which threads counted different events, is not given: its entry says why.
 
-#include "record/record.h"
+#include "base/alloc.h"
+#include "record/gather.h"
+#include "record/results.h"
+#include "transport/communicator.h"
 
 /// One value of one thread, as it is sent to the first rank.
 struct row {
@@ -12,6 +19,7 @@ struct row {
     char reason[reason_max];
 };
 
+/// The sum over all threads of a quantity, in a phase or in all.
 struct sum {
     bool any, mixed; ///< mixed: threads counted different events, and there is no sum
     struct row row;  ///< of the first that was added; value is the sum
@@ -33,6 +41,7 @@ static struct row row_of(const struct count *count, int quantity, int rank, int 
 
 /// Makes the rows of a counter of one thread: the total, and the phases that occurred. \return how many.
 static size_t counter_rows(struct row *rows, const struct thread_counters *own, int q, int rank, int thread) {
+    // The first row is the total; it is filled in last.
     size_t n = 1;
     double sum = 0;
     for (int p = 0; p < n_phases && own->count[q].status == count_ok; p++) {
@@ -62,16 +71,19 @@ static struct row *rows_of_rank(const struct counters *counters, double peak_byt
     return rows;
 }
 
+/// Where rows go on rank 0.
 struct output {
     struct sum (*sums)[n_phases + 1]; ///< [quantities], the total last
     FILE *file;
 };
 
+/// Adds the rows of a rank to the sums, and writes them: `take` of gather_blocks().
 static bool take_rows(const void *block, size_t count, void *context) {
     const struct output *output = context;
     for (const struct row *row = block; row < (const struct row *)block + count; row++) {
         struct sum *sum = &output->sums[row->quantity][row->phase >= 0 ? row->phase : n_phases];
         const char *event = row->event >= 0 ? quantities[row->quantity].events[row->event] : "";
+        // Events of different threads, such as cycles of two kinds of cores, must not be added.
         sum->mixed |= sum->any && sum->row.status == count_ok && row->status == count_ok &&
                       sum->row.event != row->event;
         if (!sum->any || (sum->row.status == count_ok && row->status != count_ok))

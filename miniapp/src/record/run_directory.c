@@ -1,13 +1,31 @@
-#include "record/record.h"
+/// \file
+/// Writes the directory of a run beside its place, and moves it there when it is whole: nobody ever sees half
+/// a record.
+///
+/// run_directory_open() makes DIR.partial-XXXXXX, before the network is built, so that a place that cannot be
+/// written is found at once. Files are written there, flushed to the disk, and closed. run_directory_commit()
+/// gives the directory its name: the system trades the names of two directories at once where it can; else an
+/// earlier record moves out of the way first. run_directory_close() removes what has not been committed.
+///
+/// A directory is only ever replaced if it holds a record and no file of another name, so that a mistyped
+/// path costs nothing.
+
+#include "record/run_directory.h"
+
+#include "base/alloc.h"
+#include "base/registry.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const allowed =
     "a directory that is new, empty, or an earlier run's record and nothing else";
 
+/// Returns the three texts joined, owned by the caller.
 static char *join(const char *a, const char *b, const char *c) {
     char *joined = alloc(strlen(a) + strlen(b) + strlen(c) + 1, 1);
     return strcat(strcat(strcpy(joined, a), b), c);
@@ -33,6 +51,7 @@ static bool may_take(const char *path, bool *record) {
     if (!directory) return false;
     bool foreign = false, empty = true;
     for (struct dirent *entry; (entry = readdir(directory));) {
+        // Known names are those of `run_files`; record.json makes it a record.
         const char *name = entry->d_name;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
         const struct run_file *known = registry_find(run_files, name);
@@ -44,6 +63,7 @@ static bool may_take(const char *path, bool *record) {
     return empty || (*record && !foreign);
 }
 
+/// Makes the directories above a path, where they are missing.
 static bool make_parents(const char *path) {
     char *copy = alloc_string(path);
     bool made = true;
@@ -58,6 +78,7 @@ static bool make_parents(const char *path) {
 
 bool run_directory_open(struct run_directory *directory, const char *path, struct error *error) {
     *directory = (struct run_directory){.path = alloc_string(path)};
+    // Without slashes at the end, so that names can be appended.
     for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--) directory->path[n - 1] = '\0';
     const char *slash = strrchr(directory->path, '/'), *name = slash ? slash + 1 : directory->path;
     const bool named = *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
@@ -66,6 +87,7 @@ bool run_directory_open(struct run_directory *directory, const char *path, struc
         return error_set(error, "--out: \"%s\": %s; expected %s", path,
                          errno ? strerror(errno) : "is used for something else", allowed);
 
+    // Beside DIR, since a directory can only be renamed within its file system.
     char *partial = join(directory->path, ".partial-XXXXXX", "");
     if (!make_parents(directory->path) || !mkdtemp(partial)) {
         free(partial);
@@ -109,10 +131,12 @@ static bool trade(const char *a, const char *b) {
 }
 
 bool run_directory_commit(struct run_directory *directory, struct error *error) {
+    // Look again: much may have happened since the run began.
     if (!may_take(directory->path, &directory->replaces))
         return error_set(error, "--out: \"%s\": something else has appeared there; expected %s",
                          directory->path, allowed);
     if (directory->replaces && trade(directory->partial, directory->path)) return true; // closing removes it
+    // Where names cannot be traded: out of the way with the old record, then the new one into its place.
     char *old = join(directory->partial, ".old", "");
     bool done = !directory->replaces || rename(directory->path, old) == 0;
     if (done && rename(directory->partial, directory->path) != 0) {
@@ -137,6 +161,7 @@ const struct run_file *const run_files[] = {
     FILE_OF("record.json", "miniapp", "what was run, where, and what came out"),
     FILE_OF("ranks.csv", "miniapp", "counts and times of each rank"),
     FILE_OF("cycles.npy", "miniapp", "time of each phase of each cycle and rank"),
+    FILE_OF("activity.npy", "miniapp", "spikes of each population in each stretch of cycles"),
     FILE_OF("spikes.npy", "miniapp", "neuron and step of each spike"),
     FILE_OF("counters.csv", "miniapp", "counters by rank, thread and phase"),
     FILE_OF("placement.json", "miniapp", "the placement file of the run"),

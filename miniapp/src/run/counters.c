@@ -1,7 +1,22 @@
+/// \file
+/// Reads hardware counters by PAPI and the counts of the system by getrusage, for each thread.
+///
+/// counters_open() lets every thread open an event set of its own and try, for each quantity that is asked
+/// for, the names of events one after the other until one can be counted. Where a quantity cannot be counted,
+/// the reason is kept and goes into the record: no permission (perf_event_paranoid), or no such event. If no
+/// hardware counter works and none was named, events of the kernel take their place.
+///
+/// counters_mark() is called by a thread at the end of each phase and adds the difference since its last
+/// mark to that phase. Cost: one PAPI_read() for each phase, thread and cycle; counters_open() measures how
+/// long one takes (read_s). Memory: some 8 KB for each thread, most of it reasons. Without PAPI, the three
+/// functions that use it are replaced by ones that say so.
+
 #include "run/counters.h"
 
 #include "base/alloc.h"
+#include "base/registry.h"
 #include "measurement/clock.h"
+#include "measurement/platform.h"
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -66,6 +81,7 @@ bool counters_check(const struct description *description, struct error *error) 
     return true;
 }
 
+/// Says whether the description wants a quantity of PAPI. Without a list, it wants the hardware counters.
 static bool asked_for(const struct description *description, int q) {
     if (description->n_counters == 0) return q < papi_hardware;
     for (int i = 0; i < description->n_counters; i++)
@@ -86,6 +102,7 @@ static void add_quantity(struct thread_counters *own, int q) {
     size_t length = 0;
     for (int e = 0; e < events_max && quantities[q].events[e]; e++) {
         const char *event = quantities[q].events[e];
+        // An event may exist and count something else on this processor.
         const char *wrong =
             amd && strcmp(event, "perf::CACHE-MISSES") == 0 ? "counts the second level on AMD" : NULL;
         int code, result = wrong ? PAPI_ENOEVNT : PAPI_event_name_to_code(event, &code);
@@ -96,6 +113,7 @@ static void add_quantity(struct thread_counters *own, int q) {
             return;
         }
         if (result == PAPI_EPERM) count->status = count_denied;
+        // The reasons of all names that were tried go into the record.
         if (length < reason_max)
             length += (size_t)snprintf(count->reason + length, reason_max - length, "%s%s: %s", e ? "; " : "",
                                        event, wrong ? wrong : PAPI_strerror(result));
@@ -105,16 +123,19 @@ static void add_quantity(struct thread_counters *own, int q) {
 /// Opens the event set of the thread. \return NULL, or why nothing can be counted.
 static const char *open_events(struct thread_counters *own) {
     if (!PAPI_is_initialized()) {
+        // PAPI is initialised once for the process and told how to tell threads apart.
         const int version = PAPI_library_init(PAPI_VER_CURRENT);
         if (version != PAPI_VER_CURRENT || PAPI_thread_init(pthread_self) != PAPI_OK)
             return "PAPI_library_init failed";
     }
+    // Where the kernel forbids counting, PAPI knows why.
     const PAPI_component_info_t *kernel = PAPI_get_component_info(PAPI_get_component_index("perf_event"));
     if (kernel && kernel->disabled) return kernel->disabled_reason;
     const int result = PAPI_create_eventset(&own->events);
     return result == PAPI_OK ? NULL : PAPI_strerror(result);
 }
 
+/// Returns how many of the quantities that are wanted are counted.
 static int count_good(const struct thread_counters *own) {
     int n = 0;
     for (int q = 0; q < papi_quantities; q++) n += own->count[q].wanted && own->count[q].status == count_ok;
@@ -127,6 +148,7 @@ static const char *start_events(struct thread_counters *own, const struct descri
     if (why) return why;
     for (int q = 0; q < papi_quantities; q++)
         if (asked_for(description, q)) add_quantity(own, q);
+    // Nobody named counters and none of the hardware works, as on many virtual machines.
     if (description->n_counters == 0 && count_good(own) == 0)
         for (int q = papi_hardware; q < papi_quantities; q++) add_quantity(own, q);
     if (count_good(own) == 0) return NULL;
@@ -135,6 +157,7 @@ static const char *start_events(struct thread_counters *own, const struct descri
     return own->running ? NULL : PAPI_strerror(result);
 }
 
+/// Reads all quantities, in their unit; NAN where one is not counted.
 static void read_papi(const struct thread_counters *own, double value[papi_quantities]) {
     long long now[papi_quantities];
     const bool read = own->running && PAPI_read(own->events, now) == PAPI_OK;
@@ -142,6 +165,7 @@ static void read_papi(const struct thread_counters *own, double value[papi_quant
         value[q] = read && own->place[q] >= 0 ? (double)now[own->place[q]] : NAN;
 }
 
+/// Stops counting and frees the event set of the thread.
 static void close_papi(struct thread_counters *own) {
     long long last[papi_quantities];
     if (own->running) PAPI_stop(own->events, last);
@@ -180,6 +204,7 @@ static void lose(struct thread_counters *own, int end, const char *why) {
     }
 }
 
+/// Opens the counters of the calling thread. \return them, owned by the caller.
 static struct thread_counters *open_thread(const struct description *description) {
     struct thread_counters *own = ALLOC_ZERO(struct thread_counters, 1);
     own->events = PAPI_NULL;
@@ -188,16 +213,18 @@ static struct thread_counters *open_thread(const struct description *description
         own->count[q].wanted =
             q >= quantity_usage || (description->record_counters && asked_for(description, q));
     const char *why =
-        description->record_counters && !time_is_simulated ? start_events(own, description) : NULL;
+        description->record_counters && platform.has_hosts ? start_events(own, description) : NULL;
     if (why) lose(own, papi_quantities, why);
-    if (time_is_simulated) lose(own, quantities_max, "simulated: all ranks share one process");
+    if (!platform.has_hosts) lose(own, quantities_max, "simulated: all ranks share one process");
     return own;
 }
 
+/// Returns a time of getrusage in seconds.
 static double seconds(struct timeval time) {
     return (double)time.tv_sec + 1e-6 * (double)time.tv_usec;
 }
 
+/// Reads what the system has counted for the calling thread, in the order of `quantities`.
 static void read_usage(double value[usage_quantities]) {
     struct rusage usage;
     getrusage(RUSAGE_THREAD, &usage);
@@ -217,6 +244,7 @@ void counters_open(struct counters *counters, const struct description *descript
             const struct count *count = &counters->thread[t]->count[q];
             counters->by_phase |= count->wanted && count->status == count_ok;
         }
+    // How long reading takes, for the share of the run that it costs (counter_overhead).
     enum { reads = 1000 };
     double value[papi_quantities];
     const double start = clock_now();

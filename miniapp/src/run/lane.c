@@ -1,44 +1,43 @@
+/// \file
+/// A lane at work: how spikes get from the neurons that fired to the synapses of other ranks.
+///
+/// During a window, lane_collocate() packs each spike once for every rank that holds a target (send
+/// buffer, 4 bytes a spike). At its end, lane_start() hands the send buffer to the exchange; with lag L,
+/// lane_finish() waits for it L windows later, so that computing hides the exchange. What has arrived
+/// stays in the receive buffer until lane_deliver() has walked the lists of every thread.
+///
+/// Cost of a cycle: spikes x target ranks to collocate, partners to exchange, spikes received + synapses
+/// visited to deliver. Memory: L + 1 transfers, each with a send and a receive buffer that grow to
+/// the largest window seen.
+
 #include "run/lane.h"
 
-#include "measurement/clock.h"
+#include "base/alloc.h"
+#include "base/fatal.h"
+#include "measurement/platform.h"
 #include "run/dry.h"
-
-/// Refuses a back-end between ranks of several nodes where it needs shared memory. Collective over `comm`.
-static void check(const struct exchange_backend *backend, const char *lane, MPI_Comm comm,
-                  struct error *error) {
-    MPI_Comm node;
-    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    if (comm_size(node) < comm_size(comm))
-        error_set(error,
-                  "exchange: \"%s\" for lane %s, between ranks of several nodes; expected another exchange",
-                  backend->name, lane);
-    MPI_Comm_free(&node);
-}
+#include "transport/communicator.h"
+#include "transport/exchange_check.h"
+#include <stdlib.h>
 
 /// Refuses the exchange of a lane, or one of its parts, that needs shared memory between ranks of several
 /// nodes. Collective over `comm`, the ranks that exchange. Only some of them may find the error.
 static void lane_check_nodes(const struct lane_plan *plan, MPI_Comm comm, struct error *error) {
     const struct exchange_backend *backend = plan->exchange.backend;
-    const int rank = comm_rank(comm), ranks = comm_size(comm);
-    if (backend->one_node) check(backend, plan->name, comm, error);
-    const struct grid grid = grid_of(&plan->exchange.levels, ranks, rank);
-    for (int level = 0; level < grid.levels.n; level++)
-        for (int round = 0; grid.levels.part[level]->one_node && round < grid_rounds(&grid, level); round++) {
-            const struct grid_line line = grid_line(&grid, level, round);
-            MPI_Comm own;
-            MPI_Comm_split(comm, line.name >= 0 ? line.name : MPI_UNDEFINED, grid.own, &own);
-            if (line.name < 0) continue;
-            check(grid.levels.part[level], plan->name, own, error);
-            MPI_Comm_free(&own);
-        }
+    // An exchange that is not composed is checked as a whole, a composed one part by part.
+    if (backend->one_node) exchange_check_node(backend, plan->name, comm, error);
+    if (backend->composed) levels_hooks->check_nodes(plan, comm, error);
 }
 
-static uint32_t windows(const struct lane *lane) {
+/// Returns how many transfers there are: one for the window that fills, and L for those that travel.
+static uint32_t transfers(const struct lane *lane) {
     return lane->plan->lag + 1;
 }
 
-void lane_connect_alone(struct lane *lane, const struct lane_plan *plan, int rank) {
+void lane_init(struct lane *lane, const struct lane_plan *plan, int rank) {
+    // Where the plan leaves the rank alone in its group, `self` stays, and MPI is not needed.
     *lane = (struct lane){.plan = plan, .comm = MPI_COMM_SELF, .backend = exchange_find("self")};
+    lane->deliver = deliver_tuned;
     lane->ranks = plan->groups.size[rank];
     lane->place = plan->groups.place[rank];
     if (lane->ranks > 1) lane->backend = plan->exchange.backend;
@@ -46,54 +45,56 @@ void lane_connect_alone(struct lane *lane, const struct lane_plan *plan, int ran
 
 bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm world, struct error *error) {
     const int rank = comm_rank(world);
-    lane_connect_alone(lane, plan, rank);
+    lane_init(lane, plan, rank);
     MPI_Comm comm;
+    // The lowest rank of a group names it, so ranks with equal names make a communicator.
     MPI_Comm_split(world, plan->groups.first[rank], rank, &comm); // numbers ranks as groups.place does
     if (lane->ranks == 1) {
         MPI_Comm_free(&comm);
     } else {
         lane->comm = comm;
         lane_check_nodes(plan, comm, error);
-        // In simulated time, words from all ranks to all ranks take minutes where there are many ranks.
-        const bool cheap = !time_is_simulated || lane->ranks <= 16;
-        if (agree(comm, error) && cheap) exchange_check(&plan->exchange, comm, error);
+        // The test comes last: it needs the communicator, and nothing else may have failed on any rank.
+        const bool checks = lane->ranks <= platform.checked_ranks;
+        if (agree(comm, error) && checks) exchange_check(&plan->exchange, comm, error);
     }
     return agree(world, error);
 }
 
 /// Returns the destinations to which routes lead, and how many they are.
-static int *destinations(const struct lane *lane, const struct partners *partners, int *n) {
-    const int ranks = exchange_destinations(lane->backend, lane->ranks);
-    int *to = ALLOC(int, (size_t)ranks);
+static int *reachable_destinations(const struct lane *lane, const struct partners *partners, int *n) {
+    const int destinations = exchange_destinations(lane->backend, lane->ranks);
+    int *reachable = ALLOC(int, (size_t)destinations);
     *n = 0;
     if (lane->fanout) { // routes lead to bridges
-        bool *led = ALLOC_ZERO(bool, (size_t)ranks);
+        bool *led = ALLOC_ZERO(bool, (size_t)destinations);
         for (size_t i = 0; i < lane->routes.first[lane->routes.neurons]; i++)
             led[lane->routes.route[i].rank] = true;
-        for (int rank = 0; rank < ranks; rank++)
-            if (led[rank]) to[(*n)++] = rank;
+        for (int rank = 0; rank < destinations; rank++)
+            if (led[rank]) reachable[(*n)++] = rank;
         free(led);
     } else if (lane->backend->broadcast) {
-        to[(*n)++] = 0;
+        reachable[(*n)++] = 0;
     } else {
-        for (int i = 0; i < partners->n_targets; i++) to[(*n)++] = partners->targets[i];
-        to[(*n)++] = lane->place;
+        for (int i = 0; i < partners->n_targets; i++) reachable[(*n)++] = partners->targets[i];
+        // The rank itself is always a destination: its own spikes take the same way.
+        reachable[(*n)++] = lane->place;
     }
-    return to;
+    return reachable;
 }
 
 /// Opens the exchanges with the ranks that have routes to or from this one. Where the exchange merges, it
 /// lets the routes lead to bridges before; only that can fail. `comm` is MPI_COMM_NULL in a dry run.
-static bool open_windows(struct lane *lane, const uint32_t *per_owner, MPI_Comm comm, struct error *error) {
+static bool open_transfers(struct lane *lane, const uint32_t *per_owner, MPI_Comm comm, struct error *error) {
     const struct levels *levels = &lane->plan->exchange.levels;
     if (levels->merge && lane->ranks > 1) {
-        lane->fanout = ALLOC_ZERO(struct fanout, 1);
-        lane->fanout->format = lane->format;
-        lane->fanout->wire = lane->plan->wire;
-        if (!fanout_open(lane->fanout, levels, comm, lane->place, &lane->routes, lane->ranks, error))
-            return false;
+        lane->fanout = levels_hooks->open_fanout(lane->plan, lane->format, comm, lane->place, &lane->routes,
+                                                 lane->ranks, error);
+        if (!lane->fanout) return false;
     }
-    const struct exchange_spec alone = {.backend = lane->backend};
+    // The ranks with which there is anything to exchange: those that have lists of our neurons, and those
+    // whose neurons we have lists of.
+    const struct exchange_spec self = {.backend = lane->backend};
     int *targets = ALLOC(int, (size_t)lane->ranks), *sources = ALLOC(int, (size_t)lane->ranks);
     struct partners partners = {.targets = targets, .sources = sources, .fanout = lane->fanout};
     for (int rank = 0; rank < lane->ranks; rank++) {
@@ -101,82 +102,97 @@ static bool open_windows(struct lane *lane, const uint32_t *per_owner, MPI_Comm 
         if (lane->routes.target[rank]) targets[partners.n_targets++] = rank;
         if (per_owner[rank]) sources[partners.n_sources++] = rank;
     }
+    // A broadcast can bring words from every rank; others bring them from the sources and the rank itself.
     const int heard = lane->backend->broadcast ? lane->ranks : partners.n_sources + 1;
-    int n_to, *to = destinations(lane, &partners, &n_to);
-    lane->windows = ALLOC_ZERO(struct window, windows(lane));
-    for (uint32_t w = 0; w < windows(lane); w++) {
-        struct window *window = &lane->windows[w];
-        outbox_open_some(&window->outbox, exchange_destinations(lane->backend, lane->ranks), to, n_to);
-        window->exchange = lane->foreign ? made_up_open(lane->ranks, lane->place, heard)
-                                         : exchange_open(lane->ranks > 1 ? &lane->plan->exchange : &alone,
-                                                         lane->comm, &partners);
+    int n_reachable, *reachable = reachable_destinations(lane, &partners, &n_reachable);
+    lane->transfers = ALLOC_ZERO(struct transfer, transfers(lane));
+    for (uint32_t i = 0; i < transfers(lane); i++) {
+        struct transfer *transfer = &lane->transfers[i];
+        send_buffer_open_some(&transfer->send_buffer, exchange_destinations(lane->backend, lane->ranks),
+                              reachable, n_reachable);
+        transfer->exchange = lane->foreign ? dry_hooks->open_exchange(lane->ranks, lane->place, heard)
+                                           : exchange_open(lane->ranks > 1 ? &lane->plan->exchange : &self,
+                                                           lane->comm, &partners);
     }
-    FREE(targets, sources, to);
+    FREE(targets, sources, reachable);
     return true;
 }
 
-bool lane_open(struct lane *lane, const struct wanted *wanted, const uint32_t *own_gids, uint32_t n,
-               struct error *error) {
+bool lane_open(struct lane *lane, const struct source_table *source_table, const uint32_t *own_gids,
+               uint32_t n, struct error *error) {
+    // Broadcast words name a neuron of the sender, so receivers have to search for their list.
     struct search *search = lane->backend->broadcast ? &lane->search : NULL;
-    routes_open(&lane->routes, search, lane->comm, wanted, own_gids, n);
-    return open_windows(lane, wanted->per_owner, lane->comm, error);
+    routes_open(&lane->routes, search, lane->comm, source_table, own_gids, n);
+    return open_transfers(lane, source_table->per_owner, lane->comm, error);
 }
 
-bool lane_open_alone(struct lane *lane, const uint32_t *per_owner, struct error *error) {
-    return open_windows(lane, per_owner, MPI_COMM_NULL, error);
+bool lane_open_dry(struct lane *lane, const uint32_t *per_owner, struct error *error) {
+    return open_transfers(lane, per_owner, MPI_COMM_NULL, error);
 }
 
 void lane_close(struct lane *lane) {
-    for (uint32_t w = 0; lane->windows && w < windows(lane); w++) {
-        exchange_close(lane->windows[w].exchange);
-        outbox_close(&lane->windows[w].outbox);
-        joined_close(&lane->windows[w].joined);
+    for (uint32_t i = 0; lane->transfers && i < transfers(lane); i++) {
+        // Exchanges have duplicates of the communicator, so they go before it.
+        exchange_close(lane->transfers[i].exchange);
+        send_buffer_close(&lane->transfers[i].send_buffer);
+        word_buffer_close(&lane->transfers[i].own_words);
     }
-    free(lane->windows);
+    free(lane->transfers);
     routes_close(&lane->routes);
     search_close(&lane->search);
-    if (lane->fanout) fanout_close(lane->fanout);
-    FREE(lane->fanout, lane->tables);
-    foreign_close(lane->foreign);
+    if (lane->fanout) levels_hooks->close_fanout(lane->fanout);
+    if (lane->foreign) dry_hooks->close_foreign(lane->foreign);
+    free(lane->tables);
     if (lane->comm != MPI_COMM_SELF) MPI_Comm_free(&lane->comm);
 }
 
 void lane_begin(struct lane *lane, uint32_t step) {
     lane->filling = 0;
-    lane->windows[0].first_step = step;
+    // Nothing is under way: the last cycle of a stretch finishes every window.
+    lane->transfers[0].first_step = step;
     lane_clear(lane);
 }
 
 void lane_reset_counts(struct lane *lane) {
     lane->ended = lane->spikes_sent = 0;
-    for (uint32_t w = 0; w < windows(lane); w++) {
-        struct exchange *exchange = lane->windows[w].exchange;
+    for (uint32_t i = 0; i < transfers(lane); i++) {
+        struct exchange *exchange = lane->transfers[i].exchange;
+        // Connections are a property of the exchange and stay; what was sent is forgotten.
         exchange->traffic = (struct traffic){0, 0};
         for (int l = 0; l < levels_max; l++)
             exchange->level[l] = (struct level_traffic){.connections = exchange->level[l].connections};
     }
 }
 
+/// Appends the spike to the send buffer once for every route of its neuron. The word says which list the
+/// destination has to walk, and in which step of the window the neuron fired.
 static void send_along(struct lane *lane, uint32_t neuron, const struct spike *spike) {
     const struct routes *routes = &lane->routes;
     const struct wire_format *wire = lane->plan->wire;
-    struct window *window = &lane->windows[lane->filling];
+    struct transfer *transfer = &lane->transfers[lane->filling];
     for (size_t i = routes->first[neuron]; i < routes->first[neuron + 1]; i++) {
+        // One word for each rank that has a list of the neuron.
         const struct route route = routes->route[i];
-        const uint32_t word = spike_pack(lane->format, route.list, spike->step - window->first_step);
+        const uint32_t word = spike_pack(lane->format, route.list, spike->step - transfer->first_step);
         if (wire->words == 1) {
-            outbox_add(&window->outbox, route.rank, word);
+            send_buffer_add(&transfer->send_buffer, route.rank, word);
             continue;
         }
+        // A longer wire format sends further words that the receiver drops (see translate()).
         uint32_t words[wire_words_max];
         wire_pack(wire, words, word, spike->gid, spike->step);
-        for (int k = 0; k < wire->words; k++) outbox_add(&window->outbox, route.rank, words[k]);
+        for (int k = 0; k < wire->words; k++) send_buffer_add(&transfer->send_buffer, route.rank, words[k]);
     }
+    // Counts words for destinations, so a spike counts once for each rank that needs it.
     lane->spikes_sent += routes->first[neuron + 1] - routes->first[neuron];
 }
 
+/// Spikes by which the places of routes are fetched ahead of their use; routes themselves half as far.
+/// Neurons that fire lie anywhere, so both are misses, and the second follows from the first: the latency of
+/// the memory has to pass while eight spikes are collocated. As in deliver_lists(); chosen, not tuned.
+enum { ahead = 16 };
+
 void lane_collocate(struct lane *lane, const struct spike *spikes, uint32_t n, uint32_t first) {
-    enum { ahead = 16 }; // spikes; places of routes are fetched this far ahead, routes half as far
     const struct routes *routes = &lane->routes;
     // What the first spikes need is fetched before the loop: few neurons fire in a cycle.
     for (uint32_t i = 0; i < n && i < ahead; i++)
@@ -195,85 +211,114 @@ void lane_synchronise(struct lane *lane) {
     MPI_Barrier(lane->comm);
 }
 
-void lane_make_up(struct lane *lane, uint32_t next) {
-    const struct window *window = &lane->windows[lane->filling];
-    if (lane->foreign)
-        made_up_expect(window->exchange, foreign_window(lane->foreign, window->first_step, next));
-}
-
 void lane_start(struct lane *lane, uint32_t next) {
-    struct window *window = &lane->windows[lane->filling];
-    exchange_start(window->exchange, &window->outbox);
-    window->started = true;
-    window->sent_step = window->first_step;
+    struct transfer *transfer = &lane->transfers[lane->filling];
+    // A blocking back-end does nothing yet, and all its work in exchange_finish().
+    exchange_start(transfer->exchange, &transfer->send_buffer);
+    transfer->started = true;
+    transfer->sent_step = transfer->first_step;
     lane->ended++;
-    lane->filling = (lane->filling + 1) % windows(lane);
-    lane->windows[lane->filling].first_step = next;
+    // The next window uses the transfer of the oldest one. lane_finish() completes that one before any spike
+    // is collected here.
+    lane->filling = (lane->filling + 1) % transfers(lane);
+    lane->transfers[lane->filling].first_step = next;
 }
 
-void lane_progress(struct lane *lane) {
-    for (uint32_t w = 0; w < windows(lane); w++)
-        if (lane->windows[w].started) exchange_progress(lane->windows[w].exchange, &lane->windows[w].outbox);
+/// Lets MPI work on the windows of a lane that have been started.
+static void progress(struct lane *lane) {
+    for (uint32_t i = 0; i < transfers(lane); i++)
+        if (lane->transfers[i].started)
+            exchange_progress(lane->transfers[i].exchange, &lane->transfers[i].send_buffer);
 }
 
-/// Translates the inbox into words that name lists of this rank, in one run. \return how many they are.
-static size_t translate(const struct lane *lane, struct window *window) {
+void lanes_progress(struct lane *lanes, int n) {
+    for (int l = 0; l < n; l++)
+        if (lanes[l].plan->lag > 0) progress(&lanes[l]);
+}
+
+bool lanes_overlap(const struct lane *lanes, int n) {
+    for (int l = 0; l < n; l++)
+        if (lanes[l].plan->lag > 0) return true;
+    return false;
+}
+
+/// Translates the receive buffer into words that name lists of this rank, in one run. \return how many they
+/// are.
+static size_t translate(const struct lane *lane, struct transfer *transfer) {
     const struct wire_format *wire = lane->plan->wire;
-    const struct inbox *inbox = &window->exchange->inbox;
+    const struct receive_buffer *receive_buffer = &transfer->exchange->receive_buffer;
     size_t n = 0;
-    joined_reserve(&window->joined, inbox->words / (size_t)wire->words);
-    for (int i = 0; i < inbox->runs; i++)
-        for (size_t k = 0; k < inbox->run[i].count; k += (size_t)wire->words) {
-            uint32_t word = inbox->run[i].words[k + (size_t)wire->at];
+    // There cannot be more spikes than that; dropped ones leave the rest of the room unused.
+    word_buffer_reserve(&transfer->own_words, receive_buffer->words / (size_t)wire->words);
+    for (int i = 0; i < receive_buffer->runs; i++)
+        for (size_t k = 0; k < receive_buffer->run[i].count; k += (size_t)wire->words) {
+            uint32_t word = receive_buffer->run[i].words[k + (size_t)wire->at];
             if (lane->backend->broadcast) {
+                // Broadcast words name the sender's neuron. Receivers drop those of which they have no list.
                 uint32_t list =
-                    search_list(&lane->search, inbox->run[i].from, spike_list(lane->format, word));
+                    search_list(&lane->search, receive_buffer->run[i].from, spike_list(lane->format, word));
                 if (list == search_nothing) continue;
                 word = spike_pack(lane->format, list, spike_step(lane->format, word));
             }
-            window->joined.words[n++] = word;
+            transfer->own_words.words[n++] = word;
         }
     return n;
 }
 
-static void finish_window(const struct lane *lane, struct window *window) {
-    exchange_finish(window->exchange, &window->outbox);
-    outbox_clear(&window->outbox);
-    window->started = false;
-    window->arrived = true;
-    const struct inbox *inbox = &window->exchange->inbox;
+/// Completes an exchange and chooses in which form delivery gets the words: translated, where a
+/// broadcast or a longer wire format needs it; copied into one run, where many ranks sent a little each; or
+/// where the exchange has put them.
+static void finish_transfer(const struct lane *lane, struct transfer *transfer) {
+    exchange_finish(transfer->exchange, &transfer->send_buffer);
+    send_buffer_clear(&transfer->send_buffer);
+    transfer->started = false;
+    transfer->arrived = true;
+    const struct receive_buffer *receive_buffer = &transfer->exchange->receive_buffer;
+    if (receive_buffer->damaged)
+        fatal(
+            "exchange: \"%s\" of lane %s brought words that no rank has sent; expected another exchange, or "
+            "another MPI library",
+            lane->backend->name, lane->plan->name);
     if (lane->backend->broadcast || lane->plan->wire->words > 1) {
-        window->n_words = translate(lane, window);
-        window->words = window->joined.words;
-    } else if (inbox_is_scattered(inbox) && !inbox->together) {
-        joined_copy(&window->joined, inbox);
-        window->n_words = inbox->words;
-        window->words = window->joined.words;
+        transfer->n_words = translate(lane, transfer);
+        transfer->words = transfer->own_words.words;
+    } else if (receive_buffer_is_scattered(receive_buffer) && !receive_buffer->together) {
+        receive_buffer_join(&transfer->own_words, receive_buffer);
+        transfer->n_words = receive_buffer->words;
+        transfer->words = transfer->own_words.words;
     } else {
-        window->n_words = inbox->words;
-        window->words = inbox->together;
+        transfer->n_words = receive_buffer->words;
+        transfer->words = receive_buffer->together;
     }
 }
 
 void lane_finish(struct lane *lane, bool all) {
-    for (uint32_t i = 0; i < (all ? windows(lane) : 1); i++) {
-        struct window *window = &lane->windows[(lane->filling + i) % windows(lane)]; // the oldest first
-        if (window->started) finish_window(lane, window);
+    // Transfers are used in turn, so from `filling` on they are in the order of their age. After
+    // lane_start(), the one to be filled next is the one whose exchange is oldest, so only that is due;
+    // without a lag it was just started. With `all`, the others follow, oldest first: every rank of the lane
+    // must finish them in the same order, since exchanges are collective.
+    for (uint32_t i = 0; i < (all ? transfers(lane) : 1); i++) {
+        struct transfer *transfer =
+            &lane->transfers[(lane->filling + i) % transfers(lane)]; // the oldest first
+        if (transfer->started) finish_transfer(lane, transfer);
     }
 }
 
 struct delivered lane_deliver(const struct lane *lane, int thread, struct ring *ring) {
     struct delivered sum = {0, 0, 0};
-    for (uint32_t w = 0; w < windows(lane); w++) {
-        const struct window *window = &lane->windows[w];
-        const struct inbox *inbox = &window->exchange->inbox;
-        if (!window->arrived || window->n_words == 0) continue;
-        const int runs = window->words ? 1 : inbox->runs;
-        for (int i = 0; i < runs; i++) {
-            const uint32_t *words = window->words ? window->words : inbox->run[i].words;
-            const size_t count = window->words ? window->n_words : inbox->run[i].count;
-            struct delivered d = synapse_table_deliver(&lane->tables[thread], words, count, lane->format,
-                                                       window->sent_step, ring);
+    for (uint32_t i = 0; i < transfers(lane); i++) {
+        const struct transfer *transfer = &lane->transfers[i];
+        const struct receive_buffer *receive_buffer = &transfer->exchange->receive_buffer;
+        // Those under way have nothing to deliver. The one that is being filled still holds what arrived
+        // last.
+        if (!transfer->arrived || transfer->n_words == 0) continue;
+        // All words are one run where they lie together; else there is a run for each rank that sent some.
+        const int runs = transfer->words ? 1 : receive_buffer->runs;
+        for (int k = 0; k < runs; k++) {
+            const uint32_t *words = transfer->words ? transfer->words : receive_buffer->run[k].words;
+            const size_t count = transfer->words ? transfer->n_words : receive_buffer->run[k].count;
+            struct delivered d =
+                lane->deliver(&lane->tables[thread], words, count, lane->format, transfer->sent_step, ring);
             sum.synaptic_events += d.synaptic_events;
             sum.first_accesses += d.first_accesses;
             sum.lookups += d.lookups;
@@ -283,44 +328,37 @@ struct delivered lane_deliver(const struct lane *lane, int thread, struct ring *
 }
 
 void lane_clear(struct lane *lane) {
-    for (uint32_t w = 0; w < windows(lane); w++) lane->windows[w].arrived = false;
+    for (uint32_t i = 0; i < transfers(lane); i++) lane->transfers[i].arrived = false;
 }
 
 struct traffic lane_traffic(const struct lane *lane) {
     struct traffic sum = {0, 0};
-    for (uint32_t w = 0; w < windows(lane); w++) {
-        sum.messages += lane->windows[w].exchange->traffic.messages;
-        sum.bytes += lane->windows[w].exchange->traffic.bytes;
+    for (uint32_t i = 0; i < transfers(lane); i++) {
+        sum.messages += lane->transfers[i].exchange->traffic.messages;
+        sum.bytes += lane->transfers[i].exchange->traffic.bytes;
     }
     return sum;
 }
 
 struct level_traffic lane_level(const struct lane *lane, int level) {
     struct level_traffic sum = {0};
-    for (uint32_t w = 0; w < windows(lane); w++)
-        level_traffic_add(&sum, &lane->windows[w].exchange->level[level]);
-    return sum;
-}
-
-uint64_t lane_words(const struct lane *lane) {
-    uint64_t sum = 0;
-    for (uint32_t w = 0; lane->foreign && w < windows(lane); w++)
-        sum += made_up_copied(lane->windows[w].exchange);
+    for (uint32_t i = 0; i < transfers(lane); i++)
+        level_traffic_add(&sum, &lane->transfers[i].exchange->level[level]);
     return sum;
 }
 
 size_t lane_route_bytes(const struct lane *lane) {
     return routes_bytes(&lane->routes) + search_bytes(&lane->search) +
-           (lane->fanout ? fanout_bytes(lane->fanout) : 0) +
+           (lane->fanout ? levels_hooks->fanout_bytes(lane->fanout) : 0) +
            (lane->ranks > 1 ? levels_bytes(&lane->plan->exchange.levels, lane->ranks) : 0);
 }
 
 size_t lane_buffer_bytes(const struct lane *lane) {
     size_t bytes = 0;
-    for (uint32_t w = 0; w < windows(lane); w++) {
-        const struct window *window = &lane->windows[w];
-        bytes += outbox_bytes(&window->outbox) + exchange_bytes(window->exchange) +
-                 window->joined.capacity * sizeof *window->joined.words;
+    for (uint32_t i = 0; i < transfers(lane); i++) {
+        const struct transfer *transfer = &lane->transfers[i];
+        bytes += send_buffer_bytes(&transfer->send_buffer) + exchange_bytes(transfer->exchange) +
+                 transfer->own_words.capacity * sizeof *transfer->own_words.words;
     }
     return bytes;
 }

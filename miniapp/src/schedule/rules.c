@@ -1,6 +1,13 @@
+/// \file
+/// The table of schedules, each a list of lanes, and reading a list of lanes from a description.
+///
+/// To add a schedule, add an entry to schedule_rules; nothing else has to change, since a schedule is data. A
+/// description may also have a list of lanes of its own. lane_rules_read() reads either, and check_order()
+/// makes sure that lanes widen, so that each synapse belongs to the first lane that can carry it.
+
+#include "base/registry.h"
+#include "description/field_table.h"
 #include "schedule/schedule.h"
-#include <stdio.h>
-#include <stdlib.h>
 
 // clang-format off
 #define NEAR                     {"near", group_area, 1, 0, false}
@@ -22,35 +29,42 @@ const struct schedule_rule *const schedule_rules[] = {
     NULL};
 // clang-format on
 
-/// Reads a field that is an integer from 1 on, or one of two words, which stand for the values `a` and `b`.
-static bool number_or_word(const struct fields *fields, const char *name, int fallback, int *value,
-                           const char *word_a, int a, const char *word_b, int b, struct error *error) {
+/// The fields of a lane that need no interpretation.
+struct given_lane {
+    const char *name;
+    double lag;
+};
+
+// clang-format off
+static const struct field of_lane[] = {
+    TEXT("name", offsetof(struct given_lane, name)),
+    // name, types, at, fallback, low, high, text, words, items: the columns of struct field
+    {"group",  type_integer | type_text, FIELD_APART, 0, 1, 1e6, "world", "area, world", 0},
+    {"from",   type_text | type_list,    FIELD_APART, ABSENT, 0, 0, NULL, NULL, type_text},
+    {"to",     type_text | type_list,    FIELD_APART, ABSENT, 0, 0, NULL, NULL, type_text},
+    {"period", type_integer | type_text, FIELD_APART, 1, 1, 1e6, NULL, "D, auto", 0},
+    INTEGER("lag", offsetof(struct given_lane, lag), 0, 0, 1000)};
+// clang-format on
+const struct field_table table_of_lane = FIELD_TABLE("schedule.*.", of_lane);
+
+/// Returns a field that is an integer, or `special` where it is this word. Any other text that the table of
+/// fields lets through stands for `usual`.
+static int number_or_word(const struct fields *fields, const char *name, int usual, const char *word,
+                          int special) {
     const json_t *field = json_object_get(fields->object, name);
-    const char *word = json_string_value(field);
-    char allowed[80];
-    double number;
-    *value = !field ? fallback : word && strcmp(word, word_a) == 0 ? a : b;
-    if (!field || (word && (strcmp(word, word_a) == 0 || strcmp(word, word_b) == 0))) return true;
-    snprintf(allowed, sizeof allowed, "an integer from 1 to 1000000, \"%s\" or \"%s\"", word_a, word_b);
-    if (!json_is_integer(field) || json_integer_value(field) < 1 || json_integer_value(field) > 1000000)
-        return fields_refuse(fields, name, allowed, error);
-    if (!fields_integer(fields, name, 1, 1, 1e6, &number, error)) return false;
-    *value = (int)number;
-    return true;
+    if (json_is_integer(field)) return (int)json_integer_value(field);
+    return strcmp(json_string_value(field), word) == 0 ? special : usual;
 }
 
+/// Reads lane number rule->n_lanes of a list. Fails where an earlier one has its name.
 static bool read_lane(struct schedule_rule *rule, const struct fields *lane, struct error *error) {
     struct lane_rule *read = &rule->lanes[rule->n_lanes];
-    double lag;
-    if (!FIELDS_ONLY(lane, error, "name", "group", "period", "lag", "from", "to") ||
-        !fields_string(lane, "name", NULL, &read->name, error) ||
-        !number_or_word(lane, "group", group_world, &read->group, "area", group_area, "world", group_world,
-                        error) ||
-        !number_or_word(lane, "period", 1, &read->period, "D", period_delay_ratio, "auto", period_auto,
-                        error) ||
-        !fields_integer(lane, "lag", 0, 0, 1000, &lag, error))
-        return false;
-    read->lag = (int)lag;
+    struct given_lane given;
+    if (!fields_read(lane, &table_of_lane, &given, error)) return false;
+    read->name = given.name;
+    read->group = number_or_word(lane, "group", group_world, "area", group_area);
+    read->period = number_or_word(lane, "period", period_delay_ratio, "auto", period_auto);
+    read->lag = (int)given.lag;
     read->bound = json_object_get(lane->object, "from") || json_object_get(lane->object, "to");
     for (int i = 0; i < rule->n_lanes; i++)
         if (strcmp(rule->lanes[i].name, read->name) == 0)
@@ -67,14 +81,17 @@ static bool check_order(const struct schedule_rule *rule, const struct descripti
     struct fields lane;
     while (before >= 0 && rule->lanes[before].bound) before--;
     if (!fields_item(&d->json, "schedule", (size_t)i, &lane, error)) return false;
+    // Lanes between areas connect these areas and no other ranks.
     if (rule->lanes[i].bound)
         return group == group_world ||
                fields_refuse(&lane, "group", "\"world\" in a lane that has from or to", error);
+    // All ranks: nothing can be wider.
     if (group == group_world)
         return i + 1 == rule->n_lanes ||
                fields_refuse(&lane, "group",
                              "\"area\" or an integer in all lanes but the last, or a field from or to",
                              error);
+    // Blocks of ranks must contain those of the lane before.
     if (before < 0) return true;
     if (group == group_area)
         return fields_refuse(&lane, "group", "\"area\" only in the first lane without from and to", error);
@@ -93,6 +110,7 @@ bool lane_rules_read(struct schedule_rule *rule, const struct description *d, st
         *rule = *found;
         return true;
     }
+    // No name, so it is a list.
     const size_t n = json_array_size(json_object_get(d->json.object, "schedule"));
     *rule = (struct schedule_rule){.name = "lanes", .placement = "area"};
     if (n < 1 || n > schedule_lanes_max)

@@ -7,8 +7,13 @@
 /// that says what is allowed. What is accepted can be planned, explained and written as JSON, and the
 /// description that a record holds can be read again and stays as it is.
 
+#include "app/estimate.h"
+#include "app/explain.h"
 #include "app/job.h"
+#include "description/network_draw.h"
 #include "fuzz.h"
+#include "schedule/lane_json.h"
+#include "schedule/schedule.h"
 
 enum { most_overrides = 24, most_ranks = 64, most_threads = 9 };
 
@@ -105,23 +110,24 @@ static void check_owners(const struct placement *placement) {
         for (int rank = 0; rank < placement->ranks; rank++) {
             on_ranks += placement_count(placement, i, rank);
             for (int thread = 0; thread < placement->threads; thread++)
-                for (uint32_t d = placement->first_deal[i]; d < placement->first_deal[i + 1]; d++)
+                for (uint32_t d = placement->first_range[i]; d < placement->first_range[i + 1]; d++)
                     of_threads += placement_share(placement, d, rank, thread).count;
         }
         promise(on_ranks == p->size && of_threads == p->size, "every neuron has one owner", p->name);
-        for (uint32_t d = placement->first_deal[i]; d < placement->first_deal[i + 1]; d++) {
-            const struct deal *deal = &placement->deals[d];
-            promise(deal->population == i && deal->first >= p->first && deal->end <= p->first + p->size,
-                    "a deal lies in its population", p->name);
-            dealt += deal->end - deal->first;
-            for (uint32_t last = 0; deal->end > deal->first && last < 2; last++) {
-                const uint32_t gid = last ? deal->end - 1 : deal->first;
-                const int rank = deal_rank(deal, gid), thread = deal_thread(deal, placement->threads, gid);
+        for (uint32_t d = placement->first_range[i]; d < placement->first_range[i + 1]; d++) {
+            const struct range *range = &placement->ranges[d];
+            promise(range->population == i && range->first >= p->first && range->end <= p->first + p->size,
+                    "a range lies in its population", p->name);
+            dealt += range->end - range->first;
+            for (uint32_t last = 0; range->end > range->first && last < 2; last++) {
+                const uint32_t gid = last ? range->end - 1 : range->first;
+                const int rank = range_rank(range, gid),
+                          thread = range_thread(range, placement->threads, gid);
                 promise(rank >= 0 && rank < placement->ranks && thread >= 0 && thread < placement->threads,
                         "an owner is a rank and a thread", p->name);
             }
         }
-        promise(dealt == p->size, "every neuron is in one deal", p->name);
+        promise(dealt == p->size, "every neuron is in one range", p->name);
     }
 }
 

@@ -19,7 +19,7 @@ static void take_any(struct bytes *bytes) {
     memcpy(exact, words, n * sizeof *words);
 
     uint32_t rank;
-    for (struct inbox_run from = {exact, n, 0}, run; take(&from, ranks, &rank, &run);) {
+    for (struct receive_buffer_run from = {exact, n, 0}, run; take(&from, ranks, &rank, &run);) {
         promise(rank < (uint32_t)ranks, "a taken run names a rank", "it names none");
         promise(run.words >= exact + frame_words && run.words + run.count <= exact + n,
                 "a taken run lies within the words", "it does not");
@@ -42,21 +42,22 @@ static void take_back(struct bytes *bytes) {
     } sent[most_runs];
     const int ranks = (int)next_number(bytes, 1, most_ranks);
     const int destinations = (int)next_number(bytes, 1, 3);
-    struct outbox outbox;
+    struct send_buffer send_buffer;
     uint32_t n = 0, content[64];
     for (uint32_t i = 0; i < 64; i++) content[i] = 0x01010101 * i;
-    outbox_open(&outbox, destinations);
+    send_buffer_open(&send_buffer, destinations);
     for (; n < most_runs && bytes->left > 0; n++) {
         sent[n] = (struct sent){next_number(bytes, 0, (uint32_t)ranks - 1), next_number(bytes, 0, 60),
                                 (int)next_number(bytes, 0, (uint32_t)destinations - 1)};
         const uint32_t frame[frame_words] = {sent[n].frame, sent[n].count};
-        outbox_append(&outbox, sent[n].destination, frame, frame_words);
-        outbox_append(&outbox, sent[n].destination, content + n % 4, sent[n].count);
+        send_buffer_append(&send_buffer, sent[n].destination, frame, frame_words);
+        send_buffer_append(&send_buffer, sent[n].destination, content + n % 4, sent[n].count);
     }
     for (int destination = 0; destination < destinations; destination++) {
-        struct inbox_run from = {outbox_words(&outbox, destination), outbox_count(&outbox, destination), 0};
+        struct receive_buffer_run from = {send_buffer_words(&send_buffer, destination),
+                                          send_buffer_count(&send_buffer, destination), 0};
         for (uint32_t i = 0; i < n; i++) {
-            struct inbox_run run;
+            struct receive_buffer_run run;
             uint32_t frame;
             if (sent[i].destination != destination) continue;
             promise(take(&from, ranks, &frame, &run), "a framed run can be taken", "it cannot");
@@ -66,7 +67,7 @@ static void take_back(struct bytes *bytes) {
         }
         promise(from.count == 0, "nothing is left behind the framed runs", "something is");
     }
-    outbox_close(&outbox);
+    send_buffer_close(&send_buffer);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

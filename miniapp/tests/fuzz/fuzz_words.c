@@ -6,9 +6,11 @@
 /// check that their list exists (synapse/table.h). So delivery is asked only for lists that there are.
 
 #include "fuzz.h"
+#include "run/build.h"
 #include "synapse/table.h"
 #include "transport/exchange.h"
 #include "transport/routes.h"
+#include "transport/wire.h"
 
 static void wires(struct bytes *bytes) {
     const uint32_t word = next_word(bytes), gid = next_word(bytes), step = next_word(bytes);
@@ -99,7 +101,7 @@ static void build_table(struct synapse_table *table, const struct drawn *d) {
         synapse_format(&format, d->neurons, d->longest, d->classes ? d->weights : NULL, d->classes, &error),
         "a small network fits", error.text);
     const uint32_t all = source_of(d, d->lists);
-    const unsigned bits = buckets_source_bits(&format, all), wider = id_set_bits(all, bits, 1);
+    const unsigned bits = buckets_source_bits(&format, all, all, all), wider = id_set_bits(all, bits, 1);
     buckets_open(&buckets, format, bits, all);
     for (uint32_t i = 0; i < d->n; i++) buckets_count(&buckets, source_of(d, d->synapse[i].list));
     buckets_allocate(&buckets);
@@ -149,7 +151,8 @@ static void deliveries(struct bytes *bytes) {
         }
         sum.first_accesses += sum.synaptic_events > before;
     }
-    const struct delivered found = synapse_table_deliver(&table, words, n, format, window, &ring);
+    delivery_function *deliver = next_byte(bytes) % 2 ? deliver_reference : deliver_tuned;
+    const struct delivered found = deliver(&table, words, n, format, window, &ring);
     promise(found.synaptic_events == sum.synaptic_events && found.first_accesses == sum.first_accesses,
             "all synapses of the lists are visited", "others are");
     for (uint32_t step = d.steps; step < d.steps + d.longest; step++) {

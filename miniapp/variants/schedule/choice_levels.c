@@ -1,65 +1,85 @@
+/// \file
+/// Reads of what a lane's composed exchange is composed, as the description has it: parts, dimensions, the
+/// order of ranks, bridges.
+///
+/// choice_levels() is the entry. `two_level` has an inner and an outer exchange and the size of a group;
+/// `multi_level` has dimensions, an exchange for each, a side, and may name two files: the order of ranks in
+/// the grid, and the table of bridges. Rank 0 has read these files and all ranks have their content. What
+/// does not fit the groups of ranks of the lane is refused. Time: the size of the files, and a pass over the
+/// ranks. Memory: two numbers for each rank where an order is given, and one for each group and rank where
+/// bridges are (levels_bytes()).
+
 #include "schedule/choice_levels.h"
 
 #include "base/alloc.h"
+#include "description/field_table.h"
+#include "schedule/choice.h"
 #include "transport/grid.h"
 #include <stdio.h>
-#include <stdlib.h>
-
-bool choice_serves(const struct exchange_backend *backend, int ranks, bool part) {
-    return !backend->absent && (backend->ranks_max == 0 || backend->ranks_max >= ranks) &&
-           !(part && (backend->broadcast || backend->composed));
-}
-
-const char *choice_shown(const json_t *value, char text[80]) {
-    char *json = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
-    snprintf(text, 80, "%.70s%s", json ? json : "nothing", json && strlen(json) > 70 ? "..." : "");
-    free(json);
-    return text;
-}
-
-bool choice_refuse(const json_t *value, const struct exchange_backend *asked, const char *role,
-                   const struct lane_plan *lane, int ranks, struct error *error) {
-    struct name_list allowed = {"", 0};
-    char text[80];
-    for (int i = 0; exchange_backends[i]; i++)
-        if (choice_serves(exchange_backends[i], ranks, *role))
-            name_list_add(&allowed, exchange_backends[i]->name);
-    return error_set(error, "exchange: %s%s for lane %s on %d rank(s)%s%s; expected %s", role,
-                     choice_shown(value, text), lane->name, ranks, asked && asked->absent ? ", and " : "",
-                     asked && asked->absent ? asked->absent : "", allowed.text);
-}
 
 /// Finds a part by its name. `value` is what stands for it in the description.
 static bool find_part(const struct exchange_backend **part, const char *name, const json_t *value,
                       const char *role, const struct lane_plan *lane, struct error *error) {
     // Of the communicators of the parts: two stands for several, since no back-end serves two but not three.
     const int ranks = lane->groups.largest > 1 ? 2 : 1;
+    // Broadcasts and composed exchanges are no parts: words would not know where they go next.
     *part = exchange_find(name);
     if (*part && choice_serves(*part, ranks, true)) return true;
     return choice_refuse(value, NULL, role, lane, ranks, error);
 }
 
+/// The fields of a composed exchange that need no interpretation.
+struct given_levels {
+    const char *name, *inner, *outer, *side;
+    double merge;
+};
+
+#define AT(member) offsetof(struct given_levels, member)
+// clang-format off
+static const struct field of_two_level[] = {
+    TEXT("name",     AT(name)),
+    WORD("inner",    AT(inner), "alltoallv", NULL),
+    WORD("outer",    AT(outer), "alltoallv", NULL),
+    INTEGER("group", FIELD_APART, ABSENT, 1, 1e6)},
+of_multi_level[] = {
+    TEXT("name",     AT(name)),
+    {"dimensions", type_list,             FIELD_APART, ABSENT, 1, 1e6, NULL, NULL, type_integer},
+    {"parts",      type_text | type_list, FIELD_APART, ABSENT, 0, 0, NULL, NULL, type_text},
+    WORD("side",     AT(side), "sender", "sender, receiver"),
+    BOOLEAN("merge", AT(merge), 0),
+    {"order",      type_text,             FIELD_APART, ABSENT, 0, 0, NULL, NULL, 0},
+    {"table",      type_text,             FIELD_APART, ABSENT, 0, 0, NULL, NULL, 0}};
+// clang-format on
+const struct field_table table_of_two_level = FIELD_TABLE("exchange.two_level.", of_two_level),
+                         table_of_multi_level = FIELD_TABLE("exchange.multi_level.", of_multi_level);
+
+/// Reads the exchange of the inner or the outer level, by its role.
 static bool choose_part(const struct exchange_backend **part, const struct fields *choice, const char *role,
                         const struct lane_plan *lane, struct error *error) {
-    const char *name;
     char spoken[16];
+    const json_t *value = json_object_get(choice->object, role);
     snprintf(spoken, sizeof spoken, "%s ", role);
-    return fields_string(choice, role, "alltoallv", &name, error) &&
-           find_part(part, name, json_object_get(choice->object, role), spoken, lane, error);
+    return find_part(part, json_string_value(value), value, spoken, lane, error);
 }
 
+/// Reads the fields of `two_level`.
 static bool choose_two(struct lane_plan *lane, const struct fields *choice, struct error *error) {
     struct levels *levels = &lane->exchange.levels;
-    const double fallback = nearbyint(sqrt(lane->groups.largest));
-    double group;
+    const int fallback = (int)nearbyint(sqrt(lane->groups.largest));
+    struct given_levels given;
     *levels = (struct levels){.n = 2, .ragged = true};
-    if (!FIELDS_ONLY(choice, error, "name", "inner", "outer", "group") ||
+    if (!fields_read(choice, &table_of_two_level, &given, error) ||
         !choose_part(&levels->part[0], choice, "inner", lane, error) ||
-        !choose_part(&levels->part[1], choice, "outer", lane, error) ||
-        !fields_integer(choice, "group", fallback, 1, lane->groups.largest, &group, error))
+        !choose_part(&levels->part[1], choice, "outer", lane, error))
         return false;
-    levels->size[0] = (int)group;
-    return true;
+    // The fallback is not filled in: lanes of other sizes may share the object. The size of a group of the
+    // table is an int, since the field is limited to 1e6.
+    const json_t *group = json_object_get(choice->object, "group");
+    levels->size[0] = group ? (int)json_integer_value(group) : fallback;
+    if (levels->size[0] <= lane->groups.largest) return true;
+    char allowed[80];
+    snprintf(allowed, sizeof allowed, "an integer from 1 to %d, the ranks of the lane", lane->groups.largest);
+    return fields_refuse(choice, "group", allowed, error);
 }
 
 /// Returns a number of ranks that the dimensions do not multiply to although a group of the lane has it; 0 if
@@ -67,11 +87,12 @@ static bool choose_two(struct lane_plan *lane, const struct fields *choice, stru
 static int misfit(const struct lane_plan *lane, const struct levels *levels) {
     const struct grouping *groups = &lane->groups;
     for (int rank = 0; rank < groups->ranks; rank++)
-        if ((groups->size[rank] > 1 || groups->ranks == 1) && groups->size[rank] != levels_ranks(levels))
+        if ((groups->size[rank] > 1 || groups->ranks == 1) && groups->size[rank] != grid_size(levels))
             return groups->size[rank];
     return 0;
 }
 
+/// Refuses the dimensions, and says which would do. \param ranks 0: their number is wrong.
 static bool refuse_dimensions(const struct fields *choice, const struct lane_plan *lane, int ranks,
                               struct error *error) {
     char text[200];
@@ -94,8 +115,7 @@ static bool choose_dimensions(struct lane_plan *lane, const struct fields *choic
     if (n < 1 || n > levels_max) return refuse_dimensions(choice, lane, 0, error);
     levels->n = (int)n;
     for (size_t l = 0; l < n; l++) {
-        const double size = json_number_value(json_array_get(list, l));
-        if (!(size >= 1) || size != floor(size)) return refuse_dimensions(choice, lane, 0, error);
+        const json_int_t size = json_integer_value(json_array_get(list, l));
         levels->size[l] = size <= lane->groups.ranks ? (int)size : lane->groups.ranks + 1;
     }
     const int ranks = misfit(lane, levels);
@@ -117,15 +137,6 @@ static bool choose_parts(struct lane_plan *lane, const struct fields *choice, st
             return false;
     }
     return true;
-}
-
-/// Reads on which side the bridges are.
-static bool choose_side(struct lane_plan *lane, const struct fields *choice, struct error *error) {
-    const char *side;
-    if (!fields_string(choice, "side", "sender", &side, error)) return false;
-    lane->exchange.levels.receiver = strcmp(side, "receiver") == 0;
-    return lane->exchange.levels.receiver || strcmp(side, "sender") == 0 ||
-           fields_refuse(choice, "side", "\"sender\" or \"receiver\"", error);
 }
 
 /// Returns the content of the file that a field names, after a look at its kind. NULL where there is none,
@@ -163,6 +174,7 @@ static const char *shown(const json_t *item, char text[30]) {
     return text;
 }
 
+/// Refuses the position of a rank in an order.
 static bool refuse_place(const struct fields *choice, int rank, const json_t *item, const char *wrong, int n,
                          struct error *error) {
     char text[30];
@@ -172,7 +184,8 @@ static bool refuse_place(const struct fields *choice, int rank, const json_t *it
                      choice->path, rank, shown(item, text), wrong, n - 1);
 }
 
-/// Fills in position[2][n].
+/// Fills in position[2][n]: the position of each rank, and the rank at each position. Fails unless the list
+/// has every position once.
 static bool read_order(const json_t *list, int n, int *position, const struct fields *choice,
                        struct error *error) {
     for (int i = 0; i < n; i++) position[n + i] = -1;
@@ -207,7 +220,8 @@ static bool choice_order(struct lane_plan *lane, const struct fields *choice, co
     return read_order(list, (int)n, position, choice, error);
 }
 
-/// Fills in bridge[groups][n], by positions.
+/// Fills in bridge[groups][n], by positions: the member of a group that speaks to a position elsewhere. A
+/// file has it by ranks, since whoever computes it need not know the order of the grid. Cost: groups x ranks.
 static bool read_bridges(const json_t *rows, const struct levels *levels, int n, int *bridge,
                          const struct fields *choice, struct error *error) {
     const struct grid grid = grid_of(levels, n, 0);
@@ -268,19 +282,12 @@ static bool choice_table(struct lane_plan *lane, const struct fields *choice, co
 
 bool choice_levels(struct lane_plan *lane, const struct fields *choice, const json_t *files,
                    struct error *error) {
-    struct given {
-        double merge;
-    } given;
-    static const struct field table[] = {KNOWN("name"),
-                                         KNOWN("dimensions"),
-                                         KNOWN("parts"),
-                                         KNOWN("side"),
-                                         BOOLEAN("merge", offsetof(struct given, merge), 0),
-                                         KNOWN("order"),
-                                         KNOWN("table")};
+    struct given_levels given;
     if (lane->exchange.backend->ragged) return choose_two(lane, choice, error);
-    if (!FIELDS_READ(choice, table, &given, error) || !choose_dimensions(lane, choice, error)) return false;
+    if (!fields_read(choice, &table_of_multi_level, &given, error) || !choose_dimensions(lane, choice, error))
+        return false;
     lane->exchange.levels.merge = given.merge != 0;
-    return choose_parts(lane, choice, error) && choose_side(lane, choice, error) &&
-           choice_order(lane, choice, files, error) && choice_table(lane, choice, files, error);
+    lane->exchange.levels.receiver = strcmp(given.side, "receiver") == 0;
+    return choose_parts(lane, choice, error) && choice_order(lane, choice, files, error) &&
+           choice_table(lane, choice, files, error);
 }

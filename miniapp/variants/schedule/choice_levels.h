@@ -3,22 +3,12 @@
 
 #pragma once
 
-#include "schedule/schedule.h"
+#include "description/field_table.h"
+#include "schedule/lane_plan.h"
 
-/// Fills in lane->exchange.levels for its back-end, which is a composed one, from the fields of `choice` and
-/// `files`, {name: content}, that it names. An exchange that is only named has no fields. Fails naming the
-/// field, and the lane or what would do.
+/// The fields of the two composed exchanges; "two_level" and "multi_level" stand for the lane in their paths.
+extern const struct field_table table_of_two_level, table_of_multi_level;
+
+/// `choose` of struct levels_hooks (transport/levels.h).
 bool choice_levels(struct lane_plan *lane, const struct fields *choice, const json_t *files,
                    struct error *error);
-
-/// Writes a value of the description, shortened. \return `text`.
-const char *choice_shown(const json_t *value, char text[80]);
-
-/// Says whether a back-end can serve a lane whose largest group has `ranks` ranks, and with `part` set as
-/// part of a composed one.
-bool choice_serves(const struct exchange_backend *backend, int ranks, bool part);
-
-/// Refuses what is asked for in `role` ("", or "inner " and the like of a part), and names the back-ends that
-/// would do.
-bool choice_refuse(const json_t *value, const struct exchange_backend *asked, const char *role,
-                   const struct lane_plan *lane, int ranks, struct error *error);

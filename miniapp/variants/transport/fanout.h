@@ -10,8 +10,10 @@
 
 #pragma once
 
+#include "base/spike.h"
 #include "transport/grid.h"
 #include "transport/routes.h"
+#include "transport/wire.h"
 
 /// Where a spike goes on to.
 struct fanout_branch {
@@ -19,15 +21,18 @@ struct fanout_branch {
     uint32_t number; ///< at the rank there: of the neuron, or in the last hop of the list
 };
 
+/// The tables of a rank.
 struct fanout {
-    struct grid grid;
-    struct spike_format format;
-    const struct wire_format *wire;
-    int base[levels_max + 1]; ///< of the lines of each hop
-    uint32_t *first, *count;  ///< [ranks] entries of the neurons of each rank, by its position
-    size_t *start;            ///< [entries + 1] branches of entry i are branch[start[i]] up to [start[i + 1]]
-    struct fanout_branch *branch;
-    size_t entries, branches, start_room, branch_room; ///< in use, and for how many there is room
+    struct grid grid;               ///< as it stands for this rank
+    struct spike_format format;     ///< of words, which name spikes or lists
+    const struct wire_format *wire; ///< of words; borrowed
+    int base[levels_max +
+             1]; ///< of the lines of each hop: places of a hop are base[hop] ... base[hop + 1] - 1
+    uint32_t *first, *count; ///< [ranks] entries of the neurons of each rank, by its position
+    size_t *start;           ///< [entries + 1] branches of entry i are branch[start[i]] up to [start[i + 1]]
+    struct fanout_branch *branch;   ///< [branches] owned, as all arrays here
+    size_t entries, branches;       ///< in use
+    size_t start_room, branch_room; ///< for how many there is room while the tables are made
 };
 
 /// Makes the tables, and lets `routes` lead to the next rank of each spike. Collective over `comm`. In a dry
@@ -41,5 +46,7 @@ bool fanout_open(struct fanout *fanout, const struct levels *levels, MPI_Comm co
 const struct fanout_branch *fanout_find(const struct fanout *fanout, int source, const uint32_t *words,
                                         const struct fanout_branch **end);
 
+/// Returns the bytes of the tables.
 size_t fanout_bytes(const struct fanout *fanout);
+/// Frees the tables, not the struct.
 void fanout_close(struct fanout *fanout);

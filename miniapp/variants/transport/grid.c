@@ -1,50 +1,21 @@
+/// \file
+/// The geometry of a grid of ranks: lines, hops and frames. Everything follows from positions by divisions;
+/// nothing is stored for each rank but an order that a file gives.
+
 #include "transport/grid.h"
 
-#include "base/alloc.h"
+#include "transport/levels.h"
 #include <limits.h>
 
+/// Returns the quotient, rounded up.
 static int divide_up(int number, int by) {
     return (number + by - 1) / by;
 }
 
-/// Returns the smallest number whose square is no less than `number`.
-static int root_up(int number) {
-    int root = 1;
-    while ((long long)root * root < number) root++;
-    return root;
-}
-
-struct levels levels_resolve(const struct levels *asked, int ranks) {
-    struct levels levels = *asked;
-    if (levels.n == 0) return levels;
-    if (levels.ragged) {
-        const int group = levels.size[0] ? levels.size[0] : root_up(ranks);
-        levels.size[0] = group < ranks ? group : ranks;
-        levels.size[1] = divide_up(ranks, levels.size[0]);
-    } else if (levels.size[0] == 0) {
-        levels.size[0] = 1;
-        for (int group = 1; (long long)group * group <= ranks; group++)
-            if (ranks % group == 0) levels.size[0] = group;
-        levels.size[1] = ranks / levels.size[0];
-    }
-    return levels;
-}
-
-long long levels_ranks(const struct levels *levels) {
+long long grid_size(const struct levels *levels) {
     long long ranks = 1;
     for (int l = 0; l < levels->n && ranks <= INT_MAX; l++) ranks *= levels->size[l];
     return ranks;
-}
-
-size_t levels_bytes(const struct levels *levels, int ranks) {
-    const struct levels found = levels_resolve(levels, ranks);
-    const size_t positions = found.position ? 2 : 0, groups = found.bridge ? (size_t)found.size[1] : 0;
-    return (positions + groups) * (size_t)ranks * sizeof(int);
-}
-
-void levels_close(struct levels *levels) {
-    FREE((int *)levels->position, (int *)levels->bridge);
-    levels->position = levels->bridge = NULL;
 }
 
 struct grid grid_of(const struct levels *asked, int ranks, int rank) {
@@ -59,6 +30,7 @@ int grid_level(const struct grid *grid, int hop) {
     return grid->levels.receiver ? grid->levels.n - 1 - hop : hop;
 }
 
+/// Returns the coordinate of a position in a level.
 static int coordinate(const struct grid *grid, int position, int level) {
     return position / grid->stride[level] % grid->levels.size[level];
 }
@@ -81,6 +53,7 @@ int grid_rounds(const struct grid *grid, int level) {
 
 /// Returns the line of the second level in which a rank takes a seat where the last group is smaller.
 static struct grid_line ragged_line(const struct grid *grid, int round) {
+    // Columns are taken in rounds of as many as the smallest group has members.
     const int size = grid->levels.size[0], smallest = members(grid, grid->ranks - 1);
     const int member = grid->own % size, column = round * smallest + member % smallest;
     const bool sits = members(grid, grid->own) < size ? column < size : column == member;
@@ -96,6 +69,7 @@ static bool is_free(const struct grid *grid, int level) {
 struct grid_line grid_line(const struct grid *grid, int level, int round) {
     if (is_free(grid, level)) return (struct grid_line){0, grid->own, grid->ranks};
     if (grid->levels.ragged && level > 0) return ragged_line(grid, round);
+    // The line of a position has all coordinates in common but that of the level.
     const int place = coordinate(grid, grid->own, level);
     const int ranks = level == 0 ? members(grid, grid->own) : grid->levels.size[level];
     return (struct grid_line){moved(grid, grid->own, level, 0), place, ranks};
@@ -111,6 +85,7 @@ static int bridge(const struct grid *grid, int group, int elsewhere) {
 static struct grid_step table_step(const struct grid *grid, int hop, int destination) {
     const int level = grid_level(grid, hop), group = coordinate(grid, destination, 1);
     const bool stays = group == coordinate(grid, grid->own, 1);
+    // Towards the bridge of the other group, unless the word stays in this one.
     int to = destination;
     if (grid->levels.receiver && level == 1 && !stays) to = bridge(grid, group, grid->own);
     if (grid->levels.receiver && level == 1 && stays) to = grid->own;

@@ -15,24 +15,33 @@
 
 #pragma once
 
-#include "transport/exchange.h"
+#include "transport/levels.h"
 
+/// A grid, as one of its ranks sees it.
 struct grid {
-    struct levels levels; ///< resolved
-    int ranks, own;       ///< own: position of this rank
-    int stride[levels_max];
+    struct levels levels;   ///< resolved
+    int ranks;              ///< of the lane
+    int own;                ///< position of this rank
+    int stride[levels_max]; ///< by how much the position changes with a coordinate
 };
 
 /// A line, or a step of a word along one.
 struct grid_line {
-    int name;         ///< the same on all its ranks; -1: there is none
-    int place, ranks; ///< of this rank in it
+    int name;  ///< the same on all its ranks; -1: there is none
+    int place; ///< of this rank in it
+    int ranks; ///< of the line
 };
 
+/// Where a word goes in a hop.
 struct grid_step {
-    int seat, place; ///< in which of this rank's lines of the level, and to which rank of it
+    int seat;  ///< in which of this rank's lines of the level
+    int place; ///< to which rank of that line
 };
 
+/// Returns the product of the dimensions; of one beyond INT_MAX, some number beyond it.
+long long grid_size(const struct levels *levels);
+
+/// Returns the grid of so many ranks, as `rank` sees it. Nothing needs to be closed.
 struct grid grid_of(const struct levels *asked, int ranks, int rank);
 
 /// These turn a rank into its position in the grid, and back.
@@ -49,6 +58,7 @@ int grid_level(const struct grid *grid, int hop);
 
 /// Returns in how many rounds the lines of a level are made; a rank takes a seat in a round or in none.
 int grid_rounds(const struct grid *grid, int level);
+/// Returns the line of this rank in a level and round.
 struct grid_line grid_line(const struct grid *grid, int level, int round);
 
 /// grid_step() returns the step in a hop towards a position. grid_next() sets `hop` to the first hop, from

@@ -1,156 +1,270 @@
-"""What the cortical networks share: the column of Potjans & Diesmann 2014, and networks of such areas.
+"""What the cortical networks share: the column of Potjans & Diesmann 2014, and such areas.
 
-Figures in cortex.csv: Potjans & Diesmann (2014), tables 4 and 5, as in the reference implementation of NEST
-(`Potjans_2014`), which also gives the rates of the full network (`full_mean_rates`, spikes/s), and the
-initial potentials that avoid a synchronous start (`optimized`). The columns named as populations have the
-probability that a pair of neurons is connected at least once, by target (row) and source.
+Figures in cortex.csv: Potjans & Diesmann (2014), tables 4 and 5, as in the reference implementation
+of NEST (`Potjans_2014`), which also gives the rates of the full network (`full_mean_rates`,
+spikes/s), and the initial potentials that avoid a synchronous start (`optimized`). The columns
+named as populations have the probability that a pair of neurons is connected at least once, by
+target (row) and source.
 """
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 TABLE = np.genfromtxt(
-    Path(__file__).with_suffix(".csv"), delimiter=",", names=True, dtype=None, encoding="utf-8"
+    Path(__file__).with_suffix(".csv"),
+    delimiter=",",
+    names=True,
+    dtype=None,
+    encoding="utf-8",
 )
-POPULATIONS = tuple(TABLE["population"].tolist())
+POPULATIONS: tuple[str, ...] = tuple(TABLE["population"].tolist())
 EXCITATORY = np.array([name.endswith("E") for name in POPULATIONS])
+#: Of each population.
 NEURONS, EXTERNAL_INDEGREES = TABLE["neurons"], TABLE["external"]
 RATES_HZ = dict(zip(POPULATIONS, TABLE["rate_hz"].tolist(), strict=True))
+TAU_M_MS, TAU_SYN_MS, T_REF_MS, C_M_PF = 10.0, 0.5, 2.0, 250.0
+E_L_MV, V_TH_MV, V_RESET_MV = -65.0, -50.0, -65.0
 NEURON = {
-    "model": "lif_exp", "C_m_pF": 250.0, "tau_m_ms": 10.0, "tau_syn_ms": 0.5, "t_ref_ms": 2.0,
-    "E_L_mV": -65.0, "V_th_mV": -50.0, "V_reset_mV": -65.0,
-}  # fmt: skip
+    "model": "lif_exp",
+    "C_m_pF": C_M_PF,
+    "tau_m_ms": TAU_M_MS,
+    "tau_syn_ms": TAU_SYN_MS,
+    "t_ref_ms": T_REF_MS,
+    "E_L_mV": E_L_MV,
+    "V_th_mV": V_TH_MV,
+    "V_reset_mV": V_RESET_MV,
+}
+#: Peak potential of an excitatory synapse; inhibitory over excitatory weights; CVs.
 PSP_MV, INHIBITION, WEIGHT_CV, DELAY_CV = 0.15, -4.0, 0.1, 0.5
-SHIFT = 1.4603545088095868 / math.sqrt(2)  # |zeta(1/2)| / sqrt(2), times sqrt(tau_syn / tau_m)
-DELAY_MS = np.where(EXCITATORY, 1.5, 0.75)  # by source
-SPEED_MM_PER_MS, SHORTEST_MS = 3.5, 1.0  # of delays between areas
-LEAST_INDEGREE = 1e-4  # mean synapses per neuron; what has fewer is left out
+#: |zeta(1/2)| / sqrt(2): shift of threshold and reset, times sqrt(tau_syn / tau_m).
+SHIFT = 1.4603545088095868 / math.sqrt(2)
+#: Mean delay within an area, by source.
+DELAY_MS = np.where(EXCITATORY, 1.5, 0.75)
+#: Of delays between areas.
+SPEED_MM_PER_MS, SHORTEST_MS = 3.5, 1.0
+#: Mean synapses per neuron; a projection that has fewer is left out.
+MIN_INDEGREE = 1e-4
+#: Distance of the mean potential from threshold, in SDs, beyond which a neuron does not fire: more
+#: than exp(400) ms for a spike.
+MAX_DISTANCE_SD = 20
 
 
 def indegrees() -> np.ndarray:
-    """Mean synapses of a neuron by target (rows) and source: [8, 8], Potjans & Diesmann 2014, eq 1."""
+    """Mean synapses of a neuron by target and source, [8, 8] (Potjans & Diesmann 2014, eq 1).
+
+    Example:
+        >>> indegrees().shape
+        (8, 8)
+    """
     pairs = np.outer(NEURONS, NEURONS).astype(float)
     probabilities = np.array([TABLE[source] for source in POPULATIONS]).T
-    return np.log1p(-probabilities) / np.log1p(-1 / pairs) / NEURONS[:, np.newaxis]
+    synapses = np.log1p(-probabilities) / np.log1p(-1 / pairs)
+    return np.asarray(synapses / NEURONS[:, np.newaxis])
 
 
 def current_pA(psp_mv: float) -> float:
-    """The exponential current, by its initial value, that causes a potential with peak `psp_mv`."""
-    tau_m, tau_syn = NEURON["tau_m_ms"], NEURON["tau_syn_ms"]
+    """The exponential current, by its initial value, that causes a potential with peak `psp_mv`.
+
+    Example:
+        >>> round(current_pA(0.15), 1)  # of the published 87.8 pA
+        87.8
+    """
+    tau_m, tau_syn = TAU_M_MS, TAU_SYN_MS
     peak_ms = tau_m * tau_syn / (tau_m - tau_syn) * math.log(tau_m / tau_syn)
     decayed = math.exp(-peak_ms / tau_m) - math.exp(-peak_ms / tau_syn)
-    return psp_mv * NEURON["C_m_pF"] * (tau_m - tau_syn) / (tau_m * tau_syn * decayed)
+    return psp_mv * C_M_PF * (tau_m - tau_syn) / (tau_m * tau_syn * decayed)
 
 
 def weights() -> np.ndarray:
-    """Mean weights in pA by target and source, [8, 8]: inhibition -4 times excitation, L4E to L23E twice."""
+    """Mean weights in pA by target and source, [8, 8].
+
+    Inhibition is -4 times excitation, L4E to L23E twice the others.
+
+    Example:
+        >>> weights().shape
+        (8, 8)
+    """
     matrix = np.tile(np.where(EXCITATORY, 1.0, INHIBITION), (8, 1))
     matrix[POPULATIONS.index("L23E"), POPULATIONS.index("L4E")] = 2.0
     return matrix * current_pA(PSP_MV)
 
 
 @dataclass(frozen=True)
+class ScaledInputs:
+    """Inputs of a network with a fraction of the synapses."""
+
+    indegrees: np.ndarray  #: [P, P + 1] mean synapses by target and source
+    weights_pA: np.ndarray  #: [P, P + 1]
+    current_pA: np.ndarray  #: [P] that stands for the mean of what is lost
+
+
+@dataclass(frozen=True)
 class Areas:
     """A network of areas at full size; P populations in all, numbered area by area.
 
-    The last column of `indegrees` and `weights_pA` is the background, Poisson input at `background_hz`.
+    The last column of `indegrees` and `weights_pA` is the background, Poisson input at
+    `background_hz`.
     """
 
-    names: list[str]  # of the areas
-    area: np.ndarray  # [P] number of the area
-    kind: np.ndarray  # [P] number in POPULATIONS
-    neurons: np.ndarray  # [P]
-    indegrees: np.ndarray  # [P, P + 1] mean synapses of a neuron by target and source
-    weights_pA: np.ndarray  # [P, P + 1]
-    rates_hz: np.ndarray  # [P] expected
-    background_hz: float
-    distances_mm: np.ndarray  # [areas, areas]
+    names: list[str]  #: of the areas
+    area: np.ndarray  #: [P] number of the area
+    kind: np.ndarray  #: [P] number in POPULATIONS
+    neurons: np.ndarray  #: [P]
+    indegrees: np.ndarray  #: [P, P + 1] mean synapses of a neuron by target and source
+    weights_pA: np.ndarray  #: [P, P + 1]
+    rates_hz: np.ndarray  #: [P] expected
+    background_hz: float  #: rate of each background input
+    distances_mm: np.ndarray  #: [area, area]
 
-    @property
+    @cached_property
     def populations(self) -> list[str]:
         """Their names; a single area is not named."""
-        areas = [f"{name}-" if len(self.names) > 1 else "" for name in self.names]
-        return [areas[a] + POPULATIONS[k] for a, k in zip(self.area, self.kind, strict=True)]
+        prefixes = [f"{name}-" if len(self.names) > 1 else "" for name in self.names]
+        kinds = zip(self.area, self.kind, strict=True)
+        return [prefixes[area] + POPULATIONS[kind] for area, kind in kinds]
 
-    def scaled(self, scale: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """In-degrees and weights with `scale` of the synapses, and the current [P] in pA that is lost.
+    def scaled(self, scale: float) -> ScaledInputs:
+        """Inputs with `scale` of the synapses.
 
-        Weights grow by 1 / sqrt(scale), which keeps the variance of the input, and the current keeps its mean
-        (van Albada et al. 2015).
+        Weights grow by 1 / sqrt(scale), which keeps the variance of the input, and the current
+        keeps its mean (van Albada et al. 2015).
         """
-        kept, weights = scale * self.indegrees, self.weights_pA / np.sqrt(scale)
-        kept[:, -1] = np.rint(kept[:, -1])
-        lost = self.indegrees * self.weights_pA - kept * weights
-        return kept, weights, 1e-3 * NEURON["tau_syn_ms"] * lost @ np.r_[self.rates_hz, self.background_hz]
+        indegrees = scale * self.indegrees
+        indegrees[:, -1] = np.rint(indegrees[:, -1])
+        weights = self.weights_pA / np.sqrt(scale)
+        lost = self.indegrees * self.weights_pA - indegrees * weights
+        events_hz = np.r_[self.rates_hz, self.background_hz]
+        return ScaledInputs(indegrees, weights, 1e-3 * TAU_SYN_MS * lost @ events_hz)
 
-    def network(self, scale: float, indegree_scale: float, classes: int) -> tuple[list[dict], list[dict]]:
-        """Populations and projections with `scale` of the neurons and `indegree_scale` of the synapses each.
+    def network(
+        self, scale: float, indegree_scale: float, classes: int
+    ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Populations and projections of a run description.
 
-        Synapses are dealt to their targets at random, with normal delays and weights in `classes` values.
-        Sources that lie in one area and agree in weight and in synapses sent share a projection.
+        Synapses are dealt to their targets at random, with normal delays and weights. Sources that
+        lie in one area and agree in weight and in synapses sent share a projection.
+
+        Args:
+            scale: fraction of the neurons.
+            indegree_scale: fraction of the synapses of each.
+            classes: number of different weights of a projection.
         """
-        sizes, names = np.rint(scale * self.neurons).astype(int), self.populations
-        kept, weights, current = self.scaled(indegree_scale)
-        populations, projections = [], []
-        for p, name in enumerate(names):
-            here, kind = self.area[p], self.kind[p]
-            neuron = {name: float(TABLE[name][kind]) for name in ("V_init_mV", "V_init_sd_mV")}
-            outside = {"rate_hz": self.background_hz, "synapses": int(kept[p, -1])}
-            populations.append({
-                "name": name,
-                "area": self.names[here],
-                "size": int(sizes[p]),
-                "neuron": NEURON | neuron | {"I_e_pA": float(current[p])},
-                "external": outside | {"weight": float(weights[p, -1])},
-            })  # fmt: skip
-            sources = np.flatnonzero(self.indegrees[p, :-1])
-            density = np.round(np.log(self.indegrees[p, sources] / self.neurons[sources]), 6)
-            pools: dict[tuple, list[int]] = {}
-            for source, *key in zip(
-                sources, self.area[sources], self.weights_pA[p, sources], density, strict=True
-            ):
-                pools.setdefault(tuple(key), []).append(source)
-            for (there, *_), pool in pools.items():
-                synapses, weight = kept[p, pool].sum(), float(weights[p, pool[0]])
-                if sizes[pool].sum() == 0 or synapses < LEAST_INDEGREE:
+        sizes = np.rint(scale * self.neurons).astype(int)
+        scaled = self.scaled(indegree_scale)
+        populations: list[dict[str, Any]] = []
+        projections: list[dict[str, Any]] = []
+        for target, name in enumerate(self.populations):
+            size = int(sizes[target])
+            populations.append(self._population(target, name, size, scaled))
+            for pool in self._pools(target):
+                synapses = scaled.indegrees[target, pool].sum()
+                if sizes[pool].sum() == 0 or synapses < MIN_INDEGREE:
                     continue
-                mean, least = DELAY_MS[self.kind[pool[0]]], {}
-                if here != there:
-                    mean, least = self.distances_mm[here, there] / SPEED_MM_PER_MS, {"min": SHORTEST_MS}
-                delay = {"distribution": "normal", "mean": float(mean), "sd": float(DELAY_CV * mean)}
-                projections.append({
-                    "source": names[pool[0]] if len(self.names) == 1 else [names[s] for s in pool],
+                weight = float(scaled.weights_pA[target, pool[0]])
+                projection = {
+                    "source": self._names(pool),
                     "target": name,
                     "indegree": {"distribution": "poisson", "mean": float(synapses)},
                     "weight": {"mean": weight, "sd": WEIGHT_CV * abs(weight), "classes": classes},
-                    "delay": delay | least,
-                })  # fmt: skip
+                    "delay": self._delay(target, pool[0]),
+                }
+                projections.append(projection)
         return populations, projections
+
+    def _population(
+        self,
+        number: int,
+        name: str,
+        size: int,
+        scaled: ScaledInputs,
+    ) -> dict[str, Any]:
+        """A population of a run description."""
+        kind = self.kind[number]
+        start = {field: float(TABLE[field][kind]) for field in ("V_init_mV", "V_init_sd_mV")}
+        external = {
+            "rate_hz": self.background_hz,
+            "synapses": int(scaled.indegrees[number, -1]),
+            "weight": float(scaled.weights_pA[number, -1]),
+        }
+        return {
+            "name": name,
+            "area": self.names[self.area[number]],
+            "size": size,
+            "neuron": NEURON | start | {"I_e_pA": float(scaled.current_pA[number])},
+            "external": external,
+        }
+
+    def _pools(self, target: int) -> list[list[int]]:
+        """Sources of a population that lie in one area and agree in weight and synapses sent."""
+        sources = np.flatnonzero(self.indegrees[target, :-1])
+        density = np.log(self.indegrees[target, sources] / self.neurons[sources])
+        pools: dict[tuple[Any, ...], list[int]] = {}
+        for source, *key in zip(
+            sources.tolist(),
+            self.area[sources],
+            self.weights_pA[target, sources],
+            np.round(density, 6),
+            strict=True,
+        ):
+            pools.setdefault(tuple(key), []).append(source)
+        return list(pools.values())
+
+    def _names(self, pool: list[int]) -> str | list[str]:
+        """The field `source` of a projection."""
+        names = self.populations
+        return names[pool[0]] if len(self.names) == 1 else [names[source] for source in pool]
+
+    def _delay(self, target: int, source: int) -> dict[str, Any]:
+        """The field `delay` of a projection."""
+        own_area, source_area = self.area[target], self.area[source]
+        mean_ms = DELAY_MS[self.kind[source]]
+        if own_area != source_area:
+            mean_ms = self.distances_mm[own_area, source_area] / SPEED_MM_PER_MS
+        delay = {
+            "distribution": "normal",
+            "mean": float(mean_ms),
+            "sd": float(DELAY_CV * mean_ms),
+        }
+        if own_area != source_area:
+            delay["min"] = SHORTEST_MS
+        return delay
 
 
 def rate_of(events_hz: np.ndarray, weights_pA: np.ndarray) -> float:
-    """Rate in spikes/s of NEURON that receives `events_hz` of each weight.
+    """Rate in spikes/s of NEURON that receives events of several weights.
 
-    Diffusion approximation: Siegert's formula with the first-order correction for exponential currents, an
-    upward shift of threshold and reset (Fourcaud & Brunel 2002), as used for the multi-area model (Schuecker
-    et al. 2017). The square of the strength of the noise is tau_m times the sum over inputs of rate times
-    squared jump of the potential (twice the variance of the free potential).
+    Diffusion approximation: Siegert's formula with the first-order correction for exponential
+    currents, an upward shift of threshold and reset (Fourcaud & Brunel 2002), as used for the
+    multi-area model (Schuecker et al. 2017). The square of the strength of the noise is tau_m times
+    the sum over inputs of rate times squared jump of the potential (twice the variance of the free
+    potential).
+
+    Args:
+        events_hz: rate of the events of each weight, shape [input].
+        weights_pA: their weights, shape [input].
+
+    Example:
+        >>> rate_of(np.array([8000.0]), np.array([87.8])) > 0  # of 8000 events per second
+        True
+        >>> rate_of(np.array([800.0]), np.array([87.8]))  # too few to reach the threshold
+        0.0
     """
     from scipy.integrate import quad
     from scipy.special import erfcx
 
-    tau_m, tau_s = NEURON["tau_m_ms"], 1e-3 * NEURON["tau_m_ms"]
-    jump = weights_pA * NEURON["tau_syn_ms"] / NEURON["C_m_pF"]  # mV, as if it were instantaneous
+    tau_s = 1e-3 * TAU_M_MS
+    jump = weights_pA * TAU_SYN_MS / C_M_PF  # mV, as if it were instantaneous
     mean_mv = tau_s * events_hz @ jump  # of the free potential, above E_L
     sd_mv = math.sqrt(tau_s * (1 + WEIGHT_CV**2) * (events_hz @ jump**2))
-    shift = SHIFT * math.sqrt(NEURON["tau_syn_ms"] / tau_m)
-    high, low = (
-        (NEURON[level] - NEURON["E_L_mV"] - mean_mv) / sd_mv + shift for level in ("V_th_mV", "V_reset_mV")
-    )
-    if high > 20:
-        return 0.0  # slower than one spike in exp(400) ms, and beyond the range of numbers
-    passage, _ = quad(lambda x: erfcx(-x), low, high)
-    return 1e3 / (NEURON["t_ref_ms"] + tau_m * math.sqrt(math.pi) * passage)
+    shift = SHIFT * math.sqrt(TAU_SYN_MS / TAU_M_MS)
+    threshold = (V_TH_MV - E_L_MV - mean_mv) / sd_mv + shift
+    reset = (V_RESET_MV - E_L_MV - mean_mv) / sd_mv + shift
+    if threshold > MAX_DISTANCE_SD:
+        return 0.0
+    passage, _ = quad(lambda x: erfcx(-x), float(reset), float(threshold))
+    return float(1e3 / (T_REF_MS + TAU_M_MS * math.sqrt(math.pi) * passage))

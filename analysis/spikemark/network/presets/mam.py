@@ -1,15 +1,15 @@
 """The multi-area model of macaque visual cortex in its ground state, from its published statistics.
 
-`draw` gives areas with the statistics of Schmidt et al. (2018): sizes, synapses per neuron, their share
-between areas and the spread of the numbers of synapses between areas are those of the model with stabilised
-connectivity, computed from its public data. Within the areas, every figure is that of the microcircuit of
-Potjans & Diesmann (2014): shares of the populations, probabilities of connection (all scaled alike to the
-in-degree of an area), weights and neurons. `mam_data` reads a user's own copy of the original's data
-instead.
+`draw` gives areas with the statistics of Schmidt et al. (2018): sizes, synapses per neuron, their
+share between areas and the spread of the numbers of synapses between areas are those of the model
+with stabilised connectivity, computed from its public data. Within the areas, every figure is that
+of the microcircuit of Potjans & Diesmann (2014): shares of the populations, probabilities of
+connection (all scaled alike to the in-degree of an area), weights and neurons. `mam_data` reads a
+user's own copy of the original's data instead.
 
-Delays within an area are those of the microcircuit; between areas the mean is the distance at 3.5 mm/ms, and
-what is shorter than 1 ms is redrawn, so that the delay ratio is 10 (Lober et al. 2026). In-degrees are
-Poisson numbers.
+Delays within an area are those of the microcircuit; between areas the mean is the distance at 3.5
+mm/ms, and what is shorter than 1 ms is redrawn, so that the delay ratio is 10 (Lober et al. 2026).
+In-degrees are Poisson numbers.
 
 18.5 % of the synapses connect areas, 26.5 % before stabilisation. Lober et al. 2026 state a third,
 which could not be found in public data.
@@ -18,6 +18,7 @@ which could not be found in public data.
 from collections.abc import Callable
 from functools import lru_cache
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -28,14 +29,21 @@ from .options import ALL, SCALE, PublishedRates, ScaledOptions, Schedule, option
 
 SUMMARY = "multi-area model of macaque visual cortex, ground state, 32 areas of eight populations"
 DELAY_RATIO = 10
-WEIGHT_CLASSES = 8  # leaves room in a synapse for delays up to 54 ms to as many neurons as an area has
-POWER = 0.6  # of the scale for in-degrees, as in microcircuit; measured at the scales 0.005 to 0.05
+#: Leaves room in a synapse for delays up to 54 ms to as many neurons as an area has.
+WEIGHT_CLASSES = 8
+#: Of the scale for in-degrees, as in microcircuit; measured at the scales 0.005 to 0.05.
+WEIGHT_EXPONENT = 0.6
 
 AREAS = 32
+#: Mean over areas, and coefficient of variation.
 NEURONS_PER_AREA, SIZE_CV = 129_064, 0.198
+#: Synapses of a neuron, and the share of them that comes from other areas.
 INDEGREE, SHARE_BETWEEN = 5842, 0.185
+#: Source areas of an area, and SD of the logarithms of their shares.
 MEDIAN_SOURCES, LN_SD = 21, 3.46
+#: Distances between areas.
 NEAREST_MM, MEAN_MM, FURTHEST_MM = 6.0, 25.5, 63.0
+#: Mean rate, and coefficient of variation over areas.
 RATE_HZ, RATE_CV = 2.5, 0.25
 #: Populations whose axons leave the area: all excitatory ones but that of layer 4.
 LEAVING = np.array([name in ("L23E", "L5E", "L6E") for name in cortex.POPULATIONS])
@@ -48,26 +56,34 @@ RATES = PublishedRates(
 )
 
 
-class Options(ScaledOptions):
+class MamOptions(ScaledOptions):
     """What `describe` accepts; the defaults suit a laptop.
 
-    Scaling is that of the microcircuit, at the expected rates; the ground state holds from a scale of 0.005.
-    A scaled copy of the original's data fires faster than the original (5.4 spikes/s at 0.01): its inhibitory
-    weights, -11 times the excitatory ones, grow too large.
+    Scaling is that of the microcircuit, at the expected rates; the ground state holds from a scale
+    of 0.005. A scaled copy of the original's data fires faster than the original (5.4 spikes/s at
+    0.01): its inhibitory weights, -11 times the excitatory ones, grow too large.
     """
 
     schedule: Schedule = option("structure_aware", "a schedule of the mini-app")
-    scale: float = option(0.01, f"{SCALE}4.13 million", ge=0.001, le=1)
+    scale: float = option(
+        0.01,
+        f"{SCALE}4.13 million",
+        ge=0.001,
+        le=1,
+    )
     from_: str | None = option(
         None, "folder with a copy of the original model's data, read instead of drawing areas"
     )
 
-    def description(self) -> dict:
-        network = _areas(self.seed, self.from_).network(self.scale, self.of_synapses(POWER), WEIGHT_CLASSES)
-        return self.run(*network, delay_ratio=DELAY_RATIO)
+    def description(self) -> dict[str, Any]:
+        """The run description."""
+        areas = _areas(self.seed, self.from_)
+        indegree_scale = self.of_synapses(WEIGHT_EXPONENT)
+        populations, projections = areas.network(self.scale, indegree_scale, WEIGHT_CLASSES)
+        return self.run(populations, projections, delay_ratio=DELAY_RATIO)
 
 
-describe = Options.describe
+describe = MamOptions.describe
 
 
 def rates_hz(seed: int, from_: str | None = None) -> dict[str, float]:
@@ -77,14 +93,16 @@ def rates_hz(seed: int, from_: str | None = None) -> dict[str, float]:
 
 
 def _areas(seed: int, from_: str | None) -> Areas:
-    return draw(seed) if from_ is None else mam_data.read(from_)
+    """The network that is drawn, or that is in a folder."""
+    return draw(seed) if from_ is None else mam_data.read_areas(from_)
 
 
 @lru_cache(maxsize=8)
 def draw(seed: int) -> Areas:
     """The network of areas that `seed` gives. It has exactly the statistics above."""
     rng = np.random.default_rng(seed)
-    area, kind = np.repeat(np.arange(AREAS), 8), np.tile(np.arange(8), AREAS)
+    area = np.repeat(np.arange(AREAS), 8)
+    kind = np.tile(np.arange(8), AREAS)
     totals = NEURONS_PER_AREA * (1 + SIZE_CV * _standard_normal(rng))
     share = cortex.NEURONS / cortex.NEURONS.sum()
     neurons = totals[area] * share[kind]
@@ -104,25 +122,37 @@ def draw(seed: int) -> Areas:
 
     def background(p: int) -> float:
         """Background synapses with which population p fires at its rate in mean-field theory."""
-        known = indegrees[p] * rates  # events per second
+        events_hz = indegrees[p] * rates
 
         def excess(background: float) -> float:
-            return cortex.rate_of(np.r_[known, background * BACKGROUND_HZ], weights[p]) - rates[p]
+            all_events_hz = np.r_[events_hz, background * BACKGROUND_HZ]
+            return float(cortex.rate_of(all_events_hz, weights[p]) - rates[p])
 
         return _root(excess, 0, 10 * INDEGREE)
 
     return Areas(
-        names=[f"area{number}" for number in range(AREAS)], area=area, kind=kind, neurons=neurons,
-        indegrees=np.c_[indegrees, [*map(background, range(len(area)))]], weights_pA=weights, rates_hz=rates,
-        background_hz=BACKGROUND_HZ, distances_mm=distances(rng),
-    )  # fmt: skip
+        names=[f"area{number}" for number in range(AREAS)],
+        area=area,
+        kind=kind,
+        neurons=neurons,
+        indegrees=np.c_[indegrees, [background(p) for p in range(len(area))]],
+        weights_pA=weights,
+        rates_hz=rates,
+        background_hz=BACKGROUND_HZ,
+        distances_mm=distances(rng),
+    )
 
 
 def sources(rng: np.random.Generator) -> np.ndarray:
-    """Share of each source area (columns) in the synapses that a target area (rows) has from other areas.
+    """Share of each source area in the synapses from other areas, [target area, source area].
 
-    The logarithms of the shares that are not 0 have the standard deviation LN_SD; half of the target areas
-    have at most MEDIAN_SOURCES sources.
+    The logarithms of the shares that are not 0 have the standard deviation LN_SD; half of the
+    target areas have at most MEDIAN_SOURCES sources.
+
+    Example:
+        >>> shares = sources(np.random.default_rng(1))
+        >>> bool(np.allclose(shares.sum(axis=1), 1))
+        True
     """
     number = rng.binomial(AREAS - 1, MEDIAN_SOURCES / (AREAS - 1), size=AREAS)
     number = np.clip(number + MEDIAN_SOURCES - int(np.median(number)), 1, AREAS - 1)
@@ -134,14 +164,20 @@ def sources(rng: np.random.Generator) -> np.ndarray:
 
     def shares(spread: float) -> np.ndarray:
         drawn = np.where(chosen, np.exp(spread * logarithms), 0)
-        return drawn / drawn.sum(axis=1, keepdims=True)
+        return np.asarray(drawn / drawn.sum(axis=1, keepdims=True))
 
     spread = _root(lambda s: np.log(shares(s)[chosen]).std() - LN_SD, 0, 2 * LN_SD)
     return shares(spread)
 
 
 def distances(rng: np.random.Generator) -> np.ndarray:
-    """Distances in mm, [areas, areas]: points in a ball, stretched to the published range and mean."""
+    """Distances in mm, [area, area]: points in a ball, stretched to published range and mean.
+
+    Example:
+        >>> apart_mm = distances(np.random.default_rng(1))
+        >>> bool((apart_mm == apart_mm.T).all())
+        True
+    """
     points = rng.normal(size=(AREAS, 3))
     points *= (rng.uniform(size=AREAS) ** (1 / 3) / np.linalg.norm(points, axis=1))[:, np.newaxis]
     apart = np.linalg.norm(points[:, np.newaxis] - points, axis=2)
@@ -150,14 +186,14 @@ def distances(rng: np.random.Generator) -> np.ndarray:
     place = np.where(pairs, (apart - low) / (high - low), 0)
 
     def stretched(power: float) -> np.ndarray:
-        return NEAREST_MM + (FURTHEST_MM - NEAREST_MM) * place**power
+        return np.asarray(NEAREST_MM + (FURTHEST_MM - NEAREST_MM) * place**power)
 
     power = _root(lambda x: stretched(x)[pairs].mean() - MEAN_MM, 0.1, 10)
     return np.where(pairs, stretched(power), 0)
 
 
 def _standard_normal(rng: np.random.Generator) -> np.ndarray:
-    """[AREAS] quantiles of the normal distribution in random order, with mean 0 and standard deviation 1."""
+    """Quantiles of the normal distribution in random order, [AREAS], with mean 0 and SD 1."""
     levels = (np.arange(AREAS) + 0.5) / AREAS
     quantiles = np.array([NormalDist().inv_cdf(level) for level in levels])
     return rng.permutation(quantiles / quantiles.std())
@@ -167,4 +203,4 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
     """Where `function` is 0 between `low` and `high`."""
     from scipy.optimize import brentq
 
-    return brentq(function, low, high)
+    return float(brentq(function, low, high))

@@ -1,13 +1,14 @@
 """A parametric brain of voxels in the spirit of Du et al. (2022), without licensed data.
 
-Voxels lie in a ball, or on a flat sheet without border, and are sorted by region. A pair of voxels is kept
-with a probability that falls as exp(-distance / lambda); `connected` of all pairs are kept. A neuron of
-voxel t draws a source outside t from voxel v with the probability
+Voxels lie in a ball, or on a flat sheet without border, and are sorted by region. A pair of voxels
+is kept with a probability that falls as exp(-distance / lambda); `connected` of all pairs are kept.
+A neuron of voxel t draws a source outside t from voxel v with the probability
 
     p(t <- v) ~ size(v) hub(v) exp(-distance / lambda) lognormal(weight_sd)   over the kept pairs.
 
-`hub` is lognormal with the coefficient of variation `unevenness`; it makes some voxels speak to many others.
-No measured connectivity is used. Distances are in radii of the ball, or in half widths of the sheet.
+`hub` is lognormal with the coefficient of variation `unevenness`; it makes some voxels speak to
+many others. No measured connectivity is used. Distances are in radii of the ball, or in half widths
+of the sheet.
 
 A small brain is a run description. A large one is a coarse graph: the file holds the options, and
 `spikemark partition` draws the graph from them, the same one each time.
@@ -28,83 +29,176 @@ from spikemark.core.fields import checked
 
 from .options import RunOptions, choose, option
 
-SUMMARY = "voxels in regions with uneven, local connectivity, as a network to run or as a coarse graph"
+SUMMARY = (
+    "voxels in regions with uneven, local connectivity, as a network to run or as a coarse graph"
+)
 KIND = "voxel graph"
-# Du et al.: 1e10 neurons on 2000 GPUs, 22 603 voxels, about 3 % of pairs, in-degree 100. The others are
-# tuned: lambda_ for 1552 partners of a rank, unevenness for a random peak 1.45 times the balanced one.
-FULL = {"form": "graph", "voxels": 22_603, "neurons": 10_000_000_000, "connected": 0.03, "regions": 378}
-MOST_RUN, MOST_PAIRS, LEAST_MEAN = 1_000_000, 100_000, 1e-4
+# Du et al.: 1e10 neurons on 2000 GPUs, 22 603 voxels, about 3 % of pairs, in-degree 100. The others
+# are tuned: lambda_ for 1552 partners of a rank, unevenness for a random peak 1.45 times the
+# balanced one.
+FULL_BRAIN = {
+    "form": "graph",
+    "voxels": 22_603,
+    "neurons": 10_000_000_000,
+    "connected": 0.03,
+    "regions": 378,
+}
+#: Neurons, and connected pairs of voxels, of a run description.
+MAX_NEURONS_OF_RUN, MAX_PAIRS = 1_000_000, 100_000
+#: Mean synapses of a projection between voxels; what has fewer is left out.
+MIN_MEAN_SYNAPSES = 1e-4
 
-EXCITATORY = 0.8  # share of a voxel's neurons, E:I 4:1; only they project to other voxels
-#: Shares of a neuron's synapses from E and I of its own voxel; the rest is from E of others (Du et al.).
+#: Share of a voxel's neurons, E:I 4:1; only they project to other voxels.
+EXCITATORY = 0.8
+#: Shares of a neuron's synapses from E and I of its own voxel; the rest is from E of others (Du et
+#: al.).
 LOCAL_E, LOCAL_I = 4 / 7, 1 / 7
-BLOCK, SCALINGS = 256, 3  # target voxels at a time; scalings of chances to their sum
+#: Target voxels at a time.
+BLOCK = 256
+#: Scalings of chances to their sum.
+SCALINGS = 3
+MAX_THREADS = 8
+#: Weight of an inhibitory synapse.
+INHIBITION = -4
 
 
 @dataclass(frozen=True)
 class Voxels:
     """V voxels, numbered region by region."""
 
-    places: np.ndarray  # [V, 3]
-    region: np.ndarray  # [V]
-    excitatory: np.ndarray  # [V] neurons
-    inhibitory: np.ndarray  # [V] neurons
-    sources: sparse.csr_array  # [V target, V source] p(t <- v); each row sums to 1, or is empty
+    places: np.ndarray  #: [V, 3] in radii of the ball, or half widths of the sheet
+    region: np.ndarray  #: [V] number of the region
+    excitatory: np.ndarray  #: [V] neurons
+    inhibitory: np.ndarray  #: [V] neurons
+    #: [V target, V source] p(t <- v); each row sums to 1, or is empty.
+    sources: sparse.csr_array
 
 
-class Options(RunOptions):
-    """What `describe` accepts; the defaults suit a laptop. `full` is the brain of Du et al. as a graph."""
+class VoxelsOptions(RunOptions):
+    """What `describe` accepts; the defaults suit a laptop.
 
-    published: ClassVar = FULL
+    `full` is the brain of Du et al. as a graph.
+    """
 
-    form: Literal["run", "graph"] = option("run", "a run description, or a coarse graph for partition")
+    published: ClassVar[dict[str, Any]] = FULL_BRAIN
+
+    form: Literal["run", "graph"] = option(
+        "run", "a run description, or a coarse graph for partition"
+    )
     voxels: int = option(64, "number of voxels", ge=1, le=100_000)
-    neurons: int = option(20_000, "neurons of all voxels", ge=4, le=10**12)
-    indegree: int = option(100, "synapses per neuron", ge=7, le=100_000)
+    neurons: int = option(
+        20_000,
+        "neurons of all voxels",
+        ge=4,
+        le=10**12,
+    )
+    indegree: int = option(
+        100,
+        "synapses per neuron",
+        ge=7,
+        le=100_000,
+    )
     geometry: Literal["ball", "sheet"] = option("ball", "where voxels lie")
-    regions: int = option(8, "regions; voxels are sorted by them", ge=1, le=10_000)
-    connected: float = option(0.25, "share of the other voxels that a voxel gets input from", gt=0, le=1)
-    lambda_: float = option(0.31, "distance over which connections fall by e, in radii", ge=1e-6, le=1e6)
-    weight_sd: float = option(1.5, "SD of the logarithms of the weights of pairs of voxels", ge=0, le=5)
-    unevenness: float = option(0.2, "CV of how strongly voxels project to others", ge=0, le=10)
-    size_cv: float = option(0.2, "CV of the voxels' neurons", ge=0, le=10)
+    regions: int = option(
+        8,
+        "regions; voxels are sorted by them",
+        ge=1,
+        le=10_000,
+    )
+    connected: float = option(
+        0.25, "share of the other voxels that a voxel gets input from", gt=0, le=1
+    )
+    lambda_: float = option(
+        0.31, "distance over which connections fall by e, in radii", ge=1e-6, le=1e6
+    )
+    weight_sd: float = option(
+        1.5, "SD of the logarithms of the weights of pairs of voxels", ge=0, le=5
+    )
+    unevenness: float = option(
+        0.2,
+        "CV of how strongly voxels project to others",
+        ge=0,
+        le=10,
+    )
+    size_cv: float = option(
+        0.2,
+        "CV of the voxels' neurons",
+        ge=0,
+        le=10,
+    )
     rate: float = option(2.5, "mean rate, spikes/s", ge=0, le=1e6)
-    delay_ms: float = option(2.0, "delay between voxels, ms", ge=1, le=1000)
+    delay_ms: float = option(
+        2.0,
+        "delay between voxels, ms",
+        ge=1,
+        le=1000,
+    )
 
     @model_validator(mode="after")
-    def _possible(self) -> "Options":
-        pairs, run = round(self.voxels * self.connected * self.voxels), self.form == "run"
-        few = f"at most {MOST_PAIRS} connected pairs (these are {pairs}), or form=graph"
-        self.expect(
-            (self.neurons >= 4 * self.voxels, "neurons", f"at least {4 * self.voxels}, four for each voxel"),
-            (not run or self.neurons <= MOST_RUN, "neurons", f"at most {MOST_RUN}, or form=graph"),
-            (not run or pairs <= MOST_PAIRS, "voxels", few),
-        )
+    def _possible(self) -> "VoxelsOptions":
+        expected = f"at least {4 * self.voxels}, four for each voxel"
+        self.expect(self.neurons >= 4 * self.voxels, "neurons", expected)
+        if self.form == "run":
+            expected = f"at most {MAX_NEURONS_OF_RUN}, or form=graph"
+            self.expect(self.neurons <= MAX_NEURONS_OF_RUN, "neurons", expected)
+            pairs = round(self.voxels * self.connected * self.voxels)
+            expected = f"at most {MAX_PAIRS} connected pairs (these are {pairs}), or form=graph"
+            self.expect(pairs <= MAX_PAIRS, "voxels", expected)
         return self
 
-    def description(self) -> dict:
+    def description(self) -> dict[str, Any]:
         """The run description, or the coarse graph (docs/placement.md), which `of_file` reads."""
         if self.form == "graph":
-            return {"kind": KIND, "format_version": 1, "options": self.model_dump(exclude_none=True)}
-        voxels, (from_e, from_i) = self.drawn(), self.local
-        near, far = ({"distribution": "constant", "mean": mean} for mean in (1.0, self.delay_ms))
+            options = self.model_dump(exclude_none=True)
+            return {"kind": KIND, "format_version": 1, "options": options}
+        voxels = self.drawn()
         neuron = {"model": "ignore_and_fire", "rate_hz": self.rate}
-        populations, projections = [], []
+        populations: list[dict[str, Any]] = []
+        projections: list[dict[str, Any]] = []
         for number in range(self.voxels):
-            name, row = f"voxel{number}", voxels.sources[[number]]
-            means = row.data.astype(float) * (self.indegree - from_e - from_i)
-            for kind, size in (("E", voxels.excitatory[number]), ("I", voxels.inhibitory[number])):
+            name = f"voxel{number}"
+            inputs = self._inputs_from_others(voxels.sources[[number]])
+            sizes = {"E": voxels.excitatory[number], "I": voxels.inhibitory[number]}
+            for kind, size in sizes.items():
                 target = name + kind
-                populations.append({"name": target, "area": name, "size": int(size), "neuron": neuron})
+                population = {"name": target, "area": name, "size": int(size), "neuron": neuron}
+                populations.append(population)
+                projections += self._local_inputs(name, target)
                 projections += [
-                    {"source": f"{name}E", "target": target, "indegree": from_e, "delay": near},
-                    {"source": f"{name}I", "target": target, "indegree": from_i, "weight": -4, "delay": near},
+                    {"source": source, "target": target, **fields} for source, fields in inputs
                 ]
-                for v, mean in sorted(zip(row.indices, map(float, means), strict=True)):
-                    indegree = {"mean": round(mean, 9), "distribution": "poisson"}
-                    others = {"source": f"voxel{v}E", "target": target, "indegree": indegree, "delay": far}
-                    projections += [others] * (mean >= LEAST_MEAN)
         return self.run(populations, projections)
+
+    def _local_inputs(self, voxel: str, target: str) -> list[dict[str, Any]]:
+        """Projections onto a population from its own voxel."""
+        from_e, from_i = self.local
+        delay = {"distribution": "constant", "mean": 1.0}
+        excitation = {
+            "source": f"{voxel}E",
+            "target": target,
+            "indegree": from_e,
+            "delay": delay,
+        }
+        inhibition = {
+            "source": f"{voxel}I",
+            "target": target,
+            "indegree": from_i,
+            "weight": INHIBITION,
+            "delay": delay,
+        }
+        return [excitation, inhibition]
+
+    def _inputs_from_others(self, row: sparse.csr_array) -> list[tuple[str, dict[str, Any]]]:
+        """Sources in other voxels, and in-degree and delay of each; `row` of `Voxels.sources`."""
+        from_others = self.indegree - sum(self.local)
+        means = row.data.astype(float) * from_others
+        delay = {"distribution": "constant", "mean": self.delay_ms}
+        inputs = []
+        for voxel, mean in sorted(zip(row.indices.tolist(), means.tolist(), strict=True)):
+            if mean >= MIN_MEAN_SYNAPSES:
+                indegree = {"mean": round(mean, 9), "distribution": "poisson"}
+                inputs.append((f"voxel{voxel}E", {"indegree": indegree, "delay": delay}))
+        return inputs
 
     @property
     def local(self) -> tuple[int, int]:
@@ -115,92 +209,122 @@ class Options(RunOptions):
         """The brain that the options and the seed give."""
         rng = np.random.Generator(np.random.SFC64(self.seed))
         places, region = self._places(rng)
-        sizes = _lognormal(rng, self.voxels, self.size_cv)  # then whole numbers, at least 2
-        ends = np.rint(np.cumsum(sizes) / sizes.sum() * (self.neurons - 2 * self.voxels)).astype(np.int64)
-        sizes = 2 + np.diff(ends, prepend=0)
+        sizes = _lognormal(rng, self.voxels, self.size_cv)
+        shares = np.cumsum(sizes) / sizes.sum()
+        ends = np.rint(shares * (self.neurons - 2 * self.voxels)).astype(np.int64)
+        sizes = 2 + np.diff(ends, prepend=0)  # whole numbers, at least 2
         inhibitory = np.maximum(1, np.rint((1 - EXCITATORY) * sizes)).astype(np.int64)
         strength = (sizes - inhibitory) * _lognormal(rng, self.voxels, self.unevenness)
         sources = self._pairs(rng, places, strength)
         return Voxels(places, region, sizes - inhibitory, inhibitory, sources)
 
     def _places(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Places of the voxels and their regions: each voxel belongs to the nearest of random centres.
+        """Places of the voxels [V, 3], and their regions [V].
 
-        Regions are numbered along a line through the brain; so are the voxels within each.
+        Each voxel belongs to the nearest of random centres. Regions are numbered along a line
+        through the brain; so are the voxels within each.
         """
 
         def scattered(n: int) -> np.ndarray:
             if self.geometry == "sheet":
-                return np.c_[rng.uniform(-1, 1, (n, 2)), np.zeros(n)]
+                return np.column_stack([rng.uniform(-1, 1, (n, 2)), np.zeros(n)])
             directions = rng.normal(size=(n, 3))
             directions /= np.linalg.norm(directions, axis=1)[:, np.newaxis]
-            return directions * rng.uniform(size=n)[:, np.newaxis] ** (1 / 3)
+            radius = rng.uniform(size=n)[:, np.newaxis] ** (1 / 3)
+            return np.asarray(directions * radius)
 
-        centres, places = scattered(self.regions), scattered(self.voxels)
+        centres = scattered(self.regions)
+        places = scattered(self.voxels)
         centres = centres[np.argsort(centres[:, 0])]
-        apart = (centres**2).sum(axis=1) - 2 * places @ centres.T  # plus what is the same for all centres
-        region = apart.argmin(axis=1)
+        # Squared distances, less what is the same for all centres.
+        distances = (centres**2).sum(axis=1) - 2 * places @ centres.T
+        region = distances.argmin(axis=1)
         order = np.lexsort((places[:, 0], region))
         return places[order], region[order]
 
-    def _pairs(self, rng: np.random.Generator, places: np.ndarray, strength: np.ndarray) -> sparse.csr_array:
+    def _pairs(
+        self,
+        rng: np.random.Generator,
+        places: np.ndarray,
+        strength: np.ndarray,
+    ) -> sparse.csr_array:
         """p(t <- v) of the kept pairs, [target, source], blocks of targets side by side."""
         count = self.voxels
         wanted = np.float32(min(self.connected * count, count - 1))
-        at = places.astype(np.float32)
+        places = places.astype(np.float32)
         seeds = rng.integers(2**63, size=-(-count // BLOCK))
 
-        def over(chances: np.ndarray) -> np.ndarray:
+        def to_wanted(chances: np.ndarray) -> np.ndarray:
             """`wanted` over the sums of the targets; 0 for those that no other voxel reaches."""
-            sums = chances.sum(axis=1, keepdims=True)
-            return np.divide(wanted, sums, out=np.zeros_like(sums), where=sums > 0)
+            return _ratio(wanted, chances.sum(axis=1, keepdims=True))
 
         def block(number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             """Sources, weights, and how many of them each target of the block has."""
-            own = np.random.Generator(np.random.SFC64(seeds[number]))
-            first, last = number * BLOCK, min((number + 1) * BLOCK, count)
-            near = _distances(at[first:last], at, self.geometry == "sheet")
+            block_rng = np.random.Generator(np.random.SFC64(seeds[number]))
+            first = number * BLOCK
+            last = min(first + BLOCK, count)
+            near = _distances(places[first:last], places, self.geometry == "sheet")
             near /= -np.float32(self.lambda_)
             np.exp(near, out=near)
             near[np.arange(last - first), np.arange(first, last)] = 0
-            chance = near * over(near)
+            chance = near * to_wanted(near)
             for _ in range(SCALINGS):  # pairs that are kept for sure leave more to the others
                 np.minimum(chance, 1, out=chance)
-                chance *= over(chance)
-            kept = np.flatnonzero(own.random(near.shape, dtype=np.float32) < chance)
-            rows, columns = np.divmod(kept, count)
-            weights = strength[columns] * near.ravel()[kept]
-            weights *= np.exp(self.weight_sd * own.standard_normal(len(rows)))
+                chance *= to_wanted(chance)
+            drawn = block_rng.random(near.shape, dtype=np.float32) < chance
+            pairs = np.flatnonzero(drawn)
+            rows, columns = np.divmod(pairs, count)
+            weights = strength[columns] * near.ravel()[pairs]
+            weights *= np.exp(self.weight_sd * block_rng.standard_normal(len(rows)))
             sums = np.bincount(rows, weights, last - first)[rows]
-            weights = np.divide(weights, sums, out=np.zeros_like(weights), where=sums > 0)  # 0: underflow
+            weights = _ratio(weights, sums)  # 0 where exp underflows
             counts = np.bincount(rows, minlength=last - first)
             return columns.astype(np.int32), weights.astype(np.float32), counts
 
-        with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as threads:
+        with ThreadPoolExecutor(min(MAX_THREADS, os.cpu_count() or 1)) as threads:
             indices, data, counts = zip(*threads.map(block, range(len(seeds))), strict=True)
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate(counts))])
-        return sparse.csr_array((np.concatenate(data), np.concatenate(indices), starts), shape=(count, count))
+        return sparse.csr_array(
+            (np.concatenate(data), np.concatenate(indices), starts), shape=(count, count)
+        )
 
 
 def _lognormal(rng: np.random.Generator, count: int, cv: float) -> np.ndarray:
-    """[count] lognormal numbers with mean 1 and the coefficient of variation `cv`."""
+    """Lognormal numbers with mean 1 and a coefficient of variation, [count]."""
     variance = np.log1p(cv**2)
     return np.exp(rng.normal(-variance / 2, np.sqrt(variance), count))
 
 
-def _distances(of: np.ndarray, to: np.ndarray, wraps: bool) -> np.ndarray:
-    """[of, to]; on a sheet that wraps, the shortest way."""
+def _ratio(numerator: np.ndarray | np.float32, denominator: np.ndarray) -> np.ndarray:
+    """A ratio, 0 where the denominator is not positive."""
+    kind = np.result_type(numerator, denominator)
+    ratio = np.zeros(denominator.shape, dtype=kind)
+    np.divide(
+        numerator,
+        denominator,
+        out=ratio,
+        where=denominator > 0,
+    )
+    return ratio
+
+
+def _distances(sources: np.ndarray, targets: np.ndarray, wraps: bool) -> np.ndarray:
+    """Distances of places, [source, target]; on a sheet that wraps, the shortest way."""
     if wraps:
-        along = (np.abs(of[:, axis, np.newaxis] - to[:, axis]) for axis in (0, 1))
-        return np.sqrt(sum(np.minimum(x, 2 - x) ** 2 for x in along))
-    squares = (of**2).sum(axis=1)[:, np.newaxis] + (to**2).sum(axis=1) - 2 * of @ to.T
-    return np.sqrt(np.maximum(squares, 0))
+        squares = np.zeros((), dtype=sources.dtype)
+        for axis in (0, 1):
+            along = np.abs(sources[:, axis, np.newaxis] - targets[:, axis])
+            squares = squares + np.minimum(along, 2 - along) ** 2
+        return np.asarray(np.sqrt(squares))
+    of_sources = (sources**2).sum(axis=1)[:, np.newaxis]
+    squares = of_sources + (targets**2).sum(axis=1) - 2 * sources @ targets.T
+    return np.asarray(np.sqrt(np.maximum(squares, 0)))
 
 
-describe = Options.describe
+describe = VoxelsOptions.describe
 
 
-class _File(BaseModel):
+class _GraphContent(BaseModel):
     """A coarse graph as `Options.description` writes it."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -209,10 +333,20 @@ class _File(BaseModel):
     options: dict[str, Any]
 
 
-def of_file(given: dict[str, Any], path: Path) -> Options:
-    """The options of a coarse graph. Raises BadInput naming file and field."""
-    file = checked(_File, given, path, "file")
+def of_file(content: dict[str, Any], path: Path) -> VoxelsOptions:
+    """The options of a coarse graph.
+
+    Raises:
+        BadInput: naming file and field.
+
+    Example:
+        >>> of_file({"kind": "run"}, Path("graph.json"))
+        Traceback (most recent call last):
+            ...
+        spikemark.core.errors.BadInput: graph.json: kind='run'; expected 'voxel graph' (and 2 more)
+    """
+    graph = checked(_GraphContent, content, path, "file")
     try:
-        return choose(Options, file.options)
+        return choose(VoxelsOptions, graph.options)
     except BadInput as error:
-        raise BadInput(f"{path}: options: {error}") from None
+        raise error.within(file=path, field="options") from None

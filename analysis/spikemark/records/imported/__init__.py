@@ -2,25 +2,70 @@
 
 from pathlib import Path
 
-from spikemark.records import dry_run, record
+from spikemark.core.errors import BadInput
+from spikemark.records import dry_run, record, run_files
 from spikemark.records.record import Run
 
 from . import sums
-from .formats import FORMATS, READERS, UNITS, Found, read, reader_of
+from .columns import ReadTimes
+from .formats import READERS, reader_of
+from .names import UNITS
+from .reader import TABLE_ENDINGS
+from .reading import read_times
 from .sums import Sums
-from .times import ABOUT, DRY_RUN, PAGE, CycleTimes, cycle_times, load, of_dry_run, save, sums_in
+from .times import (
+    DRY_RUN,
+    IMPORT_FILE,
+    PAGE,
+    CycleTimes,
+    cycle_times,
+    load_cycle_times,
+    of_dry_run,
+    save,
+    sums_in,
+)
 
 __all__ = [
-    "ABOUT", "DRY_RUN", "FORMATS", "PAGE", "READERS", "UNITS", "CycleTimes", "Found", "Sums", "cycle_times",
-    "load", "read", "reader_of", "run_or_times", "save", "sums", "sums_in",
-]  # fmt: skip
+    "DRY_RUN",
+    "IMPORT_FILE",
+    "PAGE",
+    "READERS",
+    "TABLE_ENDINGS",
+    "UNITS",
+    "CycleTimes",
+    "ReadTimes",
+    "Sums",
+    "cycle_times",
+    "load_cycle_times",
+    "read_times",
+    "reader_of",
+    "run_or_times",
+    "save",
+    "sums",
+    "sums_in",
+]
 
 
 def run_or_times(folder: Path) -> Run | CycleTimes:
     """The run record in a folder, or cycle times: imported ones, or those of a dry run.
 
     Raises BadInput where it holds none of them.
+
+    Example:
+        >>> run_or_times(Path("tests/golden/analysis/records/aware-4")).record.ranks
+        4
     """
     if dry_run.is_dry_run(folder):
-        return of_dry_run(dry_run.load(folder))
-    return load(folder) if (Path(folder) / ABOUT).is_file() else record.load(folder)
+        return of_dry_run(dry_run.load_dry_run(folder))
+    if (folder / IMPORT_FILE).is_file():
+        return load_cycle_times(folder)
+    if folder.is_dir() and not (folder / run_files.RECORD).exists():
+        reason = f"holds no {run_files.RECORD}, {IMPORT_FILE} or {dry_run.DRY_RUN_FILE}"
+        expected = "the folder of a run, of imported times or of a dry run"
+        raise BadInput(
+            reason=reason,
+            expected=expected,
+            file=folder,
+            code="file",
+        )
+    return record.load_run(folder)

@@ -1,95 +1,119 @@
 """Sums of times over whole runs, without single cycles: NEST's stopwatches and tables of beNNch.
 
-They hold, in s, `time_simulate`, `time_communicate_spike_data` and, of NEST built `with-mpi-sync-timer`,
-`time_mpi_synchronization`, the barrier. They allow load balance and the efficiencies of POP; whatever needs
-cycles refuses them.
+They hold, in s, `time_simulate`, `time_communicate_spike_data` and, of NEST built
+`with-mpi-sync-timer`, `time_mpi_synchronization`, the barrier. They allow load balance and the
+efficiencies of POP; whatever needs cycles refuses them.
 """
 
-import shlex
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import pandas as pd
 from pydantic import Field, ValidationError, model_validator
 
+from spikemark.core.commands import command
 from spikemark.core.errors import BadInput
 from spikemark.quantities.quantity import Quantity, missing
-from spikemark.quantities.table import Column, Table
-from spikemark.records.record_fields import Fields, Positive, Seconds
+from spikemark.quantities.table import Cell, Column, Table
+from spikemark.records.schema import Positive, RecordPart, Seconds
 
-KIND = "imported sums"
-UNTIMED = "waiting was not timed apart from the exchange; NEST does so built with-mpi-sync-timer"
+KIND: Literal["imported sums"] = "imported sums"
+#: Columns that are 0 where a file does not have them.
+OPTIONAL_COLUMNS = ("wait", "nodes", "per_node", "model_ms")
+WAITING_NOT_TIMED = (
+    "waiting was not timed apart from the exchange; NEST does so built with-mpi-sync-timer"
+)
 
 
-class Summed(Fields):
-    """Sums of one run in s, one for each rank, or a single mean over ranks (`of` says which).
+class RunSums(RecordPart):
+    """Sums of one run in s, one for each rank, or a single mean over ranks."""
 
-    `run_s`: state propagation; `communicate_s`: the part of it in collective calls; `wait_s`: the part of
-    that spent waiting, None where it was not timed. `model_s`: simulated time, None where nobody knows.
-    """
-
-    name: str
-    of: Literal["ranks", "mean"]
-    ranks: Positive | None
-    run_s: Annotated[list[Seconds], Field(min_length=1)]
-    communicate_s: list[Seconds]
-    wait_s: list[Seconds] | None = None
-    model_s: Annotated[float, Field(gt=0)] | None = None
+    name: str = Field(description="the run")
+    of: Literal["ranks", "mean"] = Field(description="what the sums are of")
+    ranks: Positive | None = Field(description="MPI ranks; null where nobody knows")
+    run_s: Annotated[list[Seconds], Field(min_length=1)] = Field(description="state propagation, s")
+    communicate_s: list[Seconds] = Field(description="the part of it in collective calls, s")
+    wait_s: list[Seconds] | None = Field(
+        None, description="the part of that spent waiting, s; null where it was not timed"
+    )
+    model_s: Annotated[float, Field(gt=0)] | None = Field(
+        None, description="simulated time, s; null where nobody knows"
+    )
 
     @model_validator(mode="after")
-    def _fit(self) -> "Summed":
+    def _fit(self) -> Self:
         waits = self.communicate_s if self.wait_s is None else self.wait_s
-        times = np.array([waits, self.communicate_s, self.run_s])  # ValueError for other numbers of ranks
+        # ValueError for other numbers of ranks
+        times = np.array([waits, self.communicate_s, self.run_s])
         if (np.diff(times, axis=0) < 0).any():
-            raise ValueError(f"{self.name}: waiting, communication and run time: each within the next")
+            expected = f"at most {max(self.run_s):g} s, the run time, and at least all waiting"
+            raise BadInput(
+                f"{self.name}: {max(self.communicate_s):g} s of communication; expected {expected}",
+                field="communicate_s",
+                code="range",
+            )
         return self
 
     @property
     def efficiency(self) -> dict[str, Quantity]:
         """The efficiencies of POP, 0 to 1, as `waiting.ladder.efficiency` has them from cycles.
 
-        Run time: that of the slowest rank. Communication efficiency: the most that a rank computes over the
-        run time, the product of serialisation and transfer, which come apart only where waiting was timed.
+        Run time: that of the slowest rank. Communication efficiency: the most that a rank computes
+        over the run time, the product of serialisation and transfer, which come apart only where
+        waiting was timed.
         """
-        runtime, compute = max(self.run_s), np.subtract(self.run_s, self.communicate_s)
-        ideal = runtime - float(np.mean(np.subtract(self.communicate_s, self.wait_s or self.communicate_s)))
-        mean, most = compute.mean(), compute.max()
-        means = "" if self.of == "ranks" else "the files have means over ranks"
-        untimed = "" if self.wait_s else means or UNTIMED
-        one = "" if len(compute) > 1 and most > 0 else "there is one rank"
-        shares = {
-            "load_balance": (mean, most, means or one),
-            "serialisation": (most, ideal, untimed or means),
-            "transfer": (ideal, runtime, untimed),
-            "communication": (most, runtime, means),
-            "parallel": (mean, runtime, ""),
-        }
+        run_s = max(self.run_s)
+        compute_s = np.subtract(self.run_s, self.communicate_s)
+        exchange_s = np.subtract(self.communicate_s, self.wait_s or self.communicate_s)
+        ideal_s = run_s - float(np.mean(exchange_s))  # with an exchange that takes no time
+        mean_s = compute_s.mean()
+        largest_s = compute_s.max()
+        only_means = "" if self.of == "ranks" else "the files have means over ranks"
+        untimed = ""
+        if not self.wait_s:
+            untimed = only_means or WAITING_NOT_TIMED
+        single = "" if len(compute_s) > 1 and largest_s > 0 else "there is one rank"
         return {
-            name: missing(why or "the run took no time")
-            if why or not whole > 0
-            else Quantity(float(min(part / whole, 1)), kind="measured")
-            for name, (part, whole, why) in shares.items()
+            "load_balance": _efficiency(mean_s, largest_s, only_means or single),
+            "serialisation": _efficiency(largest_s, ideal_s, untimed or only_means),
+            "transfer": _efficiency(ideal_s, run_s, untimed),
+            "communication": _efficiency(largest_s, run_s, only_means),
+            "parallel": _efficiency(mean_s, run_s, ""),
         }
 
 
-class Sums(Fields):
+def _efficiency(part_s: float, whole_s: float, unknown: str) -> Quantity:
+    """A share of a time, at most 1; missing where there is a reason why it is unknown."""
+    if unknown or not whole_s > 0:
+        return missing(unknown or "the run took no time")
+    return Quantity(float(min(part_s / whole_s, 1)), kind="measured")
+
+
+class Sums(RecordPart):
     """imported.json of sums."""
 
-    format_version: Literal[1] = 1
-    kind: Literal[KIND] = KIND
-    reader: str
-    files: Annotated[list[str], Field(min_length=1)]
-    runs: Annotated[list[Summed], Field(min_length=1)]
+    format_version: Literal[1] = Field(
+        1,
+        description="version of the format",
+    )
+    kind: Literal["imported sums"] = Field(KIND, description=KIND)
+    reader: str = Field(description="the format of the files")
+    files: Annotated[list[str], Field(min_length=1)] = Field(description="what was read")
+    runs: Annotated[list[RunSums], Field(min_length=1)] = Field(description="a run each")
+    remarks: list[str] = Field(
+        default_factory=list,
+        description="what was left out or is odd",
+    )
 
     @property
     def content(self) -> dict[str, Any]:
         """The content for JSON."""
-        runs = [
-            one.model_dump() | {"efficiency": {name: q.content() for name, q in one.efficiency.items()}}
-            for one in self.runs
-        ]
-        return {"kind": self.kind, "reader": self.reader, "runs": runs}
+        runs = []
+        for run in self.runs:
+            efficiency = {name: share.content() for name, share in run.efficiency.items()}
+            runs.append(run.model_dump() | {"efficiency": efficiency})
+        return {"kind": self.kind, "reader": self.reader, "runs": runs, "remarks": self.remarks}
 
     @property
     def table(self) -> Table:
@@ -99,49 +123,107 @@ class Sums(Fields):
             Column("ranks", "ranks"),
             Column("run_s", "run time (s)", "measured"),
         ]
-        columns += [Column(name, name.replace("_", " "), "measured") for name in self.runs[0].efficiency]
-        rows = [
-            {"run": one.name, "ranks": one.ranks, "run_s": max(one.run_s)} | one.efficiency
-            for one in self.runs
-        ]
+        for name in self.runs[0].efficiency:
+            columns.append(Column(name, name.replace("_", " "), "measured"))
+        rows: list[dict[str, Cell]] = []
+        for run in self.runs:
+            row: dict[str, Cell] = {"run": run.name, "ranks": run.ranks, "run_s": max(run.run_s)}
+            row.update(run.efficiency)
+            rows.append(row)
         return Table(columns, rows, "Efficiencies of POP, from sums over whole runs")
 
 
-def refuse(path: Path) -> BadInput:
-    """Why a folder of sums does not answer a question about cycles."""
-    return BadInput(
-        f"{path}: holds sums over whole runs; this needs the time of every rank in every cycle"
-        f" (docs/other-simulators.md). What sums allow: spikemark waiting {shlex.quote(str(path))}"
-    )
+def refuse(path: Path, *more: Path, **how: Any) -> BadInput:
+    """Why files, or a folder, of sums do not answer a question about cycles.
 
+    `how`: the options with which they are read.
 
-def of_files(reader: str, files: list[Path], parts: list[dict[str, np.ndarray]], by_line: bool) -> Sums:
-    """Sums of files with a line for each rank of one run, or `by_line` for each of several runs.
-
-    `parts`: the columns of each file. Raises BadInput for sums that cannot be.
+    Example:
+        >>> "spikemark waiting sums.csv" in str(refuse(Path("sums.csv")))
+        True
     """
-    both = zip(files, parts, strict=True)
-    lines = pd.concat([pd.DataFrame(part).assign(file=path.stem) for path, part in both], ignore_index=True)
-    optional = dict.fromkeys(("wait", "nodes", "per_node", "model_ms"), 0.0)
-    lines = lines.reindex(columns=[*lines, *(optional.keys() - {*lines})]).fillna(optional)
+    allowed = command("waiting", path, *more, **how)
+    reason = (
+        "holds sums over whole runs; this needs the time of every rank in every cycle"
+        f" (docs/other-simulators.md). What sums allow: {allowed}"
+    )
+    return BadInput(reason=reason, file=path, code="file")
+
+
+def sums_of_files(
+    reader: str,
+    files: list[Path],
+    parts: list[dict[str, np.ndarray]],
+    by_line: bool,
+    remarks: list[str],
+) -> Sums:
+    """Sums of files of one run or several.
+
+    Args:
+        reader: name of the format.
+        files: paths.
+        parts: the columns [line] of each file.
+        by_line: whether a line is a run, else a rank of one run.
+        remarks: about what was left out.
+
+    Raises BadInput for sums that cannot be.
+
+    Example:
+        >>> names = ("cycle_time", "compute", "communicate")
+        >>> values = np.array([[10.0, 10.0], [8.0, 9.0], [2.0, 1.0]])  # s, of two ranks
+        >>> part = dict(zip(names, values, strict=True))
+        >>> sums = sums_of_files("table", [Path("sums.csv")], [part], by_line=False, remarks=[])
+        >>> sums.runs[0].ranks
+        2
+    """
+    tables = []
+    for path, part in zip(files, parts, strict=True):
+        tables.append(pd.DataFrame(part).assign(file=path.stem))
+    lines = pd.concat(tables, ignore_index=True)
+    for name in OPTIONAL_COLUMNS:
+        if name not in lines:
+            lines[name] = 0.0
+    lines = lines.fillna(dict.fromkeys(OPTIONAL_COLUMNS, 0.0))
     if by_line:
-        runs = [_sums(lines.loc[[at]]) | _run(line) for at, line in lines.iterrows()]
+        runs = [_sums(lines.loc[[row]]) | _run_of_bennch(line) for row, line in lines.iterrows()]
     else:
-        runs = [_sums(lines) | {"name": files[0].parent.resolve().name, "of": "ranks", "ranks": len(lines)}]
+        name = files[0].parent.resolve().name
+        runs = [_sums(lines) | {"name": name, "of": "ranks", "ranks": len(lines)}]
+    content = {
+        "reader": reader,
+        "files": [str(path) for path in files],
+        "runs": runs,
+        "remarks": remarks,
+    }
     try:
-        return Sums(reader=reader, files=[str(path) for path in files], runs=runs)
+        return Sums.model_validate(content)
     except ValidationError as error:
-        raise BadInput(f"{files[0]}: {error.errors()[0]['msg']}") from None
+        reason = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise BadInput(
+            reason,
+            field="communicate",
+            file=files[0],
+        ) from None
 
 
 def _sums(lines: pd.DataFrame) -> dict[str, Any]:
-    run, talk, wait = (lines[name].tolist() for name in ("cycle_time", "communicate", "wait"))
-    return {"run_s": run, "communicate_s": talk, "wait_s": wait if any(wait) else None}
+    """The times of a run, of all its lines."""
+    wait_s = lines["wait"].tolist()
+    return {
+        "run_s": lines["cycle_time"].tolist(),
+        "communicate_s": lines["communicate"].tolist(),
+        "wait_s": wait_s if any(wait_s) else None,
+    }
 
 
-def _run(line: pd.Series) -> dict[str, Any]:
-    """A run of beNNch, whose times are means over ranks."""
+def _run_of_bennch(line: pd.Series) -> dict[str, Any]:
+    """What else is known of a run of beNNch, whose times are means over ranks."""
     words = [f"{line['nodes']:g} nodes" if line["nodes"] else line["file"]]
-    words += [f"seed {line['seed']:.15g}"] if "seed" in line else []
-    ranks, model_s = round(line["nodes"] * line["per_node"]), line["model_ms"] / 1e3
-    return {"name": ", ".join(words), "of": "mean", "ranks": ranks or None, "model_s": model_s or None}
+    if not np.isnan(line.get("seed", np.nan)):
+        words.append(f"seed {line['seed']:.15g}")
+    return {
+        "name": ", ".join(words),
+        "of": "mean",
+        "ranks": round(line["nodes"] * line["per_node"]) or None,
+        "model_s": line["model_ms"] / 1e3 or None,
+    }

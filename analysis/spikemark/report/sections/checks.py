@@ -1,140 +1,346 @@
 """Did anything go wrong: checksums, disturbed runs, failures, and where the numbers come from."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from spikemark.quantities.elements import Box, Section
+from spikemark.quantities.quantity import FEWEST, student
 from spikemark.quantities.words import counted, number, percent
 from spikemark.records.collect import differing_checksums
 from spikemark.records.frames import Frames
+from spikemark.records.results import Results
 from spikemark.report import plots
-from spikemark.report.answer import Answer
+from spikemark.report.answer import SweepAnswer, agreement
+from spikemark.report.comparison import SPEED
 
+LINKS = "Links lead to the files of a run as long as this page lies in its results folder."
 TITLE = "Checks: did anything go wrong?"
 COSTLY_TIMERS = 0.02  # share of a run spent reading the clock that deserves a line
+#: Columns of runs that something is to be said of, and what.
+REMARKS = {
+    "oversubscribed": "had more threads than cores: the times are no evidence of speed",
+    "disturbed": "lost processors to other programs or to a quota",
+    "dirty": "ran code that was changed after its commit",
+}
+ODD_LEVEL = 0.99  # at which a run differs from its siblings by more than chance
+LEAST_ODD = 0.01  # share of its time by which a run has to differ to be named
+MAX_ODD = 3  # runs that are named
+MAX_DISTINCT = 4  # values that are shown of what runs share
+#: What is shown of simulation.json, by its fields.
+SIMULATED = {
+    "machine": "simulated machine",
+    "compute": "compute times",
+    "facts": "simulated network",
+    "simgrid": "SimGrid",
+}
+SHOWN_OF_RUNS = ("real_time_factor", "foreign_load", "checksum")
+#: Starts of warnings that the page says in other words.
+SAID_ELSEWHERE = ("oversubscribed", "foreign load", "virtual machine")
 MIXED = {"commit": "commits", "host": "hosts", "cpu": "models of processors", "machine": "machines"}
 
 
-def section(found: Answer) -> Section:
-    """One sentence, the cautions, the runs, provenance."""
-    frames = found.frames
+def section(sweep: SweepAnswer) -> Section:
+    """One sentence, the cautions, the runs, provenance.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from spikemark.records.frames import load_folder
+        >>> from spikemark.report.answer import answer
+        >>> sweep = answer(load_folder(Path("docs/notebooks/data/waiting/jureca-dc")))
+        >>> section(sweep).text[0]
+        'Nothing wrong in the results (3 runs have 1 checksum); 1 caution.'
+    """
+    frames = sweep.frames
     if not frames.planned and frames.runs.empty:
         return Section("checks", TITLE, missing=["Checks: no run is complete."])
-    differ = differing_checksums(frames)
-    boxes = [Box("bad", line) for line in differ] + [Box("wary", line) for line in cautions(frames)]
-    networks = frames.runs.groupby("network").size()
-    compared = int(networks[networks > 1].sum())
-    if differ:
-        text = [f"Yes: {counted(len(differ), 'network')} gave different checksums; do not use the times."]
-    elif boxes:
-        text = [
-            f"Nothing wrong in the results ({compared} checksums agree); {counted(len(boxes), 'caution')}."
-        ]
-    else:
-        text = [f"No: {compared} checksums agree, and nothing disturbed the runs."]
-    tables = [plots.tabulated(runs_table(frames), "Runs"), plots.tabulated(provenance(frames), "Provenance")]
-    return Section("checks", TITLE, text, boxes=boxes, tables=[t for t in tables if t.rows])
+    differing = differing_checksums(frames)
+    boxes = [Box("bad", line) for line in differing]
+    odd, farthest = odd_runs(sweep)
+    boxes += [Box("wary", line) for line in (*_cautions(frames), *odd)]
+    tables = [
+        plots.tabulated(_runs_table(frames), "Runs", [LINKS]),
+        plots.tabulated(_provenance(frames), "Provenance"),
+    ]
+    text = [_sentence(frames, len(differing), len(boxes))]
+    if farthest:
+        text.append(farthest)
+    filled = [table for table in tables if table.rows]
+    return Section("checks", TITLE, text, boxes=boxes, tables=filled)
 
 
-def cautions(frames: Frames) -> list[str]:
-    """What to be wary of, one line each, the most severe first."""
-    runs, lines = frames.runs, []
-    for id, why in (frames.failed | frames.unreadable).items():
-        label = next((one.label for one in frames.planned if one.id == id), id)
-        lines.append(f"{label}: {why}")
-    for column, words in (
-        ("oversubscribed", "had more threads than cores: the times are no evidence of speed"),
-        ("disturbed", "ran beside other programs"),
-        ("dirty", "ran code that was changed after its commit"),
-    ):
-        if count := int(runs[column].fillna(False).sum()):
-            load = f" (up to {number(runs['foreign_load'].max(), 2)} cores)" if column == "disturbed" else ""
-            lines.append(f"{counted(count, 'run')} {words}{load}.")
-    lost = [run for run in frames.records.values() if run.launched is None] if frames.planned else []
-    if lost:
-        lines.append(f"launch.json of {counted(len(lost), 'run')} is lost: when they began is unknown.")
-    if len(runs) and (most := runs["timer_overhead"].max()) > COSTLY_TIMERS:
-        lines.append(f"Reading the clock took up to {percent(most, 1)} of a run.")
-    for column, words in MIXED.items():
-        if (several := runs[column].nunique()) > 1 and (runs["kind"] == "measured").all():
-            lines.append(f"The runs come from {several} {words}.")
-    further = {
-        text.split(":")[0].split(",")[0]: text
-        for run in frames.records.values()
-        for text in run.record.warnings
-        if not text.startswith(("oversubscribed", "foreign load", "virtual machine"))
-    }
-    return lines + [f"A run warns: {text}" for text in further.values()]
+def _sentence(frames: Frames, differing: int, remarks: int) -> str:
+    """Whether anything went wrong.
+
+    `differing`: networks whose checksums differ. `remarks`: what stands below the sentence.
+    """
+    if differing:
+        networks = counted(differing, "network")
+        return f"Yes: {networks} gave different checksums; do not use the times."
+    if remarks:
+        return (
+            f"Nothing wrong in the results ({agreement(frames.runs)});"
+            f" {counted(remarks, 'caution')}."
+        )
+    return f"No: {agreement(frames.runs)}, and nothing disturbed the runs."
 
 
-def runs_table(frames: Frames) -> pd.DataFrame:
-    """Every planned run and what became of it."""
-    known = frames.runs.set_index("id")
+def odd_runs(sweep: SweepAnswer) -> tuple[list[str], str]:
+    """Runs that differ from their siblings by more than chance, a line each; else the farthest.
+
+    Siblings are the runs of one configuration, case and number of ranks. A run is compared with the
+    mean of the others, and the difference with what all other runs scatter about such means, by
+    Student's t. That the run is one of many is allowed for (Bonferroni). Too short runs, and those
+    with fewer than FEWEST siblings, have nothing to be compared with.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from spikemark.records.frames import load_folder
+        >>> from spikemark.report.answer import answer
+        >>> odd_runs(answer(load_folder(Path("docs/notebooks/data/waiting/jureca-dc"))))
+        ([], '')
+    """
+    runs = _beside_siblings(sweep)
+    degrees = len(runs) - runs["siblings"].nunique()
+    if degrees - 1 < FEWEST or runs["above"].abs().max() < LEAST_ODD:
+        return [], ""
+    share_of_own = 1 - 1 / runs["size"]  # of the squared difference, in the sum of squares
+    squares = share_of_own * runs["above"] ** 2
+    rest = ((squares.sum() - squares).clip(lower=0) / (degrees - 1)) ** 0.5
+    size = runs["above"].abs()
+    limit = student(degrees - 1, 1 - (1 - ODD_LEVEL) / len(runs)) * rest / share_of_own**0.5
+    odd = runs[(size > limit) & (size >= LEAST_ODD)]
+    if len(odd):
+        lines = odd.sort_values("above", key=abs, ascending=False).apply(_beside, axis=1)
+        more = "more than chance explains"
+        return [f"{line}, {more}." for line in lines[:MAX_ODD]], ""
+    farthest = _beside(runs.iloc[int(size.to_numpy().argmax())])
+    return [], f"{farthest}: the most of all runs, but no more than chance."
+
+
+def _beside_siblings(sweep: SweepAnswer) -> pd.DataFrame:
+    """The runs with enough siblings: id, number and size of their group, and by how much the
+    logarithm of their time is above the mean of the others.
+    """
     rows = []
-    for one in frames.planned:
-        done = one.id in known.index
-        state = "complete" if done else (frames.failed | frames.unreadable).get(one.id, "not run yet")
-        row = known.loc[one.id] if done else None
-        cells = {
-            name: row[name] if done else None for name in ("real_time_factor", "foreign_load", "checksum")
-        }
-        rows.append({"label": one.label, "state": state.splitlines()[0], **cells})
+    groups = 0
+    for comparison in sweep.comparisons:
+        if comparison.too_short:
+            continue
+        for _, siblings in comparison.runs.groupby("configuration", sort=False):
+            if len(siblings) <= FEWEST:
+                continue
+            logs = np.log(siblings[SPEED].to_numpy(dtype=float))
+            above = (logs - logs.mean()) * len(logs) / (len(logs) - 1)
+            for id, difference in zip(siblings["id"], above, strict=True):
+                row = {"id": id, "siblings": groups, "size": len(logs), "above": difference}
+                rows.append(row)
+            groups += 1
+    return pd.DataFrame(rows, columns=["id", "siblings", "size", "above"])
+
+
+def _beside(run: pd.Series) -> str:
+    """By how much a run, of `_beside_siblings`, was above or below its siblings."""
+    factor = float(np.exp(run["above"]))
+    more = "longer" if factor > 1 else "less"
+    return (
+        f"Run `{run['id']}` took {percent(abs(factor - 1), 1)} {more} than the mean of its"
+        f" {run['size'] - 1} siblings"
+    )
+
+
+def _cautions(frames: Frames) -> list[str]:
+    """What to be wary of, one line each, the most severe first."""
+    runs = frames.runs
+    return [
+        *_incomplete(frames),
+        *_remarked_runs(runs),
+        *_lost_starts(frames),
+        *_costly_clocks(runs),
+        *_mixed_origins(runs),
+        *_warnings(frames),
+    ]
+
+
+def _incomplete(frames: Frames) -> list[str]:
+    """Failed and unreadable runs."""
+    labels = {run.id: run.label for run in frames.planned}
+    reasons = frames.failed | frames.unreadable
+    return [f"{labels.get(id, id)}: {reason}" for id, reason in reasons.items()]
+
+
+def _remarked_runs(runs: pd.DataFrame) -> list[str]:
+    """How many runs something is to be said of."""
+    lines = []
+    for column, words in REMARKS.items():
+        count = int(runs[column].fillna(False).sum())
+        if not count:
+            continue
+        line = f"{counted(count, 'run')} {words}"
+        if column == "disturbed":
+            lost_cores = runs[["foreign_load", "throttled_load"]].max().max()
+            line += f" (up to {number(lost_cores, 2)} cores)"
+        lines.append(f"{line}.")
+    return lines
+
+
+def _lost_starts(frames: Frames) -> list[str]:
+    """Planned runs of which nobody knows when they began."""
+    if not frames.planned:
+        return []
+    lost = [run for run in frames.records.values() if run.launched is None]
+    if not lost:
+        return []
+    return [f"launch.json of {counted(len(lost), 'run')} is lost: when they began is unknown."]
+
+
+def _costly_clocks(runs: pd.DataFrame) -> list[str]:
+    """Reading the clock, where it took much of a run."""
+    if runs.empty:
+        return []
+    share = runs["timer_overhead"].max()
+    if not share > COSTLY_TIMERS:
+        return []
+    return [f"Reading the clock took up to {percent(share, 1)} of a run."]
+
+
+def _mixed_origins(runs: pd.DataFrame) -> list[str]:
+    """Measured runs of several commits or machines."""
+    if not (runs["kind"] == "measured").all():
+        return []
+    several = {words: runs[column].nunique() for column, words in MIXED.items()}
+    return [f"The runs come from {count} {words}." for words, count in several.items() if count > 1]
+
+
+def _warnings(frames: Frames) -> list[str]:
+    """What the mini-app warned of and nothing else says, the last one of each kind."""
+    by_kind = {}
+    for run in frames.records.values():
+        for text in run.record.warnings:
+            if not text.startswith(SAID_ELSEWHERE):
+                kind = text.split(":")[0].split(",")[0]
+                by_kind[kind] = text
+    return [f"A run warns: {text}" for text in by_kind.values()]
+
+
+def _runs_table(frames: Frames) -> pd.DataFrame:
+    """Every planned run, where it lies, and what became of it."""
+    by_id = frames.runs.set_index("id")
+    not_complete = frames.failed | frames.unreadable
+    rows = []
+    for planned in frames.planned:
+        row: dict[str, object] = {"label": planned.label}
+        row |= {"id": planned.id, "folder": None}
+        if planned.id in by_id.index:
+            run = by_id.loc[planned.id]
+            row["state"] = "complete"
+            row["folder"] = _folder(frames, planned.id)
+            row |= {name: run[name] for name in SHOWN_OF_RUNS}
+        else:
+            row["state"] = not_complete.get(planned.id, "not run yet").splitlines()[0]
+            row["folder"] = _log(frames, planned.id)
+            row |= dict.fromkeys(SHOWN_OF_RUNS)
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
-def provenance(frames: Frames) -> pd.DataFrame:
+def _folder(frames: Frames, id: str) -> str:
+    """Where a run lies, from the results folder."""
+    path = frames.records[id].path
+    return str(path.relative_to(frames.path)) if path.is_relative_to(frames.path) else str(path)
+
+
+def _log(frames: Frames, id: str) -> str | None:
+    """Where the log of a failed run lies, from the results folder; None for other runs."""
+    if id not in frames.failed:
+        return None
+    return str(Results(frames.path).failure(id).relative_to(frames.path))
+
+
+def _provenance(frames: Frames) -> pd.DataFrame:
     """Where the numbers come from: what all runs share, or up to four values."""
     if frames.runs.empty:
         return pd.DataFrame()
-    runs, records = frames.runs, [run.record for run in frames.records.values()]
-    host, first = records[0].host, records[0].provenance
-    sizes = {"nodes": host.nodes, "sockets": host.sockets, "cores": host.cores}
+    runs = frames.runs
+    records = [run.record for run in frames.records.values()]
+    host = records[0].host
+    first = records[0].provenance
+    sizes = {"node": host.nodes, "socket": host.sockets, "core": host.cores}
+    topology = [counted(count, name) for name, count in sizes.items() if count]
+    commit = _distinct(runs["commit"])
+    if runs["dirty"].fillna(False).any():
+        commit += " with changes"
+    launched = [run.launched for run in frames.records.values() if run.launched]
+    starts = sorted({runs["started"].min(), runs["started"].max()})
     facts = {
-        "commit": _distinct(runs["commit"]) + (" with changes" if runs["dirty"].fillna(False).any() else ""),
+        "commit": commit,
         "mini-app": _distinct(record.provenance.version for record in records),
         "compiler": f"{first.compiler} {first.flags}",
         "MPI library": first.mpi_library,
         "host": _distinct(runs["host"]),
         "system": host.system,
         "processor": _distinct(runs["cpu"]),
-        "topology": ", ".join(f"{n} {name}" for name, n in sizes.items() if n) or "unknown",
+        "topology": ", ".join(topology) or "unknown",
         "virtual machine": {True: "yes", False: "no", None: "unknown"}[host.virtual_machine],
-        "started by": _distinct(run.launched.launcher for run in frames.records.values() if run.launched),
-        "first and last start": " and ".join(sorted({runs["started"].min(), runs["started"].max()})),
+        "started by": _distinct(launch.launcher for launch in launched),
+        "command of the first run": _command(launched[0].command) if launched else "unknown",
+        "first and last start": " and ".join(starts),
         "results": frames.path.name,
     }
     if runs["job"].notna().any():
         facts["Slurm"] = f"{_distinct(runs['cluster'])}, jobs {_distinct(runs['job'])}"
-    facts |= simulation([run.simulation for run in frames.records.values() if run.simulation])
+    facts |= _simulation([run.simulation for run in frames.records.values() if run.simulation])
     return pd.DataFrame([{"item": name, "value": value} for name, value in facts.items()])
 
 
-def simulation(found: list[dict]) -> dict[str, str]:
-    """What was simulated, on what assumptions, and what it cost, from the simulation.json of runs."""
-    if not found:
+def _command(words: Sequence[str]) -> str:
+    """A command that started a run, with the names of its files instead of their paths."""
+    return " ".join(PurePath(word).name if word.startswith("/") else word for word in words)
+
+
+def _simulation(simulations: list[dict[str, Any]]) -> dict[str, str]:
+    """What was simulated, on what assumptions, and what it cost, from the simulation.json of
+    runs.
+    """
+    if not simulations:
         return {}
-    heads = {"machine": "simulated machine", "compute": "compute times", "facts": "simulated network"}
-    heads["simgrid"] = "SimGrid"
-    facts = {head: _distinct(one.get(name) for one in found) for name, head in heads.items()}
-    parts = [
-        ", ".join(f"{own['ranks']} ranks on {name}" for name, own in one.get("parts", {}).items())
-        for one in found
-    ]
-    if any(parts):
-        facts["ranks by part"] = "; ".join(dict.fromkeys(filter(None, parts)))
-    assumed = {
-        text if isinstance(text, str) else ", ".join(map(str, dict(text).values())): None
-        for one in found
-        for text in one.get("assumptions", [])
-    }
+    facts = {}
+    for name, head in SIMULATED.items():
+        facts[head] = _distinct(content.get(name) for content in simulations)
+    ranks_by_part = [_ranks_by_part(content) for content in simulations]
+    if any(ranks_by_part):
+        facts["ranks by part"] = "; ".join(dict.fromkeys(filter(None, ranks_by_part)))
+    assumed: dict[str, None] = {}
+    for content in simulations:
+        for assumption in content.get("assumptions", []):
+            assumed[_assumption(assumption)] = None
     facts["assumed, since the profile does not say"] = "; ".join(assumed) or "nothing"
-    costs = [one["cost_s"] for one in found if one.get("cost_s")]
+    costs = [content["cost_s"] for content in simulations if content.get("cost_s")]
     if costs:
         facts["cost of simulating"] = f"{number(sum(costs))} s for {counted(len(costs), 'run')}"
     return facts
 
 
-def _distinct(values: Iterable) -> str:
-    found = list(dict.fromkeys(str(value) for value in values if not pd.isna(value)))
-    return ", ".join(found[:4]) + (" …" if len(found) > 4 else "") if found else "unknown"
+def _ranks_by_part(content: dict[str, Any]) -> str:
+    """How many ranks were on each part of a simulated machine."""
+    parts = content.get("parts", {})
+    return ", ".join(f"{part['ranks']} ranks on {name}" for name, part in parts.items())
+
+
+def _assumption(assumption: str | dict[str, Any]) -> str:
+    """An assumption in words: a text, or the values of its fields."""
+    if isinstance(assumption, str):
+        return assumption
+    return ", ".join(map(str, dict(assumption).values()))
+
+
+def _distinct(values: Iterable[Any]) -> str:
+    """Up to MAX_DISTINCT different values, in their order."""
+    texts = list(dict.fromkeys(str(value) for value in values if not pd.isna(value)))
+    if not texts:
+        return "unknown"
+    shown = ", ".join(texts[:MAX_DISTINCT])
+    return f"{shown} …" if len(texts) > MAX_DISTINCT else shown

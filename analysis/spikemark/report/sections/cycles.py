@@ -1,4 +1,6 @@
-"""Cycle times: their distribution, what lumping makes of it, and their course in time (L26, fig. 12)."""
+"""Cycle times: their distribution, what lumping makes of it, and their course in time (L26, fig.
+12).
+"""
 
 import numpy as np
 import pandas as pd
@@ -7,121 +9,230 @@ from spikemark.core.errors import BadInput
 from spikemark.models import serial
 from spikemark.quantities.elements import Figure, Section
 from spikemark.quantities.table import Table
-from spikemark.quantities.words import number
+from spikemark.quantities.words import listed, number
 from spikemark.records.record import Run
 from spikemark.report import plots
-from spikemark.report.answer import Answer
+from spikemark.report.answer import SweepAnswer
 from spikemark.waiting import theory
 from spikemark.waiting.trace import trace
 
 TITLE = "Cycle times: how do they vary?"
-MOST_RANKS = 4  # shown
-BINS = 200  # of the course in time
+MAX_RANKS_SHOWN = 4
+MAX_STRETCHES = 200  # of the course in time
 LUMPS = (2, 5, 10, 20)
-LAGS = 100  # drawn
+MIN_WINDOWS = 20  # of lumped cycles
+MAX_LAGS = 100  # drawn
 
 
-def section(found: Answer) -> Section:
-    """One run of the base: cycle times by rank, CV after lumping beside 1 / sqrt(D), and their course."""
-    runs = found.runs[found.runs["configuration"] == found.base] if found.base else found.runs
-    runs = [one for one in runs["id"] if found.frames.records[one].cycles is not None]
-    if not runs:
-        return Section(
-            "cycles", TITLE, missing=["Cycle times: no compared run recorded them (`record.cycles`)."]
-        )
-    record = found.frames.records[runs[0]]
-    slowest = maxima(record)
-    return of_times(1e6 * record.compute(), found.base or "the run", [slowest] if slowest else [])
+def section(sweep: SweepAnswer) -> Section:
+    """One run of the base: cycle times by rank, CV after lumping beside 1 / sqrt(D), and their
+    course.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from spikemark.records.frames import load_folder
+        >>> from spikemark.report.answer import answer
+        >>> sweep = answer(load_folder(Path("docs/notebooks/data/waiting/jureca-dc")))
+        >>> section(sweep).title
+        'Cycle times: how do they vary?'
+    """
+    runs = sweep.runs[sweep.runs["configuration"] == sweep.base] if sweep.base else sweep.runs
+    ids = [id for id in runs["id"] if sweep.frames.records[id].cycles is not None]
+    if not ids:
+        reason = "Cycle times: no compared run recorded them (`record.cycles`)."
+        return Section("cycles", TITLE, missing=[reason])
+    run = sweep.frames.records[ids[0]]
+    slowest = _maxima(run)
+    tables = [] if slowest is None else [slowest]
+    return of_times(1e6 * run.compute(), sweep.base or "the run", tables)
 
 
 def of_times(times: np.ndarray, name: str, tables: list[Table]) -> Section:
-    """The section of cycle times [rank, cycle] in µs, of what is called `name`."""
-    frame = pd.DataFrame(
-        {"rank": np.repeat(np.arange(len(times)), times.shape[1]), "cycle_us": times.ravel()}
+    """The section of cycle times [rank, cycle] in µs, of what is called `name`.
+
+    Example:
+        >>> times_us = np.random.default_rng(1).normal(100.0, 5.0, size=(4, 1000))
+        >>> of_times(times_us, "an example", []).title
+        'Cycle times: how do they vary?'
+    """
+    if not times.std(axis=1).any():
+        text = f"Every cycle of a rank of {name} took equally long."
+        return Section("cycles", TITLE, [text], figures=[_distribution(times)], tables=tables)
+    lumped = _lumping(times)
+    correlated, independent = _correlation(times)
+    figures = [_distribution(times), _lumping_figure(lumped)]
+    if correlated is not None:
+        figures.append(correlated)
+    figures.append(_course_figure(times))
+    text = f"{_sentence(times, name, lumped)}{independent}"
+    return Section("cycles", TITLE, [text], figures=figures, tables=tables)
+
+
+def _sentence(times: np.ndarray, name: str, lumped: pd.DataFrame) -> str:
+    """Mean and CV of cycle times, and what lumping leaves of the CV."""
+    mean = times.mean()
+    cv = times.std(axis=1).mean() / mean
+    most = lumped.iloc[-1]
+    return (
+        f"In a cycle, {name} computes for {number(mean)}\u202fµs, with a CV of {number(cv, 2)}."
+        f" Lumping {int(most['delay_ratio'])} cycles leaves {number(most['cv_ratio'], 2)} of it;"
+        f" independent cycles would leave {number(most['theory'], 2)}."
     )
-    frame = frame[frame["rank"] < MOST_RANKS]
-    lumped = lumping(times)
-    mean, cv = times.mean(), times.std(axis=1).mean() / times.mean()
-    text = [
-        f"A cycle of {name} takes {number(mean)}\u202fµs, with a CV of {number(cv, 2)}."
-        f" Lumping {lumped['delay_ratio'].iloc[-1]} cycles leaves"
-        f" {number(lumped['cv_ratio'].iloc[-1], 2)} of it; independent cycles would leave"
-        f" {number(lumped['theory'].iloc[-1], 2)}."
-    ]
-    figures = [
-        plots.histogram(
-            frame, "cycle_us", "cycle-times", "Distribution of cycle times",
-            "Compute time of a cycle (deliver, update, collocate) by rank; the longest 0.1 % are cut off.",
-            hue="rank", xlabel="cycle time (µs)",
-        ),
-        plots.lines(
-            lumped.melt("delay_ratio", ["cv_ratio", "theory"], "item", "cv_ratio_of")
-            .assign(item=lambda f: f["item"].map({"cv_ratio": "measured", "theory": "independent cycles"}))
-            .rename(columns={"cv_ratio_of": "cv_ratio"}),
-            "delay_ratio", "cv_ratio", "lumping", "What lumping saves",
-            "CV of the sum of D cycles over that of one, measured and 1 / sqrt(D) (eq. 7).",
-            hue="item", xlabel="D", ylabel="CV over that of one cycle", log="xy",
-        ),
-        plots.lines(
-            course(times), "cycle", "cycle_us", "course", "Cycle times over the run",
-            "Means over stretches of the run, by rank (as L26, fig. 12).", hue="rank",
-            xlabel="cycle", ylabel="cycle time (µs)", markers=False,
-        ),
-    ]  # fmt: skip
-    correlated, said = correlation(times)
-    figures[2:2] = [correlated] if correlated else []
-    return Section("cycles", TITLE, [text[0] + said], figures=figures, tables=tables)
 
 
-def correlation(times: np.ndarray) -> tuple[Figure | None, str]:
-    """Autocorrelation of cycle times about each rank's mean, ranks pooled, and what follows from it."""
+def _distribution(times: np.ndarray) -> Figure:
+    """Histograms of the cycle times [rank, cycle] of some ranks, in µs."""
+    chosen = shown_ranks(times)
+    ranks = np.repeat(chosen, times.shape[1])
+    frame = pd.DataFrame({"rank": ranks, "cycle_us": times[chosen].ravel()})
+    return plots.histogram(
+        frame,
+        "cycle_us",
+        "cycle-times",
+        "Distribution of cycle times",
+        "Compute time of a cycle (deliver, update, collocate) by rank; the longest 0.1 % are cut"
+        f" off.{_ranks_in_words(times)}",
+        hue="rank",
+        xlabel="cycle time (µs)",
+    )
+
+
+def shown_ranks(times: np.ndarray) -> list[int]:
+    """At most MAX_RANKS_SHOWN ranks, from the fastest to the slowest on average, in their order.
+
+    Example:
+        >>> shown_ranks(np.array([[3.0], [1.0], [9.0], [2.0], [4.0], [5.0]]))
+        [0, 1, 2, 4]
+    """
+    by_mean = np.argsort(times.mean(axis=1), kind="stable")
+    places = np.linspace(0, len(times) - 1, min(MAX_RANKS_SHOWN, len(times))).round().astype(int)
+    return sorted(int(rank) for rank in by_mean[places])
+
+
+def _ranks_in_words(times: np.ndarray) -> str:
+    """Which ranks are drawn, where that is not all of them."""
+    chosen = shown_ranks(times)
+    if len(chosen) == len(times):
+        return ""
+    by_mean = sorted(chosen, key=lambda rank: float(times[rank].mean()))
+    names = listed(str(rank) for rank in by_mean)
+    return f" Drawn: {len(chosen)} of {len(times)} ranks, from the fastest to the slowest: {names}."
+
+
+def _lumping_figure(lumped: pd.DataFrame) -> Figure:
+    """The CV of lumped cycles, measured and as of independent ones; `lumped`: of `_lumping`."""
+    long = lumped.melt("delay_ratio", ["cv_ratio", "theory"], "item", "cv_ratio_of")
+    long["item"] = long["item"].map({"cv_ratio": "measured", "theory": "independent cycles"})
+    return plots.lines(
+        long.rename(columns={"cv_ratio_of": "cv_ratio"}),
+        "delay_ratio",
+        "cv_ratio",
+        "lumping",
+        "What lumping saves",
+        "CV of the sum of D cycles over that of one, measured and 1 / sqrt(D) (eq. 7).",
+        hue="item",
+        xlabel="D",
+        ylabel="CV over that of one cycle",
+        log="xy",
+    )
+
+
+def _course_figure(times: np.ndarray) -> Figure:
+    """Cycle times [rank, cycle] over the run, in µs."""
+    return plots.lines(
+        _course(times),
+        "cycle",
+        "cycle_us",
+        "course",
+        "Cycle times over the run",
+        f"Means over stretches of the run, by rank (as L26, fig. 12).{_ranks_in_words(times)}",
+        hue="rank",
+        xlabel="cycle",
+        ylabel="cycle time (µs)",
+        markers=False,
+        split=True,
+    )
+
+
+def _correlation(times: np.ndarray) -> tuple[Figure | None, str]:
+    """Autocorrelation of cycle times about each rank's mean, ranks pooled, and what follows from
+    it.
+    """
     rho = serial.pooled_autocorrelation(times, max(1, times.shape[1] // 4))
     if not np.isfinite(rho).all():
         return None, ""
     tau = serial.integrated_time(rho)
     noise = 1.96 / times.size**0.5
-    frame = pd.DataFrame({"lag_cycles": np.arange(len(rho)), "autocorrelation": rho})[1 : LAGS + 1]
-    frame = frame.assign(low=frame["autocorrelation"] - noise, high=frame["autocorrelation"] + noise)
-    caption = f"Autocorrelation of cycle times; band: ±{number(noise, 2)}, as of independent cycles."
-    return plots.lines(
-        frame, "lag_cycles", "autocorrelation", "correlation", "Serial correlation", caption,
-        low="low", high="high", line=0.0, xlabel="lag (cycles)", ylabel="correlation", markers=False,
-    ), f" {number(max(tau, 1.0), 2)} cycles count as one independent cycle."  # fmt: skip
+    frame = pd.DataFrame({"lag_cycles": np.arange(len(rho)), "autocorrelation": rho})
+    frame = frame[1 : MAX_LAGS + 1].assign(low=rho[1 : MAX_LAGS + 1] - noise)
+    frame = frame.assign(high=frame["autocorrelation"] + noise)
+    caption = (
+        f"Autocorrelation of cycle times; band: ±{number(noise, 2)}, as of independent cycles."
+    )
+    figure = plots.lines(
+        frame,
+        "lag_cycles",
+        "autocorrelation",
+        "correlation",
+        "Serial correlation",
+        caption,
+        low="low",
+        high="high",
+        line=0.0,
+        xlabel="lag (cycles)",
+        ylabel="correlation",
+        markers=False,
+    )
+    return figure, f" {number(max(tau, 1.0), 2)} cycles count as one independent cycle."
 
 
-def maxima(run: Run) -> Table | None:
-    """Eq. 12: how often the slowest rank's time is above a quantile; None for runs without a trace."""
+def _maxima(run: Run) -> Table | None:
+    """Eq. 12: how often the slowest rank's time is above a quantile; None for runs without a
+    trace.
+    """
     try:
         one = trace(run)
     except BadInput:
         return None
     rows = [
-        {"delay_ratio": x.delay_ratio, "expected": x.nominal, "share": x.found}
-        for x in theory.maxima(one, one.separating)
+        {"delay_ratio": x.delay_ratio, "expected": x.nominal, "share": x.measured}
+        for x in theory.maxima(one, one.jitter_cycles)
     ]
     title = "Slowest rank's times above the quantile of eq. 12"
     return plots.tabulated(pd.DataFrame(rows), title)
 
 
-def lumping(times: np.ndarray) -> pd.DataFrame:
-    """CV of sums of D cycles over the CV of one, mean over ranks; times [rank, cycle]."""
-    one = times.std(axis=1) / times.mean(axis=1)
+def _lumping(times: np.ndarray) -> pd.DataFrame:
+    """CV of sums of D cycles over the CV of one; times [rank, cycle].
+
+    The mean over ranks, without those whose cycles all took equally long; there has to be another.
+    """
+    times = times[times.std(axis=1) > 0]
+    cv_of_one = times.std(axis=1) / times.mean(axis=1)
+    ranks, cycles = times.shape
     rows = []
-    for d in (d for d in (1, *LUMPS) if times.shape[1] // d >= 20):
-        sums = times[:, : times.shape[1] // d * d].reshape(len(times), -1, d).sum(axis=2)
-        ratio = (sums.std(axis=1) / sums.mean(axis=1) / one).mean()
+    for d in (1, *LUMPS):
+        windows = cycles // d
+        if windows < MIN_WINDOWS:
+            continue
+        sums = times[:, : windows * d].reshape(ranks, -1, d).sum(axis=2)
+        ratio = (sums.std(axis=1) / sums.mean(axis=1) / cv_of_one).mean()
         rows.append({"delay_ratio": d, "cv_ratio": float(ratio), "theory": d**-0.5})
     return pd.DataFrame(rows)
 
 
-def course(times: np.ndarray) -> pd.DataFrame:
-    """Means over at most BINS stretches of equal length, for the first ranks."""
-    length = -(-times.shape[1] // BINS)
-    kept = times[:MOST_RANKS, : times.shape[1] // length * length]
-    means = kept.reshape(len(kept), -1, length).mean(axis=2)
-    rows = [
-        {"rank": str(r), "cycle": (i + 0.5) * length, "cycle_us": value}
-        for r, row in enumerate(means)
-        for i, value in enumerate(row)
-    ]
-    return pd.DataFrame(rows)
+def _course(times: np.ndarray) -> pd.DataFrame:
+    """Means over at most MAX_STRETCHES stretches of equal length, for some ranks."""
+    cycles = times.shape[1]
+    length = -(-cycles // MAX_STRETCHES)
+    chosen = shown_ranks(times)
+    shown = times[chosen, : cycles // length * length]
+    means = shown.reshape(len(shown), -1, length).mean(axis=2)
+    middle = (np.arange(means.shape[1]) + 0.5) * length
+    return pd.DataFrame(
+        {
+            "rank": np.repeat([str(rank) for rank in chosen], means.shape[1]),
+            "cycle": np.tile(middle, len(means)),
+            "cycle_us": means.ravel(),
+        }
+    )

@@ -1,165 +1,272 @@
-"""Which configuration is fastest: every axis that was swept is drawn, and the phases of the compared runs."""
+"""Which configuration is fastest: every axis that was swept is drawn, and the phases of the
+compared runs.
+"""
 
 import itertools
 import json
+from dataclasses import replace
+from typing import Any, cast
 
-import numpy as np
 import pandas as pd
 
 from spikemark.core.errors import BadInput
-from spikemark.measuring.exchanges import FILE, curves, folder, read
+from spikemark.measuring.exchanges import FILE, curves, folder, read_exchange_times
 from spikemark.quantities.elements import Figure, Section
+from spikemark.quantities.table import Column, Table
 from spikemark.quantities.terms import term
 from spikemark.quantities.words import counted, listed, number
-from spikemark.records.frames import CONFIGURATION, configurations
+from spikemark.records.frames import CONFIGURATION
 from spikemark.report import machine_parts, plots
-from spikemark.report.answer import Answer, compared, in_order, timed
+from spikemark.report.answer import SweepAnswer, compared, too_short
+from spikemark.report.comparison import Comparison, together
 
-MOST_FIGURES, MOST_SAID = 8, 3
+MAX_FIGURES = 8  # of swept axes
+MAX_NAMED = 3  # layouts in the sentence
+WIDE_AXIS = 8  # largest over smallest value, from which an axis of more than three is logarithmic
+CAPTION = "Means over seeds and repetitions; whiskers: smallest to largest run."
+FACTOR = "real-time factor (lower is better)"
 TITLE = "Speed: what is fastest here?"
 
 
-def section(found: Answer) -> Section:
-    """The fastest configuration of each case, phases by configuration, every swept axis, exchanges alone."""
-    runs = timed(found.frames.runs)
-    if runs.empty:
+def section(sweep: SweepAnswer) -> Section:
+    """The fastest configuration on each number of ranks, phases, every swept axis, exchanges
+    alone.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from spikemark.records.frames import load_folder
+        >>> from spikemark.report.answer import answer
+        >>> sweep = answer(load_folder(Path("docs/notebooks/data/waiting/jureca-dc")))
+        >>> section(sweep).title
+        'Speed: what is fastest here?'
+    """
+    if sweep.chosen is None:
         return Section("speed", TITLE, missing=["Speed: no run is complete."])
-    runs = runs.assign(configuration=configurations(runs))
-    text = [sentence(runs)]
-    figures = [phases(found), *axes(runs, found.frames.swept)]
-    alone, reason = exchanges(found)
-    tables = [one for one in [machine_parts.table(found.frames)] if one]
-    figures += [alone] if alone else []
-    return Section("speed", TITLE, text, figures=figures, tables=tables, missing=[reason] if reason else [])
+    figures = [_phases(sweep), *_axes(together(sweep.comparisons), sweep.frames.swept)]
+    alone, reason = _exchanges(sweep)
+    if alone is not None:
+        figures.append(alone)
+    by_part = machine_parts.table(sweep.frames)
+    return Section(
+        "speed",
+        TITLE,
+        [_sentence(sweep, sweep.chosen)],
+        figures=figures,
+        tables=[] if by_part is None else [by_part],
+        missing=[reason] if reason else [],
+    )
 
 
-def sentence(runs: pd.DataFrame) -> str:
-    """The fastest configuration on each number of ranks, and the real-time factor it has there."""
-    several, said = runs["threads"].nunique() > 1, []
-    for (ranks, threads), here in runs.groupby(["ranks", "threads"]):
-        made = summary(here, ["configuration"]).sort_values("real_time_factor")
-        best, others = made.iloc[0], made.iloc[1:]
-        same = [one.configuration for one in others.itertuples() if one.low <= best["high"]]
-        beside = f", not told apart from {listed(same)}" if same else ""
-        where = counted(int(ranks), "rank") + f" × {counted(int(threads), 'thread')}" * several
-        said.append((best["real_time_factor"], f"{best['configuration']} on {where}:"
-                     f" real-time factor {number(best['real_time_factor'])}{beside}"))  # fmt: skip
-    shown = sorted(said)[:MOST_SAID]
-    more = f"; {len(said) - len(shown)} other layouts are slower" if len(said) > len(shown) else ""
-    return f"Fastest: {'; '.join(words for _, words in shown)}{more}."
+def _sentence(sweep: SweepAnswer, chosen: Comparison) -> str:
+    """The fastest configuration on each number of ranks and threads, and its real-time factor."""
+    layouts = [layout for layout in sweep.comparisons if _alike_but_threads(layout, chosen)]
+    judged = [layout for layout in layouts if not layout.too_short]
+    if not judged:
+        return too_short(compared(sweep))
+    judged.sort(key=lambda layout: layout.means[layout.fastest])
+    threads = {layout.case.get("threads") for layout in layouts}
+    parts = [_fastest(layout, len(threads) > 1) for layout in judged[:MAX_NAMED]]
+    slower = len(judged) - MAX_NAMED
+    if slower > 0:
+        others = counted(slower, "other layout is", "other layouts are")
+        parts.append(f"{others} slower")
+    brief = len(layouts) - len(judged)
+    if brief:
+        parts.append(f"runs of {counted(brief, 'layout')} are too short to tell")
+    return f"Fastest: {'; '.join(parts)}."
 
 
-def phases(found: Answer) -> Figure:
+def _fastest(layout: Comparison, with_threads: bool) -> str:
+    """The fastest configuration on a number of ranks, and of threads."""
+    place = counted(layout.ranks, "rank")
+    if with_threads:
+        threads = int(cast(int, layout.case["threads"]))
+        place += f" × {counted(threads, 'thread')}"
+    factor = number(layout.means[layout.fastest])
+    text = f"{layout.fastest} on {place}: real-time factor {factor}"
+    alike = layout.like_fastest()
+    return f"{text}, not told apart from {listed(alike)}" if alike else text
+
+
+def _alike_but_threads(layout: Comparison, other: Comparison) -> bool:
+    """Are these two of one case, apart from threads?"""
+    return _without_threads(layout.case) == _without_threads(other.case)
+
+
+def _without_threads(case: dict[str, object]) -> dict[str, str]:
+    return {name: str(value) for name, value in case.items() if name != "threads"}
+
+
+def _phases(sweep: SweepAnswer) -> Figure:
     """Stacked phases of the compared runs, a panel per number of ranks of the same case."""
-    runs = compared(found)
-    long = found.frames.phases.merge(runs[["id", "configuration", "ranks", "model_s", "schedule"]], on="id")
+    runs = compared(sweep)
+    long = runs[["id", "configuration", "ranks", "model_s"]].merge(sweep.frames.phases, on="id")
     long["value"] = long["mean_s"] / long["model_s"]
-    order = list(dict.fromkeys(long["phase"]))
     wide = long.pivot_table(
         "value", ["ranks", "configuration"], "phase", "mean", observed=True, sort=False
     ).reset_index()
-    places = {name: i for i, name in enumerate(in_order(runs))}
-    wide = wide.sort_values(
-        ["ranks", "configuration"], key=lambda c: c.map(places) if c.name == "configuration" else -c
-    )
-    several = "ranks" if wide["ranks"].nunique() > 1 else None
+    several = plots.if_several(wide, "ranks")
     kind = runs["kind"].iloc[0]
     caption = f"Seconds per simulated second ({kind}), means over ranks and runs."
-    shown = [name for name in order if name in wide]
+    shown = [name for name in dict.fromkeys(long["phase"]) if name in wide]
     title = "Phases of a cycle"
     return plots.bars(
-        wide, "configuration", shown, "phases", title, caption, xlabel="real-time factor", panel=several
+        wide,
+        "configuration",
+        shown,
+        "phases",
+        title,
+        caption,
+        xlabel=FACTOR,
+        panel=several,
+        unit="s / s",
     )
 
 
-def axes(runs: pd.DataFrame, swept: list[str]) -> list[Figure]:
+def _axes(runs: pd.DataFrame, swept: list[str]) -> list[Figure]:
     """The real-time factor over every field that was swept, whatever it is.
 
-    The number with the most values is the horizontal axis; configurations are colours; the next field makes
-    panels; each combination of further ones a figure.
+    The number with the most values is the horizontal axis; configurations are colours; the next
+    field makes panels, if configurations do not need them; each combination of further ones a
+    figure.
     """
     fields = [name for name in swept if name not in CONFIGURATION]
     if not fields:
         return []
     numeric = [name for name in fields if pd.api.types.is_numeric_dtype(runs[name].infer_objects())]
     x = max(numeric, key=lambda name: runs[name].nunique(), default=None)
-    hue = "configuration" if runs["configuration"].nunique() > 1 else None
     rest = [name for name in fields if name != x]
-    hue = hue or (rest.pop(0) if rest and x else None)
-    panel = rest.pop(0) if rest else None
+    hue = None
+    if runs["configuration"].nunique() > 1:
+        hue = "configuration"
+    elif rest and x is not None:
+        hue = rest.pop(0)
+    is_crowded = hue is not None and runs[hue].astype(str).nunique() > plots.MAX_LINES
+    panel = rest.pop(0) if rest and not (is_crowded and x is not None) else None
     keys = [name for name in (x, hue, panel, *rest) if name]
-    table = summary(runs, keys)
+    table = _summary(runs, keys)
+    head = f"Real-time factor over {term(x or keys[0]).head}"
     figures = []
     combinations = itertools.product(*(runs[name].drop_duplicates() for name in rest))
-    for i, values in enumerate(itertools.islice(combinations, MOST_FIGURES)):
+    for count, values in enumerate(itertools.islice(combinations, MAX_FIGURES)):
+        fixed = dict(zip(rest, values, strict=True))
         part = table
-        for name, value in zip(rest, values, strict=True):
+        for name, value in fixed.items():
             part = part[part[name] == value]
         if part.empty:
             continue
-        at = ", ".join(f"{term(name).head} = {value}" for name, value in zip(rest, values, strict=True))
-        title = f"Real-time factor over {term(x or keys[0]).head}" + (f", {at}" if at else "")
-        caption = "Geometric means over seeds and repetitions; bands and bars: smallest to largest run."
-        common = {"low": "low", "high": "high", "panel": panel}
+        panels = panel if panel and part[panel].notna().any() else None
+        places = [f"{term(name).head} = {value}" for name, value in fixed.items()]
+        title = ", ".join([head, *places])
         if x is None:
-            figures.append(
-                plots.points(
-                    part,
-                    "real_time_factor",
-                    keys[0],
-                    f"swept-{i}",
-                    title,
-                    caption,
-                    hue=hue if hue != keys[0] else None,
-                    xlabel="real-time factor",
-                    **(common | {"panel": panel if panel != keys[0] else None}),
-                )
-            )
-            continue
-        spread = part[x].max() / max(part[x].min(), 1e-12)
-        log = "xy" if part[x].min() > 0 and spread >= 8 and part[x].nunique() > 3 else ""
-        heads = {"xlabel": term(x).heading, "ylabel": "real-time factor", "log": log}
-        figures.append(
-            plots.lines(part, x, "real_time_factor", f"swept-{i}", title, caption, hue=hue, **heads, **common)
-        )
+            figure = _over_words(part, keys[0], f"swept-{count}", title, hue, panels)
+        else:
+            figure = _over_numbers(part, x, f"swept-{count}", title, hue, panels)
+        figures.append(replace(figure, table=_with_fixed(figure.table, fixed)))
     return figures
 
 
-def summary(runs: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Geometric mean, smallest and largest real-time factor by `keys`."""
-    plain = runs.assign(**{name: runs[name].map(_plain) for name in keys if runs[name].dtype == object})
-    grouped = plain.groupby(keys, dropna=False, sort=True)["real_time_factor"]
-    logs = grouped.agg(lambda x: np.exp(np.log(x.astype(float)).mean())).rename("real_time_factor")
-    ends = grouped.agg(low="min", high="max")
-    return pd.concat([logs, ends], axis=1).reset_index()
+def _with_fixed(table: Table, fixed: dict[str, Any]) -> Table:
+    """The numbers of a figure beside the values that its title states, for its CSV file."""
+    columns = [Column(name, term(name).head) for name in fixed]
+    rows = [fixed | row for row in table.rows]
+    return replace(table, columns=[*columns, *table.columns], rows=rows)
+
+
+def _over_words(
+    part: pd.DataFrame, y: str, name: str, title: str, hue: str | None, panel: str | None
+) -> Figure:
+    """The real-time factor over a field that has no numbers, a row for each of its values."""
+    return plots.points(
+        part,
+        "real_time_factor",
+        y,
+        name,
+        title,
+        CAPTION,
+        hue=None if hue == y else hue,
+        low="low",
+        high="high",
+        panel=None if panel == y else panel,
+        xlabel=FACTOR,
+    )
+
+
+def _over_numbers(
+    part: pd.DataFrame, x: str, name: str, title: str, hue: str | None, panel: str | None
+) -> Figure:
+    """The real-time factor over a number."""
+    spread = part[x].max() / max(part[x].min(), 1e-12)
+    is_wide = part[x].min() > 0 and spread >= WIDE_AXIS and part[x].nunique() > 3
+    return plots.lines(
+        part,
+        x,
+        "real_time_factor",
+        name,
+        title,
+        CAPTION,
+        hue=hue,
+        low="low",
+        high="high",
+        panel=panel,
+        xlabel=term(x).heading,
+        ylabel=FACTOR,
+        log="xy" if is_wide else "",
+    )
+
+
+def _summary(runs: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Mean, smallest and largest real-time factor by `keys`, configurations in their order."""
+    texts = {name: runs[name].map(_plain) for name in keys if runs[name].dtype == object}
+    plain = runs.assign(**texts)
+    factors = plain.groupby(keys, dropna=False, sort=True)["real_time_factor"]
+    table = factors.agg(real_time_factor="mean", low="min", high="max").reset_index()
+    if "configuration" not in keys:
+        return table
+    places = {name: place for place, name in enumerate(dict.fromkeys(runs["configuration"]))}
+    return table.sort_values(
+        "configuration", key=lambda names: names.map(places), kind="stable", ignore_index=True
+    )
 
 
 def _plain(value: object) -> object:
+    """A value that rows can be grouped by."""
     return json.dumps(value) if isinstance(value, list | dict) else value
 
 
-def exchanges(found: Answer) -> tuple[Figure | None, str]:
-    """Times of exchanges on their own (`spikemark bench --exchange`) on this machine, or why not."""
-    path = folder(found.frames.path.name, found.frames.path.parent.parent) / FILE
+def _exchanges(sweep: SweepAnswer) -> tuple[Figure | None, str]:
+    """Times of exchanges on their own (`spikemark bench --exchange`) on this machine, or why
+    not.
+    """
+    path = folder(sweep.frames.path.name, sweep.frames.path.parent.parent) / FILE
     if not path.is_file():
         return None, "Exchanges on their own: run `spikemark bench --exchange`."
     try:
-        known = list(curves(read(path)))
+        measured = list(curves(read_exchange_times(path)))
     except BadInput as error:
         return None, f"Exchanges on their own: {error}."
-    good = [c for c in known if not c.oversubscribed] or known
-    most = max((c.ranks for c in good), default=0)
-    rows = [
-        {"exchange": c.exchange, "bytes": int(size), "time_us": 1e6 * time}
-        for c in good
-        if c.ranks == most
-        for size, time in zip(c.sizes, c.medians_s, strict=True)
-    ]
+    good = [curve for curve in measured if not curve.oversubscribed] or measured
+    most = max((curve.ranks for curve in good), default=0)
+    rows = []
+    for curve in good:
+        if curve.ranks != most:
+            continue
+        for size, seconds in zip(curve.sizes, curve.medians_s, strict=True):
+            time_us = 1e6 * seconds
+            rows.append({"exchange": curve.exchange, "bytes": int(size), "time_us": time_us})
     if not rows:
         return None, "Exchanges on their own: none was measured between all ranks without skew."
     caption = f"Medians of the slowest rank's time on {counted(most, 'rank')} (measured)."
     title = "An exchange on its own"
     return plots.lines(
-        pd.DataFrame(rows), "bytes", "time_us", "exchanges", title, caption, hue="exchange", log="xy",
-        xlabel="bytes from one rank to another", ylabel="time (µs)",
-    ), ""  # fmt: skip
+        pd.DataFrame(rows),
+        "bytes",
+        "time_us",
+        "exchanges",
+        title,
+        caption,
+        hue="exchange",
+        log="xy",
+        xlabel="bytes from one rank to another",
+        ylabel="time (µs)",
+    ), ""

@@ -22,7 +22,9 @@ def parts(described: dict) -> tuple[dict, dict]:
 
 
 def moments(described: dict, rates: dict[str, float]) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of the input of each population at these rates, in pA and events/s x pA^2."""
+    """Mean and variance of the input of each population at these rates, in pA and events/s x
+    pA^2.
+    """
     populations, projections = parts(described)
     mean, variance = {}, {}
     for name, p in populations.items():
@@ -31,7 +33,9 @@ def moments(described: dict, rates: dict[str, float]) -> tuple[np.ndarray, np.nd
         mean[name] = p["neuron"]["I_e_pA"] + 0.5e-3 * events * outside["weight"]
         variance[name] = events * outside["weight"] ** 2
     for (target, *sources), p in projections.items():
-        sizes = np.array([cortex.NEURONS[cortex.POPULATIONS.index(s.rpartition("-")[2])] for s in sources])
+        sizes = np.array(
+            [cortex.NEURONS[cortex.POPULATIONS.index(s.rpartition("-")[2])] for s in sources]
+        )
         events = p["indegree"]["mean"] * sizes @ [rates[s] for s in sources] / sizes.sum()
         mean[target] += 0.5e-3 * events * p["weight"]["mean"]
         variance[target] += events * p["weight"]["mean"] ** 2
@@ -41,13 +45,22 @@ def moments(described: dict, rates: dict[str, float]) -> tuple[np.ndarray, np.nd
 def test_the_microcircuit_has_its_published_figures():
     populations, projections = parts(microcircuit.describe(full=True))
     assert sum(p["size"] for p in populations.values()) == 77_169
-    synapses = sum(p["indegree"]["mean"] * populations[p["target"]]["size"] for p in projections.values())
+    synapses = sum(
+        p["indegree"]["mean"] * populations[p["target"]]["size"] for p in projections.values()
+    )
     assert synapses == pytest.approx(298.88e6, rel=1e-4)  # 0.3 billion: Potjans & Diesmann 2014
     assert len(projections) == 55  # nine of the 64 probabilities are 0
-    # K = ln(1 - p) / ln(1 - 1 / (N_pre N_post)) synapses, here of p = 0.1009 on 20 683 x 20 683 pairs
-    assert projections["L23E", "L23E"]["indegree"]["mean"] == pytest.approx(0.106361 * 20683, rel=1e-5)
+    # K = ln(1 - p) / ln(1 - 1 / (N_pre N_post)) synapses, here of p = 0.1009 on 20 683 x 20 683
+    # pairs
+    assert projections["L23E", "L23E"]["indegree"]["mean"] == pytest.approx(
+        0.106361 * 20683, rel=1e-5
+    )
     for i, p in enumerate(populations.values()):
-        outside = {"rate_hz": 8, "synapses": cortex.EXTERNAL_INDEGREES[i], "weight": p["external"]["weight"]}
+        outside = {
+            "rate_hz": 8,
+            "synapses": cortex.EXTERNAL_INDEGREES[i],
+            "weight": p["external"]["weight"],
+        }
         assert p["external"] == outside and outside["weight"] == pytest.approx(87.81, abs=0.005)
         assert (p["area"], p["neuron"]["I_e_pA"]) == ("column", 0)
     for (target, source), p in projections.items():
@@ -61,7 +74,9 @@ def test_the_microcircuit_has_its_published_figures():
 def test_a_current_peaks_where_it_should():
     t = np.linspace(0, 30, 300_001)
     current = cortex.current_pA(0.15)
-    potential = current / 250 / (1 / 0.5 - 1 / 10) * (np.exp(-t / 10) - np.exp(-t / 0.5))  # its closed form
+    potential = (
+        current / 250 / (1 / 0.5 - 1 / 10) * (np.exp(-t / 10) - np.exp(-t / 0.5))
+    )  # its closed form
     assert potential.max() == pytest.approx(0.15, rel=1e-6)
 
 
@@ -74,7 +89,8 @@ def test_mean_field_theory_gives_the_published_rates():
             if target == name:
                 events.append(p["indegree"]["mean"] * microcircuit.RATES.hz[source])
                 weights.append(p["weight"]["mean"])
-        # It knows no correlations, which L23E, far below threshold, lives on; the others are met to a seventh
+        # It knows no correlations, which L23E, far below threshold, lives on; the others are met to
+        # a seventh
         found = cortex.rate_of(np.array(events), np.array(weights))
         assert found == pytest.approx(published, rel=0.5 if name == "L23E" else 0.15)
 
@@ -92,9 +108,14 @@ def test_the_areas_have_the_published_statistics():
         synapses[here, there] += p["indegree"]["mean"] * populations[target]["size"]
         assert delay["sd"] == pytest.approx(delay["mean"] / 2)
         if here == there:
-            assert delay["mean"] == (0.75 if sources[0].endswith("I") else 1.5) and "min" not in delay
+            assert (
+                delay["mean"] == (0.75 if sources[0].endswith("I") else 1.5) and "min" not in delay
+            )
         else:
-            assert delay["min"] == 1 and means.setdefault((here, there), delay["mean"]) == delay["mean"]
+            assert (
+                delay["min"] == 1
+                and means.setdefault((here, there), delay["mean"]) == delay["mean"]
+            )
             assert {name.split("-")[1] for name in sources} == {"L23E", "L5E", "L6E"}
             assert p["weight"]["mean"] > 0
     assert all(means.get((b, a), mean) == mean for (a, b), mean in means.items())
@@ -106,7 +127,10 @@ def test_the_areas_have_the_published_statistics():
     assert np.allclose(between.sum(axis=1) / neurons, 5842 * 0.185, rtol=1e-3)
     rates = mam.rates_hz(full["seed"])
     assert list(rates) == list(populations)
-    hz = np.bincount(list(place.values()), [rates[n] * p["size"] for n, p in populations.items()]) / neurons
+    hz = (
+        np.bincount(list(place.values()), [rates[n] * p["size"] for n, p in populations.items()])
+        / neurons
+    )
     assert neurons @ hz / neurons.sum() == pytest.approx(2.5, rel=1e-3)
     assert hz.std() / hz.mean() == pytest.approx(0.25, rel=0.1) and hz.max() > 1.4 * 2.5
 
@@ -138,13 +162,17 @@ def test_scaling_keeps_mean_and_variance_of_the_input(preset, options, lost_pA):
     np.testing.assert_allclose(variance, full_variance, rtol=0.01)  # background synapses are whole
 
 
+@pytest.mark.slow
 def test_ground_state_of_the_default_network(tmp_path):
     description = mam.describe(warmup_ms=200.0, simulate_ms=300.0)
     assert description["schedule"] == "structure_aware"
     description["record"] = {"spikes": True, "cycles": False}
     program.record_of(tmp_path / "out", description=description, threads=2)
     found = activity.recording(description, np.load(tmp_path / "out" / "spikes.npy"))
-    rate, areas = activity.population_rate(found, 3.0).hz, activity.rates_hz(found, activity.by_area(found))
+    rate, areas = (
+        activity.population_rate(found, 3.0).hz,
+        activity.rates_hz(found, activity.by_area(found)),
+    )
     assert rate.mean() == pytest.approx(2.5, rel=0.2) and len(areas) == 32
     assert max(areas.values()) > 1.3 * rate.mean() and min(areas.values()) > 0.3 * rate.mean()
     assert rate.max() < 4 * rate.mean()  # asynchronous
@@ -163,7 +191,9 @@ def test_a_copy_of_the_original_is_read_as_it_is(tmp_path):
     between = projections["TH-L6I", "V1-L5E", "V1-L6E"]  # equal in synapses per neuron: one pool
     assert between["indegree"]["mean"] == pytest.approx(12)
     assert between["delay"] == {"distribution": "normal", "mean": 10, "sd": 5, "min": 1}
-    assert not any(target.startswith("V1") and source.startswith("TH") for target, source, *_ in projections)
+    assert not any(
+        target.startswith("V1") and source.startswith("TH") for target, source, *_ in projections
+    )
 
 
 #: Where the data are spoilt, with what (None: taken out), and what is said.

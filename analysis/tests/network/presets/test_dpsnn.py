@@ -9,18 +9,34 @@ from spikemark.network.presets import dpsnn
 
 STATES = list(dpsnn.EFFICACY_MV)
 
-#: Probabilities of the public configuration of Pastorelli et al. 2019, by reach and offset (x, y), y <= x.
+#: Probabilities of the public configuration of Pastorelli et al. 2019, by reach and offset (x, y),
+#: y <= x.
 PUBLISHED = {
     0.4: {
-        (0, 0): 0.595238, (1, 0): 0.0488095, (1, 1): 0.0172619, (2, 0): 0.00416667, (2, 1): 0.00238095,
-        (2, 2): 0.000595238, (3, 0): 0.000595238,
+        (0, 0): 0.595238,
+        (1, 0): 0.0488095,
+        (1, 1): 0.0172619,
+        (2, 0): 0.00416667,
+        (2, 1): 0.00238095,
+        (2, 2): 0.000595238,
+        (3, 0): 0.000595238,
     },
     0.6: {
-        (0, 0): 0.344037, (1, 0): 0.0650229, (1, 1): 0.0326835, (2, 0): 0.0123853, (2, 1): 0.00825688,
-        (2, 2): 0.00309633, (3, 0): 0.00240826, (3, 1): 0.00172018, (3, 2): 0.000688073,
-        (3, 3): 0.000344037, (4, 0): 0.000344037, (4, 1): 0.000344037, (4, 2): 0.000344037,
+        (0, 0): 0.344037,
+        (1, 0): 0.0650229,
+        (1, 1): 0.0326835,
+        (2, 0): 0.0123853,
+        (2, 1): 0.00825688,
+        (2, 2): 0.00309633,
+        (3, 0): 0.00240826,
+        (3, 1): 0.00172018,
+        (3, 2): 0.000688073,
+        (3, 3): 0.000344037,
+        (4, 0): 0.000344037,
+        (4, 1): 0.000344037,
+        (4, 2): 0.000344037,
     },
-}  # fmt: skip
+}
 
 
 def incoming(description: dict) -> dict[str, list[dict]]:
@@ -65,8 +81,14 @@ def test_external_input_has_the_mean_and_variance_of_spread_efficacies(state):
     description = dpsnn.describe(state=state, resolution_ms=0.1, stimulation=1)
     for p in description["network"]["populations"]:
         place = "FBI".index(kind(p["name"]))
-        efficacy, rate = dpsnn.EFFICACY_MV[state]["external"][place], (3.16676, 3.16676, 3)[place] * 400
-        events, weight = p["external"]["synapses"] * p["external"]["rate_hz"], p["external"]["weight"]
+        efficacy, rate = (
+            dpsnn.EFFICACY_MV[state]["external"][place],
+            (3.16676, 3.16676, 3)[place] * 400,
+        )
+        events, weight = (
+            p["external"]["synapses"] * p["external"]["rate_hz"],
+            p["external"]["weight"],
+        )
         assert events * weight == pytest.approx(rate * efficacy)
         assert events * weight**2 == pytest.approx(rate * efficacy**2 * (1 + dpsnn.RELATIVE_SD**2))
 
@@ -74,9 +96,13 @@ def test_external_input_has_the_mean_and_variance_of_spread_efficacies(state):
 @pytest.mark.parametrize("reach", PUBLISHED)
 def test_the_stencil_is_the_published_one(reach):
     shares = dpsnn.stencil("exponential", reach)
-    assert {tuple(sorted(map(abs, offset), reverse=True)) for offset in shares} == set(PUBLISHED[reach])
+    assert {tuple(sorted(map(abs, offset), reverse=True)) for offset in shares} == set(
+        PUBLISHED[reach]
+    )
     for (x, y), probability in PUBLISHED[reach].items():
-        alike = {shares[a * i, b * j] for a, b in ((x, y), (y, x)) for i in (1, -1) for j in (1, -1)}
+        alike = {
+            shares[a * i, b * j] for a, b in ((x, y), (y, x)) for i in (1, -1) for j in (1, -1)
+        }
         assert [0.9 * share / sum(shares.values()) for share in alike] == [
             pytest.approx(probability, rel=1e-5)
         ]
@@ -86,7 +112,9 @@ def test_the_stencil_is_the_published_one(reach):
 @pytest.mark.parametrize("kernel", dpsnn.KERNELS)
 def test_grid_of_columns(kernel, state):
     width, height, reach = 7, 9, 0.5
-    description = dpsnn.describe(columns=f"{width}x{height}", kernel=kernel, reach=reach, state=state)
+    description = dpsnn.describe(
+        columns=f"{width}x{height}", kernel=kernel, reach=reach, state=state
+    )
     assert [p["area"] for p in description["network"]["populations"][::3]] == [
         f"x{x}y{y}" for y in range(height) for x in range(width)
     ]
@@ -103,14 +131,18 @@ def test_grid_of_columns(kernel, state):
         received = Counter()
         for p in projections:
             kinds = {kind(name) for name in p["source"]}
-            columns = {tuple(map(int, name.partition("-")[0][1:].split("y"))) for name in p["source"]}
+            columns = {
+                tuple(map(int, name.partition("-")[0][1:].split("y"))) for name in p["source"]
+            }
             received["I" if kinds == {"I"} else "E"] += p["indegree"]
             place = "FBI".index(kind(target))
             assert {dpsnn.EFFICACY_MV[state][k][place] for k in kinds} == {p["weight"]["mean"]}
             if kinds == {"I"}:
                 assert columns == {(x, y)}
                 continue
-            (share,) = {present[column] for column in columns}  # a pool is columns of equal probability
+            (share,) = {
+                present[column] for column in columns
+            }  # a pool is columns of equal probability
             pool = sum(dpsnn.INDEGREES[k] for k in kinds) * len(columns)
             assert abs(p["indegree"] - pool * share / sum(shares.values())) < 1
         assert received["I"] == 225

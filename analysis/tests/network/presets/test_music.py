@@ -34,7 +34,10 @@ def test_each_connection_is_a_lane_with_its_exchange(applications, communication
     assert description["exchange"] == dict.fromkeys(lanes, exchange)
     for name, lane in lanes.items():
         source, target = name.split("-")
-        assert (lane["from"], lane["to"]) == ([f"{source}/0", f"{source}/1"], [f"{target}/0", f"{target}/1"])
+        assert (lane["from"], lane["to"]) == (
+            [f"{source}/0", f"{source}/1"],
+            [f"{target}/0", f"{target}/1"],
+        )
     assert synapses(description) == dict.fromkeys(sorted({name[-1] for name in lanes}), 1000 * 2048)
     projections = description["network"]["projections"]
     assert {(s[0], p["target"][0]) for p in projections for s in p["source"]} == {
@@ -51,10 +54,14 @@ def test_patches_and_windows(processes, granularity, structure):
         owned[owner].append(place)
     assert list(owned) == list(range(processes)) and len(owners) == granularity**2
     sides = [len({p[k] for p in places}) for places in owned.values() for k in (0, 1)]
-    assert all(len(p) == len({r for r, _ in p}) * len({c for _, c in p}) for p in owned.values())  # oblong
+    assert all(
+        len(p) == len({r for r, _ in p}) * len({c for _, c in p}) for p in owned.values()
+    )  # oblong
     far = music.reach(structure, granularity)
     for places in list(owned.values())[:3]:
-        met = {owners[source] for place in places for source in music.window(place, far, granularity)}
+        met = {
+            owners[source] for place in places for source in music.window(place, far, granularity)
+        }
         assert len(met) <= (9 if far <= min(sides) else processes)
         assert len(met) == 1 or far > 0
         assert len(met) == processes or 2 * far + 1 < granularity
@@ -75,7 +82,10 @@ def test_patches_and_windows(processes, granularity, structure):
 )
 def test_published_numbers(options, cells, connections):
     description = music.describe(**options)
-    populations, projections = description["network"]["populations"], description["network"]["projections"]
+    populations, projections = (
+        description["network"]["populations"],
+        description["network"]["projections"],
+    )
     assert sum(p["size"] for p in populations) == cells
     assert sum(synapses(description).values()) == cells * connections
     assert {p["neuron"]["rate_hz"] for p in populations} == {30}

@@ -1,11 +1,13 @@
-"""The parametric brain: what its options promise, and that the coarse graph is the network that is run."""
+"""The parametric brain: what its options promise, and that the coarse graph is the network that is
+run.
+"""
 
 import json
 
 import numpy as np
 import pytest
 
-from spikemark.network.description import read
+from spikemark.network.description import read_description
 from spikemark.network.presets import voxels
 from spikemark.network.presets.options import choose
 from spikemark.prediction.partition import graph
@@ -14,7 +16,7 @@ SMALL = {"voxels": 300, "neurons": 60_000, "regions": 12, "connected": 0.1, "see
 
 
 def drawn(**options):
-    return choose(voxels.Options, {**SMALL, "form": "graph", **options}).drawn()
+    return choose(voxels.VoxelsOptions, {**SMALL, "form": "graph", **options}).drawn()
 
 
 def test_sizes_and_shares():
@@ -56,7 +58,7 @@ def test_the_graph_of_a_file_is_that_of_the_run_description(tmp_path):
     path = tmp_path / "graph.json"
     path.write_text(json.dumps(voxels.describe(form="graph", **options)))
     coarse = graph.load(path)
-    run = graph.of_description(read(voxels.describe(**options)))
+    run = graph._of_description(read_description(voxels.describe(**options)))
     assert (coarse.sizes == run.sizes).all() and (coarse.area_of == run.area_of).all()
     of_target = coarse.misses.toarray()[:, coarse.column]
     assert of_target == pytest.approx(run.misses.toarray(), rel=1e-4, abs=2e-6)

@@ -11,12 +11,19 @@ from spikemark.prediction.partition import graph
 
 def small(**options) -> dict:
     """The run description of a small brain of voxels."""
-    chosen = {"voxels": 12, "neurons": 600, "regions": 3, "indegree": 7, "connected": 0.4, **options}
+    chosen = {
+        "voxels": 12,
+        "neurons": 600,
+        "regions": 3,
+        "indegree": 7,
+        "connected": 0.4,
+        **options,
+    }
     return voxels.describe(**chosen)
 
 
 def of(described: dict) -> graph.Graph:
-    return graph.of_description(description.read(described))
+    return graph._of_description(description.read_description(described))
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,7 @@ def test_all_methods_are_compared_on_one_screen(spikemark, run, tmp_path):
     best = next(iter(rows.values()))
     even = [row for row in rows.values() if row["neurons_max_over_mean"] <= 1.1]
     assert best["peak"] == min(row["peak"] for row in even) == found["loads"]["sent"]["peak"]
-    assert placement_file.read(out, 1200).method == best["method"] == found["method"]
+    assert placement_file.read_placement(out, 1200).method == best["method"] == found["method"]
     status, output, _ = spikemark("partition", run, "--ranks", 4)
     lines = output.splitlines()
     assert status == 0 and best["method"] in lines[0] and len(lines) < 30
@@ -70,21 +70,21 @@ def test_rates_that_nobody_states_are_called_assumed(spikemark, run):
     words = (run, "--placement", "round_robin", "--ranks", 4)
     assert asked(spikemark, *words)["assumed"] == []
     unknown = json.loads(run.read_text())
-    unknown["network"]["populations"][0]["neuron"] = {"model": "iaf_psc_delta"}
+    unknown["network"]["populations"][0]["neuron"] = {"model": "lif_delta"}
     run.write_text(json.dumps(unknown))
     assert len(asked(spikemark, *words)["assumed"]) == 1
 
 
 METHOD = ("RUN", "--ranks", 4, "--method", "random")
 BAD = [
-    (("RUN", "--ranks", 4, "--method", "magic"), "--method=magic"),
+    (("RUN", "--ranks", 4, "--method", "magic"), "--method='magic'"),
     (("RUN", "--method", "random"), "--ranks"),
     ((*METHOD, "--out", "p.txt"), "p.txt"),
     (("RUN", "--ranks", 5000, "--method", "random"), "--ranks=5000"),
     (("nowhere.json", "--ranks", 2), "nowhere.json"),
     ((*METHOD, "--group", 3), "--group=3"),
     (("RUN", "--ranks", 4, "--method", "round_robin", "--group", 2), "--group=2"),
-    ((*METHOD, "--placement", "area"), "--placement=area"),
+    ((*METHOD, "--placement", "area"), "--placement='area'"),
     (("RUN", "--placement", "area"), "--ranks"),
     (("RUN", "--ranks", 4, "--placement", "alphabetic"), "alphabetic"),
     (("COARSE", "--ranks", 400, "--placement", "area"), "area"),
@@ -101,7 +101,9 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("words", "field"), BAD, ids=[" ".join(map(str, words)) for words, _ in BAD])
+@pytest.mark.parametrize(
+    ("words", "field"), BAD, ids=[" ".join(map(str, words)) for words, _ in BAD]
+)
 def test_bad_input_is_one_line_and_leaves_nothing(
     spikemark, run, coarse, tmp_path, words, field, monkeypatch
 ):
@@ -118,9 +120,12 @@ def test_bad_input_is_one_line_and_leaves_nothing(
     [
         ({"kind": "voxel graph", "format_version": 2, "options": {}}, "format_version=2"),
         ({"kind": "voxel graph", "format_version": 1}, "options"),
-        ({"kind": "voxel graph", "format_version": 1, "options": {"voxels": 0}}, "voxels=0"),
+        (
+            {"kind": "voxel graph", "format_version": 1, "options": {"voxels": 0}},
+            "options.voxels=0",
+        ),
         ({"kind": "voxel graph", "format_version": 1, "options": {}, "x": 1}, "x=1"),
-        ({"network": {}, "time": {"simulate_ms": 1}}, "network.populations"),
+        ({"format_version": 1, "network": {}, "time": {"simulate_ms": 1}}, "network.populations"),
     ],
 )
 def test_bad_graphs(spikemark, tmp_path, given, field):

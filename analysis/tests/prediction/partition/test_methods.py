@@ -1,4 +1,6 @@
-"""Every method: every neuron once, the same result for the same seed, weights, and what each promises."""
+"""Every method: every neuron once, the same result for the same seed, weights, and what each
+promises.
+"""
 
 import sys
 
@@ -8,12 +10,12 @@ import pytest
 from spikemark import machines
 from spikemark.core.errors import BadInput
 from spikemark.network import description
-from spikemark.network.placement_file import weights_of
+from spikemark.network.placement_text import weights_of
 from spikemark.network.presets import PRESETS
-from spikemark.prediction.layout import Layout
+from spikemark.prediction.layout import MachineLayout
 from spikemark.prediction.partition import graph, methods, routing, shares
 from spikemark.prediction.partition.methods import METHODS, divide
-from spikemark.prediction.partition.traffic import Traffic
+from spikemark.prediction.partition.traffic import ExpectedTraffic
 
 HERE = [name for name, method in METHODS.items() if method.here]
 WEIGHTED = [name for name, method in METHODS.items() if method.weighted]
@@ -33,7 +35,11 @@ def voxel_graph(coarse):
 
 @pytest.mark.parametrize("name", HERE)
 def test_every_method_places_every_neuron_and_repeats_itself(name, voxel_graph, graphs):
-    for g, ranks in ((voxel_graph, 1), (voxel_graph, 7), (graphs["mam-benchmark"], 8)):  # 8: areas are larger
+    for g, ranks in (
+        (voxel_graph, 1),
+        (voxel_graph, 7),
+        (graphs["mam-benchmark"], 8),
+    ):  # 8: areas are larger
         made, again = (divide(g, ranks, name, seed=3).check(g.neurons, name) for _ in range(2))
         assert made.method == name and made.ranks == ranks
         assert (made.rank == again.rank).all() and (made.end == again.end).all()
@@ -42,7 +48,7 @@ def test_every_method_places_every_neuron_and_repeats_itself(name, voxel_graph, 
 
 
 def test_what_the_methods_promise(voxel_graph):
-    made = {name: Traffic(voxel_graph, divide(voxel_graph, 20, name)) for name in HERE}
+    made = {name: ExpectedTraffic(voxel_graph, divide(voxel_graph, 20, name)) for name in HERE}
     peak = {name: found.sent.max() for name, found in made.items()}
     even = {name: found.placement.balance for name, found in made.items()}
     mean = {name: found.sent.mean() for name, found in made.items()}
@@ -54,7 +60,9 @@ def test_what_the_methods_promise(voxel_graph):
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.library])
 def test_libraries(name, voxel_graph, monkeypatch):
     if METHODS[name].here:
-        made, random = (Traffic(voxel_graph, divide(voxel_graph, 10, m)) for m in (name, "random"))
+        made, random = (
+            ExpectedTraffic(voxel_graph, divide(voxel_graph, 10, m)) for m in (name, "random")
+        )
         assert made.sent.mean() < random.sent.mean() and made.placement.balance < 1.3
     monkeypatch.setitem(sys.modules, METHODS[name].library, None)
     monkeypatch.setattr(methods, "find_spec", lambda name: None)
@@ -70,8 +78,8 @@ def test_the_genetic_algorithm_evens_sizes_out_as_far_as_can_be():
 
 
 def test_groups_exchange_more_within_themselves(voxel_graph):
-    found = Traffic(voxel_graph, divide(voxel_graph, 100, "random"))
-    grouped = Traffic(voxel_graph, routing.grouped(found.placement, found.pairs, 10))
+    found = ExpectedTraffic(voxel_graph, divide(voxel_graph, 100, "random"))
+    grouped = ExpectedTraffic(voxel_graph, routing.grouped(found.placement, found.pairs, 10))
     assert np.sort(grouped.sent) == pytest.approx(np.sort(found.sent))
 
     def between(pairs):
@@ -86,7 +94,7 @@ def test_ranks_have_their_share_by_weight(name, voxel_graph):
     share = made.per_rank / (UNEQUAL / UNEQUAL.sum() * voxel_graph.neurons)
     assert share.max() == pytest.approx(made.balance) and made.balance < 1.25
     (equal,) = [n for n in METHODS if n == "genetic"]
-    with pytest.raises(BadInput, match=f"--method={equal}"):
+    with pytest.raises(BadInput, match=f"--method={equal!r}"):
         divide(voxel_graph, 7, equal, weights=UNEQUAL)
 
 
@@ -94,12 +102,17 @@ def test_ranks_have_their_share_by_weight(name, voxel_graph):
 def test_ranks_of_unequal_parts_compute_equally_long(name):
     """Older and newer nodes, as their profiles predict."""
     options = {"areas": 4, "neurons_per_area": 100_000, "indegree": 2000}
-    g = graph.of_description(description.read(PRESETS["mam-benchmark"].describe(**options)))
+    g = graph._of_description(
+        description.read_description(PRESETS["mam-benchmark"].describe(**options))
+    )
     machine = machines.filled(machines.load_any("two-generations"))
     by_part = {"older": 2, "newer": 2}
-    layout = Layout.of(machine, 4, None, 1, by_part)
-    found, said, _ = shares.of_machine(g, machine, 4, None, 1, by_part, name, 1, 10.0)
+    layout = MachineLayout.from_machine(machine, 4, None, 1, by_part)
+    equal_times = shares.of_machine(g, machine, 4, None, 1, by_part, name, 1, 10.0)
+    found, said = equal_times.best.weights, equal_times.content()
     assert said["slowest_over_mean"] < 1.03 and said["slowest_over_mean_before"] > 1.1
     assert said["unequal_s"] < said["unequal_before_s"]
-    older = np.array([share.part == "older" for share in layout.shares])[layout.share_of[layout.node_of]]
+    older = np.array([share.part == "older" for share in layout.shares])[
+        layout.share_of[layout.node_of]
+    ]
     assert found[older].max() < found[~older].min()

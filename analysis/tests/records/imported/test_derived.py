@@ -1,4 +1,6 @@
-"""Waiting that was not timed: its limits hold the truth, and stand beside it wherever it is shown."""
+"""Waiting that was not timed: its limits hold the truth, and stand beside it wherever it is
+shown.
+"""
 
 import json
 from pathlib import Path
@@ -26,13 +28,16 @@ def holds(compute, communicate, wait):
 
 
 def program(seed, ranks=4, cycles=1000, barrier=0.3, late_s=1e-4, lost=0.0, rank_sd=0.05):
-    """Computing, communication and waiting [rank, cycle] in s of ranks with a barrier before each exchange.
+    """Computing, communication and waiting [rank, cycle] in s of ranks with a barrier before each
+    exchange.
 
-    The barrier takes a share of what the exchange takes. In a share `lost` of the calls, a rank loses its
-    core for 20 ms.
+    The barrier takes a share of what the exchange takes. In a share `lost` of the calls, a rank
+    loses its core for 20 ms.
     """
     draw = np.random.default_rng(seed)
-    compute = compute_times(ranks, cycles, mean_s=1e-3, cv=0.05, ar1=0.5, rank_sd=rank_sd, seed=seed)
+    compute = compute_times(
+        ranks, cycles, mean_s=1e-3, cv=0.05, ar1=0.5, rank_sd=rank_sd, seed=seed
+    )
     begun, wait, exchange = np.zeros(ranks), np.empty_like(compute), np.empty_like(compute)
 
     def late(share):
@@ -60,35 +65,41 @@ def test_own_records_lie_within_the_limits_and_near_the_middle(path):
 def test_made_up_programs_lie_within_the_limits(barrier, lost, late_s):
     compute, communicate, wait = program(1, barrier=barrier, lost=lost, late_s=late_s)
     holds(compute, communicate, wait)
-    holds(compute * np.linspace(0.3, 1, len(compute))[:, None], communicate, wait)  # not all is in a column
+    holds(
+        compute * np.linspace(0.3, 1, len(compute))[:, None], communicate, wait
+    )  # not all is in a column
 
 
 def test_ranks_may_leave_an_exchange_at_different_times():
     """The compute times alone miss half of the waiting until the last rank comes."""
     compute, communicate, wait = program(1, ranks=8, barrier=0.0, rank_sd=0.02)
     assert (compute.max(axis=0) - compute.mean(axis=0)).mean() < 0.7 * wait.mean()
-    found, _, fits = derived.timeline(compute, communicate)
-    assert fits.all() and found.mean() == pytest.approx(wait.mean(), rel=0.05)
+    timeline = derived.timeline(compute, communicate)
+    assert timeline.fits.all()
+    assert timeline.until_last.mean() == pytest.approx(wait.mean(), rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hidden", [("wait",), ("wait", "communicate"), ()])
 def test_a_run_without_its_waiting_gives_what_the_run_gives(tmp_path, spikemark, hidden):
     """Our own record with columns hidden: waiting, its parts and predictions stay within 5 %."""
-    run = record.load(write_run(tmp_path / "run", ranks=8, cycles=2000, mean_s=1e-3, ar1=0.5, rank_sd=0.03))
+    run = record.load_run(
+        write_run(tmp_path / "run", ranks=8, cycles=2000, mean_s=1e-3, ar1=0.5, rank_sd=0.03)
+    )
     shown = {
         "compute": run.compute(),
         "communicate": run.waiting() + run.phase("exchange"),
         "wait": run.waiting(),
     }
     kept = {name: values for name, values in shown.items() if name not in hidden}
-    made = imported.save(tmp_path / "times", imported.Found(kept), {})
+    made = imported.save(tmp_path / "times", imported.ReadTimes(kept), {})
     (whole, truth), (blind, found) = ((one, ladder(one, 10)) for one in map(trace, (run, made)))
     assert found.waiting.value == pytest.approx(truth.waiting.value, rel=0.05)
     assert found.waiting.kind == ("modelled" if hidden else "measured")
     assert (found.exchange is None) == ("communicate" in hidden)
     for name in ("imbalance", "drift", "jitter"):
         assert found.parts[name].value == pytest.approx(truth.parts[name].value, rel=1e-4)
-    ours, theirs = (predict(one, Setting.of(one, "structure_aware", 10)) for one in (blind, whole))
+    ours, theirs = (predict(one, Setting.meeting_rarely(one, 10)) for one in (blind, whole))
     assert ours.waiting.value == pytest.approx(theirs.waiting.value, rel=0.05)
     if "communicate" not in hidden:
         assert ours.runtime.value == pytest.approx(theirs.runtime.value, rel=0.01)
@@ -99,14 +110,18 @@ def test_a_run_without_its_waiting_gives_what_the_run_gives(tmp_path, spikemark,
 
 def test_the_limits_reach_ladders_and_predictions():
     compute, communicate, wait = program(7, lost=0.005)
-    made = imported.cycle_times(imported.Found({"compute": compute, "communicate": communicate}), Path("x"))
+    found, about = (
+        imported.ReadTimes({"compute": compute, "communicate": communicate}),
+        {"placement": "area"},
+    )
+    made = imported.cycle_times(found, Path("x"), **about)
     run, truth = trace(made), float(wait.mean())
     found = ladder(run)
     assert found.waiting.low <= truth <= found.waiting.high
     assert found.exchange.low <= float(communicate.mean()) - truth <= found.exchange.high
     shown = {"compute": compute, "communicate": communicate, "wait": wait}
-    timed = trace(imported.cycle_times(imported.Found(shown), Path("x")))
+    timed = trace(imported.cycle_times(imported.ReadTimes(shown), Path("x"), **about))
     for schedule in ("structure_aware", "overlapped"):
-        one = predict(run, Setting.of(run, schedule, 10))
-        theirs = predict(timed, Setting.of(timed, schedule, 10)).waiting.value
+        one = predict(run, Setting.from_run(run, schedule, 10))
+        theirs = predict(timed, Setting.from_run(timed, schedule, 10)).waiting.value
         assert one.waiting.low <= theirs <= one.waiting.high

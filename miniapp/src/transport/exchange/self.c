@@ -1,30 +1,35 @@
 /// \file
-/// A lane within one rank: the outbox becomes the inbox, and MPI is not called.
+/// A lane within one rank: the send buffer becomes the receive buffer, and MPI is not called.
+///
+/// The words are copied, since the lane clears its send buffer right after finish() while the receive buffer
+/// has to stay until they are delivered. Cost: one copy of the words of a window.
 
-#include "base/alloc.h"
 #include "transport/exchange.h"
-#include <stdlib.h>
 #include <string.h>
 
+/// The state: a copy of the words, since the send buffer is used again.
 struct self {
     struct exchange common;
-    struct joined kept;
+    struct word_buffer words; ///< the copy
 };
 
-static void self_finish(struct exchange *exchange, const struct outbox *outbox) {
-    struct joined *kept = &((struct self *)exchange)->kept;
-    const uint32_t count = outbox_count(outbox, 0);
-    joined_reserve(kept, count);
-    if (count) memcpy(kept->words, outbox_words(outbox, 0), count * sizeof *kept->words);
-    inbox_add(&exchange->inbox, 0, kept->words, count);
+/// Copies the words, all of them in one run.
+static void self_finish(struct exchange *exchange, const struct send_buffer *send_buffer) {
+    struct word_buffer *copy = &((struct self *)exchange)->words;
+    const uint32_t count = send_buffer_count(send_buffer, 0);
+    word_buffer_reserve(copy, count);
+    if (count) memcpy(copy->words, send_buffer_words(send_buffer, 0), count * sizeof *copy->words);
+    receive_buffer_add(&exchange->receive_buffer, 0, copy->words, count);
 }
 
+/// Returns the bytes of the copy.
 static size_t self_bytes(const struct exchange *exchange) {
-    return ((const struct self *)exchange)->kept.capacity * sizeof(uint32_t);
+    return ((const struct self *)exchange)->words.capacity * sizeof(uint32_t);
 }
 
+/// Frees it.
 static void self_close(struct exchange *exchange) {
-    joined_close(&((struct self *)exchange)->kept);
+    word_buffer_close(&((struct self *)exchange)->words);
 }
 
 const struct exchange_backend exchange_self = {

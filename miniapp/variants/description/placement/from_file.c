@@ -1,3 +1,11 @@
+/// \file
+/// The placement `from_file`: ranges of neurons as a file of `spikemark partition` places them.
+///
+/// The file has lists of equal length: range i holds the neurons first[i] ... end[i] - 1 and is on rank[i];
+/// where over[i] is above 1, it is dealt over so many ranks from there. Ranges must ascend and hold every
+/// neuron once. Everything is checked here, so that a file for another network or another number of ranks is
+/// refused with one line. Cost: the ranges of the file.
+
 #include "description/unequal.h"
 
 #include "base/alloc.h"
@@ -48,7 +56,8 @@ static bool read_value(const struct lists *lists, int which, size_t i, int64_t f
                      i, json_number_value(given), (long long)low, (long long)high);
 }
 
-static bool read_ranges(const struct lists *lists, uint32_t neurons, int ranks, struct range *ranges,
+/// Reads all ranges, and checks that they have every neuron once and in order.
+static bool read_ranges(const struct lists *lists, uint32_t neurons, int ranks, struct placed_range *ranges,
                         struct error *error) {
     int64_t next = 0, first, end, rank, over, origin; // next: the first neuron that no range has had yet
     for (size_t i = 0; i < lists->size; i++, next = end) {
@@ -62,7 +71,8 @@ static bool read_ranges(const struct lists *lists, uint32_t neurons, int ranks, 
             !read_value(lists, of_over, i, 1, 1, ranks - rank, &over, error) ||
             !read_value(lists, of_origin, i, first, 0, first, &origin, error))
             return false;
-        ranges[i] = (struct range){(uint32_t)first, (uint32_t)end, (uint32_t)origin, (int)rank, (int)over};
+        ranges[i] =
+            (struct placed_range){(uint32_t)first, (uint32_t)end, (uint32_t)origin, (int)rank, (int)over};
     }
     return next == neurons ||
            error_set(
@@ -71,16 +81,17 @@ static bool read_ranges(const struct lists *lists, uint32_t neurons, int ranks, 
                (long long)next);
 }
 
-static bool deal_file(struct placement *placement, const json_t *file, struct error *error) {
+/// Reads the file that all ranks have got (app/job.c): `read_file` of struct placement_rule.
+static bool read_file(struct placement *placement, const json_t *file, struct error *error) {
     const struct network *network = placement->network;
     struct lists lists = {0};
     const json_t *weights = json_object_get(file, "weights");
     if (!read_head(file, placement->ranks, &lists, error)) return false;
     if (weights && !placement_read_weights(placement, weights, "placement.file: weights", error))
         return false;
-    struct range *ranges = ALLOC(struct range, lists.size);
+    struct placed_range *ranges = ALLOC(struct placed_range, lists.size);
     const bool good = read_ranges(&lists, network->n_neurons, placement->ranks, ranges, error);
-    if (good) placement_deal_ranges(placement, ranges, lists.size);
+    if (good) placement_set_ranges(placement, ranges, lists.size);
     free(ranges);
     return good;
 }
@@ -88,5 +99,6 @@ static bool deal_file(struct placement *placement, const json_t *file, struct er
 const struct placement_rule placement_from_file = {
     .name = "from_file",
     .summary = "ranges of neurons as a file of `spikemark partition` places them",
-    .deal_file = deal_file,
+    .read_file = read_file,
+    .spread = spread_never,
 };

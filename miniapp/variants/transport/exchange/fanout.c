@@ -1,31 +1,45 @@
 /// \file
 /// The tables of bridges, see transport/fanout.h.
+///
+/// fanout_open() divides the routes of each own neuron by where they go first (divide()). A group of routes
+/// that leads to one bridge becomes an entry there: the bridge is told the stops behind it and numbers the
+/// entry; the sender keeps this number as its route. Hop after hop, bridges take what they are told
+/// (take_blocks()) and divide it further in the same way. The last hop needs no entry: words name lists
+/// again.
+///
+/// Cost: each route travels once for each hop that it has still to go. Memory at a bridge: an entry for each
+/// neuron whose spikes come by, a branch for each place to which they go on.
 
 #include "transport/fanout.h"
 #include "base/alloc.h"
+#include "transport/communicator.h"
 #include <stdlib.h>
 
 /// A rank that needs a spike, and its list.
 struct stop {
-    uint32_t line, destination, list; ///< line: the first one on the way there
+    uint32_t line;        ///< the first one on the way there
+    uint32_t destination; ///< position of the rank
+    uint32_t list;        ///< its number there
 };
 
 /// What a rank of a line is told: blocks of one source each, which are the position of the source, the number
 /// of entries, and the entries. An entry is the number of its stops, and destination and list of each.
 struct stream {
-    uint32_t *words;
-    size_t n, room;
-    size_t block; ///< place of the source of the last block
+    uint32_t *words; ///< [n] owned
+    size_t n, room;  ///< words, and for how many there is room
+    size_t block;    ///< place of the source of the last block
 };
 
+/// The state while the tables are made.
 struct setup {
-    struct fanout *fanout;
-    struct stream *streams; ///< [lines]
-    struct stop *stops;     ///< of one spike
-    size_t room;
-    uint64_t most; ///< the largest number of entries of a block
+    struct fanout *fanout;  ///< the tables
+    struct stream *streams; ///< [lines] what each rank of a line will be told
+    struct stop *stops;     ///< [room] of one spike
+    size_t room;            ///< stops
+    uint64_t most;          ///< the largest number of entries of a block
 };
 
+/// Appends a word.
 static void push(struct stream *stream, uint32_t word) {
     stream->words = alloc_room(stream->words, &stream->room, stream->n + 1, sizeof word);
     stream->words[stream->n++] = word;
@@ -44,6 +58,7 @@ static uint32_t begin_entry(struct setup *s, struct stream *stream, int source, 
     return number;
 }
 
+/// Compares stops by line and destination, for qsort().
 static int by_line(const void *a, const void *b) {
     const struct stop *x = a, *y = b;
     if (x->line != y->line) return (x->line > y->line) - (x->line < y->line);

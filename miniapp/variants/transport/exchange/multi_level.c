@@ -12,27 +12,33 @@
 /// have all words of a hop before it can send those of the next one.
 
 #include "base/alloc.h"
+#include "transport/communicator.h"
+#include "transport/exchange.h"
 #include "transport/fanout.h"
 #include <stdlib.h>
 
+/// Words before each run: the position that grid_frame() names, and how many words follow.
 enum { frame_words = 2 };
 
 /// The exchange of one line.
 struct part {
-    struct exchange *exchange;
-    struct outbox outbox;
+    struct exchange *exchange;      ///< owned; of the ranks of the line
+    struct send_buffer send_buffer; ///< owned; framed runs of words for each of them
 };
 
+/// What a rank needs for a hop: the lines in which it takes a seat.
 struct hop {
-    int level, seats;
+    int level; ///< that it crosses
+    int seats; ///< lines in which this rank takes part: one but where the last group is smaller
     struct part
         *seat; ///< [seats] in the order of their lines, so that no ranks wait for each other in a ring
 };
 
+/// The state of the exchange.
 struct multi_level {
-    struct exchange common;
-    struct grid grid;
-    struct hop hop[levels_max];
+    struct exchange common;      ///< first, so that a pointer to one is a pointer to the other
+    struct grid grid;            ///< as this rank sees it
+    struct hop hop[levels_max];  ///< [levels] in the order in which words make them
     const struct fanout *fanout; ///< NULL: nothing is merged
     uint32_t *spikes;            ///< [lines] of a run, by where they go on to; 0 between runs
 };
@@ -46,6 +52,7 @@ static struct partners announce(struct multi_level *x, int hop, int seat, MPI_Co
     int *count = ALLOC_ZERO(int, 4 * (size_t)ranks), *start = count + ranks, *got = start + ranks;
     int *got_start = got + ranks, *targets = ALLOC(int, (size_t)ranks), *sources = ALLOC(int, (size_t)ranks);
     struct partners partners = {.targets = targets, .sources = sources};
+    // Count, for each rank of the line, the destinations that are reached through it; then list them.
     for (int to = 0; to < x->common.ranks; to++) {
         const struct grid_step step = grid_step(&x->grid, hop, to);
         if (asked[to] && step.seat == seat) count[step.place]++;
@@ -56,6 +63,7 @@ static struct partners announce(struct multi_level *x, int hop, int seat, MPI_Co
         if (asked[to] && step.seat == seat) told[start[step.place]++] = to;
     }
     for (int rank = 0; rank < ranks; rank++) start[rank] -= count[rank];
+    // Ranks tell each other, so that each knows what will be there after the hop.
     MPI_Alltoall(count, 1, MPI_INT, got, 1, MPI_INT, line);
     const uint64_t n = mpi_starts(got, ranks, got_start, "destinations of a line");
     int *heard = ALLOC(int, n);
@@ -80,8 +88,11 @@ static void open_part(struct multi_level *x, int hop, int seat, MPI_Comm line, c
     const int ranks = comm_size(line);
     if (ranks == 1) spec.backend = exchange_find("self");
     part->exchange = exchange_open(&spec, line, &partners);
-    ((int *)partners.targets)[partners.n_targets] = part->exchange->rank; // it has room for all ranks
-    outbox_open_some(&part->outbox, ranks, partners.targets, partners.n_targets + 1);
+    // The own rank becomes the last of the targets. `partners` has them as constants for the exchange, but
+    // announce() took them from the heap for all ranks of the line, of which this one was left out: the cast
+    // is safe, and so are those that free them below.
+    ((int *)partners.targets)[partners.n_targets] = part->exchange->rank;
+    send_buffer_open_some(&part->send_buffer, ranks, partners.targets, partners.n_targets + 1);
     x->common.level[level].connections += (uint64_t)part->exchange->connections;
     x->common.connections += part->exchange->connections;
     MPI_Comm_free(&line);
@@ -105,6 +116,8 @@ static void open_hop(struct multi_level *x, int number, bool *asked) {
     free(passed);
 }
 
+/// Opens the lines hop by hop. `asked` marks the positions for which words may be here before a hop: first
+/// the targets of this rank.
 static void multi_level_open(struct exchange *exchange) {
     struct multi_level *x = (struct multi_level *)exchange;
     const struct partners *partners = &exchange->partners;
@@ -118,103 +131,122 @@ static void multi_level_open(struct exchange *exchange) {
     free(asked);
 }
 
-/// Begins a run of words in the outbox of a part. A frame names the source where words name spikes.
-static struct outbox *begin_run(struct multi_level *x, int hop, struct grid_step step, int source,
-                                int destination, size_t count) {
+/// Begins a run of words in the send buffer of a part. A frame names the source where words name spikes.
+static struct send_buffer *begin_run(struct multi_level *x, int hop, struct grid_step step, int source,
+                                     int destination, size_t count) {
     struct part *part = &x->hop[hop].seat[step.seat];
     const int frame = x->fanout ? source : grid_frame(&x->grid, hop, source, destination);
-    outbox_add(&part->outbox, step.place, (uint32_t)frame);
-    outbox_add(&part->outbox, step.place, (uint32_t)count);
+    send_buffer_add(&part->send_buffer, step.place, (uint32_t)frame);
+    send_buffer_add(&part->send_buffer, step.place, (uint32_t)count);
     if (step.place != part->exchange->rank) x->common.level[x->hop[hop].level].words += count;
-    return &part->outbox;
+    return &part->send_buffer;
 }
 
-/// Puts a run of words into the outbox of the hop, `hop` or a later one, in which it moves. Words for this
-/// rank go through the last one.
-static void put(struct multi_level *x, int hop, int source, int destination, struct inbox_run run) {
+/// Puts a run of words into the send buffer of the hop, `hop` or a later one, in which it moves. Words for
+/// this rank go through the last one.
+static void put(struct multi_level *x, int hop, int source, int destination, struct receive_buffer_run run) {
     const struct grid_step step = grid_next(&x->grid, &hop, destination);
-    if (step.seat >= x->hop[hop].seats) return; // data got lost before
-    struct outbox *outbox = begin_run(x, hop, step, source, destination, run.count);
-    outbox_append(outbox, step.place, run.words, run.count);
+    if (step.seat >= x->hop[hop].seats) { // the frame is not one that any rank has written
+        x->common.receive_buffer.damaged = true;
+        return;
+    }
+    struct send_buffer *send_buffer = begin_run(x, hop, step, source, destination, run.count);
+    send_buffer_append(send_buffer, step.place, run.words, run.count);
 }
 
 /// Adds a spike under the number that it has where a branch leads to.
-static void add_spike(struct outbox *outbox, int place, const struct fanout *fanout, const uint32_t *words,
-                      uint32_t number) {
+static void add_spike(struct send_buffer *send_buffer, int place, const struct fanout *fanout,
+                      const uint32_t *words, uint32_t number) {
     const uint32_t step = spike_step(fanout->format, words[fanout->wire->at]);
     for (int i = 0; i < fanout->wire->words; i++)
-        outbox_add(outbox, place,
-                   i == fanout->wire->at ? spike_pack(fanout->format, number, step) : words[i]);
+        send_buffer_add(send_buffer, place,
+                        i == fanout->wire->at ? spike_pack(fanout->format, number, step) : words[i]);
 }
 
-/// Puts a run of words that name spikes into the outboxes of all places to which these go on in hop `hop` or
-/// later: first counts them, then adds them.
-static void put_spikes(struct multi_level *x, int hop, int source, struct inbox_run run) {
+/// Puts a run of words that name spikes into the send buffers of all places to which these go on in hop
+/// `hop` or later: first counts them, then adds them.
+static void put_spikes(struct multi_level *x, int hop, int source, struct receive_buffer_run run) {
     const struct fanout *fanout = x->fanout;
     const struct fanout_branch *branch, *end;
     const size_t size = (size_t)fanout->wire->words;
     for (size_t k = 0; k < run.count; k += size) {
         branch = fanout_find(fanout, source, run.words + k, &end);
-        if (!branch) return; // data got lost before
+        if (!branch) { // no rank has sent this word
+            x->common.receive_buffer.damaged = true;
+            return;
+        }
         for (; branch < end; branch++) x->spikes[branch->line]++;
     }
+    // Then begin a run in every line in which some of them go on.
     for (int h = hop; h < x->grid.levels.n; h++)
         for (int line = fanout->base[h]; line < fanout->base[h + 1]; line++) {
             const struct grid_step step = {0, line - fanout->base[h]};
             if (x->spikes[line]) begin_run(x, h, step, source, 0, x->spikes[line] * size);
             x->spikes[line] = 0;
         }
+    // Then add each spike to the runs it belongs to.
     for (size_t k = 0; k < run.count; k += size)
         for (branch = fanout_find(fanout, source, run.words + k, &end); branch < end; branch++) {
             int h = hop;
             while (branch->line >= (uint32_t)fanout->base[h + 1]) h++;
-            add_spike(&x->hop[h].seat->outbox, (int)branch->line - fanout->base[h], fanout, run.words + k,
-                      branch->number);
+            add_spike(&x->hop[h].seat->send_buffer, (int)branch->line - fanout->base[h], fanout,
+                      run.words + k, branch->number);
         }
 }
 
+/// Starts the exchanges of all lines of a hop.
 static void start_hop(struct hop *hop) {
     for (int seat = 0; seat < hop->seats; seat++)
-        exchange_start(hop->seat[seat].exchange, &hop->seat[seat].outbox);
+        exchange_start(hop->seat[seat].exchange, &hop->seat[seat].send_buffer);
 }
 
-static void multi_level_start(struct exchange *exchange, const struct outbox *outbox) {
+/// Sorts the words of this rank by where they go first, and starts the first hop.
+static void multi_level_start(struct exchange *exchange, const struct send_buffer *send_buffer) {
     struct multi_level *x = (struct multi_level *)exchange;
     for (int hop = 0; hop < x->grid.levels.n; hop++)
-        for (int seat = 0; seat < x->hop[hop].seats; seat++) outbox_clear(&x->hop[hop].seat[seat].outbox);
-    for (int i = 0; i < outbox->n_to; i++) {
-        const int rank = outbox->to[i];
-        if (outbox_count(outbox, rank))
+        for (int seat = 0; seat < x->hop[hop].seats; seat++)
+            send_buffer_clear(&x->hop[hop].seat[seat].send_buffer);
+    for (int i = 0; i < send_buffer->n_reachable; i++) {
+        const int rank = send_buffer->reachable[i];
+        if (send_buffer_count(send_buffer, rank))
             put(x, 0, x->grid.own, grid_position(&x->grid, rank),
-                (struct inbox_run){outbox_words(outbox, rank), outbox_count(outbox, rank), exchange->rank});
+                (struct receive_buffer_run){send_buffer_words(send_buffer, rank),
+                                            send_buffer_count(send_buffer, rank), exchange->rank});
     }
     start_hop(&x->hop[0]);
 }
 
-static void multi_level_progress(struct exchange *exchange, const struct outbox *outbox) {
+/// Works on the first hop, the only one that can be under way.
+static void multi_level_progress(struct exchange *exchange, const struct send_buffer *send_buffer) {
     struct multi_level *x = (struct multi_level *)exchange;
-    (void)outbox;
+    (void)send_buffer;
     for (int seat = 0; seat < x->hop[0].seats; seat++)
-        exchange_progress(x->hop[0].seat[seat].exchange, &x->hop[0].seat[seat].outbox);
+        exchange_progress(x->hop[0].seat[seat].exchange, &x->hop[0].seat[seat].send_buffer);
 }
 
 /// Takes the first framed run off `from`. \return false at the end, or where data got lost.
-static bool take(struct inbox_run *from, int ranks, uint32_t *frame, struct inbox_run *run) {
+static bool take(struct receive_buffer_run *from, int ranks, uint32_t *frame,
+                 struct receive_buffer_run *run) {
     if (from->count < frame_words) return false;
     *frame = from->words[0];
-    *run = (struct inbox_run){from->words + frame_words, from->words[1], from->from};
+    *run = (struct receive_buffer_run){from->words + frame_words, from->words[1], from->from};
     if (*frame >= (uint32_t)ranks || run->count > from->count - frame_words) return false;
-    *from = (struct inbox_run){run->words + run->count, from->count - frame_words - run->count, from->from};
+    *from = (struct receive_buffer_run){run->words + run->count, from->count - frame_words - run->count,
+                                        from->from};
     return true;
 }
 
-/// Sorts what a line has brought: own words go into the inbox, the others into the outboxes of later hops.
+/// Sorts what a line has brought: own words go into the receive buffer, the others into the send buffers of
+/// later hops.
 static void sort(struct multi_level *x, int hop, const struct part *part) {
-    const struct inbox *inbox = &part->exchange->inbox;
+    const struct receive_buffer *receive_buffer = &part->exchange->receive_buffer;
     const struct grid *grid = &x->grid;
     uint32_t frame;
-    for (int i = 0; i < inbox->runs; i++)
-        for (struct inbox_run from = inbox->run[i], run; take(&from, grid->ranks, &frame, &run);) {
+    if (receive_buffer->damaged) x->common.receive_buffer.damaged = true;
+    // A run of the part holds framed runs, one after the other.
+    for (int i = 0; i < receive_buffer->runs; i++) {
+        struct receive_buffer_run from = receive_buffer->run[i], run;
+        while (take(&from, grid->ranks, &frame, &run)) {
             if (x->fanout && hop < grid->levels.n - 1) {
                 put_spikes(x, hop + 1, (int)frame, run);
                 continue;
@@ -222,12 +254,15 @@ static void sort(struct multi_level *x, int hop, const struct part *part) {
             const int source = grid_source(grid, hop, from.from, (int)frame);
             const int destination = grid_destination(grid, hop, (int)frame);
             if (destination == grid->own)
-                inbox_add(&x->common.inbox, grid_rank(grid, source), run.words, run.count);
+                receive_buffer_add(&x->common.receive_buffer, grid_rank(grid, source), run.words, run.count);
             else
                 put(x, hop + 1, source, destination, run);
         }
+        if (from.count > 0) x->common.receive_buffer.damaged = true; // no frame, or one that is cut off
+    }
 }
 
+/// Moves what a part has counted to the counts of its level.
 static void take_traffic(struct multi_level *x, int level, struct exchange *part) {
     const struct traffic traffic = part->traffic;
     x->common.traffic.messages += traffic.messages;
@@ -237,14 +272,15 @@ static void take_traffic(struct multi_level *x, int level, struct exchange *part
     part->traffic = (struct traffic){0, 0};
 }
 
-static void multi_level_finish(struct exchange *exchange, const struct outbox *outbox) {
+/// Finishes one hop after the other, and sorts what each brings.
+static void multi_level_finish(struct exchange *exchange, const struct send_buffer *send_buffer) {
     struct multi_level *x = (struct multi_level *)exchange;
-    (void)outbox;
+    (void)send_buffer;
     for (int h = 0; h < x->grid.levels.n; h++) {
         struct hop *hop = &x->hop[h];
         if (h > 0) start_hop(hop);
         for (int seat = 0; seat < hop->seats; seat++) {
-            exchange_finish(hop->seat[seat].exchange, &hop->seat[seat].outbox);
+            exchange_finish(hop->seat[seat].exchange, &hop->seat[seat].send_buffer);
             take_traffic(x, hop->level, hop->seat[seat].exchange);
             sort(x, h, &hop->seat[seat]);
         }
@@ -257,7 +293,7 @@ static size_t multi_level_bytes(const struct exchange *exchange) {
     for (int h = 0; h < x->grid.levels.n; h++)
         for (int seat = 0; seat < x->hop[h].seats; seat++) {
             const struct part *part = &x->hop[h].seat[seat];
-            sum += exchange_bytes(part->exchange) + outbox_bytes(&part->outbox);
+            sum += exchange_bytes(part->exchange) + send_buffer_bytes(&part->send_buffer);
         }
     return sum;
 }
@@ -267,7 +303,7 @@ static void multi_level_close(struct exchange *exchange) {
     for (int h = 0; h < x->grid.levels.n; h++) {
         for (int seat = 0; seat < x->hop[h].seats; seat++) {
             exchange_close(x->hop[h].seat[seat].exchange);
-            outbox_close(&x->hop[h].seat[seat].outbox);
+            send_buffer_close(&x->hop[h].seat[seat].send_buffer);
         }
         free(x->hop[h].seat);
     }

@@ -6,30 +6,32 @@
 /// A segment is one cache line that says what its rank needs, and two halves, which are used in turns. A half
 /// is an index and room for `room` words: those for rank r lie from index[r] up to index[r + 1]. A rank can
 /// write into a half again only after the barrier of the window between. Its readers enter that barrier when
-/// they have done with the words of the window before. So the inbox can point into the segments. For the same
-/// reason the needs have two halves: a fast rank may be a window ahead of one that still reads.
+/// they have done with the words of the window before. So the receive buffer can point into the segments. For
+/// the same reason the needs have two halves: a fast rank may be a window ahead of one that still reads.
 ///
 /// A rank whose words do not fit says so instead of writing them. After the barrier all ranks see the same
 /// largest need, make larger segments and begin again. Nothing else writes to the lines of needs, so they
 /// stay in the caches of all ranks.
 
 #include "base/alloc.h"
+#include "transport/communicator.h"
 #include "transport/exchange.h"
-#include <stdlib.h>
 #include <string.h>
 
 #if HAVE_WIN_SYNC
 
-enum { cache_line = 16, first_room = 64 }; // words
+/// Words of a cache line, and those for which a half has room at first. Room doubles when it is too little.
+enum { cache_line = 16, first_room = 64 };
 
+/// The state of the exchange.
 struct shared {
-    struct exchange common;
-    int n_read;
-    int *read;           ///< [n_read] ranks to read from: sources and this rank
-    uint32_t room;       ///< words that a half holds besides the index
-    uint32_t half;       ///< 0 or 1, in use
-    MPI_Win handle;      ///< of all segments
-    uint32_t **segments; ///< [ranks]
+    struct exchange common; ///< first, so that a pointer to one is a pointer to the other
+    int n_read;             ///< ranks to read from
+    int *read;              ///< [n_read] ranks to read from: sources and this rank
+    uint32_t room;          ///< words that a half holds besides the index
+    uint32_t half;          ///< 0 or 1, in use
+    MPI_Win handle;         ///< of all segments
+    uint32_t **segments;    ///< [ranks] where the segment of each rank is mapped; the list is owned
 };
 
 /// Returns the number of words of a half.
@@ -43,10 +45,12 @@ static uint32_t *index_of(const struct shared *x, int rank) {
     return x->segments[rank] + cache_line + x->half * half_words(x);
 }
 
+/// Returns the words of the half of a rank that is in use.
 static uint32_t *words_of(const struct shared *x, int rank) {
     return index_of(x, rank) + half_words(x) - x->room;
 }
 
+/// Returns the bytes of a segment.
 static size_t segment_bytes(const struct shared *x) {
     return (cache_line + 2 * half_words(x)) * sizeof(uint32_t);
 }
@@ -83,6 +87,7 @@ static void close_segments(struct shared *x) {
     MPI_Win_free(&x->handle);
 }
 
+/// Notes from which ranks to read, and opens the first segments. Collective.
 static void shared_open(struct exchange *exchange) {
     struct shared *x = (struct shared *)exchange;
     const struct partners *partners = &exchange->partners;
@@ -95,21 +100,23 @@ static void shared_open(struct exchange *exchange) {
     open_segments(x, first_room);
 }
 
-static void shared_start(struct exchange *exchange, const struct outbox *outbox) {
+/// Writes the index and the words of this rank into its segment, or only how many they are.
+static void shared_start(struct exchange *exchange, const struct send_buffer *send_buffer) {
     struct shared *x = (struct shared *)exchange;
     uint32_t *index = index_of(x, exchange->rank), *words = words_of(x, exchange->rank);
     uint64_t sum = index[0] = 0;
     for (int rank = 0; rank < exchange->ranks; rank++)
-        index[rank + 1] = (uint32_t)(sum += outbox_count(outbox, rank));
+        index[rank + 1] = (uint32_t)(sum += send_buffer_count(send_buffer, rank));
     mpi_count(sum, "words of a segment");
+    // Too little room: all ranks will see this after the barrier.
     if (index[exchange->ranks] > x->room) {
         x->segments[exchange->rank][x->half] = index[exchange->ranks];
         return;
     }
     for (int rank = 0; rank < exchange->ranks; rank++) {
-        size_t count_bytes = outbox_count(outbox, rank) * sizeof *words;
+        size_t count_bytes = send_buffer_count(send_buffer, rank) * sizeof *words;
         if (count_bytes == 0) continue;
-        memcpy(words + index[rank], outbox_words(outbox, rank), count_bytes);
+        memcpy(words + index[rank], send_buffer_words(send_buffer, rank), count_bytes);
         if (rank == exchange->rank) continue;
         exchange->traffic.messages++;
         exchange->traffic.bytes += count_bytes;
@@ -124,7 +131,8 @@ static void synchronise(struct shared *x) {
     MPI_Win_sync(x->handle);
 }
 
-static void shared_finish(struct exchange *exchange, const struct outbox *outbox) {
+/// Meets the other ranks, enlarges the segments if any rank asks for it, and reads.
+static void shared_finish(struct exchange *exchange, const struct send_buffer *send_buffer) {
     struct shared *x = (struct shared *)exchange;
     synchronise(x);
     uint32_t need = 0;
@@ -135,13 +143,14 @@ static void shared_finish(struct exchange *exchange, const struct outbox *outbox
         while (room < need) room *= 2;
         close_segments(x);
         open_segments(x, room);
-        shared_start(exchange, outbox);
+        shared_start(exchange, send_buffer);
         synchronise(x);
     }
     for (int i = 0; i < x->n_read; i++) {
         int rank = x->read[i];
         const uint32_t *index = index_of(x, rank) + exchange->rank;
-        inbox_add(&exchange->inbox, rank, words_of(x, rank) + index[0], index[1] - index[0]);
+        receive_buffer_add(&exchange->receive_buffer, rank, words_of(x, rank) + index[0],
+                           index[1] - index[0]);
     }
     x->half ^= 1;
 }

@@ -1,84 +1,53 @@
-"""Spack recipe of Spikemark: the mini-app with compiler and MPI of a site, and the command `spikemark`."""
+"""Spack recipe: the mini-app and its benchmarks, with compiler and MPI of a site.
 
-import json
+It builds from an archive of the sources beside the checkout's README, which this makes:
+
+    git archive --prefix=spikemark-1.0.0/ --output=spikemark-1.0.0.tar.gz HEAD
+"""
+
 from pathlib import Path
 
-from spack.package import (
-    depends_on,
-    install_tree,
-    license,
-    mkdirp,
-    run_after,
-    symlink,
-    version,
-    which,
-    working_dir,
-)
-from spack_repo.builtin.build_systems.generic import Package
+from spack.package import depends_on, generator, license, variant, version
+from spack_repo.builtin.build_systems.cmake import CMakePackage
 
 CHECKOUT = Path(__file__).resolve().parents[7]
 
 
-class Spikemark(Package):
-    """Benchmarks and performance models around a compact spiking-network simulator.
+class Spikemark(CMakePackage):
+    """A spiking network that times every phase of every cycle on every rank.
 
-    It is built from the branch `main` of the checkout that holds this recipe, and installed as a checkout in
-    share/spikemark. Python packages come from PyPI at the versions of setup/constraints.txt, so
-    `spack install` needs the network. The simulator for simulated clusters is not built.
+    Also installs benchmarks of its kernels and exchanges, machine profiles and a man page. The
+    command `spikemark` is a Python package of its own: `pip install` the same archive.
     """
 
     homepage = CHECKOUT.as_uri()
-    git = CHECKOUT.as_uri()
+    url = (CHECKOUT / "spikemark-1.0.0.tar.gz").as_uri()
     license("Apache-2.0")
 
-    version("main", branch="main")
+    version("1.0.0")
 
-    # The packages of setup/apt.txt; tests/test_setup.py keeps the lists in step.
+    variant("papi", default=True, description="Hardware counters")
+    variant("kernels", default=True, description="Benchmark of the kernels (Google Benchmark)")
+
+    # The packages of setup/apt.txt that the mini-app needs; tests/test_setup.py compares the lists.
     depends_on("c", type="build")
     depends_on("cxx", type="build")
     depends_on("cmake@3.22:", type="build")
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
-    depends_on("git", type="build")
     depends_on("mpi@3.1:")
     depends_on("jansson")
     depends_on("random123", type="build")
     depends_on("hwloc")
-    depends_on("papi")
-    depends_on("benchmark")
-    depends_on("cmocka", type="test")
-    depends_on("valgrind", type="run")
-    depends_on("python@3.11:", type=("build", "run"))
+    depends_on("papi", when="+papi")
+    depends_on("benchmark", when="+kernels")
 
-    def install(self, spec, prefix):
-        """Builds in the folder of the installation, where `spikemark` looks for its programs."""
-        root = prefix.share.spikemark
-        install_tree(".", root)
-        with working_dir(root):
-            # Spack's compilers add the options for the processor themselves.
-            cmake = which("cmake", required=True)
-            cmake("-S", ".", "-B", "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DSPIKEMARK_ARCH=")
-            cmake("--build", "build")
-            which("python3", required=True)("-m", "venv", ".venv")
-            pip = which(".venv/bin/pip", required=True)
-            pip("install", "-c", "setup/constraints.txt", "-e", ".[workflow]")
-        mkdirp(prefix.bin)
-        for program in ("build/miniapp", ".venv/bin/spikemark"):
-            symlink(f"{root}/{program}", f"{prefix.bin}/{Path(program).name}")
+    generator("ninja")
 
-    @run_after("install")
-    def check_install(self):
-        """Runs the tests in C, with `spack install --test=root spikemark`."""
-        if self.run_tests:
-            tests = ("--test-dir", "build", "--label-exclude", "mpi", "--output-on-failure")
-            with working_dir(self.prefix.share.spikemark):
-                which("ctest", required=True)(*tests)
-
-    def test_smoke(self):
-        """Runs the smoke experiment, checks that equal networks found equal spikes, prints the figures."""
-        spikemark = which(f"{self.prefix.bin}/spikemark", required=True)
-        spikemark("sweep", "smoke", "--machine", "here", "--results", "results")
-        figures = spikemark("export", "results/smoke/here", "--format", "figures", output=str.split)
-        print(figures)
-        lines = [json.loads(line) for line in figures.splitlines()]
-        assert all(line["checksums_agree"] for line in lines), "checksums differ"
+    def cmake_args(self):
+        """Spack's compilers add the options for the processor themselves."""
+        return [
+            self.define("SPIKEMARK_ARCH", ""),
+            self.define("BUILD_TESTING", False),
+            self.define("RANDOM123_INCLUDE", self.spec["random123"].prefix.include),
+        ]

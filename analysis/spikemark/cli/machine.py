@@ -1,0 +1,80 @@
+"""`spikemark machine`: lists and shows machine profiles."""
+
+from typing import Annotated
+
+import typer
+
+from spikemark.core.errors import BadInput
+
+from . import panels, params
+from .options import machine_of_any_kind
+from .output import answer
+
+app = typer.Typer()
+
+
+@app.command(rich_help_panel=panels.DESCRIBE)
+def machine(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME...",
+            help="Files in machines/, or paths: one, or two to compare.",
+            autocompletion=params.machine_names,
+        ),
+    ] = None,
+    filled: Annotated[
+        bool,
+        typer.Option("--filled", help="Add the values that predictions and simulations assume."),
+    ] = False,
+    json: params.Json = False,
+) -> None:
+    """List the machine profiles and the machines of parts, show one, or two side by side.
+
+    Shows each value with its kind and its reference, and lists what is unknown. A machine of parts
+    has unequal nodes: the values of each part and of each link between parts are shown by their
+    paths.
+
+    Example: spikemark machine jureca-dc supermuc-ng
+
+    To write a profile from a data sheet, enter its peak memory bandwidth as node.bandwidth_peak and
+    its TDP as power.tdp. From these, --filled assumes what a measurement would give
+    (docs/machine-profile.md). `spikemark schema machine` prints the JSON Schema of these files.
+    """
+    from spikemark import machines
+    from spikemark.machines import show
+
+    names = names or []
+    if not names:
+        if filled:
+            expected = "with the name of a machine"
+            raise BadInput(field="--filled", expected=expected, code="conflict")
+        profiles = [machines.load_any(name) for name in machines.names(*machines.ALL)]
+        answer(
+            "machine",
+            json,
+            lambda: {"machines": [show.machine_json(profile) for profile in profiles]},
+            tables=[show.overview(profiles)],
+        )
+        return
+    if len(names) > 2:
+        expected = "one machine, or two to compare"
+        raise BadInput(field="NAME", value=", ".join(names), expected=expected)
+    profiles = [machine_of_any_kind(name, filled) for name in names]
+    if len(profiles) == 2:
+        answer(
+            "machine",
+            json,
+            lambda: {"machines": [show.machine_json(profile) for profile in profiles]},
+            tables=[show.beside(*profiles)],
+        )
+        return
+    profile = profiles[0]
+    answer(
+        "machine",
+        json,
+        lambda: {"machines": [show.machine_json(profile)]},
+        tables=show.tables(profile),
+        more=[show.unknown(profile)],
+        warnings=profile.remarks,
+    )

@@ -1,0 +1,190 @@
+"""Data sheets of processors: what is known of a node whose profile only names its processor.
+
+The sheets are in processors.yaml beside this file, each value with its source. A profile with a
+`processor` gets the values of its sheet that it does not state, for as many sockets as it has. A
+value that it states counts, and a remark says so where the sheet contradicts it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from spikemark.core.yaml_file import read_yaml
+
+from .fields import COUNT, FIELD, ORDERED
+from .profile import Value
+
+#: Paths of a profile by the names of a sheet.
+PATH_OF = {
+    "cores": "node.cores",
+    "clock": "node.clock",
+    "turbo": "node.clock_turbo",
+    "l1d": "node.l1d",
+    "l2": "node.l2",
+    "l3": "node.l3",
+    "l3_cores": "node.l3_cores",
+    "memory_channels": "node.memory_channels",
+    "bandwidth_peak": "node.bandwidth_peak",
+    "tdp": "power.tdp",
+}
+#: Of a socket: a node has so many times as much.
+OF_SOCKET = ("cores", "memory_channels", "bandwidth_peak", "tdp")
+#: A stated value may be less than that of the sheet: some channels may be empty.
+AT_MOST = ("memory_channels", "bandwidth_peak")
+SOCKETS, CORES = "node.sockets", "node.cores"
+#: Factor between a stated value and that of a sheet from which they contradict each other.
+CONTRADICTS = 1.1
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The data sheet of a processor."""
+
+    processor: str  #: its id, such as epyc-7742
+    values: Mapping[str, float]  #: by the names of PATH_OF
+    sources: Mapping[str, str]  #: where each value is from, by the same names
+
+    def of_node(self, sockets: int | None) -> dict[str, Value]:
+        """The values of a node with so many of them, by path.
+
+        `sockets`: None leaves out what depends on their number.
+
+        Example:
+            >>> sheet("epyc-7742").of_node(sockets=2)["node.cores"].value
+            128
+        """
+        values = {}
+        for name, number in self.values.items():
+            path = PATH_OF[name]
+            if path not in FIELD or (name in OF_SOCKET and sockets is None):
+                continue
+            count = sockets if name in OF_SOCKET and sockets else 1
+            total = count * number
+            if FIELD[path].allowed == COUNT:
+                total = round(total)
+            reference = f"data sheet of {self.processor}: {self.sources[name]}"
+            if count > 1:
+                reference = f"{reference}; {count} of them"
+            values[path] = Value(total, FIELD[path].unit, "literature", reference)
+        return values
+
+
+@dataclass(frozen=True)
+class Completed:
+    """The values of a profile and of the sheet of its processor together."""
+
+    values: dict[str, Value]  #: by path
+    remarks: tuple[str, ...] = ()  #: where both contradict each other
+
+
+@lru_cache(maxsize=1)
+def _content() -> dict[str, Any]:
+    """The content of processors.yaml."""
+    content: dict[str, Any] = read_yaml(Path(__file__).with_name("processors.yaml"))
+    return content
+
+
+def names() -> list[str]:
+    """The processors that have a data sheet.
+
+    Example:
+        >>> "epyc-7742" in names()
+        True
+    """
+    return list(_content()["processors"])
+
+
+def sheet(processor: str) -> Sheet | None:
+    """The data sheet of a processor; None where there is none.
+
+    Example:
+        >>> sheet("epyc-7742").values["l3_cores"], sheet("a processor that nobody sells")
+        (4, None)
+    """
+    row = _content()["processors"].get(processor)
+    if row is None:
+        return None
+    sources = _content()["sources"]
+    values = {name: number for name, (number, _) in row.items()}
+    references = {name: sources[source] for name, (_, source) in row.items()}
+    return Sheet(processor, values, references)
+
+
+def completed(stated: Mapping[str, Value], processor: str, machine: str) -> Completed:
+    """Values of a node with those of the data sheet of its processor where it states none.
+
+    Args:
+        stated: values of the profile, by path.
+        processor: that it names.
+        machine: its name, for remarks.
+
+    Example:
+        >>> sockets = Value(2, "1", "literature", "the offer")
+        >>> offer = completed({"node.sockets": sockets}, "epyc-7742", "offer-a")
+        >>> offer.values["power.tdp"].value, offer.remarks
+        (450, ())
+    """
+    found = sheet(processor)
+    if found is None:
+        nearest = get_close_matches(processor, names(), 1, cutoff=0)
+        line = f"{machine}: processor {processor}: no data sheet; the nearest name is {nearest[0]}"
+        return Completed(dict(stated), (line,))
+    of_node = found.of_node(_sockets(stated, found))
+    remarks = [
+        _remark(path, value, of_node[path], machine)
+        for path, value in stated.items()
+        if path in of_node and _contradicts(path, value, found, of_node)
+    ]
+    for path, against in _excluded(stated, of_node).items():
+        if against not in of_node:
+            remarks.append(_remark(against, stated[against], of_node[path], machine))
+        del of_node[path]
+    return Completed({**of_node, **stated}, tuple(remarks))
+
+
+def _excluded(stated: Mapping[str, Value], of_node: Mapping[str, Value]) -> dict[str, str]:
+    """Values of a sheet that cannot be true beside a stated one, which is named by each path."""
+    excluded = {}
+    for small, large in ORDERED:
+        for stated_path, path in ((small, large), (large, small)):
+            if stated_path not in stated or path in stated or path not in of_node:
+                continue
+            values = {stated_path: stated[stated_path].value, path: of_node[path].value}
+            if values[small] > values[large]:
+                excluded[path] = stated_path
+    return excluded
+
+
+def _sockets(stated: Mapping[str, Value], found: Sheet) -> int | None:
+    """The sockets of a node: stated, or as many as have its cores; None: unknown."""
+    if SOCKETS in stated:
+        return int(stated[SOCKETS].value)
+    if CORES in stated:
+        sockets, left = divmod(int(stated[CORES].value), int(found.values["cores"]))
+        return sockets if sockets and not left else None
+    return None
+
+
+def _contradicts(path: str, value: Value, found: Sheet, of_node: Mapping[str, Value]) -> bool:
+    """Whether a profile states a value that the data sheet excludes."""
+    name = next(name for name, known in PATH_OF.items() if known == path)
+    expected = of_node[path].value
+    low, high = value.interval or (value.value, value.value)
+    least, most = expected / CONTRADICTS, expected * CONTRADICTS
+    if FIELD[path].allowed == COUNT:
+        least = most = expected
+    if name == "clock" and "turbo" in found.values:
+        most = found.values["turbo"] * CONTRADICTS
+    if name in AT_MOST:
+        least = 0.0
+    return bool(high < least or low > most)
+
+
+def _remark(path: str, value: Value, expected: Value, machine: str) -> str:
+    """That a profile and a data sheet contradict each other, and that the profile counts."""
+    unit = "" if expected.unit in (None, "1") else f" {expected.unit}"
+    sheet_says = f"{expected.value:g}{unit} ({expected.reference})"
+    return f"{machine}: {path} = {value.value:g}{unit}, as stated, counts; not {sheet_says}"

@@ -1,0 +1,170 @@
+"""What `spikemark advise` answers: the best way to run a network, beside the best of every other
+schedule.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from spikemark.core.commands import command
+from spikemark.quantities.answer import Answer, Screen
+from spikemark.quantities.table import Cells, Column, Table
+from spikemark.quantities.words import counted
+
+from . import draws
+from .answers import (
+    about,
+    content,
+    contradiction,
+    energy_cell,
+    nodes_of,
+    options_table,
+    quantity,
+    rtf_cell,
+)
+from .narrowing import RatioTerm
+from .option import BOUND, REPLAY, SURE, Option, SearchResult
+from .over_nodes import over_nodes
+from .question import Question
+from .wording import chance, goal, interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, repr=False)
+class AdviceAnswer(Answer):
+    """How to run a network on a machine.
+
+    `table` has a row for the best way of each schedule, the best first, see `options_table`.
+    """
+
+    verb = "advise"
+
+    result: SearchResult
+    network: Question  #: as it was asked about
+    target_rtf: float | None
+    #: All options of the search, by machine: those of a page about the answer.
+    options_by_machine: dict[str, Sequence[Option]]
+    named: str = ""  #: how a command names the machine; by its name by default
+
+    @property
+    def table(self) -> "pd.DataFrame":
+        """The best way of each schedule."""
+        return options_table(self.result.options)
+
+    def plot(self, axes: "Axes | None" = None) -> "Axes":
+        """Real-time factors over nodes with 95 % bands, a line for each machine."""
+        return over_nodes(self.options_by_machine, axes)
+
+    @cached_property
+    def _screen(self) -> Screen:
+        best = self.result.options[0]
+        notes = contradiction(self.result.options)
+        notes += about([RatioTerm(best, named=self.named)], best.rtf, best.inputs)
+        notes += _advised_lines(self.result)
+        return Screen(
+            _advised_sentences(self.result, self.target_rtf),
+            [_advised_table(self.result.options)],
+            notes,
+            warnings=[*self.network.remarks, *best.remarks],
+        )
+
+    def screen(self, details: bool = False) -> Screen:
+        """What `spikemark advise` prints."""
+        return self._screen
+
+    def content(self) -> dict[str, Any]:
+        """The sentence, and the options with all figures."""
+        return {"sentence": self.sentence} | _advised_content(self.result)
+
+
+def _advised_sentences(result: SearchResult, target: float | None) -> list[str]:
+    """What is best, what another schedule would save, and how surely a target is reached."""
+    best = result.options[0]
+    sentences = [best.advice]
+    sentences += [_saving(other, best) for other in result.options[1:2] if other.way.origin]
+    if target is not None:
+        sentences.append(_reaching_sentence(result, target))
+    return sentences
+
+
+def _reaching_sentence(result: SearchResult, target: float) -> str:
+    """In how many draws the best way reaches a target, and how many nodes surely would."""
+    best = result.options[0]
+    nodes = "no number of nodes"
+    if result.sure is not None:
+        nodes = counted(result.sure.nodes, "node")
+    share = f"{chance(best.reaches(target))} of the draws"
+    return f"It reaches {goal(target)} in {share}; {nodes} would in {chance(SURE)}."
+
+
+def _saving(option: Option, best: Option) -> str:
+    """What another schedule would save of a production run, by replay or at most."""
+    _, low, high = draws.interval(1 - option.rtf / best.rtf)
+    schedule = f"{option.way.schedule.replace('_', '-')} schedule"
+    saved = f"{100 * low:.0f} to {100 * high:.0f} %"
+    if option.way.origin == REPLAY:
+        reason = "by replay of its cycle times"
+    else:
+        saved = f"at most {saved}"
+        reason = "if its cycles are independent"
+    return f"A {schedule} with D = {option.way.delay_ratio} would save {saved} {reason}."
+
+
+def _advised_lines(result: SearchResult) -> list[str]:
+    """The command that runs the best way, or the one that would tell more than a bound."""
+    best = result.options[0]
+    if best.run_command is not None:
+        return [f"Run: {best.run_command}"]
+    if any(_is_bound(option) for option in result.options):
+        imports = command("import", "--help")
+        return [f"Cycle times tell what a schedule would save: `{imports}`, then --times DIR"]
+    return []
+
+
+def _is_bound(option: Option) -> bool:
+    """Whether the times of a schedule are a bound, not a replay or a model."""
+    return option.way.origin == BOUND
+
+
+def _advised_table(options: Sequence[Option]) -> Table:
+    """A row for each schedule, the best first."""
+    best = options[0]
+    cells: dict[str, Callable[[Option], str]] = {
+        "schedule": _schedule_cell,
+        "placement": lambda option: str(option.way.placement or ""),
+        "D": lambda option: str(option.way.delay_ratio or ""),
+        "nodes": lambda option: str(option.nodes),
+        "ranks x threads": lambda option: f"{option.ranks} x {option.threads}",
+        "real-time factor": rtf_cell,
+        "over the first": lambda option: interval(option.rtf / best.rtf),
+        "µJ per event": energy_cell,
+    }
+    if best.way.placement is None:
+        del cells["placement"]
+    columns: Cells = {Column(name, name): cell for name, cell in cells.items()}
+    table: Table = Table.from_items(columns, options)
+    return table
+
+
+def _schedule_cell(option: Option) -> str:
+    """The schedule, and whether its times are a bound."""
+    schedule = option.way.schedule
+    return f"{schedule} (bound)" if _is_bound(option) else schedule
+
+
+def _advised_content(result: SearchResult) -> dict[str, Any]:
+    """An advice for JSON; `ratios` are to the first option."""
+    first = result.options[0]
+    return {
+        "network": first.question.title,
+        "machine": first.machine.name,
+        "largest_delay_ratio": first.further_content().get("largest_delay_ratio"),
+        "sure": nodes_of(result.sure),
+        "options": [content(option) for option in result.options],
+        "ratios": [quantity(option.rtf / first.rtf, "1") for option in result.options],
+        "command": first.run_command,
+    }

@@ -1,0 +1,132 @@
+"""What a machine costs over its life, for each second of model time that it simulates.
+
+A machine of N nodes, each at a price p, is used for T seconds. It runs k simulations at a time,
+each on n nodes and r seconds long for a second of model time (r is the real-time factor):
+
+    k = floor(N / n),  simulated seconds S = k T / r,
+    cost of a simulated second = N p / S + P r e,
+
+where P is the power of the n nodes and e the price of a joule. Nodes that are left over are paid,
+but use no energy here. Where an offer does not state N, a machine is the n nodes of one simulation.
+Power that is offered (`offer.watts`) is a number; r has the draws of the prediction, and so have S
+and the cost.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .draws import Draws
+from .option import Option, stated
+
+SECONDS_PER_HOUR = 3600.0
+JOULES_PER_KWH = 3.6e6
+
+
+@dataclass(frozen=True)
+class Use:
+    """How long a machine is used, and what energy costs there."""
+
+    years: float
+    hours_per_year: float
+    price_kwh: float | None  #: in EUR; None: energy has no price
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of use.
+
+        Example:
+            >>> Use(years=2, hours_per_year=100, price_kwh=None).seconds
+            720000.0
+        """
+        return self.years * self.hours_per_year * SECONDS_PER_HOUR
+
+
+@dataclass(frozen=True, eq=False)
+class MachineLife:
+    """What a machine simulates over its life, and what that costs; see the module."""
+
+    option: Option  #: how it runs one simulation
+    use: Use
+
+    @property
+    def nodes(self) -> int:
+        """Nodes that are paid: all that are offered, or those of one simulation."""
+        offered = stated(self.option.machine, "offer.nodes")
+        return self.option.nodes if offered is None else round(offered)
+
+    @property
+    def simulations(self) -> int:
+        """Simulations at a time."""
+        return max(1, self.nodes // self.option.nodes)
+
+    @property
+    def price_of_node(self) -> float | None:
+        """In EUR, as offered; None where it is not."""
+        return stated(self.option.machine, "offer.price")
+
+    @property
+    def simulated_s(self) -> Draws:
+        """Seconds of model time over the life, of all simulations."""
+        seconds: Draws = self.simulations * self.use.seconds / self.option.rtf
+        return seconds
+
+    @property
+    def energy_j(self) -> Draws | None:
+        """Energy of a simulated second in J; None where the power is unknown."""
+        if self.option.power_w is None:
+            return None
+        return self.option.power_w * self.option.rtf
+
+    @property
+    def energy_eur(self) -> Draws | None:
+        """Price of the energy of a simulated second; None where either is unknown."""
+        if self.energy_j is None or self.use.price_kwh is None:
+            return None
+        return self.energy_j / JOULES_PER_KWH * self.use.price_kwh
+
+    @property
+    def cost_eur(self) -> Draws | None:
+        """Cost of a simulated second: price and, where it has one, energy; None where unknown."""
+        if self.price_of_node is None:
+            return None
+        price = self.nodes * self.price_of_node / self.simulated_s
+        if self.use.price_kwh is None:
+            return price
+        return None if self.energy_eur is None else price + self.energy_eur
+
+    def even_price(self, other_cost_eur: Draws) -> Draws:
+        """Price of a node at which a simulated second costs as much as elsewhere, in EUR.
+
+        Negative where it would cost more even if nodes were given away.
+        """
+        left_for_nodes = other_cost_eur
+        if self.energy_eur is not None:
+            left_for_nodes = other_cost_eur - self.energy_eur
+        price: Draws = left_for_nodes * self.simulated_s / self.nodes
+        return price
+
+
+def share_of_least(values: Sequence[Draws]) -> list[float]:
+    """In which share of the draws each of several results is the least; ties are shared.
+
+    Example:
+        >>> share_of_least([np.array([1.0, 2.0]), np.array([1.0, 3.0])])
+        [0.75, 0.25]
+    """
+    table = np.stack(np.broadcast_arrays(*values))
+    is_least = table == table.min(axis=0)
+    return [float(share) for share in (is_least / is_least.sum(axis=0)).mean(axis=1)]
+
+
+def least_of_others(values: Sequence[Draws], index: int) -> Draws:
+    """The least of all results but one, in each draw.
+
+    Example:
+        >>> least_of_others([np.array([1.0]), np.array([3.0]), np.array([2.0])], 0)
+        array([2.])
+    """
+    others = [value for number, value in enumerate(values) if number != index]
+    least: Draws = np.stack(np.broadcast_arrays(*others)).min(axis=0)
+    return least

@@ -1,0 +1,110 @@
+"""How much a machine that nobody has measured is like one that was, by what its profile states.
+
+The effect of a machine is what its measured runs took beyond their counts. A machine with the same
+data has the same effect, but for what data do not say. A machine that differs keeps the effect
+where that is on the safe side: better data never make a time longer, and worse data never make it
+shorter. So of a machine that is faster than its data, only what falls short counts as a difference;
+of one that is slower, only what is better.
+"""
+
+import math
+
+from .published_machine import PublishedMachine, measured_machine
+
+#: Fields that decide about a part, and whether a larger value is better (1) or worse (-1).
+BETTER = {
+    "kernel": {"clock_ghz": 1, "turbo_ghz": 1, "l3_kib": 1, "l3_cores": -1},
+    "exchange": {
+        "latency_us": -1,
+        "latency_node_us": -1,
+        "gap_us": -1,
+        "bandwidth_gb": 1,
+        "congestion": -1,
+    },
+}
+SIGN = {field: sign for fields in BETTER.values() for field, sign in fields.items()}
+#: The measured machine that states least (a test): the spread of an effect holds for what it lacks.
+LEAST_STATED = "dpsnn-westmere-ib"
+FOR_EACH_MISSING = 0.7  #: share of an effect that is left for each value that is not stated
+WIDER = 1.05  #: spread of an effect for each field that is not stated, over that without
+LENGTH = 0.3  #: sum of the logarithms of differences at which an effect is the e-th part
+
+
+def likeness(
+    part: str, machine: PublishedMachine, measured: PublishedMachine, slow: bool
+) -> tuple[float, float]:
+    """Share of the effect of a measured machine on another one: 1 for the same data, else less;
+    and what it would be if values that the other one does not state were those of the measured one.
+
+    Both are 0 where the measured machine states nothing.
+
+    Args:
+        part: "kernel" or "exchange".
+        machine: the machine that nobody has measured.
+        measured: the other one.
+        slow: whether the measured one takes longer than its data say.
+
+    Example:
+        >>> from spikemark.prediction.published_machine import measured_machine
+        >>> jureca, supermuc = measured_machine("jureca-dc"), measured_machine("supermuc-ng")
+        >>> likeness("kernel", jureca, jureca, slow=False)[0]
+        1.0
+        >>> likeness("kernel", supermuc, jureca, slow=False)[0] < 1
+        True
+    """
+    stated = [field for field in BETTER[part] if field in measured.stated]
+    if not stated:
+        return 0.0, 0.0
+    missing = [field for field in stated if field not in machine.stated]
+    difference = abs(math.log(machine.cores / measured.cores))
+    difference += abs(math.log(machine.sockets / measured.sockets))
+    for field in stated:
+        if field in missing:
+            continue
+        log_ratio = _log_ratio(getattr(machine, field), getattr(measured, field))
+        advantage = BETTER[part][field] * log_ratio
+        difference += max(0.0, advantage if slow else -advantage)
+    alike = math.exp(-difference / LENGTH)
+    return alike * FOR_EACH_MISSING ** len(missing), alike
+
+
+def _log_ratio(number: float, other: float) -> float:
+    """Logarithm of the ratio of two numbers that are 0 or more; infinite where one of them is 0."""
+    if number == other:
+        return 0.0
+    if number == 0 or other == 0:
+        return math.inf if other == 0 else -math.inf
+    return math.log(number / other)
+
+
+def same_data(machine: PublishedMachine, measured: PublishedMachine) -> bool:
+    """Whether two machines state the same, and the same numbers.
+
+    Example:
+        >>> from spikemark.prediction.published_machine import measured_machine
+        >>> jureca, supermuc = measured_machine("jureca-dc"), measured_machine("supermuc-ng")
+        >>> same_data(jureca, jureca), same_data(jureca, supermuc)
+        (True, False)
+    """
+    fields = ("cores", "sockets", "stated", *machine.stated)
+    return all(getattr(machine, field) == getattr(measured, field) for field in fields)
+
+
+def unstated(part: str, machine: PublishedMachine) -> float:
+    """How much less is known of the effect of a machine for what its profile does not state.
+
+    A factor of the spread: WIDER for each field that decides about a part and is not stated, beyond
+    those that LEAST_STATED does not state either.
+
+    Example:
+        >>> from spikemark.prediction.published_machine import measured_machine
+        >>> unstated("kernel", measured_machine(LEAST_STATED))
+        1.0
+    """
+    missing = _missing(part, machine) - _missing(part, measured_machine(LEAST_STATED))
+    return WIDER**missing
+
+
+def _missing(part: str, machine: PublishedMachine) -> int:
+    """Number of fields that decide about a part and that the profile does not state."""
+    return sum(field not in machine.stated for field in BETTER[part])

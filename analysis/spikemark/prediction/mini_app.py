@@ -1,0 +1,182 @@
+"""A way to run the mini-app: the layout of a network on the ranks and nodes of a machine.
+
+Its times follow from counts and from the values of the machine (performance.py), its memory from
+what the mini-app itself counts (memory.py).
+"""
+
+import json
+import shlex
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spikemark.core.commands import command
+from spikemark.core.errors import BadInput
+from spikemark.core.yaml_file import YAML
+
+from . import memory
+from .layout import AnyMachine, MachineLayout
+from .memory import Memory
+from .option import Option, Way, named_inputs
+from .performance import Performance, performance
+from .question import Question
+from .wording import interval
+from .workload import Loads
+
+MINI_APP = "mini-app"
+#: A program that prints a YAML file as JSON, read as by `spikemark`.
+AS_JSON = (
+    "import json, pathlib, sys; from spikemark.core.yaml_file import read_yaml;"
+    " print(json.dumps(read_yaml(pathlib.Path(sys.argv[1])), indent=1))"
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MiniAppOption(Option):
+    """A layout of the mini-app, with draws of what it takes."""
+
+    performance: Performance  #: its times and counts
+    changed: dict[str, Any] = field(default_factory=dict)  #: fields that the question has otherwise
+
+    program = MINI_APP
+    program_title = "the mini-app"
+
+    @property
+    def advice(self) -> str:
+        """The sentence that advises to run the network so."""
+        schedule = self.way.schedule.replace("_", "-")
+        return (
+            f"Run {self.question.title} {schedule} on {self.way.placement}, on {self.place}:"
+            f" real-time factor {interval(self.rtf)}."
+        )
+
+    @property
+    def rests_on(self) -> str:
+        """Whether the kernel times of the machine were measured."""
+        kinds = [
+            value.kind
+            for path, value in self.machine.values.items()
+            if "kernels.full_node.t_next" in path
+        ]
+        origin = "assumed from a calibrated machine"
+        if kinds and kinds[0] == "measured":
+            origin = "measured there"
+        return f"Times are the mini-app's, modelled; kernel times are {origin}."
+
+    @cached_property
+    def needed(self) -> tuple[Memory | None, str]:
+        """Memory of each rank, or why the mini-app does not count it."""
+        description = self.question.description | self.changed
+        try:
+            return memory.of_run(description, self.ranks, self.threads), ""
+        except BadInput as error:
+            return None, str(error)
+
+    @property
+    def node_gb(self) -> float | None:
+        """Memory of the fullest node in GB; None where it is not known."""
+        needed, _ = self.needed
+        if needed is None:
+            return None
+        return 1e-9 * needed.node_bytes(self.performance.layout)
+
+    @property
+    def run_command(self) -> str:
+        """The command that runs the network so."""
+        return _run_command(self)
+
+    def further_content(self) -> dict[str, Any]:
+        """The largest D that is exact."""
+        return {"largest_delay_ratio": self.performance.loads.largest_delay_ratio}
+
+    def way_content(self) -> dict[str, Any]:
+        """Schedule, placement, D, lag and the exchange of each lane."""
+        return {
+            "schedule": self.way.schedule,
+            "placement": self.way.placement,
+            "delay_ratio": self.way.delay_ratio,
+            "lag": self.way.lag,
+            "exchange": self.way.exchange,
+        }
+
+
+def mini_app_option(
+    question: Question,
+    machine: AnyMachine,
+    loads: Loads,
+    layout: MachineLayout,
+    changed: dict[str, Any] | None = None,
+    means: np.ndarray | None = None,
+) -> MiniAppOption:
+    """A layout of the mini-app with all draws.
+
+    `changed`: fields of the description in which it differs from that of the question. `means`:
+    measured compute times, see `performance`.
+
+    Example:
+        >>> from spikemark import machines
+        >>> from spikemark.prediction.question import of_preset
+        >>> jureca = machines.filled(machines.load("jureca-dc"))
+        >>> network = of_preset("mam-benchmark", options=["areas=4"])
+        >>> loads = Loads.count(network.description, ranks=4, threads=128, hz=network.rates.hz)
+        >>> layout = MachineLayout.from_machine(jureca, ranks=4, threads=128)
+        >>> option = mini_app_option(network, jureca, loads, layout)
+        >>> option.nodes, option.rtf.shape
+        (4, (2048,))
+    """
+    times = performance(loads, machine, layout, means=means)
+    exchanges = {lane.name: lane.exchange for lane in loads.lanes if not lane.alone}
+    way = Way(
+        schedule=loads.schedule.name,
+        placement=loads.placement,
+        delay_ratio=loads.delay_ratio,
+        lag=loads.description.lag if loads.schedule.lagged else None,
+        exchange=exchanges or None,
+    )
+    return MiniAppOption(
+        machine=machine,
+        question=question,
+        nodes=layout.nodes,
+        ranks=loads.ranks,
+        threads=loads.threads,
+        rtf=times.real_time_factor,
+        parts=times.parts,
+        inputs=named_inputs(times.inputs, machine, question),
+        power_w=times.power_w,
+        events=loads.events_per_s,
+        way=way,
+        changed=changed or {},
+        performance=times,
+    )
+
+
+def _run_command(option: MiniAppOption) -> str:
+    """The command that runs the mini-app in this way.
+
+    It runs the file that was given, or what the preset writes. The mini-app reads JSON; of a YAML
+    file, the JSON is written first.
+    """
+    file = option.question.named
+    writes = ""
+    if isinstance(file, tuple):
+        writes = command("preset", *file)
+        file = Path("run.json")
+    elif file.suffix in YAML:
+        writes = shlex.join(["python3", "-c", AS_JSON, str(file)])
+        file = file.with_name(f"{file.name}.json")
+    ranks_per_node = -(-option.ranks // option.nodes)
+    mapping = f"ppr:{ranks_per_node}:node:PE={option.threads}"
+    words = ["mpirun", "-n", str(option.ranks), "--map-by", mapping]
+    words += ["miniapp", str(file), "--out", "out/advice"]
+    for name, value in option.way_content().items():
+        if value is None:
+            continue
+        text = json.dumps(value) if isinstance(value, dict) else value
+        words += ["--set", f"{name}={text}"]
+    line = f"OMP_NUM_THREADS={option.threads} {shlex.join(words)}"
+    if writes:
+        return f"{writes} > {shlex.quote(str(file))} && {line}"
+    return line

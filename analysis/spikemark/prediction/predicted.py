@@ -1,0 +1,116 @@
+"""What `spikemark predict` answers about runs that were not made."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from spikemark.machines.parts import MachineOfParts, digest
+from spikemark.machines.profile import Profile
+from spikemark.quantities.answer import Answer, Screen
+from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import counted, number
+
+from .answers import (
+    PER_EVENT,
+    CellsOfOptions,
+    about,
+    content,
+    contradiction,
+    energy_cell,
+    options_table,
+    rows,
+    rtf_cell,
+)
+from .narrowing import HEADS, RatioTerm
+from .option import Option
+from .over_nodes import over_nodes
+from .wording import capital, interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, repr=False)
+class PredictionAnswer(Answer):
+    """Time, energy and memory of runs that were not made.
+
+    `table` has a row for each number of ranks or nodes, see `options_table`.
+    """
+
+    verb = "predict"
+
+    options: Sequence[Option]  #: one for each number of ranks or nodes
+    machine: Profile | MachineOfParts  #: as its file states it; what it lacks was assumed
+    named: str = ""  #: how a command names the machine; by its name by default
+
+    @property
+    def table(self) -> "pd.DataFrame":
+        """The options with their figures."""
+        return options_table(self.options)
+
+    def plot(self, axes: "Axes | None" = None) -> "Axes":
+        """Real-time factors over nodes with 95 % bands, a line for each machine."""
+        return over_nodes({self.machine.name: self.options}, axes)
+
+    @cached_property
+    def _screen(self) -> Screen:
+        first = self.options[0]
+        notes = contradiction(self.options)
+        notes += about([RatioTerm(first, named=self.named)], first.rtf, first.inputs)
+        table = _predicted_table(self.options)
+        remarks = first.remarks
+        return Screen([_predicted_sentence(first)], [table], notes, warnings=remarks)
+
+    def screen(self, details: bool = False) -> Screen:
+        """What `spikemark predict` prints."""
+        return self._screen
+
+    def content(self) -> dict[str, Any]:
+        """The options with all figures, and the profile that they rest on."""
+        question = self.options[0].question
+        return {
+            "kind": "modelled",
+            "profile": {"name": self.machine.name, "digest": digest(self.machine)},
+            "network": question.title,
+            "rates": question.rates.source,
+            "description": question.description,
+            "predictions": [content(option) for option in self.options],
+        }
+
+
+def _predicted_sentence(option: Option) -> str:
+    """What a run would take."""
+    return (
+        f"{capital(option.title)} would take {interval(option.rtf)} times real time for"
+        f" {option.question.title} on {option.place}."
+    )
+
+
+def _predicted_table(options: Sequence[Option]) -> Table:
+    """A row for each part and figure, and a column for each option."""
+    cells: CellsOfOptions = {}
+    for part in options[0].parts:
+        cells[HEADS.get(part, part)] = _cell_of_part(part)
+    cells["real-time factor"] = rtf_cell
+    cells[PER_EVENT] = energy_cell
+    cells["power (W)"] = lambda option: interval(option.power_w, 3)
+    cells["memory of a node (GB)"] = _memory_cell
+    columns = [Column("what", "s per simulated s, with 95 % interval")]
+    by_column = {}
+    for place, option in enumerate(options):
+        ranks = counted(option.ranks, "rank")
+        threads = counted(option.threads, "thread")
+        columns.append(Column(str(place), f"{ranks} x {threads}"))
+        by_column[str(place)] = option
+    return Table(columns, rows(cells, by_column))
+
+
+def _cell_of_part(part: str) -> Callable[[Option], str]:
+    """The cell of a part of the real-time factor."""
+    return lambda option: interval(option.parts[part])
+
+
+def _memory_cell(option: Option) -> str:
+    return "unknown" if option.node_gb is None else number(option.node_gb)

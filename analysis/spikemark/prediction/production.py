@@ -1,0 +1,245 @@
+"""A production program on nodes, processes and threads, scaled from its measured runs.
+
+NEST and DPSNN run as they are: a rank on each socket, one exchange in each cycle. Their times on
+any number of nodes follow from published runs and the user's own (anchors.py). What another
+schedule would make of them is a bound, or a replay of their cycle times (replayed.py).
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spikemark.machines.profile import Profile
+from spikemark.machines.values import Values
+from spikemark.network.lanes import largest_between_areas
+from spikemark.quantities.quantity import Quantity
+
+from . import anchors, draws, points
+from .draws import Draws, Recorder
+from .layout import MachineLayout
+from .option import (
+    BOUND,
+    REPLAY,
+    SURE,
+    Anchor,
+    Option,
+    SearchResult,
+    Way,
+    named_inputs,
+    numbers_of_nodes,
+    ordered,
+)
+from .performance import powered
+from .points import PublishedRun
+from .published_machine import ignored_values, machine_of
+from .question import Question
+from .wording import interval
+
+PRODUCTION_TIE = 1.1  #: production runs whose medians are as close count as equally fast
+NO_MEMORY = "memory is counted for the mini-app alone"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ProductionOption(Option):
+    """Nodes, processes and threads of a production program, with draws of what they take."""
+
+    run: PublishedRun  #: what is predicted
+    nearest: Anchor  #: the measured run that is most like it
+    own: tuple[PublishedRun, ...] = ()  #: the user's runs among the anchors
+
+    needed = (None, NO_MEMORY)
+
+    @property
+    def program(self) -> str:
+        """The id of the program."""
+        return self.run.program
+
+    @property
+    def program_title(self) -> str:
+        """The program in a sentence."""
+        return self.run.title
+
+    @property
+    def version(self) -> str:
+        """The version that is predicted."""
+        return self.run.version
+
+    @property
+    def advice(self) -> str:
+        """What the run would take."""
+        took = f"{self.title} would take {interval(self.rtf)} times real time"
+        return f"{took} for {self.question.title} on {self.place}."
+
+    @property
+    def rests_on(self) -> str:
+        """The measured run that is most like it."""
+        return self.nearest.sentence
+
+    @property
+    def anchor(self) -> Anchor:
+        """The same as data."""
+        return self.nearest
+
+    @property
+    def remarks(self) -> list[str]:
+        """What the profile contradicts, and that it names no processor, if it states no caches."""
+        remarks = super().remarks
+        if isinstance(self.machine, Profile):
+            remarks += [
+                f"{self.machine.name}: {path} is stated, but not used: measured_as is"
+                f" {self.machine.measured_as}, whose profile does not state it"
+                for path in ignored_values(self.machine)
+            ]
+        cache = self.machine.values.get("node.l3")
+        is_assumed = cache is not None and cache.kind == "assumed"
+        if is_assumed and not self.run.machine.processor:
+            remarks.append(
+                f"{self.machine.name}: caches and clocks are assumed; `processor: ID` in its file"
+                " takes them from a data sheet (docs/machine-profile.md)"
+            )
+        return remarks
+
+    def further_content(self) -> dict[str, Any]:
+        """The measured run."""
+        return {"anchor": self.nearest.content()}
+
+    def way_content(self) -> dict[str, Any]:
+        """The schedule; of another one than the program's own, also D and what the times are."""
+        content: dict[str, Any] = {"schedule": self.way.schedule}
+        if self.way.origin:
+            content |= {"delay_ratio": self.way.delay_ratio, "from": self.way.origin}
+        return content
+
+    def rtf_after_run(self, nodes: int) -> Draws:
+        """The real-time factor, were the program run there on so many nodes."""
+        made = [self.run.with_nodes(nodes)]
+        after: Draws = anchors.predict([self.run], self.own, more=made).total[0]
+        return after
+
+
+def anchored(
+    question: Question,
+    machine: Profile,
+    program: str,
+    target: float | None = None,
+    nodes: int | None = None,
+    own: Path | None = None,
+    version: str = "",
+) -> SearchResult:
+    """A production program on all numbers of nodes that are offered, from measured runs.
+
+    `own`: a table of the user's runs; without one, the newest published version is meant. Raises
+    BadInput without any anchor.
+
+    Example:
+        >>> from spikemark import machines
+        >>> from spikemark.prediction.question import of_preset
+        >>> jureca = machines.filled(machines.load("jureca-dc"))
+        >>> result = anchored(of_preset("mam-benchmark"), jureca, "nest", nodes=32)
+        >>> result.best.nodes, result.best.program
+        (32, 'nest')
+    """
+    name = program.lower()
+    if own is None:  # the user's runs are of the version that the user has
+        version = version or anchors.newest_of(name)
+    one_node = question.simulated_by(name, version, machine_of(machine), 1)
+    runs = [one_node.with_nodes(count) for count in numbers_of_nodes(machine, nodes)]
+    own_runs: tuple[points.PublishedRun, ...] = ()
+    if own is not None:
+        own_runs = tuple(points.own_runs(own, like=one_node))
+    times = anchors.predict(runs, own=own_runs)
+    recorder = Recorder()
+    values = Values(machine, recorder)
+    events_per_s = question.counting.events_per_s
+    options: list[ProductionOption] = []
+    for number, run in enumerate(runs):
+        layout = MachineLayout.from_machine(machine, run.ranks, run.threads, run.ranks // run.nodes)
+        power_w = powered(values, layout)
+        noise = times.noise[number]
+        near = times.nearest[number]
+        options.append(
+            ProductionOption(
+                machine=machine,
+                question=question,
+                nodes=run.nodes,
+                ranks=run.ranks,
+                threads=run.threads,
+                rtf=times.total[number],
+                parts={
+                    "kernel": times.kernel[number] * noise,
+                    "exchange": times.exchange[number] * noise,
+                },
+                inputs=named_inputs(times.inputs | recorder.inputs, machine, question),
+                power_w=power_w,
+                events=events_per_s,
+                way=Way("conventional"),
+                run=run,
+                nearest=Anchor(near, times.differs[number], is_own=near in own_runs),
+                own=own_runs,
+            )
+        )
+    options = ordered(options, target, PRODUCTION_TIE)
+    sure = None
+    if target is not None:
+        reaching = [option for option in options if option.reaches(target) >= SURE]
+        sure = min(reaching, key=lambda option: option.nodes, default=None)
+    return SearchResult(options[0], sure, options)
+
+
+def largest_window(question: Question) -> int | None:
+    """The largest D that is exact between areas; None without synapses between areas, or where D is
+    1.
+
+    Example:
+        >>> from spikemark.prediction.question import of_preset
+        >>> largest_window(of_preset("mam-benchmark"))
+        10
+    """
+    largest = largest_between_areas(question.known)
+    if largest and largest > 1:
+        return largest
+    return None
+
+
+def by_schedule(result: SearchResult, changes: dict[str, Quantity] | None = None) -> SearchResult:
+    """What structure-aware schedules would make of a production program, which exchanges every
+    cycle.
+
+    `changes`: run times over those of now, from a replay of its cycle times
+    (prediction/replayed.py). Without them, a bound: if its cycles were independent, waiting and
+    exchange would take 1 / sqrt(D) of what they take now (Lober et al. 2026, eq. 11). `way.origin`
+    says which.
+
+    Example:
+        >>> from spikemark import machines
+        >>> from spikemark.prediction.question import of_preset
+        >>> jureca = machines.filled(machines.load("jureca-dc"))
+        >>> result = anchored(of_preset("mam-benchmark"), jureca, "nest", nodes=32)
+        >>> [option.way.schedule for option in by_schedule(result).options]
+        ['conventional', 'structure_aware']
+    """
+    best = result.best
+    largest = largest_window(best.question)
+    options = [best]
+    if changes is None and largest is not None:
+        parts = best.parts | {"exchange": best.parts["exchange"] / largest**0.5}
+        options.append(_rescheduled(best, parts, "structure_aware", largest, BOUND))
+    for schedule, change in (changes or {}).items():
+        assert change.value is not None
+        low, high = 1.0, 1.0
+        if change.low and change.high:  # a change without an interval is taken as it is
+            low, high = change.low, change.high
+        factor = draws.log_normal(f"replay/{schedule}", change.value, low, high)
+        parts = {part: factor * seconds for part, seconds in best.parts.items()}
+        options.append(_rescheduled(best, parts, schedule, largest, REPLAY))
+    return replace(result, options=options)
+
+
+def _rescheduled(
+    best: Option, parts: dict[str, Draws], schedule: str, delay_ratio: int | None, origin: str
+) -> Option:
+    """The same run with another schedule; `origin`: BOUND or REPLAY."""
+    way = Way(schedule, delay_ratio=delay_ratio, origin=origin)
+    return replace(best, rtf=np.asarray(sum(parts.values())), parts=parts, way=way)

@@ -1,0 +1,79 @@
+"""Draws as words: medians with intervals, shares of draws, targets."""
+
+import numpy as np
+
+from spikemark.quantities.words import number
+
+from . import draws
+from .draws import Draws
+
+
+def short(value: float, digits: int = 2) -> str:
+    """A number with no more significant digits than it has.
+
+    >>> short(0.5), short(1234.0)
+    ('0.50', '1\u202f200')
+    """
+    return number(float(f"{value:.{digits}g}"), digits)
+
+
+def span(result: Draws, digits: int = 2) -> str:
+    """The 95 % interval, such as `5.0-20`.
+
+    Example:
+        >>> span(np.linspace(1, 3, 101))
+        '1.1-3.0'
+    """
+    _, low, high = draws.interval(result)
+    return f"{short(low, digits)}-{short(high, digits)}"
+
+
+def interval(values: Draws | float | None, digits: int = 2) -> str:
+    """Median and 95 % interval, such as `10 (5.0-20)`; one number where nothing is uncertain.
+
+    >>> interval(3.0), interval(None)
+    ('3.0', 'unknown')
+    """
+    if values is None:
+        return "unknown"
+    middle = float(np.median(values))
+    draws_of_values = np.asarray(values)
+    if draws_of_values.ndim == 0 or np.ptp(draws_of_values) <= 1e-9 * abs(middle):
+        return short(middle, digits)
+    text = short(middle, digits)
+    ends = span(draws_of_values, digits)
+    if ends == f"{text}-{text}":  # narrower than the digits that are shown
+        return text
+    return f"{text} ({ends})"
+
+
+def chance(share: float) -> str:
+    """A share of draws as per cent, without more than they show.
+
+    >>> chance(0.5), chance(0.004), chance(0.998), chance(1.0)
+    ('50 %', 'under 1 %', 'over 99 %', '100 %')
+    """
+    if 0 < share < 0.01:
+        return "under 1 %"
+    if 0.99 < share < 1:
+        return "over 99 %"
+    return f"{100 * share:.0f} %"
+
+
+def goal(target: float) -> str:
+    """A target in words.
+
+    >>> goal(1.0), goal(0.5)
+    ('real time', 'real-time factor 0.50')
+    """
+    return "real time" if target == 1 else f"real-time factor {short(target)}"
+
+
+def capital(text: str) -> str:
+    """The start of a sentence.
+
+    Example:
+        >>> capital("the mini-app")
+        'The mini-app'
+    """
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,323 @@
+"""The sentences of an answer about waiting: each function says one thing."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from spikemark.network.description import Projection, read_description
+from spikemark.network.schedules import SCHEDULES, MeetingPlan
+from spikemark.quantities.quantity import Quantity
+from spikemark.quantities.words import (
+    NARROW,
+    change,
+    counted,
+    integer,
+    number,
+    percent,
+    with_ends,
+)
+
+from .changes import ChangeOutcome
+from .ladder import MEANS as MEANS_OF_PARTS
+from .ladder import Ladder, LongestEvent, SlowestRank
+from .replay import PLACEMENT_ADVICE, ReplayedWaiting
+from .trace import CycleTrace
+
+MICRO = 1e6
+MAX_HELPS_SHOWN = 3
+#: Shares of the waiting, and of a quantity, that are worth a word.
+MATTERS = 0.1
+#: A rank is named that is surely so much slower and costs this share of a cycle.
+MIN_SLOWNESS = 0.05
+MIN_COST_OF_SLOWNESS = 0.01
+CYCLE_ROUNDING = 1e-6  #: of a cycle: times below are what rounding leaves
+MEANS = MEANS_OF_PARTS | {"exchange": "moving the data"}
+NOTHING_HELPS = "Nothing that was tried surely shortens this run."
+NEEDS_DELAYS = "D needs delays between areas of at least D cycles, which these times do not tell."
+
+
+def microseconds(quantity: Quantity, cycle_s: float = 0.0) -> str:
+    """A time in µs, without its unit; 0 for what rounding leaves of a cycle of `cycle_s`.
+
+    Example:
+        >>> microseconds(Quantity(2.5e-5, unit="s"))
+        '25'
+    """
+    if abs(quantity.number) < CYCLE_ROUNDING * cycle_s:
+        return "0"
+    return number(quantity.number * MICRO, 2)
+
+
+def with_interval(quantity: Quantity) -> str:
+    """A time in µs with its interval, if it has one that can be told from the time.
+
+    Example:
+        >>> with_interval(Quantity(2.5e-5, 2e-5, 3e-5, "s"))
+        '25\\u202fµs (20 to 30)'
+    """
+    text = microseconds(quantity)
+    low, high = (number(limit * MICRO, 2) for limit in quantity.limits)
+    ends = "" if low == high == text else f" ({low} to {high})"
+    return f"{text}{NARROW}µs{ends}"
+
+
+def change_with_interval(quantity: Quantity) -> str:
+    """A ratio as a change, with its interval, if it has one that can be told from the change.
+
+    Example:
+        >>> change_with_interval(Quantity(0.8, 0.7, 0.9))
+        '−20\\u202f% (−30\\u202f% to −10\\u202f%)'
+        >>> change_with_interval(Quantity(0.94, 0.94, 0.94))
+        '−6\\u202f%'
+    """
+    low, high = quantity.limits
+    return with_ends(change(quantity.number), change(low), change(high))
+
+
+def disturbed(run: CycleTrace) -> str:
+    """That the times say nothing about speed, and why.
+
+    Example:
+        >>> from spikemark.records.record import load_run
+        >>> from spikemark.waiting.trace import trace
+        >>> disturbed(trace(load_run("tests/golden/analysis/records/conventional-4")))
+        'Disturbed: other processes kept 1.2 cores busy. Run again on a quiet machine; these ...
+    """
+    again = "Run again on a quiet machine; these times say nothing of speed."
+    return f"Disturbed: {run.disturbed}. {again}"
+
+
+def how_long(run: CycleTrace, ladder: Ladder, cycle_s: float) -> str:
+    """How long ranks waited.
+
+    Example:
+        >>> import numpy as np
+        >>> from spikemark.waiting.ladder import ladder
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(np.random.default_rng(1).normal(1e-3, 5e-5, (4, 1000)))
+        >>> how_long(run, ladder(run), cycle_s=1.05e-3)
+        '4 ranks, 1\\u202f000 cycles of 1\\u202f050\\u202fµs: ranks waited 52\\u202fµs per cycle ...
+    """
+    waited = microseconds(ladder.waiting, cycle_s)
+    share = percent(ladder.waiting.number / cycle_s)
+    derived = ", as derived" if run.kind == "modelled" else ""
+    return (
+        f"{counted(run.ranks, 'rank')}, {integer(run.cycles)} cycles of"
+        f" {number(MICRO * cycle_s)}{NARROW}µs: ranks waited {waited}{NARROW}µs per cycle"
+        f" ({share}){derived}."
+    )
+
+
+def outlook(
+    prediction: ReplayedWaiting,
+    run: CycleTrace,
+    waiting: Quantity,
+    cycle_s: float,
+) -> list[str]:
+    """What a schedule would save per cycle, and what that rests on.
+
+    Args:
+        prediction: of the schedule.
+        run: as it was.
+        waiting: of the run, s per cycle.
+        cycle_s: mean time of a cycle, s.
+
+    Example:
+        >>> import numpy as np
+        >>> from spikemark.waiting.ladder import ladder
+        >>> from spikemark.waiting.replay import Setting, predict
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(np.random.default_rng(1).normal(1e-3, 5e-5, (4, 1000)))
+        >>> prediction = predict(run, Setting.from_run(run, "structure_aware", 10))
+        >>> len(outlook(prediction, run, ladder(run).waiting, cycle_s=1.05e-3)) > 0
+        True
+    """
+    schedule = _meetings(prediction, run)
+    if not prediction.waiting:
+        return [f"{schedule}: no waiting and no run time. Reason: {prediction.waiting.reason}."]
+    per_cycle = 1 / prediction.cycles
+    if run.unplaced and not prediction.placement and prediction.plan.schedule != run.schedule:
+        schedule += ", each rank with the work that it had,"
+    saves = _saving(prediction.saved.times(per_cycle), cycle_s)
+    would_wait = with_interval(prediction.waiting.times(per_cycle))
+    sentences = [
+        f"{schedule} would {saves}: waiting {would_wait} instead of"
+        f" {microseconds(waiting, cycle_s)}, run time {change_with_interval(prediction.change)}."
+    ]
+    if prediction.moved and run.work is not None:
+        sentences.append(
+            f"There, neurons lie elsewhere (placement {prediction.placement}, not"
+            f" {run.work.placement}), so the work of each rank is computed from the network and its"
+            f" spikes; a run with {PLACEMENT_ADVICE} measures it."
+        )
+    return sentences
+
+
+def _meetings(prediction: ReplayedWaiting, run: CycleTrace) -> str:
+    """How ranks would meet, at the start of a sentence."""
+    meetings = prediction.plan
+    if prediction.placement or not meetings.lockstep or meetings.window == 1:
+        words = _schedule(meetings)
+    else:
+        words = f"Meeting every {meetings.window} cycles"
+    if meetings.ranks != run.ranks:
+        words += f" on {meetings.ranks} ranks"
+    return words
+
+
+def _schedule(meetings: MeetingPlan) -> str:
+    """A schedule with its D and lag."""
+    schedule = SCHEDULES[meetings.schedule]
+    words = schedule.label.capitalize()
+    if schedule.uses_delay_ratio:
+        words += f", D = {meetings.delay_ratio}"
+    if meetings.lag:
+        words += f", lag {meetings.lag}"
+    return words
+
+
+def _saving(saved: Quantity, cycle_s: float) -> str:
+    """What a schedule saves or costs per cycle."""
+    if abs(saved.number) < CYCLE_ROUNDING * cycle_s:
+        return "save nothing"
+    if saved.number < 0:
+        low, high = saved.limits
+        return f"cost {with_interval(replace(saved, value=-saved.number, low=-high, high=-low))}"
+    return f"save {with_interval(saved)}"
+
+
+def longest_event(event: LongestEvent) -> str:
+    """Where the longest event was, and what it is of the waiting.
+
+    Example:
+        >>> longest_event(LongestEvent("computing", 2, None, 500, 0.05, 0.8))
+        'In cycle 500, rank 2 computed 0.050\\u202fs longer than usual: 80\\u202f% of all waiting.'
+    """
+    seconds = f"{number(event.seconds, 2)}{NARROW}s"
+    if event.rank is not None:
+        node = f" on {event.node}" if event.node else ""
+        what = f"rank {event.rank}{node} computed {seconds} longer than usual"
+    else:
+        where = "at the barrier" if event.phase == "barrier" else "in the exchange"
+        what = f"all ranks were {seconds} {where}, as if one had been stopped"
+    activity = "exchanging" if event.phase == "exchange" else "waiting"
+    return f"In cycle {integer(event.cycle)}, {what}: {percent(event.share)} of all {activity}."
+
+
+def small_delay_ratio(run: CycleTrace) -> str:
+    """Why ranks cannot meet more rarely, where delays between areas allow D = 1 only.
+
+    Empty where they allow more.
+
+    Example:
+        >>> import numpy as np
+        >>> from spikemark.waiting.trace import trace
+        >>> small_delay_ratio(trace(np.full((4, 1000), 1e-3)))  # nothing says what delays allow
+        ''
+    """
+    if run.period > 1 or run.description is None or run.largest() != 1:
+        return ""
+    description = read_description(run.description)
+    network = description.network
+    step_ms = description.time.resolution_ms
+
+    def joins_areas(projection: Projection) -> bool:
+        return any(source != target for source, target in network.pairs(projection))
+
+    between_areas = [p for p in network.projections if joins_areas(p)]
+    shortest = min(between_areas, key=lambda p: p.delay.steps(step_ms)[0])
+    field = f"network.projections.{network.projections.index(shortest)}.delay.min"
+    why = f"{field} is missing, so its delays begin at {step_ms:g} ms"
+    if shortest.delay.min is not None:
+        why = f"{field} is {shortest.delay.min:g} ms"
+    return f"Delays between areas allow D = 1 only, so ranks have to meet in every cycle: {why}."
+
+
+def slow_rank(slowest: SlowestRank, imbalance: Quantity, cycle_s: float) -> str:
+    """Which rank is surely slow, where that matters; else empty.
+
+    Args:
+        slowest: the rank that computes longest.
+        imbalance: what the lasting differences of ranks cost, s per cycle.
+        cycle_s: mean time of a cycle, s.
+
+    Example:
+        >>> longer, share = Quantity(0.2, 0.18, 0.22), Quantity(0.9)
+        >>> slowest = SlowestRank(3, "node7", longer, share, certain=True)
+        >>> slow_rank(slowest, imbalance=Quantity(1e-4), cycle_s=1e-3)
+        'Rank 3 on node7 computes 20\\u202f% longer than the others; 90\\u202f% of the waiting ...
+        >>> slow_rank(replace(slowest, certain=False), imbalance=Quantity(1e-4), cycle_s=1e-3)
+        ''
+    """
+    much_slower = slowest.longer.number >= MIN_SLOWNESS
+    costly = much_slower and imbalance.number >= MIN_COST_OF_SLOWNESS * cycle_s
+    if not slowest.certain or not (slowest.share.number >= MATTERS or costly):
+        return ""
+    node = f" on {slowest.node}" if slowest.node else ""
+    return (
+        f"Rank {slowest.rank}{node} computes {percent(slowest.longer.number)} longer than the"
+        f" others; {percent(slowest.share.number)} of the waiting would go if it did not."
+    )
+
+
+def part_line(name: str, ladder: Ladder, cycle_s: float) -> str:
+    """A part of the waiting, or the exchange: its time in µs per cycle, and what it is.
+
+    Example:
+        >>> import numpy as np
+        >>> from spikemark.waiting.ladder import ladder
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(np.random.default_rng(1).normal(1e-3, 5e-5, (4, 1000)))
+        >>> part_line("jitter", ladder(run), cycle_s=1.05e-3)
+        '  jitter         36   averages out over 10 cycles'
+    """
+    part = ladder.exchange if name == "exchange" else ladder.parts[name]
+    if part is None:
+        raise ValueError("the exchange was not timed")
+    rare = ladder.rare.get(name)
+    remarks = []
+    if name == "drift" and part and part.number > 0:
+        remarks.append(f"{percent(ladder.drift_share)} of its variance in slow spells")
+    if rare and part and rare.number > MATTERS * part.number > 0:
+        remarks.append(f"of this, rare long cycles: {microseconds(rare)}")
+    meaning = MEANS[name].format(d=ladder.delay_ratio)
+    if remarks:
+        meaning += f" ({'; '.join(remarks)})"
+    time = microseconds(part, cycle_s) if part else "–"
+    return f"  {name:<10} {time:>6}   {meaning}"
+
+
+def change_line(outcome: ChangeOutcome, cycles: int) -> str:
+    """What a change makes of the waiting per cycle, and of the run time.
+
+    Example:
+        >>> import numpy as np
+        >>> from spikemark.waiting.changes import outcomes
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(np.random.default_rng(1).normal(1e-3, 5e-5, (4, 1000)))
+        >>> _, halved = outcomes(run, ["halve-jitter"])
+        >>> change_line(halved, run.cycles)
+        'halve-jitter: waiting 26\\u202fµs (25 to 27), run time ...'
+    """
+    waiting = outcome.prediction.waiting
+    if not waiting:
+        return f"{outcome.name}: no waiting and no run time, {waiting.reason}."
+    waits = with_interval(waiting.times(1 / cycles))
+    runtime = change_with_interval(outcome.prediction.change)
+    return f"{outcome.name}: waiting {waits}, run time {runtime}."
+
+
+def what_helps(helps: Sequence[ChangeOutcome]) -> str:
+    """The changes that help most.
+
+    Example:
+        >>> import numpy as np
+        >>> from spikemark.waiting.answer import helps
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(np.random.default_rng(1).normal(1e-3, 5e-5, (4, 1000)))
+        >>> what_helps(helps(run))
+        'What would help: an idle core on each node, at most: −0.0061\\u202f% (−0.012\\u202f% ...
+    """
+    changes = []
+    for outcome in helps[:MAX_HELPS_SHOWN]:
+        changes.append(f"{outcome.name}: {change_with_interval(outcome.prediction.change)}")
+    return f"What would help: {'; '.join(changes)}."

@@ -1,0 +1,1 @@
+"""Numbers as they are printed in papers, with what follows from them."""

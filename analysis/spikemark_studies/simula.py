@@ -1,0 +1,776 @@
+"""Answers to papers/simula.yaml: real-time and energy of DPSNN (Simula et al. 2019).
+
+Times are of two kinds. Those of the mini-app are simulated on clusters of that time, and say how
+parts relate to each other. Those of DPSNN itself are predicted by the anchored model from the
+published rows with fewest cores, and are judged on the others. Energies are modelled power, by the
+profiles, times simulated time. Published tables stand beside ours.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from spikemark.models.exchange_times import EXCHANGES
+from spikemark.models.loggp import Traffic
+from spikemark.prediction import anchors, points
+from spikemark.prediction.points import PublishedRun
+from spikemark.quantities.elements import Figure
+from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.table import Cell, Column, Table
+from spikemark.report import plots
+
+from .claims import StudyAnswer
+from .pick import OVER_RANKS, levels, mean, means, order, pick, share, times, with_cv
+from .profiles import above_w, interconnect_of, profile_value
+from .published import papers, simula
+from .published.simula import ARM, X86, EnergyPoint
+from .score import PredictionTest
+from .study import Lacking, Runs, answers_claim
+
+IB, ETH, JETSON, TRENZ, BATH = (
+    "dpsnn-westmere-ib",
+    "dpsnn-westmere-eth",
+    "jetson-tx1",
+    "trenz-zu9eg",
+    "simula-bath",
+)
+PUBLISHED_S = 10  #: simulated seconds of the published runs
+NEURONS = simula.NEURONS
+LARGER = {"320KN": 327_680, "1280KN": 1_310_720}  #: neurons of larger networks
+NEURONS_BY_NAME = {"20480N": NEURONS, **LARGER}  #: by the name in Table I
+#: Series of published times that are predicted from their rows with fewest processes.
+TABLE_1 = "SIM-T1-20480N"
+SERIES_WITH_ETHERNET = "SIM-T2-ETH"
+OUT_OF_SAMPLE = ("SIM-T2", "SIM-T3", TABLE_1)
+TABLE_OF_SERIES = {
+    TABLE_1: "Table I",
+    "SIM-T1-320KN": "Table I, 320KN",
+    "SIM-T1-1280KN": "Table I, 1280KN",
+    "SIM-T2": "Table II",
+    "SIM-T3": "Table III",
+}
+FEWEST_PROCESSES = {TABLE_1: (4, 32), "SIM-T2": (1, 2), "SIM-T3": (1, 2)}
+LEAST_BYTES = 1e-3  #: of a message that is as good as empty
+COMPUTING, MOVING, BARRIER = "computing", "part.exchange", "part.waiting"
+COMPUTING_PARTS = ["part.deliver", "part.update", "part.thread_wait", "part.collocate"]
+
+
+# Times of DPSNN itself, out of sample
+
+
+@answers_claim
+def _predicted_4(runs: Runs) -> StudyAnswer:
+    """Seconds per simulated second on 4 cores of a server, from the rows of 1 and 2 (Table II)."""
+    predicted = _from_fewest("SIM-T2")
+    columns = [
+        Column("cores", "processes", "given"),
+        Column("network", "network"),
+        Column("published", "published (s / s)", "literature"),
+        Column("predicted", "predicted from the fewest cores (s / s)", "modelled"),
+        Column("off", "off by (%)", "modelled"),
+    ]
+    rows: list[dict[str, Cell]] = []
+    for series in OUT_OF_SAMPLE:
+        rows += _from_fewest(series).rows
+    for name in LARGER:
+        rows += _larger(name).rows
+    title = "DPSNN itself: predicted from the rows with fewest cores, or of the smallest network"
+    figure = _figure_of_predictions(rows)
+    table = Table(columns, rows, title, "predicted")
+    return StudyAnswer(predicted.of(4), figures=[figure], tables=[table])
+
+
+@answers_claim
+def _predicted_8(runs: Runs) -> StudyAnswer:
+    """The same on 8 cores."""
+    return StudyAnswer(_from_fewest("SIM-T2").of(8))
+
+
+@answers_claim
+def _predicted_16(runs: Runs) -> StudyAnswer:
+    """The same with 16 processes on the 8 cores of a server."""
+    return StudyAnswer(_from_fewest("SIM-T2").of(16))
+
+
+@answers_claim
+def _predicted_32(runs: Runs) -> StudyAnswer:
+    """The same on 32 processes with InfiniBand."""
+    return StudyAnswer(_from_fewest("SIM-T2").of(32))
+
+
+@answers_claim
+def _predicted_64(runs: Runs) -> StudyAnswer:
+    """The same on 64 processes with InfiniBand."""
+    return StudyAnswer(_from_fewest("SIM-T2").of(64))
+
+
+@answers_claim
+def _predicted_arm_4(runs: Runs) -> StudyAnswer:
+    """Seconds per simulated second on 4 cores of a board, from the rows of 1 and 2 (Table III)."""
+    return StudyAnswer(_from_fewest("SIM-T3").of(4))
+
+
+@answers_claim
+def _predicted_arm_8(runs: Runs) -> StudyAnswer:
+    """The same on 8 cores of two boards."""
+    return StudyAnswer(_from_fewest("SIM-T3").of(8))
+
+
+@answers_claim
+def _predicted_256(runs: Runs) -> StudyAnswer:
+    """Seconds per simulated second on 256 processes, from the rows of 4 and 32 (Table I)."""
+    return StudyAnswer(_from_fewest(TABLE_1).of(256))
+
+
+@answers_claim
+def _predicted_320k_4(runs: Runs) -> StudyAnswer:
+    """Seconds per simulated second of 320KN on 4 processes, from those of the smallest network."""
+    return StudyAnswer(_larger("320KN").of(4))
+
+
+@answers_claim
+def _predicted_320k_256(runs: Runs) -> StudyAnswer:
+    """The same on 256 processes."""
+    return StudyAnswer(_larger("320KN").of(256))
+
+
+@answers_claim
+def _predicted_1280k_4(runs: Runs) -> StudyAnswer:
+    """The same of 1280KN on 4 processes."""
+    return StudyAnswer(_larger("1280KN").of(4))
+
+
+@answers_claim
+def _predicted_1280k_256(runs: Runs) -> StudyAnswer:
+    """The same of 1280KN on 256 processes."""
+    return StudyAnswer(_larger("1280KN").of(256))
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Times of a series, predicted from its rows with fewest cores."""
+
+    rows: list[dict[str, Cell]]  #: those that were predicted, beside the published ones
+    draws: dict[int, np.ndarray]  #: seconds per simulated second by processes, [draw]
+
+    def of(self, processes: int) -> Quantity:
+        """The predicted time on so many processes."""
+        for row in self.rows:
+            if row["cores"] == processes:
+                predicted = row["predicted"]
+                assert isinstance(predicted, Quantity)
+                return predicted
+        return missing(f"no published run on {processes} processes")
+
+
+@cache
+def _from_fewest(series: str) -> Predicted:
+    """Runs of the published network in a series, predicted from those with fewest processes.
+
+    Spreads of errors come without this series, as in `spikemark score`. Runs with Ethernet and with
+    hyper-threads on one core are neither used nor predicted.
+    """
+    published = points.published()
+    of_series = []
+    for run in published:
+        is_of_series = run.series == series and not run.part
+        if is_of_series and run.network.neurons == NEURONS and run.cores is not None:
+            of_series.append(run)
+    ordered = sorted(of_series, key=lambda run: run.ranks)
+    fewest = FEWEST_PROCESSES[series]
+    anchor = tuple(run for run in ordered if run.ranks in fewest and _has_own_cores(run))
+    targets = tuple(run for run in ordered if run.ranks not in fewest and _is_alike(run, anchor))
+    return _predicted(anchor, targets, series)
+
+
+@cache
+def _larger(name: str) -> Predicted:
+    """Runs of a larger network of Table I, predicted from those of the smallest one.
+
+    From 4 and 32 processes; spreads of errors come without this network.
+    """
+    published = points.published()
+    anchor = []
+    for run in published:
+        if run.series == TABLE_1 and not run.part and run.ranks in FEWEST_PROCESSES[TABLE_1]:
+            anchor.append(run)
+    series = f"SIM-T1-{name}"
+    targets = [run for run in published if run.series == series and not run.part]
+    return _predicted(tuple(anchor), tuple(targets), series)
+
+
+def _predicted(
+    anchor: tuple[PublishedRun, ...], targets: tuple[PublishedRun, ...], series: str
+) -> Predicted:
+    """Times of the targets from those of the anchor, beside the published ones."""
+    test = PredictionTest(anchor, targets, "nodes")
+    spreads = anchors.fit_spreads(tuple(run for run in points.published() if test.allowed(run)))
+    stated = [test.stated(run) for run in targets]
+    predicted = anchors.predicted(stated, anchor, spreads)
+    rows: list[dict[str, Cell]] = []
+    for run, draws in zip(targets, predicted.total, strict=True):
+        seconds = _of_draws(draws, "s / s")
+        assert run.seconds is not None
+        rows.append(
+            {
+                "cores": run.ranks,
+                "network": series,
+                "published": run.seconds,
+                "predicted": seconds,
+                "off": 100 * (seconds.number / run.seconds - 1),
+            }
+        )
+    by_processes = {run.ranks: draws for run, draws in zip(targets, predicted.total, strict=True)}
+    return Predicted(rows, by_processes)
+
+
+def _has_own_cores(run: PublishedRun) -> bool:
+    """Whether each process has a core of its own."""
+    return run.cores >= run.ranks
+
+
+def _is_alike(run: PublishedRun, anchor: tuple[PublishedRun, ...]) -> bool:
+    """Whether a run is on the machine of the anchor, which its interconnect belongs to."""
+    return run.machine.name == anchor[0].machine.name
+
+
+def _figure_of_predictions(rows: list[dict[str, Cell]]) -> Figure:
+    """Published and predicted times over processes, a panel for each table."""
+    long = []
+    for row in rows:
+        predicted = row["predicted"]
+        assert isinstance(predicted, Quantity)
+        common = {"processes": row["cores"], "table": TABLE_OF_SERIES[str(row["network"])]}
+        long.append({**common, "who": "published", "seconds": row["published"]})
+        long.append({**common, "who": "predicted", "seconds": predicted.value})
+    return plots.lines(
+        pd.DataFrame(long),
+        "processes",
+        "seconds",
+        "simula-predicted",
+        "DPSNN, predicted from the rows with fewest processes",
+        "Seconds per simulated second; published and modelled.",
+        hue="who",
+        panel="table",
+        log="xy",
+    )
+
+
+# Table I
+
+
+@answers_claim
+def _fastest_ranks(runs: Runs) -> StudyAnswer:
+    """Of 4, 32 and 256 ranks, those on which 20 480 neurons run fastest; beside Table I."""
+    parts = [COMPUTING, MOVING, BARRIER]
+    frame = means(
+        pick(_sized(runs), neurons_of=NEURONS), ["machine", "ranks"], ["real_time_factor", *parts]
+    )
+    published = pick(frame, machine=IB, ranks=[4, 32, 256])
+    if len(published) < 3:
+        raise Lacking("4, 32 and 256 ranks are needed")
+    long = frame.melt(["machine", "ranks"], parts, "part", "seconds")
+    long["part"] = long["part"].str.removeprefix("part.")
+    figure = plots.lines(
+        long,
+        "ranks",
+        "seconds",
+        "simula-1",
+        "Parts of the run time by ranks",
+        "Seconds per simulated second; simulated.",
+        hue="part",
+        panel="machine",
+        log="xy",
+    )
+    fastest = published.sort_values("real_time_factor").iloc[0]
+    value = Quantity(float(fastest["ranks"]), kind="simulated")
+    return StudyAnswer(value, figures=[figure], tables=[_table_1(runs)])
+
+
+@answers_claim
+def _barrier_4(runs: Runs) -> StudyAnswer:
+    """Share of the barrier in the run time on 4 ranks."""
+    return StudyAnswer(_share(runs, NEURONS, 4, BARRIER))
+
+
+@answers_claim
+def _barrier_32(runs: Runs) -> StudyAnswer:
+    """The same on 32 ranks."""
+    return StudyAnswer(_share(runs, NEURONS, 32, BARRIER))
+
+
+@answers_claim
+def _barrier_by_jitter(runs: Runs) -> StudyAnswer:
+    """The same by the spread of compute times, the profile's and larger ones."""
+    frame = pick(with_cv(runs["interconnect"]), machine=IB, ranks=32)
+    percent = 100 * frame[BARRIER] / frame["real_time_factor"]
+    by_spread = means(frame.assign(percent=percent), ["cv"], ["percent"])
+    figure = plots.lines(
+        by_spread,
+        "cv",
+        "percent",
+        "simula-jitter",
+        "Share of the barrier by the spread of compute times",
+        "%, 32 ranks, InfiniBand; simulated.",
+    )
+    shares = [
+        f"{percent:.1f} % at {cv:g}" for cv, percent in by_spread[["cv", "percent"]].to_numpy()
+    ]
+    return StudyAnswer("; ".join(shares), figures=[figure])
+
+
+@answers_claim
+def _shares_4(runs: Runs) -> StudyAnswer:
+    """Parts of the run time on 4 ranks, the longest first."""
+    return StudyAnswer(_parts_in_order(runs, 4))
+
+
+@answers_claim
+def _shares_32(runs: Runs) -> StudyAnswer:
+    """The same on 32 ranks."""
+    return StudyAnswer(_parts_in_order(runs, 32))
+
+
+@answers_claim
+def _shares_256(runs: Runs) -> StudyAnswer:
+    """The same on 256 ranks."""
+    return StudyAnswer(_parts_in_order(runs, 256))
+
+
+def _parts_in_order(runs: Runs, ranks: int) -> list[str] | Quantity:
+    parts = {"computation": COMPUTING, "communication": MOVING, "barrier": BARRIER}
+    return order({name: _share(runs, NEURONS, ranks, part) for name, part in parts.items()})
+
+
+@answers_claim
+def _shares_within(runs: Runs) -> StudyAnswer:
+    """How many of the 21 shares of Table I are ours to within ten points."""
+    close = 0
+    decided = 0
+    for row in _table_1(runs).rows:
+        for name in ("computation", "communication", "barrier"):
+            ours, printed = row[f"{name} (%)"], row[f"published {name} (%)"]
+            if isinstance(ours, Quantity) and ours and isinstance(printed, float):
+                decided += 1
+                close += abs(ours.number - printed) <= 10
+    return StudyAnswer(f"{close} of the {decided} that have runs")
+
+
+@answers_claim
+def _scaling_by_size(runs: Runs) -> StudyAnswer:
+    """Networks by how many times as fast they run on 256 ranks as on 4, the most first."""
+    gains = {}
+    for name, neurons in NEURONS_BY_NAME.items():
+        few = _on_servers(runs, 4, neurons=neurons)
+        many = _on_servers(runs, 256, neurons=neurons)
+        if few.empty or many.empty:
+            raise Lacking(f"runs of {name} on 4 and 256 ranks are needed")
+        gain = few["real_time_factor"].mean() / many["real_time_factor"].mean()
+        gains[name] = Quantity(float(gain), kind="simulated")
+    parts = [f"{name} {gain.number:.3g}" for name, gain in gains.items()]
+    return StudyAnswer(order(gains), f"Times as fast: {', '.join(parts)}.")
+
+
+def _sized(runs: Runs) -> pd.DataFrame:
+    """Simulated servers with the jitter of the profile.
+
+    `neurons_of` are the neurons whose compute times they have, `computing` the seconds of that.
+    """
+    frame = runs["interconnect"].runs
+    if "swept.cv" in frame:
+        frame = frame[frame["swept.cv"].isna()]
+    neurons = pd.Series(NEURONS, index=frame.index)
+    if "swept.compute_of" in frame:
+        networks = frame["swept.compute_of"].dropna().astype(str)
+        neurons.update(networks.map(_neurons_of))
+    computing_s = frame[COMPUTING_PARTS].sum(axis=1)
+    return frame.assign(neurons_of=neurons, **{COMPUTING: computing_s})
+
+
+def _neurons_of(network: str) -> int:
+    """The neurons that the text of a swept network states, or those of the published one."""
+    stated = re.search(r'neurons": (\d+)', network)
+    return int(stated[1]) if stated else NEURONS
+
+
+def _on_servers(runs: Runs, *ranks: int, neurons: int = NEURONS) -> pd.DataFrame:
+    """Runs on servers with InfiniBand."""
+    return pick(_sized(runs), machine=IB, neurons_of=neurons, ranks=list(ranks))
+
+
+def _share(runs: Runs, neurons: int, ranks: int, column: str) -> Quantity:
+    return share(_on_servers(runs, ranks, neurons=neurons), column)
+
+
+def _table_1(runs: Runs) -> Table:
+    """Table I, and ours beside it."""
+    rows = []
+    columns = {"computation": COMPUTING, "communication": MOVING, "barrier": BARRIER}
+    for line in papers.rows("simula_table1"):
+        ranks = int(line["procs"])
+        simulated = _on_servers(runs, ranks, neurons=NEURONS_BY_NAME[line["network"]])
+        row: dict[str, object] = {
+            "network": line["network"],
+            "ranks": ranks,
+            "published real-time factor": float(line["wallclock_s"]) / PUBLISHED_S,
+            "real_time_factor": mean(simulated, "real_time_factor"),
+        }
+        for name, column in columns.items():
+            row[f"published {name} (%)"] = float(line[f"{name}_pct"])
+            row[f"{name} (%)"] = share(simulated, column)
+        rows.append(row)
+    return plots.tabulated(pd.DataFrame(rows), "Table I, and simulated InfiniBand")
+
+
+# Figures 4 to 6: boards, and processes on Intel servers beside them
+
+
+@answers_claim
+def _jetson_core(runs: Runs) -> StudyAnswer:
+    """How many times as long a core of the Jetson takes as one of the servers."""
+    return _core(runs, JETSON)
+
+
+@answers_claim
+def _trenz_core(runs: Runs) -> StudyAnswer:
+    """The same of a core of the Trenz board."""
+    return _core(runs, TRENZ)
+
+
+def _core(runs: Runs, machine: str) -> StudyAnswer:
+    """Real-time factor on one core of a machine over that on one core of a server."""
+    on_machine = pick(runs["arm"], machine=machine, ranks=1)
+    return StudyAnswer(times(on_machine, _on_servers(runs, 1), "real_time_factor"))
+
+
+@answers_claim
+def _boards_8(runs: Runs) -> StudyAnswer:
+    """Real-time factor on one rank over that on 8 ranks, two Jetson boards."""
+    frame = means(runs["arm"].runs, ["machine", "ranks"], ["real_time_factor", MOVING, BARRIER])
+    figure = plots.lines(
+        frame,
+        "ranks",
+        "real_time_factor",
+        "simula-4",
+        "Boards, and Intel processes beside them",
+        "Real-time factor, one rank per core; simulated.",
+        hue="machine",
+        log="xy",
+    )
+    one_rank = pick(runs["arm"], machine=JETSON, ranks=1)
+    eight_ranks = pick(runs["arm"], machine=JETSON, ranks=8)
+    value = times(one_rank, eight_ranks, "real_time_factor", OVER_RANKS)
+    table = plots.tabulated(frame, "Seconds per simulated second")
+    return StudyAnswer(value, figures=[figure], tables=[table])
+
+
+@answers_claim
+def _slower_on_boards(runs: Runs) -> StudyAnswer:
+    """Time of DPSNN on four cores of a board over that of a server, from the rows of 1 and 2."""
+    of_board, of_server = _from_fewest("SIM-T3").draws[4], _from_fewest("SIM-T2").draws[4]
+    return StudyAnswer(_of_draws(of_board / of_server))
+
+
+@answers_claim
+def _four_cores_of_board(runs: Runs) -> StudyAnswer:
+    """Time of DPSNN on one core of a board over that on four, predicted without any run there.
+
+    Neither the board's processor nor its rows are known to the model, so seconds would be far off.
+    """
+    asked = []
+    others = []
+    for run in points.published():
+        if run.series == "SIM-T3" and run.ranks in (1, 4):
+            asked.append(replace(run, seconds=None))
+        elif run.series != "SIM-T3":
+            others.append(run)
+    one, four = sorted(asked, key=lambda run: run.ranks)
+    anchor = [run for run in others if run.program == one.program]
+    total_s = anchors.predicted([one, four], anchor, anchors.fit_spreads(tuple(others))).total
+    return StudyAnswer(_of_draws(total_s[0] / total_s[1]))
+
+
+@answers_claim
+def _most_over_32(runs: Runs) -> StudyAnswer:
+    """Time of DPSNN on 256 processes, predicted from 4 and 32, over the published one on 32."""
+    [on_32] = [run for run in points.published() if run.series == TABLE_1 and run.ranks == 32]
+    assert on_32.seconds is not None
+    return StudyAnswer(_of_draws(_from_fewest(TABLE_1).draws[256] / on_32.seconds))
+
+
+def _of_draws(draws: np.ndarray, unit: str = "") -> Quantity:
+    low, middle, high = (float(value) for value in np.quantile(draws, [0.025, 0.5, 0.975]))
+    return Quantity(middle, low, high, unit, "modelled")
+
+
+@answers_claim
+def _less_energy_on_boards(runs: Runs) -> StudyAnswer:
+    """Energy above the baseline on four cores of a server over that on four cores of a board."""
+    board = _energies(pick(runs["arm"], machine=JETSON, ranks=4), JETSON)
+    return StudyAnswer(times(_energies(_on_servers(runs, 4), IB), board, "net_j"))
+
+
+@answers_claim
+def _bath_extends(runs: Runs) -> StudyAnswer:
+    """Real-time factor of 8 ranks on boards over that of the most ranks on boards and servers."""
+    everywhere = pick(runs["arm"], machine=BATH)
+    if everywhere.empty:
+        raise Lacking("no run on boards and servers is complete")
+    everywhere = pick(everywhere, ranks=levels(everywhere, "ranks")[-1])
+    on_boards = pick(runs["arm"], machine=JETSON, ranks=8)
+    return StudyAnswer(times(on_boards, everywhere, "real_time_factor", OVER_RANKS))
+
+
+# Tables II to IV
+
+
+@answers_claim
+def _products_x86(runs: Runs) -> StudyAnswer:
+    """Rows of Table II whose energy is time x power."""
+    return _products(X86)
+
+
+@answers_claim
+def _products_arm(runs: Runs) -> StudyAnswer:
+    """Rows of Table III whose energy is time x power."""
+    return _products(ARM)
+
+
+@answers_claim
+def _four_cores(runs: Runs) -> StudyAnswer:
+    """Real-time factor on one core of a server over that on four."""
+    one_core, four_cores_of_server = _on_servers(runs, 1), _on_servers(runs, 4)
+    return StudyAnswer(times(one_core, four_cores_of_server, "real_time_factor", OVER_RANKS))
+
+
+@answers_claim
+def _least_x86(runs: Runs) -> StudyAnswer:
+    """Ranks with the least energy above the baseline on one server."""
+    one_server = _on_servers(runs, 1, 2, 4, 8, 16)
+    return _least(one_server, IB, "simula-t2", "Energy on servers by ranks", X86)
+
+
+@answers_claim
+def _least_arm(runs: Runs) -> StudyAnswer:
+    """Ranks with the least energy above the baseline on boards."""
+    boards = pick(runs["arm"], machine=JETSON)
+    return _least(boards, JETSON, "simula-t3", "Energy on boards by ranks", ARM)
+
+
+@answers_claim
+def _fastest_with_infiniband(runs: Runs) -> StudyAnswer:
+    """Ranks on which the network runs fastest with InfiniBand."""
+    return StudyAnswer(_fastest(runs, IB))
+
+
+@answers_claim
+def _fastest_with_ethernet(runs: Runs) -> StudyAnswer:
+    """The same with Ethernet between servers."""
+    return StudyAnswer(_fastest(runs, ETH))
+
+
+def _fastest(runs: Runs, machine: str) -> Quantity:
+    """Ranks with the least real-time factor; up to 16 are on one server, whatever the network."""
+    frame = pick(_sized(runs), neurons_of=NEURONS, ranks=[1, 2, 4, 8, 16, 32, 64])
+    on_one_server = frame[(frame["machine"] == IB) & (frame["ranks"] <= 16)]
+    connected = frame[(frame["machine"] == machine) & (frame["ranks"] > 16)]
+    if on_one_server.empty or connected.empty:
+        return missing("runs on one server and on several are needed")
+    everywhere = pd.concat([on_one_server, connected])
+    by_ranks = everywhere.groupby("ranks")["real_time_factor"].mean().astype(float)
+    least = int(by_ranks.to_numpy().argmin())
+    return Quantity(float(by_ranks.index[least]), kind="simulated")
+
+
+@answers_claim
+def _ethernet_slower_32(runs: Runs) -> StudyAnswer:
+    """Predicted time of DPSNN with Ethernet over that with InfiniBand, 32 processes."""
+    return _slower_with_ethernet(runs, 32)
+
+
+@answers_claim
+def _ethernet_slower_64(runs: Runs) -> StudyAnswer:
+    """The same on 64 processes."""
+    return _slower_with_ethernet(runs, 64)
+
+
+@answers_claim
+def _mini_app_with_ethernet(runs: Runs) -> StudyAnswer:
+    """Real-time factor of the mini-app with Ethernet over that with InfiniBand, 64 ranks."""
+    return StudyAnswer(_ethernet_over_infiniband(runs, 64))
+
+
+def _slower_with_ethernet(runs: Runs, processes: int) -> StudyAnswer:
+    """DPSNN from the rows of 1 and 2 processes, with the network of either profile."""
+    anchor = []
+    infiniband = []
+    for run in points.published():
+        if run.series == "SIM-T2" and not run.part and _has_own_cores(run):
+            anchor += [run] if run.ranks in FEWEST_PROCESSES["SIM-T2"] else []
+        if run.series == "SIM-T2" and run.ranks == processes:
+            infiniband.append(replace(run, seconds=None))
+    [ethernet] = [
+        run
+        for run in points.published()
+        if run.series == SERIES_WITH_ETHERNET and run.ranks == processes
+    ]
+    same_servers = replace(ethernet.machine, name=anchor[0].machine.name)
+    asked = [infiniband[0], replace(ethernet, seconds=None, machine=same_servers)]
+    others = []
+    for run in points.published():
+        if run.series not in ("SIM-T2", SERIES_WITH_ETHERNET):
+            others.append(run)
+    predicted = anchors.predicted(asked, tuple(anchor), anchors.fit_spreads(tuple(others)))
+    return StudyAnswer(_of_draws(predicted.total[1] / predicted.total[0]))
+
+
+def _ethernet_over_infiniband(runs: Runs, ranks: int) -> Quantity:
+    frame = pick(_sized(runs), neurons_of=NEURONS, ranks=ranks)
+    ethernet, infiniband = pick(frame, machine=ETH), pick(frame, machine=IB)
+    return times(ethernet, infiniband, "real_time_factor", ("ranks", "seed", "repetition"))
+
+
+@answers_claim
+def _latency_share(runs: Runs) -> StudyAnswer:
+    """Share of an exchange of 64 ranks with InfiniBand that empty messages take, too, modelled."""
+    ranks, nodes = 64, 4
+    spikes = 1e-3 * NEURONS * simula.parameter("mean_rate")  # of all ranks, in a window of 1 ms
+    size = simula.parameter("spike_payload") * spikes / ranks
+    others = 1.0 - np.eye(ranks)
+    node_of_rank = np.arange(ranks) // (ranks // nodes)
+    collectives = interconnect_of(IB, nodes)
+    seconds = []
+    for bytes_of_message in (LEAST_BYTES, size):
+        traffic = Traffic(bytes_of_message * others, others, node_of_rank)
+        seconds.append(EXCHANGES["alltoallv"](collectives, traffic))
+    empty_s, full_s = seconds
+    note = f"A message has {size:.3g} bytes."
+    return StudyAnswer(Quantity(100 * empty_s / full_s, unit="%", kind="modelled"), note)
+
+
+@answers_claim
+def _less_power(runs: Runs) -> StudyAnswer:
+    """How much less InfiniBand draws on four servers, by the profiles."""
+    saved_w = _card_w(ETH) - _card_w(IB)
+    return StudyAnswer(Quantity(4 * saved_w, unit="W", kind="modelled"))
+
+
+def _card_w(machine: str) -> float:
+    """Power of the network card of a node."""
+    return profile_value(machine, "power.card")
+
+
+@answers_claim
+def _power_64(runs: Runs) -> StudyAnswer:
+    """Power above the baseline of 64 cores with Ethernet, by the profile."""
+    rows = []
+    for point in simula.points(X86):
+        machine = IB if point.note == "IB" else ETH
+        rows.append(
+            {
+                "cores": point.label,
+                "note": point.note,
+                "published time (s)": point.time_s,
+                "published W": point.power_w,
+                "modelled W": above_w(machine, point.cores),
+                "published J": point.energy_j,
+                "time x power (J)": point.product_j,
+                "with baseline (J)": point.gross_j,
+            }
+        )
+    table = plots.tabulated(pd.DataFrame(rows), "Table II, and power by the profiles")
+    return StudyAnswer(Quantity(above_w(ETH, 64), unit="W", kind="modelled"), tables=[table])
+
+
+@answers_claim
+def _event_of_text_arm(runs: Runs) -> StudyAnswer:
+    """Published energy of the boards over synaptic events as the text defines them."""
+    return _event_of_text("ARM (Jetson TX1)")
+
+
+@answers_claim
+def _event_of_text_x86(runs: Runs) -> StudyAnswer:
+    """The same of the servers."""
+    return _event_of_text("Intel (Westmere)")
+
+
+def _event_of_text(platform: str) -> StudyAnswer:
+    """Energy per event by neurons x synapses of a neuron x rate x time (section V)."""
+    of_text = simula.definitions()[0]
+    energy_uj = simula.microjoule(simula.table4()[platform].joules, of_text)
+    return StudyAnswer(Quantity(energy_uj, unit="µJ", kind="literature"), simula.slip_of_table4())
+
+
+def _products(table: str) -> StudyAnswer:
+    """Rows of a table whose energy is time x power; the note has the others."""
+    consistent = [point for point in simula.points(table) if point.consistent]
+    slips = " ".join(simula.slips_of_table(table))
+    return StudyAnswer(Quantity(float(len(consistent)), kind="counted"), slips)
+
+
+def _least(
+    runs: pd.DataFrame,
+    machine: str,
+    name: str,
+    title: str,
+    published_table: str,
+) -> StudyAnswer:
+    """Ranks with the least energy, and a figure of ours beside the published ones.
+
+    Args:
+        runs: on one machine, over ranks.
+        machine: its profile.
+        name: of the figure.
+        title: of the figure.
+        published_table: X86 or ARM.
+    """
+    by_ranks = _energies(runs, machine).groupby("ranks")
+    energy_j = by_ranks["net_j"].mean().astype(float)
+    if len(energy_j) < 3:
+        raise Lacking("three or more numbers of ranks are needed")
+    points = [point for point in simula.points(published_table) if _is_comparable(point)]
+    published = pd.DataFrame(
+        {
+            "ranks": [point.cores for point in points],
+            "J": [point.energy_j for point in points],
+            "who": "published",
+        }
+    )
+    modelled = pd.DataFrame(
+        {
+            "ranks": energy_j.index.astype(int),
+            "J": PUBLISHED_S * energy_j.to_numpy(),
+            "who": "mini-app",
+        }
+    )
+    figure = plots.lines(
+        pd.concat([published, modelled], ignore_index=True),
+        "ranks",
+        "J",
+        name,
+        title,
+        "J above the baseline for 10 simulated seconds: published, and modelled power over"
+        " simulated time.",
+        hue="who",
+        log="xy",
+    )
+    cheapest = energy_j.index[int(energy_j.argmin())]
+    least = Quantity(float(cheapest), kind="modelled")
+    return StudyAnswer(least, figures=[figure])
+
+
+def _is_comparable(point: EnergyPoint) -> bool:
+    """Whether a published run is on one node, without hardware threads."""
+    return point.cores <= 16 and "HT" not in point.label
+
+
+def _energies(runs: pd.DataFrame, machine: str) -> pd.DataFrame:
+    """Runs with `net_j`, joule above the baseline per simulated second.
+
+    Modelled power times simulated time.
+    """
+    watts = [above_w(machine, int(ranks)) for ranks in runs["ranks"]]
+    return runs.assign(net_j=pd.Series(watts, runs.index, dtype=float) * runs["real_time_factor"])

@@ -1,0 +1,189 @@
+"""Functions of the public API answer as the commands do, and each answer has its three faces."""
+
+import json
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from swept import planned, write
+from synthetic import write_run
+
+import spikemark as sm
+
+matplotlib.use("Agg")
+NETWORK = {"areas": 2, "neurons_per_area": 60, "indegree": 10}
+OPTIONS = [f"--option={name}={value}" for name, value in NETWORK.items()]
+
+
+@pytest.fixture
+def network():
+    return sm.network("mam-benchmark", **NETWORK)
+
+
+def check_faces(answer, printed: str) -> None:
+    """The JSON is what the command prints; the sentence and the table are there; HTML has both."""
+    assert answer.to_json() == printed.rstrip("\n")
+    about = {"format": f"{answer.verb}-answer", "version": 1}
+    assert about | answer.content() == json.loads(printed)
+    assert isinstance(answer.table, pd.DataFrame) and len(answer.table)
+    assert answer.sentence.endswith(".")
+    shown, further = repr(answer).split("\n")
+    assert shown.split(": ", 1)[1].removesuffix(">") in answer.sentence and ".table" in further
+    page = answer._repr_html_()
+    assert page.startswith("<p>") and answer.sentence.split(".")[0].split("(")[0] in page
+
+
+def test_predict(network, spikemark):
+    answer = sm.predict(network, "epyc-vm", ranks=[1, 2])
+    words = ["predict", "mam-benchmark", *OPTIONS, "--machine", "epyc-vm", "--ranks", "1,2"]
+    check_faces(answer, spikemark(*words, "--json")[1])
+    assert answer.table["ranks"].tolist() == [1, 2]
+    row = answer.table.iloc[0]
+    assert row["real_time_factor_low"] < row["real_time_factor"] < row["real_time_factor_high"]
+    assert answer.table.attrs["units"]["energy_per_event_uj"] == "µJ"
+    assert spikemark(*words)[1].splitlines()[0] == answer.sentence
+
+
+def test_predict_takes_profiles_and_says_what_is_missing(network):
+    machine = sm.machine("epyc-vm")
+    assert sm.predict(network, machine, nodes=2).content() == (
+        sm.predict(network, "epyc-vm", nodes=2).content()
+    )
+    with pytest.raises(sm.BadInput, match="nodes: missing") as error:
+        sm.predict(network, machine)
+    assert error.value.field == "nodes"
+    with pytest.raises(sm.BadInput, match="older") as error:
+        sm.predict(network, "two-generations", on={"none": 2})
+    with pytest.raises(sm.BadInput, match="nowhere") as error:
+        sm.predict(network, "nowhere", nodes=1)
+    assert error.value.field == "machine"
+
+
+def test_advise(network, spikemark):
+    answer = sm.advise(network, "epyc-vm", nodes=2, target_rtf=1)
+    words = ["advise", "mam-benchmark", *OPTIONS, "--machine", "epyc-vm", "--nodes", 2]
+    check_faces(answer, spikemark(*words, "--target-rtf", 1, "--json")[1])
+    assert answer.table["schedule"].is_unique
+    with pytest.raises(sm.BadInput) as error:
+        sm.advise(network, "epyc-vm", target_rtf=0)
+    assert error.value.field == "target_rtf"
+
+
+def test_compare(spikemark):
+    mam = sm.network("mam", full=True)
+    machines = ["jureca-dc", "supermuc-ng"]
+    answer = sm.compare(mam, machines, program="nest", nodes=32, price_kwh=0.3)
+    words = ["compare", *machines, "--preset", "mam", "--full", "--program", "nest"]
+    check_faces(answer, spikemark(*words, "--nodes", 32, "--price-kwh", 0.3, "--json")[1])
+    assert answer.table["machine"].tolist() == machines
+    with pytest.raises(sm.BadInput, match="given twice"):
+        sm.compare(mam, ["jureca-dc", "jureca-dc"])
+    axes = answer.plot()
+    assert axes.get_xlabel() == "nodes" and len(axes.lines) == 2
+
+
+def test_waiting_of_a_run(tmp_path, spikemark):
+    path = write_run(tmp_path / "run", ranks=4, cycles=400)
+    run = sm.load_run(path)
+    assert run.cycles.shape[:2] == (4, 400) and run.network.populations
+    answer = sm.waiting(run, schedule="structure_aware", delay_ratio=2, changes=["level-ranks"])
+    words = ["waiting", path, "--schedule", "structure_aware", "--delay-ratio", 2]
+    check_faces(answer, spikemark(*words, "--change", "level-ranks", "--json")[1])
+    parts = answer.table.set_index("part")["mean_us"]
+    assert parts[["imbalance", "drift", "jitter", "barrier"]].sum() == (
+        pytest.approx(parts["waiting"])
+    )
+    assert sm.waiting(path).content() == sm.waiting(run).content()
+    assert "µs per cycle" in answer.plot().get_xlabel()
+    assert run.plot().patches
+
+
+def test_a_run_beside_its_prediction(tmp_path, spikemark):
+    path = write_run(tmp_path / "run", ranks=2, cycles=100)
+    answer = sm.predict(path, "epyc-vm")
+    check_faces(answer, spikemark("predict", path, "--machine", "epyc-vm", "--json")[1])
+    assert answer.table.iloc[-1]["part"] == "real_time_factor"
+
+
+def test_cycles_of_other_programs(tmp_path, spikemark):
+    file = tmp_path / "times.npy"
+    np.save(file, np.random.default_rng(1).normal(1, 0.1, (4, 400)))
+    times = sm.read_cycles(file, unit="ms")
+    assert times.compute.shape == (4, 400) and times.compute.mean() == pytest.approx(1e-3, rel=0.01)
+    answer = sm.waiting(times)
+    check_faces(answer, spikemark("waiting", file, "--unit", "ms", "--json")[1])
+    kept = tmp_path / "kept"
+    spikemark("import", file, "--unit", "ms", "--out", kept)
+    assert sm.waiting(kept).table.equals(sm.waiting(sm.read_cycles(kept)).table)
+    with pytest.raises(sm.BadInput, match="kept") as error:
+        sm.read_cycles(kept, unit="ms")
+    assert error.value.field == "unit"
+    with pytest.raises(sm.BadInput) as error:
+        sm.read_cycles(file, unit="fortnight")
+    assert error.value.field == "unit"
+
+
+def test_results_of_a_sweep(tmp_path):
+    grid = [{"schedule": ["conventional", "structure_aware"]}]
+    results, runs = planned(tmp_path / "here", grid=grid)
+    for run in runs:
+        write(results, run)
+    loaded = sm.load(tmp_path / "here")
+    assert len(loaded.runs) == len(runs) and set(loaded.phases["id"]) == set(loaded.ranks["id"])
+    first = loaded.runs["id"].iloc[0]
+    assert loaded.cycles(first).shape[:2] == (2, 100)
+    with pytest.raises(sm.BadInput) as error:
+        loaded.cycles("none")
+    assert error.value.field == "run"
+    axes = loaded.plot()
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert len(labels) == 2 and axes.get_xlabel() == "seconds per simulated second"
+    assert loaded.plot(axes) is axes
+
+
+def test_networks_are_named_by_presets_files_and_descriptions(tmp_path, network):
+    file = tmp_path / "network.json"
+    file.write_text(json.dumps(network.description))
+    assert sm.network(file).description["network"] == network.description["network"]
+    assert sm.network(network.description).rates.hz == pytest.approx(network.rates.hz)
+    for source in (file, network.description):
+        with pytest.raises(sm.BadInput) as error:
+            sm.network(source, areas=4)
+        assert error.value.field == "areas"
+    with pytest.raises(sm.BadInput, match="mam"):
+        sm.network("man")
+
+
+def test_a_session_shows_objects_in_two_lines(tmp_path, network):
+    results, runs = planned(tmp_path / "here")
+    write(results, runs[0])
+    np.save(tmp_path / "times.npy", np.full((2, 50), 1e-3))
+    objects = {
+        "jureca-dc": sm.machine("jureca-dc"),
+        "two-generations": sm.machine("two-generations"),
+        "mam-benchmark": network,
+        "here": sm.load(tmp_path / "here"),
+        "run": sm.load_run(write_run(tmp_path / "run", ranks=2, cycles=100)),
+        "times": sm.read_cycles(tmp_path / "times.npy", unit="s"),
+        "Take": sm.compare("microcircuit", ["epyc-vm", "jureca-dc"], nodes=1),
+    }
+    for name, value in objects.items():
+        text = str(value)
+        assert text.count("\n") == 1 and len(text) < 400, text
+        assert name in text or "decided" in text
+        assert value._repr_html_().startswith("<p>")
+
+
+@pytest.mark.parametrize(
+    ("words", "field"), [(["--preset"], "--preset"), (["--run"], "--run"), ([], "NETWORK")]
+)
+def test_an_unknown_network_is_named_as_it_was_given(words, field, spikemark):
+    status, _, errors = spikemark("predict", *words, "mamm", "--machine", "jureca-dc")
+    assert status == 2 and errors.startswith(f"spikemark: {field}='mamm'; expected")
+    with pytest.raises(sm.BadInput) as error:
+        sm.network("mamm")
+    assert error.value.field == "name_or_file"
+    with pytest.raises(sm.BadInput) as error:
+        sm.predict("mamm", "jureca-dc")
+    assert error.value.field == "network"

@@ -1,0 +1,148 @@
+"""Public functions refuse wrong arguments as BadInput that names the parameter."""
+
+import inspect
+import json
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from small_network import describe
+
+import spikemark
+from spikemark.core import arguments
+from spikemark.core.errors import BadInput
+
+
+class Nothing:
+    """What no parameter takes."""
+
+
+FUNCTIONS = {
+    name: getattr(spikemark, name)
+    for name in spikemark.__all__
+    if inspect.isfunction(getattr(spikemark, name))
+}
+#: Arguments that are needed before others are looked at.
+NEEDED = {
+    "network": "microcircuit",
+    "machine": "epyc-vm",
+    "machines": ["epyc-vm"],
+    "name_or_file": "microcircuit",
+    "axes": Figure().add_subplot(),
+}
+#: Parameters that take one of some names, and the functions that have them.
+NAMES = ("program", "schedule", "placement", "exchange", "method")
+
+
+def parameters() -> list[tuple[str, str]]:
+    """Each function with each of its parameters."""
+    both = []
+    for name, function in FUNCTIONS.items():
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.kind is not parameter.VAR_KEYWORD:
+                both.append((name, parameter.name))
+    return both
+
+
+def named() -> list[tuple[str, str]]:
+    """Each function with each of its parameters that takes a name; `waiting` needs times first."""
+    both = []
+    for name, parameter in parameters():
+        if parameter in NAMES and name != "waiting":
+            both.append((name, parameter))
+    return both
+
+
+def arguments_of(function: Callable[..., Any], **changed: Any) -> dict[str, Any]:
+    """The positional arguments of a function, with others."""
+    given = {}
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD:
+            given[parameter.name] = NEEDED.get(parameter.name, "nowhere")
+    return given | changed
+
+
+@pytest.mark.parametrize(("name", "parameter"), parameters())
+def test_a_wrong_type_is_refused_by_its_parameter(name, parameter):
+    function = FUNCTIONS[name]
+    given = arguments_of(function, **{parameter: Nothing()})
+    with pytest.raises(BadInput) as error:
+        function(**given)
+    assert error.value.field == parameter
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_an_unknown_parameter_is_refused_by_its_name(name):
+    function = FUNCTIONS[name]
+    kinds = {parameter.kind for parameter in inspect.signature(function).parameters.values()}
+    with pytest.raises(BadInput) as error:
+        function(**arguments_of(function, simulator="nest"))
+    expected = {"simulator"}
+    if inspect.Parameter.VAR_KEYWORD in kinds:  # the options of a preset
+        expected = {"simulator", "option"}
+    assert error.value.field in expected
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_missing_argument_is_refused_by_its_name(name):
+    signature = inspect.signature(FUNCTIONS[name])
+    first = next(iter(signature.parameters.values()))
+    with pytest.raises(BadInput) as error:
+        FUNCTIONS[name]()
+    assert error.value.field == first.name
+
+
+@pytest.mark.parametrize(("name", "parameter"), named())
+def test_an_unknown_name_is_refused_by_its_parameter(name, parameter, tmp_path):
+    function = FUNCTIONS[name]
+    given = arguments_of(function, **{parameter: "nothing like it"})
+    if name == "partition":
+        given["network"] = tmp_path / "network.json"
+        given["network"].write_text(json.dumps(describe()))
+    if "nodes" in inspect.signature(function).parameters:
+        given["nodes"] = 1
+    elif "ranks" in inspect.signature(function).parameters:
+        given["ranks"] = 2
+    with pytest.raises(BadInput) as error:
+        function(**given)
+    assert error.value.field == parameter
+
+
+@pytest.mark.parametrize(
+    ("value", "annotation", "fits"),
+    [
+        (3, int, True),
+        (np.int64(3), int, True),
+        (True, int, False),
+        ("3", int, False),
+        (3, float, True),
+        (np.float32(3), float, True),
+        (float("nan"), float, True),
+        (Path("a"), str | PathLike[str], True),
+        (None, int | None, True),
+        (None, int, False),
+        ([1, 2], Sequence[int], True),
+        (np.array([1, 2]), Sequence[int], True),
+        ((1, "a"), Sequence[int], False),
+        ("12", Sequence[str], False),
+        ({"a": 1}, Mapping[str, int], True),
+        ({"a": "1"}, Mapping[str, int], False),
+        ("b", Literal["a", "b"], True),
+        ("c", Literal["a", "b"], False),
+        (print, Callable[[str], None], True),
+        (Nothing(), Any, True),
+    ],
+)
+def test_what_fits_an_annotation(value, annotation, fits):
+    assert arguments.matches(value, annotation) is fits
+    assert arguments.words_of(annotation)
+
+
+def test_hints_of_all_public_functions_can_be_read():
+    for function in FUNCTIONS.values():
+        assert typing.get_type_hints(function)

@@ -1,0 +1,69 @@
+"""--format: each command that has it prints the table of its answer, and nothing else."""
+
+import io
+import typing
+
+import pandas as pd
+import pytest
+from proposed import ROOT
+
+from spikemark.cli import params
+from spikemark.quantities.table_forms import TABLE_FORMS
+
+RECORDS = "tests/golden/analysis/records"
+NETWORK = "tests/golden/analysis/networks/equal-4.json"
+#: A command line for each command, from the folder of the checkout.
+LINES = {
+    "predict": "predict microcircuit --machine epyc-vm --nodes 1",
+    "advise": "advise microcircuit --machine epyc-vm --nodes 1",
+    "compare": "compare epyc-vm xeon-vm --preset microcircuit --nodes 1",
+    "waiting": f"waiting {RECORDS}/aware-4",
+    "diff": f"diff {RECORDS}/conventional-4 {RECORDS}/aware-4",
+    "partition": f"partition {NETWORK} --ranks 4 --method random",
+    "anchor": "anchor mam-benchmark --full --machine jureca-dc --out anchors",
+    "energy": f"energy {RECORDS}/aware-4 --machine jureca-dc",
+    "score": "score",
+}
+#: Those that take seconds.
+SLOW = {"score", "advise", "compare", "anchor", "diff", "predict"}
+
+
+def test_every_command_with_this_option_is_here():
+    kind, option = typing.get_args(params.TableForm)
+    choice, _ = typing.get_args(kind)
+    assert list(typing.get_args(choice)) == list(TABLE_FORMS)
+    has = set()
+    for words, command in ROOT.commands.items():
+        if any(parameter.help == option.help for parameter in command.params[1:]):
+            has.add(words)
+    assert has == LINES.keys()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [pytest.param(words, marks=pytest.mark.slow if words in SLOW else ()) for words in LINES],
+)
+def test_all_forms_have_the_same_rows(words, spikemark, tmp_path):
+    line = LINES[words].replace("anchors", str(tmp_path / "anchors")).split()
+    printed = {}
+    for form in TABLE_FORMS:
+        status, printed[form], errors = spikemark(*line, "--format", form)
+        assert status == 0, errors
+    frame = pd.read_csv(io.StringIO(printed["csv"]), comment="#")
+    assert len(frame) and len(frame.columns) > 1
+    assert len(printed["markdown"].splitlines()) == len(frame) + 2
+    assert printed["latex"].count(r"\\") == len(frame) + 1
+
+
+@pytest.mark.parametrize("words", LINES)
+def test_what_would_change_nothing_is_refused(words, refusal, spikemark):
+    for option in ("--json", "--details"):
+        if any(option in parameter.opts for parameter in ROOT.commands[words].params):
+            line = refusal(*LINES[words].split(), "--format", "csv", option)
+            assert line.startswith("--format=") and option in line
+
+
+def test_what_the_table_of_waiting_does_not_show_is_refused(refusal):
+    for option in ("--schedule=structure_aware", "--change=halve-jitter", "--ranks=2"):
+        line = refusal(*LINES["waiting"].split(), "--format", "csv", option)
+        assert line.startswith("--format=") and option.split("=")[0] in line

@@ -1,0 +1,141 @@
+"""Data sheets fill what a profile does not state, and remark upon what contradicts them."""
+
+import pytest
+
+import spikemark as sm
+from spikemark import machines
+from spikemark.machines import processors
+from spikemark.machines.fields import COUNT, FIELD
+from spikemark.machines.profile import Value, arranged
+
+SHEETS = processors.names()
+
+
+def stated(path, number, kind="literature", interval=None):
+    return {path: Value(number, FIELD[path].unit, kind, "the offer, page 1", interval)}
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_a_sheet_has_possible_values_each_with_its_source(name):
+    values = processors.sheet(name).of_node(sockets=2)
+    assert {"node.cores", "node.clock", "node.l3", "node.l3_cores"} <= values.keys()
+    for path, value in values.items():
+        assert value.kind == "literature" and name in value.reference
+        assert (
+            isinstance(value.value, int) == (FIELD[path].allowed == COUNT) or path != "node.cores"
+        )
+    arranged(values, name)  # nothing that cannot be true together
+    cores_of_slice = values["node.l3_cores"].value
+    assert values["node.cores"].value % cores_of_slice == 0
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_what_an_offer_states_counts_and_the_rest_is_filled(name):
+    own = stated("node.sockets", 2) | stated("node.l2", 777.0)
+    offer = processors.completed(own, name, "offer-a")
+    sheet = processors.sheet(name).of_node(2)
+    assert offer.values["node.l2"].value == 777
+    for path in sheet.keys() - own.keys():
+        assert offer.values[path] == sheet[path]
+    contradicted = [remark for remark in offer.remarks if "node.l2" in remark]
+    assert len(contradicted) == len(offer.remarks) == ("node.l2" in sheet)
+
+
+@pytest.mark.parametrize(
+    ("path", "number", "remarked"),
+    [
+        ("node.clock", 3.0, False),  # between base and turbo
+        ("node.clock", 2.25, False),
+        ("node.clock", 4.0, True),
+        ("node.clock", 1.5, True),
+        ("node.cores", 128, False),
+        ("node.cores", 64, True),
+        ("node.bandwidth_peak", 204.8, False),  # half of the channels are empty
+        ("node.bandwidth_peak", 500.0, True),
+        ("power.tdp", 450.0, False),
+        ("power.tdp", 560.0, True),
+        ("node.l3", 32768.0, True),
+    ],
+)
+def test_only_what_the_sheet_excludes_is_remarked_upon(path, number, remarked):
+    own = stated("node.sockets", 2) | stated(path, number)
+    offer = processors.completed(own, "epyc-7742", "offer-a")
+    assert [path in remark for remark in offer.remarks] == [True] * remarked
+    assert offer.values[path].value == number
+
+
+def test_sockets_follow_from_the_cores_or_nothing_depends_on_them():
+    offer = processors.completed(stated("node.cores", 128), "epyc-7742", "offer-a")
+    assert offer.values["power.tdp"].value == 450
+    offer = processors.completed(stated("node.cores", 100), "epyc-7742", "offer-a")
+    assert "power.tdp" not in offer.values and "node.l2" in offer.values
+
+
+@pytest.mark.parametrize(
+    ("path", "number", "left_out"),
+    [
+        ("node.cores", 2, "node.l3_cores"),
+        ("node.bandwidth", 500.0, "node.bandwidth_peak"),
+        ("node.clock", 5.0, "node.clock_turbo"),
+    ],
+)
+def test_what_cannot_be_true_beside_a_stated_value_is_left_out_with_a_remark(
+    path, number, left_out
+):
+    own = stated("node.sockets", 2) | stated(path, number)
+    offer = processors.completed(own, "epyc-7742", "offer-a")
+    assert left_out not in offer.values
+    assert sum(path in remark for remark in offer.remarks) == 1
+    arranged(offer.values, "offer-a")
+
+
+def test_a_name_without_a_sheet_fills_nothing_and_the_nearest_is_named():
+    own = stated("node.sockets", 2)
+    assert processors.completed(own, "westmere", "old").values == own
+    (remark,) = processors.completed(own, "epyc-7724", "offer-a").remarks
+    assert "epyc-7742" in remark
+
+
+@pytest.mark.parametrize("name", machines.names())
+def test_the_projects_own_profiles_do_not_contradict_the_sheets(name):
+    profile = machines.load(name)
+    if profile.processor in SHEETS:
+        assert processors.completed(profile.values, profile.processor, name).remarks == ()
+
+
+OFFER = """
+format_version: 1
+name: offer-a
+title: an offer
+processor: epyc-7763
+node:
+  sockets: {value: 2, unit: "1", kind: literature, reference: "page 1"}
+  l2: {value: 1024, unit: KiB, kind: literature, reference: "page 2"}
+"""
+
+
+@pytest.fixture
+def offer(tmp_path):
+    file = tmp_path / "offer-a.yaml"
+    file.write_text(OFFER)
+    return file
+
+
+def test_an_offer_that_names_its_processor_gets_its_data_sheet(offer):
+    profile = machines.load(offer)
+    sheet = processors.sheet("epyc-7763").of_node(2)
+    assert profile.get("node.cores") == sheet["node.cores"]
+    assert profile.get("node.l2").value == 1024
+    (remark,) = profile.remarks
+    assert "node.l2" in remark and "512" in remark
+
+
+def test_every_answer_about_an_offer_shows_the_contradiction(offer):
+    network = sm.network("microcircuit")
+    answers = [
+        sm.predict(network, machine=offer, ranks=2),
+        sm.advise(network, machine=offer),
+        sm.compare(network, machines=[offer, "jureca-dc"]),
+    ]
+    for answer in answers:
+        assert [line for line in answer.screen().warnings if "node.l2" in line]

@@ -1,0 +1,181 @@
+"""What machines cost over their lives: planted prices and powers, beside arithmetic by hand."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from small_machine import Machine, Value
+
+from spikemark.network.presets import mam_benchmark
+from spikemark.prediction import draws, points, question
+from spikemark.prediction.answers import contradiction
+from spikemark.prediction.compared import (
+    ComparisonAnswer,
+    _decision,
+    _tipping_sentence,
+)
+from spikemark.prediction.costs import MachineLife, Use
+from spikemark.prediction.option import Anchor, SearchResult, Way
+from spikemark.prediction.production import ProductionOption
+
+NETWORK = mam_benchmark.describe(areas=4, neurons_per_area=100, indegree=10)
+ASKED = question.of_description("a network", NETWORK)
+SEEDS = range(20)
+MEASURED = points.published()[0].machine
+RUN = replace(ASKED.simulated_by("nest", "3.4", MEASURED, 2), seconds=1.0)
+
+
+def option(name, rtf, nodes=2, offered=None, price=None, watts=None) -> ProductionOption:
+    """An option with planted draws, on an offer of so many nodes at a price and a power each."""
+    values = {"offer__nodes": offered, "offer__price": price, "offer__watts": watts}
+    units = {"offer__nodes": "1", "offer__price": "EUR", "offer__watts": "W"}
+    stated = {path: Value(value, units[path]) for path, value in values.items() if value}
+    return ProductionOption(
+        machine=Machine(name).with_(**stated),
+        question=ASKED,
+        nodes=nodes,
+        ranks=nodes,
+        threads=1,
+        rtf=np.broadcast_to(rtf, draws.N).astype(float),
+        parts={"kernel": np.broadcast_to(rtf, draws.N).astype(float)},
+        inputs={},
+        power_w=None if watts is None else float(nodes * watts),
+        events=1e6,
+        way=Way("conventional"),
+        run=RUN,
+        nearest=Anchor(RUN, ("machine",), is_own=False),
+    )
+
+
+def compared(*options, price_kwh=0.3, years=5.0, hours=8000.0) -> ComparisonAnswer:
+    results = {each.machine.name: SearchResult(each, None, [each]) for each in options}
+    return ComparisonAnswer(results, ASKED, 1.0, Use(years, hours, price_kwh), {})
+
+
+def offers(seed):
+    """Two random offers: their planted values, and the answer."""
+    rng = np.random.default_rng(seed)
+    planted = []
+    for name in "ab":
+        nodes = int(rng.integers(1, 8))
+        planted.append(
+            {
+                "name": name,
+                "rtf": np.exp(rng.normal(0, 0.5, draws.N)),
+                "nodes": nodes,
+                "offered": int(rng.integers(nodes, 60)),
+                "price": float(rng.integers(1000, 40000)),
+                "watts": float(rng.integers(200, 1500)),
+            }
+        )
+    return planted, compared(*[option(**each) for each in planted])
+
+
+def cost_by_hand(offer, number, price_kwh=0.3, years=5.0, hours=8000.0) -> float:
+    """EUR for a simulated second in one draw, counted run by run."""
+    whole_life_s = years * hours * 60 * 60
+    runs_at_a_time = 0
+    free_nodes = offer["offered"]
+    while free_nodes >= offer["nodes"]:
+        runs_at_a_time += 1
+        free_nodes -= offer["nodes"]
+    simulated_s = runs_at_a_time * whole_life_s / offer["rtf"][number]
+    joules = runs_at_a_time * offer["nodes"] * offer["watts"] * whole_life_s
+    paid = offer["offered"] * offer["price"] + joules / 1000 / 3600 * price_kwh
+    return paid / simulated_s
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_costs_are_those_of_arithmetic_by_hand(seed):
+    planted, answer = offers(seed)
+    first, second = planted
+    numbers = range(0, draws.N, 97)
+    for offer in planted:
+        by_hand = [cost_by_hand(offer, number) for number in numbers]
+        assert answer.costs_eur[offer["name"]][numbers] == pytest.approx(by_hand)
+    cheaper = [cost_by_hand(first, n) < cost_by_hand(second, n) for n in range(draws.N)]
+    assert answer.cheapest["a"] == pytest.approx(np.mean(cheaper))
+    assert answer.cheapest["a"] + answer.cheapest["b"] == pytest.approx(1)
+    assert answer.fastest["a"] == pytest.approx((first["rtf"] < second["rtf"]).mean())
+    content = answer.content()["machines"][0]
+    assert content["simulations"] == first["offered"] // first["nodes"]
+    middle = np.median(answer.costs_eur["a"])
+    assert content["cost_per_simulated_s"]["value"] == pytest.approx(middle)
+    power = content["best"]["figures"]["power_w"]
+    assert power["interval"] == [power["value"]] * 2 == [first["nodes"] * first["watts"]] * 2
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_at_the_even_price_both_cost_the_same(seed):
+    planted, answer = offers(seed)
+    first, second = planted
+    for number in range(0, draws.N, 211):
+        even = float(answer.even_prices["b"][number])
+        cost = cost_by_hand(second | {"price": even}, number)
+        assert cost == pytest.approx(cost_by_hand(first, number))
+
+
+def test_the_verdict_follows_speed_and_cost():
+    fast = option("fast", 0.5, offered=10, price=9000, watts=500)
+    slow = option("slow", 1.5, offered=10, price=9000, watts=500)
+    cheap = option("cheap", 1.5, offered=10, price=500, watts=500)
+    assert _decision(compared(fast, slow))[0].startswith("Take fast")
+    assert _decision(compared(slow, fast))[0].startswith("Take fast")
+    assert _decision(compared(fast, cheap, price_kwh=None))[0].startswith("Speed or cost")
+    assert _decision(compared(fast, twin_of(fast)))[0].startswith("Not decided")
+    assert _decision(compared(fast)) == []
+    rng = np.random.default_rng(1)
+    uncertain = option("open", 0.5 * np.exp(rng.normal(0, 1, draws.N)), 2, 10, 9000, 500)
+    dear = option("dear", 0.5, offered=10, price=900000, watts=500)
+    line = _decision(compared(uncertain, dear))[0]
+    assert line.startswith("Take open: ") and "cheaper per simulated hour in" in line
+    unknown = option("unknown", 0.5)
+    assert "unknown" in _decision(compared(fast, unknown))[0]
+
+
+def twin_of(offer: ProductionOption) -> ProductionOption:
+    """The same offer under another name: nothing may tell the two apart."""
+    twin = option("twin", 0.5, offered=10, price=9000, watts=500)
+    answer = compared(offer, twin)
+    assert answer.fastest == {offer.machine.name: 0.5, "twin": 0.5} == answer.cheapest
+    return twin
+
+
+def test_a_price_difference_tips_it():
+    first = option("first", 1.0, offered=10, price=9000, watts=500)
+    second = option("second", 1.0, offered=10, price=10000, watts=500)
+    answer = compared(first, second)
+    difference = 10000 - np.median(answer.even_prices["second"])
+    assert difference == pytest.approx(1000)
+    assert "1\u202f000 EUR less" in _tipping_sentence(answer, "first")
+    hungry = option("hungry", 4.0, offered=10, price=100, watts=5000)
+    assert "cost nothing" in _tipping_sentence(compared(first, hungry), "first")
+
+
+def test_what_is_not_offered_has_no_cost():
+    life = MachineLife(option("a", 1.0, nodes=3, watts=100), Use(1, 1, 0.3))
+    assert (life.nodes, life.simulations, life.cost_eur) == (3, 1, None)
+    assert MachineLife(option("a", 1.0), Use(1, 1, 0.3)).energy_j is None
+    without_energy = MachineLife(option("a", 2.0, nodes=1, price=7200), Use(1, 1, None))
+    assert without_energy.cost_eur == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "differs", "lines"),
+    [
+        (1.0, (), 0),
+        (9.0, (), 1),
+        (9.0, ("version",), 1),
+        (9.0, ("machine",), 0),
+    ],
+)
+def test_a_measured_run_that_contradicts_is_named(seconds, differs, lines):
+    planted = option("a", np.exp(np.random.default_rng(1).normal(0, 0.2, draws.N)))
+    machine = points.PublishedMachine("a")
+    network = points.PublishedNetwork("", "", 1, 1, 1)
+    near = points.PublishedRun("nest", "3.4", network, machine, 2, 2, seconds=seconds)
+    contradicting = replace(planted, nearest=Anchor(near, differs, is_own=False))
+    assert len(contradiction([contradicting])) == lines
+    assert sum("Contradiction" in note for note in compared(contradicting).screen().notes) == lines
+    other_nodes = replace(contradicting, nodes=3)
+    assert contradiction([other_nodes]) == []

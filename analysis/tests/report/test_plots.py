@@ -1,0 +1,77 @@
+"""Figures of frames in which values are missing."""
+
+import xml.etree.ElementTree as ET
+from itertools import pairwise
+
+import pandas as pd
+import pytest
+
+from spikemark.report import plots
+
+
+@pytest.mark.parametrize("draw", [plots.lines, plots.points, plots.histogram])
+def test_rows_without_a_panel_are_left_out(draw):
+    """Of a field that only some of the runs have."""
+    frame = pd.DataFrame(
+        {
+            "ranks": [1, 2, 1, 2, 4],
+            "real_time_factor": [2.0, 1.0, 3.0, 2.0, 9.0],
+            "delay_ratio": [1, 1, 10, 10, None],
+        }
+    )
+    columns = ["real_time_factor"] if draw is plots.histogram else ["ranks", "real_time_factor"]
+    figure = draw(frame, *columns, "name", "title", "caption", panel="delay_ratio")
+    assert figure.svg.count("D = ") == 2
+
+
+def test_a_drawing_of_its_own_has_colours_and_words_for_those_who_cannot_see_it():
+    frame = pd.DataFrame({"ranks": [1, 2, 4], "seconds": [4.0, 2.0, 1.0]})
+    figure = plots.lines(frame, "ranks", "seconds", "alone", "Times", "Halved.", log="xy")
+    drawing = ET.fromstring(plots.standalone(figure))
+    assert "var(" not in ET.tostring(drawing, encoding="unicode")
+    assert drawing.find(f"{{{plots.SVG}}}title").text == figure.alt
+    assert drawing.find(f"{{{plots.SVG}}}rect").get("fill") == "#ffffff"
+
+
+def over_ranks(names: list[str]) -> plots.Figure:
+    """A line for each name; those at the end lie close together."""
+    rows = []
+    for place, name in enumerate(names):
+        for ranks in (1, 2, 4):
+            rows.append({"ranks": ranks, "name": name, "seconds": 4 / ranks + 0.001 * place})
+    return plots.lines(pd.DataFrame(rows), "ranks", "seconds", "x", "x", "x", hue="name")
+
+
+def places_of(figure: plots.Figure, names: list[str]) -> dict[str, float]:
+    """How far down each name stands in a drawing."""
+    places = {}
+    for text in ET.fromstring(figure.svg).iter(f"{{{plots.SVG}}}text"):
+        words = "".join(text.itertext())
+        if words in names:
+            down = text.get("y") or text.get("transform", "").split("translate(")[-1]
+            places[words] = float(down.split(" ")[-1].split(",")[-1].rstrip(")"))
+    return places
+
+
+def test_lines_are_named_at_their_ends_and_names_do_not_overlap():
+    names = ["near", "far", "other", "last"]
+    places = sorted(places_of(over_ranks(names), names).values())
+    assert len(places) == len(names)
+    assert all(below - above > 9 for above, below in pairwise(places))
+
+
+def test_at_most_four_lines_share_a_panel():
+    for names in (list("abcd"), list("abcde")):
+        panels = over_ranks(names).svg.count("ranks</text>")
+        clips = over_ranks(names).svg.count("<clipPath")
+        assert panels == 1 and clips == (1 if len(names) <= plots.MAX_LINES else len(names))
+
+
+def test_a_schedule_has_its_colour_in_every_figure():
+    names = ["conventional", "structure-aware (D = 5)", "structure-aware (D = 10)"]
+    looks = plots.line_looks(names, is_split=False)
+    colours = [colour for colour, _ in looks.values()]
+    assert colours[0] == plots.COLOUR["conventional"]
+    assert colours[1] == colours[2] == plots.COLOUR["structure-aware"]
+    assert looks[names[1]] != looks[names[2]], "told apart by their dashes"
+    assert plots.line_looks(names[::-1], is_split=False)[names[0]][0] == colours[0]
