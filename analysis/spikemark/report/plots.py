@@ -33,7 +33,7 @@ from spikemark.network.schedules import SCHEDULES
 from spikemark.quantities.elements import Figure
 from spikemark.quantities.table import Cell, Table
 from spikemark.quantities.terms import columns, term
-from spikemark.quantities.words import number
+from spikemark.quantities.words import counted, number
 
 WIDTH = 4.7  # inches = 338 points
 LABEL_WIDTH = 30  # characters of a line in the label of a row
@@ -423,10 +423,10 @@ def lines(
     """Lines over the number `x`, with intervals from `low` to `high`; a panel per value of `panel`.
 
     Each line is named at its end; more than MAX_LINES hues, or those of `split`, have a panel each.
-    Lines of one schedule
-    share its colour and differ in their dashes. Intervals are whiskers, or a band where values are
-    too many for markers. `style`: a column of two values, such as measured and modelled; the
-    second one is dashed.
+    Lines of one schedule share its colour and differ in their dashes. Intervals are whiskers, or a
+    band where values are too many for markers. `style`: a column of two values, such as measured
+    and modelled; the second one is dashed. Rows without a place on both axes are among the numbers
+    of the figure, but not drawn: the caption counts them.
 
     Example:
         >>> frame = pd.DataFrame({"ranks": [2, 4, 8], "seconds": [4.0, 2.1, 1.2]})
@@ -435,6 +435,13 @@ def lines(
     """
     height = HEIGHT_OF_LINES
     is_split = split
+    numbers = frame
+    has_place = frame[x].notna() & frame[y].notna()
+    if not has_place.all():
+        rows = counted(int((~has_place).sum()), "row")
+        missing = [_heads([axis])[axis] for axis in (x, y) if frame[axis].isna().any()]
+        caption = f"{caption} Not drawn: {rows} without {' or '.join(missing)}."
+        frame = frame[has_place]
     if hue and panel is None and frame[hue].nunique() > MAX_LINES:
         is_split = True
     if is_split:
@@ -477,7 +484,7 @@ def lines(
     if is_split and ylabel:
         caption = f"Upwards: {ylabel}. {caption}"
     caption += _left_out(frame, panel)
-    return _figure(frame, _named(panel, hue, style, x, y, low, high), name, title, caption, svg)
+    return _figure(numbers, _named(panel, hue, style, x, y, low, high), name, title, caption, svg)
 
 
 def line_looks(names: Sequence[Any], is_split: bool) -> dict[Any, tuple[str, Any]]:

@@ -13,7 +13,7 @@ import pytest
 from swept import OPTIONS, planned, write
 
 from spikemark.quantities.elements import Figure
-from spikemark.records.frames import load_folder
+from spikemark.records.frames import CONFIGURATION, load_folder
 from spikemark.report import plots, sweep_page
 from spikemark.report.answer import answer, picture, table
 from spikemark.report.sections import SECTIONS, checks, prediction, speed, waiting
@@ -103,6 +103,41 @@ def test_every_swept_axis_is_drawn(tmp_path):
     for field in ("ranks", "swept.indegree", "swept.inject.sd_us"):
         values = {str(v) for v in frames.runs[field].unique()}
         assert all(any(v in str(row) for row in drawn) for v in values), field
+
+
+DISJOINT = {
+    "words beside numbers": [{"distribution": ["block", "cyclic"]}, {"ranks_per_node": [1]}],
+    "numbers of each": [{"preset.indegree": [8, 10]}, {"inject.sd_us": [0.1, 0.2]}],
+    "one beside two": [
+        {"preset.indegree": [8, 10], "distribution": ["block", "cyclic"]},
+        {"inject.sd_us": [0.1, 0.2], "ranks_per_node": [1, 2]},
+    ],
+    "schedules beside numbers": [*GRID, {"preset.indegree": [8, 12, 14]}],
+}
+
+
+@pytest.mark.parametrize("ranks", [(None, None), (4, 2)], ids=["equal ranks", "own ranks"])
+@pytest.mark.parametrize("grid", DISJOINT.values(), ids=DISJOINT)
+def test_entries_without_a_field_in_common_have_a_page(tmp_path, grid, ranks):
+    """A field that some runs lack is drawn, and no run is lost."""
+    numbered = [
+        {**entry, **({"ranks": of_entry} if of_entry else {})}
+        for entry, of_entry in zip(grid, [ranks[0], *[ranks[1]] * len(grid)], strict=False)
+    ]
+    frames = swept(tmp_path, faster, grid=numbered, seeds=[1])
+    found = answer(frames)
+    assert found.chosen is not None
+    figures = [f for f in speed.section(found).figures if f.id.startswith("swept")]
+    rows = [row for figure in figures for row in figure.table.rows]
+    assert len(rows) == len(frames.runs) and all("nan" not in f.svg for f in figures)
+    words = " ".join(str(row) for row in rows)
+    for entry in grid:
+        for field in set(entry) - {"schedule", "delay_ratio"}:
+            for value in entry[field]:
+                assert str(value) in words, field
+    lacking = frames.runs[frames.swept].drop(columns=CONFIGURATION, errors="ignore").isna()
+    assert (speed.NOT_SET in words) == lacking.to_numpy().any()
+    sweep_page.write(frames, tmp_path / "page.html")
 
 
 def test_sections_answer_first_and_say_what_is_missing(tmp_path, undrawn):

@@ -2,7 +2,6 @@
 compared runs.
 """
 
-import itertools
 import json
 from dataclasses import replace
 from typing import Any, cast
@@ -23,6 +22,7 @@ from spikemark.report.comparison import Comparison, together
 MAX_FIGURES = 8  # of swept axes
 MAX_NAMED = 3  # layouts in the sentence
 WIDE_AXIS = 8  # largest over smallest value, from which an axis of more than three is logarithmic
+NOT_SET = "not set"  # the value of a field in the runs of another entry of the grid
 CAPTION = "Means over seeds and repetitions; whiskers: smallest to largest run."
 FACTOR = "real-time factor (lower is better)"
 TITLE = "Speed: what is fastest here?"
@@ -128,11 +128,12 @@ def _axes(runs: pd.DataFrame, swept: list[str]) -> list[Figure]:
 
     The number with the most values is the horizontal axis; configurations are colours; the next
     field makes panels, if configurations do not need them; each combination of further ones a
-    figure.
+    figure. A field that some runs lack has words for values, one of which is NOT_SET.
     """
     fields = [name for name in swept if name not in CONFIGURATION]
     if not fields:
         return []
+    runs = runs.assign(**{name: _in_words(runs[name]) for name in fields if runs[name].hasnans})
     numeric = [name for name in fields if pd.api.types.is_numeric_dtype(runs[name].infer_objects())]
     x = max(numeric, key=lambda name: runs[name].nunique(), default=None)
     rest = [name for name in fields if name != x]
@@ -147,23 +148,46 @@ def _axes(runs: pd.DataFrame, swept: list[str]) -> list[Figure]:
     table = _summary(runs, keys)
     head = f"Real-time factor over {term(x or keys[0]).head}"
     figures = []
-    combinations = itertools.product(*(runs[name].drop_duplicates() for name in rest))
-    for count, values in enumerate(itertools.islice(combinations, MAX_FIGURES)):
+    combinations = list(dict.fromkeys(zip(*(table[name] for name in rest), strict=True))) or [()]
+    for count, values in enumerate(combinations[:MAX_FIGURES]):
         fixed = dict(zip(rest, values, strict=True))
         part = table
         for name, value in fixed.items():
             part = part[part[name] == value]
-        if part.empty:
-            continue
-        panels = panel if panel and part[panel].notna().any() else None
         places = [f"{term(name).head} = {value}" for name, value in fixed.items()]
         title = ", ".join([head, *places])
         if x is None:
-            figure = _over_words(part, keys[0], f"swept-{count}", title, hue, panels)
+            figure = _over_words(part, keys[0], f"swept-{count}", title, hue, panel)
         else:
-            figure = _over_numbers(part, x, f"swept-{count}", title, hue, panels)
+            figure = _over_numbers(part, x, f"swept-{count}", title, hue, panel)
         figures.append(replace(figure, table=_with_fixed(figure.table, fixed)))
+    if len(combinations) > MAX_FIGURES:
+        left = f"Drawn: the first {MAX_FIGURES} of {len(combinations)} combinations of values."
+        figures[-1] = replace(figures[-1], caption=f"{figures[-1].caption} {left}")
     return figures
+
+
+def _in_words(values: pd.Series) -> pd.Series:
+    """Values of a field that some runs lack, as ordered words.
+
+    >>> list(_in_words(pd.Series([10.0, None, 2.5])).cat.categories)
+    ['2.5', '10', 'not set']
+    """
+    stated = values.dropna()
+    if pd.api.types.is_numeric_dtype(stated.infer_objects()):
+        stated = stated.sort_values()
+    names = list(dict.fromkeys([*stated.map(_word), NOT_SET]))
+    words = pd.Categorical(values.map(_word), categories=names, ordered=True)
+    return pd.Series(words, index=values.index)
+
+
+def _word(value: object) -> str:
+    """A value as a word; a whole number that pandas made a fraction is whole."""
+    if value is None or value != value:
+        return NOT_SET
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(_plain(value))
 
 
 def _with_fixed(table: Table, fixed: dict[str, Any]) -> Table:
@@ -219,8 +243,11 @@ def _summary(runs: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Mean, smallest and largest real-time factor by `keys`, configurations in their order."""
     texts = {name: runs[name].map(_plain) for name in keys if runs[name].dtype == object}
     plain = runs.assign(**texts)
-    factors = plain.groupby(keys, dropna=False, sort=True)["real_time_factor"]
+    factors = plain.groupby(keys, dropna=False, sort=True, observed=True)["real_time_factor"]
     table = factors.agg(real_time_factor="mean", low="min", high="max").reset_index()
+    for name in keys:
+        if isinstance(table[name].dtype, pd.CategoricalDtype):
+            table[name] = table[name].astype(str)
     if "configuration" not in keys:
         return table
     places = {name: place for place, name in enumerate(dict.fromkeys(runs["configuration"]))}
