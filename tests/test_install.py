@@ -41,8 +41,8 @@ def prefix(tmp_path_factory):
 def module_file(prefix: Path) -> str:
     """The module file of the page, for this prefix."""
     text = re.search(r"^```tcl\n(.*?)^```", PAGE, re.M | re.S)[1]
-    assert text.count("/opt/spikemark/1.0.0") == 1
-    return text.replace("/opt/spikemark/1.0.0", str(prefix))
+    assert text.count("/opt/spikemark/2.0.0") == 1
+    return text.replace("/opt/spikemark/2.0.0", str(prefix))
 
 
 def loaded(text: str) -> dict[str, str]:
@@ -66,9 +66,9 @@ def loaded(text: str) -> dict[str, str]:
 def loaded_by_modules(text: str, folder: Path) -> dict[str, str]:
     """The same by Environment Modules."""
     (folder / "spikemark").mkdir()
-    (folder / "spikemark" / "1.0.0").write_text(text)
+    (folder / "spikemark" / "2.0.0").write_text(text)
     script = (
-        f'eval "$({shutil.which("modulecmd")} bash load spikemark/1.0.0)"; for name in PATH MANPATH'
+        f'eval "$({shutil.which("modulecmd")} bash load spikemark/2.0.0)"; for name in PATH MANPATH'
         ' CMAKE_PREFIX_PATH PKG_CONFIG_PATH; do echo "$name=${!name}"; done'
     )
     variables = {"PATH": SYSTEM, "MODULEPATH": str(folder)}

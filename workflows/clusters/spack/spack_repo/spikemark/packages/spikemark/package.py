@@ -2,7 +2,7 @@
 
 It builds from an archive of the sources beside the checkout's README, which this makes:
 
-    git archive --prefix=spikemark-1.0.0/ --output=spikemark-1.0.0.tar.gz HEAD
+    git archive --prefix=spikemark-2.0.0/ --output=spikemark-2.0.0.tar.gz HEAD
 """
 
 from pathlib import Path
@@ -21,10 +21,10 @@ class Spikemark(CMakePackage):
     """
 
     homepage = CHECKOUT.as_uri()
-    url = (CHECKOUT / "spikemark-1.0.0.tar.gz").as_uri()
+    url = (CHECKOUT / "spikemark-2.0.0.tar.gz").as_uri()
     license("Apache-2.0")
 
-    version("1.0.0")
+    version("2.0.0")
 
     variant("papi", default=True, description="Hardware counters")
     variant("kernels", default=True, description="Benchmark of the kernels (Google Benchmark)")
