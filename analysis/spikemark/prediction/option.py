@@ -242,8 +242,8 @@ def named_inputs(
     names = machine.names_of_draws | {THIS_NETWORK: f"network {question.title}"}
     named = {}
     for name, drawn in inputs.items():
-        for drawn_as, for_readers in names.items():
-            name = name.replace(drawn_as, for_readers)
+        for drawn_as in sorted(names, key=len, reverse=True):  # one may begin as another does
+            name = name.replace(drawn_as, names[drawn_as])
         named[name] = drawn
     return named
 
