@@ -147,6 +147,23 @@ class ProductionOption(Option):
             content |= {"delay_ratio": self.way.delay_ratio, "from": self.way.origin}
         return content
 
+    def nodes_for_run(self, seconds: float) -> list[int]:
+        """Numbers of nodes on which the network may fit and be run in so many seconds, the fewest
+        first.
+
+        Building it comes on top.
+        """
+        assert isinstance(self.machine, Profile)
+        runs = [self.run.with_nodes(count) for count in numbers_of_nodes(self.machine, None)]
+        runs = [run for run in runs if fits(run, self.machine) is not False]
+        if not runs:
+            return []
+        time = self.question.known.time
+        simulated_s = 1e-3 * (time.simulate_ms + time.warmup_ms)
+        medians = np.median(anchors.predict(runs, self.own).total, axis=1)
+        in_time = zip(runs, (medians * simulated_s <= seconds).tolist(), strict=True)
+        return [run.nodes for run, is_in_time in in_time if is_in_time]
+
     def rtf_after_run(self, nodes: int) -> Draws:
         """The real-time factor, were the program run there on so many nodes."""
         made = [self.run.with_nodes(nodes)]
