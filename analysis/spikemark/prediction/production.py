@@ -121,11 +121,12 @@ class ProductionOption(Option):
         need = node_need_gb(self.run)
         if need is not None and self.fits is None and MEMORY in self.machine.values:
             needed = with_ends(*(number(gigabytes, 2) for gigabytes in need))
-            room_gb = self.machine.values[MEMORY].value
+            room = self.machine.values[MEMORY]
+            ends = limits(MEMORY, room, self.machine.values)
+            room_gb = with_ends(*(number(end, 3) for end in (room.value, *ends)))
             remarks.append(
                 f"{self.machine.name}: {self.program_title} may not fit on"
-                f" {counted(self.nodes, 'node')}: it needs {needed} GB of each, which has"
-                f" {number(room_gb)}"
+                f" {counted(self.nodes, 'node')}: it needs {needed} GB of each, which has {room_gb}"
             )
         cache = self.machine.values.get("node.l3")
         is_assumed = cache is not None and cache.kind == "assumed"
