@@ -17,6 +17,7 @@ from small_network import describe
 
 from spikemark.core import places
 from spikemark.core.reading import read_json
+from spikemark.core.single_process import session_in
 from spikemark.diff import history as entries
 from spikemark.network import placement_file
 from spikemark.records import dry_run, imported, record, run_files
@@ -36,8 +37,6 @@ QUIET = {
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMP_NUM_THREADS": "1",
 }
-#: Names the folder in which Open MPI 4 makes the files of a run.
-SESSION_FOLDER = "OMPI_MCA_orte_tmpdir_base"
 
 
 class Subject(NamedTuple):
@@ -74,13 +73,11 @@ def start(command: str, folder: Path, environment: dict[str, str] | None = None)
         start_of_command = [sys.executable, "-m", program]
     else:
         start_of_command = [str(places.program(program))]
-    # All programs without a daemon share one folder of Open MPI, which the first to end removes
-    # from under those that begin; here each has its own.
     with tempfile.TemporaryDirectory(prefix="mpi", ignore_cleanup_errors=True) as session:
         try:
             done = subprocess.run(
                 [*start_of_command, *arguments],
-                env={**os.environ, **QUIET, SESSION_FOLDER: session, **(environment or {})},
+                env={**os.environ, **QUIET, **session_in(Path(session)), **(environment or {})},
                 cwd=folder.parent,
                 capture_output=True,
                 text=True,

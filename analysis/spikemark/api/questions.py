@@ -17,8 +17,9 @@ from spikemark import machines
 from spikemark.core.arguments import public
 from spikemark.core.errors import BadInput, unknown_name
 from spikemark.core.yaml_file import YAML
+from spikemark.machines import identity
 from spikemark.machines.parts import MachineOfParts
-from spikemark.machines.profile import UNMEASURED, Profile
+from spikemark.machines.profile import Profile
 from spikemark.prediction import beside, programs, question
 from spikemark.prediction.advised import AdviceAnswer
 from spikemark.prediction.beside import RunAnswer
@@ -548,16 +549,11 @@ def _side_by_side(names: Sequence[FilePath | Profile]) -> list[Profile]:
     origins = [(profile.name, folder) for profile, folder in zip(profiles, folders, strict=True)]
     machines_of_origin = Counter(origins)
     renamed = []
-    unmeasured = 0
     for position, (profile, folder) in enumerate(zip(profiles, folders, strict=True), start=1):
         if machines_of_name[profile.name] > 1:
             place = folder
             if machines_of_origin[profile.name, folder] > 1:
                 place = f"{folder}, {position}"
             profile = replace(profile, name=f"{profile.name} ({place})")
-        if profile.measured_as is None:
-            unmeasured += 1
-            number = f" {unmeasured}" if unmeasured > 1 else ""
-            profile = replace(profile, drawn_as=f"{UNMEASURED}{number}")
         renamed.append(profile)
-    return renamed
+    return identity.sharing_draws(renamed)

@@ -1,7 +1,7 @@
 """Commands that screens, pages and messages propose, ready to be pasted into a shell.
 
 Every proposal is made by `command`, so that names with blanks are quoted and tests can carry out
-what is proposed (tests/test_proposed_commands.py). Several proposals share a line, BETWEEN them;
+what is proposed (tests/test_proposed_commands.py). Several short ones share a line, BETWEEN them;
 words about a command stand BETWEEN it and the end of the line.
 """
 

@@ -16,7 +16,7 @@ from spikemark.core import fields
 from spikemark.core.errors import BadInput, short_repr
 
 from .fields import FABRIC, NETWORK, PATHS, SLOWER, MachineFile
-from .profile import Profile, ProfileValues, Value, values_of
+from .profile import Profile, ProfileValues, Value, is_between_nodes, values_of
 
 OF_PARTS = "machine of parts"  #: after which the draws of one as a whole are named
 PARTS, LINKS, NODES = "parts", "links", "nodes"
@@ -29,9 +29,7 @@ def _paths_of_links() -> tuple[str, ...]:
     """Paths that say something of a link: those of the network between nodes."""
     paths = []
     for path in PATHS:
-        if not path.startswith(f"{NETWORK}.") or path.endswith("_node"):
-            continue
-        if ".tables." not in path:
+        if is_between_nodes(path) and ".tables." not in path:
             paths.append(path)
     return tuple(paths)
 

@@ -14,7 +14,7 @@ from spikemark.core import fields
 from spikemark.core.errors import BadInput
 from spikemark.core.summary import Summarised
 
-from .fields import ACCELERATOR, FIELD, MODELS, ORDERED, PATHS, SLOWER, ProfileFile
+from .fields import ACCELERATOR, FIELD, MODELS, NETWORK, ORDERED, PATHS, SLOWER, ProfileFile
 
 #: Kernel times that 0.2 wrote and no model uses; a file that states them stays readable.
 RETIRED = re.compile(r"t_(ring|row|far|close)_\d+|t_row|t_leave|t_route")
@@ -39,6 +39,18 @@ class Value:
     kind: str  #: measured, literature or assumed
     reference: str  #: how or where; for assumed values why
     interval: tuple[float, float] | None = None  #: 95 % interval, in `unit`
+
+    def agrees(self, other: "Value | None") -> bool:
+        """Whether another value is the same number or text with the same interval.
+
+        Example:
+            >>> cores = Value(64, "1", "literature", "the offer")
+            >>> cores.agrees(Value(64, "1", "measured", "lscpu")), cores.agrees(None)
+            (True, False)
+        """
+        if other is None:
+            return False
+        return (self.value, self.interval) == (other.value, other.interval)
 
 
 class Assumption(NamedTuple):
@@ -77,6 +89,16 @@ class ProfileValues(Summarised):
     def identity(self) -> str:
         """What tells this from others, whose draws differ."""
         return self.name
+
+    @property
+    def node_identity(self) -> str:
+        """What tells its nodes from others: after it errors of their models are named."""
+        return self.identity
+
+    @property
+    def network_identity(self) -> str:
+        """What tells its network from others."""
+        return self.identity
 
     @property
     def names_of_draws(self) -> dict[str, str]:
@@ -150,6 +172,10 @@ class Profile(ProfileValues):
     #: After what its draws are named, where nobody has measured it: not after its file, so that
     #: another name changes no number. Unmeasured machines of one question have one each.
     drawn_as: str = UNMEASURED
+    #: Another machine of the question whose nodes are the same, so that both share draws
+    #: (identity.sharing_draws), and one whose network is.
+    same_node: "Profile | None" = None
+    same_network: "Profile | None" = None
 
     def _summary(self) -> str:
         return f"{super()._summary()}: {self.title}"
@@ -167,8 +193,60 @@ class Profile(ProfileValues):
         return self.measured_as or self.drawn_as
 
     @property
+    def node_identity(self) -> str:
+        """What tells its nodes from others: the processor, if it names one and has its clock.
+
+        Example:
+            >>> from spikemark import machines
+            >>> machines.load("jureca-dc").node_identity, machines.load("epyc-vm").node_identity
+            ('processor epyc-7742', 'epyc-vm')
+        """
+        clock = self.values.get("node.clock")
+        if self.processor and clock is not None and clock.kind != "assumed":
+            return f"processor {self.processor}"
+        return self.identity if self.same_node is None else self.same_node.node_identity
+
+    @property
+    def network_identity(self) -> str:
+        """What tells its network from others.
+
+        Example:
+            >>> from spikemark import machines
+            >>> machines.load("jureca-dc").network_identity
+            'jureca-dc'
+        """
+        return self.identity if self.same_network is None else self.same_network.network_identity
+
+    def draws_of(self, path: str) -> str:
+        """After what the draws of the value at a path are named.
+
+        What is assumed of a node comes from its processor, or from what else its profile states: a
+        kernel that takes longer than assumed does so on all nodes of that processor, whatever
+        network connects them. So machines of one processor share the draws of what is assumed of
+        their nodes. Jitter is among it, though it depends on the operating system, too: who
+        compares offers would run the same one on each. Of what a profile states with an interval,
+        machines share the draws where they state the same of their nodes, or of their networks.
+        A processor whose clock is assumed, too, says nothing of times.
+
+        Example:
+            >>> from spikemark import machines
+            >>> jureca = machines.filled(machines.load("jureca-dc"))
+            >>> jureca.draws_of("jitter.cv"), jureca.draws_of("interconnect.latency")
+            ('processor epyc-7742', 'jureca-dc')
+        """
+        value = self.values.get(path)
+        same = self.same_node
+        if is_between_nodes(path):
+            same = self.same_network
+        elif value is not None and value.kind == "assumed":
+            return self.node_identity
+        if same is not None and value is not None and value.agrees(same.values.get(path)):
+            return same.draws_of(path)
+        return self.identity
+
+    @property
     def names_of_draws(self) -> dict[str, str]:
-        """The name of an unmeasured machine by its identity.
+        """The names of an unmeasured machine, and of those with which it shares draws, by identity.
 
         Example:
             >>> from spikemark import machines
@@ -176,7 +254,11 @@ class Profile(ProfileValues):
             >>> jureca.names_of_draws
             {}
         """
-        return {} if self.measured_as else {self.drawn_as: self.name}
+        names = {} if self.measured_as else {self.drawn_as: self.name}
+        for other in (self.same_node, self.same_network):
+            if other is not None:
+                names |= other.names_of_draws
+        return names
 
     def refuse_accelerators(self) -> None:
         """Raises BadInput for a node with accelerators, where only CPU cores can be predicted.
@@ -238,6 +320,16 @@ class Profile(ProfileValues):
         """
         values = self.values | dict(changed)
         return replace(self, values=arranged(values, f"{self.name}, assumed"))
+
+
+def is_between_nodes(path: str) -> bool:
+    """Whether the value at a path is one of what connects nodes.
+
+    Example:
+        >>> is_between_nodes("interconnect.latency"), is_between_nodes("interconnect.latency_node")
+        (True, False)
+    """
+    return path.startswith(f"{NETWORK}.") and not path.endswith("_node")
 
 
 def listed(path: str) -> str:

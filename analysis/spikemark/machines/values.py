@@ -123,7 +123,7 @@ class Values:
         number = value.value * SI[value.unit or "1"]
         low, high = limits(path, value, self.profile.values)
         if self.drawn is not None and high > low:
-            number = self.drawn(f"{self.profile.identity}/{path}", number, low, high, value)
+            number = self.drawn(f"{self.profile.draws_of(path)}/{path}", number, low, high, value)
         if self.slower is not None and path.startswith(KERNELS):
             return number * self._number(SLOWER, self.slower)
         return number

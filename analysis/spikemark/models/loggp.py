@@ -47,13 +47,30 @@ KEPT_ROUNDS = 4096
 NodeKey = bytes
 
 
-class NetworkValues(Protocol):
-    """Values of a machine profile in SI units, such as `machines.values.Values`."""
+class StatedNumber(Protocol):
+    """What a profile states at a path, such as `machines.profile.Value`."""
 
     @property
-    def profile(self) -> Any: ...  #: the profile itself
-    def need(self, path: str, why: str) -> Any: ...  #: a number; raises where it is unknown
-    def get(self, path: str, otherwise: Any = None) -> Any: ...  #: a number, or `otherwise`
+    def value(self) -> float: ...
+
+
+class StatedNumbers(Protocol):
+    """A profile in its own units, such as `machines.profile.Profile`."""
+
+    def get(self, path: str) -> StatedNumber | None: ...  #: None where it is unknown
+    def need(self, path: str, purpose: str) -> StatedNumber: ...  #: raises where it is unknown
+
+
+class NetworkValues(Protocol):
+    """Values of a machine profile in SI units, such as `machines.values.Values`.
+
+    A value is a number, or an array of its draws: then all that follows from it is one, too.
+    """
+
+    @property
+    def profile(self) -> StatedNumbers: ...  #: the profile itself
+    def need(self, path: str, why: str) -> Any: ...  #: raises where it is unknown
+    def get(self, path: str, otherwise: float) -> Any: ...  #: `otherwise` where it is unknown
     def text(self, path: str) -> str | None: ...  #: a text; None where it is unknown
     def table(self, path: str) -> np.ndarray | None: ...  #: rows [ranks, bytes, seconds]
 

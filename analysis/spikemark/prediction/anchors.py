@@ -8,8 +8,8 @@ series, own runs) inform the effects that they share with the target; the others
 Several anchors, or one more run, are the same computation.
 
 Effects are drawn by name (draws.normal), for example "error/kernel/machine/JURECA-DC": predictions
-for one machine, or with one anchor, share what they share, and ratios of two predictions are as
-certain as they are.
+for one machine, for nodes of one processor, or with one anchor, share what they share, and ratios
+of two predictions are as certain as they are.
 
 A prediction solves linear equations in as many unknowns as the anchors have effects, about 100, at
 most 60 times: some hundredths of a second.
@@ -31,7 +31,7 @@ from spikemark.core.yaml_file import read_yaml
 
 from . import draws, growth
 from .growth import terms
-from .likeness import SIGN, likeness, same_data, unstated
+from .likeness import BETTER, BETWEEN_NODES, SIGN, likeness, same_data, unstated
 from .points import PublishedRun, published
 from .program_costs import PARTS, PROGRAMS, find
 from .published_machine import PublishedMachine
@@ -57,6 +57,7 @@ class Key(NamedTuple):
 
 
 ASPECTS = ("platform", "machine", "version", "network", "variant", "program")
+OF_MACHINES = ("machine", "platform")
 LINKS = ("network", "machine")  #: what a run has to share with others to say something about them
 
 
@@ -249,7 +250,12 @@ def parts(run: PublishedRun, costs: Array) -> Array:
 def _drawn_parts(run: PublishedRun, costs: Array, recorder: draws.Recorder) -> Array:
     """The same with draws of what is not known of the machine, [part, draw]."""
     values: dict[str, draws.Draws] = {}
-    for uncertain in run.machine.uncertain:
+    of_run = [
+        uncertain
+        for uncertain in run.machine.uncertain
+        if run.nodes > 1 or uncertain.field not in BETWEEN_NODES
+    ]
+    for uncertain in of_run:
         middle = getattr(run.machine, uncertain.field)
         values[uncertain.field] = recorder(
             uncertain.name, middle, uncertain.low, uncertain.high, uncertain.value
@@ -261,7 +267,7 @@ def _drawn_parts(run: PublishedRun, costs: Array, recorder: draws.Recorder) -> A
         for count, cost in zip(counts, costs, strict=True)
     ]
     part_s: Array = find(run.program).of_part @ np.array(cost_s)
-    for uncertain in run.machine.uncertain:
+    for uncertain in of_run:
         if uncertain.field not in run.machine.stated:  # see draws.UNSTATED_SD
             moved = -SIGN[uncertain.field] * draws.UNSTATED_SD * recorder.normal(uncertain.name)
             part_s = part_s * np.exp(moved)
@@ -374,24 +380,27 @@ def predicted(
     """
     state = _inferred(tuple(anchors)) if spread is spreads() else _infer(anchors, spread)
     recorder = draws.Recorder()
-    logs = _effect_draws(targets[0], anchors, state, spread, recorder)
+    logs = _effect_draws(targets[0], state, spread, recorder)
+    measured = {run.machine for run in anchors}
     machine = targets[0].machine
-    is_measured = machine.name in {run.machine.name for run in anchors}
-    has_data_of_measured = any(same_data(machine, run.machine) for run in anchors)
+    is_measured = machine.name in {other.name for other in measured}
     kernel, exchange, noise = [], [], []
     nearest, differs = [], []
     for run in targets:
         near, aspects = closest(run, anchors)
         nearest.append(near)
         differs.append(aspects)
-        grown = logs + _growth_draws(run, near, anchors, recorder)
-        scatter = _normal(recorder, "total", "scatter", f"{run.machine.name} {run.nodes}")
+        of_machine = _machine_draws(run, measured, state, spread, recorder)
+        grown = logs + of_machine + _growth_draws(run, near, anchors, recorder)
+        nodes = run.machine.node_as or run.machine.name
+        scatter = _normal(recorder, "total", "scatter", f"{nodes} {run.nodes}")
         of_run = np.exp(np.hypot(SCATTER_SD, run.sd) * scatter)
         part_s = parts(run, state.costs)[:, None]  # [part, 1]
         middle_s = (part_s[:, 0] * np.exp(np.median(grown, axis=1))).sum()
         if not is_measured:
             part_s = _drawn_parts(run, state.costs, recorder)
         times = part_s * np.exp(grown)  # [part, draw]
+        has_data_of_measured = any(same_data(machine, other, run.nodes) for other in measured)
         if is_measured or has_data_of_measured:
             times *= middle_s / np.median(times.sum(axis=0) * of_run)
         kernel.append(times[0])
@@ -419,35 +428,21 @@ def _normal(recorder: draws.Recorder, *name: str) -> draws.Draws:
 
 
 def _effect_draws(
-    target: PublishedRun,
-    anchors: Sequence[PublishedRun],
-    state: State,
-    spread: Spreads,
-    recorder: draws.Recorder,
+    target: PublishedRun, state: State, spread: Spreads, recorder: draws.Recorder
 ) -> Array:
-    """Draws of log A and log B of a run, [part, draw].
+    """Draws of log A and log B of a run, [part, draw], but for a machine that was not measured.
 
     Effects that the anchors share with the target are drawn together, as their errors depend on
     each other. Their order is that of the anchors' effects, so that other targets have the same
-    draws. A machine that was not measured is expected to have the effect of one with like data.
+    draws.
     """
     logs = np.zeros((len(PARTS), draws.N))
     shared = _acting([target], state.keys)[:, 0]  # [part, key]
     logs += (shared @ state.mean)[:, None]
-    measured = {run.machine for run in anchors}
     for key in _effects(target):
-        if key in state.keys:
-            continue
-        part = PARTS.index(key.part)
-        sd, number = spread.of(key, target.program)
-        if key.aspect in ("machine", "platform"):
-            expected, doubt = _expected(key, target.machine, measured, state)
-            logs[part] += expected
-            sd = np.hypot(sd, doubt) * unstated(key.part, target.machine)
-            key = key._replace(name=target.machine.name)  # nothing is known of its processor
-        # Student's t, where few effects are known.
-        wider = special.stdtrit(FREEDOM + number, 0.975) / draws.Z95
-        logs[part] += sd * wider * _normal(recorder, *key)
+        if key not in state.keys and key.aspect not in OF_MACHINES:
+            sd = _sd_with_tails(*spread.of(key, target.program))
+            logs[PARTS.index(key.part)] += sd * _normal(recorder, *key)
     for key, drawn in _shared_draws(state, np.flatnonzero(shared.any(axis=0))).items():
         logs[PARTS.index(key.part)] += drawn
         sd = float(np.std(drawn))
@@ -456,6 +451,56 @@ def _effect_draws(
     rate = _normal(recorder, "total", "rate", target.network.name)
     logs += RATE[:, None] * target.network.rate_sd * rate
     return logs
+
+
+def _sd_with_tails(sd: float, number: float) -> float:
+    """The spread of an effect, wider by Student's t where few effects are known."""
+    return sd * float(special.stdtrit(FREEDOM + number, 0.975)) / draws.Z95
+
+
+def _machine_draws(
+    run: PublishedRun,
+    measured: Iterable[PublishedMachine],
+    state: State,
+    spread: Spreads,
+    recorder: draws.Recorder,
+) -> Array:
+    """Draws of what a machine that was not measured adds to log A and log B of a run, [part, draw].
+
+    It is expected to have the effect of one with like data. What is left is an error of its nodes,
+    in the exchange also one of its network, which counts as much as the messages on a usual network
+    have of the exchange; the rest is software, on the nodes. So two offers of the same nodes share
+    what is not known of these, and a network on which little depends decides little.
+    """
+    logs = np.zeros((len(PARTS), draws.N))
+    machine = run.machine
+    for key in _effects(run):
+        if key in state.keys or key.aspect not in OF_MACHINES:
+            continue
+        expected, doubt = _expected(key, run, measured, state)
+        sd, number = spread.of(key, run.program)
+        sd = np.hypot(sd, doubt) * unstated(key.part, machine, run.nodes)
+        nodes = key._replace(name=machine.node_as or machine.name)
+        drawn = _normal(recorder, *nodes)
+        share = 0.0 if key.part == "kernel" else _share_of_network(run, state.costs)
+        if share:
+            network = f"the network of {machine.network_as or machine.name}"
+            of_network = _normal(recorder, *key._replace(name=network))
+            drawn = (1 - share**2) ** 0.5 * drawn + share * of_network
+        logs[PARTS.index(key.part)] += expected + _sd_with_tails(sd, number) * drawn
+    return logs
+
+
+def _share_of_network(run: PublishedRun, costs: Array) -> float:
+    """Share of the exchange that messages between nodes would take on a usual network."""
+    if run.nodes == 1:
+        return 0.0
+    usual = {name: getattr(PublishedMachine, name) for name in BETTER["exchange"]}
+    counts = terms(replace(run, machine=replace(run.machine, **usual)))
+    seconds = counts * np.exp(costs)
+    of_exchange = [cost.part == "exchange" for cost in find(run.program).costs]
+    on_network = [cost.part == "exchange" and not cost.phase for cost in find(run.program).costs]
+    return float(seconds[on_network].sum() / seconds[of_exchange].sum())
 
 
 def _shared_draws(state: State, columns: NDArray[np.intp]) -> dict[Key, draws.Draws]:
@@ -473,23 +518,25 @@ def _shared_draws(state: State, columns: NDArray[np.intp]) -> dict[Key, draws.Dr
 
 
 def _expected(
-    key: Key, machine: PublishedMachine, measured: Iterable[PublishedMachine], state: State
+    key: Key, run: PublishedRun, measured: Iterable[PublishedMachine], state: State
 ) -> tuple[float, float]:
-    """Expectation of the effect of a machine, from those of machines with like data (likeness.py);
-    and how far off it would be if it were like these in what its profile does not state.
+    """Expectation of the effect of the machine of a run, from those of machines with like data
+    (likeness.py); and how far off it would be if it were like these in what its profile does not
+    state.
 
     Machines with the same data count alone. Else, of faster machines that it is as good as, the
     fastest counts; of slower ones that it is no better than, the slowest: then better data never
     make it slower.
     """
     faster, slower, doubt = 0.0, 0.0, 0.0
-    twins = [other for other in measured if same_data(machine, other)]
+    machine = run.machine
+    twins = [other for other in measured if same_data(machine, other, run.nodes)]
     for other in twins or measured:
         other_key = key._replace(name=_machine_by_part(other)[key.part])
         if other_key not in state.keys:
             continue
         mean = float(state.mean[state.keys.index(other_key)])
-        share, share_at_most = likeness(key.part, machine, other, slow=mean > 0)
+        share, share_at_most = likeness(key.part, machine, other, slow=mean > 0, nodes=run.nodes)
         faster = min(faster, share * mean)
         slower = max(slower, share * mean)
         doubt = max(doubt, (share_at_most - share) * abs(mean))

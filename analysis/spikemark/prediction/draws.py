@@ -172,6 +172,8 @@ class Recorder:
     def __call__(self, name: str, middle: float, low: float, high: float, value: Value) -> Draws:
         """Log-normal draws of a value of a machine, in SI units.
 
+        Machines that share what a value follows from have the same name of it (Profile.draws_of).
+
         The median is the value, and 2.5 % lie beyond either end: each side has its own spread.
         Kernel times that are assumed have one common factor. A value of 0 gives half of a normal
         distribution, which is never negative.

@@ -10,7 +10,6 @@ Numbers of a machine may be arrays of draws: then every count is one, too.
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from .points import EXTERNAL_HZ, PublishedRun
 from .program_costs import DPSNN, NEST, REFERENCE_GHZ
 
 Array = NDArray[np.float64]
+Amount = float | Array  #: a number, or an array of ranks or draws
 #: Factors of the layout: two series on Piz Daint (36 cores) of 1 to 36 threads a rank.
 ONE_THREAD = 0.70  #: ranks of one thread
 ACROSS_SOCKETS = 1.45  #: ranks that do not fit into a socket
@@ -37,12 +37,12 @@ SPIKE_BYTES = 8  #: of a spike in a send buffer
 class RankLoads:
     """What a rank does in a simulated second: numbers of a mean rank, or arrays [rank]."""
 
-    neurons: Any  #: of a core
-    events: Any  #: recurrent synaptic events of a core
-    lists: Any  #: of synapses that a core enters
-    received: Any  #: spikes of the rank
-    rounds: Any  #: of collective calls
-    messages: Any  #: to other ranks
+    neurons: Amount  #: of a core
+    events: Amount  #: recurrent synaptic events of a core
+    lists: Amount  #: of synapses that a core enters
+    received: Amount  #: spikes of the rank
+    rounds: Amount  #: of collective calls
+    messages: Amount  #: to other ranks
 
 
 def _mean_loads(run: PublishedRun) -> RankLoads:
@@ -76,7 +76,7 @@ def terms(run: PublishedRun) -> Array:
     return np.array(counts(run))
 
 
-def counts(run: PublishedRun, loads: RankLoads | None = None) -> list[Any]:
+def counts(run: PublishedRun, loads: RankLoads | None = None) -> list[Amount]:
     """The same as a list: numbers, or draws where numbers of the machine are draws.
 
     `loads`: of each rank; those of a mean rank by default.
@@ -94,7 +94,7 @@ def counts(run: PublishedRun, loads: RankLoads | None = None) -> list[Any]:
     return _counts_of_messages(run, loads)
 
 
-def _counts_of_nest(run: PublishedRun, loads: RankLoads) -> list[Any]:
+def _counts_of_nest(run: PublishedRun, loads: RankLoads) -> list[Amount]:
     network = run.network
     steps = loads.neurons * 1e3 / network.step_ms
     misses_of_step, misses_of_event = _misses(run, loads.neurons)
@@ -113,7 +113,7 @@ def _counts_of_nest(run: PublishedRun, loads: RankLoads) -> list[Any]:
     return [*(count * slower for count in kernel), *exchange]
 
 
-def _counts_of_messages(run: PublishedRun, loads: RankLoads) -> list[Any]:
+def _counts_of_messages(run: PublishedRun, loads: RankLoads) -> list[Amount]:
     """Counts of a program whose ranks send each other messages."""
     network = run.network
     events = loads.events
@@ -128,7 +128,7 @@ def _counts_of_messages(run: PublishedRun, loads: RankLoads) -> list[Any]:
     return [events * slower, far * slower, loads.messages, network_s]
 
 
-def _collective_s(run: PublishedRun, cycles: float, received: float) -> Any:
+def _collective_s(run: PublishedRun, cycles: float, received: Amount) -> Amount:
     """Seconds of collective calls on the network, per simulated second.
 
     In log2 rounds, all ranks of a node send to another node, one after another, and then to each
@@ -141,10 +141,11 @@ def _collective_s(run: PublishedRun, cycles: float, received: float) -> Any:
     call_us = np.log2(run.nodes) * between_us + within_us
     far_bytes = SPIKE_BYTES * received * ranks_of_node * (1 - 1 / run.nodes)
     congestion = machine.congestion if run.nodes >= CROWD else 1.0
-    return 1e-6 * cycles * call_us + 1e-9 * far_bytes * congestion / machine.bandwidth_gb
+    call_s: Amount = 1e-6 * cycles * call_us
+    return call_s + 1e-9 * far_bytes * congestion / machine.bandwidth_gb
 
 
-def _messages_s(run: PublishedRun, cycles: float, messages: float) -> Any:
+def _messages_s(run: PublishedRun, cycles: float, messages: Amount) -> Amount:
     """Seconds of a rank's messages on the network, per simulated second."""
     machine = run.machine
     between = messages * (1 - 1 / run.nodes)
@@ -153,7 +154,7 @@ def _messages_s(run: PublishedRun, cycles: float, messages: float) -> Any:
     return 1e-6 * (between * machine.gap_us + within * machine.latency_node_us + first_us)
 
 
-def _misses(run: PublishedRun, neurons: Any) -> tuple[Any, Any]:
+def _misses(run: PublishedRun, neurons: Amount) -> tuple[Amount, Amount]:
     """Shares of neuron steps and of synaptic events that miss the last-level cache of a core, which
     has so many neurons.
 
@@ -179,7 +180,7 @@ def _misses(run: PublishedRun, neurons: Any) -> tuple[Any, Any]:
     return state_mb / (state_mb + cache_mb), missed_by_first + missed_by_others
 
 
-def _slowness(run: PublishedRun) -> Any:
+def _slowness(run: PublishedRun) -> Amount:
     """Factor of the kernel's costs on a core: of its clock, and of the threads of a rank.
 
     Idle cores leave clock and bandwidth to the others, which then reach their turbo clock. NEST's

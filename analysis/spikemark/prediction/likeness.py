@@ -22,6 +22,8 @@ BETTER = {
         "congestion": -1,
     },
 }
+#: Fields that say nothing about a run on one node.
+BETWEEN_NODES = {"latency_us", "gap_us", "bandwidth_gb", "congestion"}
 SIGN = {field: sign for fields in BETTER.values() for field, sign in fields.items()}
 #: The measured machine that states least (a test): the spread of an effect holds for what it lacks.
 LEAST_STATED = "dpsnn-westmere-ib"
@@ -31,7 +33,7 @@ LENGTH = 0.3  #: sum of the logarithms of differences at which an effect is the 
 
 
 def likeness(
-    part: str, machine: PublishedMachine, measured: PublishedMachine, slow: bool
+    part: str, machine: PublishedMachine, measured: PublishedMachine, slow: bool, nodes: int = 2
 ) -> tuple[float, float]:
     """Share of the effect of a measured machine on another one: 1 for the same data, else less;
     and what it would be if values that the other one does not state were those of the measured one.
@@ -43,6 +45,7 @@ def likeness(
         machine: the machine that nobody has measured.
         measured: the other one.
         slow: whether the measured one takes longer than its data say.
+        nodes: of a run; on one, no value counts that is between nodes.
 
     Example:
         >>> from spikemark.prediction.published_machine import measured_machine
@@ -52,7 +55,7 @@ def likeness(
         >>> likeness("kernel", supermuc, jureca, slow=False)[0] < 1
         True
     """
-    stated = [field for field in BETTER[part] if field in measured.stated]
+    stated = [field for field in BETTER[part] if field in _stated(measured, nodes)]
     if not stated:
         return 0.0, 0.0
     missing = [field for field in stated if field not in machine.stated]
@@ -77,8 +80,13 @@ def _log_ratio(number: float, other: float) -> float:
     return math.log(number / other)
 
 
-def same_data(machine: PublishedMachine, measured: PublishedMachine) -> bool:
-    """Whether two machines state the same, and the same numbers.
+def _stated(machine: PublishedMachine, nodes: int) -> frozenset[str]:
+    """The fields that a machine states and that matter to a run on so many nodes."""
+    return machine.stated - BETWEEN_NODES if nodes == 1 else machine.stated
+
+
+def same_data(machine: PublishedMachine, measured: PublishedMachine, nodes: int = 2) -> bool:
+    """Whether two machines state the same, and the same numbers; of a run on so many nodes.
 
     Example:
         >>> from spikemark.prediction.published_machine import measured_machine
@@ -86,25 +94,32 @@ def same_data(machine: PublishedMachine, measured: PublishedMachine) -> bool:
         >>> same_data(jureca, jureca), same_data(jureca, supermuc)
         (True, False)
     """
-    fields = ("cores", "sockets", "stated", *machine.stated)
+    stated = _stated(machine, nodes)
+    if stated != _stated(measured, nodes):
+        return False
+    fields = ("cores", "sockets", *stated)
     return all(getattr(machine, field) == getattr(measured, field) for field in fields)
 
 
-def unstated(part: str, machine: PublishedMachine) -> float:
+def unstated(part: str, machine: PublishedMachine, nodes: int = 2) -> float:
     """How much less is known of the effect of a machine for what its profile does not state.
 
     A factor of the spread: WIDER for each field that decides about a part and is not stated, beyond
-    those that LEAST_STATED does not state either.
+    those that LEAST_STATED does not state either. `nodes`: of a run, as in `likeness`.
 
     Example:
         >>> from spikemark.prediction.published_machine import measured_machine
         >>> unstated("kernel", measured_machine(LEAST_STATED))
         1.0
     """
-    missing = _missing(part, machine) - _missing(part, measured_machine(LEAST_STATED))
+    least = measured_machine(LEAST_STATED)
+    missing = _missing(part, machine, nodes) - _missing(part, least, nodes)
     return WIDER**missing
 
 
-def _missing(part: str, machine: PublishedMachine) -> int:
+def _missing(part: str, machine: PublishedMachine, nodes: int) -> int:
     """Number of fields that decide about a part and that the profile does not state."""
-    return sum(field not in machine.stated for field in BETTER[part])
+    deciding = set(BETTER[part])
+    if nodes == 1:
+        deciding -= BETWEEN_NODES
+    return len(deciding - machine.stated)

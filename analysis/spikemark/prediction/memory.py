@@ -16,18 +16,12 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.core.places import program
+from spikemark.core.single_process import ALONE, session_in
 from spikemark.network.placement_text import field_of
 
 from .layout import MachineLayout
 
 TIMEOUT_S = 120  #: of the mini-app
-#: A single process of Open MPI that starts no daemon and looks for no network: a third of a second
-#: less.
-SINGLE_PROCESS = {
-    "OMPI_MCA_ess_singleton_isolated": "1",
-    "OMPI_MCA_pml": "ob1",
-    "OMPI_MCA_btl": "self",
-}
 
 
 @dataclass(frozen=True)
@@ -75,7 +69,7 @@ def of_run(description: dict[str, Any], ranks: int, threads: int) -> Memory:
 @lru_cache(maxsize=64)
 def _explained(description: str, ranks: int, threads: int) -> Memory:
     """What the mini-app counts for a description in JSON."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         path = Path(folder) / "run.json"
         path.write_text(description)
         command = [str(program("miniapp")), "--explain", str(path)]
@@ -85,7 +79,7 @@ def _explained(description: str, ranks: int, threads: int) -> Memory:
             capture_output=True,
             text=True,
             timeout=TIMEOUT_S,
-            env=os.environ | SINGLE_PROCESS,
+            env=os.environ | ALONE | session_in(Path(folder)),
         )
     if done.returncode:
         raise BadInput(done.stderr.strip().removeprefix("miniapp: "), code="file")

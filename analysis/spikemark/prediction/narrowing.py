@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spikemark.core.commands import BETWEEN, command
-from spikemark.quantities.words import counted
+from spikemark.core.commands import command
+from spikemark.quantities.words import counted, listed
 
 from . import draws
 from .draws import Draws
@@ -24,6 +24,7 @@ SMALLEST_SHARE = 0.05  #: of the variance, of an input that decides
 #: A measurement is proposed where it narrows the interval, as a logarithm, to so much of its width
 #: or less.
 WORTH_WHILE = 0.8
+RUN_S = 600.0  #: how long a run of a production program that is proposed may take
 #: By how much runs on several nodes or machines have to be better than one on a single node.
 SEVERAL_NODES = 1.25
 #: An uncertain effect of a production program in words, by part and aspect; {} is what it belongs
@@ -80,7 +81,7 @@ class Narrowed:
     """A result, were something measured."""
 
     text: str  #: what would be measured
-    command: str  #: what measures it, or explains how
+    commands: tuple[str, ...]  #: what measures it, or explains how
     result: Draws
 
 
@@ -167,16 +168,18 @@ def _words_of_effect(part: str, aspect: str, *names: str) -> str:
 
 
 def next_step(sides: Sequence[RatioTerm], result: Draws, inputs: dict[str, Draws]) -> list[str]:
-    """What would narrow a result most, as a line with a command; none if nothing decides.
+    """What would narrow a result most, as a line with a command; none if nothing decides, or if
+    the program can be run nowhere in RUN_S.
 
-    `sides`: the options in the result.
+    Several commands follow, each on a line of its own. `sides`: the options in the result.
 
     Example:
         >>> from spikemark import machines
         >>> from spikemark.prediction.production import anchored
         >>> from spikemark.prediction.question import of_preset
         >>> jureca = machines.filled(machines.load("jureca-dc"))
-        >>> option = anchored(of_preset("mam-benchmark"), jureca, "nest", nodes=1).best
+        >>> network = of_preset("mam-benchmark")
+        >>> option = anchored(network, jureca, "nest", nodes=1).best
         >>> [line] = next_step([RatioTerm(option)], option.rtf, option.inputs)
         >>> "ten minutes of NEST" in line
         True
@@ -185,41 +188,60 @@ def next_step(sides: Sequence[RatioTerm], result: Draws, inputs: dict[str, Draws
     if not deciding:
         return []
     name, _ = deciding[0]
+    narrowed: Narrowed | None
     if name.startswith("error/"):
         narrowed = _by_run(sides, result)
     else:
         sources = [drawn for input_name, drawn in inputs.items() if _group(input_name) == name]
         narrowed = _by_measurement(name, sides[0].option.machine.name, result, sources)
-    if width(narrowed.result) > WORTH_WHILE * width(result):
+    if narrowed is None or width(narrowed.result) > WORTH_WHILE * width(result):
         return []
-    intervals = f"{span(result)} to {span(narrowed.result)}"
-    return [f"Next: {narrowed.text} would narrow {intervals}: {narrowed.command}"]
+    start = f"Next: {narrowed.text} would narrow {span(result)} to {span(narrowed.result)}:"
+    if len(narrowed.commands) == 1:
+        return [f"{start} {narrowed.commands[0]}"]
+    return [start, *narrowed.commands]
 
 
-def _by_run(sides: Sequence[RatioTerm], result: Draws) -> Narrowed:
-    """The run of a production program that would narrow a result most."""
+def _by_run(sides: Sequence[RatioTerm], result: Draws) -> Narrowed | None:
+    """The run of a production program that would narrow a result most; None: it can be run nowhere.
+
+    Of each option, a run on the fewest nodes that take it, and one on about a quarter of its nodes.
+    """
     candidates = []
+    fewest = []
     for side in sides:
-        for count in dict.fromkeys((1, max(1, side.option.nodes // 4))):
+        possible = side.option.nodes_for_run(RUN_S)
+        if not possible:
+            continue
+        fewest.append(possible[0])
+        no_more = [count for count in possible if count <= side.option.nodes // 4]
+        for count in dict.fromkeys((possible[0], *no_more[-1:])):
             narrowed = _by_run_on(count, side, result)
             effort = SEVERAL_NODES if count > 1 else 1.0
             candidates.append((width(narrowed.result) * effort, narrowed))
-    if len(sides) > 1:
-        narrowed = _by_runs_on_each(sides, result)
+    if len(fewest) == len(sides) > 1:
+        narrowed = _by_runs_on_each(sides, fewest, result)
         candidates.append((width(narrowed.result) * SEVERAL_NODES, narrowed))
+    if not candidates:
+        return None
     _, best = min(candidates, key=lambda candidate: candidate[0])
     return best
 
 
-def _by_runs_on_each(sides: Sequence[RatioTerm], result: Draws) -> Narrowed:
-    """A result after a run of a production program on one node of each machine."""
-    commands = []
-    for side in sides:
-        narrowed = _by_run_on(1, side, result)
+def _by_runs_on_each(sides: Sequence[RatioTerm], nodes: Sequence[int], result: Draws) -> Narrowed:
+    """A result after a run of a production program on so many nodes of each machine."""
+    commands: list[str] = []
+    places = []
+    for side, count in zip(sides, nodes, strict=True):
+        narrowed = _by_run_on(count, side, result)
         result = narrowed.result
-        commands.append(narrowed.command)
-    text = f"ten minutes of {sides[0].option.program_title} on 1 node of each machine"
-    return Narrowed(text, BETWEEN.join(commands), result)
+        commands += narrowed.commands
+        places.append(f"{counted(count, 'node')} of {side.option.machine.name}")
+    place = f"{counted(nodes[0], 'node')} of each machine"
+    if len(set(nodes)) > 1:
+        place = listed(places)
+    text = f"ten minutes of {sides[0].option.program_title} on {place}"
+    return Narrowed(text, tuple(commands), result)
 
 
 def _by_run_on(nodes: int, side: RatioTerm, result: Draws) -> Narrowed:
@@ -228,7 +250,7 @@ def _by_run_on(nodes: int, side: RatioTerm, result: Draws) -> Narrowed:
     change = option.rtf_after_run(nodes) / option.rtf
     machine = option.machine.name
     text = f"ten minutes of {option.program_title} on {counted(nodes, 'node')} of {machine}"
-    return Narrowed(text, _anchor(side, nodes), result * change**side.power)
+    return Narrowed(text, (_anchor(side, nodes),), result * change**side.power)
 
 
 def _anchor(side: RatioTerm, nodes: int) -> str:
@@ -254,4 +276,4 @@ def _by_measurement(name: str, machine: str, result: Draws, sources: list[Draws]
     for source in sources:
         result = without(result, source)
     explains = command(measurement.verb, "--help")
-    return Narrowed(measurement.text.format(machine), explains, result)
+    return Narrowed(measurement.text.format(machine), (explains,), result)

@@ -157,6 +157,12 @@ class Option(ABC):
     def way_content(self) -> dict[str, Any]:
         """How the network runs, in JSON."""
 
+    def nodes_for_run(self, seconds: float) -> list[int]:
+        """Numbers of nodes on which the network may fit and be run in so many seconds, the fewest
+        first; none where the times do not follow from runs.
+        """
+        return []
+
     def rtf_after_run(self, nodes: int) -> Draws:
         """The real-time factor, were the program run there on so many nodes."""
         return self.rtf
@@ -242,8 +248,8 @@ def named_inputs(
     names = machine.names_of_draws | {THIS_NETWORK: f"network {question.title}"}
     named = {}
     for name, drawn in inputs.items():
-        for drawn_as, for_readers in names.items():
-            name = name.replace(drawn_as, for_readers)
+        for drawn_as in sorted(names, key=len, reverse=True):  # one may begin as another does
+            name = name.replace(drawn_as, names[drawn_as])
         named[name] = drawn
     return named
 

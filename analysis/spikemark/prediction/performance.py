@@ -28,7 +28,7 @@ from spikemark.core.yaml_file import read_yaml
 from spikemark.machines.fields import FIELD
 from spikemark.machines.jitter import FIELD_OF_PATH, jitter_of
 from spikemark.machines.parts import Node, RanksOfPart
-from spikemark.machines.priors import LINE_BYTES, SYNAPSE_BYTES
+from spikemark.machines.priors import KERNELS, LINE_BYTES, SYNAPSE_BYTES
 from spikemark.machines.profile import Profile, UnknownValue, Value
 from spikemark.machines.values import Values
 from spikemark.models import order_statistics, recursion
@@ -166,7 +166,7 @@ def performance(
     if drawn:
         unstated = _unstated(values.of_part(layout.shares[0].part), recorder)
         for part in uncertain:
-            error = _error(part, machine.identity, loads.schedule.name, recorder)
+            error = _error(part, machine, loads.schedule.name, recorder)
             parts[part] = parts[part] * error * unstated
     size = draws.N if drawn else 1
     per_second = {
@@ -664,9 +664,12 @@ def kept_errors() -> dict[str, float]:
     return {row["part"]: row["sd"] for row in read_yaml(SPREADS)["mini_app"]}
 
 
-def _error(part: str, machine: str, schedule: str, recorder: Recorder) -> Draws:
-    """What the model itself misses in a part: half of the variance is the same on all machines."""
-    names = [f"model/{part}", f"model/{part}/{machine}"]
+def _error(part: str, machine: AnyMachine, schedule: str, recorder: Recorder) -> Draws:
+    """What the model itself misses in a part: half of the variance is the same on all machines,
+    the rest on all of the same nodes, or of the same network.
+    """
+    identity = machine.network_identity if part == "exchange" else machine.node_identity
+    names = [f"model/{part}", f"model/{part}/{identity}"]
     if part in COMMUNICATE:
         names.append(f"model/{part}/{schedule}")
     sd = kept_errors()[part]
@@ -682,12 +685,13 @@ def _unstated(values: Values, recorder: Recorder) -> Draws:
     assumed one makes the less certain parts smaller. So each value moves the time by
     draws.UNSTATED_SD more than by what the model makes of it, to the same side.
     """
-    identity = values.profile.identity
-    takes_kernels = f"{identity}/kernels" in recorder.inputs
+    profile = values.profile
+    of_kernels = {profile.draws_of(path) for path in profile.values if path.startswith(KERNELS)}
+    takes_kernels = any(f"{owner}/kernels" in recorder.inputs for owner in of_kernels)
     factor = np.ones(draws.N)
     for path, sign in BETTER.items():
-        value = values.profile.get(path)
-        name = f"{identity}/{path}"
+        value = profile.get(path)
+        name = f"{profile.draws_of(path)}/{path}"
         taken = name in recorder.inputs or (takes_kernels and path in OF_KERNELS)
         if taken and value is not None and value.kind == "assumed" and value.interval:
             factor *= np.exp(-sign * draws.UNSTATED_SD * recorder.normal(name))

@@ -5,20 +5,24 @@ any number of nodes follow from published runs and the user's own (anchors.py). 
 schedule would make of them is a bound, or a replay of their cycle times (replayed.py).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from spikemark.core.errors import BadInput
 from spikemark.machines.profile import Profile
-from spikemark.machines.values import Values
+from spikemark.machines.values import Values, limits
 from spikemark.network.lanes import largest_between_areas
 from spikemark.quantities.quantity import Quantity
+from spikemark.quantities.words import counted, number, with_ends
 
 from . import anchors, draws, points
 from .draws import Draws, Recorder
 from .layout import MachineLayout
+from .memory import Memory
 from .option import (
     BOUND,
     REPLAY,
@@ -33,12 +37,14 @@ from .option import (
 )
 from .performance import powered
 from .points import PublishedRun
+from .program_costs import find
 from .published_machine import ignored_values, machine_of
 from .question import Question
 from .wording import interval
 
 PRODUCTION_TIE = 1.1  #: production runs whose medians are as close count as equally fast
-NO_MEMORY = "memory is counted for the mini-app alone"
+NO_MEMORY = "nobody has measured the memory of this program"
+MEMORY = "node.memory"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -49,7 +55,27 @@ class ProductionOption(Option):
     nearest: Anchor  #: the measured run that is most like it
     own: tuple[PublishedRun, ...] = ()  #: the user's runs among the anchors
 
-    needed = (None, NO_MEMORY)
+    @property
+    def needed(self) -> tuple[Memory | None, str]:
+        """Memory of each rank, which has an equal share, or that nobody knows it."""
+        need = node_need_gb(self.run)
+        if need is None:
+            return None, NO_MEMORY
+        of_rank = 1e9 * need[0] * self.nodes / self.ranks
+        stays = np.full(self.ranks, of_rank)
+        return Memory(stays, np.zeros(self.ranks), self.run.network.synapses), ""
+
+    @property
+    def node_gb(self) -> float | None:
+        """Memory of a node in GB; None where it is not known."""
+        need = node_need_gb(self.run)
+        return None if need is None else need[0]
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether a node surely has the memory that is needed, or surely not; None: unsure."""
+        assert isinstance(self.machine, Profile)
+        return fits(self.run, self.machine)
 
     @property
     def program(self) -> str:
@@ -92,6 +118,16 @@ class ProductionOption(Option):
                 f" {self.machine.measured_as}, whose profile does not state it"
                 for path in ignored_values(self.machine)
             ]
+        need = node_need_gb(self.run)
+        if need is not None and self.fits is None and MEMORY in self.machine.values:
+            needed = with_ends(*(number(gigabytes, 2) for gigabytes in need))
+            room = self.machine.values[MEMORY]
+            ends = limits(MEMORY, room, self.machine.values)
+            room_gb = with_ends(*(number(end, 3) for end in (room.value, *ends)))
+            remarks.append(
+                f"{self.machine.name}: {self.program_title} may not fit on"
+                f" {counted(self.nodes, 'node')}: it needs {needed} GB of each, which has {room_gb}"
+            )
         cache = self.machine.values.get("node.l3")
         is_assumed = cache is not None and cache.kind == "assumed"
         if is_assumed and not self.run.machine.processor:
@@ -112,11 +148,82 @@ class ProductionOption(Option):
             content |= {"delay_ratio": self.way.delay_ratio, "from": self.way.origin}
         return content
 
+    def nodes_for_run(self, seconds: float) -> list[int]:
+        """Numbers of nodes on which the network may fit and be run in so many seconds, the fewest
+        first.
+
+        Building it comes on top.
+        """
+        assert isinstance(self.machine, Profile)
+        runs = [self.run.with_nodes(count) for count in numbers_of_nodes(self.machine, None)]
+        runs = [run for run in runs if fits(run, self.machine) is not False]
+        if not runs:
+            return []
+        time = self.question.known.time
+        simulated_s = 1e-3 * (time.simulate_ms + time.warmup_ms)
+        medians = np.median(anchors.predict(runs, self.own).total, axis=1)
+        in_time = zip(runs, (medians * simulated_s <= seconds).tolist(), strict=True)
+        return [run.nodes for run, is_in_time in in_time if is_in_time]
+
     def rtf_after_run(self, nodes: int) -> Draws:
         """The real-time factor, were the program run there on so many nodes."""
         made = [self.run.with_nodes(nodes)]
         after: Draws = anchors.predict([self.run], self.own, more=made).total[0]
         return after
+
+
+def node_need_gb(run: PublishedRun) -> tuple[float, float, float] | None:
+    """Memory that a run needs on a node in GB, with its 95 % interval; None: nobody knows.
+
+    Example:
+        >>> run = next(run for run in points.published() if run.program == "nest")
+        >>> middle, low, high = node_need_gb(run)
+        >>> low < middle < high
+        True
+    """
+    memory = find(run.program).memory
+    if memory is None:
+        return None
+    middle, low, high = memory.gigabytes(run.network.neurons, run.network.synapses)
+    return middle / run.nodes, low / run.nodes, high / run.nodes
+
+
+def fits(run: PublishedRun, machine: Profile) -> bool | None:
+    """Whether nodes have the memory that a run needs: None where neither is sure.
+
+    Example:
+        >>> from spikemark import machines
+        >>> runs = [run for run in points.published() if run.machine.name == "jureca-dc"]
+        >>> fits(runs[0], machines.filled(machines.load("jureca-dc"))) is False
+        False
+    """
+    need = node_need_gb(run)
+    room = machine.values.get(MEMORY)
+    if need is None or room is None:
+        return None
+    _, low_gb, high_gb = need
+    least_gb, most_gb = limits(MEMORY, room, machine.values)
+    if high_gb <= least_gb:
+        return True
+    return False if low_gb > most_gb else None
+
+
+def _fitting(runs: Sequence[PublishedRun], machine: Profile, title: str) -> list[PublishedRun]:
+    """The runs that may fit into the memory of their nodes. Raises BadInput where none does."""
+    fitting = [run for run in runs if fits(run, machine) is not False]
+    if not fitting:
+        most = max(runs, key=lambda run: run.nodes)
+        need = node_need_gb(most)
+        assert need is not None
+        raise BadInput(
+            field=MEMORY,
+            value=f"{machine.values[MEMORY].value:g} GB",
+            reason=f"{most.title} needs at least {number(need[1])} GB for {title} on each of"
+            f" {counted(most.nodes, 'node')}",
+            expected="more memory, or more nodes",
+            code="range",
+        )
+    return fitting
 
 
 def anchored(
@@ -130,8 +237,11 @@ def anchored(
 ) -> SearchResult:
     """A production program on all numbers of nodes that are offered, from measured runs.
 
+    Numbers of nodes begin where the network may fit into their memory; one that is asked for is
+    answered, and its option says that it does not fit.
+
     `own`: a table of the user's runs; without one, the newest published version is meant. Raises
-    BadInput without any anchor.
+    BadInput without any anchor, and for a network that does not fit on all nodes.
 
     Example:
         >>> from spikemark import machines
@@ -146,6 +256,8 @@ def anchored(
         version = version or anchors.newest_of(name)
     one_node = question.simulated_by(name, version, machine_of(machine), 1)
     runs = [one_node.with_nodes(count) for count in numbers_of_nodes(machine, nodes)]
+    if nodes is None:
+        runs = _fitting(runs, machine, question.title)
     own_runs: tuple[points.PublishedRun, ...] = ()
     if own is not None:
         own_runs = tuple(points.own_runs(own, like=one_node))
@@ -154,11 +266,11 @@ def anchored(
     values = Values(machine, recorder)
     events_per_s = question.counting.events_per_s
     options: list[ProductionOption] = []
-    for number, run in enumerate(runs):
+    for index, run in enumerate(runs):
         layout = MachineLayout.from_machine(machine, run.ranks, run.threads, run.ranks // run.nodes)
         power_w = powered(values, layout)
-        noise = times.noise[number]
-        near = times.nearest[number]
+        noise = times.noise[index]
+        near = times.nearest[index]
         options.append(
             ProductionOption(
                 machine=machine,
@@ -166,17 +278,17 @@ def anchored(
                 nodes=run.nodes,
                 ranks=run.ranks,
                 threads=run.threads,
-                rtf=times.total[number],
+                rtf=times.total[index],
                 parts={
-                    "kernel": times.kernel[number] * noise,
-                    "exchange": times.exchange[number] * noise,
+                    "kernel": times.kernel[index] * noise,
+                    "exchange": times.exchange[index] * noise,
                 },
                 inputs=named_inputs(times.inputs | recorder.inputs, machine, question),
                 power_w=power_w,
                 events=events_per_s,
                 way=Way("conventional"),
                 run=run,
-                nearest=Anchor(near, times.differs[number], is_own=near in own_runs),
+                nearest=Anchor(near, times.differs[index], is_own=near in own_runs),
                 own=own_runs,
             )
         )

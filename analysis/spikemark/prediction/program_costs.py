@@ -27,6 +27,39 @@ class Cost:
 
 
 @dataclass(frozen=True)
+class Bytes:
+    """Bytes of something in memory, with the ends of a 95 % interval, and where that is from."""
+
+    value: float
+    low: float
+    high: float
+    reference: str
+
+
+@dataclass(frozen=True)
+class ProgramMemory:
+    """What a production program keeps in memory."""
+
+    synapse: Bytes
+    neuron: Bytes
+
+    def gigabytes(self, neurons: float, synapses: float) -> tuple[float, float, float]:
+        """Memory of a network in GB, and the ends of its 95 % interval.
+
+        Example:
+            >>> assert NEST.memory is not None
+            >>> [round(number) for number in NEST.memory.gigabytes(neurons=8e4, synapses=3e8)]
+            [13, 5, 20]
+        """
+        of_synapses, of_neurons = self.synapse, self.neuron
+        return (
+            1e-9 * (synapses * of_synapses.value + neurons * of_neurons.value),
+            1e-9 * (synapses * of_synapses.low + neurons * of_neurons.low),
+            1e-9 * (synapses * of_synapses.high + neurons * of_neurons.high),
+        )
+
+
+@dataclass(frozen=True)
 class ProgramCosts:
     """What the time of a production program grows with."""
 
@@ -34,6 +67,7 @@ class ProgramCosts:
     title: str  #: for readers
     costs: tuple[Cost, ...]
     fitted: bool = True  #: whether costs are fitted to published runs
+    memory: ProgramMemory | None = None  #: None: nobody has measured it
 
     @cached_property
     def guesses(self) -> NDArray[np.float64]:
@@ -48,6 +82,35 @@ class ProgramCosts:
         return of_part
 
 
+#: Lower ends are what a synapse is without the tables that find it, so that no network is refused
+#: which might fit.
+MEMORY_OF_NEST = ProgramMemory(
+    synapse=Bytes(
+        value=42,
+        low=16,
+        high=65,
+        reference="literature: an object of 16 B in the 4g kernel, 48 B in 3g (Kunkel et al. 2014,"
+        " doi:10.3389/fninf.2014.00078, Table 1); NEST 2.12 takes 45 to 47 B in all (Pastorelli et"
+        " al. 2019, Table 3); measured: NEST 3 takes 37 to 42 B at most (spikemark peers)",
+    ),
+    neuron=Bytes(
+        value=1124,
+        low=600,
+        high=3000,
+        reference="literature: iaf_psc_alpha with its overhead (Kunkel et al. 2014, Table 1); the"
+        " interval is assumed",
+    ),
+)
+MEMORY_OF_DPSNN = ProgramMemory(
+    synapse=Bytes(
+        value=28,
+        low=12,
+        high=48,
+        reference="literature: 12 B without plasticity (Pastorelli et al. 2019, Table 1), 25 to"
+        " 33 B in all on 1 to 1024 cores (Figure 5A), 18 to 22 B (Table 3); measured: 26 to 48 B",
+    ),
+    neuron=Bytes(value=1000, low=0, high=3000, reference="assumed"),
+)
 NEST = ProgramCosts(
     "nest",
     "NEST",
@@ -63,6 +126,7 @@ NEST = ProgramCosts(
         Cost("exchange", "second of messages on the network", 1.0),
         Cost("exchange", "spike received", 1e-6, "collocate"),
     ),
+    memory=MEMORY_OF_NEST,
 )
 DPSNN = ProgramCosts(
     "dpsnn",
@@ -73,6 +137,7 @@ DPSNN = ProgramCosts(
         Cost("exchange", "message, in software", 4e-5, "collocate"),
         Cost("exchange", "second of messages on the network", 1.0),
     ),
+    memory=MEMORY_OF_DPSNN,
 )
 PROGRAMS = {costs.name: costs for costs in (NEST, DPSNN)}  #: those with fitted costs
 

@@ -6,8 +6,7 @@ say which runs were made on it.
 """
 
 import dataclasses
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from spikemark import machines
@@ -64,6 +63,9 @@ class PublishedMachine:
     processor: str = ""  #: machines of one processor share the error of the kernel
     uncertain: tuple[UncertainValue, ...] = ()  #: what is not known for sure
     stated: frozenset[str] = frozenset()  #: fields that the profile states
+    #: After what errors of its nodes and of its network are named, if not after `name`.
+    node_as: str = ""
+    network_as: str = ""
     known_as: str = dataclasses.field(default="", compare=False)  #: by readers, if not by `name`
 
     @property
@@ -89,7 +91,13 @@ def machine_of(profile: Profile) -> PublishedMachine:
     """
     if profile.measured_as is not None:
         return measured_machine(profile.measured_as)
-    return _machine(profile, AS_OFFERED.format(profile.identity), AS_OFFERED.format(profile.name))
+    title = AS_OFFERED.format(profile.name)
+    offered = _machine(profile, AS_OFFERED.format(profile.identity), title)
+    return replace(
+        offered,
+        node_as=profile.processor or AS_OFFERED.format(profile.node_identity),
+        network_as=AS_OFFERED.format(profile.network_identity),
+    )
 
 
 def ignored_values(profile: Profile) -> list[str]:
@@ -131,7 +139,8 @@ def measured_machine(name: str) -> PublishedMachine:
 
 def _machine(profile: Profile, name: str, title: str) -> PublishedMachine:
     """The machine with the values of a profile; `name`: its identity, `title`: for readers."""
-    values = machines.filled(profile).values
+    filled = machines.filled(profile)
+    values = filled.values
     cores = round(values["node.cores"].value)
     sockets = USUAL_SOCKETS
     if "node.sockets" in values:
@@ -145,16 +154,17 @@ def _machine(profile: Profile, name: str, title: str) -> PublishedMachine:
         sockets=min(sockets, cores),
         platform=cores <= SMALL_BOARD_CORES,
         processor=profile.processor or "",
-        uncertain=_uncertain(profile.identity, values),
+        uncertain=_uncertain(filled),
         stated=frozenset(field for field, path in PATHS.items() if path in profile.values),
     )
 
 
-def _uncertain(identity: str, values: Mapping[str, Value]) -> tuple[UncertainValue, ...]:
+def _uncertain(profile: Profile) -> tuple[UncertainValue, ...]:
     """The values with an interval.
 
     A last cache that is assumed is one of so many cores, which are then no further doubt.
     """
+    values = profile.values
     is_assumed = values["node.l3"].kind == "assumed"
     uncertain = []
     for field, path in PATHS.items():
@@ -162,5 +172,6 @@ def _uncertain(identity: str, values: Mapping[str, Value]) -> tuple[UncertainVal
             continue
         low, high = limits(path, values[path], values)
         if high > low and not (field == "l3_cores" and is_assumed):
-            uncertain.append(UncertainValue(field, f"{identity}/{path}", values[path], low, high))
+            name = f"{profile.draws_of(path)}/{path}"
+            uncertain.append(UncertainValue(field, name, values[path], low, high))
     return tuple(uncertain)

@@ -2,6 +2,7 @@
 run.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -111,25 +112,38 @@ class Question(Summarised):
             " takes it"
         ]
 
-    def way(self, **options: Any) -> "Question":
+    def way(
+        self,
+        schedule: str | None = None,
+        placement: str | None = None,
+        delay_ratio: int | str | None = None,
+        lag: int | None = None,
+        exchange: str | Mapping[str, object] | None = None,
+    ) -> "Question":
         """The same, run in this way.
 
-        `options`: schedule, placement, delay_ratio, lag, exchange; None: as the description states.
-        D is the largest exact one by default. Raises BadInput for unknown names, and for a D or a
-        lag that a given schedule does not use.
+        None: as the description states. D is the largest exact one by default. Raises BadInput for
+        unknown names, and for a D or a lag that a given schedule does not use.
 
         Example:
             >>> network = of_preset("mam-benchmark")
             >>> network.way(schedule="structure_aware").fixed
             {'schedule': 'structure_aware'}
         """
-        fixed = {name: value for name, value in options.items() if value is not None}
-        if "schedule" in fixed:
-            _check_used(find_schedule(fixed["schedule"]), fixed)
-        if "placement" in fixed:
-            check_name(fixed["placement"])
-            fixed["placement"] = field_of(fixed["placement"])
-        _check_exchange(fixed.get("exchange"))
+        given: dict[str, Any] = {
+            "schedule": schedule,
+            "placement": placement,
+            "delay_ratio": delay_ratio,
+            "lag": lag,
+            "exchange": exchange,
+        }
+        fixed = {name: value for name, value in given.items() if value is not None}
+        if schedule is not None:
+            _check_used(find_schedule(schedule), fixed)
+        if placement is not None:
+            check_name(placement)
+            fixed["placement"] = field_of(placement)
+        _check_exchange(exchange)
         ratio = self.description.get("delay_ratio") or AUTO
         description = self.description | {"delay_ratio": ratio} | fixed
         return replace(self, description=description, fixed=fixed)
@@ -199,10 +213,12 @@ def _check_used(schedule: Schedule, fixed: dict[str, Any]) -> None:
             )
 
 
-def _check_exchange(exchange: Any) -> None:
+def _check_exchange(exchange: str | Mapping[str, object] | None) -> None:
     """Raises BadInput for an unknown exchange, of all lanes or by lane."""
-    by_lane = isinstance(exchange, dict) and "name" not in exchange
-    for name in exchange.values() if by_lane else [exchange]:
+    names: Iterable[object] = [exchange]
+    if isinstance(exchange, Mapping) and "name" not in exchange:
+        names = exchange.values()
+    for name in names:
         if isinstance(name, str) and name not in EXCHANGES:
             raise unknown_name("exchange", name, EXCHANGES)
 

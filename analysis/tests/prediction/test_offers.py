@@ -93,6 +93,7 @@ def test_only_machines_that_are_compared_decide():
     own = set()
     for profile in compared:
         own |= {profile.identity, profile.processor, machine_of(profile).name}
+        own.add(f"the network of {profile.identity}")
     for profile in compared:
         keys = [name.split("/") for name in nest(profile).inputs if name.startswith("error/")]
         named = {key[3] for key in keys if key[2] in ("machine", "platform")}

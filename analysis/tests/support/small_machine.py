@@ -69,6 +69,17 @@ class Machine:
         return self.name
 
     @property
+    def node_identity(self):
+        return self.name
+
+    @property
+    def network_identity(self):
+        return self.name
+
+    def draws_of(self, path):
+        return self.name
+
+    @property
     def names_of_draws(self):
         return {}
 
