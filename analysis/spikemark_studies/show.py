@@ -250,8 +250,8 @@ def _shared(study: Study) -> list[str]:
         titles = [_title(judged.claim.place, judged.claim.says) for judged in of_cause]
         quoted = " ".join(f"({number}) {title}" for number, title in enumerate(titles, 1))
         sentences.append(
-            f"{counted(len(of_cause), 'claim')} below, {reproduced} of them reproduced, count as one"
-            f" for whoever doubts {cause}. {quoted}"
+            f"{counted(len(of_cause), 'claim')}, {reproduced} of them reproduced, rest on the same:"
+            f" {cause}. {quoted}"
         )
     return sentences
 

@@ -13,6 +13,13 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
+from spikemark.activity import (
+    Recording,
+    isi_cv,
+    population_rate,
+    recording_of,
+    up_down_states,
+)
 from spikemark.models.exchange_times import EXCHANGES
 from spikemark.models.loggp import Traffic
 from spikemark.models.node_power import NodePower, PowerReading, fitted
@@ -54,12 +61,84 @@ TABLE_OF_SERIES = {
     "SIM-T3": "Table III",
 }
 FEWEST_PROCESSES = {TABLE_1: (4, 32), "SIM-T2": (1, 2), "SIM-T3": (1, 2)}
+FLUCTUATION_BIN_MS, UP_DOWN_BIN_MS = 10, 5
+FOREGROUND = "network-F"  #: cells that alternate between up and down states
 CARDS = ("IB", "ETH")  #: networks between servers, by their names in Table II
 CORES_OF_SERVER = 16
 CORES_OF_FIT = (1, 2, 16, 32)  #: rows of Table II that powers are fitted to
 LEAST_BYTES = 1e-3  #: of a message that is as good as empty
 COMPUTING, MOVING, BARRIER = "computing", "part.exchange", "part.waiting"
 COMPUTING_PARTS = ["part.deliver", "part.update", "part.thread_wait", "part.collocate"]
+
+
+# Section II: what the networks do
+
+
+def _activity(runs: Runs, state: str) -> list[Recording]:
+    """Recorded spikes of the network in a state, a recording for each seed.
+
+    Raises Lacking where no run is complete.
+    """
+    frames = runs["dpsnn-activity"]
+    chosen = pick(frames, state=state)
+    if chosen.empty:
+        raise Lacking(f"no run in the state {state} is complete")
+    return [recording_of(frames.records[id]) for id in chosen["id"]]
+
+
+def _of_seeds(values: list[float], unit: str = "") -> Quantity:
+    """The mean over seeds, with the least and the largest of them."""
+    return Quantity(float(np.mean(values)), min(values), max(values), unit, "simulated")
+
+
+def _mean_rate_hz(recorded: Recording) -> float:
+    """Spikes of a neuron in a second."""
+    neurons = sum(population.size for population in recorded.populations)
+    return len(recorded.spikes) / neurons / recorded.seconds
+
+
+def _fluctuation(recorded: Recording) -> float:
+    """SD over mean of the rate of all neurons in bins of FLUCTUATION_BIN_MS."""
+    rate_hz = population_rate(recorded, FLUCTUATION_BIN_MS).hz
+    return float(rate_hz.std() / rate_hz.mean())
+
+
+@answers_claim
+def _awake_rate(runs: Runs) -> StudyAnswer:
+    """Mean rate of the awake network, at a step of 0.1 ms."""
+    return StudyAnswer(_of_seeds([_mean_rate_hz(each) for each in _activity(runs, "aw")], "Hz"))
+
+
+@answers_claim
+def _awake_irregularity(runs: Runs) -> StudyAnswer:
+    """SD over mean of the intervals between spikes of a neuron, mean over neurons, awake."""
+    values = []
+    for recorded in _activity(runs, "aw"):
+        everyone = {"all": [population.name for population in recorded.populations]}
+        cv = isi_cv(recorded, everyone)["all"].cv
+        if cv is None:
+            raise Lacking("a longer run: hardly any neuron has enough spikes")
+        values.append(cv)
+    return StudyAnswer(_of_seeds(values))
+
+
+@answers_claim
+def _awake_synchrony(runs: Runs) -> StudyAnswer:
+    """SD over mean of the rate of the awake network; the note has that of slow waves."""
+    awake = _of_seeds([_fluctuation(each) for each in _activity(runs, "aw")])
+    slow = _of_seeds([_fluctuation(each) for each in _activity(runs, "sw")])
+    note = f"In slow waves: {slow.number:.3g}, in bins of {FLUCTUATION_BIN_MS} ms as well."
+    return StudyAnswer(awake, note)
+
+
+@answers_claim
+def _slow_waves(runs: Runs) -> StudyAnswer:
+    """Up states of the foreground cells in a second, in the state of slow waves."""
+    frequencies_hz = []
+    for recorded in _activity(runs, "sw"):
+        states = up_down_states(population_rate(recorded, UP_DOWN_BIN_MS, [FOREGROUND]))
+        frequencies_hz.append(states.frequency_hz or 0.0)
+    return StudyAnswer(_of_seeds(frequencies_hz, "Hz"))
 
 
 # Times of DPSNN itself, out of sample
