@@ -607,6 +607,59 @@ def _of_draws(draws: np.ndarray, unit: str = "") -> Quantity:
 
 
 @answers_claim
+def _table_1_without(runs: Runs) -> StudyAnswer:
+    """Times of Table I, predicted from the other tables and from other papers on DPSNN."""
+    asked = []
+    others = []
+    for run in points.published():
+        if not run.series.startswith("SIM-T1"):
+            others.append(run)
+        elif not run.part:
+            asked.append(run)
+    anchor = tuple(run for run in others if run.program == asked[0].program)
+    stated = [replace(run, seconds=None) for run in asked]
+    predicted = anchors.predicted(stated, anchor, anchors.fit_spreads(tuple(others)))
+    columns = [
+        Column("network", "network"),
+        Column("processes", "processes", "given"),
+        Column("published", "published (s / s)", "literature"),
+        Column("predicted", "predicted (s / s)", "modelled"),
+    ]
+    rows: list[dict[str, Cell]] = []
+    inside = 0
+    for run, draws in zip(asked, predicted.total, strict=True):
+        seconds = _of_draws(draws, "s / s")
+        assert run.seconds is not None and seconds.interval
+        low, high = seconds.interval
+        inside += low <= run.seconds <= high
+        rows.append(
+            {
+                "network": run.series.removeprefix("SIM-T1-"),
+                "processes": run.ranks,
+                "published": run.seconds,
+                "predicted": seconds,
+            }
+        )
+    table = Table(columns, rows, "Table I, predicted without any row of it", "without")
+    return StudyAnswer(f"{inside} of {len(rows)}", tables=[table])
+
+
+@answers_claim
+def _cost_per_event(runs: Runs) -> StudyAnswer:
+    """Published time for a neuron of the largest network over that of the smallest, 4 processes.
+
+    Neurons of both have as many synapses and fire as often.
+    """
+    seconds = {}
+    for row in papers.rows("simula_table1"):
+        if row["procs"] == "4":
+            neurons = NEURONS_BY_NAME[row["network"]]
+            seconds[row["network"]] = float(row["wallclock_s"]) / neurons
+    ratio = seconds["1280KN"] / seconds["20480N"]
+    return StudyAnswer(Quantity(ratio, kind="literature"))
+
+
+@answers_claim
 def _less_energy_on_boards(runs: Runs) -> StudyAnswer:
     """Energy above the baseline on four cores of a server over that on four cores of a board.
 
