@@ -243,6 +243,8 @@ class Paper(PaperPart):
     profiles: list[str] = []  #: machines of machines/ that the answers rest on
     takes_logs: bool = False  #: whether logs of the authors' runs can replace simulated times
     fitted: list[Fitted] = []
+    #: Claims that stand or fall together, by what all of them rest on.
+    shared: dict[str, list[str]] = {}
     #: Figures, tables, equations and algorithms without a claim, and why they cannot be checked.
     unchecked: dict[str, str] = {}
     claims: list[Claim]
@@ -258,6 +260,8 @@ class Paper(PaperPart):
         named = {*self.conclusion.rests_on}
         for fit in self.fitted:
             named.update(fit.claims)
+        for ids_of_cause in self.shared.values():
+            named.update(ids_of_cause)
         unknown = sorted(named - {claim.id for claim in self.claims})
         if unknown:
             raise ValueError(f"no claim is called {', '.join(unknown)}")

@@ -391,6 +391,43 @@ def _search(runs: Runs) -> StudyAnswer:
 
 
 @answers_claim
+def _search_of_larger_model(runs: Runs) -> StudyAnswer:
+    """What a look at a spike may cost with 1k over what it may cost with 10k, until the collective
+    has lost its gain; 1024 ranks of Blue Gene/Q.
+
+    The interval is over what the profile leaves uncertain.
+    """
+    nodes = MOST_RANKS // RANKS_PER_NODE
+    ratios = []
+    for network in [
+        interconnect_of(BLUE_GENE, nodes),
+        *drawn_interconnects(BLUE_GENE, nodes, DRAWN_NETWORKS),
+    ]:
+        allowed_s = []
+        for cells in ("1k", "10k"):
+            neurons, _ = CELLS[cells]
+            spikes = neurons * SPIKES_PER_CELL_AND_MS
+            direct_s = _direct_s(network, MOST_RANKS, spikes)
+            allowed_s.append((direct_s - _collective_s(network, MOST_RANKS, spikes)) / spikes)
+        ratios.append(allowed_s[0] / allowed_s[1])
+    low, high = np.quantile(ratios[1:], [0.025, 0.975])
+    middle = ratios[0]
+    ends = (min(middle, float(low)), max(middle, float(high)))
+    return StudyAnswer(Quantity(float(middle), *ends, kind="modelled"))
+
+
+@answers_claim
+def _collective_by_ranks(runs: Runs) -> StudyAnswer:
+    """Time of the collective on 1024 ranks of Blue Gene/Q over that on 128, 10k, modelled."""
+    spikes = SPIKES_PER_MS
+    seconds = []
+    for ranks in (128, MOST_RANKS):
+        network = interconnect_of(BLUE_GENE, ranks // RANKS_PER_NODE)
+        seconds.append(_collective_s(network, ranks, spikes))
+    return StudyAnswer(Quantity(seconds[1] / seconds[0], kind="modelled"))
+
+
+@answers_claim
 def _crossing(runs: Runs) -> StudyAnswer:
     """The model over ranks and over what a message costs its sender and receiver."""
     columns = [Column("ranks", "ranks", "given"), Column("empty", "no spikes, 0.26 us", "modelled")]

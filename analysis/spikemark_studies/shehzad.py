@@ -5,6 +5,8 @@ rank sends its spikes to all others.
 """
 
 from collections import defaultdict
+from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -17,7 +19,7 @@ from spikemark.report import plots
 
 from .claims import StudyAnswer
 from .pick import groups, levels, means, pick, rows_of
-from .profiles import interconnect_of
+from .profiles import drawn_interconnects, interconnect_of
 from .published import papers
 from .study import Lacking, Runs, answers_claim
 
@@ -31,6 +33,7 @@ RATE_OF_LARGE_BLOCKS = 640  #: Hz, of the runs that are not of the tables
 STEPS_PER_MS = 40  #: steps of 0.025 ms, the default of NEURON
 WINDOW_US = 1e3  #: of 1 ms; makes us per window of s per simulated s
 COMMUNICATION = ("part.exchange", "part.waiting")
+DRAWN_NETWORKS = 64  #: whose costs are drawn from the profile
 LITERAL_RANKS = (2, 4, 8, 16, 32)  #: for which algorithm 1 is followed
 #: Data files of Tables 2 and 3.
 TABLES_OF_TIMES = ("shehzad_table2", "shehzad_table3")
@@ -99,10 +102,89 @@ def _share_growth(runs: Runs) -> StudyAnswer:
 
 
 @answers_claim
-def _share(runs: Runs) -> StudyAnswer:
-    """The share on the most ranks."""
-    frame = pick(_on_most_ranks(runs), exchange=ALLGATHER, neurons_per_area=1000)
-    return StudyAnswer(_simulated(_communication_percent(frame).mean(), "%"))
+def _largest_share(runs: Runs) -> StudyAnswer:
+    """The most that MPI_Allgather itself can take of a published run, 1000 cells on most ranks, %.
+
+    Modelled time of an exchange without any waiting, at most one for each step of NEURON, over the
+    published time of the run. The interval is over what the profile leaves uncertain.
+    """
+    published = _published_shares()
+    rows: list[dict[str, Cell]] = []
+    for row in papers.rows("shehzad_table3"):
+        place = (int(row["cells"]), int(row["procs"]))
+        if place in published:
+            exchanges = STEPS_PER_MS * float(row["tstop_ms"])
+            seconds = np.array(_allgather_s(place[1])) * exchanges
+            share = _of_networks(100 * seconds / float(row["mpi_s"]))
+            rows.append(
+                {
+                    "cells": place[0],
+                    "ranks": place[1],
+                    "share": share,
+                    "theirs": published[place],
+                }
+            )
+    columns = [
+        Column("cells", "cells", "given"),
+        Column("ranks", "ranks", "given"),
+        Column("share", "exchange alone, at most (% of run time)", "modelled"),
+        Column("theirs", "MPI_Allgather (%)", "literature"),
+    ]
+    table = Table(columns, rows, "What an exchange itself can take", "largest")
+    [asked] = [row for row in rows if row["cells"] == 1000 and row["ranks"] == LITERAL_RANKS[-1]]
+    value = asked["share"]
+    assert isinstance(value, Quantity)
+    return StudyAnswer(value, tables=[table])
+
+
+@cache
+def _allgather_s(ranks: int) -> list[float]:
+    """Modelled seconds of an exchange of one spike: by the profile, then by draws of its costs."""
+    nodes = min(ranks, NODES)
+    networks = [interconnect_of(MACHINE, nodes)]
+    networks += drawn_interconnects(MACHINE, nodes, DRAWN_NETWORKS)
+    traffic = _one_spike(ranks)
+    return [float(EXCHANGES[ALLGATHER](network, traffic)) for network in networks]
+
+
+def _of_networks(values: np.ndarray) -> Quantity:
+    """A share by the profile, and its interval over draws."""
+    middle, *drawn = values.tolist()
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return Quantity(middle, min(middle, float(low)), max(middle, float(high)), "%", "modelled")
+
+
+def _one_spike(ranks: int) -> Traffic:
+    """One spike of each rank to all others, on NODES nodes; blocks have room for 15."""
+    node_of_rank = np.arange(ranks) // max(1, ranks // NODES)
+    partners = 1.0 - np.eye(ranks)
+    return Traffic(4.0 * partners, partners, node_of_rank)
+
+
+@answers_claim
+def _meetings(runs: Runs) -> StudyAnswer:
+    """How many ranks a rank waits for in an exchange by puts, over those in MPI_Allgather.
+
+    On 32 ranks. A pair of the collective waits for each other once in a step; a fence is at least
+    one barrier, in which a rank hears of all others in as many rounds as the collective has steps.
+    """
+    steps = np.log2(LITERAL_RANKS[-1])
+    of_fences = steps * steps
+    return StudyAnswer(Quantity(float(of_fences / steps), kind="counted"))
+
+
+@answers_claim
+def _shorter_with_ranks(runs: Runs) -> StudyAnswer:
+    """Steps from one number of ranks to the next that make a published run shorter, %."""
+    times: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
+    for name in TABLES_OF_TIMES:
+        for row in papers.rows(name):
+            times[row["cells"], row["tstop_ms"]].append((int(row["procs"]), float(row["mpi_s"])))
+    shorter = []
+    for of_network in times.values():
+        seconds = [time_s for _, time_s in sorted(of_network)]
+        shorter += [later < earlier for earlier, later in pairwise(seconds)]
+    return StudyAnswer(Quantity(100 * float(np.mean(shorter)), unit="%", kind="literature"))
 
 
 def _published_savings() -> dict[tuple[int, int], float]:
@@ -236,9 +318,7 @@ def _sizes(runs: Runs) -> StudyAnswer:
 def _fence_costs(ranks: int) -> dict[str, float]:
     """Modelled us of an exchange of one spike, by what a fence costs."""
     collectives = interconnect_of(MACHINE, min(ranks, NODES))
-    node_of_rank = np.arange(ranks) // max(1, ranks // NODES)
-    partners = 1.0 - np.eye(ranks)
-    traffic = Traffic(4.0 * partners, partners, node_of_rank)  # one spike: blocks have room for 15
+    traffic = _one_spike(ranks)
     fences_s = np.log2(ranks) * collectives.barrier(traffic)
     doubling_s = EXCHANGES[DOUBLING](collectives, traffic)
     return {

@@ -13,8 +13,16 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
+from spikemark.activity import (
+    Recording,
+    isi_cv,
+    population_rate,
+    recording_of,
+    up_down_states,
+)
 from spikemark.models.exchange_times import EXCHANGES
 from spikemark.models.loggp import Traffic
+from spikemark.models.node_power import NodePower, PowerReading, fitted
 from spikemark.prediction import anchors, points
 from spikemark.prediction.points import PublishedRun
 from spikemark.quantities.elements import Figure
@@ -53,9 +61,84 @@ TABLE_OF_SERIES = {
     "SIM-T3": "Table III",
 }
 FEWEST_PROCESSES = {TABLE_1: (4, 32), "SIM-T2": (1, 2), "SIM-T3": (1, 2)}
+FLUCTUATION_BIN_MS, UP_DOWN_BIN_MS = 10, 5
+FOREGROUND = "network-F"  #: cells that alternate between up and down states
+CARDS = ("IB", "ETH")  #: networks between servers, by their names in Table II
+CORES_OF_SERVER = 16
+CORES_OF_FIT = (1, 2, 16, 32)  #: rows of Table II that powers are fitted to
 LEAST_BYTES = 1e-3  #: of a message that is as good as empty
 COMPUTING, MOVING, BARRIER = "computing", "part.exchange", "part.waiting"
 COMPUTING_PARTS = ["part.deliver", "part.update", "part.thread_wait", "part.collocate"]
+
+
+# Section II: what the networks do
+
+
+def _activity(runs: Runs, state: str) -> list[Recording]:
+    """Recorded spikes of the network in a state, a recording for each seed.
+
+    Raises Lacking where no run is complete.
+    """
+    frames = runs["dpsnn-activity"]
+    chosen = pick(frames, state=state)
+    if chosen.empty:
+        raise Lacking(f"no run in the state {state} is complete")
+    return [recording_of(frames.records[id]) for id in chosen["id"]]
+
+
+def _of_seeds(values: list[float], unit: str = "") -> Quantity:
+    """The mean over seeds, with the least and the largest of them."""
+    return Quantity(float(np.mean(values)), min(values), max(values), unit, "simulated")
+
+
+def _mean_rate_hz(recorded: Recording) -> float:
+    """Spikes of a neuron in a second."""
+    neurons = sum(population.size for population in recorded.populations)
+    return len(recorded.spikes) / neurons / recorded.seconds
+
+
+def _fluctuation(recorded: Recording) -> float:
+    """SD over mean of the rate of all neurons in bins of FLUCTUATION_BIN_MS."""
+    rate_hz = population_rate(recorded, FLUCTUATION_BIN_MS).hz
+    return float(rate_hz.std() / rate_hz.mean())
+
+
+@answers_claim
+def _awake_rate(runs: Runs) -> StudyAnswer:
+    """Mean rate of the awake network, at a step of 0.1 ms."""
+    return StudyAnswer(_of_seeds([_mean_rate_hz(each) for each in _activity(runs, "aw")], "Hz"))
+
+
+@answers_claim
+def _awake_irregularity(runs: Runs) -> StudyAnswer:
+    """SD over mean of the intervals between spikes of a neuron, mean over neurons, awake."""
+    values = []
+    for recorded in _activity(runs, "aw"):
+        everyone = {"all": [population.name for population in recorded.populations]}
+        cv = isi_cv(recorded, everyone)["all"].cv
+        if cv is None:
+            raise Lacking("a longer run: hardly any neuron has enough spikes")
+        values.append(cv)
+    return StudyAnswer(_of_seeds(values))
+
+
+@answers_claim
+def _awake_synchrony(runs: Runs) -> StudyAnswer:
+    """SD over mean of the rate of the awake network; the note has that of slow waves."""
+    awake = _of_seeds([_fluctuation(each) for each in _activity(runs, "aw")])
+    slow = _of_seeds([_fluctuation(each) for each in _activity(runs, "sw")])
+    note = f"In slow waves: {slow.number:.3g}, in bins of {FLUCTUATION_BIN_MS} ms as well."
+    return StudyAnswer(awake, note)
+
+
+@answers_claim
+def _slow_waves(runs: Runs) -> StudyAnswer:
+    """Up states of the foreground cells in a second, in the state of slow waves."""
+    frequencies_hz = []
+    for recorded in _activity(runs, "sw"):
+        states = up_down_states(population_rate(recorded, UP_DOWN_BIN_MS, [FOREGROUND]))
+        frequencies_hz.append(states.frequency_hz or 0.0)
+    return StudyAnswer(_of_seeds(frequencies_hz, "Hz"))
 
 
 # Times of DPSNN itself, out of sample
@@ -480,17 +563,34 @@ def _four_cores_of_board(runs: Runs) -> StudyAnswer:
 
     Neither the board's processor nor its rows are known to the model, so seconds would be far off.
     """
+    return StudyAnswer(_times_as_fast("SIM-T3", 4))
+
+
+@answers_claim
+def _two_cores_of_board(runs: Runs) -> StudyAnswer:
+    """The same on two cores."""
+    return StudyAnswer(_times_as_fast("SIM-T3", 2))
+
+
+@answers_claim
+def _two_cores(runs: Runs) -> StudyAnswer:
+    """Time of DPSNN on one core of a server over that on two, without any run of Table II."""
+    return StudyAnswer(_times_as_fast("SIM-T2", 2))
+
+
+def _times_as_fast(table: str, processes: int) -> Quantity:
+    """Time of DPSNN on one core over that on several, predicted without any run of the table."""
     asked = []
     others = []
     for run in points.published():
-        if run.series == "SIM-T3" and run.ranks in (1, 4):
+        if run.series == table and run.ranks in (1, processes):
             asked.append(replace(run, seconds=None))
-        elif run.series != "SIM-T3":
+        elif not run.series.startswith(table):  # nor with its other network
             others.append(run)
-    one, four = sorted(asked, key=lambda run: run.ranks)
+    one, several = sorted(asked, key=lambda run: run.ranks)
     anchor = [run for run in others if run.program == one.program]
-    total_s = anchors.predicted([one, four], anchor, anchors.fit_spreads(tuple(others))).total
-    return StudyAnswer(_of_draws(total_s[0] / total_s[1]))
+    total_s = anchors.predicted([one, several], anchor, anchors.fit_spreads(tuple(others))).total
+    return _of_draws(total_s[0] / total_s[1])
 
 
 @answers_claim
@@ -507,10 +607,74 @@ def _of_draws(draws: np.ndarray, unit: str = "") -> Quantity:
 
 
 @answers_claim
+def _table_1_without(runs: Runs) -> StudyAnswer:
+    """Times of Table I, predicted from the other tables and from other papers on DPSNN."""
+    asked = []
+    others = []
+    for run in points.published():
+        if not run.series.startswith("SIM-T1"):
+            others.append(run)
+        elif not run.part:
+            asked.append(run)
+    anchor = tuple(run for run in others if run.program == asked[0].program)
+    stated = [replace(run, seconds=None) for run in asked]
+    predicted = anchors.predicted(stated, anchor, anchors.fit_spreads(tuple(others)))
+    columns = [
+        Column("network", "network"),
+        Column("processes", "processes", "given"),
+        Column("published", "published (s / s)", "literature"),
+        Column("predicted", "predicted (s / s)", "modelled"),
+    ]
+    rows: list[dict[str, Cell]] = []
+    inside = 0
+    for run, draws in zip(asked, predicted.total, strict=True):
+        seconds = _of_draws(draws, "s / s")
+        assert run.seconds is not None and seconds.interval
+        low, high = seconds.interval
+        inside += low <= run.seconds <= high
+        rows.append(
+            {
+                "network": run.series.removeprefix("SIM-T1-"),
+                "processes": run.ranks,
+                "published": run.seconds,
+                "predicted": seconds,
+            }
+        )
+    table = Table(columns, rows, "Table I, predicted without any row of it", "without")
+    return StudyAnswer(f"{inside} of {len(rows)}", tables=[table])
+
+
+@answers_claim
+def _cost_per_event(runs: Runs) -> StudyAnswer:
+    """Published time for a neuron of the largest network over that of the smallest, 4 processes.
+
+    Neurons of both have as many synapses and fire as often.
+    """
+    seconds = {}
+    for row in papers.rows("simula_table1"):
+        if row["procs"] == "4":
+            neurons = NEURONS_BY_NAME[row["network"]]
+            seconds[row["network"]] = float(row["wallclock_s"]) / neurons
+    ratio = seconds["1280KN"] / seconds["20480N"]
+    return StudyAnswer(Quantity(ratio, kind="literature"))
+
+
+@answers_claim
 def _less_energy_on_boards(runs: Runs) -> StudyAnswer:
-    """Energy above the baseline on four cores of a server over that on four cores of a board."""
-    board = _energies(pick(runs["arm"], machine=JETSON, ranks=4), JETSON)
-    return StudyAnswer(times(_energies(_on_servers(runs, 4), IB), board, "net_j"))
+    """Energy above the baseline on four cores of a server over that on four cores of a board.
+
+    Times are predicted from the rows of 1 and 2 cores; no power is fitted to a row of four.
+    """
+    slower = _of_draws(_from_fewest("SIM-T3").draws[4] / _from_fewest("SIM-T2").draws[4])
+    of_server, of_board = _server_watts(4, ""), _board_watts(4)
+    assert slower.interval and of_server.interval and of_board.interval
+    fewest_watts = of_server.interval[0] / of_board.interval[1]
+    most_watts = of_server.interval[1] / of_board.interval[0]
+    fastest, slowest = slower.interval
+    ratio = of_server.number / of_board.number / slower.number
+    return StudyAnswer(
+        Quantity(ratio, fewest_watts / slowest, most_watts / fastest, kind="modelled")
+    )
 
 
 @answers_claim
@@ -604,7 +768,17 @@ def _mini_app_with_ethernet(runs: Runs) -> StudyAnswer:
 
 
 def _slower_with_ethernet(runs: Runs, processes: int) -> StudyAnswer:
-    """DPSNN from the rows of 1 and 2 processes, with the network of either profile."""
+    """DPSNN with Ethernet over DPSNN with InfiniBand."""
+    infiniband_s, ethernet_s = _with_either_network(processes)
+    return StudyAnswer(_of_draws(ethernet_s / infiniband_s))
+
+
+@cache
+def _with_either_network(processes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Times with InfiniBand and with Ethernet, s per simulated s, [draw].
+
+    From the rows of 1 and 2 processes, with the network of either profile.
+    """
     anchor = []
     infiniband = []
     for run in points.published():
@@ -624,7 +798,7 @@ def _slower_with_ethernet(runs: Runs, processes: int) -> StudyAnswer:
         if run.series not in ("SIM-T2", SERIES_WITH_ETHERNET):
             others.append(run)
     predicted = anchors.predicted(asked, tuple(anchor), anchors.fit_spreads(tuple(others)))
-    return StudyAnswer(_of_draws(predicted.total[1] / predicted.total[0]))
+    return predicted.total[0], predicted.total[1]
 
 
 def _ethernet_over_infiniband(runs: Runs, ranks: int) -> Quantity:
@@ -683,6 +857,243 @@ def _power_64(runs: Runs) -> StudyAnswer:
         )
     table = plots.tabulated(pd.DataFrame(rows), "Table II, and power by the profiles")
     return StudyAnswer(Quantity(above_w(ETH, 64), unit="W", kind="modelled"), tables=[table])
+
+
+# Energies of Tables II and III, of DPSNN itself
+
+
+def _rows_of_power() -> dict[tuple[int, str], PowerReading]:
+    """Rows of Table II that powers of a server are fitted to, by cores and network."""
+    readings = {}
+    for point in simula.points(X86):
+        network = point.note if point.note in CARDS else ""
+        if "HT" not in point.label and point.cores in CORES_OF_FIT:
+            nodes = -(-point.cores // CORES_OF_SERVER)
+            busy = point.cores // nodes
+            reading = PowerReading(nodes, busy, point.power_w, network)
+            readings[point.cores, network] = reading
+    return readings
+
+
+def _server_watts(cores: int, network: str) -> Quantity:
+    """Power above the baseline of so many cores of servers, fitted to other rows of Table II.
+
+    The row itself is left out of the fit; the interval is over the others, each left out in turn.
+
+    Args:
+        cores: processes, one on each core.
+        network: "IB" or "ETH" where several servers are used.
+    """
+    others = _rows_of_power()
+    others.pop((cores, network), None)
+    readings = list(others.values())
+    watts = [_watts_by(readings, cores, network)]
+    for left_out in readings:
+        fewer = [reading for reading in readings if reading is not left_out]
+        watts.append(_watts_by(fewer, cores, network))
+    return Quantity(watts[0], min(watts), max(watts), "W", "modelled")
+
+
+def _watts_by(readings: list[PowerReading], cores: int, network: str) -> float:
+    """Power of so many cores by a fit; a card that no row of it has draws nothing."""
+    sockets = round(profile_value(IB, "node.sockets"))
+    parts = fitted(readings, CORES_OF_SERVER, sockets)
+    card_w = parts.get(network, 0.0)
+    power = NodePower(0.0, parts["socket"], parts["core"], card_w, parts["core_alone"])
+    nodes = -(-cores // CORES_OF_SERVER)
+    busy = cores // nodes
+    return float(nodes * power.watts(busy, CORES_OF_SERVER, sockets, cards=int(nodes > 1)))
+
+
+def _board_watts(cores: int) -> Quantity:
+    """Power above the baseline of so many cores of boards, fitted to the rows of 1 and 2.
+
+    The first row prints a power that its energy contradicts: the fit takes that which its energy
+    implies, and the interval has both.
+    """
+    one, two = simula.points(ARM)[:2]
+    cores_of_board = round(profile_value(JETSON, "node.cores"))
+    boards = -(-cores // cores_of_board)
+    watts = []
+    for one_w in (one.energy_j / one.time_s, one.power_w):
+        readings = [PowerReading(1, 1, one_w), PowerReading(1, 2, two.power_w)]
+        parts = fitted(readings, cores_of_board, sockets=1)
+        power = NodePower(0.0, parts["socket"], parts["core"], core_alone_w=parts["core_alone"])
+        watts.append(float(boards * power.watts(cores // boards, cores_of_board, sockets=1)))
+    return Quantity(watts[0], min(watts), max(watts), "W", "modelled")
+
+
+def _joules(seconds: np.ndarray, watts: Quantity) -> Quantity:
+    """Energy of the published run, from times [draw] and power, as wide as both together."""
+    time = _of_draws(seconds)
+    assert time.interval and watts.interval
+    (shortest, longest), (least, most) = time.interval, watts.interval
+    return Quantity(
+        PUBLISHED_S * time.number * watts.number,
+        PUBLISHED_S * shortest * least,
+        PUBLISHED_S * longest * most,
+        "J",
+        "modelled",
+    )
+
+
+def _of_server(cores: int, network: str = "") -> StudyAnswer:
+    """Energy on so many cores of servers, for 10 simulated seconds."""
+    if network == "ETH":
+        _, seconds = _with_either_network(cores)
+    else:
+        seconds = _from_fewest("SIM-T2").draws[cores]
+    watts = _server_watts(cores, network)
+    return StudyAnswer(_joules(seconds, watts), _of_power(watts))
+
+
+def _of_boards(cores: int) -> StudyAnswer:
+    """The same on boards."""
+    watts = _board_watts(cores)
+    return StudyAnswer(_joules(_from_fewest("SIM-T3").draws[cores], watts), _of_power(watts))
+
+
+def _of_power(watts: Quantity) -> str:
+    assert watts.interval
+    low, high = watts.interval
+    return f"Power by the fit: {watts.number:.3g} W ({low:.3g} to {high:.3g})."
+
+
+def _of_fit(table: str, machine: str, cores: int) -> StudyAnswer:
+    """Published time, which predictions start from, times the power of the profile."""
+    [time_s] = [
+        point.time_s
+        for point in simula.points(table)
+        if point.cores == cores and "HT" not in point.label
+    ]
+    return StudyAnswer(Quantity(time_s * above_w(machine, cores), unit="J", kind="modelled"))
+
+
+@answers_claim
+def _energy_1(runs: Runs) -> StudyAnswer:
+    """Energy above the baseline on one core of a server, for 10 simulated seconds."""
+    return _of_fit(X86, IB, 1)
+
+
+@answers_claim
+def _energy_2(runs: Runs) -> StudyAnswer:
+    """The same on two."""
+    return _of_fit(X86, IB, 2)
+
+
+@answers_claim
+def _energy_4(runs: Runs) -> StudyAnswer:
+    """The same on four, beside all others of both tables."""
+    columns = [
+        Column("platform", "platform"),
+        Column("cores", "cores", "given"),
+        Column("network", "network"),
+        Column("published", "published (J per simulated s)", "literature"),
+        Column("ours", "predicted (J per simulated s)", "modelled"),
+        Column("off", "off by (%)", "modelled"),
+        Column("event", "predicted (µJ per synaptic event of the text)", "modelled"),
+    ]
+    table = Table(columns, _rows_of_energy(), "Energy of DPSNN, out of sample", "energies")
+    answer = _of_server(4)
+    return StudyAnswer(answer.value, answer.note, tables=[table])
+
+
+def _rows_of_energy() -> list[dict[str, Cell]]:
+    """Rows of Tables II and III that neither time nor power was taken from."""
+    rows: list[dict[str, Cell]] = []
+    for table, platform in ((X86, "servers"), (ARM, "boards")):
+        for point in simula.points(table):
+            if point.cores <= 2:
+                continue
+            network = point.note if point.note in CARDS else ""
+            answer = _of_boards(point.cores) if table == ARM else _of_server(point.cores, network)
+            joules = answer.value
+            assert isinstance(joules, Quantity)
+            per_event = 1e6 / simula.definitions()[0].events
+            rows.append(
+                {
+                    "platform": platform,
+                    "cores": point.cores,
+                    "network": network,
+                    "published": point.energy_j / PUBLISHED_S,
+                    "ours": joules.times(1 / PUBLISHED_S, "J"),
+                    "off": 100 * (joules.number / point.energy_j - 1),
+                    "event": joules.times(per_event, "µJ"),
+                }
+            )
+    return rows
+
+
+@answers_claim
+def _energy_8(runs: Runs) -> StudyAnswer:
+    """The same on eight."""
+    return _of_server(8)
+
+
+@answers_claim
+def _energy_16(runs: Runs) -> StudyAnswer:
+    """The same with 16 processes."""
+    return _of_server(16)
+
+
+@answers_claim
+def _energy_32(runs: Runs) -> StudyAnswer:
+    """The same on two servers with InfiniBand."""
+    return _of_server(32, "IB")
+
+
+@answers_claim
+def _energy_64(runs: Runs) -> StudyAnswer:
+    """The same on four."""
+    return _of_server(64, "IB")
+
+
+@answers_claim
+def _energy_32_ethernet(runs: Runs) -> StudyAnswer:
+    """The same on two servers with Ethernet."""
+    return _of_server(32, "ETH")
+
+
+@answers_claim
+def _energy_64_ethernet(runs: Runs) -> StudyAnswer:
+    """The same on four."""
+    return _of_server(64, "ETH")
+
+
+@answers_claim
+def _energy_of_board_1(runs: Runs) -> StudyAnswer:
+    """The same on one core of a board."""
+    return _of_fit(ARM, JETSON, 1)
+
+
+@answers_claim
+def _energy_of_board_2(runs: Runs) -> StudyAnswer:
+    """The same on two."""
+    return _of_fit(ARM, JETSON, 2)
+
+
+@answers_claim
+def _energy_of_board_4(runs: Runs) -> StudyAnswer:
+    """The same on four."""
+    return _of_boards(4)
+
+
+@answers_claim
+def _energy_of_boards_8(runs: Runs) -> StudyAnswer:
+    """The same on two boards."""
+    return _of_boards(8)
+
+
+@answers_claim
+def _power_4(runs: Runs) -> StudyAnswer:
+    """Power above the baseline of four cores, fitted to other rows."""
+    return StudyAnswer(_server_watts(4, ""))
+
+
+@answers_claim
+def _power_8(runs: Runs) -> StudyAnswer:
+    """The same of eight."""
+    return StudyAnswer(_server_watts(8, ""))
 
 
 @answers_claim

@@ -32,7 +32,7 @@ from .published import papers
 from .study import load_paper, paper_file, study_names
 
 #: Code and data from which modelled and simulated numbers come.
-MODEL_PACKAGES = ("machines", "models", "network", "prediction", "running/simulation")
+MODEL_PACKAGES = ("activity", "machines", "models", "network", "prediction", "running/simulation")
 SUFFIXES = (".py", ".yaml", ".csv")  #: of code, and of the numbers that it reads
 PARTS = ("models", "profiles", "claims", "experiments")
 SHOWN_DIGITS = 12  #: of a digest of 64

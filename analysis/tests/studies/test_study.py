@@ -150,6 +150,30 @@ def test_the_rule_of_a_claim_fails_for_what_would_contradict_it(name, each):
     assert each.unopposed() == []
 
 
+@pytest.mark.parametrize(("name", "each"), every_claim())
+def test_a_claim_that_may_be_reproduced_has_two_opposites(name, each):
+    if each.earns == claims.REPRODUCED:
+        assert len(each.contradicted_by) >= 2
+
+
+@pytest.mark.parametrize("name", study.study_names())
+def test_a_page_says_which_claims_share_a_cause(name):
+    """A sentence for each cause, with its claims and how many of them are reproduced."""
+    paper = study.load_paper(name)
+    judged = []
+    for each in paper.claims:
+        verdict = each.earns if each.earns == claims.REPRODUCED else claims.CONSISTENT
+        judged.append(Judged(each, verdict))
+    sentences = show._shared(study.Study(name, paper, True, judged, [], [], []))
+    assert len(sentences) == len(paper.shared)
+    by_id = {each.id: each for each in paper.claims}
+    for sentence, (cause, ids) in zip(sentences, paper.shared.items(), strict=True):
+        assert len(set(ids)) == len(ids) >= 2
+        reproduced = sum(by_id[id].earns == claims.REPRODUCED for id in ids)
+        assert cause in sentence and f"{len(ids)} claims, {reproduced} of them" in sentence
+        assert all(by_id[id].says in sentence for id in ids)
+
+
 @pytest.mark.parametrize("name", ELEMENTS)
 def test_every_figure_table_equation_and_algorithm_has_a_claim_or_a_reason(name):
     paper = study.load_paper(name)
@@ -292,6 +316,7 @@ def test_a_claim_without_a_decision_is_refused(fields):
         {"claims": [claim(), claim()]},
         {"conclusion": {"text": "", "rests_on": {"nobody": "reproduced"}}},
         {"fitted": [{"value": "v", "to": "t", "claims": ["nobody"]}]},
+        {"shared": {"a cause": ["nobody"]}},
     ],
 )
 def test_a_paper_that_names_what_it_does_not_have_is_refused(fields):

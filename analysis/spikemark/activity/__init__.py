@@ -26,7 +26,17 @@ from spikemark.records.recording import (
     recording_of,
 )
 
-__all__ = ["by_area", "by_population", "rates_hz", "recording", "recording_of"]
+__all__ = [
+    "Recording",
+    "by_area",
+    "by_population",
+    "isi_cv",
+    "population_rate",
+    "rates_hz",
+    "recording",
+    "recording_of",
+    "up_down_states",
+]
 
 #: A neuron with fewer intervals has no coefficient of variation.
 LEAST_INTERVALS = 3
