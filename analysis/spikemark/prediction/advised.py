@@ -21,6 +21,8 @@ from .answers import (
     nodes_of,
     options_table,
     quantity,
+    remark_lines,
+    remarks_on,
     rtf_cell,
 )
 from .narrowing import RatioTerm
@@ -62,14 +64,15 @@ class AdviceAnswer(Answer):
     @cached_property
     def _screen(self) -> Screen:
         best = self.result.options[0]
-        notes = contradiction(self.result.options)
+        notes = remark_lines([best])
+        notes += contradiction(self.result.options)
         notes += about([RatioTerm(best, named=self.named)], best.rtf, best.inputs)
         notes += _advised_lines(self.result)
         return Screen(
             _advised_sentences(self.result, self.target_rtf),
             [_advised_table(self.result.options)],
             notes,
-            warnings=[*self.network.remarks, *best.remarks],
+            warnings=self.network.remarks,
         )
 
     def screen(self, details: bool = False) -> Screen:
@@ -78,7 +81,8 @@ class AdviceAnswer(Answer):
 
     def content(self) -> dict[str, Any]:
         """The sentence, and the options with all figures."""
-        return {"sentence": self.sentence} | _advised_content(self.result)
+        remarks = [*self.network.remarks, *remarks_on(self.result.options[:1])]
+        return {"sentence": self.sentence} | _advised_content(self.result) | {"remarks": remarks}
 
 
 def _advised_sentences(result: SearchResult, target: float | None) -> list[str]:

@@ -5,7 +5,7 @@ rows of tables, and the figures of an option for JSON and as a frame.
 `ComparisonAnswer` (compared.py) are made of them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,6 +99,31 @@ def contradiction(options: Sequence[Option]) -> list[str]:
             line += f"; it differs in {listed(anchor.differs)}"
         return [f"{line}."]
     return []
+
+
+def remarks_on(options: Iterable[Option]) -> list[str]:
+    """What a reader should know of the machines of options, each remark once.
+
+    Example:
+        >>> import spikemark as sm
+        >>> remarks_on(sm.predict("mam-benchmark", "jureca-dc", nodes=2).options)
+        []
+    """
+    remarks: dict[str, None] = {}
+    for option in options:
+        remarks |= dict.fromkeys(option.remarks)
+    return list(remarks)
+
+
+def remark_lines(options: Iterable[Option]) -> list[str]:
+    """The same as lines of a screen.
+
+    Example:
+        >>> import spikemark as sm
+        >>> remark_lines(sm.predict("mam-benchmark", "jureca-dc", nodes=2).options)
+        []
+    """
+    return [f"Remark: {remark}" for remark in remarks_on(options)]
 
 
 def _deciding_line(result: Draws, inputs: dict[str, Draws]) -> list[str]:

@@ -24,6 +24,8 @@ from .answers import (
     nodes_of,
     options_table,
     quantity,
+    remark_lines,
+    remarks_on,
 )
 from .costs import SECONDS_PER_HOUR, MachineLife, Use, least_of_others, share_of_least
 from .draws import Draws
@@ -130,14 +132,11 @@ class ComparisonAnswer(Answer):
     def _screen(self) -> Screen:
         sentences = [*_decision(self), _verdict(self.best, self.target_rtf)]
         sentences.append(_times_sentence(self.best))
-        notes = []
+        notes = remark_lines(self.best.values())
         for result in self.results.values():
             notes += contradiction(result.options)
         notes += _compared_lines(self.best, self.words)
-        warnings = list(self.network.remarks)
-        for option in self.best.values():
-            warnings += option.remarks
-        return Screen(sentences, [_compared_table(self)], notes, warnings)
+        return Screen(sentences, [_compared_table(self)], notes, self.network.remarks)
 
     @property
     def _details(self) -> Screen:
@@ -158,6 +157,7 @@ class ComparisonAnswer(Answer):
             "years": self.use.years,
             "hours_per_year": self.use.hours_per_year,
             "price_kwh": self.use.price_kwh,
+            "remarks": [*self.network.remarks, *remarks_on(self.best.values())],
         }
 
 

@@ -19,6 +19,8 @@ from .answers import (
     contradiction,
     energy_cell,
     options_table,
+    remark_lines,
+    remarks_on,
     rows,
     rtf_cell,
 )
@@ -57,11 +59,11 @@ class PredictionAnswer(Answer):
     @cached_property
     def _screen(self) -> Screen:
         first = self.options[0]
-        notes = contradiction(self.options)
+        notes = remark_lines([first])
+        notes += contradiction(self.options)
         notes += about([RatioTerm(first, named=self.named)], first.rtf, first.inputs)
         table = _predicted_table(self.options)
-        remarks = first.remarks
-        return Screen([_predicted_sentence(first)], [table], notes, warnings=remarks)
+        return Screen([_predicted_sentence(first)], [table], notes)
 
     def screen(self, details: bool = False) -> Screen:
         """What `spikemark predict` prints."""
@@ -77,6 +79,7 @@ class PredictionAnswer(Answer):
             "rates": question.rates.source,
             "description": question.description,
             "predictions": [content(option) for option in self.options],
+            "remarks": remarks_on(self.options[:1]),
         }
 
 
