@@ -34,7 +34,7 @@ PATH_OF = {
 OF_SOCKET = ("cores", "memory_channels", "bandwidth_peak", "tdp")
 SOCKETS, CORES, TDP, WATTS = "node.sockets", "node.cores", "power.tdp", "offer.watts"
 #: A busy node usually draws so many times the TDP of its processors. Idle power and cores of
-#: priors.yaml (SPECpower) give 0.87 to 1.54; much memory or a program with long waits, more or less.
+#: priors.yaml (SPECpower) give 0.87 to 1.54; much memory gives more, a program that waits less.
 WATTS_OVER_TDP = (0.7, 2.0)
 #: Factor between a stated value and that of a sheet from which they contradict each other.
 CONTRADICTS = 1.1

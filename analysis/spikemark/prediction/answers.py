@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spikemark.core.commands import BETWEEN
 from spikemark.quantities.table import Cell
 from spikemark.quantities.words import listed, number
 
@@ -57,7 +58,8 @@ def about(sides: Sequence[RatioTerm], result: Draws, inputs: dict[str, Draws]) -
     """
     most_alike = min((side.option for side in sides), key=_differences)
     lines = [most_alike.rests_on, *_deciding_line(result, inputs)]
-    lines += next_step(sides, result, inputs)
+    for line in next_step(sides, result, inputs):
+        lines += _one_command_a_line(line)
     first = sides[0].option
     if len(sides) == 1 and first.fits is False and first.node_gb is not None:
         lines.append(f"A node needs {number(first.node_gb)} GB, more than it has.")
@@ -99,6 +101,19 @@ def contradiction(options: Sequence[Option]) -> list[str]:
             line += f"; it differs in {listed(anchor.differs)}"
         return [f"{line}."]
     return []
+
+
+def _one_command_a_line(line: str) -> list[str]:
+    """A line that ends in several commands as lines of one command each; others as they are.
+
+    >>> _one_command_a_line(f"Next: runs: spikemark anchor a{BETWEEN}spikemark anchor b")
+    ['Next: runs:', '  spikemark anchor a', '  spikemark anchor b']
+    """
+    words, separator, commands = line.partition(": spikemark ")
+    if not separator or BETWEEN not in commands:
+        return [line]
+    each = f"spikemark {commands}".split(BETWEEN)
+    return [f"{words}:", *(f"  {proposed}" for proposed in each)]
 
 
 def remarks_on(options: Iterable[Option]) -> list[str]:
@@ -155,6 +170,44 @@ def rows(cells: CellsOfOptions, options: Mapping[str, Option]) -> list[dict[str,
             row[name] = text(option)
         rows.append(row)
     return rows
+
+
+def part_cell(option: Option, part: str) -> str:
+    """A part of the real-time factor; of an exchange that is hidden behind computing, how long.
+
+    Example:
+        >>> import spikemark as sm
+        >>> answer = sm.predict("mam-benchmark", "jureca-dc", nodes=2, schedule="overlapped")
+        >>> part_cell(answer.options[0], "exchange").startswith("hidden behind computing: ")
+        True
+    """
+    seconds = option.parts.get(part)
+    hidden = option.hidden_exchange if part == "exchange" else None
+    if hidden is None:
+        return interval(seconds)
+    text = f"hidden behind computing: {short(hidden.number)}"
+    low, high = hidden.limits
+    if low < high:
+        text += f" ({short(low)}-{short(high)})"
+    if seconds is not None and np.max(seconds) > 0:
+        return f"{interval(seconds)}, and {text}"
+    return text
+
+
+def hidden_note(options: Iterable[Option]) -> list[str]:
+    """What a hidden exchange means, where an option has one.
+
+    Example:
+        >>> import spikemark as sm
+        >>> hidden_note(sm.predict("mam-benchmark", "jureca-dc", nodes=2).options)
+        []
+    """
+    if all(option.hidden_exchange is None for option in options):
+        return []
+    return [
+        "An exchange that goes on while ranks compute is hidden: it adds nothing, unless it takes"
+        " longer. The rest then counts as wait for ranks."
+    ]
 
 
 def energy_cell(option: Option) -> str:
@@ -238,6 +291,14 @@ def _figures(option: Option) -> dict[str, Any]:
     quantities: dict[str, Any] = {
         part: quantity(seconds, "s per simulated s") for part, seconds in option.parts.items()
     }
+    hidden = option.hidden_exchange
+    if hidden is not None:
+        quantities["hidden_exchange"] = {
+            "value": hidden.number,
+            "interval": list(hidden.limits),
+            "unit": hidden.unit,
+            "kind": hidden.kind,
+        }
     quantities["real_time_factor"] = quantity(option.rtf, "1")
     quantities["power_w"] = quantity(option.power_w, "W", _kind_of_power(option))
     quantities["energy_per_event_uj"] = quantity(option.energy_uj, "µJ")

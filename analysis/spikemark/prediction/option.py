@@ -15,6 +15,7 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.machines.parts import MachineOfParts
 from spikemark.network.placement_file import Placement
+from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.words import counted, number
 
 from .draws import Draws
@@ -142,6 +143,13 @@ class Option(ABC):
     @property
     def node_gb(self) -> float | None:
         """Memory of the fullest node in GB; None where it is not known."""
+        return None
+
+    @property
+    def hidden_exchange(self) -> Quantity | None:
+        """Seconds per simulated second of exchanges that go on while ranks compute, which no part
+        holds; None where there are none.
+        """
         return None
 
     @property

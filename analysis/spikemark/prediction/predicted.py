@@ -18,7 +18,9 @@ from .answers import (
     content,
     contradiction,
     energy_cell,
+    hidden_note,
     options_table,
+    part_cell,
     remark_lines,
     remarks_on,
     rows,
@@ -107,12 +109,12 @@ def _predicted_table(options: Sequence[Option]) -> Table:
         threads = counted(option.threads, "thread")
         columns.append(Column(str(place), f"{ranks} x {threads}"))
         by_column[str(place)] = option
-    return Table(columns, rows(cells, by_column))
+    return Table(columns, rows(cells, by_column), notes=hidden_note(options))
 
 
 def _cell_of_part(part: str) -> Callable[[Option], str]:
     """The cell of a part of the real-time factor."""
-    return lambda option: interval(option.parts[part])
+    return lambda option: part_cell(option, part)
 
 
 def _memory_cell(option: Option) -> str:
