@@ -6,8 +6,9 @@ An option has draws of the seconds that a simulated second takes, in all and by 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -211,10 +212,19 @@ class SearchResult:
     #: The fewest nodes that reach the target in half of the draws, else the fastest; of ties, the
     #: fewest nodes.
     best: Option
-    sure: Option | None  #: the fewest nodes that reach the target in SURE of the draws
+    found_sure: Option | None  #: see `sure`; None where nothing was found, or nobody looked yet
     #: All with draws, the best first: one for each schedule of the mini-app, or for each number of
     #: nodes of a production program.
     options: Sequence[Option]
+    #: Looks for `sure` where that takes long; None: `found_sure` has it.
+    look_for_sure: Callable[[], Option | None] | None = None
+
+    @cached_property
+    def sure(self) -> Option | None:
+        """The fewest nodes that reach the target in SURE of the draws; None if no number does."""
+        if self.look_for_sure is None:
+            return self.found_sure
+        return self.look_for_sure()
 
 
 def stated(machine: AnyMachine, path: str) -> float | None:
