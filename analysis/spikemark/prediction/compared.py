@@ -269,29 +269,24 @@ def _even_sentence(answer: ComparisonAnswer, name: str) -> str:
 
 
 def _difference_sentence(answer: ComparisonAnswer, other: str) -> str:
-    """By how much the price of a node of the runner-up would have to differ for equal costs."""
+    """What a node of the runner-up would have to cost for equal costs."""
     price_eur = answer.lives[other].price_of_node
     assert price_eur is not None
-    _, low, high = draws.interval(price_eur - answer.even_prices[other])
-    if low >= price_eur:
+    _, low, high = draws.interval(answer.even_prices[other])
+    if high <= 0:
         return f"{other} would not be even if its nodes cost nothing."
-    ends = supported(low, high, abs(low), abs(high))
-    lower, upper = (f"{end} EUR" for end in ends)
-    beyond = ""
-    if high > price_eur:
-        upper = "its whole price"
-        beyond = ", or not even then"
-    if low == high:
-        return f"The costs would be equal if a node of {other} cost {upper} less{beyond}."
-    if low < 0 < high:
-        return (
-            f"For equal costs, a node of {other} would cost from {lower} more to {upper}"
-            f" less{beyond}: no difference that could be told."
-        )
-    change = f"{upper} to {lower} more"
-    if low >= 0:
-        change = f"{lower} to {upper} less{beyond}"
-    return f"The costs would be equal if a node of {other} cost {change}."
+    least_eur, most_eur = supported(low, high, low, high)
+    even = f"{least_eur} to {most_eur} EUR"
+    if low <= 0:
+        even = f"at most {most_eur} EUR"
+    elif least_eur == most_eur:
+        even = f"{most_eur} EUR"
+    sentence = (
+        f"For equal costs, a node of {other} would cost {even} instead of {integer(price_eur)}"
+    )
+    if low < price_eur < high:
+        return f"{sentence}: no difference that could be told."
+    return f"{sentence}."
 
 
 def _compared_lines(best: dict[str, Option], words: dict[str, str]) -> list[str]:

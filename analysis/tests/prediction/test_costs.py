@@ -147,7 +147,7 @@ def test_a_price_difference_tips_it():
     answer = compared(first, second)
     difference = 10000 - np.median(answer.even_prices["second"])
     assert difference == pytest.approx(1000)
-    assert "1\u202f000 EUR less" in _tipping_sentence(answer)[0]
+    assert "9\u202f000 EUR instead of 10\u202f000" in _tipping_sentence(answer)[0]
     hungry = option("hungry", 4.0, offered=10, price=100, watts=5000)
     assert "cost nothing" in _tipping_sentence(compared(first, hungry))[0]
 
