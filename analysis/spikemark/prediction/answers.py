@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spikemark.core.commands import BETWEEN
 from spikemark.quantities.table import Cell
 from spikemark.quantities.words import listed, number
 
@@ -58,8 +57,7 @@ def about(sides: Sequence[RatioTerm], result: Draws, inputs: dict[str, Draws]) -
     """
     most_alike = min((side.option for side in sides), key=_differences)
     lines = [most_alike.rests_on, *_deciding_line(result, inputs)]
-    for line in next_step(sides, result, inputs):
-        lines += _one_command_a_line(line)
+    lines += next_step(sides, result, inputs)
     first = sides[0].option
     if len(sides) == 1 and first.fits is False and first.node_gb is not None:
         lines.append(f"A node needs {number(first.node_gb)} GB, more than it has.")
@@ -101,19 +99,6 @@ def contradiction(options: Sequence[Option]) -> list[str]:
             line += f"; it differs in {listed(anchor.differs)}"
         return [f"{line}."]
     return []
-
-
-def _one_command_a_line(line: str) -> list[str]:
-    """A line that ends in several commands as lines of one command each; others as they are.
-
-    >>> _one_command_a_line(f"Next: runs: spikemark anchor a{BETWEEN}spikemark anchor b")
-    ['Next: runs:', '  spikemark anchor a', '  spikemark anchor b']
-    """
-    words, separator, commands = line.partition(": spikemark ")
-    if not separator or BETWEEN not in commands:
-        return [line]
-    each = f"spikemark {commands}".split(BETWEEN)
-    return [f"{words}:", *(f"  {proposed}" for proposed in each)]
 
 
 def remarks_on(options: Iterable[Option]) -> list[str]:

@@ -29,7 +29,7 @@ from spikemark.machines.fields import FIELD
 from spikemark.machines.jitter import FIELD_OF_PATH, jitter_of
 from spikemark.machines.parts import Node, RanksOfPart
 from spikemark.machines.priors import LINE_BYTES, SYNAPSE_BYTES
-from spikemark.machines.profile import UnknownValue, Value
+from spikemark.machines.profile import Profile, UnknownValue, Value
 from spikemark.machines.values import Values
 from spikemark.models import order_statistics, recursion
 from spikemark.models.loggp import (
@@ -232,7 +232,7 @@ def _caches_drawn(values: Values) -> dict[str, Draws]:
 
 
 def sampled(
-    profile: AnyMachine, evaluate: Callable[[Values], dict[str, float]], count: int = SAMPLES
+    profile: Profile, evaluate: Callable[[Values], dict[str, float]], count: int = SAMPLES
 ) -> dict[str, Quantity]:
     """Figures that `evaluate` makes of the values of a profile, with intervals from `count` of the
     draws.
