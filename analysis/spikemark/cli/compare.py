@@ -55,8 +55,8 @@ def compare(
 ) -> None:
     """Compare machines for a network: time, ratio, energy, power, price, each with its interval.
 
-    Uses the fewest nodes that reach the target in half of the draws, or exactly --nodes; never more
-    than an offer has (offer.nodes in its profile).
+    Uses the fewest nodes that reach the target with a probability of 50 %, or exactly --nodes;
+    never more than an offer has (offer.nodes in its profile).
 
     Example: spikemark compare offer-a.yaml offer-b.yaml --preset mam --full --program nest
     --target-rtf 1

@@ -67,7 +67,7 @@ Text = Annotated[str, Field(pattern=r"\S")]
 Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]
 
 
-class ProfileFields(BaseModel, extra="forbid"):
+class ProfileFields(BaseModel, extra="forbid", defer_build=True):
     """A mapping that may have no other fields."""
 
 

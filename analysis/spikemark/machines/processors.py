@@ -2,7 +2,7 @@
 
 The sheets are in processors.yaml beside this file, each value with its source. A profile with a
 `processor` gets the values of its sheet that it does not state, for as many sockets as it has. A
-value that it states counts, and a remark says so where the sheet contradicts it.
+value that it states is used, and a remark says so where the sheet has another one.
 """
 
 from collections.abc import Mapping
@@ -32,9 +32,10 @@ PATH_OF = {
 }
 #: Of a socket: a node has so many times as much.
 OF_SOCKET = ("cores", "memory_channels", "bandwidth_peak", "tdp")
-#: A stated value may be less than that of the sheet: some channels may be empty.
-AT_MOST = ("memory_channels", "bandwidth_peak")
-SOCKETS, CORES = "node.sockets", "node.cores"
+SOCKETS, CORES, TDP, WATTS = "node.sockets", "node.cores", "power.tdp", "offer.watts"
+#: A busy node usually draws so many times the TDP of its processors. Idle power and cores of
+#: priors.yaml (SPECpower) give 0.87 to 1.54; much memory gives more, a program that waits less.
+WATTS_OVER_TDP = (0.7, 2.0)
 #: Factor between a stated value and that of a sheet from which they contradict each other.
 CONTRADICTS = 1.1
 
@@ -140,8 +141,9 @@ def completed(stated: Mapping[str, Value], processor: str, machine: str) -> Comp
     ]
     for path, against in _excluded(stated, of_node).items():
         if against not in of_node:
-            remarks.append(_remark(against, stated[against], of_node[path], machine))
+            remarks.append(_left_out(path, of_node[path], against, stated[against], machine))
         del of_node[path]
+    remarks += _remarks_on_watts(stated, of_node, machine)
     return Completed({**of_node, **stated}, tuple(remarks))
 
 
@@ -178,13 +180,53 @@ def _contradicts(path: str, value: Value, found: Sheet, of_node: Mapping[str, Va
         least = most = expected
     if name == "clock" and "turbo" in found.values:
         most = found.values["turbo"] * CONTRADICTS
-    if name in AT_MOST:
-        least = 0.0
     return bool(high < least or low > most)
 
 
 def _remark(path: str, value: Value, expected: Value, machine: str) -> str:
-    """That a profile and a data sheet contradict each other, and that the profile counts."""
-    unit = "" if expected.unit in (None, "1") else f" {expected.unit}"
-    sheet_says = f"{expected.value:g}{unit} ({expected.reference})"
-    return f"{machine}: {path} = {value.value:g}{unit}, as stated, counts; not {sheet_says}"
+    """That a profile and a data sheet contradict each other, and what is used."""
+    stated = _in_words(value, expected.unit)
+    sheet_says = f"{_in_words(expected)} ({_sheet_of(expected)})"
+    return f"{machine}: {path} is stated as {stated}, not {sheet_says}; {stated} is used."
+
+
+def _left_out(path: str, expected: Value, against: str, value: Value, machine: str) -> str:
+    """That a value of a data sheet cannot be true beside a stated one, and is not used."""
+    sheet_says = f"{path} is {_in_words(expected)} ({_sheet_of(expected)})"
+    stated = f"{against} is stated as {_in_words(value)}"
+    return f"{machine}: {stated}, but {sheet_says}; {path} of the data sheet is not used."
+
+
+def _remarks_on_watts(
+    stated: Mapping[str, Value], of_node: Mapping[str, Value], machine: str
+) -> list[str]:
+    """That the offered power of a busy node does not go with the TDP of its processors."""
+    if WATTS not in stated or TDP not in of_node or TDP in stated:
+        return []
+    watts = stated[WATTS].value
+    tdp = of_node[TDP].value
+    low, high = WATTS_OVER_TDP
+    if low * tdp <= watts <= high * tdp:
+        return []
+    sheet_says = f"a TDP of {_in_words(of_node[TDP])} ({_sheet_of(of_node[TDP])})"
+    return [
+        f"{machine}: {WATTS} is stated as {watts:g} W, {watts / tdp:.2g} times {sheet_says}; a busy"
+        f" node usually draws {low:g} to {high:g} times; {watts:g} W is used."
+    ]
+
+
+def _in_words(value: Value, unit: str | None = None) -> str:
+    """A value with its unit."""
+    shown = unit or value.unit
+    if shown in (None, "1"):
+        return f"{value.value:g}"
+    return f"{value.value:g} {shown}"
+
+
+def _sheet_of(value: Value) -> str:
+    """The data sheet that a value is from, without the sheet's own source.
+
+    >>> _sheet_of(Value(450, "W", "literature", "data sheet of epyc-7742: AMD, a page; 2 of them"))
+    'data sheet of epyc-7742'
+    """
+    return value.reference.partition(":")[0]

@@ -125,8 +125,19 @@ def _cell(value: Value | None) -> str:
     """A value, its interval and its kind; nothing where it is unknown."""
     if value is None:
         return ""
+    return f"{value_text(value)}, {value.kind}"
+
+
+def value_text(value: Value) -> str:
+    """A value, and its interval where it has one.
+
+    Example:
+        >>> from spikemark import machines
+        >>> value_text(machines.load("jureca-dc").need("node.cores", "an example"))
+        '128'
+    """
     interval = f" ({_interval(value)})" if value.interval else ""
-    return f"{_text(value.value)}{interval}, {value.kind}"
+    return f"{_text(value.value)}{interval}"
 
 
 def _difference(first: Value | None, second: Value | None) -> str:

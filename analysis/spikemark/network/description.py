@@ -740,7 +740,7 @@ def _check_record(record: dict[str, Any]) -> None:
 
 
 def read_description(
-    description: Any, where: str = "", network: Network | None = None
+    description: Any, where: str = "", network: Network | None = None, checked: bool = False
 ) -> Description:
     """Check a mapping of fields, and make a description of it.
 
@@ -750,6 +750,7 @@ def read_description(
         description: the content of a file.
         where: begins the line of an error, such as `FILE: `.
         network: its network, where that has been read before; a large one takes a second.
+        checked: whether `fields.check` has passed it, as it has what a preset describes.
 
     Raises:
         BadInput: with one line, which names the field by its path, for what the mini-app would
@@ -766,7 +767,8 @@ def read_description(
         return description
     content = _without_old_fields(description)
     to_check = content if network is None else {**content, "network": {"populations": []}}
-    fields.check(to_check, where)
+    if not checked:
+        fields.check(to_check, where)
     to_validate = content if network is None else {**content, "network": network}
     try:
         result = Description.model_validate(to_validate)

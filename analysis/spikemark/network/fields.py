@@ -18,6 +18,8 @@ from typing import Any
 
 from spikemark.core.errors import BadInput, proposal, short_repr
 
+#: Values that hold others.
+CONTAINERS = (dict, list)
 LISTING: dict[str, Any] = json.loads(Path(__file__).with_name("listing.json").read_text())
 
 
@@ -251,10 +253,13 @@ def _check_object(content: dict[str, Any], at: str, rules: dict[str, FieldRule])
         if name not in rules:
             raise unknown_field(f"{at}{name}", rules)
     for name, field in rules.items():
-        if name in content:
-            _check_value(content[name], f"{at}{name}", field)
-        elif field.required:
-            raise _missing(f"{at}{name}", field.expected(field.types))
+        if name not in content:
+            if field.required:
+                raise _missing(f"{at}{name}", field.expected(field.types))
+            continue
+        value = content[name]
+        if isinstance(value, CONTAINERS) or not field.allows(value, field.types):
+            _check_value(value, f"{at}{name}", field)  # a path takes longer than a look at a number
 
 
 def _check_value(value: Any, path: str, field: FieldRule) -> None:
@@ -265,7 +270,8 @@ def _check_value(value: Any, path: str, field: FieldRule) -> None:
         _check_object(value, f"{path}.", RULES_BY_OBJECT[f"{field.path}."])
     if isinstance(value, list):
         for number, item in enumerate(value):
-            _check_item(item, f"{path}.{number}", field)
+            if isinstance(item, dict) or not field.allows(item, field.items):
+                _check_item(item, f"{path}.{number}", field)
 
 
 def _check_item(item: Any, path: str, field: FieldRule) -> None:

@@ -21,13 +21,15 @@ from .answers import (
     nodes_of,
     options_table,
     quantity,
+    remark_lines,
+    remarks_on,
     rtf_cell,
 )
 from .narrowing import RatioTerm
 from .option import BOUND, REPLAY, SURE, Option, SearchResult
 from .over_nodes import over_nodes
 from .question import Question
-from .wording import chance, goal, interval
+from .wording import chance, goal, interval, probability, span
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,14 +64,15 @@ class AdviceAnswer(Answer):
     @cached_property
     def _screen(self) -> Screen:
         best = self.result.options[0]
-        notes = contradiction(self.result.options)
+        notes = remark_lines([best])
+        notes += contradiction(self.result.options)
         notes += about([RatioTerm(best, named=self.named)], best.rtf, best.inputs)
         notes += _advised_lines(self.result)
         return Screen(
             _advised_sentences(self.result, self.target_rtf),
             [_advised_table(self.result.options)],
             notes,
-            warnings=[*self.network.remarks, *best.remarks],
+            warnings=self.network.remarks,
         )
 
     def screen(self, details: bool = False) -> Screen:
@@ -78,7 +81,8 @@ class AdviceAnswer(Answer):
 
     def content(self) -> dict[str, Any]:
         """The sentence, and the options with all figures."""
-        return {"sentence": self.sentence} | _advised_content(self.result)
+        remarks = [*self.network.remarks, *remarks_on(self.result.options[:1])]
+        return {"sentence": self.sentence} | _advised_content(self.result) | {"remarks": remarks}
 
 
 def _advised_sentences(result: SearchResult, target: float | None) -> list[str]:
@@ -92,13 +96,13 @@ def _advised_sentences(result: SearchResult, target: float | None) -> list[str]:
 
 
 def _reaching_sentence(result: SearchResult, target: float) -> str:
-    """In how many draws the best way reaches a target, and how many nodes surely would."""
+    """How probably the best way reaches a target, and how many nodes surely would."""
     best = result.options[0]
     nodes = "no number of nodes"
     if result.sure is not None:
         nodes = counted(result.sure.nodes, "node")
-    share = f"{chance(best.reaches(target))} of the draws"
-    return f"It reaches {goal(target)} in {share}; {nodes} would in {chance(SURE)}."
+    share = probability(best.reaches(target))
+    return f"It reaches {goal(target)} with probability {share}; {nodes} would with {chance(SURE)}."
 
 
 def _saving(option: Option, best: Option) -> str:
@@ -133,21 +137,33 @@ def _is_bound(option: Option) -> bool:
 def _advised_table(options: Sequence[Option]) -> Table:
     """A row for each schedule, the best first."""
     best = options[0]
-    cells: dict[str, Callable[[Option], str]] = {
-        "schedule": _schedule_cell,
-        "placement": lambda option: str(option.way.placement or ""),
-        "D": lambda option: str(option.way.delay_ratio or ""),
-        "nodes": lambda option: str(option.nodes),
-        "ranks x threads": lambda option: f"{option.ranks} x {option.threads}",
-        "real-time factor": rtf_cell,
-        "over the first": lambda option: interval(option.rtf / best.rtf),
-        "µJ per event": energy_cell,
+    cells: dict[tuple[str, str], Callable[[Option], str]] = {
+        ("schedule", "schedule"): _schedule_cell,
+        ("placement", "placement"): lambda option: str(option.way.placement or ""),
+        ("delay_ratio", "D"): lambda option: str(option.way.delay_ratio or ""),
+        ("nodes", "nodes"): lambda option: str(option.nodes),
+        ("layout", "ranks x threads"): lambda option: f"{option.ranks} x {option.threads}",
+        ("real_time_factor", "real-time factor"): rtf_cell,
+        ("ratio", "its ratio to the first"): lambda option: _ratio_cell(option, best),
+        ("energy", "µJ per event"): energy_cell,
     }
     if best.way.placement is None:
-        del cells["placement"]
-    columns: Cells = {Column(name, name): cell for name, cell in cells.items()}
-    table: Table = Table.from_items(columns, options)
+        del cells["placement", "placement"]
+    columns: Cells = {Column(name, head): cell for (name, head), cell in cells.items()}
+    notes = ["D: cycles between two exchanges of the far lane. Brackets: 95 % intervals."]
+    table: Table = Table.from_items(columns, options, notes=notes)
     return table
+
+
+def _ratio_cell(option: Option, best: Option) -> str:
+    """The time of an option over that of the best, if the two can be told apart."""
+    if option is best:
+        return ""
+    ratio = option.rtf / best.rtf
+    _, low, high = draws.interval(ratio)
+    if low < 1 < high:
+        return f"no difference told ({span(ratio)})"
+    return interval(ratio)
 
 
 def _schedule_cell(option: Option) -> str:

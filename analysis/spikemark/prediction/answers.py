@@ -5,7 +5,7 @@ rows of tables, and the figures of an option for JSON and as a frame.
 `ComparisonAnswer` (compared.py) are made of them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,6 +101,31 @@ def contradiction(options: Sequence[Option]) -> list[str]:
     return []
 
 
+def remarks_on(options: Iterable[Option]) -> list[str]:
+    """What a reader should know of the machines of options, each remark once.
+
+    Example:
+        >>> import spikemark as sm
+        >>> remarks_on(sm.predict("mam-benchmark", "jureca-dc", nodes=2).options)
+        []
+    """
+    remarks: dict[str, None] = {}
+    for option in options:
+        remarks |= dict.fromkeys(option.remarks)
+    return list(remarks)
+
+
+def remark_lines(options: Iterable[Option]) -> list[str]:
+    """The same as lines of a screen.
+
+    Example:
+        >>> import spikemark as sm
+        >>> remark_lines(sm.predict("mam-benchmark", "jureca-dc", nodes=2).options)
+        []
+    """
+    return [f"Remark: {remark}" for remark in remarks_on(options)]
+
+
 def _deciding_line(result: Draws, inputs: dict[str, Draws]) -> list[str]:
     """What decides a result most, as a line; none where nothing decides."""
     share_by_words: dict[str, float] = {}
@@ -130,6 +155,44 @@ def rows(cells: CellsOfOptions, options: Mapping[str, Option]) -> list[dict[str,
             row[name] = text(option)
         rows.append(row)
     return rows
+
+
+def part_cell(option: Option, part: str) -> str:
+    """A part of the real-time factor; of an exchange that is hidden behind computing, how long.
+
+    Example:
+        >>> import spikemark as sm
+        >>> answer = sm.predict("mam-benchmark", "jureca-dc", nodes=2, schedule="overlapped")
+        >>> part_cell(answer.options[0], "exchange").startswith("hidden behind computing: ")
+        True
+    """
+    seconds = option.parts.get(part)
+    hidden = option.hidden_exchange if part == "exchange" else None
+    if hidden is None:
+        return interval(seconds)
+    text = f"hidden behind computing: {short(hidden.number)}"
+    low, high = hidden.limits
+    if low < high:
+        text += f" ({short(low)}-{short(high)})"
+    if seconds is not None and np.max(seconds) > 0:
+        return f"{interval(seconds)}, and {text}"
+    return text
+
+
+def hidden_note(options: Iterable[Option]) -> list[str]:
+    """What a hidden exchange means, where an option has one.
+
+    Example:
+        >>> import spikemark as sm
+        >>> hidden_note(sm.predict("mam-benchmark", "jureca-dc", nodes=2).options)
+        []
+    """
+    if all(option.hidden_exchange is None for option in options):
+        return []
+    return [
+        "An exchange that goes on while ranks compute is hidden: it adds nothing, unless it takes"
+        " longer. The rest then counts as wait for ranks."
+    ]
 
 
 def energy_cell(option: Option) -> str:
@@ -213,6 +276,14 @@ def _figures(option: Option) -> dict[str, Any]:
     quantities: dict[str, Any] = {
         part: quantity(seconds, "s per simulated s") for part, seconds in option.parts.items()
     }
+    hidden = option.hidden_exchange
+    if hidden is not None:
+        quantities["hidden_exchange"] = {
+            "value": hidden.number,
+            "interval": list(hidden.limits),
+            "unit": hidden.unit,
+            "kind": hidden.kind,
+        }
     quantities["real_time_factor"] = quantity(option.rtf, "1")
     quantities["power_w"] = quantity(option.power_w, "W", _kind_of_power(option))
     quantities["energy_per_event_uj"] = quantity(option.energy_uj, "µJ")

@@ -15,7 +15,7 @@ from spikemark.records.record import Run
 from spikemark.records.recording import of_populations
 
 from . import draws, question
-from .answers import about, content
+from .answers import about, content, remark_lines, remarks_on
 from .draws import Draws
 from .layout import AnyMachine, MachineLayout
 from .mini_app import mini_app_option
@@ -81,7 +81,8 @@ class RunAnswer(Answer):
     @cached_property
     def _screen(self) -> Screen:
         sentences = [_within_sentence(self.run, self.option), *_disturbed_sentence(self.run)]
-        notes = about([RatioTerm(self.option)], self.option.rtf, self.option.inputs)
+        notes = remark_lines([self.option])
+        notes += about([RatioTerm(self.option)], self.option.rtf, self.option.inputs)
         return Screen(sentences, [_beside_table(self.run, self.option)], notes)
 
     def screen(self, details: bool = False) -> Screen:
@@ -95,6 +96,7 @@ class RunAnswer(Answer):
             "kind": self.run.record.kind,
             "measured": _measured(self.run),
             "prediction": content(self.option),
+            "remarks": remarks_on([self.option]),
         }
 
 

@@ -21,17 +21,21 @@ from .answers import (
     about,
     content,
     contradiction,
+    hidden_note,
     nodes_of,
     options_table,
+    part_cell,
     quantity,
+    remark_lines,
+    remarks_on,
 )
-from .costs import SECONDS_PER_HOUR, MachineLife, Use, least_of_others, share_of_least
+from .costs import PRICE, SECONDS_PER_HOUR, WATTS, MachineLife, Use, least, share_of_least
 from .draws import Draws
 from .narrowing import HEADS, RatioTerm
 from .option import SURE, Option, SearchResult, stated
 from .over_nodes import over_nodes
 from .question import Question
-from .wording import chance, goal, interval, short
+from .wording import goal, interval, probability, span, supported
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +44,9 @@ if TYPE_CHECKING:
 NOT_REACHED = 0.025  #: share of the draws below which a target counts as not reached
 TOLD_APART = 0.975  #: share of the draws in which a machine is faster, from which on it surely is
 LIKELY = 0.8  #: share of the draws from which on a machine is recommended
+INTERVALS = (
+    "Brackets: 95 % intervals. Where one has both signs of a difference, none could be told."
+)
 
 #: What the cell of a row is, given the name of a machine.
 CellOfMachine = Callable[[str], str]
@@ -88,32 +95,42 @@ class ComparisonAnswer(Answer):
 
     @cached_property
     def costs_eur(self) -> dict[str, Draws]:
-        """Cost of a simulated second on each machine; {} unless it is known of all of them."""
+        """Cost of a simulated second on each machine of which it is known."""
         costs = {}
         for name, life in self.lives.items():
-            if life.cost_eur is None:
-                return {}
-            costs[name] = life.cost_eur
+            if life.cost_eur is not None:
+                costs[name] = life.cost_eur
         return costs
 
     @cached_property
     def cheapest(self) -> dict[str, float]:
-        """In which share of the draws a simulated second is cheapest on each machine."""
-        if not self.costs_eur:
+        """In which share of the draws a simulated second is cheapest on each machine; {} unless
+        the costs of all are known.
+        """
+        if len(self.costs_eur) < len(self.best):
             return {}
         shares = share_of_least(list(self.costs_eur.values()))
         return dict(zip(self.costs_eur, shares, strict=True))
 
     @cached_property
     def even_prices(self) -> dict[str, Draws]:
-        """Price of a node at which each machine is as cheap as the cheapest other; in EUR."""
-        if len(self.costs_eur) < 2:
-            return {}
-        costs = list(self.costs_eur.values())
+        """Price of a node, in EUR, at which each machine is as cheap as the cheapest other one
+        whose cost is known; also of a machine whose own price is not.
+        """
         prices = {}
-        for index, (name, life) in enumerate(self.lives.items()):
-            prices[name] = life.even_price(least_of_others(costs, index))
+        for name, life in self.lives.items():
+            others = [cost for other, cost in self.costs_eur.items() if other != name]
+            price = life.even_price(least(others)) if others else None
+            if price is not None:
+                prices[name] = price
         return prices
+
+    @cached_property
+    def missing(self) -> dict[str, list[str]]:
+        """Fields without which a cost is unknown, by machine; machines that lack none are left
+        out.
+        """
+        return {name: life.missing for name, life in self.lives.items() if life.missing}
 
     @property
     def table(self) -> "pd.DataFrame":
@@ -130,14 +147,11 @@ class ComparisonAnswer(Answer):
     def _screen(self) -> Screen:
         sentences = [*_decision(self), _verdict(self.best, self.target_rtf)]
         sentences.append(_times_sentence(self.best))
-        notes = []
+        notes = remark_lines(self.best.values())
         for result in self.results.values():
             notes += contradiction(result.options)
         notes += _compared_lines(self.best, self.words)
-        warnings = list(self.network.remarks)
-        for option in self.best.values():
-            warnings += option.remarks
-        return Screen(sentences, [_compared_table(self)], notes, warnings)
+        return Screen(sentences, [_compared_table(self)], notes, self.network.remarks)
 
     @property
     def _details(self) -> Screen:
@@ -158,6 +172,7 @@ class ComparisonAnswer(Answer):
             "years": self.use.years,
             "hours_per_year": self.use.hours_per_year,
             "price_kwh": self.use.price_kwh,
+            "remarks": [*self.network.remarks, *remarks_on(self.best.values())],
         }
 
 
@@ -165,31 +180,45 @@ def _decision(answer: ComparisonAnswer) -> list[str]:
     """Which machine to take, and what price would change that; nothing about a single machine."""
     if len(answer.best) < 2:
         return []
-    fastest = most_often(answer.fastest)
-    share_fast = answer.fastest[fastest]
-    is_fastest = f"{_comparative(answer, 'fast')} in {chance(share_fast)} of the draws"
-    if not answer.cheapest:
-        start = f"Take {fastest}"
-        if share_fast < LIKELY:
-            start = "Not decided"
-        return [f"{start}: {fastest} is {is_fastest}. {_why_no_costs(answer)}"]
-    cheapest = most_often(answer.cheapest)
-    share_cheap = answer.cheapest[cheapest]
-    is_cheapest = f"{_comparative(answer, 'cheap')} per simulated hour in {chance(share_cheap)}"
-    reasons = f"{fastest} is {is_fastest}, {cheapest} {is_cheapest}"
-    if fastest == cheapest:
-        reasons = f"{fastest} is {is_fastest}, {is_cheapest}"
-    likely = []
-    if share_fast >= LIKELY:
-        likely.append(fastest)
-    if share_cheap >= LIKELY:
-        likely.append(cheapest)
-    start = "Not decided"
-    if likely:
-        start = f"Take {likely[0]}"
-    if len(set(likely)) > 1:
-        start = "Speed or cost"
-    return [f"{start}: {reasons}. {_tipping_sentence(answer, cheapest)}"]
+    ending = "er" if len(answer.best) == 2 else "est"
+    reasons_of_machine: dict[str, list[str]] = {}
+    untold = []
+    surest = 0.0
+    for shares, adjective, of in (
+        (answer.fastest, f"fast{ending}", "speed"),
+        (answer.cheapest, f"cheap{ending} per simulated hour", "cost"),
+    ):
+        if not shares:
+            continue
+        name = most_often(shares)
+        if shares[name] < LIKELY:
+            untold.append(of)
+            continue
+        surest = max(surest, shares[name])
+        reason = f"{adjective} (probability {probability(shares[name])})"
+        reasons_of_machine.setdefault(name, []).append(reason)
+    reasons = [f"{name} is {listed(of_name)}" for name, of_name in reasons_of_machine.items()]
+    if untold:
+        reasons.append(f"no difference in {' or '.join(untold)} that could be told")
+    sentence = f"{_start(list(reasons_of_machine), surest)}: {', '.join(reasons)}."
+    return [" ".join([sentence, *_lacking_sentence(answer), *_tipping_sentence(answer)])]
+
+
+def _start(likely: list[str], surest: float) -> str:
+    """The first words of the answer.
+
+    Args:
+        likely: the machines that are likely the fastest or the cheapest.
+        surest: the largest probability of these.
+
+    >>> _start(["a"], 0.9), _start(["a"], 0.99), _start(["a", "b"], 0.99), _start([], 0.0)
+    ('Rather a', 'Take a', 'Speed or cost', 'Not decided')
+    """
+    if not likely:
+        return "Not decided"
+    if len(likely) > 1:
+        return "Speed or cost"
+    return f"Take {likely[0]}" if surest >= TOLD_APART else f"Rather {likely[0]}"
 
 
 def most_often(shares: dict[str, float]) -> str:
@@ -202,48 +231,62 @@ def most_often(shares: dict[str, float]) -> str:
     return max(shares, key=lambda name: shares[name])
 
 
-def _comparative(answer: ComparisonAnswer, adjective: str) -> str:
-    """An adjective as it compares two machines, or more."""
-    ending = "er" if len(answer.best) == 2 else "est"
-    return f"{adjective}{ending}"
-
-
-def _why_no_costs(answer: ComparisonAnswer) -> str:
-    """Which machines lack a price, or else a power."""
-    lives = answer.lives
-    lacking = [name for name, life in lives.items() if life.price_of_node is None]
-    what = "price (offer.price)"
+def _lacking_sentence(answer: ComparisonAnswer) -> list[str]:
+    """The fields without which costs are not compared; none where nothing is missing."""
+    lacking = [f"{' and '.join(fields)} of {name}" for name, fields in answer.missing.items()]
     if not lacking:
-        lacking = [name for name, life in lives.items() if life.energy_j is None]
-        what = "power (offer.watts)"
-    return f"Costs are not compared: no {what} of {listed(lacking)}."
+        return []
+    return [f"Costs are not compared, without {listed(lacking)}."]
 
 
-def _tipping_sentence(answer: ComparisonAnswer, cheapest: str) -> str:
-    """The difference of the price of a node at which the runner-up in cost would be even."""
+def _tipping_sentence(answer: ComparisonAnswer) -> list[str]:
+    """The price of a node at which costs would be equal: of the machine that states none, or else
+    of the runner-up in cost. None where it is not known.
+    """
+    unpriced = [name for name in answer.even_prices if PRICE in answer.lives[name].missing]
+    if unpriced:
+        return [_even_sentence(answer, name) for name in unpriced]
+    if not answer.cheapest:
+        return []
+    cheapest = most_often(answer.cheapest)
     others = [name for name in answer.cheapest if name != cheapest]
     other = min(others, key=lambda name: float(np.median(answer.costs_eur[name])))
+    return [_difference_sentence(answer, other)]
+
+
+def _even_sentence(answer: ComparisonAnswer, name: str) -> str:
+    """Below which price of a node a machine without a price is cheaper than the others."""
+    _, low, high = draws.interval(answer.even_prices[name])
+    if high <= 0:
+        return f"{name} would cost more even if its nodes cost nothing."
+    least_eur, most_eur = supported(low, high, low, high)
+    if low <= 0:
+        return f"{name} surely costs more above {most_eur} EUR a node."
+    return (
+        f"{name} surely costs less below {least_eur} EUR a node, and surely more above"
+        f" {most_eur} EUR."
+    )
+
+
+def _difference_sentence(answer: ComparisonAnswer, other: str) -> str:
+    """What a node of the runner-up would have to cost for equal costs."""
     price_eur = answer.lives[other].price_of_node
     assert price_eur is not None
-    middle, low, high = draws.interval(price_eur - answer.even_prices[other])
-    if middle > price_eur:
+    _, low, high = draws.interval(answer.even_prices[other])
+    if high <= 0:
         return f"{other} would not be even if its nodes cost nothing."
-    lower_end = less_or_more(high)
-    if high > price_eur:
-        lower_end = "more than its whole price less"
-    difference = with_ends(less_or_more(middle), less_or_more(low), lower_end)
-    return f"The costs would be equal if a node of {other} cost {difference}."
-
-
-def less_or_more(difference_eur: float) -> str:
-    """How much less, or more, a node would have to cost.
-
-    Example:
-        >>> less_or_more(1500.0), less_or_more(-20.0)
-        ('1\\u202f500 EUR less', '20 EUR more')
-    """
-    direction = "less" if difference_eur >= 0 else "more"
-    return f"{short(abs(difference_eur))} EUR {direction}"
+    least_eur, most_eur = supported(low, high, low, high)
+    even = f"{least_eur} to {most_eur} EUR"
+    if low <= 0:
+        even = f"at most {most_eur} EUR"
+    elif least_eur == most_eur:
+        even = f"{most_eur} EUR"
+    sentence = (
+        f"For equal costs, a node of {other} would cost {even} instead of {integer(price_eur)}"
+    )
+    if low < price_eur < high:
+        return f"{sentence}: no difference that could be told."
+    return f"{sentence}."
 
 
 def _compared_lines(best: dict[str, Option], words: dict[str, str]) -> list[str]:
@@ -281,59 +324,91 @@ def _compared_table(answer: ComparisonAnswer) -> Table:
     """A row for each figure that decides, and a column for each machine."""
     best = answer.best
     lives = answer.lives
-    cells: dict[tuple[str, str], CellOfMachine] = {
-        ("real-time factor", "modelled"): lambda name: interval(best[name].rtf),
-    }
+    cells: dict[tuple[str, str], CellOfMachine] = {}
+    if any(option.way.placement is not None for option in best.values()):
+        cells["schedule", "chosen"] = lambda name: _schedule_words(best[name])
+    cells["real-time factor", "modelled"] = lambda name: interval(best[name].rtf)
     if len(best) > 1:
         first = next(iter(best))
-        cells[f"over {first}", "modelled"] = lambda name: _ratio_cell(answer, name)
-        cells["fastest, of the draws", "modelled"] = lambda name: chance(answer.fastest[name])
+        cells[f"its ratio to {first}", "modelled"] = lambda name: _ratio_cell(answer, name)
+        head = "probability to be the fastest"
+        cells[head, "modelled"] = lambda name: probability(answer.fastest[name])
     target = answer.target_rtf
     if any(option.reaches(target) >= NOT_REACHED for option in best.values()):
-        head = f"{goal(target)}, of the draws"
-        cells[head, "modelled"] = lambda name: chance(best[name].reaches(target))
+        head = f"probability to reach {goal(target)}"
+        cells[head, "modelled"] = lambda name: probability(best[name].reaches(target))
     cells["simulations at a time", "counted"] = lambda name: _simulations_cell(lives[name])
     cells["energy of a simulated s (kJ)", "modelled"] = lambda name: _energy_cell(lives[name])
-    cells["power (kW)", _kind(answer, "offer.watts")] = lambda name: interval(_kilowatt(best[name]))
-    if any(life.price_of_node is not None for life in lives.values()):
-        price_kind = _kind(answer, "offer.price")
-        cells["price of all nodes (EUR)", price_kind] = lambda name: _price_cell(lives[name])
-    if answer.costs_eur:
-        head = "price of a simulated h (EUR)"
-        if answer.use.price_kwh is not None:
-            head = "price and energy of a simulated h (EUR)"
-        cells[head, "modelled"] = lambda name: interval(SECONDS_PER_HOUR * answer.costs_eur[name])
-    if answer.even_prices:
-        cells["cheapest, of the draws", "modelled"] = lambda name: chance(answer.cheapest[name])
-        head = "even at a price of a node of (EUR)"
-        cells[head, "modelled"] = lambda name: _even_price_cell(answer.even_prices[name])
+    power_kind = _kind(answer, WATTS, "modelled")
+    cells["power of a simulation (kW)", power_kind] = lambda name: interval(_kilowatt(best[name]))
+    cells |= _cost_cells(answer)
     columns = [Column("what", "")]
     for name, option in best.items():
         columns.append(Column(name, f"{name} ({counted(option.nodes, 'node')})"))
     columns.append(Column("kind", "kind"))
-    return Table(columns, _rows(answer, cells))
+    return Table(columns, _rows(answer, cells), notes=[INTERVALS])
 
 
-def _kind(answer: ComparisonAnswer, path: str) -> str:
-    """What numbers are that machines state at a path; modelled where one does not state it."""
+def _cost_cells(answer: ComparisonAnswer) -> dict[tuple[str, str], CellOfMachine]:
+    """The rows of prices and costs: each that is known of a machine."""
+    lives = answer.lives
+    has_kwh = answer.use.price_kwh is not None
+    cells: dict[tuple[str, str], CellOfMachine] = {}
+    if any(life.price_of_node is not None for life in lives.values()):
+        kind = _kind(answer, PRICE)
+        cells["price of a node (EUR)", kind] = lambda name: _price_cell(lives[name], 1)
+        cells["price of all nodes (EUR)", kind] = lambda name: _price_cell(
+            lives[name], lives[name].nodes
+        )
+    if has_kwh and answer.missing:
+        cells["energy of a simulated h (EUR)", "modelled"] = lambda name: _hourly_cell(
+            lives[name].energy_eur, WATTS
+        )
+    if answer.costs_eur:
+        head = "price of a simulated h (EUR)"
+        if has_kwh:
+            head = "price and energy of a simulated h (EUR)"
+        cells[head, "modelled"] = lambda name: _hourly_cell(
+            lives[name].cost_eur, *lives[name].missing
+        )
+    if answer.cheapest and len(lives) > 1:
+        head = "probability to be the cheapest"
+        cells[head, "modelled"] = lambda name: probability(answer.cheapest[name])
+    if answer.even_prices:
+        head = "price of a node for equal costs (EUR)"
+        cells[head, "modelled"] = lambda name: _even_price_cell(answer, name)
+    return cells
+
+
+def _schedule_words(option: Option) -> str:
+    """The schedule, with the cycles between two exchanges and the placement."""
+    way = option.way
+    words = [way.schedule.replace("_", "-")]
+    if way.delay_ratio is not None and way.delay_ratio > 1:
+        words.append(f"exchange after {counted(way.delay_ratio, 'cycle')}")
+    words.append(f"placement {way.placement}")
+    return ", ".join(words)
+
+
+def _kind(answer: ComparisonAnswer, path: str, unstated: str = "") -> str:
+    """What numbers are that machines state at a path; `unstated` where one does not state it."""
     kinds = []
     for option in answer.best.values():
         value = option.machine.values.get(path)
-        kinds.append("modelled" if value is None else value.kind)
-    return ", ".join(dict.fromkeys(kinds))
+        kinds.append(unstated if value is None else value.kind)
+    return ", ".join(dict.fromkeys(kind for kind in kinds if kind))
 
 
 def _ratio_cell(answer: ComparisonAnswer, name: str) -> str:
-    """The real-time factor of a machine over that of the first, and whether that is sure."""
+    """The real-time factor of a machine over that of the first, if that can be told from 1."""
     first_name, *_ = answer.best
     if name == first_name:
         return ""
     ratio = answer.best[name].rtf / answer.best[first_name].rtf
     faster = float((ratio < 1).mean())
-    text = interval(ratio)
-    if max(faster, 1 - faster) < TOLD_APART:
-        text += ": not sure"
-    return text
+    if max(faster, float((ratio > 1).mean())) < TOLD_APART:
+        return f"no difference told ({span(ratio)})"
+    return interval(ratio)
 
 
 def _simulations_cell(life: MachineLife) -> str:
@@ -355,16 +430,36 @@ def _energy_cell(life: MachineLife) -> str:
     return interval(1e-3 * np.asarray(life.energy_j))
 
 
-def _price_cell(life: MachineLife) -> str:
+def _price_cell(life: MachineLife, nodes: int) -> str:
+    """The price of so many nodes."""
     if life.price_of_node is None:
+        return f"{PRICE} is missing"
+    return integer(nodes * life.price_of_node)
+
+
+def _hourly_cell(eur_per_s: Draws | None, *fields: str) -> str:
+    """What a simulated hour costs, or which fields are missing."""
+    if eur_per_s is None:
+        return f"{' and '.join(fields)} missing"
+    return interval(SECONDS_PER_HOUR * eur_per_s)
+
+
+def _even_price_cell(answer: ComparisonAnswer, name: str) -> str:
+    """Price of a node for equal costs, with no more digits than its interval supports."""
+    price_eur = answer.even_prices.get(name)
+    if price_eur is None:
         return "unknown"
-    return integer(life.nodes * life.price_of_node)
-
-
-def _even_price_cell(price_eur: Draws) -> str:
-    """A price that may be negative, where a machine would cost more even as a gift."""
     middle, low, high = draws.interval(price_eur)
-    return with_ends(short(middle), short(low), short(high))
+    if high <= 0:
+        return "not even at 0"
+    if low <= 0:
+        _, most_eur = supported(low, high, low, high)
+        return f"at most {most_eur}"
+    middle_eur, least_eur, most_eur = supported(low, high, middle, low, high)
+    stated_eur = answer.lives[name].price_of_node
+    if stated_eur is not None and low < stated_eur < high:
+        return f"no difference told ({least_eur} to {most_eur})"
+    return with_ends(middle_eur, least_eur, most_eur)
 
 
 def _parts_table(best: dict[str, Option]) -> Table:
@@ -373,20 +468,19 @@ def _parts_table(best: dict[str, Option]) -> Table:
     for part in next(iter(best.values())).parts:
         row: dict[str, Cell] = {"what": HEADS.get(part, part)}
         for name, option in best.items():
-            row[name] = interval(option.parts.get(part))
+            row[name] = part_cell(option, part)
         rows.append(row)
     columns = [Column("what", "s per simulated s")]
     columns += [Column(name, name, "modelled") for name in best]
-    return Table(columns, rows, "Where the time goes", "parts")
+    return Table(columns, rows, "Where the time goes", "parts", hidden_note(best.values()))
 
 
 def _costs_table(answer: ComparisonAnswer) -> Table:
     """The parts of what a machine costs over its life."""
     lives = answer.lives
+    sure_head = f"nodes for {goal(answer.target_rtf)} with probability {probability(SURE)}"
     cells: dict[tuple[str, str], CellOfMachine] = {
-        (f"nodes for {chance(SURE)} of the draws", "modelled"): lambda name: _sure_cell(
-            answer.results[name]
-        ),
+        (sure_head, "modelled"): lambda name: _sure_cell(answer.results[name]),
         (PER_EVENT, "modelled"): lambda name: interval(answer.best[name].energy_uj),
         ("simulated days", "modelled"): lambda name: interval(lives[name].simulated_s / 86400),
     }
@@ -407,7 +501,7 @@ def _costs_table(answer: ComparisonAnswer) -> Table:
 
 def _sure_cell(result: SearchResult) -> str:
     nodes = nodes_of(result.sure)
-    return str(nodes or "none")
+    return str(nodes or "no number suffices")
 
 
 def _energy_of_life(life: MachineLife) -> Draws | None:
@@ -427,11 +521,11 @@ def _total_of_life(life: MachineLife) -> Draws | None:
 def _verdict(best: dict[str, Option], target: float) -> str:
     """The sentence that says which machines reach the target.
 
-    A machine counts as reaching it if it does so in at least half of the draws.
+    A machine counts as reaching it if its probability is at least a half.
     """
     shares = {name: option.reaches(target) for name, option in best.items()}
     reaching = [name for name, share in shares.items() if share >= 0.5]
-    certainty = " in at least half of the draws"
+    certainty = " with a probability of at least 50 %"
     if max(shares.values()) < NOT_REACHED:
         certainty = ", as far as is known"
     if not reaching:
@@ -492,7 +586,9 @@ def _machine_content(answer: ComparisonAnswer, name: str) -> dict[str, Any]:
         "fastest": answer.fastest[name],
         "simulations": life.simulations,
         "energy_per_simulated_s": quantity(life.energy_j, "J"),
+        "energy_cost_per_simulated_s": quantity(life.energy_eur, "EUR"),
         "cost_per_simulated_s": quantity(answer.costs_eur.get(name), "EUR"),
+        "missing": life.missing,
         "cheapest": answer.cheapest.get(name),
         "even_price_of_node": quantity(answer.even_prices.get(name), "EUR"),
         "price_eur": _price(best),

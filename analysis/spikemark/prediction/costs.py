@@ -22,6 +22,7 @@ from .option import Option, stated
 
 SECONDS_PER_HOUR = 3600.0
 JOULES_PER_KWH = 3.6e6
+PRICE, WATTS = "offer.price", "offer.watts"  #: fields of a profile
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class MachineLife:
     @property
     def price_of_node(self) -> float | None:
         """In EUR, as offered; None where it is not."""
-        return stated(self.option.machine, "offer.price")
+        return stated(self.option.machine, PRICE)
 
     @property
     def simulated_s(self) -> Draws:
@@ -87,22 +88,39 @@ class MachineLife:
         return self.energy_j / JOULES_PER_KWH * self.use.price_kwh
 
     @property
-    def cost_eur(self) -> Draws | None:
-        """Cost of a simulated second: price and, where it has one, energy; None where unknown."""
+    def price_eur(self) -> Draws | None:
+        """Share of a simulated second in the price of all nodes; None where that is unknown."""
         if self.price_of_node is None:
             return None
-        price = self.nodes * self.price_of_node / self.simulated_s
-        if self.use.price_kwh is None:
-            return price
-        return None if self.energy_eur is None else price + self.energy_eur
+        return self.nodes * self.price_of_node / self.simulated_s
 
-    def even_price(self, other_cost_eur: Draws) -> Draws:
+    @property
+    def cost_eur(self) -> Draws | None:
+        """Cost of a simulated second: price and, where it has one, energy; None where unknown."""
+        if self.price_eur is None or self.use.price_kwh is None:
+            return self.price_eur
+        return None if self.energy_eur is None else self.price_eur + self.energy_eur
+
+    @property
+    def missing(self) -> list[str]:
+        """Fields of the profile without which the cost is unknown."""
+        fields = []
+        if self.price_of_node is None:
+            fields.append(PRICE)
+        if self.energy_j is None and self.use.price_kwh is not None:
+            fields.append(WATTS)
+        return fields
+
+    def even_price(self, other_cost_eur: Draws) -> Draws | None:
         """Price of a node at which a simulated second costs as much as elsewhere, in EUR.
 
-        Negative where it would cost more even if nodes were given away.
+        Negative where it would cost more even if nodes were given away; None where the power is
+        unknown and energy has a price.
         """
         left_for_nodes = other_cost_eur
-        if self.energy_eur is not None:
+        if self.use.price_kwh is not None:
+            if self.energy_eur is None:
+                return None
             left_for_nodes = other_cost_eur - self.energy_eur
         price: Draws = left_for_nodes * self.simulated_s / self.nodes
         return price
@@ -120,13 +138,12 @@ def share_of_least(values: Sequence[Draws]) -> list[float]:
     return [float(share) for share in (is_least / is_least.sum(axis=0)).mean(axis=1)]
 
 
-def least_of_others(values: Sequence[Draws], index: int) -> Draws:
-    """The least of all results but one, in each draw.
+def least(values: Sequence[Draws]) -> Draws:
+    """The least of several results, in each draw.
 
     Example:
-        >>> least_of_others([np.array([1.0]), np.array([3.0]), np.array([2.0])], 0)
-        array([2.])
+        >>> least([np.array([1.0, 5.0]), np.array([3.0, 2.0])])
+        array([1., 2.])
     """
-    others = [value for number, value in enumerate(values) if number != index]
-    least: Draws = np.stack(np.broadcast_arrays(*others)).min(axis=0)
-    return least
+    of_all: Draws = np.stack(np.broadcast_arrays(*values)).min(axis=0)
+    return of_all

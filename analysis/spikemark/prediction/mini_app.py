@@ -6,27 +6,31 @@ what the mini-app itself counts (memory.py).
 
 import json
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from spikemark.core.commands import command
 from spikemark.core.errors import BadInput
 from spikemark.core.yaml_file import YAML
+from spikemark.machines.profile import Profile
+from spikemark.machines.values import Values
+from spikemark.quantities.quantity import Quantity
 
-from . import memory
+from . import exchange, memory
 from .layout import AnyMachine, MachineLayout
 from .memory import Memory
 from .option import Option, Way, named_inputs
-from .performance import Performance, performance
+from .performance import Performance, calls, kept_errors, performance, sampled
 from .question import Question
 from .wording import interval
 from .workload import Loads
 
 MINI_APP = "mini-app"
+STANDARD_DEVIATIONS = 1.96  #: from the middle to an end of a 95 % interval
 #: A program that prints a YAML file as JSON, read as by `spikemark`.
 AS_JSON = (
     "import json, pathlib, sys; from spikemark.core.yaml_file import read_yaml;"
@@ -83,6 +87,29 @@ class MiniAppOption(Option):
             return None
         return 1e-9 * needed.node_bytes(self.performance.layout)
 
+    @cached_property
+    def hidden_exchange(self) -> Quantity | None:
+        """Seconds per simulated second of exchanges that go on while ranks compute; None where no
+        lane has a lag.
+        """
+        loads, layout = self.performance.loads, self.performance.layout
+        lanes = []
+        for number, lane in enumerate(loads.lanes):
+            traffic = exchange.groups(loads, number, layout)
+            if lane.lag and traffic:
+                lanes.append((lane, traffic))
+        if not lanes:
+            return None
+
+        def evaluate(values: Values) -> dict[str, float]:
+            collectives = calls(values, layout)
+            times = [exchange.seconds(collectives, *each) / each[0].period for each in lanes]
+            return {"exchange": sum(times) / loads.cycle_s}
+
+        machine = cast(Profile, self.machine)  # one of parts is asked in the same way
+        sampled_s = replace(sampled(machine, evaluate)["exchange"], unit="s per simulated s")
+        return _with_error(sampled_s, "exchange")
+
     @property
     def run_command(self) -> str:
         """The command that runs the network so."""
@@ -101,6 +128,19 @@ class MiniAppOption(Option):
             "lag": self.way.lag,
             "exchange": self.way.exchange,
         }
+
+
+def _with_error(seconds: Quantity, part: str) -> Quantity:
+    """Seconds whose interval also has the error of the model itself in a part."""
+    middle = seconds.number
+    low, high = seconds.limits
+    if min(low, middle) <= 0:
+        return seconds
+    of_model = STANDARD_DEVIATIONS * kept_errors()[part]
+    below = np.hypot(np.log(middle / low), of_model)
+    above = np.hypot(np.log(high / middle), of_model)
+    ends_s = float(middle * np.exp(-below)), float(middle * np.exp(above))
+    return replace(seconds, low=ends_s[0], high=ends_s[1])
 
 
 def mini_app_option(

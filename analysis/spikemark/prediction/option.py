@@ -6,8 +6,9 @@ An option has draws of the seconds that a simulated second takes, in all and by 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.machines.parts import MachineOfParts
 from spikemark.network.placement_file import Placement
+from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.words import counted, number
 
 from .draws import Draws
@@ -145,6 +147,13 @@ class Option(ABC):
         return None
 
     @property
+    def hidden_exchange(self) -> Quantity | None:
+        """Seconds per simulated second of exchanges that go on while ranks compute, which no part
+        holds; None where there are none.
+        """
+        return None
+
+    @property
     def run_command(self) -> str | None:
         """The command that runs the network so; None where Spikemark knows none."""
         return None
@@ -209,10 +218,19 @@ class SearchResult:
     #: The fewest nodes that reach the target in half of the draws, else the fastest; of ties, the
     #: fewest nodes.
     best: Option
-    sure: Option | None  #: the fewest nodes that reach the target in SURE of the draws
+    found_sure: Option | None  #: see `sure`; None where nothing was found, or nobody looked yet
     #: All with draws, the best first: one for each schedule of the mini-app, or for each number of
     #: nodes of a production program.
     options: Sequence[Option]
+    #: Looks for `sure` where that takes long; None: `found_sure` has it.
+    look_for_sure: Callable[[], Option | None] | None = None
+
+    @cached_property
+    def sure(self) -> Option | None:
+        """The fewest nodes that reach the target in SURE of the draws; None if no number does."""
+        if self.look_for_sure is None:
+            return self.found_sure
+        return self.look_for_sure()
 
 
 def stated(machine: AnyMachine, path: str) -> float | None:

@@ -18,7 +18,11 @@ from .answers import (
     content,
     contradiction,
     energy_cell,
+    hidden_note,
     options_table,
+    part_cell,
+    remark_lines,
+    remarks_on,
     rows,
     rtf_cell,
 )
@@ -57,11 +61,11 @@ class PredictionAnswer(Answer):
     @cached_property
     def _screen(self) -> Screen:
         first = self.options[0]
-        notes = contradiction(self.options)
+        notes = remark_lines([first])
+        notes += contradiction(self.options)
         notes += about([RatioTerm(first, named=self.named)], first.rtf, first.inputs)
         table = _predicted_table(self.options)
-        remarks = first.remarks
-        return Screen([_predicted_sentence(first)], [table], notes, warnings=remarks)
+        return Screen([_predicted_sentence(first)], [table], notes)
 
     def screen(self, details: bool = False) -> Screen:
         """What `spikemark predict` prints."""
@@ -77,6 +81,7 @@ class PredictionAnswer(Answer):
             "rates": question.rates.source,
             "description": question.description,
             "predictions": [content(option) for option in self.options],
+            "remarks": remarks_on(self.options[:1]),
         }
 
 
@@ -104,12 +109,12 @@ def _predicted_table(options: Sequence[Option]) -> Table:
         threads = counted(option.threads, "thread")
         columns.append(Column(str(place), f"{ranks} x {threads}"))
         by_column[str(place)] = option
-    return Table(columns, rows(cells, by_column))
+    return Table(columns, rows(cells, by_column), notes=hidden_note(options))
 
 
 def _cell_of_part(part: str) -> Callable[[Option], str]:
     """The cell of a part of the real-time factor."""
-    return lambda option: interval(option.parts[part])
+    return lambda option: part_cell(option, part)
 
 
 def _memory_cell(option: Option) -> str:

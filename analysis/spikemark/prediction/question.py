@@ -244,7 +244,7 @@ def of_preset(
     values = _option_values(options or [])
     size = {"full": True} if full else {}
     description = PRESETS[name].describe(**size, **values)
-    known = read_description(description)
+    known = read_description(description, checked=True)
     title_words = [name]
     command_words = [name]
     if full:

@@ -457,5 +457,9 @@ def mini_app(
     if not options:
         raise search.nothing()
     options = ordered(options, target)
-    sure = None if target is None else search.surely(options[0], possible, target)
-    return SearchResult(options[0], sure, options)
+    best = options[0]
+
+    def look_for_sure() -> MiniAppOption | None:
+        return None if target is None else search.surely(best, possible, target)
+
+    return SearchResult(best, None, options, look_for_sure)

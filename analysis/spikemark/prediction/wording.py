@@ -1,8 +1,10 @@
 """Draws as words: medians with intervals, shares of draws, targets."""
 
+import math
+
 import numpy as np
 
-from spikemark.quantities.words import number
+from spikemark.quantities.words import MINUS, NARROW, number
 
 from . import draws
 from .draws import Draws
@@ -47,8 +49,39 @@ def interval(values: Draws | float | None, digits: int = 2) -> str:
     return f"{text} ({ends})"
 
 
+def supported(low: float, high: float, *values: float) -> list[str]:
+    """Numbers with no more digits than their interval supports: a tenth of its width, as a power of
+    ten.
+
+    Example:
+        >>> supported(-4310.0, 16210.0, -4310.0, 16210.0)
+        ['−4\\u202f000', '16\\u202f000']
+    """
+    width = high - low
+    if width <= 0:
+        return [short(value) for value in values]
+    decimals = -math.floor(math.log10(width / 10))
+    texts = []
+    for value in values:
+        rounded = round(value, decimals)
+        text = f"{rounded:,.{max(0, decimals)}f}" if rounded else "0"
+        texts.append(text.replace(",", NARROW).replace("-", MINUS))
+    return texts
+
+
+def probability(share: float) -> str:
+    """A share of draws as a probability, of which no number of draws makes a certainty.
+
+    >>> probability(0.984), probability(1.0), probability(0.0)
+    ('98 %', 'over 99 %', 'under 1 %')
+    """
+    if share >= 0.995:
+        return "over 99 %"
+    return "under 1 %" if share < 0.01 else f"{100 * share:.0f} %"
+
+
 def chance(share: float) -> str:
-    """A share of draws as per cent, without more than they show.
+    """A share as per cent, without more than draws show.
 
     >>> chance(0.5), chance(0.004), chance(0.998), chance(1.0)
     ('50 %', 'under 1 %', 'over 99 %', '100 %')

@@ -135,7 +135,10 @@ class ComparedMachine(Content):
     simulations: int
     """at a time, on all nodes that are offered"""
     energy_per_simulated_s: FigureContent | None
+    energy_cost_per_simulated_s: FigureContent | None
     cost_per_simulated_s: FigureContent | None
+    missing: list[str]
+    """fields of the profile without which the cost is unknown"""
     cheapest: float | None
     """share of the draws in which it costs least"""
     even_price_of_node: FigureContent | None

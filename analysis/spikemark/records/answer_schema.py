@@ -39,6 +39,8 @@ class PredictedContent(Content):
     description: Foreign
     """the run description"""
     predictions: list[answer_rows.OptionContent]
+    remarks: list[str]
+    """what of the machine contradicts its data sheet, or was left out"""
 
 
 class PredictedRun(Content):
@@ -49,6 +51,8 @@ class PredictedRun(Content):
     measured: dict[str, float | None]
     """s per simulated s, by part"""
     prediction: answer_rows.OptionContent
+    remarks: list[str]
+    """what of the machine contradicts its data sheet, or was left out"""
 
 
 class Advice(Content):
@@ -66,6 +70,8 @@ class Advice(Content):
     """real-time factors over that of the first option"""
     command: str | None
     """measures the first option"""
+    remarks: list[str]
+    """what of the machine contradicts its data sheet, or was left out"""
 
 
 class ComparisonContent(Content):
@@ -79,6 +85,8 @@ class ComparisonContent(Content):
     years: float
     hours_per_year: float
     price_kwh: float | None
+    remarks: list[str]
+    """what of the machine contradicts its data sheet, or was left out"""
 
 
 class Waiting(Content):

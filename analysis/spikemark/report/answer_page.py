@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from spikemark.core.files import write_output
+from spikemark.machines.show import value_text
 from spikemark.measuring.energy_answer import EnergyAnswer
 from spikemark.prediction import draws, narrowing
 from spikemark.prediction.advised import AdviceAnswer
@@ -25,7 +26,7 @@ from spikemark.prediction.wording import chance
 from spikemark.quantities.answer import Answer
 from spikemark.quantities.elements import Box, Figure, Section
 from spikemark.quantities.table import Cell, Column, Table
-from spikemark.quantities.words import counted
+from spikemark.quantities.words import counted, number
 from spikemark.records.record import Run
 
 from . import plots
@@ -393,13 +394,25 @@ def _decides(name: str, option: Option) -> Table:
 
 
 def _sources(name: str, option: Option) -> Table:
-    """Where the anchor, and the values of the machine without those of single kernels, come
-    from.
+    """The anchor, and the values of the machine without those of single kernels, each with where
+    it comes from.
     """
     rows: list[dict[str, Cell]] = []
     if option.anchor is not None:
-        rows.append({"what": "anchor", "source": option.anchor.run.source})
+        run = option.anchor.run
+        rows.append(
+            {
+                "what": "real-time factor of the anchor",
+                "value": "" if run.seconds is None else number(run.seconds),
+                "kind": "literature" if not option.anchor.is_own else "measured",
+                "source": run.source,
+            }
+        )
     for path, value in option.machine.values.items():
         if ".kernels" not in f".{path}":
-            rows.append({"what": path, "source": f"{value.kind}: {value.reference}"})
-    return Table([Column("what", name), Column("source", "source")], rows)
+            unit = "" if value.unit in (None, "1") else value.unit
+            row: dict[str, Cell] = {"what": path, "value": value_text(value), "unit": unit}
+            rows.append(row | {"kind": value.kind, "source": value.reference})
+    columns = [Column("what", name), Column("value", "value (95 % interval)")]
+    columns += [Column("unit", "unit"), Column("kind", "kind"), Column("source", "source")]
+    return Table(columns, rows)

@@ -31,6 +31,9 @@ WIDE = 8  #: columns from which letters are smaller on paper
 DIGITS = 6  #: significant digits of what sorting and saving use
 MAX_ROWS = 100  #: of a table in plain HTML; the script draws the others when they are needed
 RUN_ID = "id"  #: the column by whose cells the rows of runs are linked to, as `#run-ID`
+#: Tags as they are, and words with a dash within.
+DASHED = re.compile(r"<[^>]*>|(?<![\w-])\w[\w.]*(?:-[\w.]*\w)+")
+LONGEST_UNBROKEN = 24  #: letters of a word that a narrow page need not break
 DAY = r"\d{4}-\d\d-\d\d"  #: a cell that stays on one line
 PATH = "folder"  #: the column of paths from the folder of the page, which become links
 
@@ -96,6 +99,7 @@ def html(page: Page) -> str:
     )
     environment.filters |= {
         "typeset": typeset,
+        "unbroken": unbroken,
         "heads": heads,
         "lines": lines,
         "further_rows": further_rows,
@@ -297,3 +301,21 @@ def typeset(text: str) -> Markup:
     """
     coded = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
     return Markup(re.sub(r"(?<![\w-])--[a-z][\w-]*", r'<span class="option">\g<0></span>', coded))
+
+
+def unbroken(text: Markup) -> Markup:
+    """Keeps short names and ranges with dashes, such as offer-a and 6.9-22, on one line each.
+
+    Example:
+        >>> print(unbroken(typeset("Take offer-a.")))
+        Take <span class="option">offer-a</span>.
+    """
+    return Markup(DASHED.sub(_on_one_line, str(text)))
+
+
+def _on_one_line(match: re.Match[str]) -> str:
+    """A word with dashes as an element that is not broken, unless it is long or part of a tag."""
+    word = match.group(0)
+    if word.startswith("<") or len(word) > LONGEST_UNBROKEN:
+        return word
+    return f'<span class="option">{word}</span>'

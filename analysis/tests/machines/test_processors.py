@@ -7,6 +7,8 @@ from spikemark import machines
 from spikemark.machines import processors
 from spikemark.machines.fields import COUNT, FIELD
 from spikemark.machines.profile import Value, arranged
+from spikemark.report import answer_page
+from spikemark.report.document import html
 
 SHEETS = processors.names()
 
@@ -50,7 +52,18 @@ def test_what_an_offer_states_counts_and_the_rest_is_filled(name):
         ("node.clock", 1.5, True),
         ("node.cores", 128, False),
         ("node.cores", 64, True),
-        ("node.bandwidth_peak", 204.8, False),  # half of the channels are empty
+        ("node.bandwidth_peak", 204.8, True),  # half of the channels may be empty
+        ("node.bandwidth_peak", 409.6, False),
+        ("node.memory_channels", 16, False),
+        ("node.memory_channels", 8, True),
+        ("node.memory_channels", 24, True),
+        ("node.clock_turbo", 3.4, False),
+        ("node.clock_turbo", 4.5, True),
+        ("node.l1d", 48.0, True),
+        ("node.l3_cores", 8, True),
+        ("offer.watts", 650.0, False),
+        ("offer.watts", 200.0, True),
+        ("offer.watts", 1500.0, True),
         ("node.bandwidth_peak", 500.0, True),
         ("power.tdp", 450.0, False),
         ("power.tdp", 560.0, True),
@@ -138,4 +151,6 @@ def test_every_answer_about_an_offer_shows_the_contradiction(offer):
         sm.compare(network, machines=[offer, "jureca-dc"]),
     ]
     for answer in answers:
-        assert [line for line in answer.screen().warnings if "node.l2" in line]
+        assert sum("node.l2" in line for line in answer.screen().notes) == 1
+        assert sum("node.l2" in line for line in answer.content()["remarks"]) == 1
+        assert "node.l2 is stated as" in html(answer_page._page("offer", answer))

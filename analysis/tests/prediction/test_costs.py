@@ -128,9 +128,9 @@ def test_the_verdict_follows_speed_and_cost():
     uncertain = option("open", 0.5 * np.exp(rng.normal(0, 1, draws.N)), 2, 10, 9000, 500)
     dear = option("dear", 0.5, offered=10, price=900000, watts=500)
     line = _decision(compared(uncertain, dear))[0]
-    assert line.startswith("Take open: ") and "cheaper per simulated hour in" in line
+    assert line.startswith("Take open: ") and "cheaper per simulated hour" in line
     unknown = option("unknown", 0.5)
-    assert "unknown" in _decision(compared(fast, unknown))[0]
+    assert "offer.price and offer.watts of unknown" in _decision(compared(fast, unknown))[0]
 
 
 def twin_of(offer: ProductionOption) -> ProductionOption:
@@ -147,9 +147,49 @@ def test_a_price_difference_tips_it():
     answer = compared(first, second)
     difference = 10000 - np.median(answer.even_prices["second"])
     assert difference == pytest.approx(1000)
-    assert "1\u202f000 EUR less" in _tipping_sentence(answer, "first")
+    assert "9\u202f000 EUR instead of 10\u202f000" in _tipping_sentence(answer)[0]
     hungry = option("hungry", 4.0, offered=10, price=100, watts=5000)
-    assert "cost nothing" in _tipping_sentence(compared(first, hungry), "first")
+    assert "cost nothing" in _tipping_sentence(compared(first, hungry))[0]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_difference_of_both_signs_is_not_told(seed):
+    _, answer = offers(seed)
+    shares = answer.cheapest
+    prices = {name: life.price_of_node for name, life in answer.lives.items()}
+    rows = {row["what"]: row for row in answer.screen().tables[0].rows}
+    for name, even in answer.even_prices.items():
+        _, low, high = draws.interval(even)
+        untold = "no difference told" in rows["price of a node for equal costs (EUR)"][name]
+        assert untold == (0 < low < prices[name] < high)
+    slower = rows["its ratio to a"]["b"]
+    is_told = max(answer.fastest.values()) >= 0.975
+    assert ("no difference told" in slower) != is_told
+    (sentence,) = _tipping_sentence(answer)
+    runner_up = min(shares, key=lambda name: shares[name])
+    _, low, high = draws.interval(prices[runner_up] - answer.even_prices[runner_up])
+    assert ("no difference that could be told" in sentence) == (low < 0 < high)
+
+
+@pytest.mark.parametrize("lacking", ["price", "watts"])
+@pytest.mark.parametrize("price_kwh", [0.3, None])
+def test_what_is_known_of_costs_is_shown_beside_the_missing_field(lacking, price_kwh):
+    planted, whole = offers(3)
+    second = planted[1] | {lacking: None}
+    answer = compared(option(**planted[0]), option(**second), price_kwh=price_kwh)
+    expected = {"b": [f"offer.{lacking}"]}
+    if lacking == "watts" and price_kwh is None:
+        expected = {}
+    assert answer.missing == expected
+    machines = answer.content()["machines"]
+    assert [machine["missing"] for machine in machines] == [[], expected.get("b", [])]
+    assert machines[0]["cost_per_simulated_s"] is not None
+    text = f"{answer.sentence} {[*answer.screen().tables[0].cells]}"
+    for field in expected.get("b", []):
+        assert text.count(field) >= 2
+    if lacking == "price" and price_kwh is not None:
+        assert answer.even_prices["b"] == pytest.approx(whole.even_prices["b"])
+        assert machines[1]["energy_cost_per_simulated_s"] is not None
 
 
 def test_what_is_not_offered_has_no_cost():

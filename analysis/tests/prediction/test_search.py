@@ -321,12 +321,12 @@ def test_an_offer_without_caches_and_processor_is_told_what_would_fill_them(tmp_
     path = offer(tmp_path, "offer-a")
     circuit = spikemark.network("microcircuit", full=True)
     answer = spikemark.predict(circuit, path, program="nest", nodes=1)
-    assert any("processor" in warning for warning in answer.screen().warnings)
+    assert any("processor" in line for line in answer.screen().notes)
     content = yaml.safe_load(path.read_text()) | {"processor": "epyc-7742"}
     path.write_text(yaml.safe_dump(content))
     for machine in path, "jureca-dc":
         answer = spikemark.predict(circuit, machine, program="nest", nodes=1)
-        assert not any("processor:" in warning for warning in answer.screen().warnings)
+        assert not any("processor:" in line for line in answer.screen().notes)
 
 
 def test_an_interval_narrower_than_its_digits_is_one_number():

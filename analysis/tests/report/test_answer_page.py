@@ -12,6 +12,7 @@ from html_page import Page
 from small_network import describe
 
 import spikemark as sm
+from spikemark.machines.profile import Value
 from spikemark.quantities.answer import Answer, Screen
 from spikemark.quantities.table import Column, Table
 from spikemark.report import answer_page
@@ -19,7 +20,7 @@ from spikemark.report import answer_page
 
 def option(nodes, middle):
     draws = middle * np.exp(0.1 * np.random.default_rng(nodes).standard_normal(400))
-    value = SimpleNamespace(reference="data sheet", kind="literature")
+    value = Value(64, "1", "literature", "data sheet", (60, 70))
     machine = SimpleNamespace(values={"node.cores": value, "kernels.update": value})
     known = {"inputs": {"one.node.cores": draws}, "anchor": None, "title": "the mini-app"}
     known["question"] = SimpleNamespace(title="a network")
@@ -47,6 +48,7 @@ def test_curves_have_the_fastest_option_of_each_number_of_nodes(tmp_path):
     assert "a is faster." in page.text and "data sheet" in page.text
     assert set(page.ids) >= {"parts", "decides", "sources", "over-nodes"}
     assert "kernels.update" not in page.text and not page.loads
+    assert "64 (60 to 70)" in page.text
 
 
 class Shown(Answer):

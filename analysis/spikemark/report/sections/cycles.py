@@ -145,7 +145,8 @@ def _course_figure(times: np.ndarray) -> Figure:
         "cycle_us",
         "course",
         "Cycle times over the run",
-        f"Means over stretches of the run, by rank (as L26, fig. 12).{_ranks_in_words(times)}",
+        "Means over stretches of the run, by rank (as Lober et al. 2026, fig. 12)."
+        f"{_ranks_in_words(times)}",
         hue="rank",
         xlabel="cycle",
         ylabel="cycle time (µs)",
