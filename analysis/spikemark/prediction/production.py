@@ -21,7 +21,7 @@ from spikemark.quantities.words import counted, number, with_ends
 
 from . import anchors, draws, points
 from .draws import Draws, Recorder
-from .layout import MachineLayout
+from .layout import AnyMachine, MachineLayout
 from .memory import Memory
 from .option import (
     BOUND,
@@ -74,7 +74,6 @@ class ProductionOption(Option):
     @property
     def fits(self) -> bool | None:
         """Whether a node surely has the memory that is needed, or surely not; None: unsure."""
-        assert isinstance(self.machine, Profile)
         return fits(self.run, self.machine)
 
     @property
@@ -154,7 +153,6 @@ class ProductionOption(Option):
 
         Building it comes on top.
         """
-        assert isinstance(self.machine, Profile)
         runs = [self.run.with_nodes(count) for count in numbers_of_nodes(self.machine, None)]
         runs = [run for run in runs if fits(run, self.machine) is not False]
         if not runs:
@@ -188,7 +186,7 @@ def node_need_gb(run: PublishedRun) -> tuple[float, float, float] | None:
     return middle / run.nodes, low / run.nodes, high / run.nodes
 
 
-def fits(run: PublishedRun, machine: Profile) -> bool | None:
+def fits(run: PublishedRun, machine: AnyMachine) -> bool | None:
     """Whether nodes have the memory that a run needs: None where neither is sure.
 
     Example:

@@ -62,8 +62,8 @@ def test_waiting_of_a_machine_without_logs_may_be_a_third_or_three_times_that_of
 def test_what_decides_the_waiting_is_the_jitter_as_one_input():
     times = predicted("conventional", jureca())
     (name, share), *_ = narrowing.decides(times.parts["waiting"], times.inputs)
-    assert name == "jureca-dc/jitter" and 0.3 < share <= 1
-    assert narrowing.words_of(name) == "jitter of jureca-dc"
+    assert name == f"{jureca().node_identity}/jitter" and 0.3 < share <= 1
+    assert narrowing.words_of(name) == f"jitter of {jureca().node_identity}"
 
 
 @pytest.mark.parametrize(
