@@ -384,8 +384,9 @@ def _schedule_words(option: Option) -> str:
     """The schedule, with the cycles between two exchanges and the placement."""
     way = option.way
     words = [way.schedule.replace("_", "-")]
-    if way.delay_ratio is not None and way.delay_ratio > 1:
-        words.append(f"exchange after {counted(way.delay_ratio, 'cycle')}")
+    cycles = (way.delay_ratio or 1) // (1 + (way.lag or 0))  # the rest is left for the exchange
+    if cycles > 1:
+        words.append(f"exchange after {counted(cycles, 'cycle')}")
     words.append(f"placement {way.placement}")
     return ", ".join(words)
 
