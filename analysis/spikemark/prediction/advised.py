@@ -150,7 +150,10 @@ def _advised_table(options: Sequence[Option]) -> Table:
     if best.way.placement is None:
         del cells["placement", "placement"]
     columns: Cells = {Column(name, head): cell for (name, head), cell in cells.items()}
-    notes = ["D: cycles between two exchanges of the far lane. Brackets: 95 % intervals."]
+    notes = [
+        "D: cycles after which spikes of the far lane are due; with a lag, exchanges are"
+        " D / (lag + 1) cycles apart. Brackets: 95 % intervals."
+    ]
     table: Table = Table.from_items(columns, options, notes=notes)
     return table
 

@@ -233,7 +233,10 @@ def most_often(shares: dict[str, float]) -> str:
 
 def _lacking_sentence(answer: ComparisonAnswer) -> list[str]:
     """The fields without which costs are not compared; none where nothing is missing."""
-    lacking = [f"{' and '.join(fields)} of {name}" for name, fields in answer.missing.items()]
+    names_by_fields: dict[str, list[str]] = {}
+    for name, fields in answer.missing.items():
+        names_by_fields.setdefault(listed(fields), []).append(name)
+    lacking = [f"{fields} of {listed(names)}" for fields, names in names_by_fields.items()]
     if not lacking:
         return []
     return [f"Costs are not compared, without {listed(lacking)}."]
@@ -384,8 +387,9 @@ def _schedule_words(option: Option) -> str:
     """The schedule, with the cycles between two exchanges and the placement."""
     way = option.way
     words = [way.schedule.replace("_", "-")]
-    if way.delay_ratio is not None and way.delay_ratio > 1:
-        words.append(f"exchange after {counted(way.delay_ratio, 'cycle')}")
+    cycles = (way.delay_ratio or 1) // (1 + (way.lag or 0))  # the rest is left for the exchange
+    if cycles > 1:
+        words.append(f"exchange after {counted(cycles, 'cycle')}")
     words.append(f"placement {way.placement}")
     return ", ".join(words)
 
@@ -440,7 +444,7 @@ def _price_cell(life: MachineLife, nodes: int) -> str:
 def _hourly_cell(eur_per_s: Draws | None, *fields: str) -> str:
     """What a simulated hour costs, or which fields are missing."""
     if eur_per_s is None:
-        return f"{' and '.join(fields)} missing"
+        return f"{listed(fields)} missing"
     return interval(SECONDS_PER_HOUR * eur_per_s)
 
 
