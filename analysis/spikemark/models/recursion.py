@@ -39,7 +39,9 @@ class LaneMeetings:
     lag: int = 0  #: L, windows
     #: An integer per rank, equal for ranks that exchange with each other; None: all ranks do.
     group: tuple[int, ...] | None = None
-    exchange_s: float = 0.0  #: how long an exchange takes once its last rank has begun it
+    #: How long an exchange takes once its last rank has begun it; with a lag, also one for each
+    #: run, [run].
+    exchange_s: float | np.ndarray = 0.0
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,8 @@ class _Meeting:
 
         With `drain`, they wait for everything that is under way.
         """
-        self.arrivals.append(self.last_of_group(times) + self.lane.exchange_s)
+        exchange_s = np.asarray(self.lane.exchange_s)[..., np.newaxis]  # [..., rank]
+        self.arrivals.append(self.last_of_group(times) + exchange_s)
         stay = 0 if drain else self.lane.lag
         while len(self.arrivals) > stay:
             times = np.maximum(times, self.arrivals.pop(0))

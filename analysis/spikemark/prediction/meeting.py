@@ -12,7 +12,7 @@ of each run, MAX_AT_ONCE side by side.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -66,7 +66,7 @@ def waiting(
 
     Args:
         runs: the ranks of each run, in groups; all runs have groups of the same sizes.
-        lanes: in which ranks meet.
+        lanes: in which ranks meet; times of exchanges with a lag may differ between runs.
         quick: as if all ranks met once in the longest window, for a search.
 
     Example:
@@ -91,10 +91,21 @@ def waiting(
     means_of_runs: list[float] = []
     at_once = max(1, MAX_AT_ONCE // (len(means) * cycles))
     for first in range(0, len(runs), at_once):
-        times = [_times(groups, noises) for groups in runs[first : first + at_once]]
-        waiting_s = recursion.evaluate(np.array(times), lanes).waiting_s  # [run, rank, cycle]
+        part = slice(first, first + at_once)
+        times = [_times(groups, noises) for groups in runs[part]]
+        lanes_of_part = [_of_runs(lane, part) for lane in lanes]
+        waiting_s = recursion.evaluate(
+            np.array(times), lanes_of_part
+        ).waiting_s  # [run, rank, cycle]
         means_of_runs += waiting_s[..., settled].mean(axis=(1, 2)).tolist()
     return means_of_runs
+
+
+def _of_runs(lane: LaneMeetings, part: slice) -> LaneMeetings:
+    """A lane as some of the runs have it."""
+    if np.ndim(lane.exchange_s) == 0:
+        return lane
+    return replace(lane, exchange_s=np.asarray(lane.exchange_s)[part])
 
 
 def _all_meet(lanes: list[LaneMeetings]) -> bool:

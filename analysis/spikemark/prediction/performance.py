@@ -14,7 +14,7 @@ limit: t(b) = max(t_one, t_full b / cores) for b busy cores.
 With draws, one way to run a network takes some tens of milliseconds; without, some milliseconds.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
@@ -159,8 +159,9 @@ def performance(
         uncertain = COMMUNICATE  # a dry run has no model's error
     # Ranks wait in proportion to what they compute.
     scale = np.asarray(sum(parts.values())) / max(float(compute.mean()), SMALLEST_S)
-    lanes, exchange_s, barrier_s = _exchange(loads, middle, values, layout)
-    waiting_s = _waiting(middle, values, layout, compute, lanes, quick)
+    exchanges = RunExchanges.of(loads, middle, values, layout)
+    exchange_s, barrier_s = _exchange(exchanges, values, layout)
+    waiting_s = _waiting(middle, values, layout, compute, exchanges, quick)
     parts["waiting"] = waiting_s * scale + barrier_s
     parts["exchange"] = exchange_s
     if drawn:
@@ -551,58 +552,91 @@ def _cost_draws(
     return cost_draws
 
 
+@dataclass(frozen=True, eq=False)
+class RunExchanges:
+    """The lanes of a run, and what their messages cost."""
+
+    collectives: Collectives  #: at the medians of the machine
+    meetings: Meetings
+    cost_draws: dict[str, Draws]  #: of what is uncertain of messages, by field of Interconnect
+
+    @classmethod
+    def of(
+        cls, loads: Loads, middle: Values, values: Values, layout: MachineLayout
+    ) -> "RunExchanges | None":
+        """Those of all ranks; None for a rank alone.
+
+        `middle` has the medians of a machine, `values` its draws.
+
+        Example:
+            >>> from spikemark import machines
+            >>> from spikemark.network.presets import mam_benchmark
+            >>> from spikemark.prediction.workload import rates_of
+            >>> jureca = machines.filled(machines.load("jureca-dc"))
+            >>> description = mam_benchmark.describe(areas=4, schedule="overlapped")
+            >>> loads = Loads.count(description, ranks=4, threads=1, hz=rates_of(description).hz)
+            >>> layout = MachineLayout.from_machine(jureca, ranks=4, threads=1, ranks_per_node=2)
+            >>> exchanges = RunExchanges.of(loads, Values(jureca), Values(jureca), layout)
+            >>> [lane.lag for lane in exchanges.lanes()]
+            [1]
+        """
+        if loads.ranks == 1:
+            return None
+        collectives = calls(middle, layout)
+        cost_draws = _cost_draws(collectives, values, layout)
+        return cls(collectives, _meetings(loads, layout), cost_draws)
+
+    def lanes(self, settings: Sequence[dict[str, float]] = ()) -> list[recursion.LaneMeetings]:
+        """The lanes for the recursion.
+
+        `settings`: what messages cost in each of several runs. Then the exchanges of lanes with a
+        lag have a time in each: what is not hidden of them, ranks wait for.
+        """
+        lanes = []
+        for lane, traffic in self.meetings:
+            seconds: float | np.ndarray = exchange.seconds(self.collectives, lane, traffic)
+            if lane.lag and settings:
+                in_settings = [self._in_setting(costs) for costs in settings]
+                seconds = np.array([exchange.seconds(net, lane, traffic) for net in in_settings])
+            lanes.append(
+                recursion.LaneMeetings(
+                    period=lane.period, lag=lane.lag, group=tuple(lane.group), exchange_s=seconds
+                )
+            )
+        return lanes
+
+    def per_cycle(self, seconds: Callable[[Collectives, Lane, list[Traffic]], float]) -> Any:
+        """Draws of the seconds per cycle of all lanes without a lag."""
+
+        def total(costs: dict[str, float]) -> float:
+            in_setting = self._in_setting(costs)
+            return sum(
+                seconds(in_setting, lane, traffic) / lane.period
+                for lane, traffic in self.meetings
+                if not lane.lag
+            )
+
+        def evaluate(settings: list[dict[str, float]]) -> list[float]:
+            return [total(costs) for costs in settings]
+
+        return draws.in_settings(evaluate, self.cost_draws)
+
+    def _in_setting(self, costs: dict[str, Any]) -> Collectives:
+        """The network where messages cost so much."""
+        return replace(self.collectives, net=replace(self.collectives.net, **costs))
+
+
 def _exchange(
-    loads: Loads, middle: Values, values: Values, layout: MachineLayout
-) -> tuple[list[recursion.LaneMeetings], Any, Any]:
-    """The lanes for the recursion, draws of the exchange that is not hidden, and of barriers before
-    it; in seconds per cycle.
-
-    `middle` has the medians of a machine, `values` its draws.
-    """
-    if loads.ranks == 1:
-        return [], 0.0, 0.0
-    collectives = calls(middle, layout)
-    meetings = _meetings(loads, layout)
-    lanes = [
-        recursion.LaneMeetings(
-            period=lane.period,
-            lag=lane.lag,
-            group=tuple(lane.group),
-            exchange_s=exchange.seconds(collectives, lane, traffic),
-        )
-        for lane, traffic in meetings
-    ]
-    cost_draws = _cost_draws(collectives, values, layout)
-    exchange_s = _lane_seconds(exchange.seconds, collectives, meetings, cost_draws)
-    barrier_s = _lane_seconds(exchange.barrier, collectives, meetings, cost_draws)
+    exchanges: RunExchanges | None, values: Values, layout: MachineLayout
+) -> tuple[Any, Any]:
+    """Draws of the exchange that is not hidden, and of barriers before it; in seconds per cycle."""
+    if exchanges is None:
+        return 0.0, 0.0
+    exchange_s = exchanges.per_cycle(exchange.seconds)
+    barrier_s = exchanges.per_cycle(exchange.barrier)
     beside_mpi = values.of_part(layout.shares[0].part).get("kernels.full_node.exchange", 0.0)
-    exchanges_per_cycle = sum(1 / lane.period for lane, _ in meetings if not lane.lag)
-    return lanes, exchange_s + beside_mpi * exchanges_per_cycle, barrier_s
-
-
-def _lane_seconds(
-    seconds: Callable[[Collectives, Lane, list[Traffic]], float],
-    collectives: Collectives,
-    meetings: Meetings,
-    cost_draws: dict[str, Draws],
-) -> Any:
-    """Draws of the seconds per cycle of all lanes without a lag.
-
-    `cost_draws`: of what is uncertain of messages, by field of Interconnect.
-    """
-
-    def total(costs: dict[str, Any]) -> float:
-        in_setting = replace(collectives, net=replace(collectives.net, **costs))
-        return sum(
-            seconds(in_setting, lane, traffic) / lane.period
-            for lane, traffic in meetings
-            if not lane.lag
-        )
-
-    def evaluate(settings: list[dict[str, float]]) -> list[float]:
-        return [total(costs) for costs in settings]
-
-    return draws.in_settings(evaluate, cost_draws)
+    per_cycle = sum(1 / lane.period for lane, _ in exchanges.meetings if not lane.lag)
+    return exchange_s + beside_mpi * per_cycle, barrier_s
 
 
 def _meetings(loads: Loads, layout: MachineLayout) -> Meetings:
@@ -623,14 +657,21 @@ def _waiting(
     values: Values,
     layout: MachineLayout,
     compute: np.ndarray,
-    lanes: list[recursion.LaneMeetings],
+    exchanges: RunExchanges | None,
     quick: bool,
 ) -> Any:
-    """Draws of the waiting of a mean rank per cycle, with the median compute times [rank]."""
-    if not lanes:
+    """Draws of the waiting of a mean rank per cycle, with the median compute times [rank]: for the
+    slowest rank, and for exchanges with a lag that take longer than what they are hidden behind.
+
+    The latter depends on what messages cost, so that both have the same settings.
+    """
+    if exchanges is None or not exchanges.meetings:
         return 0.0
     purpose = "waiting for the slowest rank"
     jitters = [jitter_of(middle.of_part(share.part), purpose) for share in layout.shares]
+    costs: dict[str, Draws] = {}
+    if any(lane.lag for lane, _ in exchanges.meetings):
+        costs = exchanges.cost_draws
 
     def groups(moved: dict[str, float]) -> list[meeting.SimilarRanks]:
         similar = []
@@ -640,16 +681,23 @@ def _waiting(
         return similar
 
     def evaluate(settings: list[dict[str, float]]) -> list[float]:
-        return meeting.waiting([groups(moved) for moved in settings], lanes, quick)
+        moved = [_picked(setting, factors) for setting in settings]
+        lanes = exchanges.lanes([_picked(setting, costs) for setting in settings] if costs else ())
+        return meeting.waiting([groups(of_run) for of_run in moved], lanes, quick)
 
-    factors = {}  # of values of jitter, with median 1
+    factors: dict[str, Draws] = {}  # of values of jitter, with median 1
     if values.drawn is not None:
         first = values.of_part(layout.shares[0].part)
         for path, name in FIELD_OF_PATH.items():
             value = np.asarray(first.get(f"jitter.{path}", 0.0))
             if value.ndim and np.median(value) > 0:
                 factors[name] = value / np.median(value)
-    return draws.in_settings(evaluate, factors)
+    return draws.in_settings(evaluate, factors | costs)
+
+
+def _picked(setting: dict[str, float], inputs: dict[str, Draws]) -> dict[str, float]:
+    """The values of a setting that belong to some inputs."""
+    return {name: value for name, value in setting.items() if name in inputs}
 
 
 @cache

@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+import yaml
+from leaves import leaf
 
 import spikemark as sm
+from spikemark.core import places
 
 NETWORK = sm.network("mam-benchmark", areas=64)
 LAYOUT = {"ranks": 64, "ranks_per_node": 8, "exchange": "ialltoallv"}
@@ -43,3 +46,22 @@ def test_a_machine_of_parts_has_it_too():
     network = sm.network("mam-benchmark", areas=32)
     option = sm.predict(network, "two-generations", ranks=32, schedule="overlapped").options[0]
     assert option.hidden_exchange.number > 0
+
+
+def test_what_a_slow_exchange_is_short_of_being_hidden_is_as_uncertain_as_it(tmp_path):
+    """An exchange on a network whose latency is hardly known, far longer than computing."""
+    content = yaml.safe_load((places.root() / "machines" / "jureca-dc.yaml").read_text())
+    del content["measured_as"]
+    latency = leaf(300, "us") | {"kind": "measured", "interval": [100, 900]}
+    content["interconnect"] = {"fabric": leaf("ethernet"), "latency": latency}
+    content["name"] = "slow"
+    path = tmp_path / "slow.yaml"
+    path.write_text(yaml.safe_dump(content))
+    option = sm.predict(NETWORK, path, schedule="overlapped", lag=1, **LAYOUT).options[0]
+    low, high = option.hidden_exchange.limits
+    computing = sum(np.median(option.parts[part]) for part in ("deliver", "update", "collocate"))
+    assert low > 3 * computing
+    factor_low, middle, factor_high = np.quantile(option.rtf, [0.025, 0.5, 0.975])
+    at_a_time = 2  # exchanges that are under way: that of the window before, too
+    assert middle == pytest.approx(option.hidden_exchange.number / at_a_time, rel=0.3)
+    assert np.log(factor_high / factor_low) > 0.9 * np.log(high / low)
