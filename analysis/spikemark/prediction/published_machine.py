@@ -91,7 +91,7 @@ def machine_of(profile: Profile) -> PublishedMachine:
     """
     if profile.measured_as is not None:
         return measured_machine(profile.measured_as)
-    title = AS_OFFERED.format(profile.name)
+    title = profile.name
     offered = _machine(profile, AS_OFFERED.format(profile.identity), title)
     return replace(
         offered,
