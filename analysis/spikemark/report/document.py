@@ -32,6 +32,13 @@ DIGITS = 6  #: significant digits of what sorting and saving use
 MAX_ROWS = 100  #: of a table in plain HTML; the script draws the others when they are needed
 RUN_ID = "id"  #: the column by whose cells the rows of runs are linked to, as `#run-ID`
 DAY = r"\d{4}-\d\d-\d\d"  #: a cell that stays on one line
+MAX_UNBROKEN = 20  #: characters of a word with dashes that stays on one line: a phone has room
+#: A unit such as (s / s), an option, or a word with dashes; no part of a longer word or of a path.
+UNBROKEN = re.compile(
+    r"\(\w+ / \w+\)|(?<![\w./&;-])--[a-z][\w-]*"
+    rf"|(?<![\w./&;–−-])(?=[\w.,–−-]{{3,{MAX_UNBROKEN}}}(?![\w./&–−-]))"
+    r"[\w.,−]+(?:[–-][\w.,−]+)+"
+)
 PATH = "folder"  #: the column of paths from the folder of the page, which become links
 
 
@@ -289,11 +296,16 @@ def _digits(cell: Cell) -> list[str]:
 
 
 def typeset(text: str) -> Markup:
-    """Escapes the text, and marks up code in backticks, and options, which stay on one line.
+    """Escapes the text, and marks up code in backticks, and what stays on one line.
+
+    A browser may break a line at every dash: names such as of machines, options, intervals and
+    days of at most MAX_UNBROKEN characters are kept whole, and so are units in brackets.
 
     Example:
         >>> print(typeset("`run` with --json & more"))
-        <code>run</code> with <span class="option">--json</span> &amp; more
+        <code>run</code> with <span class="whole">--json</span> &amp; more
+        >>> print(typeset("waiting (s / s) on node-b"))
+        waiting <span class="whole">(s / s)</span> on <span class="whole">node-b</span>
     """
     coded = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
-    return Markup(re.sub(r"(?<![\w-])--[a-z][\w-]*", r'<span class="option">\g<0></span>', coded))
+    return Markup(UNBROKEN.sub(r'<span class="whole">\g<0></span>', coded))
