@@ -39,7 +39,7 @@ def sweep_command(experiment: PlannedExperiment) -> str:
         >>> from spikemark.running.experiments import changed, load_experiment
         >>> smoke = changed(load_experiment("smoke"), {"time.simulate_ms": 20, "repetitions": 2})
         >>> sweep_command(PlannedExperiment.model_validate(smoke.model_dump(mode="json")))
-        'spikemark sweep smoke --set repetitions=2 --set time.simulate_ms=20'
+        'spikemark sweep smoke --set time.simulate_ms=20 --set repetitions=2'
     """
     try:
         ours = load_experiment(experiment.name)

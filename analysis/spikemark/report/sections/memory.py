@@ -42,8 +42,8 @@ def section(sweep: SweepAnswer) -> Section:
         )
     text = [_sentence(rows)]
     caption = (
-        "First accesses per synaptic event: counted, and expected from the description (L26, eqs"
-        " 13-17)."
+        "First accesses per synaptic event: counted, and expected from the description (Lober et"
+        " al. 2026, equations 13 to 17)."
     )
     long = rows.melt(
         ["configuration", "ranks"], ["first_per_event", "theory"], "item", "share"
