@@ -1,5 +1,6 @@
 """The gallery: each page is made by the command beside its picture, from small neutral records."""
 
+import html
 import re
 import shlex
 import sys
@@ -17,6 +18,7 @@ MAX_BYTES = 900_000  #: of all examples
 MAX_BYTES_OF_PAGE = 500_000
 MAX_BYTES_OF_PICTURE = 70_000
 MAX_PAGES = 25  #: of docs, beside the index and the results
+COMMON = {"CSV", "EUR", "MPI", "NEST", "SD", "VALID", "MIB", "ID"}  #: abbreviations, and names
 #: Paths of the machine on which the examples were made.
 PRIVATE = re.compile(r"(?<![\w.-])/(?:work|root|home|tmp|opt/(?!spikemark/|examples/))")
 
@@ -69,6 +71,25 @@ def test_a_page_is_made_by_the_command_that_it_shows(folder, page):
     shown = re.sub("<[^>]*>", "", made_by)
     assert shlex.split(shown) == shlex.split(page.command)
     assert not PRIVATE.search(content)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.page)
+def test_what_stands_above_is_explained(folder, page):
+    """Abbreviations in headings of sections, figures and columns, and before rows, are common ones
+    or explained on the page; words of links to explanations have one.
+    """
+    content = (folder / page.page).read_text()
+    words, _, rest = content.partition('<aside id="words">')
+    explanations = html.unescape(re.sub("<[^>]*>", " ", rest.partition("</aside>")[0]))
+    above = re.findall(r"<(?:h[1-3]|th)\b[^>]*>(.*?)</(?:h[1-3]|th)>", words, re.DOTALL)
+    for heading in above:
+        text = html.unescape(re.sub("<[^>]*>", "", heading))
+        for abbreviation in re.findall(r"\b(?:[A-Z]{2,}\d*|[A-Z]\d+|D)\b", text):
+            known = abbreviation in COMMON or re.search(rf"\b{abbreviation}\b", explanations)
+            assert known, f"{abbreviation} in: {text}"
+    for name in re.findall(r'class="term" href="#(word-[\w.]+)"', content):
+        assert f'id="{name}"' in rest, name
 
 
 @pytest.mark.nightly

@@ -10,7 +10,7 @@ from spikemark.core.errors import BadInput
 
 from . import panels, params
 from .options import one_form
-from .output import command_line, show, write_page
+from .output import command_line, show
 
 app = typer.Typer()
 
@@ -83,7 +83,8 @@ def diff(
         }
         _only_history(history, beside)
         answer = spikemark.history(history or "", add=add or [])
-        write_page(html, "history of machines", answer, answer.sections)
+        if html is not None:
+            answer.write_page(html, command_line())
         show(answer, json, format_=format_)
         return
     if len(results) < 2:

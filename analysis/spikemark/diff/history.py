@@ -11,7 +11,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -23,7 +23,7 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError
 from spikemark.core import places
 from spikemark.core.commands import command
 from spikemark.core.errors import BadInput
-from spikemark.core.files import write_atomically
+from spikemark.core.files import write_atomically, write_output
 from spikemark.core.lock import locked
 from spikemark.core.reading import read_text
 from spikemark.core.validation import invalid
@@ -31,14 +31,15 @@ from spikemark.models.power import segments
 from spikemark.network.named_files import with_content
 from spikemark.network.schedules import SCHEDULES
 from spikemark.quantities.answer import Answer, Screen, frame_of
-from spikemark.quantities.elements import Figure, Section
+from spikemark.quantities.elements import Box, Figure, Section
 from spikemark.quantities.quantity import Quantity, student
 from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import counted, percent
 from spikemark.records.arrays import LARGEST_NUMBER
 from spikemark.records.record import Run
 from spikemark.report import plots
-from spikemark.report.facts import COMMIT_DIGITS
+from spikemark.report.document import Page, html
+from spikemark.report.facts import COMMIT_DIGITS, facts, few, network_in_words
 
 from . import sides
 from .compare import KnownSpread, disturbed
@@ -86,6 +87,9 @@ class Entry(BaseModel):
     experiment: str = Field(description="name of the experiment; empty for a single run")
     setup: str = Field(description="label of the setup")
     key: str = Field(description="the same for all runs of a setup, whatever the seed")
+    network: str = Field(
+        "", description="the size of the network; empty in entries that were made before it"
+    )
     versions: dict[str, str | bool | None] = Field(description="which program made the records")
     runs: list[OfRun] = Field(min_length=1, description="the runs")
 
@@ -141,7 +145,26 @@ class HistoryAnswer(Answer):
         table = _changes_table(self.entries)
         tables = [table] if table.rows else []
         text = _change_sentences(self.entries)
-        return [Section("course", "Course", text, figures=[_course(self.entries)], tables=tables)]
+        return [Section("course", "Changes", text, figures=[_course(self.entries)], tables=tables)]
+
+    def write_page(self, path: Path, made_by: str = "") -> None:
+        """Write the page, whole or not at all; `made_by`: the command that makes it."""
+        screen = self.screen()
+        *appended, sentence = screen.lines
+        (course,) = self.sections()
+        boxes = [Box("wary", warning) for warning in screen.warnings]
+        machines = few(self.entries["machine"])
+        page = Page(
+            f"history of {machines}",
+            f"Times of a cycle on {machines}, session by session",
+            sentence,
+            facts=_facts(self.entries, made_by),
+            picture=course.figures[0],
+            table=_history_table(self.entries),
+            notes=appended,
+            sections=[replace(course, figures=[], boxes=boxes)],
+        )
+        write_output(path, html(page))
 
     def content(self) -> dict[str, Any]:
         """The setups by machine, with their entries and changes; times in s per cycle."""
@@ -311,7 +334,8 @@ def _append(path: Path, entry: Entry) -> bool:
     """Appends an entry to a file; False where it is there already."""
     before = b""
     if path.is_file():
-        if entry in entries(path):
+        known = {kept.model_dump_json(exclude={"network"}) for kept in entries(path)}
+        if entry.model_dump_json(exclude={"network"}) in known:
             return False
         before = path.read_bytes()
     write_atomically(path, before + f"{entry.model_dump_json()}\n".encode())
@@ -331,6 +355,7 @@ def _entry(rows: pd.DataFrame) -> Entry:
         experiment=first["experiment"],
         setup=first["setup"],
         key=first["key"],
+        network=network_in_words(first["run"]),
         versions={name: getattr(provenance, name) for name in VERSIONS},
         runs=runs,
     )
@@ -550,6 +575,21 @@ def _without_idle_delay_ratio(label: str) -> str:
     if schedule is None or schedule.uses_delay_ratio:
         return label
     return re.sub(r" D=\d+\b", "", label)
+
+
+def _facts(history: pd.DataFrame, made_by: str) -> dict[str, str]:
+    """Where the entries come from; `made_by`: the command that makes the page."""
+    versions = history["versions"]
+    days = [started[:10] for started in sorted(history["started"])]
+    unknown = "of experiment " + history["experiment"] + " (entries do not tell its size)"
+    return facts(
+        network=few(history["network"].where(history["network"] != "", unknown)),
+        program=f"mini-app {few(each.get('version') or 'unknown' for each in versions)}",
+        machine=few(history["machine"]),
+        day=" to ".join(dict.fromkeys([days[0], days[-1]])),
+        commit=few(_commit(each) for each in versions),
+        command=made_by,
+    )
 
 
 def _change_sentences(history: pd.DataFrame) -> list[str]:

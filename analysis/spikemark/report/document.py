@@ -31,10 +31,17 @@ WIDE = 8  #: columns from which letters are smaller on paper
 DIGITS = 6  #: significant digits of what sorting and saving use
 MAX_ROWS = 100  #: of a table in plain HTML; the script draws the others when they are needed
 RUN_ID = "id"  #: the column by whose cells the rows of runs are linked to, as `#run-ID`
-#: Tags as they are, and words with a dash within.
-DASHED = re.compile(r"<[^>]*>|(?<![\w-])\w[\w.]*(?:-[\w.]*\w)+")
-LONGEST_UNBROKEN = 24  #: letters of a word that a narrow page need not break
 DAY = r"\d{4}-\d\d-\d\d"  #: a cell that stays on one line
+MAX_UNBROKEN = 20  #: characters of a word with dashes that stays on one line: a phone has room
+#: A unit such as (s / s), an option, or a word with dashes; no part of a longer word or of a path.
+UNBROKEN = re.compile(
+    r"\(\w+ / \w+\)|(?<![\w./&;-])--[a-z][\w-]*"
+    rf"|(?<![\w./&;–−-])(?=[\w.,–−-]{{3,{MAX_UNBROKEN}}}(?![\w./&–−-]))"
+    r"[\w.,−]+(?:[–-][\w.,−]+)+"
+)
+WORD = "word."  #: start of the names of terms that are no columns
+#: Rows that are called as the columns of their term.
+PARTS_OF_TIME = ("imbalance", "drift", "jitter", "barrier")
 PATH = "folder"  #: the column of paths from the folder of the page, which become links
 
 
@@ -84,6 +91,7 @@ class PageRow:
 
     id: str  #: of the run that the row is about; empty for other rows
     cells: list[PageCell]
+    word: str = ""  #: name of the term that explains its first cell; empty if none does
 
 
 def html(page: Page) -> str:
@@ -99,7 +107,6 @@ def html(page: Page) -> str:
     )
     environment.filters |= {
         "typeset": typeset,
-        "unbroken": unbroken,
         "heads": heads,
         "lines": lines,
         "further_rows": further_rows,
@@ -118,7 +125,7 @@ def html(page: Page) -> str:
         page=page,
         sections=shown,
         absent=absent,
-        words=explained(_tables(page, shown)),
+        words=explained(_tables(page, shown), _said(page, shown)),
         style=_file("style.css"),
         script=script,
         policy=policy(script),
@@ -153,6 +160,46 @@ def policy(script: str) -> str:
     return "; ".join(rules)
 
 
+def _said(page: Page, sections: list[Section]) -> str:
+    """All sentences of a page."""
+    said = [page.sentence, page.care, *page.notes]
+    figures = [page.picture] if page.picture else []
+    for section in sections:
+        said += [section.title, *section.text, *(box.text for box in section.boxes)]
+        figures += section.figures
+    for figure in figures:
+        said += [figure.title, figure.caption]
+    for table in _tables(page, sections):
+        said += [table.title, *table.notes, *(column.head for column in table.columns)]
+        said += [texts[0] for texts in table.cells[:MAX_ROWS] if texts]
+    return "\n".join(said)
+
+
+def words_in(text: str) -> list[Term]:
+    """The words of a text that terms.yaml explains, in any number.
+
+    Example:
+        >>> [word.head for word in words_in("in 95 % of the draws, with a CV of 0.1")]
+        ['CV', 'draw']
+    """
+    candidates = [each for name, each in terms().items() if name == "cv" or name in _spoken()]
+    found = [word for word in candidates if re.search(rf"\b{re.escape(word.head)}s?\b", text, re.I)]
+    return sorted(found, key=lambda word: word.head.lower())
+
+
+def _spoken() -> dict[str, Term]:
+    """The terms that are no columns, by name."""
+    return {name: each for name, each in terms().items() if name.startswith(WORD)}
+
+
+def _word(head: str) -> str:
+    """The name of the term that is no column and is called so; empty if there is none."""
+    for name, each in _spoken().items():
+        if each.head == head:
+            return name
+    return ""
+
+
 def _tables(page: Page, sections: list[Section]) -> list[Table]:
     """All tables of a page, those of figures included."""
     figures = [page.picture] if page.picture else []
@@ -163,19 +210,21 @@ def _tables(page: Page, sections: list[Section]) -> list[Table]:
     return tables + [figure.table for figure in figures]
 
 
-def explained(tables: list[Table]) -> list[Term]:
-    """The words above columns that terms.yaml explains, in alphabetical order.
+def explained(tables: list[Table], text: str = "") -> list[Term]:
+    """The words above columns, before rows and in a text that terms.yaml explains.
+
+    In alphabetical order.
 
     Example:
         >>> from spikemark.quantities.terms import column
         >>> [word.name for word in explained([Table([column("ranks"), column("runs")], [])])]
         ['ranks']
     """
-    names: dict[str, None] = {}
+    names = {word.name: None for word in words_in(text)}
     for table in tables:
-        for head in heads(table):
-            if head.word:
-                names[head.word] = None
+        for word in [*(head.word for head in heads(table)), *(row.word for row in lines(table))]:
+            if word:
+                names[word] = None
     return sorted((terms()[name] for name in names), key=lambda word: word.head.lower())
 
 
@@ -192,7 +241,7 @@ def heads(table: Table) -> list[ColumnHead]:
     for index, column in enumerate(table.columns):
         term = terms().get(column.name)
         is_explained = term is not None and term.means and term.heading == column.head
-        word = column.name if is_explained else ""
+        word = column.name if is_explained else _word(column.head)
         is_number = index not in in_words
         made.append(
             ColumnHead(
@@ -232,8 +281,16 @@ def lines(table: Table) -> list[PageRow]:
                 attributes = f' scope="row"{attributes}'
             link = f"./{quote(text)}" if column.name == PATH and text else ""
             cells.append(PageCell(tag, Markup(attributes), text, link))
-        made.append(PageRow(_run_id(row), cells))
+        made.append(PageRow(_run_id(row), cells, _word_of_row(texts[0] if texts else "")))
     return made
+
+
+def _word_of_row(text: str) -> str:
+    """The name of the term that explains a row that is called so; empty if none does."""
+    own = terms().get(text)
+    if own is not None and own.means and own.head == text and text in PARTS_OF_TIME:
+        return text
+    return _word(text)
 
 
 def _run_id(row: dict[str, Cell]) -> str:
@@ -293,29 +350,16 @@ def _digits(cell: Cell) -> list[str]:
 
 
 def typeset(text: str) -> Markup:
-    """Escapes the text, and marks up code in backticks, and options, which stay on one line.
+    """Escapes the text, and marks up code in backticks, and what stays on one line.
+
+    A browser may break a line at every dash: names such as of machines, options, intervals and
+    days of at most MAX_UNBROKEN characters are kept whole, and so are units in brackets.
 
     Example:
         >>> print(typeset("`run` with --json & more"))
-        <code>run</code> with <span class="option">--json</span> &amp; more
+        <code>run</code> with <span class="whole">--json</span> &amp; more
+        >>> print(typeset("waiting (s / s) on node-b"))
+        waiting <span class="whole">(s / s)</span> on <span class="whole">node-b</span>
     """
     coded = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
-    return Markup(re.sub(r"(?<![\w-])--[a-z][\w-]*", r'<span class="option">\g<0></span>', coded))
-
-
-def unbroken(text: Markup) -> Markup:
-    """Keeps short names and ranges with dashes, such as offer-a and 6.9-22, on one line each.
-
-    Example:
-        >>> print(unbroken(typeset("Take offer-a.")))
-        Take <span class="option">offer-a</span>.
-    """
-    return Markup(DASHED.sub(_on_one_line, str(text)))
-
-
-def _on_one_line(match: re.Match[str]) -> str:
-    """A word with dashes as an element that is not broken, unless it is long or part of a tag."""
-    word = match.group(0)
-    if word.startswith("<") or len(word) > LONGEST_UNBROKEN:
-        return word
-    return f'<span class="option">{word}</span>'
+    return Markup(UNBROKEN.sub(r'<span class="whole">\g<0></span>', coded))

@@ -43,7 +43,7 @@
   function tableOf(words, heads, lines) {
     const areNumbers = heads.map((_, index) => lines.every((line) => isNumber(line[index]) || line[index] === null));
     const head = element("tr", {}, ...heads.map((text, index) => {
-      const cell = element("th", { scope: "col", "data-head": text }, text);
+      const cell = element("th", { scope: "col", "data-head": text }, element("span", {}, text));
       cell.className = areNumbers[index] ? "number" : "";
       return cell;
     }));

@@ -5,6 +5,7 @@ Every page has these on its first screen, so that it can be read after it was se
 
 import datetime
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -14,6 +15,8 @@ from spikemark.core.places import short
 from spikemark.quantities.words import counted, integer, listed
 from spikemark.records.frames import Frames
 from spikemark.records.record import Run
+
+from .measured_by import planned_experiment, sweep_command
 
 COMMIT_DIGITS = 10
 MAX_NAMED = 3  #: values of one fact, before the rest is counted
@@ -26,6 +29,7 @@ def facts(
     machine: str = "",
     day: str = "",
     commit: str = "",
+    measured_by: str = "",
     command: str = "",
 ) -> dict[str, str]:
     """What is known of these, by name, in this order; `day` is today by default.
@@ -40,6 +44,7 @@ def facts(
         "machine": machine,
         "date": day or datetime.date.today().isoformat(),
         "commit": commit,
+        "measured by": measured_by,
         "made by": f"`{command.replace('`', '')}`" if command else "",
     }
     return {name: value for name, value in stated.items() if value}
@@ -56,7 +61,27 @@ def of_sweep(frames: Frames) -> dict[str, str]:
         'jureca-dc, simulated on jureca-dc'
     """
     runs = list(frames.records.values())
-    return of_runs(runs, frames.machine, command("report", short(frames.path)))
+    stated = of_runs(runs, frames.machine, "")
+    page = facts(measured_by=measuring(frames.path), command=command("report", short(frames.path)))
+    return stated | {name: page[name] for name in ("measured by", "made by") if name in page}
+
+
+def measuring(folder: Path) -> str:
+    """The command that measured a results folder, as its plan tells it; empty without a plan.
+
+    FILE where the experiment is not one of ours: the section on checks has its fields.
+
+    Example:
+        >>> measuring(Path("results/examples/schedules/two-cores"))
+        '`spikemark sweep FILE`; FILE: the experiment below Provenance'
+    """
+    experiment = planned_experiment(folder)
+    if experiment is None:
+        return ""
+    line = sweep_command(experiment)
+    if line:
+        return f"`{line.replace('`', '')}`"
+    return f"`{command('sweep', 'FILE')}`; FILE: the experiment below Provenance"
 
 
 def of_runs(runs: list[Run], machine: str, made_by: str) -> dict[str, str]:
@@ -93,7 +118,7 @@ def of_runs(runs: list[Run], machine: str, made_by: str) -> dict[str, str]:
     if simulated:
         place = f"{few(simulated)}, simulated on {machine}"
     return facts(
-        network=few(_network_in_words(run) for run in _of_each_size(runs)),
+        network=few(network_in_words(run) for run in _of_each_size(runs)),
         program=f"mini-app {few(origin.version for origin in origins)}",
         machine=place,
         day=" to ".join(dict.fromkeys([days[0], days[-1]])) if days else "",
@@ -112,8 +137,14 @@ def _of_each_size(runs: list[Run]) -> list[Run]:
     return list(first.values())
 
 
-def _network_in_words(run: Run) -> str:
-    """The size of the network of a run: areas, neurons, synapses, simulated time."""
+def network_in_words(run: Run) -> str:
+    """The size of the network of a run: areas, neurons, synapses, simulated time.
+
+    Example:
+        >>> from spikemark.records.record import load_run
+        >>> network_in_words(load_run("tests/golden/analysis/records/conventional-4"))
+        '4 areas, 64 neurons, 512 synapses, 0.1 s'
+    """
     totals = run.record.totals
     areas = len({population.area for population in run.network.populations})
     size = f"{integer(totals.neurons)} neurons, {integer(totals.synapses)} synapses"

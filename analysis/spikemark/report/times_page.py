@@ -63,17 +63,19 @@ def _page(times: CycleTimes | Run, made: answer.WaitingAnswer, made_by: str) -> 
     caution = spoken_lines.pop(0) if run.disturbed else ""
     first_line, *further_lines = spoken_lines
     parts, *details = made.tables
+    slow = slow_rank(made.ladder.slowest, made.ladder.parts["imbalance"], made.cycle_s)
+    planted = _planted(times)
     waits = Section(
         "waiting",
         "Waiting: what would help?",
         [*further_lines, *_slow_rank(made)],
         tables=[helpful(made.helps)] if made.helps else [],
-        boxes=[Box("wary", line) for line in (*run.warnings, *made.remarks, EXCHANGES)],
+        boxes=[Box("wary", line) for line in (*planted, *run.warnings, *made.remarks, EXCHANGES)],
     )
     return Page(
         what=f"{times.path.resolve().name}, cycle times of {_origin(times)}",
         title=f"{counted(run.ranks, 'rank')}, {integer(run.cycles)} cycles",
-        sentence=first_line,
+        sentence=" ".join(filter(None, [first_line, slow])),
         care=caution,
         facts=_facts(times, made_by),
         picture=_picture(made, parts),
@@ -84,6 +86,16 @@ def _page(times: CycleTimes | Run, made: answer.WaitingAnswer, made_by: str) -> 
             cycles.of_times(1e6 * run.compute, "the program", details),
         ],
     )
+
+
+def _planted(times: CycleTimes | Run) -> list[str]:
+    """That computing was injected, which makes a run an example; nothing where it was not."""
+    if not isinstance(times, Run) or not times.record.description.get("inject"):
+        return []
+    text = "An example: the description of this run injects what ranks compute (`inject`)"
+    if times.record.description["inject"].get("wait") == "sleep":
+        text += ", and they sleep meanwhile. Other programs change that little, unlike real work"
+    return [f"{text}."]
 
 
 def _slow_rank(made: answer.WaitingAnswer) -> list[str]:

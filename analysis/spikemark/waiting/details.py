@@ -118,7 +118,7 @@ def _maxima(run: CycleTrace, delay_ratio: int) -> Table:
         (share.delay_ratio, share.nominal, share.measured)
         for share in theory.maxima(run, delay_ratio)
     ]
-    title = "Share of the slowest rank's times above the quantile of eq 12"
+    title = "How often the slowest rank exceeds a quantile of the theory (Lober et al. 2026)"
     return _table(columns, rows, title)
 
 

@@ -156,4 +156,24 @@ def test_the_page_of_a_history_shows_the_change_that_was_planted(spikemark, tmp_
     assert len(section.text) == 2 and "entry 5" in section.text[0]
     assert row["change"].value == pytest.approx(0.2, abs=0.005)
     assert len(section.figures[0].table.rows) == len(lines)
-    assert "2026-01-05" in Page(page.read_text(encoding="utf-8")).text
+    text = Page(page.read_text(encoding="utf-8")).text
+    assert "2026-01-05" in text
+    first_screen = text.partition("Changes")[0]
+    for fact in ("network", "experiment demo", "mini-app", "cluster", "2026-01-01 to 2026-01-08"):
+        assert fact in first_screen, fact
+
+
+def test_entries_tell_their_network_and_are_added_once(spikemark, results, tmp_path):
+    """Also where an entry was added before entries told the network."""
+    folder, page = tmp_path / "times", tmp_path / "history.html"
+    add = ["diff", "--history", folder, "--add", results["first"]]
+    assert spikemark(*add, "--html", page)[0] == 0
+    (file,) = folder.glob("*.jsonl")
+    entries = [json.loads(line) for line in file.read_text().splitlines()]
+    assert all("neurons" in entry["network"] for entry in entries)
+    assert entries[0]["network"] in Page(page.read_text(encoding="utf-8")).text
+    older = [{**entry, "network": ""} for entry in entries]
+    file.write_text("".join(f"{json.dumps(entry)}\n" for entry in older))
+    before = file.read_text()
+    assert spikemark(*add)[0] == 0
+    assert file.read_text() == before

@@ -21,6 +21,7 @@ from spikemark.records.results import Results
 from spikemark.report import conclude
 from spikemark.report.answer import answer, picture, table
 from spikemark.report.comparison import _shared_keys
+from spikemark.report.document import typeset
 from spikemark.report.export import FORMATS
 from spikemark.report.sections import SECTIONS
 from spikemark.running.sweeps import SweepOutcome
@@ -195,7 +196,7 @@ def test_the_terminal_and_json_have_the_numbers_of_the_page(tmp_path, undrawn):
     found = answer(outcome.frames)
     assert found.verdict == "faster" and found.elsewhere
     assert outcome.headline.startswith(found.sentence) and found.elsewhere in outcome.headline
-    assert found.sentence in outcome.results.report.read_text()
+    assert typeset(found.sentence) in outcome.results.report.read_text()
     lines = [json.loads(line) for line in FORMATS["figures"](outcome.frames)[0].splitlines()]
     exported = sorted(line[FACTOR]["value"] for line in lines)
     shown = sorted(mean for one in found.comparisons for mean in one.means)

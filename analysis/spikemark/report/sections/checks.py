@@ -1,5 +1,6 @@
 """Did anything go wrong: checksums, disturbed runs, failures, and where the numbers come from."""
 
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import Any
@@ -16,6 +17,7 @@ from spikemark.records.results import Results
 from spikemark.report import plots
 from spikemark.report.answer import SweepAnswer, agreement
 from spikemark.report.comparison import SPEED
+from spikemark.report.measured_by import planned_experiment
 
 LINKS = "Links lead to the files of a run as long as this page lies in its results folder."
 TITLE = "Checks: did anything go wrong?"
@@ -290,10 +292,19 @@ def _provenance(frames: Frames) -> pd.DataFrame:
         "first and last start": " and ".join(starts),
         "results": frames.path.name,
     }
+    experiment = planned_experiment(frames.path)
+    if experiment is not None:
+        facts["experiment"] = _fields(experiment.model_dump(mode="json"))
     if runs["job"].notna().any():
         facts["Slurm"] = f"{_distinct(runs['cluster'])}, jobs {_distinct(runs['job'])}"
     facts |= _simulation([run.simulation for run in frames.records.values() if run.simulation])
     return pd.DataFrame([{"item": name, "value": value} for name, value in facts.items()])
+
+
+def _fields(experiment: dict[str, Any]) -> str:
+    """The fields of an experiment as its file has them, without those that are empty."""
+    given = {name: value for name, value in experiment.items() if value not in (None, [], {})}
+    return json.dumps(given, ensure_ascii=False)
 
 
 def _command(words: Sequence[str]) -> str:

@@ -129,7 +129,8 @@ def _lumping_figure(lumped: pd.DataFrame) -> Figure:
         "cv_ratio",
         "lumping",
         "What lumping saves",
-        "CV of the sum of D cycles over that of one, measured and 1 / sqrt(D) (eq. 7).",
+        "CV of the sum of D cycles over that of one, measured and 1 / sqrt(D) (Lober et al. 2026,"
+        " eq. 7).",
         hue="item",
         xlabel="D",
         ylabel="CV over that of one cycle",
@@ -199,7 +200,7 @@ def _maxima(run: Run) -> Table | None:
         {"delay_ratio": x.delay_ratio, "expected": x.nominal, "share": x.measured}
         for x in theory.maxima(one, one.jitter_cycles)
     ]
-    title = "Slowest rank's times above the quantile of eq. 12"
+    title = "How often the slowest rank exceeds a quantile of the theory (Lober et al. 2026)"
     return plots.tabulated(pd.DataFrame(rows), title)
 
 
