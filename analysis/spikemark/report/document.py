@@ -39,6 +39,7 @@ UNBROKEN = re.compile(
     rf"|(?<![\w./&;–−-])(?=[\w.,–−-]{{3,{MAX_UNBROKEN}}}(?![\w./&–−-]))"
     r"[\w.,−]+(?:[–-][\w.,−]+)+"
 )
+MAX_NARROW = 40  #: characters of a cell of words, beyond which its column is wider
 WORD = "word."  #: start of the names of terms that are no columns
 #: Rows that are called as the columns of their term.
 PARTS_OF_TIME = ("imbalance", "drift", "jitter", "barrier")
@@ -274,6 +275,8 @@ def lines(table: Table) -> list[PageRow]:
             attributes = "" if index in in_words else ' class="number"'
             if re.fullmatch(DAY, text):
                 attributes = ' class="day"'
+            elif index in in_words and len(text) > MAX_NARROW:
+                attributes = ' class="long"'
             attributes += numbers(row.get(column.name))
             tag = "td"
             if index == 0:
