@@ -90,16 +90,21 @@ BAD = {  # what is wrong: the field that the line names
     "value": ({**QUICK, "repetitions": "many"}, "repetitions"),
     "name": ({**QUICK, "experiment": "smok"}, "experiment"),
     "grid": ({**OWN, "grid": [{"delay": 1}]}, "delay"),
+    "alike": ({**QUICK, "rank": 1}, "'ranks'"),
+    "nested": ({**QUICK, "preset": {"options": {"indegre": 9}}}, "'indegree'"),
+    "nothing": ({}, "experiment"),
 }
 
 
+@pytest.mark.parametrize("module", ["quick", "own"])
 @pytest.mark.parametrize("wrong", BAD)
-def test_a_bad_configuration_is_refused_before_anything_runs(wrong, folder):
+def test_a_bad_configuration_is_refused_before_anything_runs(wrong, module, folder):
     content, field = BAD[wrong]
-    (folder / "config.yaml").write_text(yaml.safe_dump({"quick": content, "own": OWN}))
+    configuration = {"quick": QUICK, "own": OWN, module: content}
+    (folder / "config.yaml").write_text(yaml.safe_dump(configuration))
     done = snakemake(folder, "--configfile", "config.yaml")
     lines = [line for line in (done.stdout + done.stderr).splitlines() if field in line]
-    assert done.returncode == 1 and lines
+    assert done.returncode == 1 and f"module {module}: " in "".join(lines)
     assert not (folder / "results").exists()
 
 

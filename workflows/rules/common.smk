@@ -2,6 +2,7 @@
 # Names in capitals belong to this workflow or, where it is used as a module, to the module alone.
 
 IS_MODULE = not workflow.modifier.is_main_snakefile()
+WHERE = f"module {__name__}: " if IS_MODULE else ""  # begins what is said of a configuration
 FILES = [] if IS_MODULE else workflow.configfiles
 SETTINGS = [] if IS_MODULE else list(workflow.config_settings.config_args or [])
 if len(FILES) > 1:
@@ -18,7 +19,7 @@ try:
         experiment_files = Path(workflow.basedir, "workflows", "experiments").glob("*.yaml")
         names = " ".join(sorted(path.stem for path in experiment_files))
         raise WorkflowError(
-            f"which experiment? Expected --config experiment=NAME, --configfile FILE.yaml or, in a module, config:; NAME is one of: {names}"
+            f"{WHERE}which experiment? Expected --config experiment=NAME, --configfile FILE.yaml or, in a module, config:; NAME is one of: {names}"
         )
     EXPERIMENT = CONFIG.experiment()
     HERE = Path(
@@ -26,7 +27,7 @@ try:
     )
     PLANNED = sweeps.planned(EXPERIMENT, Results(HERE))
 except BadInput as refused:
-    raise WorkflowError(str(refused)) from None
+    raise WorkflowError(f"{WHERE}{refused}") from None
 RUNS = {run.id: run for run in PLANNED.runs}
 RECORDS = [HERE / "runs" / id / "record.json" for id in RUNS]
 PRIORITY = {

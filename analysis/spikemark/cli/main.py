@@ -13,12 +13,14 @@ import gc
 import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.main import get_group
 
 from spikemark.core import streams
+from spikemark.core.commands import BETWEEN, command
 from spikemark.core.errors import BadInput, ending, plain
 from spikemark.core.interrupts import interruptible
 
@@ -138,7 +140,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except (BadInput, OSError) as error:
         if COMPLETION in os.environ:  # a line that is not finished
             sys.exit(0)
-        _fail(*ending(error))
+        text, status = ending(error)
+        if isinstance(error, BadInput):
+            text += _better_command(error, sys.argv[1:] if arguments is None else arguments)
+        _fail(text, status)
     except MemoryError:
         _fail("out of memory; expected a smaller network, or fewer ranks, threads or cycles", 1)
     except Exception as error:
@@ -148,6 +153,18 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     if status == INTERRUPTED:
         interrupted()
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _better_command(error: BadInput, words: list[str]) -> str:
+    """The command that was typed, with the path that would do; empty where none is known."""
+    if error.instead is None:
+        return ""
+    refused = {Path(error.file), Path(error.file).parent}
+    paths = {Path(word).absolute() for word in words} & {path.absolute() for path in refused}
+    if not paths:
+        return ""
+    better = [error.instead if Path(word).absolute() in paths else word for word in words]
+    return BETWEEN + command(*better)
 
 
 def _is_usage_error(error: Exception) -> bool:

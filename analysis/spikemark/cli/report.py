@@ -89,9 +89,12 @@ def _index(folder: Path, json: bool) -> None:
 def _report_times(folder: Path, json: bool) -> None:
     """Write the page of a folder of imported times or of a dry run, and print where it is."""
     from spikemark.records import dry_run, imported
+    from spikemark.records.results import Results, results_near
     from spikemark.report import times_page
 
     if not dry_run.is_dry_run(folder) and not (folder / imported.IMPORT_FILE).is_file():
+        if results_near(folder) is not None:
+            Results(folder).read_plan()  # refuses it, and names them
         raise BadInput(
             file=folder,
             reason=f"holds no plan.json, {imported.IMPORT_FILE} or {dry_run.DRY_RUN_FILE}",

@@ -55,10 +55,12 @@ class BadInput(ValueError):
         line: the number of the line in the file, from 1.
         code: one of CODES.
         others: further faults of the same file; the line ends in their number.
+        instead: a path that would do where that of `file` does not, such as one of the runs in a
+            folder. The command line ends in its own command with this path.
 
     Attributes:
         field: as given, an option without its dashes; None where the whole file is to blame.
-        code, file, line, others: as given.
+        code, file, line, others, instead: as given.
         sentence: the line without FILE and LINE.
 
     Example:
@@ -76,6 +78,7 @@ class BadInput(ValueError):
     file: Any
     line: int | None
     others: tuple[Self, ...]
+    instead: Any
 
     def __init__(
         self,
@@ -89,12 +92,14 @@ class BadInput(ValueError):
         line: int | None = None,
         code: str | None = None,
         others: Sequence[Self] = (),
+        instead: Any = None,
     ):
         sentence = message or _sentence(reason, field, value, expected)
         self.sentence = " ".join(sentence.splitlines())
         self.file = file
         self.line = line
         self.others = tuple(others)
+        self.instead = instead
         text = self._located()
         if self.others:
             text += f" (and {len(self.others)} more)"
@@ -157,6 +162,7 @@ class BadInput(ValueError):
             line=line,
             code=self.code,
             others=others,
+            instead=self.instead,
         )
 
     def about_option(self, flag: str, flags: Mapping[str, str] | None = None) -> Self:

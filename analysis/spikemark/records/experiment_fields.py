@@ -16,7 +16,7 @@ from pydantic import (
 )
 from pydantic.config import JsonDict
 
-from spikemark.core.errors import BadInput, short_repr
+from spikemark.core.errors import BadInput, proposal, short_repr
 from spikemark.core.validation import invalid
 from spikemark.launch.layout import Binding, Distribution
 
@@ -192,7 +192,7 @@ class Experiment(BaseModel):
             field = "preset.options.seed"
             raise BadInput(f"field '{field}' cannot be set: give 'seeds'", field=field)
         for field in self.set:
-            _check_field(field, DESCRIPTION_FIELDS)
+            _check_field(field, DESCRIPTION_FIELDS, beside=tuple(type(self).model_fields))
         self._check_grid()
         if self.machine:
             self._check_machine(self.machine)
@@ -244,16 +244,23 @@ def _check_place(field: str, values: list[Any]) -> None:
             raise invalid(error, field).within(file="grid") from None
 
 
-def _check_field(field: str, possible: list[str] | tuple[str, ...]) -> None:
+def _check_field(
+    field: str, possible: list[str] | tuple[str, ...], beside: tuple[str, ...] = ()
+) -> None:
     """Raises BadInput for a field that cannot be set, or not by this path.
 
     Args:
         field: a path, with `.` between levels.
         possible: what it may begin with.
+        beside: fields of the experiment, which `--set` takes too; the complaint may propose one.
     """
     first, *parts = field.split(".")
     if first not in possible:
-        raise _cannot_be_set(field, f"{', '.join(possible)}, with '.' for parts")
+        expected = f"{', '.join(possible)}, with '.' for parts"
+        if first in beside:
+            raise _cannot_be_set(field, f"{expected}; {first!r} stands beside 'set', not in it")
+        paths = [".".join([name, *parts]) for name in (*possible, *beside)]
+        raise _cannot_be_set(field, expected + proposal(field, paths))
     if "" in parts:
         raise _cannot_be_set(field, "names with '.' between")
     if first in PLACES and parts:

@@ -447,12 +447,14 @@ def _read_if_there(path: Path) -> dict[str, Any] | None:
 def read_content(path: Path) -> dict[str, Any]:
     """The content of the record.json in a folder, of a known version.
 
-    Files that its description names are the copies in the folder.
+    Files that its description names are the copies in the folder. Raises BadInput for a folder of
+    several runs, too, and names one.
 
     Example:
         >>> read_content(Path("tests/golden/analysis/records/aware-4"))["ranks"]
         4
     """
+    run_files.refuse_several(path)
     content = read_object(path / run_files.RECORD, RECORD_ADVICE, FORMAT_VERSIONS)
     description = copied(
         content.get("description"), path / run_files.PLACEMENT, path / run_files.EXCHANGE

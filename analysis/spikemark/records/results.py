@@ -31,11 +31,20 @@ class Results(Folder):
         return located_description
 
     def read_plan(self) -> SweepPlan:
-        """The plan. Raises BadInput if it is missing or is not one."""
+        """The plan.
+
+        Raises BadInput if it is missing or is not one; where results lie one or two levels deeper,
+        or the folder is one of their runs, it names them.
+        """
         advice = "not a results folder, or no sweep has got as far as its plan"
-        below = sorted(path.parent for path in self.path.glob("*/plan.json"))
-        if below:
-            advice = f"did you mean {short(below[0])}?"
+        near = results_near(self.path)
+        if near is not None and not self.plan.exists():
+            raise BadInput(
+                f"not found; did you mean {short(near)}?",
+                file=self.plan,
+                code="file",
+                instead=short(near),
+            )
         content = read_object(self.plan, advice, (PLAN_VERSION,))
         return checked(SweepPlan, content, self.plan, "plan")
 
@@ -51,6 +60,24 @@ class Results(Folder):
             expected = "the id of a run of the plan"
             raise unknown_name("run", run, ids, expected=expected, file=self.plan)
         return plan, planned
+
+
+def results_near(folder: Path) -> Path | None:
+    """Results that may be meant by a folder that is none: in it, or around it, if it is a run.
+
+    Example:
+        >>> results_near(Path("docs/notebooks/data"))
+        PosixPath('docs/notebooks/data/waiting/jureca-dc')
+    """
+    for place in ("*/plan.json", "*/*/plan.json"):
+        below = sorted(path.parent for path in folder.glob(place))
+        if below:
+            return below[0]
+    around = folder.absolute().parents
+    for outer in around[:2]:
+        if (outer / Results(folder).plan.name).is_file():
+            return outer
+    return None
 
 
 def beside(record: Path, path_of: Callable[[Results, str], Path]) -> Path | None:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from spikemark.core.errors import BadInput
+
 RECORD = "record.json"
 RANKS = "ranks.csv"
 CYCLES = "cycles.npy"
@@ -40,6 +42,46 @@ def is_complete(directory: Path) -> bool:
         False
     """
     return (directory / RECORD).is_file()
+
+
+#: Where the runs of a folder may lie: folders of runs, of results, of experiments, of everything.
+PLACES_OF_RUNS = ("*", "runs/*", "*/runs/*", "*/*/runs/*")
+
+
+def runs_below(folder: Path) -> list[Path]:
+    """The folders of complete runs in a folder of several, sorted; those of one level.
+
+    Example:
+        >>> [run.name for run in runs_below(Path("docs/notebooks/data/waiting/jureca-dc"))][:1]
+        ['conventional-r4-s1-824ee450']
+    """
+    for place in PLACES_OF_RUNS:
+        runs = sorted(path for path in folder.glob(place) if is_complete(path))
+        if runs:
+            return runs
+    return []
+
+
+def refuse_several(folder: Path) -> None:
+    """Raises BadInput, which names one, for a folder that is no run but has runs in it.
+
+    Example:
+        >>> refuse_several(Path("docs/notebooks/data/waiting/jureca-dc"))
+        Traceback (most recent call last):
+            ...
+        spikemark.core.errors.BadInput: ...: holds 3 runs; expected one of them, such as ...
+    """
+    if is_complete(folder):
+        return
+    runs = runs_below(folder)
+    if runs:
+        raise BadInput(
+            reason=f"holds {len(runs)} {'run' if len(runs) == 1 else 'runs'}",
+            expected=f"one of them, such as {runs[0]}",
+            file=folder,
+            code="file",
+            instead=runs[0],
+        )
 
 
 def foreign(directory: Path) -> list[str]:

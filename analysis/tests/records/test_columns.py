@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from pyarrow import parquet
 from swept import planned, write
-from synthetic import job
+from synthetic import ENERGY, job
 
 from spikemark.quantities.quantity import KINDS
 from spikemark.quantities.terms import AS_THE_RUN
@@ -18,21 +18,6 @@ from spikemark.records.runs_table import RUN_COLUMNS, SWEPT
 #: Columns of real numbers that have no unit.
 RATIOS = {"mean_indegree", "real_time_factor", "timer_overhead"}
 COLUMNS = [(table, name) for table in RESULT_TABLES.values() for name in table.dtypes]
-#: Of a record, as a meter gives it.
-ENERGY = {
-    "source": "powercap",
-    "status": "ok",
-    "gross_j": 12.5,
-    "idle_power_w": None,
-    "net_j": None,
-    "duration_s": 0.4,
-    "readings": 4,
-    "coverage": 1.0,
-    "nodes": 1,
-    "sampling_cost": 1e-4,
-    "reason": None,
-    "channels": [],
-}
 #: Attributes of a DataColumn by the key in the metadata of Parquet.
 KEYS = {"unit": "unit", "kind": "kind", "meaning": "means", "source": "source"}
 

@@ -6,26 +6,13 @@ import re
 
 import pytest
 from pydantic import BaseModel, ValidationError
+from synthetic import ENERGY
 
 from spikemark.core import places
 from spikemark.records import schema
 
 FORMAT = (places.root() / "miniapp" / "FORMAT.md").read_text()
 
-ENERGY = {
-    "source": "powercap",
-    "status": "ok",
-    "gross_j": 12.5,
-    "idle_power_w": None,
-    "net_j": None,
-    "duration_s": 0.4,
-    "readings": 4,
-    "coverage": 1.0,
-    "nodes": 1,
-    "sampling_cost": 1e-4,
-    "reason": None,
-    "channels": [],
-}
 METER = {"name": "energy", "unit": "J", "value": 1.0, "source": "powercap", "status": "ok"}
 TIME = {"mean_s": 1.0, "max_s": 2.0}
 

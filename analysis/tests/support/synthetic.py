@@ -25,6 +25,21 @@ SHARES = {"deliver": 0.55, "update": 0.35, "collocate": 0.10}  # of the compute 
 PHASES = ["deliver", "update", "thread_wait", "collocate", "synchronise", "exchange"]
 RANK_COLUMNS = ["rank", *COUNTED, "peak_bytes", "build_s", "simulate_s"]
 EXCHANGE_S = 2e-6
+#: Of a record, as a meter gives it.
+ENERGY = {
+    "source": "powercap",
+    "status": "ok",
+    "gross_j": 12.5,
+    "idle_power_w": None,
+    "net_j": None,
+    "duration_s": 0.4,
+    "readings": 4,
+    "coverage": 1.0,
+    "nodes": 1,
+    "sampling_cost": 1e-4,
+    "reason": None,
+    "channels": [],
+}
 
 
 def compute_times(

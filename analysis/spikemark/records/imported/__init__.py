@@ -59,6 +59,7 @@ def run_or_times(folder: Path) -> Run | CycleTimes:
         return of_dry_run(dry_run.load_dry_run(folder))
     if (folder / IMPORT_FILE).is_file():
         return load_cycle_times(folder)
+    run_files.refuse_several(folder)
     if folder.is_dir() and not (folder / run_files.RECORD).exists():
         reason = f"holds no {run_files.RECORD}, {IMPORT_FILE} or {dry_run.DRY_RUN_FILE}"
         expected = "the folder of a run, of imported times or of a dry run"
