@@ -63,12 +63,12 @@ def loaded(text: str) -> dict[str, str]:
     return environment
 
 
-def loaded_by_modules(text: str, folder: Path) -> dict[str, str]:
-    """The same by Environment Modules."""
+def loaded_by_modules(text: str, folder: Path, reader: str) -> dict[str, str]:
+    """The same by a program that reads module files, such as `modulecmd`."""
     (folder / "spikemark").mkdir()
     (folder / "spikemark" / "2.0.0").write_text(text)
     script = (
-        f'eval "$({shutil.which("modulecmd")} bash load spikemark/2.0.0)"; for name in PATH MANPATH'
+        f'eval "$({reader} bash load spikemark/2.0.0)"; for name in PATH MANPATH'
         ' CMAKE_PREFIX_PATH PKG_CONFIG_PATH; do echo "$name=${!name}"; done'
     )
     variables = {"PATH": SYSTEM, "MODULEPATH": str(folder)}
@@ -102,18 +102,26 @@ def test_the_man_page_has_every_option(prefix):
     assert set(re.findall(options, page)) <= {*re.findall(options, printed), "--help"}
 
 
-MODULES = pytest.param(
-    "Environment Modules",
-    marks=pytest.mark.skipif(shutil.which("modulecmd") is None, reason="no modulecmd here"),
-)
+#: Programs that read module files: Environment Modules and Lmod.
+READERS = {
+    "Environment Modules": shutil.which("modulecmd"),
+    "Lmod": shutil.which("lmod", path="/usr/share/lmod/lmod/libexec"),
+}
 
 
-@pytest.mark.parametrize("reader", ["this test", MODULES])
+@pytest.mark.parametrize("reader", ["this test", *READERS])
 def test_it_runs_from_the_module_file_with_nothing_else(reader, prefix, tmp_path):
     text = module_file(prefix)
-    variables = loaded(text) if reader == "this test" else loaded_by_modules(text, tmp_path)
+    if reader == "this test":
+        variables = loaded(text)
+    elif READERS[reader] is None:
+        pytest.skip(f"{reader} is not installed")
+    else:
+        variables = loaded_by_modules(text, tmp_path, READERS[reader])
     assert variables["PATH"] == f"{prefix}/bin:{SYSTEM}"
-    assert variables["MANPATH"] == f"{prefix}/share/man:"  # and the pages of the system
+    pages, *others = variables["MANPATH"].split(":")
+    assert pages == f"{prefix}/share/man"
+    assert set(others) == {""}  # the pages of the system; Lmod names them twice
     commands = re.search(r"^```bash\n(.*?)^```", PAGE, re.M | re.S)[1]
     environment = {**variables, **OPEN_MPI, "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
     script = ["bash", "-ec", f"{commands}\nbench_host --check 8"]
