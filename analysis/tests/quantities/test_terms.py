@@ -13,10 +13,26 @@ from spikemark.records.columns import RESULT_TABLES
 
 PACKAGE = Path(__file__).parents[2] / "spikemark"
 CODE = "\n".join(path.read_text() for path in PACKAGE.rglob("*.py"))
+#: Code without line ends within sentences, of all packages that write pages.
+TEXTS = re.sub(
+    r"\"?\s*\n\s*f?\"?",
+    " ",
+    "\n".join(path.read_text() for path in PACKAGE.parent.glob("spikemark*/**/*.py")),
+)
 WORDS = set(re.findall(r"[A-Za-z_]\w*", CODE))
 
 
-@pytest.mark.parametrize("name", terms())
+WORDS_OF_PAGES = [name for name in terms() if name.startswith("word.")]
+
+
+@pytest.mark.parametrize("name", WORDS_OF_PAGES)
+def test_a_word_that_is_explained_is_written_somewhere(name):
+    one = term(name)
+    assert re.search(rf"\b{re.escape(one.head)}(s|es)?\b", TEXTS, re.IGNORECASE)
+    assert one.means
+
+
+@pytest.mark.parametrize("name", [name for name in terms() if name not in WORDS_OF_PAGES])
 def test_a_term_is_the_name_of_a_column_or_of_a_field(name):
     made = "_" in name and f'}}_{name.rsplit("_", 1)[1]}"' in CODE  # f"{predictor}_error"
     assert name.removeprefix("part.") in WORDS or made
