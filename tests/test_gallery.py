@@ -18,7 +18,7 @@ MAX_BYTES = 900_000  #: of all examples
 MAX_BYTES_OF_PAGE = 500_000
 MAX_BYTES_OF_PICTURE = 70_000
 MAX_PAGES = 25  #: of docs, beside the index and the results
-COMMON = {"CSV", "EUR", "MPI", "NEST", "SD", "VALID", "MIB", "ID"}  #: abbreviations, and names
+COMMON = {"CSV", "EUR", "MPI", "NEST", "SD", "VALID"}  #: abbreviations, and names
 #: Paths of the machine on which the examples were made.
 PRIVATE = re.compile(r"(?<![\w.-])/(?:work|root|home|tmp|opt/(?!spikemark/|examples/))")
 

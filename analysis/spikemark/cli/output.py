@@ -16,6 +16,7 @@ from spikemark.core.interrupts import received
 
 if TYPE_CHECKING:
     from spikemark.quantities.answer import Answer
+    from spikemark.quantities.elements import Section
     from spikemark.quantities.table import Table
 
 MAX_LINES_OF_A_KIND = 10  # on standard error, before the rest is counted
@@ -91,6 +92,7 @@ def write_page(
     path: Path | None,
     title: str,
     result: "Answer",
+    sections: Callable[[], list["Section"]] = list,
 ) -> None:
     """Write the page of an answer, where --html names one.
 
@@ -98,6 +100,7 @@ def write_page(
         path: the file; None for no page.
         title: of the page.
         result: the answer.
+        sections: makes what the page shows besides.
 
     Example:
         >>> import spikemark
@@ -113,7 +116,7 @@ def write_page(
         return
     from spikemark.report import answer_page
 
-    answer_page.write(path, title, result, command_line())
+    answer_page.write(path, title, result, command_line(), sections())
 
 
 @contextmanager

@@ -41,6 +41,7 @@ def write(
     title: str,
     answer: Answer,
     made_by: str = "",
+    sections: list[Section] | None = None,
 ) -> None:
     """Write the page of an answer, whole or not at all.
 
@@ -49,6 +50,7 @@ def write(
         title: of the page.
         answer: its first table stands on top.
         made_by: the command that makes the page.
+        sections: beside those of `_drawings`, such as those of an answer of another package.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -60,17 +62,19 @@ def write(
         ...     page.stat().st_size > 10_000  # bytes
         True
     """
-    write_output(path, html(_page(title, answer, made_by)))
+    write_output(path, html(_page(title, answer, made_by, sections)))
 
 
-def _page(title: str, answer: Answer, made_by: str = "") -> Page:
+def _page(
+    title: str, answer: Answer, made_by: str = "", sections: list[Section] | None = None
+) -> Page:
     """Everything that the page of an answer shows; as `write`."""
     screen = answer.screen(details=True)
     lines = [line for line in screen.lines if line]
     first_sentence, *more_sentences = lines or [title]
     first_table = screen.tables[0] if screen.tables else None
     details = screen.tables[1:]
-    shown = _drawings(answer)
+    shown = [*_drawings(answer), *(sections or [])]
     warnings = [Box("wary", line) for line in screen.warnings]
     if details or warnings:
         shown.append(Section("details", "Details", boxes=warnings, tables=details))

@@ -39,6 +39,8 @@ UNBROKEN = re.compile(
     rf"|(?<![\w./&;–−-])(?=[\w.,–−-]{{3,{MAX_UNBROKEN}}}(?![\w./&–−-]))"
     r"[\w.,−]+(?:[–-][\w.,−]+)+"
 )
+ABBREVIATED = ("cv", "delay_ratio")  #: columns whose heads are words of sentences, too
+MAX_NARROW = 40  #: characters of a cell of words, beyond which its column is wider
 WORD = "word."  #: start of the names of terms that are no columns
 #: Rows that are called as the columns of their term.
 PARTS_OF_TIME = ("imbalance", "drift", "jitter", "barrier")
@@ -182,8 +184,12 @@ def words_in(text: str) -> list[Term]:
         >>> [word.head for word in words_in("in 95 % of the draws, with a CV of 0.1")]
         ['CV', 'draw']
     """
-    candidates = [each for name, each in terms().items() if name == "cv" or name in _spoken()]
-    found = [word for word in candidates if re.search(rf"\b{re.escape(word.head)}s?\b", text, re.I)]
+    found = []
+    for name, each in terms().items():
+        flags = re.NOFLAG if each.head.isupper() else re.IGNORECASE
+        is_candidate = name in ABBREVIATED or name in _spoken()
+        if is_candidate and re.search(rf"\b{re.escape(each.head)}s?\b", text, flags):
+            found.append(each)
     return sorted(found, key=lambda word: word.head.lower())
 
 
@@ -274,6 +280,8 @@ def lines(table: Table) -> list[PageRow]:
             attributes = "" if index in in_words else ' class="number"'
             if re.fullmatch(DAY, text):
                 attributes = ' class="day"'
+            elif index in in_words and len(text) > MAX_NARROW:
+                attributes = ' class="long"'
             attributes += numbers(row.get(column.name))
             tag = "td"
             if index == 0:

@@ -196,7 +196,7 @@ const spikemark = (() => {
         status.textContent = `sorted by ${headOf(head)}, ${falling ? "falling" : "rising"}`;
       });
       sort.className = "sort";
-      head.insertBefore(sort, head.querySelector(".kind"));
+      head.firstElementChild.after(sort); // without a space, at which a line could break
     });
   }
 
