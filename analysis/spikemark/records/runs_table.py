@@ -20,15 +20,15 @@ from spikemark.network.schedules import SCHEDULES
 from spikemark.quantities.terms import term
 
 from .experiment_fields import LAYOUT, MACHINE_PREFIX, PRESET
-from .judged import OVERSUBSCRIBED
+from .judged import FOREIGN_CORES, OVERSUBSCRIBED
 from .phases import PARTS
 from .plan import Planned, SweepPlan
 from .record import Run
 from .schema import TotalCounts
 
-#: Cores that other programs kept busy on a node of the run, or that quotas took away. From here on
-#: its times are no evidence of speed.
-DISTURBED_CORES = 0.2
+#: Cores that other programs keep busy on a node of a run, from where its times are no evidence of
+#: speed.
+DISTURBED_CORES = FOREIGN_CORES
 SWEPT = "swept."  # prefix of the columns that hold the fields of the experiment's grid
 PART = "part."  # prefix of the columns that hold the time of the parts of a cycle
 UNIT_OF_PARTS = "s / s"  #: wall-clock time per simulated time
@@ -284,7 +284,6 @@ def _times(run: Run) -> dict[str, Any]:
     measured = record.kind == "measured"
     foreign_load = record.host.foreign_load if measured else None
     throttled_load = record.host.throttled_load if measured else None
-    lost_cores = [load for load in (foreign_load, throttled_load) if load is not None]
     events = record.totals.synaptic_events + record.totals.external_events
     energy_j = record.energy.gross_j if record.energy else None
     energy_per_event_uj = None
@@ -306,7 +305,7 @@ def _times(run: Run) -> dict[str, Any]:
         "foreign_load": foreign_load,
         "throttled_load": throttled_load,
         "oversubscribed": measured and oversubscribed,
-        "disturbed": max(lost_cores, default=0.0) >= DISTURBED_CORES,
+        "disturbed": bool(run.disturbed(shared=False)),
         "too_short": bool(run.too_short),
         "peak_bytes": record.memory.peak_bytes,
         "bytes_per_synapse": record.memory.bytes_per_synapse,

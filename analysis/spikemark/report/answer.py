@@ -6,24 +6,23 @@ there.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import pandas as pd
 
 from spikemark.quantities.elements import Figure
 from spikemark.quantities.quantity import FEWEST, LEVEL, Quantity
 from spikemark.quantities.table import Cell, Column, Table
-from spikemark.quantities.terms import columns, term
+from spikemark.quantities.terms import columns
 from spikemark.quantities.words import counted, listed, number, percent
 from spikemark.records.collect import differing_checksums
 from spikemark.records.frames import Frames
-from spikemark.records.judged import MAX_CLOCK_SHARE, SHORTEST_S, enough_ms
+from spikemark.records.judged import MAX_CLOCK_SHARE, SHORTEST_S, THROTTLED_CORES, enough_ms
 from spikemark.records.phases import COMPUTE_PARTS
 from spikemark.records.ratios import of_means
 from spikemark.records.runs_table import DISTURBED_CORES, PART
 
 from . import plots
-from .comparison import SPEED, Comparison, comparisons, timed, together
+from .comparison import SPEED, Comparison, comparisons, is_missing, timed, together
 
 BROKEN = (
     "The checksums differ: runs of one network did not compute the same thing. Do not use the"
@@ -40,7 +39,9 @@ class Elsewhere:
     ranks: int
     configuration: str
     real_time_factor: float
+    real_time_factor_here: float  #: of the fastest here, over the same networks and repetitions
     ratio: Quantity  #: its time over that of the fastest here
+    judged: bool  #: whether no run of either was disturbed
 
 
 @dataclass(frozen=True)
@@ -142,13 +143,8 @@ class SweepAnswer:
         """The ranks, the machine and the case in words."""
         machine = "the simulated machine" if _simulated(self.frames) else "this machine"
         place = f"{counted(self.ranks, 'rank')} of {machine}"
-        values = [
-            f"{term(name).head} = {value}"
-            for name, value in self.case.items()
-            if not _is_missing(value)
-        ]
-        if values:
-            return f"{place} at {', '.join(values)}"
+        if self.chosen and self.chosen.at:
+            return f"{place} at {self.chosen.at}"
         return place
 
     @property
@@ -160,9 +156,27 @@ class SweepAnswer:
             return f"No run is complete yet: 0 of {len(self.frames.planned)}."
         if self.verdict == "short":
             return too_short(together(self.of_case))
-        if self.verdict == "none":
-            return self._alone
-        return self._ratio_sentence
+        words = self._alone if self.verdict == "none" else self._ratio_sentence
+        disturbed = self._without
+        return f"{disturbed}: {words[0].lower()}{words[1:]}" if disturbed else words
+
+    @property
+    def _without(self) -> str:
+        """How many runs do not count since they were disturbed, or that those that do were.
+
+        Empty if nothing was disturbed.
+        """
+        assert self.chosen is not None
+        spoiled = self.chosen.spoiled
+        counting = self.chosen.runs
+        if not self.chosen.judged:
+            number_of_runs = int(counting["disturbed"].sum())
+            return f"Not judged, as {number_of_runs} of {_runs_were(counting)} disturbed"
+        if len(spoiled):
+            return (
+                f"Without {len(spoiled)} disturbed of {counted(len(self.chosen.complete), 'run')}"
+            )
+        return ""
 
     @property
     def _ratio_sentence(self) -> str:
@@ -208,21 +222,9 @@ class SweepAnswer:
             return ""
         if self.runs["oversubscribed"].any():
             return "More threads than cores: the times are no evidence of speed."
-        if self.runs["disturbed"].any():
-            return self._disturbance
-        return ""
-
-    @property
-    def _disturbance(self) -> str:
-        """What took processors away from runs."""
-        foreign_cores = self.runs["foreign_load"].max()
-        throttled_cores = self.runs["throttled_load"].max()
-        disturbed = int(self.runs["disturbed"].sum())
-        runs = f"{disturbed} of these {counted(len(self.runs), 'run')}"
-        if foreign_cores >= DISTURBED_CORES:
-            load = number(foreign_cores, 2)
-            return f"The machine was busy: other programs used up to {load} cores during {runs}."
-        return f"A quota (cgroup) took up to {number(throttled_cores, 2)} cores away during {runs}."
+        if self.chosen is None:
+            return ""
+        return _disturbance(self.chosen)
 
     @property
     def elsewhere(self) -> str:
@@ -232,9 +234,11 @@ class SweepAnswer:
         place = _elsewhere(self.chosen, self.of_case)
         if place is None:
             return ""
-        here = number(self.chosen.means[self.chosen.fastest])
+        here = number(place.real_time_factor_here)
         there = number(place.real_time_factor)
         no_interval = " (no interval)" if place.ratio.low is None else ""
+        if not place.judged:
+            no_interval = " (not judged: runs were disturbed)"
         return (
             f"On {counted(place.ranks, 'rank')}, {place.configuration} took less: {there} times"
             f" real time instead of {here}{no_interval}."
@@ -248,11 +252,15 @@ class SweepAnswer:
             return []
         notes = _notes_on_ratios(chosen)
         if chosen.alone:
-            notes.append(f"Not compared, as too few runs are complete: {listed(chosen.alone)}.")
+            notes.append(
+                "Not compared, as too few runs are complete and undisturbed:"
+                f" {listed(chosen.alone)}."
+            )
         if chosen.left_out:
             runs = counted(chosen.left_out, "run does", "runs do")
             notes.append(
-                f"{runs} not count: a counterpart of the same network and repetition is missing."
+                f"{runs} not count: a counterpart of the same network and repetition is missing"
+                " or was disturbed."
             )
         for other in self.of_case:
             if other.too_short and not chosen.too_short:
@@ -265,11 +273,49 @@ class SweepAnswer:
         return notes
 
 
+def _runs_were(runs: pd.DataFrame) -> str:
+    """The number of runs and a verb."""
+    return counted(len(runs), "run was", "runs were")
+
+
+def _disturbance(chosen: Comparison) -> str:
+    """What was disturbed, by what, and whether it counts; empty if nothing was."""
+    disturbed = chosen.complete[chosen.complete["disturbed"]]
+    if disturbed.empty:
+        return ""
+    runs = f"{len(disturbed)} of these {counted(len(chosen.complete), 'run')}"
+    sentence = f"The machine was busy: {taken(disturbed)} during {runs}"
+    if chosen.judged:
+        return f"{sentence}, so these do not count."
+    return f"{sentence}, so their times say little about speed."
+
+
+def taken(disturbed: pd.DataFrame) -> str:
+    """What took processors away from disturbed runs, and how many cores at most.
+
+    `disturbed`: rows of the table of runs.
+
+    Example:
+        >>> runs = pd.DataFrame({"foreign_load": [0.05, 1.45], "throttled_load": [None, None]})
+        >>> taken(runs)
+        'other programs used up to 1.4 cores'
+    """
+    foreign_cores = disturbed["foreign_load"].max()
+    throttled_cores = disturbed["throttled_load"].max()
+    if foreign_cores > DISTURBED_CORES:
+        return f"other programs used up to {number(foreign_cores, 2)} cores"
+    if throttled_cores > THROTTLED_CORES:
+        return f"a quota (cgroup) took up to {number(throttled_cores, 2)} cores away"
+    return "the hypervisor took cores away"
+
+
 def _notes_on_ratios(chosen: Comparison) -> list[str]:
     """How ratios are meant, and what is not told apart from the fastest; nothing without ratios."""
     if not chosen.ratios:
         return []
     means = f"Means over runs; ratios: mean time over that of {chosen.base}"
+    if not chosen.judged:
+        return [f"{means}; no intervals, as runs were disturbed."]
     if chosen.pairs < FEWEST:
         return [f"{means}; too few for intervals."]
     notes = [f"{means}; intervals hold together with {percent(LEVEL)}."]
@@ -321,19 +367,14 @@ def _alike(case: dict[str, object], other: dict[str, object]) -> bool:
 
 def _same(value: object, other: object) -> bool:
     """Are two values equal? A missing one equals a missing one."""
-    if _is_missing(value) or _is_missing(other):
-        return _is_missing(value) and _is_missing(other)
+    if is_missing(value) or is_missing(other):
+        return is_missing(value) and is_missing(other)
     return value == other
 
 
-def _is_missing(value: Any) -> bool:
-    """Whether a cell of a swept column has no value."""
-    return bool(pd.isna(value))
-
-
 def _size(case: list[Comparison]) -> tuple[int, int]:
-    """Configurations and runs of a case."""
-    runs = together(case)
+    """Configurations and complete runs of a case."""
+    runs = pd.concat([comparison.complete for comparison in case])
     return runs["configuration"].nunique(), len(runs)
 
 
@@ -349,18 +390,25 @@ def _elsewhere(here: Comparison, of_case: list[Comparison]) -> Elsewhere | None:
             continue
         for name in other.compared or other.configurations:
             times = other.times(name)
-            if times.index.equals(here.keys):
-                candidates.append((float(times.mean()), other.ranks, name, times.to_numpy()))
+            keys = here.keys.intersection(times.index)
+            if keys.equals(here.keys) or (len(keys) and _were_disturbed(here, other)):
+                candidates.append((float(times[keys].mean()), other.ranks, name, other, keys))
     if not candidates:
         return None
-    mean, ranks, name, fastest_times = min(candidates, key=lambda candidate: candidate[:2])
+    mean, ranks, name, other, keys = min(candidates, key=lambda candidate: candidate[:3])
     level = 1 - (1 - LEVEL) / len(candidates)
-    times_here = here.times(here.fastest).to_numpy()
-    ratio = of_means(fastest_times, times_here, level=level)
-    highest = ratio.value if ratio.high is None else ratio.high
+    times_here = here.times(here.fastest)[keys]
+    ratio = of_means(other.times(name)[keys].to_numpy(), times_here.to_numpy(), level=level)
+    judged = here.judged and other.judged
+    highest = ratio.high if judged and ratio.high is not None else ratio.value
     if highest is None or highest >= 1:
         return None
-    return Elsewhere(ranks, name, mean, ratio)
+    return Elsewhere(ranks, name, mean, float(times_here.mean()), ratio, judged)
+
+
+def _were_disturbed(here: Comparison, other: Comparison) -> bool:
+    """Does either lack runs since they were disturbed?"""
+    return not (here.spoiled.empty and other.spoiled.empty)
 
 
 def too_short(runs: pd.DataFrame) -> str:

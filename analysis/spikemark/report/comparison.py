@@ -14,6 +14,9 @@ agree.
 - Times are arithmetic means over these runs, so that the parts of a cycle add up, and a ratio is
   the quotient of two such means (`ratios.of_means`). The intervals of all ratios of a comparison
   hold together (Bonferroni), since the fastest configuration is chosen after looking at them.
+- Runs that other programs, a quota or the hypervisor disturbed (`Run.disturbed`) count only where
+  no two configurations have undisturbed runs in common; there, ratios have no interval. The same
+  holds in `spikemark diff`.
 - Runs that are too short (`judged.too_short`) have no ratios.
 """
 
@@ -26,6 +29,8 @@ import pandas as pd
 
 from spikemark.network.schedules import SCHEDULES
 from spikemark.quantities.quantity import LEVEL, Quantity
+from spikemark.quantities.terms import term
+from spikemark.quantities.words import counted
 from spikemark.records.frames import CONFIGURATION, Frames, configurations
 from spikemark.records.ratios import of_means
 
@@ -39,17 +44,53 @@ class Comparison:
     """The configurations of one case on one number of ranks.
 
     `runs`: rows of `Frames.runs` with a column `configuration`, in the order of configurations.
-    Those of compared configurations are of the same networks and repetitions.
+    Those of compared configurations are of the same networks and repetitions. Runs that were
+    disturbed count only where too few others are left to compare.
     """
 
     case: dict[str, object]  #: swept column -> value
     ranks: int
     runs: pd.DataFrame
+    complete: pd.DataFrame  #: all runs, those that do not count included
     #: Configurations that are compared, the base first; empty if none.
     compared: list[str] = field(default_factory=list)
     #: Configurations that have too few runs in common with others.
     alone: list[str] = field(default_factory=list)
-    left_out: int = 0  #: runs of compared configurations that have no counterpart
+
+    @property
+    def at(self) -> str:
+        """The values of the case in words; empty without a case."""
+        values = [
+            f"{term(name).head} = {value}"
+            for name, value in self.case.items()
+            if not is_missing(value)
+        ]
+        return ", ".join(values)
+
+    @property
+    def where(self) -> str:
+        """The ranks and the case in words."""
+        place = counted(self.ranks, "rank")
+        return f"{place} at {self.at}" if self.at else place
+
+    @property
+    def spoiled(self) -> pd.DataFrame:
+        """The runs that do not count since they were disturbed."""
+        is_left_out = ~self.complete["id"].isin(self.runs["id"])
+        return self.complete[is_left_out & self.complete["disturbed"]]
+
+    @property
+    def left_out(self) -> int:
+        """How many runs do not count since their counterpart is missing or was disturbed."""
+        return len(self.complete) - len(self.runs) - len(self.spoiled)
+
+    @property
+    def judged(self) -> bool:
+        """Are the compared runs undisturbed? Else no ratio has an interval."""
+        runs = self.runs
+        if self.compared:
+            runs = runs[runs["configuration"].isin(self.compared)]
+        return not runs["disturbed"].any()
 
     @property
     def configurations(self) -> list[str]:
@@ -105,7 +146,10 @@ class Comparison:
         level = 1 - (1 - LEVEL) / max(len(others), 1)
         kind = self.runs["kind"].iloc[0]
         times = {name: self.times(name).to_numpy() for name in self.compared}
-        return {name: of_means(times[name], times[base], kind, level) for name in others}
+        ratios = {name: of_means(times[name], times[base], kind, level) for name in others}
+        if self.judged:
+            return ratios
+        return {name: Quantity(ratio.value, kind=kind) for name, ratio in ratios.items()}
 
     def like_fastest(self) -> list[str]:
         """Compared configurations that are not told apart from the fastest one."""
@@ -121,6 +165,16 @@ class Comparison:
         """Real-time factors of a configuration by KEY, sorted."""
         runs = self.runs[self.runs["configuration"] == configuration]
         return runs.groupby(KEY)[SPEED].mean().astype(float).sort_index()
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell of a swept column has no value.
+
+    Example:
+        >>> is_missing(None), is_missing(0.4)
+        (True, False)
+    """
+    return bool(pd.isna(value))
 
 
 def comparisons(frames: Frames) -> list[Comparison]:
@@ -146,14 +200,20 @@ def comparisons(frames: Frames) -> list[Comparison]:
     return sorted(all_comparisons, key=lambda comparison: -comparison.ranks)
 
 
-def _comparison(case: dict[str, object], ranks: int, runs: pd.DataFrame) -> Comparison:
-    """The configurations of a case on a number of ranks, and over which runs they are compared."""
-    keys_of: dict[str, set[tuple[Any, ...]]] = {}
-    for name, group in runs.groupby("configuration", sort=False):
-        keys_of[str(name)] = set(group[KEY].itertuples(index=False, name=None))
-    compared, shared = _shared_keys(keys_of)
+def _comparison(case: dict[str, object], ranks: int, complete: pd.DataFrame) -> Comparison:
+    """The configurations of a case on a number of ranks, and over which runs they are compared.
+
+    As in `spikemark diff`, those count of which each side has an undisturbed run; if there are
+    none, all count.
+    """
+    runs = _calm(complete)
+    undisturbed = complete[~complete["disturbed"].astype(bool)]
+    compared, shared = _shared_keys(_keys_of(undisturbed, complete))
     if len(compared) < 2:
-        return Comparison(case, ranks, runs)
+        compared, shared = _shared_keys(_keys_of(complete, complete))
+        if len(compared) < 2:
+            return Comparison(case, ranks, runs, complete)
+        runs = complete
     keys = pd.Series(list(runs[KEY].itertuples(index=False, name=None)), index=runs.index)
     is_alone = ~runs["configuration"].isin(compared)
     counting = is_alone | keys.isin(shared)
@@ -161,10 +221,26 @@ def _comparison(case: dict[str, object], ranks: int, runs: pd.DataFrame) -> Comp
         case,
         ranks,
         runs[counting],
+        complete,
         compared=compared,
-        alone=[name for name in keys_of if name not in compared],
-        left_out=int((~counting).sum()),
+        alone=[name for name in dict.fromkeys(complete["configuration"]) if name not in compared],
     )
+
+
+def _calm(complete: pd.DataFrame) -> pd.DataFrame:
+    """The undisturbed runs of each configuration; all of one that has none."""
+    disturbed = complete["disturbed"].astype(bool)
+    has_calm = complete["configuration"].isin(complete["configuration"][~disturbed])
+    return complete[~disturbed | ~has_calm]
+
+
+def _keys_of(runs: pd.DataFrame, complete: pd.DataFrame) -> dict[str, set[tuple[Any, ...]]]:
+    """The keys (KEY) of `runs` by configuration, for all configurations of `complete`."""
+    keys_of: dict[str, set[tuple[Any, ...]]] = {}
+    for name in dict.fromkeys(complete["configuration"]):
+        own = runs[runs["configuration"] == name]
+        keys_of[str(name)] = set(own[KEY].itertuples(index=False, name=None))
+    return keys_of
 
 
 def _shared_keys(

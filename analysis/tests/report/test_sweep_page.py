@@ -261,8 +261,96 @@ def test_disturbed_runs_are_said_with_the_number(tmp_path):
     frames = swept(tmp_path, faster)
     runs = frames.runs.assign(disturbed=True, foreign_load=np.linspace(0.3, 0.9, len(frames.runs)))
     found = answer(frames.with_runs(runs))
-    assert found.verdict == "faster" and "0.90" in found.caution
+    assert found.verdict == "few" and found.pairs == 3 and not found.chosen.judged
+    assert found.time_ratio.low is None and found.time_ratio.value == pytest.approx(0.5, rel=0.1)
+    assert found.sentence.index("9 of 9") < found.sentence.index("took")
+    assert "0.90" in found.caution
     assert any("0.90" in line for line in checks._cautions(found.frames))
+
+
+def noisy(folder, rng, disturbed, odd=None, count=6):
+    """Runs that scatter by 1 %; those of `disturbed` (schedule, seed) take 1.2 to 4 times as long,
+    with a load; `odd` takes 1.4 times as long, or less, without one.
+    """
+
+    def key(run):
+        return run.description["schedule"], run.description["seed"]
+
+    slowness = {place: rng.uniform(1.2, 4.0) for place in disturbed}
+    if odd is not None:
+        slowness[odd] = rng.choice([1 / 1.4, 1.4])
+
+    def speed_of(run):
+        return (
+            0.5 ** (run.description["schedule"] != "conventional")
+            * slowness.get(key(run), 1.0)
+            * np.exp(0.01 * rng.standard_normal())
+        )
+
+    frames = swept(folder, speed_of, [*GRID[:1], PLANTED], range(1, count + 1), 1000)
+    runs = frames.runs
+    hit = [place in disturbed for place in zip(runs["schedule"], runs["seed"], strict=True)]
+    load = np.where(hit, rng.uniform(0.3, 1.9, len(runs)), rng.uniform(0, 0.05, len(runs)))
+    return frames.with_runs(runs.assign(disturbed=hit, foreign_load=load))
+
+
+PLANTED = {"schedule": "structure_aware", "delay_ratio": 10}
+
+
+@pytest.mark.parametrize("hit", range(6))
+@pytest.mark.parametrize("with_odd", [False, True])
+def test_the_planted_runs_are_named(hit, with_odd, tmp_path):
+    """Of 6 conventional runs, 0 to 5 are disturbed, and one of the others is odd, or none."""
+    rng = np.random.default_rng(100 + hit)
+    seeds = [int(seed) for seed in rng.permutation(np.arange(1, 7))]
+    disturbed = {("conventional", seed) for seed in seeds[:hit]}
+    odd = ("conventional", seeds[-1]) if with_odd else None
+    frames = noisy(tmp_path, rng, disturbed, odd)
+    found = answer(frames)
+    ids = {(row["schedule"], row["seed"]): row["id"] for row in frames.runs.to_dict("records")}
+    named, _ = checks.odd_runs(found)
+    has_siblings = 6 - hit > 3
+    expected = [ids[odd]] if odd and has_siblings else []
+    assert [re.search("`(.*?)`", line)[1] for line in named] == expected
+    lines = checks.disturbed_groups(found)
+    assert len(lines) == bool(hit)
+    if hit:
+        named = re.findall("`(.*?)`", lines[0])
+        loads = frames.runs.set_index("id")["foreign_load"]
+        worst = sorted((ids[place] for place in disturbed), key=lambda id: -loads[id])
+        assert named == worst[:3] and f"{hit} of 6" in lines[0]
+        assert f"{loads[worst[0]]:.2g}" in lines[0]
+        assert f"Without {hit} disturbed" in found.sentence
+    assert found.pairs == 6 - hit and found.chosen.judged
+    if not odd:
+        assert found.time_ratio.value == pytest.approx(0.5, rel=0.05)
+    else:
+        assert 0.3 < found.time_ratio.value < 0.75
+
+
+def test_where_no_side_is_clean_nothing_is_judged(tmp_path):
+    """All runs of one side, or other seeds of each, were disturbed."""
+    rng = np.random.default_rng(5)
+    one_side = {("conventional", seed) for seed in range(1, 5)}
+    crosswise = {("conventional", 1), ("conventional", 2)}
+    crosswise |= {("structure_aware", 3), ("structure_aware", 4)}
+    for name, disturbed in {"one": one_side, "cross": crosswise}.items():
+        found = answer(noisy(tmp_path / name, rng, disturbed, count=4))
+        assert not found.chosen.judged and found.pairs == 4 and found.time_ratio.low is None
+        assert found.sentence.index("4 of 8") < found.sentence.index("took")
+
+
+def test_hardly_a_run_is_odd_by_chance():
+    """The farthest of normal draws exceeds the limit in 1 of 100, whatever the groups."""
+    rng = np.random.default_rng(2)
+    for sizes in ([4], [4, 5, 6], [20] * 5):
+        limit = checks.farthest_of_normal(sizes)
+        beyond = 0
+        for _ in range(4000):
+            drawn = [rng.standard_normal(size) for size in sizes]
+            distance = np.abs(np.concatenate([one - np.median(one) for one in drawn]))
+            beyond += distance.max() > limit * np.median(distance)
+        assert 0.004 < beyond / 4000 < 0.018
 
 
 def slow_once(run):

@@ -9,14 +9,15 @@ import numpy as np
 import pandas as pd
 
 from spikemark.quantities.elements import Box, Section
-from spikemark.quantities.quantity import FEWEST, student
-from spikemark.quantities.words import counted, number, percent
+from spikemark.quantities.quantity import FEWEST
+from spikemark.quantities.words import counted, listed, number, percent
 from spikemark.records.collect import differing_checksums
 from spikemark.records.frames import Frames
 from spikemark.records.results import Results
 from spikemark.report import plots
-from spikemark.report.answer import SweepAnswer, agreement
+from spikemark.report.answer import SweepAnswer, agreement, taken
 from spikemark.report.comparison import SPEED
+from spikemark.report.facts import few
 from spikemark.report.measured_by import planned_experiment
 
 LINKS = "Links lead to the files of a run as long as this page lies in its results folder."
@@ -31,6 +32,10 @@ REMARKS = {
 ODD_LEVEL = 0.99  # at which a run differs from its siblings by more than chance
 LEAST_ODD = 0.01  # share of its time by which a run has to differ to be named
 MAX_ODD = 3  # runs that are named
+MAX_GROUPS = 6  # of disturbed runs that have a line
+MIN_DRAWS = 400  # that the largest distance by chance rests on
+MAX_DRAWN = 400_000  # numbers, as long as there are so many draws
+LOST_CORES = ["foreign_load", "throttled_load"]
 MAX_DISTINCT = 4  # values that are shown of what runs share
 #: What is shown of simulation.json, by its fields.
 SIMULATED = {
@@ -62,7 +67,8 @@ def section(sweep: SweepAnswer) -> Section:
     differing = differing_checksums(frames)
     boxes = [Box("bad", line) for line in differing]
     odd, farthest = odd_runs(sweep)
-    boxes += [Box("wary", line) for line in (*_cautions(frames), *odd)]
+    wary = (*_cautions(frames), *disturbed_groups(sweep), *odd)
+    boxes += [Box("wary", line) for line in wary]
     tables = [
         plots.tabulated(_runs_table(frames), "Runs", [LINKS]),
         plots.tabulated(_provenance(frames), "Provenance"),
@@ -93,10 +99,11 @@ def _sentence(frames: Frames, differing: int, remarks: int) -> str:
 def odd_runs(sweep: SweepAnswer) -> tuple[list[str], str]:
     """Runs that differ from their siblings by more than chance, a line each; else the farthest.
 
-    Siblings are the runs of one configuration, case and number of ranks. A run is compared with the
-    mean of the others, and the difference with what all other runs scatter about such means, by
-    Student's t. That the run is one of many is allowed for (Bonferroni). Too short runs, and those
-    with fewer than FEWEST siblings, have nothing to be compared with.
+    Siblings are the undisturbed runs of one configuration, case and number of ranks. A run is
+    compared with the median of its group; the scatter is the median of the absolute differences of
+    all runs, so that neither follows the odd ones. The limit is what the farthest of as many normal
+    draws in groups of these sizes exceeds in 1 of 100 (drawn, from a fixed seed). Too short runs,
+    and those with fewer than FEWEST siblings, have nothing to be compared with.
 
     Example:
         >>> from pathlib import Path
@@ -106,37 +113,55 @@ def odd_runs(sweep: SweepAnswer) -> tuple[list[str], str]:
         ([], '')
     """
     runs = _beside_siblings(sweep)
-    degrees = len(runs) - runs["siblings"].nunique()
-    if degrees - 1 < FEWEST or runs["above"].abs().max() < LEAST_ODD:
-        return [], ""
-    share_of_own = 1 - 1 / runs["size"]  # of the squared difference, in the sum of squares
-    squares = share_of_own * runs["above"] ** 2
-    rest = ((squares.sum() - squares).clip(lower=0) / (degrees - 1)) ** 0.5
     size = runs["above"].abs()
-    limit = student(degrees - 1, 1 - (1 - ODD_LEVEL) / len(runs)) * rest / share_of_own**0.5
-    odd = runs[(size > limit) & (size >= LEAST_ODD)]
+    if runs.empty or size.max() < LEAST_ODD:
+        return [], ""
+    sizes = runs.groupby("siblings").size().tolist()
+    limit = max(size.median() * farthest_of_normal(sizes), LEAST_ODD)
+    odd = runs[size > limit]
     if len(odd):
         lines = odd.sort_values("above", key=abs, ascending=False).apply(_beside, axis=1)
         more = "more than chance explains"
         return [f"{line}, {more}." for line in lines[:MAX_ODD]], ""
     farthest = _beside(runs.iloc[int(size.to_numpy().argmax())])
-    return [], f"{farthest}: the most of all runs, but no more than chance."
+    return [], f"{farthest}: the most of all undisturbed runs, but no more than chance."
+
+
+def farthest_of_normal(sizes: Sequence[int]) -> float:
+    """How far the farthest of normal draws in groups lies from the median of its group.
+
+    In multiples of the median of these distances, at ODD_LEVEL. `sizes`: draws of each group.
+
+    Example:
+        >>> round(farthest_of_normal([1000]))
+        6
+    """
+    rng = np.random.default_rng(1)
+    draws = max(MIN_DRAWS, MAX_DRAWN // sum(sizes))
+    distances = []
+    for size in sizes:
+        drawn = rng.standard_normal((draws, size))
+        distances.append(np.abs(drawn - np.median(drawn, axis=1, keepdims=True)))
+    together = np.concatenate(distances, axis=1)
+    scatter = np.median(together, axis=1)
+    return float(np.quantile(together.max(axis=1) / scatter, ODD_LEVEL))
 
 
 def _beside_siblings(sweep: SweepAnswer) -> pd.DataFrame:
-    """The runs with enough siblings: id, number and size of their group, and by how much the
-    logarithm of their time is above the mean of the others.
+    """The undisturbed runs with enough siblings: id, number and size of their group, and by how
+    much the logarithm of their time is above the median of the group.
     """
     rows = []
     groups = 0
     for comparison in sweep.comparisons:
         if comparison.too_short:
             continue
-        for _, siblings in comparison.runs.groupby("configuration", sort=False):
+        calm = comparison.complete[~comparison.complete["disturbed"]]
+        for _, siblings in calm.groupby("configuration", sort=False):
             if len(siblings) <= FEWEST:
                 continue
             logs = np.log(siblings[SPEED].to_numpy(dtype=float))
-            above = (logs - logs.mean()) * len(logs) / (len(logs) - 1)
+            above = logs - np.median(logs)
             for id, difference in zip(siblings["id"], above, strict=True):
                 row = {"id": id, "siblings": groups, "size": len(logs), "above": difference}
                 rows.append(row)
@@ -145,12 +170,75 @@ def _beside_siblings(sweep: SweepAnswer) -> pd.DataFrame:
 
 
 def _beside(run: pd.Series) -> str:
-    """By how much a run, of `_beside_siblings`, was above or below its siblings."""
+    """By how much a run, of `_beside_siblings`, was above or below its group."""
     factor = float(np.exp(run["above"]))
     more = "longer" if factor > 1 else "less"
     return (
-        f"Run `{run['id']}` took {percent(abs(factor - 1), 1)} {more} than the mean of its"
-        f" {run['size'] - 1} siblings"
+        f"Run `{run['id']}` took {percent(abs(factor - 1), 1)} {more} than the median of"
+        f" {run['size']} undisturbed runs like it"
+    )
+
+
+def disturbed_groups(sweep: SweepAnswer) -> list[str]:
+    """Which runs of a configuration were disturbed, by how much, and what the others took.
+
+    A line for each case, number of ranks and configuration of which other runs were not disturbed,
+    the largest load first; of more than MAX_GROUPS, the rest is counted. A last line has those of
+    which every run was.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from spikemark.records.frames import load_folder
+        >>> from spikemark.report.answer import answer
+        >>> disturbed_groups(answer(load_folder(Path("docs/notebooks/data/waiting/jureca-dc"))))
+        []
+    """
+    lines = []
+    wholly = []
+    for comparison in sweep.comparisons:
+        for name, runs in comparison.complete.groupby("configuration", sort=False):
+            group = f"{name} on {comparison.where}"
+            disturbed = runs[runs["disturbed"]]
+            if len(disturbed) == len(runs):
+                wholly.append(group)
+            elif len(disturbed):
+                load = _lost_cores(disturbed).max()
+                lines.append((load, _disturbed_line(group, runs)))
+    lines.sort(key=lambda line: -line[0])
+    shown = [text for _, text in lines[:MAX_GROUPS]]
+    more = len(lines) - len(shown)
+    if more:
+        groups = counted(more, "more configuration", "more configurations")
+        shown.append(f"Some runs of {groups} were disturbed: see the loads in the table of runs.")
+    if wholly:
+        shown.append(f"Every run was disturbed of {few(wholly)}.")
+    return shown
+
+
+def _lost_cores(disturbed: pd.DataFrame) -> pd.Series:
+    """Cores that other programs or quotas took from each of these runs."""
+    return disturbed[LOST_CORES].max(axis=1).fillna(0.0)
+
+
+def _disturbed_line(group: str, runs: pd.DataFrame) -> str:
+    """How many of the runs of a group were disturbed, which, and what the others took."""
+    disturbed = runs[runs["disturbed"]]
+    worst_first = _lost_cores(disturbed).sort_values(ascending=False, kind="stable")
+    named = []
+    for index, cores in worst_first.iloc[:MAX_ODD].items():
+        load = f" ({number(cores, 2)} cores)" if cores else ""
+        named.append(f"`{disturbed['id'][index]}`{load}")
+    if len(worst_first) > MAX_ODD:
+        named.append(f"{len(worst_first) - MAX_ODD} more")
+    were = "was" if len(disturbed) == 1 else "were"
+    what = f"{len(disturbed)} of {counted(len(runs), 'run')} of {group} {were} disturbed"
+    calm = runs[~runs["disturbed"]]
+    factor = number(float(calm[SPEED].median()))
+    slowest = number(float(disturbed[SPEED].max()))
+    clean = "the other has" if len(calm) == 1 else "the others have, in the median,"
+    return (
+        f"{what}, as {taken(disturbed)}: {listed(named)}; {clean} a real-time factor of {factor},"
+        f" disturbed ones up to {slowest}."
     )
 
 
@@ -183,7 +271,7 @@ def _remarked_runs(runs: pd.DataFrame) -> list[str]:
             continue
         line = f"{counted(count, 'run')} {words}"
         if column == "disturbed":
-            lost_cores = runs[["foreign_load", "throttled_load"]].max().max()
+            lost_cores = runs[LOST_CORES].max().max()
             line += f" (up to {number(lost_cores, 2)} cores)"
         lines.append(f"{line}.")
     return lines
