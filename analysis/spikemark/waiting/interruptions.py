@@ -14,9 +14,9 @@ import numpy as np
 #: run, but to a cycle that is independent of its own.
 NEARBY_CYCLES = 5
 SEED = 1
-#: An interruption takes so many times the usual time of its rank beyond the usual, and so many times
-#: the distance from the median down to a low quantile, which interruptions do not change; at most
-#: this share of the cycles of a rank is interrupted.
+#: An interruption takes so many times the usual time of its rank beyond the usual, and so many
+#: times the distance from the median down to a low quantile, which interruptions do not change; at
+#: most this share of the cycles of a rank is interrupted.
 INTERRUPTED_TIMES = 1.0
 INTERRUPTED_SPREADS = 8.0
 LOW_QUANTILE = 0.05

@@ -328,9 +328,14 @@ def _gain(run: CycleTrace, rank: int) -> tuple[Quantity, Quantity]:
         d = run.period
     whole = run.cycles // d * d
     series = [run.waits, run.exchanges, run.implied]
+    of_others = lump(np.delete(run.compute, rank, axis=0), run.period)
+    latest = of_others.max(axis=0)
+    total = of_others.sum(axis=0, dtype=np.float64)
+    del of_others
     for made in _as_the_others(run.compute, rank, run.window_cycles):
-        times = lump(made, run.period)
-        series += [_waited(made, run.period), times.mean(axis=0, dtype=np.float64)]
+        times = lump(made[None], run.period)[0]
+        computing = (total + times) / run.ranks
+        series += [np.maximum(latest, times) - computing, computing]
     series.append(lump(run.compute, run.period).mean(axis=0, dtype=np.float64))
     columns = [lump(one[: whole // run.period], d // run.period) for one in series]
     draws = means(np.stack(columns, axis=1) / d)
@@ -358,27 +363,24 @@ def _over_all(draws: Draws, function: Callable[[np.ndarray], np.ndarray]) -> Qua
 
 
 def _as_the_others(compute: np.ndarray, rank: int, every: int) -> Iterator[np.ndarray]:
-    """Times [rank, cycle] if a rank were as fast as the mean of the others, in several readings.
+    """Times [cycle] of a rank if it were as fast as the mean of the others, in several readings.
 
     Its fluctuations stay, or shrink with its work; its interruptions become as rare as those of the
     others, as surely as their counts tell.
     """
     found = interruptions(compute, every)
     counts = np.array([len(one.cycles) for one in found])
-    ordinary = without(compute, found)
-    means_of_ranks = ordinary.mean(axis=1, dtype=np.float64)
-    own = means_of_ranks[rank]
-    others = np.delete(means_of_ranks, rank).mean()
+    totals = compute.sum(axis=1, dtype=np.float64)
+    usual_means = (totals - [one.seconds.sum() for one in found]) / compute.shape[1]
+    own = usual_means[rank]
+    others = np.delete(usual_means, rank).mean()
+    ordinary = without(compute[rank : rank + 1], [found[rank]]).astype(np.float64)
     for scaled in (False, True):
         for share in _shares_kept(counts, rank):
-            made = ordinary.copy()
+            made = np.maximum(ordinary - (own - others), 0)
             if scaled and own > 0:
-                made[rank] *= np.float32(others / own)
-            else:
-                made[rank] = np.maximum(made[rank] - np.float32(own - others), 0)
-            kept = [*found]
-            kept[rank] = found[rank].kept(share)
-            yield put_back(made, kept)
+                made = ordinary * (others / own)
+            yield put_back(made, [found[rank].kept(share)])[0]
 
 
 def _shares_kept(counts: np.ndarray, rank: int) -> tuple[float, ...]:

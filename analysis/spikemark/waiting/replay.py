@@ -432,7 +432,10 @@ def _replayed_sets(run: CycleTrace, setting: Setting) -> list[_Replayed]:
     sets = setting.moved or setting.readings
     if not sets:
         return [_replayed(run, setting)]
-    return [_replayed(run, replace(setting, compute=compute)) for compute in sets]
+    replayed = []
+    for number in range(len(sets)):  # none is kept while the next is made
+        replayed.append(_replayed(run, replace(setting, compute=sets[number])))
+    return replayed
 
 
 def _unknown(run: CycleTrace, setting: Setting) -> ReplayedWaiting:
