@@ -26,7 +26,7 @@ from spikemark.quantities.quantity import LEVEL, Quantity, missing, student
 
 from .bootstrap import means
 from .trace import CycleTrace
-from .work import ChangedTimes, SetsOfTimes
+from .work import ChangedTimes, Readings, SetsOfTimes
 
 REPLAY_SEED = 1
 CHOICES_OF_RANKS = 4  #: sets of fewer ranks that are replayed, where the schedule has a lag
@@ -52,6 +52,8 @@ class Setting:
     #: Sets of compute times that are equally likely, where the placement is not that of the run;
     #: `compute` is one of them.
     moved: SetsOfTimes | None = None
+    #: Sets of compute times that are equally likely, where a change can be read in several ways.
+    readings: SetsOfTimes | None = None
     unknown: str = ""  #: why nobody can say what the ranks would compute
 
     @classmethod
@@ -134,14 +136,13 @@ class Setting:
         moved = work.moved(placement)
         return replace(placed, compute=moved[0], moved=moved)
 
-    def with_times(self, change: Callable[[np.ndarray], np.ndarray]) -> "Setting":
-        """The same with changed compute times."""
-        moved = ChangedTimes(self.moved, change) if self.moved else None
-        return replace(
-            self,
-            compute=change(self.compute),
-            moved=moved,
-        )
+    def with_times(self, *changes: Callable[[np.ndarray], np.ndarray]) -> "Setting":
+        """The same with changed compute times; several changes are readings of the same words."""
+        moved = ChangedTimes(self.moved, changes) if self.moved else None
+        readings = self.readings
+        if not self.moved and (readings or len(changes) > 1):
+            readings = Readings(readings or (self.compute,), changes)
+        return replace(self, compute=changes[0](self.compute), moved=moved, readings=readings)
 
     def checked(self) -> "Setting":
         """Raises BadInput for more ranks than the measured ones can represent."""
@@ -428,9 +429,13 @@ def waiting_without_interval(run: CycleTrace, setting: Setting) -> Quantity:
 
 def _replayed_sets(run: CycleTrace, setting: Setting) -> list[_Replayed]:
     """A run under a plan with each set of compute times."""
-    if not setting.moved:
+    sets = setting.moved or setting.readings
+    if not sets:
         return [_replayed(run, setting)]
-    return [_replayed(run, replace(setting, compute=compute)) for compute in setting.moved]
+    replayed = []
+    for number in range(len(sets)):  # none is kept while the next is made
+        replayed.append(_replayed(run, replace(setting, compute=sets[number])))
+    return replayed
 
 
 def _unknown(run: CycleTrace, setting: Setting) -> ReplayedWaiting:

@@ -242,9 +242,9 @@ def slow_rank(slowest: SlowestRank, imbalance: Quantity, cycle_s: float) -> str:
 
     Example:
         >>> longer, share = Quantity(0.2, 0.18, 0.22), Quantity(0.9)
-        >>> slowest = SlowestRank(3, "node7", longer, share, certain=True)
+        >>> slowest = SlowestRank(3, "node7", longer, share, Quantity(0.9), 7, certain=True)
         >>> slow_rank(slowest, imbalance=Quantity(1e-4), cycle_s=1e-3)
-        'Rank 3 on node7 computes 20\\u202f% longer than the others; 90\\u202f% of the waiting ...
+        'Rank 3 on node7 computes 20\\u202f% longer than the others; if it did not, ...
         >>> slow_rank(replace(slowest, certain=False), imbalance=Quantity(1e-4), cycle_s=1e-3)
         ''
     """
@@ -253,9 +253,13 @@ def slow_rank(slowest: SlowestRank, imbalance: Quantity, cycle_s: float) -> str:
     if not slowest.certain or not (slowest.share.number >= MATTERS or costly):
         return ""
     node = f" on {slowest.node}" if slowest.node else ""
+    others = "others" if slowest.others > 1 else "other"
+    low, high = slowest.share.limits
+    share = with_ends(percent(slowest.share.number), percent(low), percent(high))
     return (
         f"Rank {slowest.rank}{node} computes {percent(slowest.longer.number)} longer than the"
-        f" others; {percent(slowest.share.number)} of the waiting would go if it did not."
+        f" {others}; if it did not, {share} of the waiting would go, run time"
+        f" {change_with_interval(slowest.change)}."
     )
 
 
