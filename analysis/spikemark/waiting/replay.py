@@ -28,7 +28,7 @@ from spikemark.quantities.quantity import LEVEL, Quantity, missing, student
 from .bootstrap import means
 from .interruptions import interruptions
 from .trace import CycleTrace
-from .work import ChangedTimes, Readings, SetsOfTimes
+from .work import ChangedTimes, ReadingsOfTimes, SetsOfTimes
 
 REPLAY_SEED = 1
 CHOICES_OF_RANKS = 4  #: sets of fewer ranks that are replayed, where the schedule has a lag
@@ -143,7 +143,7 @@ class Setting:
         moved = ChangedTimes(self.moved, changes) if self.moved else None
         readings = self.readings
         if not self.moved and (readings or len(changes) > 1):
-            readings = Readings(readings or (self.compute,), changes)
+            readings = ReadingsOfTimes(readings or (self.compute,), changes)
         return replace(self, compute=changes[0](self.compute), moved=moved, readings=readings)
 
     def checked(self) -> "Setting":
