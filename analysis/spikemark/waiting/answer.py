@@ -321,9 +321,10 @@ def helps(run: CycleTrace) -> list[ChangeOutcome]:
     Example:
         >>> import numpy as np
         >>> from spikemark.waiting.trace import trace
-        >>> times = np.random.default_rng(1).normal(1e-3, 5e-5, (4, 1000))
-        >>> [change.name for change in helps(trace(times))][:2]
-        []
+        >>> times = np.random.default_rng(1).normal(1e-5, 5e-7, (4, 1000))
+        >>> times[2, ::50] += 8e-3  # rank 2 loses its core
+        >>> [change.name for change in helps(trace(times))][:1]
+        ['no interruptions, as an idle core on each node may bring']
     """
     if run.period > 1:
         return []

@@ -512,7 +512,7 @@ class ChangedTimes(SetsOfTimes):
 
 
 @dataclass(frozen=True, eq=False)
-class Readings(SetsOfTimes):
+class ReadingsOfTimes(SetsOfTimes):
     """What one of several functions would make of the same compute times, each as likely."""
 
     sets: SetsOfTimes | tuple[np.ndarray, ...]

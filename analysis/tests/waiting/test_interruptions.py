@@ -7,7 +7,8 @@ from spikemark.waiting.answer import NO_INTERRUPTIONS, answer, helps
 from spikemark.waiting.changes import outcomes
 from spikemark.waiting.interruptions import evenly, interruptions, put_back, without
 from spikemark.waiting.ladder import ladder
-from spikemark.waiting.trace import trace
+from spikemark.waiting.replay import Setting, predict
+from spikemark.waiting.trace import CycleTrace, trace
 
 CYCLES = 4000
 TRUTH_CYCLES = 100_000
@@ -108,3 +109,27 @@ def test_without_interruptions_a_run_is_as_fast_as_one_that_has_none(chance):
     found = {one.name: one.prediction.change for one in answer(trace(hit)).helps}
     truth = clean.max(axis=0).mean() / hit.max(axis=0).mean()
     assert found[NO_INTERRUPTIONS].value == pytest.approx(truth, rel=0.01)
+
+
+def test_a_rank_as_fast_as_the_others_shortens_the_run_as_planted():
+    random = np.random.default_rng(4)
+    even = random.normal(1e-3, 5e-5, (8, CYCLES))
+    slow = even.copy()
+    slow[3] *= 1.15
+    truth = even.max(axis=0).mean() / slow.max(axis=0).mean()
+    (faster,) = outcomes(trace(slow), [f"slow-rank=3:{1 / 1.15}"])[1:]
+    assert faster.prediction.change.value == pytest.approx(truth, abs=1e-3)
+    slowest = ladder(trace(slow)).slowest
+    assert slowest.rank == 3 and held(slowest.change, truth)
+
+
+@pytest.mark.parametrize("lost", [{"disturbed": "other processes"}, {"shares_cores": True}])
+def test_a_run_that_lost_cores_does_not_promise_to_be_shorter(lost):
+    times = np.random.default_rng(4).normal(1e-3, 2e-4, (4, CYCLES))
+    sure = CycleTrace(times)
+    unsure = CycleTrace(times, **lost)
+    found = [predict(run, Setting.from_run(run, "structure_aware", 10)) for run in (sure, unsure)]
+    assert found[0].change.high < 1 <= found[1].change.high
+    assert found[1].change.low < found[0].change.low
+    assert found[0].change.value == found[1].change.value
+    assert found[1].saved.low <= 0
