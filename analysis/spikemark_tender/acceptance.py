@@ -19,7 +19,7 @@ from spikemark.launch import LaunchLayout
 from spikemark.records.record import Run
 
 from . import measure
-from .check import COUNTS, same, sums, times
+from .check import COUNTS, doubts, same, sums, times
 from .formats import RTF, Bundle
 from .measure import ProgressCallback, RunSetup, TenderRunOptions
 from .schema import Prepared, RunRule, Secret, TenderAnswer
@@ -146,6 +146,7 @@ def accept(
         "run": rule.name,
         "accepted": not reasons,
         "reasons": reasons,
+        "remarks": doubts(runs),
         "checksum": runs[0].record.checksum,
         **setup.content(),
         "figure": {"name": RTF, "value": factor, "low": min(factors), "high": max(factors)},

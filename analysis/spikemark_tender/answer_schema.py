@@ -143,6 +143,8 @@ class Acceptance(Content):
     run: str
     accepted: bool
     reasons: list[str]
+    remarks: list[str]
+    """what makes the times doubtful"""
     checksum: str
     layout: LayoutOfRun
     set: Foreign | None

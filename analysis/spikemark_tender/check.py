@@ -29,6 +29,7 @@ from spikemark.measuring.energy import readings
 from spikemark.network import lanes
 from spikemark.network.description import read_description
 from spikemark.prediction import draws
+from spikemark.quantities.words import percent
 from spikemark.records.record import Run
 
 from . import formats, nest, schema
@@ -53,6 +54,7 @@ NODE_W = (0.5, MAX_NODE_W)  #: W of a node where the bidder states no limits
 #: Fields of `inject` in a run description that change how long a run takes.
 DELAYS = ("mean_us", "sd_us", "correlation", "rank_sd_us", "per_neuron_ns", "per_synapse_ns")
 COUNTS = ("neurons", "synapses", "spikes", "synaptic_events")
+MAX_SPREAD = 0.1  #: of the times of repetitions, from where a remark is made
 RECORD_FILES = ("record.json", "ranks.csv", "cycles.npy")  #: that a repetition must have
 
 #: Start and end of a run, in s since the Unix epoch.
@@ -751,10 +753,45 @@ def check(folder: Path, bundle: Bundle) -> tuple[Report, TenderAnswer | None]:
                 findings[AnswerFinding(name, text)] = None
     remarks: list[str] = []
     if submission.answer:
+        remarks += _texts(_disturbed, submission)
         remarks += _texts(_not_predicted, submission)
     if submission.answer and submission.tender.quick:
         remarks += _texts(_refuted, submission)
     return Report(list(findings), tuple(remarks)), submission.answer
+
+
+def _disturbed(submission: Submission) -> Iterator[str]:
+    """Runs that other programs disturbed, and repetitions that differ much."""
+    for answered in submission.answered_runs:
+        repetitions = submission.of_run(answered)
+        for text in doubts([repetition.run for repetition in repetitions]):
+            yield f"{answered.name}: {text}"
+
+
+def doubts(runs: Sequence[Run]) -> list[str]:
+    """What makes the times of repetitions of one run doubtful, though not invalid.
+
+    That other programs, a quota or the hypervisor took processors away, or that the longest took
+    more than MAX_SPREAD longer than the shortest.
+
+    Example:
+        >>> import spikemark
+        >>> run = spikemark.load_run("tests/golden/analysis/records/aware-4")
+        >>> doubts([run])[0].split(":")[0]  # of one repetition
+        'repetition 1'
+    """
+    texts = []
+    for number_of_run, run in enumerate(runs, 1):
+        disturbance = run.disturbed(shared=False)
+        if disturbance:
+            texts.append(f"repetition {number_of_run}: {disturbance}")
+    factors = [run.record.timing.real_time_factor for run in runs]
+    if factors and max(factors) > (1 + MAX_SPREAD) * min(factors):
+        texts.append(
+            f"{RTF} of the repetitions is from {min(factors):.4g} to {max(factors):.4g}: the"
+            f" longest took {percent(max(factors) / min(factors) - 1)} longer than the shortest"
+        )
+    return texts
 
 
 def _texts(function: Callable[[Any], Iterable[str]], subject: Any) -> list[str]:

@@ -479,7 +479,8 @@ def accept(
             return output.answer("tender accept", json, lambda: about, [line])
         promise = None if answer is None else read_answer(answer)
         result = acceptance.accept(rules, secret, promise, layout, work, tolerance, output.say)
-    sentences = [_acceptance_in_words(result), *result["reasons"]]
+    remarks = [f"remark: {text}" for text in result["remarks"]]
+    sentences = [_acceptance_in_words(result), *result["reasons"], *remarks]
     output.answer("tender accept", json, lambda: result, sentences)
     raise typer.Exit(0 if result["accepted"] else 1)
 

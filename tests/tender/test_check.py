@@ -13,6 +13,7 @@ import pytest
 from spikemark import machines
 from spikemark.core.errors import BadInput
 from spikemark.prediction import draws
+from spikemark.records.record import load_run
 from spikemark_tender import answer as answers
 from spikemark_tender import check, formats, measure, nest
 from spikemark_tender.check import CHECKS, INCOMPLETE, INVALID, VALID
@@ -255,7 +256,27 @@ def test_in_a_trial_a_profile_of_another_machine_is_a_remark(copy):
     tender = copy.bundle.tender.model_copy(update={"quick": True})
     copy.seal()
     report, _ = check.check(copy.path, dataclasses.replace(copy.bundle, tender=tender))
-    assert report.verdict == VALID and list(report.remarks) == refuted
+    assert report.verdict == VALID, report.findings
+    assert list(report.remarks) == [*check._disturbed(submission), *refuted]
+
+
+def test_disturbed_repetitions_and_such_that_differ_are_remarks(copy):
+    """Of planted loads and times, those beyond the limits are remarked upon."""
+    run = load_run(copy.run(1))
+
+    def changed(load, factor):
+        host = run.record.host.model_copy(update={"foreign_load": load})
+        timing = run.record.timing
+        times = timing.model_copy(update={"real_time_factor": factor * timing.real_time_factor})
+        changes = {"host": host, "timing": times, "warnings": []}
+        content = run.record.model_copy(update=changes)
+        return dataclasses.replace(run, record=content)
+
+    assert check.doubts([changed(0.0, 1.0), changed(0.05, 1.04)]) == []
+    load, spread = check.doubts([changed(0.0, 1.0), changed(1.6, 1.45)])
+    assert "repetition 2" in load and "1.6" in load and "45" in spread
+    (spread,) = check.doubts([changed(0.0, 1.0), changed(0.0, 1.45)])
+    assert "45" in spread
 
 
 def test_every_check_has_a_cheat():
@@ -279,8 +300,10 @@ def test_the_command_says_so_by_its_exit_status(spikemark, copy):
     given = ("tender", "check", copy.path, "--bundle", copy.folder / "bundle", "--json")
     status, output, _ = spikemark(*given)
     answer = json.loads(output)
-    assert status == 0 and answer.pop("format") == "tender-check-answer" and answer.pop("version")
-    assert answer == {"verdict": VALID, "findings": [], "remarks": []}
+    assert status == 0, answer
+    assert answer.pop("format") == "tender-check-answer" and answer.pop("version")
+    remarks = list(check._disturbed(check.Submission(copy.path, copy.bundle)))
+    assert answer == {"verdict": VALID, "findings": [], "remarks": remarks}
     extra(copy)
     status, output, _ = spikemark(*given)
     assert status == 1 and [one["check"] for one in json.loads(output)["findings"]] == ["manifest"]

@@ -6,6 +6,7 @@ there.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import cast
 
 import pandas as pd
 
@@ -115,6 +116,11 @@ class SweepAnswer:
             return []
         case = self.chosen.case
         return [comparison for comparison in self.comparisons if _alike(comparison.case, case)]
+
+    @property
+    def cases(self) -> int:
+        """How many cases there are."""
+        return len(_by_case(self.comparisons))
 
     @cached_property
     def verdict(self) -> str:
@@ -233,7 +239,7 @@ class SweepAnswer:
             return ""
         place = _elsewhere(self.chosen, self.of_case)
         if place is None:
-            return ""
+            return self._perhaps_elsewhere
         here = number(place.real_time_factor_here)
         there = number(place.real_time_factor)
         no_interval = " (no interval)" if place.ratio.low is None else ""
@@ -242,6 +248,21 @@ class SweepAnswer:
         return (
             f"On {counted(place.ranks, 'rank')}, {place.configuration} took less: {there} times"
             f" real time instead of {here}{no_interval}."
+        )
+
+    @property
+    def _perhaps_elsewhere(self) -> str:
+        """On which other ranks runs took less, though too short to tell; empty if on none."""
+        assert self.chosen is not None
+        here = float(self.chosen.means[self.chosen.fastest])
+        brief = [other for other in self.of_case if other.too_short and other.means.min() < here]
+        if not brief:
+            return ""
+        least = min(brief, key=lambda other: float(other.means.min()))
+        return (
+            f"On {counted(least.ranks, 'rank')}, {least.means.idxmin()} took less"
+            f" ({number(float(least.means.min()))} times real time instead of {number(here)}), but"
+            " its runs are too short to tell."
         )
 
     @property
@@ -326,9 +347,10 @@ def _notes_on_ratios(chosen: Comparison) -> list[str]:
 
 
 def answer(frames: Frames) -> SweepAnswer:
-    """Choose the case with the most configurations and runs, and in it a comparison.
+    """Choose the case with the most configurations and complete runs, and in it a comparison.
 
-    That is the one on the most ranks whose runs are long enough; or else the one on the most ranks.
+    Of equal cases, that with the smallest values, field by field, whatever was measured. The
+    comparison is the one on the most ranks whose runs are long enough; or else on the most ranks.
 
     Example:
         >>> from pathlib import Path
@@ -340,7 +362,8 @@ def answer(frames: Frames) -> SweepAnswer:
     all_comparisons = comparisons(frames)
     if not all_comparisons:
         return SweepAnswer(frames, [], None)
-    case = max(_by_case(all_comparisons), key=_size)
+    cases = sorted(_by_case(all_comparisons), key=_values)
+    case = max(cases, key=_size)
     comparing = [comparison for comparison in case if comparison.compared]
     long_enough = [comparison for comparison in comparing if not comparison.too_short]
     in_order_of_choice = [*long_enough, *comparing, *case]
@@ -370,6 +393,19 @@ def _same(value: object, other: object) -> bool:
     if is_missing(value) or is_missing(other):
         return is_missing(value) and is_missing(other)
     return value == other
+
+
+def _values(case: list[Comparison]) -> list[tuple[int, float, str]]:
+    """The values of a case in an order: numbers by size, then words, then missing ones."""
+    order = []
+    for value in case[0].case.values():
+        if is_missing(value):
+            order.append((2, 0.0, ""))
+        elif pd.api.types.is_number(value):
+            order.append((0, float(cast(float, value)), ""))
+        else:
+            order.append((1, 0.0, str(value)))
+    return order
 
 
 def _size(case: list[Comparison]) -> tuple[int, int]:

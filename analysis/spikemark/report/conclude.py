@@ -4,7 +4,7 @@ from spikemark.records.collect import collect
 from spikemark.records.frames import load_folder
 from spikemark.running.sweeps import SweepOutcome
 
-from . import sweep_page
+from . import cases, sweep_page
 
 
 def conclude(outcome: SweepOutcome) -> None:
@@ -18,4 +18,6 @@ def conclude(outcome: SweepOutcome) -> None:
     if frames.runs.empty:
         outcome.complaints.append("no run is complete")
     sweep = sweep_page.write(frames, outcome.results.report)
-    outcome.headline = " ".join(filter(None, [sweep.sentence, sweep.elsewhere, sweep.caution]))
+    case = [cases.shown(sweep), *cases.costs(sweep)]
+    said = [sweep.sentence, sweep.elsewhere, sweep.caution, *case]
+    outcome.headline = " ".join(filter(None, said))

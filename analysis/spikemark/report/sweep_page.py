@@ -5,11 +5,12 @@ from pathlib import Path
 from spikemark.core.files import write_atomically
 from spikemark.records.frames import Frames
 
+from . import cases
 from .answer import SweepAnswer, answer, picture, progress, table
 from .document import Page, html
 from .facts import of_sweep
 from .run_pages import run_pages
-from .sections import SECTIONS
+from .sections import sections
 
 
 def write(frames: Frames, out: Path) -> SweepAnswer:
@@ -32,8 +33,8 @@ def _page(sweep: SweepAnswer) -> Page:
         facts=of_sweep(frames),
         picture=picture(sweep),
         table=table(sweep),
-        notes=[progress(frames)],
-        sections=[section(sweep) for section in SECTIONS],
+        notes=[*filter(None, [cases.shown(sweep)]), *cases.costs(sweep), progress(frames)],
+        sections=sections(sweep),
         alarm=sweep.verdict == "broken",
         runs=run_pages(frames),
     )

@@ -14,9 +14,10 @@ from swept import OPTIONS, planned, write
 
 from spikemark.quantities.elements import Figure
 from spikemark.records.frames import CONFIGURATION, load_folder
-from spikemark.report import plots, sweep_page
+from spikemark.report import cases, plots, sweep_page
 from spikemark.report.answer import answer, picture, table
-from spikemark.report.sections import SECTIONS, checks, prediction, speed, waiting
+from spikemark.report.document import typeset
+from spikemark.report.sections import SECTIONS, checks, prediction, sections, speed, waiting
 
 GRID = [{"schedule": "conventional"}, {"schedule": "structure_aware", "delay_ratio": [5, 10]}]
 
@@ -338,6 +339,68 @@ def test_where_no_side_is_clean_nothing_is_judged(tmp_path):
         found = answer(noisy(tmp_path / name, rng, disturbed, count=4))
         assert not found.chosen.judged and found.pairs == 4 and found.time_ratio.low is None
         assert found.sentence.index("4 of 8") < found.sentence.index("took")
+
+
+def of_cases(folder, speed_of, seeds=(1, 2, 3), first=(0.4, 0)):
+    """A sweep over the sizes of areas, in an order."""
+    grid = [{**entry, "preset.size_cv": list(first)} for entry in (GRID[0], PLANTED)]
+    return swept(folder, speed_of, grid=grid, seeds=seeds, ms=1000)
+
+
+@pytest.mark.parametrize("first", [(0.4, 0), (0, 0.4)])
+@pytest.mark.parametrize("cost", [0.7, 1.0, 1.5])
+def test_the_case_shown_and_the_cost_of_another_are_said(first, cost, tmp_path, undrawn):
+    """The case does not depend on the order or on which is noisy; the cost is the planted one."""
+    rng = np.random.default_rng(3)
+
+    def speed_of(run):
+        is_uneven = "size_cv=0.4" in run.label
+        return (cost if is_uneven else 1.0) * np.exp(0.01 * rng.standard_normal())
+
+    frames = of_cases(tmp_path, speed_of, first=first)
+    for hit in (0.0, 0.4):
+        spoiled = (frames.runs["swept.size_cv"] == hit) & (frames.runs["seed"] < 3)
+        load = np.where(spoiled, 0.9, 0.0)
+        runs = frames.runs.assign(disturbed=spoiled, foreign_load=load)
+        assert answer(frames.with_runs(runs)).case == {"swept.size_cv": 0.0}
+    found = answer(frames)
+    (said,) = cases.costs(found)
+    ratio, low, high = (
+        float(text)
+        for text in re.search(r"took ([\d.]+) times .*\(([\d.]+) to ([\d.]+);", said).groups()
+    )
+    assert low - 0.01 <= cost <= high + 0.01 and abs(ratio / cost - 1) < 0.05
+    neurons = frames.runs.groupby("swept.size_cv")["neurons"].first()
+    assert ("instead of" in said.partition("(")[2]) == (neurons[0.0] != neurons[0.4])
+    assert "= 0.0" in cases.shown(found) and "2 cases" in cases.shown(found)
+    shown = {section.id: " ".join(section.text) for section in sections(found) if section.text}
+    for name in ("waiting", "prediction", "cycles", "speed", "memory", "energy"):
+        assert name not in shown or "= 0.0" in shown[name], name
+    page = tmp_path / "page.html"
+    sweep_page.write(frames, page)
+    assert typeset(cases.shown(found)) in page.read_text()
+
+
+def test_nothing_is_fastest_beside_a_quicker_layout_that_is_too_short_to_tell(tmp_path):
+    for quick in (0.3, 3.0):
+        preset = {"name": "mam-benchmark", "options": OPTIONS}
+        results, runs = planned(
+            tmp_path / str(quick),
+            grid=[*GRID[:1], PLANTED],
+            seeds=[1, 2],
+            preset=preset,
+            ranks=[1, 2],
+        )
+        for run in runs:
+            factor = {1: quick, 2: 1.0}[run.ranks]
+            seconds = {1: 0.1, 2: 1.0}[run.ranks]
+            write(results, run, timing__simulate_s=seconds, timing__real_time_factor=factor)
+        found = answer(load_folder(results.path))
+        assert found.ranks == 2
+        text = speed.section(found).text[0]
+        assert ("long enough" in text) == (quick < 1)
+        assert ("1 rank" in text) == (quick < 1)
+        assert ("too short" in found.elsewhere) == (quick < 1)
 
 
 def test_hardly_a_run_is_odd_by_chance():

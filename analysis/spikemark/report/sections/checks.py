@@ -223,11 +223,12 @@ def _lost_cores(disturbed: pd.DataFrame) -> pd.Series:
 def _disturbed_line(group: str, runs: pd.DataFrame) -> str:
     """How many of the runs of a group were disturbed, which, and what the others took."""
     disturbed = runs[runs["disturbed"]]
-    worst_first = _lost_cores(disturbed).sort_values(ascending=False, kind="stable")
+    loads = disturbed.assign(cores=_lost_cores(disturbed))
+    worst_first = loads.sort_values("cores", ascending=False, kind="stable")
     named = []
-    for index, cores in worst_first.iloc[:MAX_ODD].items():
-        load = f" ({number(cores, 2)} cores)" if cores else ""
-        named.append(f"`{disturbed['id'][index]}`{load}")
+    for run in worst_first[:MAX_ODD].to_dict("records"):
+        load = f" ({number(run['cores'], 2)} cores)" if run["cores"] else ""
+        named.append(f"`{run['id']}`{load}")
     if len(worst_first) > MAX_ODD:
         named.append(f"{len(worst_first) - MAX_ODD} more")
     were = "was" if len(disturbed) == 1 else "were"

@@ -50,11 +50,18 @@ def section(sweep: SweepAnswer) -> Section:
     return Section(
         "speed",
         TITLE,
-        [_sentence(sweep, sweep.chosen)],
+        [_sentence(sweep, sweep.chosen), *_of_one_case(sweep, sweep.chosen)],
         figures=figures,
         tables=[] if by_part is None else [by_part],
         missing=[reason] if reason else [],
     )
+
+
+def _of_one_case(sweep: SweepAnswer, chosen: Comparison) -> list[str]:
+    """That the sentence and the phases are of one case, where there are several."""
+    if sweep.cases == 1 or not chosen.at:
+        return []
+    return [f"This sentence and the phases: {chosen.at} only."]
 
 
 def _sentence(sweep: SweepAnswer, chosen: Comparison) -> str:
@@ -70,10 +77,17 @@ def _sentence(sweep: SweepAnswer, chosen: Comparison) -> str:
     if slower > 0:
         others = counted(slower, "other layout is", "other layouts are")
         parts.append(f"{others} slower")
-    brief = len(layouts) - len(judged)
+    least = float(judged[0].means.min())
+    brief = [layout for layout in layouts if layout.too_short]
+    less = [layout for layout in brief if layout.means.min() < least]
     if brief:
-        parts.append(f"runs of {counted(brief, 'layout')} are too short to tell")
-    return f"Fastest: {'; '.join(parts)}."
+        parts.append(f"runs of {counted(len(brief), 'layout')} are too short to tell")
+    head = "Fastest"
+    if less:
+        head = "Fastest of those whose runs are long enough"
+        quickest = min(less, key=lambda layout: float(layout.means.min()))
+        parts[-1] += f", though {_fastest(quickest, len(threads) > 1)}"
+    return f"{head}: {'; '.join(parts)}."
 
 
 def _fastest(layout: Comparison, with_threads: bool) -> str:
@@ -84,6 +98,10 @@ def _fastest(layout: Comparison, with_threads: bool) -> str:
         place += f" × {counted(threads, 'thread')}"
     factor = number(layout.means[layout.fastest])
     text = f"{layout.fastest} on {place}: real-time factor {factor}"
+    if layout.too_short:
+        return text
+    if not layout.judged:
+        return f"{text}, of disturbed runs"
     alike = layout.like_fastest()
     return f"{text}, not told apart from {listed(alike)}" if alike else text
 
