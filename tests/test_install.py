@@ -143,7 +143,7 @@ def test_pkg_config_and_cmake_find_programs_and_profiles(prefix, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.22)\n"
         "project(user LANGUAGES NONE)\n"
-        "find_package(spikemark 1 REQUIRED)\n"
+        "find_package(spikemark 2 REQUIRED)\n"
         "foreach(name miniapp bench_exchange bench_host bench_messages)\n"
         "  get_target_property(place spikemark::${name} IMPORTED_LOCATION_RELEASE)\n"
         "  message(STATUS found=${place})\n"
