@@ -12,6 +12,7 @@ Where nothing is known of the work of the ranks there, there is no prediction, b
 the run that would tell.
 """
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -25,6 +26,7 @@ from spikemark.network.schedules import SCHEDULES, MeetingPlan, plan
 from spikemark.quantities.quantity import LEVEL, Quantity, missing, student
 
 from .bootstrap import means
+from .interruptions import interruptions
 from .trace import CycleTrace
 from .work import ChangedTimes, ReadingsOfTimes, SetsOfTimes
 
@@ -86,7 +88,7 @@ class Setting:
         if run.period > 1:
             line = (
                 f"schedule={run.schedule}: ranks meet every {run.period} cycles; expected a run"
-                " whose ranks meet in each"
+                f" whose ranks meet in each: {_run_conventional(run)}"
             )
             raise BadInput(
                 line,
@@ -162,6 +164,17 @@ class Setting:
             line = f"ranks={ranks}: expected {expected}"
             raise BadInput(line, field="ranks", code="range")
         return self
+
+
+def _run_conventional(run: CycleTrace) -> str:
+    """The run whose ranks meet in each cycle; of the mini-app, as a command."""
+    if run.work is None:
+        return "times of such a run of the program"
+    again = shlex.quote(f"{run.path}-conventional")
+    return (
+        f"OMP_NUM_THREADS={run.work.threads} mpirun -n {run.ranks} miniapp network.json"
+        f" --out {again} --set schedule=conventional"
+    )
 
 
 @dataclass(frozen=True)
@@ -395,7 +408,7 @@ def predict(run: CycleTrace, setting: Setting) -> ReplayedWaiting:
         per_cycle = _quantity(values[name], scatter[name], less, more, least, "s")
         return per_cycle.times(run.cycles)
 
-    return ReplayedWaiting(
+    predicted = ReplayedWaiting(
         plan=setting.plan,
         cycles=run.cycles,
         waiting=over_the_run("waiting"),
@@ -404,6 +417,34 @@ def predict(run: CycleTrace, setting: Setting) -> ReplayedWaiting:
         saved=over_the_run("saved", least=-np.inf),
         placement=setting.placement,
         moved=bool(setting.moved),
+    )
+    return _with_disturbance(run, predicted) if run.unsteady else predicted
+
+
+def _with_disturbance(run: CycleTrace, predicted: ReplayedWaiting) -> ReplayedWaiting:
+    """A prediction from a run that lost its cores to others, with the intervals that this leaves.
+
+    Nothing tells how much of the waiting, of the exchanges and of interruptions was lost cores.
+    These losses need not become rarer with the meetings, or they may be absent from the next run:
+    so it may wait as long as the run did, or not at all.
+    """
+    found = interruptions(run.compute, run.window_cycles)
+    interrupted = sum(float(one.seconds.sum()) for one in found) / run.ranks
+    computing = float(run.compute.mean(dtype=np.float64)) * run.cycles
+    waited = float(run.waits.sum())
+    before = computing + waited + float(run.exchanges.sum())
+    quiet = computing - interrupted
+
+    def reaching(quantity: Quantity, least: float, most: float) -> Quantity:
+        low, high = quantity.limits
+        return replace(quantity, low=min(low, least), high=max(high, most))
+
+    return replace(
+        predicted,
+        waiting=reaching(predicted.waiting, 0.0, waited),
+        runtime=reaching(predicted.runtime, quiet, before),
+        change=reaching(predicted.change, quiet / before, 1.0),
+        saved=reaching(predicted.saved, 0.0, waited),
     )
 
 
