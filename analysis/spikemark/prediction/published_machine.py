@@ -17,6 +17,8 @@ from spikemark.machines.values import limits
 SMALL_BOARD_CORES = 8  #: a machine with no more is no full node of a server
 USUAL_SOCKETS = 2  #: of a machine that does not state them
 AS_OFFERED = "{} as offered"  #: a machine on which nothing was measured
+#: Fields without which nodes do not share the error of their processor.
+KNOWN_PROCESSOR = frozenset({"clock_ghz", "l3_kib", "l3_cores"})
 #: The values that models take as numbers: name of the field, and path in the profile. One that has
 #: no row in priors.yaml is a cost on top of others: its default in PublishedMachine is 0.
 PATHS = {
@@ -91,11 +93,14 @@ def machine_of(profile: Profile) -> PublishedMachine:
     """
     if profile.measured_as is not None:
         return measured_machine(profile.measured_as)
-    title = profile.name
-    offered = _machine(profile, AS_OFFERED.format(profile.identity), title)
+    offered = _machine(profile, AS_OFFERED.format(profile.identity), profile.name)
+    nodes = profile.processor or AS_OFFERED.format(profile.node_identity)
+    if profile.same_node is None and not offered.stated.issuperset(KNOWN_PROCESSOR):
+        # With a share of the error in common, it would be sure that the unknown value is a bad one.
+        nodes = offered.name
     return replace(
         offered,
-        node_as=profile.processor or AS_OFFERED.format(profile.node_identity),
+        node_as=nodes,
         network_as=AS_OFFERED.format(profile.network_identity),
     )
 
