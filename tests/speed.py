@@ -92,7 +92,7 @@ def peak_bytes(*arguments: str | Path) -> int:
 def sweep_s(folder: Path, runs: int) -> float:
     """Wall-clock seconds of a sweep of so many short runs on one rank."""
     experiment = yaml.safe_load((EXPERIMENTS / "smoke.yaml").read_text(encoding="utf-8"))
-    experiment |= {"name": f"runs-{runs}", "ranks": [1], "seeds": runs}
+    experiment |= {"name": f"runs-{runs}", "ranks": [1], "seeds": list(range(1, runs + 1))}
     experiment["grid"] = [{"schedule": ["conventional"]}]
     file = folder / f"runs-{runs}.yaml"
     file.write_text(yaml.safe_dump(experiment), encoding="utf-8")
