@@ -205,7 +205,7 @@ def _infer(
     spread: Spreads,
     start: State | None = None,
     learn: bool = False,
-    offers: "Offers | None" = None,
+    offers: "OfferedMachines | None" = None,
 ) -> State:
     """Effects given measured runs of one program: Gauss-Newton to the mode, and the Laplace
     approximation.
@@ -382,6 +382,30 @@ def predict(
     return predicted(targets, anchors, spreads())
 
 
+def beyond_data(run: PublishedRun, own: Sequence[PublishedRun] = ()) -> dict[str, float]:
+    """How long the runs on a machine took over what the costs make of its data, by part: medians;
+    {} where nobody has run the program there.
+
+    `own`: the user's measured runs.
+
+    Example:
+        >>> runs = [run for run in published() if run.machine.name == "jureca-dc"]
+        >>> sorted(beyond_data(runs[0])), beyond_data(runs[0])["kernel"] < 1
+        (['exchange', 'kernel'], True)
+    """
+    anchors = [other for other in (*published(), *own) if other.program == run.program]
+    offers, state = _inferred(anchors, spreads())
+    logs = offers.expected(run)
+    for key in _effects(run):
+        if key.aspect not in OF_MACHINES:
+            continue
+        if key not in state.keys:
+            return {}
+        mean = state.mean[state.keys.index(key)]
+        logs[PARTS.index(key.part)] += _weight(key, run, state.costs) * mean
+    return dict(zip(PARTS, np.exp(logs).tolist(), strict=True))
+
+
 def _linked(target: PublishedRun, runs: Iterable[PublishedRun]) -> bool:
     """Whether the network or the machine of a run is that of another."""
     links = {key for key in _effects(target) if key.aspect in LINKS}
@@ -430,7 +454,7 @@ def predicted(
     measured = offers.measured
     on_offers = [run for run in anchors if run.machine.is_offer]
     absorbed = frozenset(value.name for run in on_offers for value in _deciding(run))
-    known = Known(anchors, offers, state, absorbed)
+    known = StartingPoint(anchors, offers, state, absorbed)
     recorder = draws.Recorder()
     machine = targets[0].machine
     is_measured = machine.name in {other.name for other in measured}
@@ -471,11 +495,11 @@ def predicted(
     )
 
 
-class Known(NamedTuple):
+class StartingPoint(NamedTuple):
     """What a prediction starts from."""
 
     anchors: Sequence[PublishedRun]
-    offers: "Offers"
+    offers: "OfferedMachines"
     state: State  #: what the anchors say
     absorbed: frozenset[str]  #: see _drawn_parts
 
@@ -485,7 +509,7 @@ def _drawn_times(
     near: PublishedRun,
     logs: Array,
     effects: Mapping[Key, draws.Draws],
-    known: Known,
+    known: StartingPoint,
     recorder: draws.Recorder,
 ) -> tuple[Array, float]:
     """Draws of seconds per simulated second, [part, draw], and their sum at the medians.
@@ -508,20 +532,20 @@ def _drawn_times(
     return part_s * np.exp(grown), middle_s
 
 
-def _inferred(anchors: Sequence[PublishedRun], spread: Spreads) -> "tuple[Offers, State]":
+def _inferred(anchors: Sequence[PublishedRun], spread: Spreads) -> "tuple[OfferedMachines, State]":
     """What published runs say, and what all anchors do."""
     if spread is spreads():
         return _inferred_once(tuple(anchors))
     others = [run for run in anchors if not run.machine.is_offer]
     known = _infer(others, spread) if others else _nothing(anchors[0].program, spread)
-    offers = Offers(known, frozenset(run.machine for run in others), spread)
+    offers = OfferedMachines(known, frozenset(run.machine for run in others), spread)
     if len(others) == len(anchors):
         return offers, known
     return offers, _infer(anchors, spread, offers=offers)
 
 
 @lru_cache(maxsize=8)
-def _inferred_once(anchors: tuple[PublishedRun, ...]) -> "tuple[Offers, State]":
+def _inferred_once(anchors: tuple[PublishedRun, ...]) -> "tuple[OfferedMachines, State]":
     """The same by the fitted spreads: all machines and options of a question share it."""
     return _inferred(anchors, replace(spreads()))
 
@@ -586,7 +610,7 @@ def _sd_with_tails(sd: float, number: float) -> float:
 
 
 @dataclass(frozen=True)
-class Offers:
+class OfferedMachines:
     """What is expected of machines of which no run is published.
 
     Such a machine is expected to have the effect of one with like data (likeness.py). What is left
@@ -630,7 +654,7 @@ class Offers:
 def _machine_draws(
     run: PublishedRun,
     effects: Mapping[Key, draws.Draws],
-    offers: Offers,
+    offers: OfferedMachines,
     recorder: draws.Recorder,
 ) -> Array:
     """Draws of what the machine of a run adds to log A and log B, [part, draw].

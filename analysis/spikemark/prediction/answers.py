@@ -226,7 +226,7 @@ def surest_content(result: SearchResult, target: float | None) -> dict[str, Any]
         >>> import spikemark as sm
         >>> options = sm.predict("mam-benchmark", "jureca-dc", ranks=128).options
         >>> surest_content(SearchResult(options[0], options, lambda: options[0]), 1e-9)
-        {'nodes': 1, 'reached': 0.0}
+        {'nodes': 128, 'reached': 0.0}
     """
     if target is None:
         return None

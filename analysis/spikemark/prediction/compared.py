@@ -35,7 +35,7 @@ from .narrowing import HEADS, RatioTerm
 from .option import PROBABLE, SURE, Option, SearchResult, stated
 from .over_nodes import over_nodes
 from .question import Question
-from .wording import goal, interval, probability, span, supported
+from .wording import goal, interval, probability, short, span, supported
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,6 +149,7 @@ class ComparisonAnswer(Answer):
         notes = remark_lines(self.best.values())
         for result in self.results.values():
             notes += contradiction(result.options)
+        notes += _measured_lines(self.best)
         notes += _compared_lines(self.best, self.words)
         return Screen(sentences, [_compared_table(self)], notes, self.network.remarks)
 
@@ -289,6 +290,23 @@ def _difference_sentence(answer: ComparisonAnswer, other: str) -> str:
     if low < price_eur < high:
         return f"{sentence}: no difference that could be told."
     return f"{sentence}."
+
+
+def _measured_lines(best: dict[str, Option]) -> list[str]:
+    """A line for each machine whose runs took more or less than its data say, where it is compared
+    with one on which nobody has run the program.
+    """
+    beyond = {name: option.beyond_data for name, option in best.items()}
+    unmeasured = [name for name, factors in beyond.items() if not factors]
+    lines = []
+    for name, factors in beyond.items():
+        if factors and unmeasured:
+            times = [f"{short(factor)} times ({part})" for part, factor in factors.items()]
+            lines.append(
+                f"Measured: runs on {name} took {listed(times)} what its data make expected; of"
+                f" {listed(unmeasured)}, only data are known"
+            )
+    return lines
 
 
 def _compared_lines(best: dict[str, Option], words: dict[str, str]) -> list[str]:
@@ -567,6 +585,7 @@ def _machine_content(answer: ComparisonAnswer, name: str) -> dict[str, Any]:
         "name": name,
         "likely": best.nodes if share >= PROBABLE else None,
         "surest": surest_content(result, answer.target_rtf),
+        "beyond_data": best.beyond_data,
         "reached": share,
         "ratio": quantity(best.rtf / first.rtf, "1"),
         "faster": float((best.rtf < first.rtf).mean()),

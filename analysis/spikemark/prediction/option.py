@@ -140,6 +140,13 @@ class Option(ABC):
         return None
 
     @property
+    def beyond_data(self) -> dict[str, float]:
+        """How long runs on the machine took over what its data make expected, by part; {} where
+        there are none, or a model has all that is known.
+        """
+        return {}
+
+    @property
     @abstractmethod
     def needed(self) -> tuple[Memory | None, str]:
         """Memory of each rank, or why it is not known."""

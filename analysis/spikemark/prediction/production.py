@@ -144,6 +144,11 @@ class ProductionOption(Option):
             )
         return remarks
 
+    @property
+    def beyond_data(self) -> dict[str, float]:
+        """What the runs on the machine took over what its data make expected, by part."""
+        return anchors.beyond_data(self.run, self.own)
+
     def further_content(self) -> dict[str, Any]:
         """The measured run."""
         return {"anchor": self.nearest.content()}

@@ -133,6 +133,8 @@ class ComparedMachine(Content):
     surest: SurestNodes
     reached: float
     """share of the draws in which the target is reached on the nodes of `best`"""
+    beyond_data: dict[str, float]
+    """what runs on it took over what its data make expected, by part; {} where it was not run"""
     ratio: FigureContent
     """its real-time factor over that of the first machine"""
     faster: float

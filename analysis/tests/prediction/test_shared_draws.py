@@ -239,3 +239,16 @@ def test_the_version_of_the_runs_is_that_of_all_machines(tmp_path):
     files = [offer(tmp_path, "measured"), offer(tmp_path, "other", network=SLOW)]
     _, options = compared([*files, "jureca-dc"], 0, runs(tmp_path, 30.0, 4))
     assert len({option.version for option in options}) == 1
+
+
+def test_what_runs_took_beyond_the_data_is_said_of_machines_that_were_run(tmp_path):
+    files = [offer(tmp_path, "one"), offer(tmp_path, "slow", network=SLOW), "jureca-dc"]
+    for seconds in (None, MEASURED[0]):
+        table = None if seconds is None else runs(tmp_path, seconds, 4)
+        answer, _ = compared(files, None if table is None else 0, table)
+        one, slow, jureca = [machine["beyond_data"] for machine in answer.content()["machines"]]
+        assert set(jureca) == {"kernel", "exchange"} and slow == {}
+        assert bool(one) == (table is not None)
+        assert all(0 < factor < 10 for factor in (*jureca.values(), *one.values()))
+        lines = [note for note in answer.screen().notes if note.startswith("Measured:")]
+        assert len(lines) == 1 + bool(one)

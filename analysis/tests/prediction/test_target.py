@@ -21,7 +21,7 @@ NEAR = 0.005
 
 
 @dataclass(frozen=True, eq=False)
-class Planted:
+class PlantedNodes:
     """A number of nodes with planted draws."""
 
     nodes: int
@@ -38,7 +38,7 @@ class Planted:
 def planted(sd=0.3, serial=0.2, overhead=0.005):
     """Numbers of nodes that take 4 s on one, and more again where they are many."""
     nodes = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]
-    return [Planted(n, (4 / n + serial + overhead * n) * np.exp(sd * DRAWS)) for n in nodes]
+    return [PlantedNodes(n, (4 / n + serial + overhead * n) * np.exp(sd * DRAWS)) for n in nodes]
 
 
 @pytest.mark.parametrize("enough", [PROBABLE, SURE])
