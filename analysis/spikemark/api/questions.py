@@ -27,6 +27,7 @@ from spikemark.prediction.compared import ComparisonAnswer
 from spikemark.prediction.costs import Use
 from spikemark.prediction.mini_app import MINI_APP
 from spikemark.prediction.predicted import PredictionAnswer
+from spikemark.prediction.production import OwnTable
 from spikemark.prediction.question import Question
 from spikemark.records import dry_run, record
 from spikemark.records.dry_run import DryRun
@@ -290,7 +291,8 @@ def advise(
     asked_program.refuse_unused(anchor=anchor, times=times, **ways)
     asked = question_about(network).way(**ways)
     profile = _filled(equal_nodes(machine))
-    result = asked_program.search(asked, profile, target_rtf, nodes, _path(anchor))
+    own = [] if anchor is None else [OwnTable(Path(anchor), profile)]
+    result = asked_program.search(asked, profile, target_rtf, nodes, own)
     options_by_machine = {profile.name: result.options}
     result = asked_program.with_schedules(result, _path(times))
     return AdviceAnswer(result, asked, target_rtf, options_by_machine, _word(machine))
@@ -331,7 +333,8 @@ def compare(
         exchange: of all lanes, or a mapping from lanes to names.
         program: mini-app, nest or dpsnn.
         anchor: tables of runs of the program (nodes, ranks, threads, real_time_factor), by the name
-            of their machine; of a single machine, its table.
+            of their machine; of a single machine, its table. Runs on one machine inform all that
+            have its processor, its nodes or its network.
         years: of use.
         hours_per_year: of use.
         price_kwh: price of one kWh of energy.
@@ -368,10 +371,10 @@ def compare(
     profiles = _side_by_side(machines)
     for profile, name_or_file in zip(profiles, machines, strict=True):
         words[profile.name] = _word(name_or_file) or profile.name
-    anchors = _anchors(anchor, words)
+    tables = _anchors(anchor, words)
+    own = [OwnTable(tables[each.name], each) for each in profiles if each.name in tables]
     for profile in profiles:
-        table = anchors.get(profile.name)
-        results[profile.name] = asked_program.search(asked, profile, target_rtf, nodes, table)
+        results[profile.name] = asked_program.search(asked, profile, target_rtf, nodes, own)
     use = Use(years, hours_per_year, price_kwh)
     return ComparisonAnswer(results, asked, target_rtf, use, words)
 

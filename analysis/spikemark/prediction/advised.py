@@ -18,18 +18,18 @@ from .answers import (
     content,
     contradiction,
     energy_cell,
-    nodes_of,
     options_table,
     quantity,
     remark_lines,
     remarks_on,
     rtf_cell,
+    surest_content,
 )
 from .narrowing import RatioTerm
 from .option import BOUND, REPLAY, SURE, Option, SearchResult
 from .over_nodes import over_nodes
 from .question import Question
-from .wording import chance, goal, interval, probability, span
+from .wording import goal, interval, probability, span
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +82,7 @@ class AdviceAnswer(Answer):
     def content(self) -> dict[str, Any]:
         """The sentence, and the options with all figures."""
         remarks = [*self.network.remarks, *remarks_on(self.result.options[:1])]
-        return {"sentence": self.sentence} | _advised_content(self.result) | {"remarks": remarks}
+        return {"sentence": self.sentence} | _advised_content(self) | {"remarks": remarks}
 
 
 def _advised_sentences(result: SearchResult, target: float | None) -> list[str]:
@@ -96,13 +96,15 @@ def _advised_sentences(result: SearchResult, target: float | None) -> list[str]:
 
 
 def _reaching_sentence(result: SearchResult, target: float) -> str:
-    """How probably the best way reaches a target, and how many nodes surely would."""
-    best = result.options[0]
-    nodes = "no number of nodes"
-    if result.sure is not None:
-        nodes = counted(result.sure.nodes, "node")
-    share = probability(best.reaches(target))
-    return f"It reaches {goal(target)} with probability {share}; {nodes} would with {chance(SURE)}."
+    """How probably the best way reaches a target, and on how many nodes that would be surer."""
+    best, surest = result.options[0], result.surest
+    reaches = f"It reaches {goal(target)} with probability {probability(best.reaches(target))}"
+    if surest.nodes != best.nodes:
+        share = probability(surest.reaches(target))
+        return f"{reaches}; {counted(surest.nodes, 'node')} would with {share}."
+    if best.reaches(target) < SURE:
+        return f"{reaches}; no number of nodes is surer."
+    return f"{reaches}."
 
 
 def _saving(option: Option, best: Option) -> str:
@@ -175,14 +177,16 @@ def _schedule_cell(option: Option) -> str:
     return f"{schedule} (bound)" if _is_bound(option) else schedule
 
 
-def _advised_content(result: SearchResult) -> dict[str, Any]:
+def _advised_content(answer: AdviceAnswer) -> dict[str, Any]:
     """An advice for JSON; `ratios` are to the first option."""
+    result, target = answer.result, answer.target_rtf
     first = result.options[0]
     return {
         "network": first.question.title,
         "machine": first.machine.name,
         "largest_delay_ratio": first.further_content().get("largest_delay_ratio"),
-        "sure": nodes_of(result.sure),
+        "reached": None if target is None else first.reaches(target),
+        "surest": surest_content(result, target),
         "options": [content(option) for option in result.options],
         "ratios": [quantity(option.rtf / first.rtf, "1") for option in result.options],
         "command": first.run_command,

@@ -5,7 +5,9 @@ their costs are those of one program. log A and log B are sums of effects: of th
 version, the network, its variant, the machine. Each effect is normal with mean 0 and a spread
 estimated from the published series (spreads.yaml, by `spikemark score --fit`). Anchors (published
 series, own runs) inform the effects that they share with the target; the others keep their spread.
-Several anchors, or one more run, are the same computation.
+Several anchors, or one more run, are the same computation. A machine that nobody has published has
+effects of its nodes and of its network (identity.py): runs on one offer inform every other one that
+has the same nodes, or the same network.
 
 Effects are drawn by name (draws.normal), for example "error/kernel/machine/JURECA-DC": predictions
 for one machine, for nodes of one processor, or with one anchor, share what they share, and ratios
@@ -16,7 +18,7 @@ most 60 times: some hundredths of a second.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -34,7 +36,7 @@ from .growth import terms
 from .likeness import BETTER, BETWEEN_NODES, SIGN, likeness, same_data, unstated
 from .points import PublishedRun, published
 from .program_costs import PARTS, PROGRAMS, find
-from .published_machine import PublishedMachine
+from .published_machine import PublishedMachine, UncertainValue
 
 Array = NDArray[np.float64]
 SPREADS = Path(__file__).with_name("spreads.yaml")
@@ -58,6 +60,7 @@ class Key(NamedTuple):
 
 ASPECTS = ("platform", "machine", "version", "network", "variant", "program")
 OF_MACHINES = ("machine", "platform")
+NETWORK_OF = "the network of {}"  #: name of an effect
 LINKS = ("network", "machine")  #: what a run has to share with others to say something about them
 
 
@@ -74,28 +77,53 @@ def _effects(run: PublishedRun) -> tuple[Key, ...]:
         "program": program,
     }
     keys = []
-    for part, name in _machine_by_part(machine).items():
-        keys.append(Key(part, "machine", name))
-        if machine.platform:
-            keys.append(Key(part, "platform", name))
+    for part, names_of_part in _machine_by_part(machine).items():
+        for name in names_of_part:
+            keys.append(Key(part, "machine", name))
+            if machine.platform:
+                keys.append(Key(part, "platform", name))
     for part in PARTS:
         keys += [Key(part, aspect, name) for aspect, name in names.items()]
     return tuple(keys)
 
 
-def _machine_by_part(machine: PublishedMachine) -> dict[str, str]:
-    """What a machine is called in its effects: machines of one processor share the kernel's."""
-    return {"kernel": machine.processor or machine.name, "exchange": machine.name}
+def _machine_by_part(machine: PublishedMachine) -> dict[str, tuple[str, ...]]:
+    """What a machine is called in its effects: machines of one processor share the kernel's.
+
+    The exchange of an offer has an effect of its nodes and one of its network.
+    """
+    kernel = machine.processor or machine.node_as or machine.name
+    if not machine.is_offer:
+        return {"kernel": (kernel,), "exchange": (machine.name,)}
+    network = NETWORK_OF.format(machine.network_as)
+    return {"kernel": (kernel,), "exchange": (machine.node_as, network)}
 
 
-def _acting(runs: Sequence[PublishedRun], keys: Iterable[Key]) -> Array:
-    """Which effects act on which part of a run, [part, run, key]."""
+def _weight(key: Key, run: PublishedRun, costs: Array) -> float:
+    """How much of an effect acts on a run: the squares of those of nodes and network make 1.
+
+    The network's counts as much as messages on a usual network have of the exchange; the rest is
+    software, on the nodes. `costs`: log costs.
+    """
+    if not run.machine.is_offer or key.part == "kernel" or key.aspect not in OF_MACHINES:
+        return 1.0
+    share = _share_of_network(run, costs)
+    if key.name == NETWORK_OF.format(run.machine.network_as):
+        return share
+    return float((1 - share**2) ** 0.5)
+
+
+def _acting(runs: Sequence[PublishedRun], keys: Iterable[Key], costs: Array) -> Array:
+    """How much each effect acts on which part of a run, [part, run, key].
+
+    `costs`: log costs.
+    """
     column = {key: number for number, key in enumerate(keys)}
     act = np.zeros((len(PARTS), len(runs), len(column)))
     for row, run in enumerate(runs):
         for key in _effects(run):
             if key in column:
-                act[PARTS.index(key.part), row, column[key]] = 1.0
+                act[PARTS.index(key.part), row, column[key]] = _weight(key, run, costs)
     return act
 
 
@@ -177,6 +205,7 @@ def _infer(
     spread: Spreads,
     start: State | None = None,
     learn: bool = False,
+    offers: "OfferedMachines | None" = None,
 ) -> State:
     """Effects given measured runs of one program: Gauss-Newton to the mode, and the Laplace
     approximation.
@@ -186,10 +215,10 @@ def _infer(
         spread: what is known of effects and costs.
         start: where to begin.
         learn: the costs are unknown too; otherwise those of `spread` hold.
+        offers: what is expected of the effects of offers among the machines.
     """
     program = anchors[0].program
     keys = _keys_in_order(anchors)
-    act = _acting(anchors, keys)  # [part, run, key]
     guess, of_part = find(program).guesses, find(program).of_part
     counts = np.array([terms(run) for run in anchors])  # [run, cost]
     sees = np.array([[run.part in ("", part) for run in anchors] for part in PARTS])
@@ -197,11 +226,19 @@ def _infer(
     weight = 1 / (ANCHOR_SD**2 + np.square([run.sd for run in anchors]))
     n = len(keys)
     costs = spread.costs.get(program, guess)
+    act = _acting(anchors, keys, costs)  # [part, run, key]
+    expected = np.zeros((len(PARTS), len(anchors)))
+    sds = {}
+    if offers is not None:
+        expected = np.array([offers.expected(run) for run in anchors]).T
+        sds = offers.sds(anchors)
     x = np.append(np.zeros(n), costs)  # effects, then log costs
     if start:
         x = np.append(start.mean, start.costs)
     prior = np.append(np.zeros(n), guess)
-    sd = np.append([spread.of(key, program)[0] for key in keys], np.full(len(guess), COST_SD))
+    sd = np.append(
+        [sds.get(key, spread.of(key, program)[0]) for key in keys], np.full(len(guess), COST_SD)
+    )
     precision = sd**-2.0
     free = len(x) if learn else n
     if program not in PROGRAMS:  # begin with all time in the kernel
@@ -209,7 +246,7 @@ def _infer(
         x[effect] = np.median(y - np.log(counts @ (np.exp(costs) * of_part[0])))
     for _ in range(MAX_NEWTON_STEPS):
         cost_s = counts * np.exp(x[n:])  # [run, cost]
-        factor = np.exp(act @ x[:n]) * sees  # [part, run]
+        factor = np.exp(act @ x[:n] + expected) * sees  # [part, run]
         part_s = factor * (of_part @ cost_s.T)  # [part, run]
         total_s = part_s.sum(0)
         by_effect = ((part_s / total_s)[:, :, None] * act).sum(0)  # [run, key]
@@ -247,14 +284,16 @@ def parts(run: PublishedRun, costs: Array) -> Array:
     return part_s
 
 
-def _drawn_parts(run: PublishedRun, costs: Array, recorder: draws.Recorder) -> Array:
-    """The same with draws of what is not known of the machine, [part, draw]."""
+def _drawn_parts(
+    run: PublishedRun, costs: Array, recorder: draws.Recorder, absorbed: frozenset[str]
+) -> Array:
+    """The same with draws of what is not known of the machine, [part, draw].
+
+    `absorbed`: names of draws of machines that were run: what these values are is part of what the
+    runs took, so they have their medians.
+    """
     values: dict[str, draws.Draws] = {}
-    of_run = [
-        uncertain
-        for uncertain in run.machine.uncertain
-        if run.nodes > 1 or uncertain.field not in BETWEEN_NODES
-    ]
+    of_run = [uncertain for uncertain in _deciding(run) if uncertain.name not in absorbed]
     for uncertain in of_run:
         middle = getattr(run.machine, uncertain.field)
         values[uncertain.field] = recorder(
@@ -272,6 +311,15 @@ def _drawn_parts(run: PublishedRun, costs: Array, recorder: draws.Recorder) -> A
             moved = -SIGN[uncertain.field] * draws.UNSTATED_SD * recorder.normal(uncertain.name)
             part_s = part_s * np.exp(moved)
     return part_s
+
+
+def _deciding(run: PublishedRun) -> list[UncertainValue]:
+    """What is not known of the machine of a run, and matters to so many nodes."""
+    return [
+        uncertain
+        for uncertain in run.machine.uncertain
+        if run.nodes > 1 or uncertain.field not in BETWEEN_NODES
+    ]
 
 
 @dataclass(frozen=True)
@@ -334,6 +382,30 @@ def predict(
     return predicted(targets, anchors, spreads())
 
 
+def beyond_data(run: PublishedRun, own: Sequence[PublishedRun] = ()) -> dict[str, float]:
+    """How long the runs on a machine took over what the costs make of its data, by part: medians;
+    {} where nobody has run the program there.
+
+    `own`: the user's measured runs.
+
+    Example:
+        >>> runs = [run for run in published() if run.machine.name == "jureca-dc"]
+        >>> sorted(beyond_data(runs[0])), beyond_data(runs[0])["kernel"] < 1
+        (['exchange', 'kernel'], True)
+    """
+    anchors = [other for other in (*published(), *own) if other.program == run.program]
+    offers, state = _inferred(anchors, spreads())
+    logs = offers.expected(run)
+    for key in _effects(run):
+        if key.aspect not in OF_MACHINES:
+            continue
+        if key not in state.keys:
+            return {}
+        mean = state.mean[state.keys.index(key)]
+        logs[PARTS.index(key.part)] += _weight(key, run, state.costs) * mean
+    return dict(zip(PARTS, np.exp(logs).tolist(), strict=True))
+
+
 def _linked(target: PublishedRun, runs: Iterable[PublishedRun]) -> bool:
     """Whether the network or the machine of a run is that of another."""
     links = {key for key in _effects(target) if key.aspect in LINKS}
@@ -378,31 +450,38 @@ def predicted(
         >>> times.nearest[0].ranks
         2
     """
-    state = _inferred(tuple(anchors)) if spread is spreads() else _infer(anchors, spread)
+    offers, state = _inferred(anchors, spread)
+    measured = offers.measured
+    on_offers = [run for run in anchors if run.machine.is_offer]
+    absorbed = frozenset(value.name for run in on_offers for value in _deciding(run))
+    known = StartingPoint(anchors, offers, state, absorbed)
     recorder = draws.Recorder()
-    logs = _effect_draws(targets[0], state, spread, recorder)
-    measured = {run.machine for run in anchors}
     machine = targets[0].machine
     is_measured = machine.name in {other.name for other in measured}
+    if not is_measured and not machine.is_offer:
+        machine = replace(machine, node_as=machine.name, network_as=machine.name)
+    targets = [replace(run, machine=machine) for run in targets]
+    effects = _shared_effects(targets[0], state, recorder)
+    logs = _effect_draws(targets[0], effects, spread, recorder)
     kernel, exchange, noise = [], [], []
     nearest, differs = [], []
     for run in targets:
         near, aspects = closest(run, anchors)
         nearest.append(near)
         differs.append(aspects)
-        of_machine = _machine_draws(run, measured, state, spread, recorder)
-        grown = logs + of_machine + _growth_draws(run, near, anchors, recorder)
+        times, middle_s = _drawn_times(run, near, logs, effects, known, recorder)
         nodes = run.machine.node_as or run.machine.name
         scatter = _normal(recorder, "total", "scatter", f"{nodes} {run.nodes}")
         of_run = np.exp(np.hypot(SCATTER_SD, run.sd) * scatter)
-        part_s = parts(run, state.costs)[:, None]  # [part, 1]
-        middle_s = (part_s[:, 0] * np.exp(np.median(grown, axis=1))).sum()
-        if not is_measured:
-            part_s = _drawn_parts(run, state.costs, recorder)
-        times = part_s * np.exp(grown)  # [part, draw]
         has_data_of_measured = any(same_data(machine, other, run.nodes) for other in measured)
-        if is_measured or has_data_of_measured:
-            times *= middle_s / np.median(times.sum(axis=0) * of_run)
+        has_run = not offers.unknown(run).isdisjoint(state.keys)
+        if is_measured or has_data_of_measured or has_run:
+            alike = times
+            if near.machine.is_offer:  # where it was run: on all with its nodes, by one factor
+                there, unused = replace(run, machine=near.machine), draws.Recorder()
+                effects_there = _shared_effects(there, state, unused)
+                alike, middle_s = _drawn_times(there, near, logs, effects_there, known, unused)
+            times *= middle_s / np.median(alike.sum(axis=0) * of_run)
         kernel.append(times[0])
         exchange.append(times[1])
         noise.append(of_run)
@@ -416,10 +495,65 @@ def predicted(
     )
 
 
+class StartingPoint(NamedTuple):
+    """What a prediction starts from."""
+
+    anchors: Sequence[PublishedRun]
+    offers: "OfferedMachines"
+    state: State  #: what the anchors say
+    absorbed: frozenset[str]  #: see _drawn_parts
+
+
+def _drawn_times(
+    run: PublishedRun,
+    near: PublishedRun,
+    logs: Array,
+    effects: Mapping[Key, draws.Draws],
+    known: StartingPoint,
+    recorder: draws.Recorder,
+) -> tuple[Array, float]:
+    """Draws of seconds per simulated second, [part, draw], and their sum at the medians.
+
+    Args:
+        run: what is predicted.
+        near: the measured run that is most like it.
+        logs: what the effects of all but the machine add, [part, draw].
+        effects: those that the anchors inform.
+        known: what the prediction starts from.
+        recorder: of the inputs.
+    """
+    of_machine = _machine_draws(run, effects, known.offers, recorder)
+    grown = logs + of_machine + _growth_draws(run, near, known.anchors, recorder)
+    costs = known.state.costs
+    part_s = parts(run, costs)[:, None]  # [part, 1]
+    middle_s = float((part_s[:, 0] * np.exp(np.median(grown, axis=1))).sum())
+    if run.machine.is_offer:
+        part_s = _drawn_parts(run, costs, recorder, known.absorbed)
+    return part_s * np.exp(grown), middle_s
+
+
+def _inferred(anchors: Sequence[PublishedRun], spread: Spreads) -> "tuple[OfferedMachines, State]":
+    """What published runs say, and what all anchors do."""
+    if spread is spreads():
+        return _inferred_once(tuple(anchors))
+    others = [run for run in anchors if not run.machine.is_offer]
+    known = _infer(others, spread) if others else _nothing(anchors[0].program, spread)
+    offers = OfferedMachines(known, frozenset(run.machine for run in others), spread)
+    if len(others) == len(anchors):
+        return offers, known
+    return offers, _infer(anchors, spread, offers=offers)
+
+
 @lru_cache(maxsize=8)
-def _inferred(anchors: tuple[PublishedRun, ...]) -> State:
-    """What anchors say by the fitted spreads: all machines and options of a question share it."""
-    return _infer(anchors, spreads())
+def _inferred_once(anchors: tuple[PublishedRun, ...]) -> "tuple[OfferedMachines, State]":
+    """The same by the fitted spreads: all machines and options of a question share it."""
+    return _inferred(anchors, replace(spreads()))
+
+
+def _nothing(program: str, spread: Spreads) -> State:
+    """What no run says of a program."""
+    costs = spread.costs.get(program, find(program).guesses)
+    return State((), np.zeros(0), np.zeros((0, 0)), costs)
 
 
 def _normal(recorder: draws.Recorder, *name: str) -> draws.Draws:
@@ -427,27 +561,44 @@ def _normal(recorder: draws.Recorder, *name: str) -> draws.Draws:
     return recorder.normal("/".join(("error", *name)))
 
 
-def _effect_draws(
-    target: PublishedRun, state: State, spread: Spreads, recorder: draws.Recorder
-) -> Array:
-    """Draws of log A and log B of a run, [part, draw], but for a machine that was not measured.
+def _shared_effects(
+    target: PublishedRun, state: State, recorder: draws.Recorder
+) -> dict[Key, draws.Draws]:
+    """Draws of the effects that anchors share with a run.
 
-    Effects that the anchors share with the target are drawn together, as their errors depend on
-    each other. Their order is that of the anchors' effects, so that other targets have the same
-    draws.
+    They are drawn together, as their errors depend on each other. Their order is that of the
+    anchors' effects, so that other targets have the same draws.
     """
-    logs = np.zeros((len(PARTS), draws.N))
-    shared = _acting([target], state.keys)[:, 0]  # [part, key]
-    logs += (shared @ state.mean)[:, None]
-    for key in _effects(target):
-        if key not in state.keys and key.aspect not in OF_MACHINES:
-            sd = _sd_with_tails(*spread.of(key, target.program))
-            logs[PARTS.index(key.part)] += sd * _normal(recorder, *key)
-    for key, drawn in _shared_draws(state, np.flatnonzero(shared.any(axis=0))).items():
-        logs[PARTS.index(key.part)] += drawn
+    of_target = _effects(target)
+    columns = np.array([n for n, key in enumerate(state.keys) if key in of_target], dtype=np.intp)
+    effects = {}
+    for key, drawn in _shared_draws(state, columns).items():
+        effects[key] = float(state.mean[state.keys.index(key)]) + drawn
         sd = float(np.std(drawn))
         if sd > SMALLEST_LOAD:  # named by the effect that it is
             recorder.inputs["/".join(("error", *key))] = drawn / sd
+    return effects
+
+
+def _effect_draws(
+    target: PublishedRun,
+    effects: Mapping[Key, draws.Draws],
+    spread: Spreads,
+    recorder: draws.Recorder,
+) -> Array:
+    """Draws of log A and log B of a run, [part, draw], but for the effects of its machine.
+
+    `effects`: those that the anchors share with it.
+    """
+    logs = np.zeros((len(PARTS), draws.N))
+    for key in _effects(target):
+        if key.aspect in OF_MACHINES:
+            continue
+        if key in effects:
+            logs[PARTS.index(key.part)] += effects[key]
+        else:
+            sd = _sd_with_tails(*spread.of(key, target.program))
+            logs[PARTS.index(key.part)] += sd * _normal(recorder, *key)
     rate = _normal(recorder, "total", "rate", target.network.name)
     logs += RATE[:, None] * target.network.rate_sd * rate
     return logs
@@ -458,37 +609,74 @@ def _sd_with_tails(sd: float, number: float) -> float:
     return sd * float(special.stdtrit(FREEDOM + number, 0.975)) / draws.Z95
 
 
+@dataclass(frozen=True)
+class OfferedMachines:
+    """What is expected of machines of which no run is published.
+
+    Such a machine is expected to have the effect of one with like data (likeness.py). What is left
+    is an error of its nodes, in the exchange also one of its network: so two offers of the same
+    nodes share what is not known of these, and a network on which little depends decides little.
+    """
+
+    known: State  #: what published runs say
+    measured: frozenset[PublishedMachine]  #: the machines of these
+    spread: Spreads
+
+    def unknown(self, run: PublishedRun) -> set[Key]:
+        """The effects of the machine of a run that no published run informs."""
+        of_machine = {key for key in _effects(run) if key.aspect in OF_MACHINES}
+        return of_machine.difference(self.known.keys)
+
+    def sd(self, key: Key, run: PublishedRun) -> float:
+        """Log SD of an effect of the machine of a run."""
+        _, doubt = _expected(key, run, self.measured, self.known)
+        sd, number = self.spread.of(key, run.program)
+        sd = float(np.hypot(sd, doubt)) * unstated(key.part, run.machine, run.nodes)
+        return _sd_with_tails(sd, number)
+
+    def sds(self, runs: Iterable[PublishedRun]) -> dict[Key, float]:
+        """The same of all effects of the machines of runs that no published run informs."""
+        sds: dict[Key, float] = {}
+        for run in runs:
+            for key in self.unknown(run):
+                sds[key] = max(sds.get(key, 0.0), self.sd(key, run))
+        return sds
+
+    def expected(self, run: PublishedRun) -> Array:
+        """What a machine like others is expected to add to log A and log B of a run, [part]."""
+        logs = np.zeros(len(PARTS))
+        for part, aspect in {(key.part, key.aspect) for key in self.unknown(run)}:
+            expected, _ = _expected(Key(part, aspect, ""), run, self.measured, self.known)
+            logs[PARTS.index(part)] += expected
+        return logs
+
+
 def _machine_draws(
     run: PublishedRun,
-    measured: Iterable[PublishedMachine],
-    state: State,
-    spread: Spreads,
+    effects: Mapping[Key, draws.Draws],
+    offers: OfferedMachines,
     recorder: draws.Recorder,
 ) -> Array:
-    """Draws of what a machine that was not measured adds to log A and log B of a run, [part, draw].
+    """Draws of what the machine of a run adds to log A and log B, [part, draw].
 
-    It is expected to have the effect of one with like data. What is left is an error of its nodes,
-    in the exchange also one of its network, which counts as much as the messages on a usual network
-    have of the exchange; the rest is software, on the nodes. So two offers of the same nodes share
-    what is not known of these, and a network on which little depends decides little.
+    `effects`: those that anchors inform.
     """
     logs = np.zeros((len(PARTS), draws.N))
-    machine = run.machine
     for key in _effects(run):
-        if key in state.keys or key.aspect not in OF_MACHINES:
+        if key.aspect not in OF_MACHINES:
             continue
-        expected, doubt = _expected(key, run, measured, state)
-        sd, number = spread.of(key, run.program)
-        sd = np.hypot(sd, doubt) * unstated(key.part, machine, run.nodes)
-        nodes = key._replace(name=machine.node_as or machine.name)
-        drawn = _normal(recorder, *nodes)
-        share = 0.0 if key.part == "kernel" else _share_of_network(run, state.costs)
-        if share:
-            network = f"the network of {machine.network_as or machine.name}"
-            of_network = _normal(recorder, *key._replace(name=network))
-            drawn = (1 - share**2) ** 0.5 * drawn + share * of_network
-        logs[PARTS.index(key.part)] += expected + _sd_with_tails(sd, number) * drawn
-    return logs
+        weight = _weight(key, run, offers.known.costs)
+        if not weight:
+            continue
+        if key in effects:
+            drawn = effects[key]
+        else:
+            named = key
+            if key.part == "kernel":  # two of one processor may differ in unknown caches
+                named = key._replace(name=run.machine.node_as)
+            drawn = offers.sd(key, run) * _normal(recorder, *named)
+        logs[PARTS.index(key.part)] += weight * drawn
+    return logs + offers.expected(run)[:, None]
 
 
 def _share_of_network(run: PublishedRun, costs: Array) -> float:
@@ -509,7 +697,8 @@ def _shared_draws(state: State, columns: NDArray[np.intp]) -> dict[Key, draws.Dr
     `columns`: of the effects. All are made of the same independent numbers, one for each effect.
     """
     root = np.linalg.cholesky(state.covariance)[columns]  # [effect, number]
-    numbers = np.flatnonzero(abs(root).max(axis=0) > SMALLEST_LOAD)
+    root[abs(root) <= SMALLEST_LOAD] = 0  # each by itself: it is the same beside other effects
+    numbers = np.flatnonzero(root.any(axis=0))
     drawn = np.zeros((len(columns), draws.N))
     for number in numbers.tolist():
         name = "/".join(("error", *state.keys[number]))
@@ -532,7 +721,7 @@ def _expected(
     machine = run.machine
     twins = [other for other in measured if same_data(machine, other, run.nodes)]
     for other in twins or measured:
-        other_key = key._replace(name=_machine_by_part(other)[key.part])
+        other_key = key._replace(name=_machine_by_part(other)[key.part][0])
         if other_key not in state.keys:
             continue
         mean = float(state.mean[state.keys.index(other_key)])
@@ -682,7 +871,7 @@ def _connected(runs: Sequence[PublishedRun]) -> list[PublishedRun]:
     from scipy.sparse import csgraph
 
     links = [key for key in _keys_in_order(runs) if key.aspect in LINKS]
-    shares = _acting(runs, links).sum(axis=0)  # [run, key]
+    shares = _acting(runs, links, np.zeros(0)).sum(axis=0)  # [run, key]
     steps = csgraph.shortest_path(shares @ shares.T > 0, unweighted=True)  # inf if not linked
     linked = np.isfinite(steps)
     from_first = steps[linked.sum(axis=1).argmax()]

@@ -16,7 +16,7 @@ from spikemark.quantities.words import listed, number
 from . import draws
 from .draws import Draws
 from .narrowing import RatioTerm, decides, next_step, words_of
-from .option import Option
+from .option import Option, SearchResult
 from .wording import chance, interval, short, span
 
 if TYPE_CHECKING:
@@ -219,16 +219,18 @@ def rtf_cell(option: Option) -> str:
     return interval(option.rtf)
 
 
-def nodes_of(option: Option | None) -> int | None:
-    """The number of nodes of an option that may be missing.
+def surest_content(result: SearchResult, target: float | None) -> dict[str, Any] | None:
+    """The fewest nodes that surely reach a target, else those that most probably do; for JSON.
 
     Example:
-        >>> nodes_of(None) is None
-        True
+        >>> import spikemark as sm
+        >>> options = sm.predict("mam-benchmark", "jureca-dc", ranks=128).options
+        >>> surest_content(SearchResult(options[0], options, lambda: options[0]), 1e-9)
+        {'nodes': 128, 'reached': 0.0}
     """
-    if option is None:
+    if target is None:
         return None
-    return option.nodes
+    return {"nodes": result.surest.nodes, "reached": result.surest.reaches(target)}
 
 
 def quantity(

@@ -22,26 +22,25 @@ from .answers import (
     content,
     contradiction,
     hidden_note,
-    nodes_of,
     options_table,
     part_cell,
     quantity,
     remark_lines,
     remarks_on,
+    surest_content,
 )
 from .costs import PRICE, SECONDS_PER_HOUR, WATTS, MachineLife, Use, least, share_of_least
 from .draws import Draws
 from .narrowing import HEADS, RatioTerm
-from .option import SURE, Option, SearchResult, stated
+from .option import PROBABLE, SURE, Option, SearchResult, stated
 from .over_nodes import over_nodes
 from .question import Question
-from .wording import goal, interval, probability, span, supported
+from .wording import goal, interval, probability, short, span, supported
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-NOT_REACHED = 0.025  #: share of the draws below which a target counts as not reached
 TOLD_APART = 0.975  #: share of the draws in which a machine is faster, from which on it surely is
 LIKELY = 0.8  #: share of the draws from which on a machine is recommended
 INTERVALS = (
@@ -150,6 +149,7 @@ class ComparisonAnswer(Answer):
         notes = remark_lines(self.best.values())
         for result in self.results.values():
             notes += contradiction(result.options)
+        notes += _measured_lines(self.best)
         notes += _compared_lines(self.best, self.words)
         return Screen(sentences, [_compared_table(self)], notes, self.network.remarks)
 
@@ -292,6 +292,23 @@ def _difference_sentence(answer: ComparisonAnswer, other: str) -> str:
     return f"{sentence}."
 
 
+def _measured_lines(best: dict[str, Option]) -> list[str]:
+    """A line for each machine whose runs took more or less than its data say, where it is compared
+    with one on which nobody has run the program.
+    """
+    beyond = {name: option.beyond_data for name, option in best.items()}
+    unmeasured = [name for name, factors in beyond.items() if not factors]
+    lines = []
+    for name, factors in beyond.items():
+        if factors and unmeasured:
+            times = [f"{short(factor)} times ({part})" for part, factor in factors.items()]
+            lines.append(
+                f"Measured: runs on {name} took {listed(times)} what its data make expected; of"
+                f" {listed(unmeasured)}, only data are known"
+            )
+    return lines
+
+
 def _compared_lines(best: dict[str, Option], words: dict[str, str]) -> list[str]:
     """Lines about the ratio of the second machine to the first, or about the only one."""
     inputs: dict[str, Draws] = {}
@@ -337,9 +354,8 @@ def _compared_table(answer: ComparisonAnswer) -> Table:
         head = "probability to be the fastest"
         cells[head, "modelled"] = lambda name: probability(answer.fastest[name])
     target = answer.target_rtf
-    if any(option.reaches(target) >= NOT_REACHED for option in best.values()):
-        head = f"probability to reach {goal(target)}"
-        cells[head, "modelled"] = lambda name: probability(best[name].reaches(target))
+    head = f"probability to reach {goal(target)}"
+    cells[head, "modelled"] = lambda name: probability(best[name].reaches(target))
     cells["simulations at a time", "counted"] = lambda name: _simulations_cell(lives[name])
     cells["energy of a simulated s (kJ)", "modelled"] = lambda name: _energy_cell(lives[name])
     power_kind = _kind(answer, WATTS, "modelled")
@@ -484,7 +500,7 @@ def _costs_table(answer: ComparisonAnswer) -> Table:
     lives = answer.lives
     sure_head = f"nodes for {goal(answer.target_rtf)} with probability {probability(SURE)}"
     cells: dict[tuple[str, str], CellOfMachine] = {
-        (sure_head, "modelled"): lambda name: _sure_cell(answer.results[name]),
+        (sure_head, "modelled"): lambda name: _surest_cell(answer.results[name], answer.target_rtf),
         (PER_EVENT, "modelled"): lambda name: interval(answer.best[name].energy_uj),
         ("simulated days", "modelled"): lambda name: interval(lives[name].simulated_s / 86400),
     }
@@ -503,9 +519,13 @@ def _costs_table(answer: ComparisonAnswer) -> Table:
     return Table(columns, _rows(answer, cells), title, "costs", notes)
 
 
-def _sure_cell(result: SearchResult) -> str:
-    nodes = nodes_of(result.sure)
-    return str(nodes or "no number suffices")
+def _surest_cell(result: SearchResult, target: float) -> str:
+    """The number of nodes that surely reaches a target, or with which probability one does."""
+    surest = result.surest
+    share = surest.reaches(target)
+    if share >= SURE:
+        return str(surest.nodes)
+    return f"{probability(share)} on {counted(surest.nodes, 'node')}"
 
 
 def _energy_of_life(life: MachineLife) -> Draws | None:
@@ -523,31 +543,12 @@ def _total_of_life(life: MachineLife) -> Draws | None:
 
 
 def _verdict(best: dict[str, Option], target: float) -> str:
-    """The sentence that says which machines reach the target.
-
-    A machine counts as reaching it if its probability is at least a half.
-    """
-    shares = {name: option.reaches(target) for name, option in best.items()}
-    reaching = [name for name, share in shares.items() if share >= 0.5]
-    certainty = " with a probability of at least 50 %"
-    if max(shares.values()) < NOT_REACHED:
-        certainty = ", as far as is known"
-    if not reaching:
-        subject = _nobody_reaches(list(best))
-    elif len(reaching) == len(best) > 1:
-        subject = "Both machines reach" if len(best) == 2 else "All machines reach"
-    else:
-        verb = "reaches" if len(reaching) == 1 else "reach"
-        only = "Only " if len(best) > 1 else ""
-        subject = f"{only}{listed(reaching)} {verb}"
-    return f"{subject} {goal(target)}{certainty}."
-
-
-def _nobody_reaches(machines: list[str]) -> str:
-    """Subject and verb of the sentence where no machine reaches a target."""
-    if len(machines) == 1:
-        return f"{machines[0]} does not reach"
-    return "Neither machine reaches" if len(machines) == 2 else "No machine reaches"
+    """The sentence that says how probably each machine reaches the target, on how many nodes."""
+    shares = []
+    for name, option in best.items():
+        share = probability(option.reaches(target))
+        shares.append(f"{share} on {counted(option.nodes, 'node')} of {name}")
+    return f"Probability to reach {goal(target)}: {listed(shares)}."
 
 
 def _times_sentence(best: dict[str, Option]) -> str:
@@ -582,8 +583,9 @@ def _machine_content(answer: ComparisonAnswer, name: str) -> dict[str, Any]:
     ]
     return {
         "name": name,
-        "likely": best.nodes if share >= 0.5 else None,
-        "sure": nodes_of(result.sure),
+        "likely": best.nodes if share >= PROBABLE else None,
+        "surest": surest_content(result, answer.target_rtf),
+        "beyond_data": best.beyond_data,
         "reached": share,
         "ratio": quantity(best.rtf / first.rtf, "1"),
         "faster": float((best.rtf < first.rtf).mean()),

@@ -6,7 +6,7 @@ An option has draws of the seconds that a simulated second takes, in all and by 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -29,7 +29,10 @@ MAX_NODES = 256  #: that are tried on a machine that states no number
 POWERS_OF_TWO = {2**k for k in range(9)}
 NODES = sorted(POWERS_OF_TWO | {3 * 2**k for k in range(7)})
 TIE = 1.02  #: ways whose medians are as close count as equally fast
-SURE = 0.95  #: share of the draws in which a target is to be reached
+PROBABLE = 0.5  #: share of the draws in which the best number of nodes reaches a target
+SURE = 0.95  #: share of the draws in which a target is surely reached
+NOT_REACHED = 0.025  #: share of the draws below which a target counts as not reached
+SAME_SHARE = 0.02  #: shares of the draws that differ by less count as equal: draws are random
 #: Where the times of another schedule of a production program come from.
 BOUND, REPLAY = "bound", "replay"
 
@@ -137,6 +140,13 @@ class Option(ABC):
         return None
 
     @property
+    def beyond_data(self) -> dict[str, float]:
+        """How long runs on the machine took over what its data make expected, by part; {} where
+        there are none, or a model has all that is known.
+        """
+        return {}
+
+    @property
     @abstractmethod
     def needed(self) -> tuple[Memory | None, str]:
         """Memory of each rank, or why it is not known."""
@@ -215,22 +225,38 @@ AnyOption = TypeVar("AnyOption", bound=Option)
 class SearchResult:
     """An answer of the search on a machine."""
 
-    #: The fewest nodes that reach the target in half of the draws, else the fastest; of ties, the
-    #: fewest nodes.
+    #: The fewest nodes that reach the target in PROBABLE of the draws, else those that reach it in
+    #: most draws; the fastest where there is no target, or none is near; of ties, the fewest nodes.
     best: Option
-    found_sure: Option | None  #: see `sure`; None where nothing was found, or nobody looked yet
     #: All with draws, the best first: one for each schedule of the mini-app, or for each number of
     #: nodes of a production program.
     options: Sequence[Option]
-    #: Looks for `sure` where that takes long; None: `found_sure` has it.
-    look_for_sure: Callable[[], Option | None] | None = None
+    look_for_surest: Callable[[], Option]
 
     @cached_property
-    def sure(self) -> Option | None:
-        """The fewest nodes that reach the target in SURE of the draws; None if no number does."""
-        if self.look_for_sure is None:
-            return self.found_sure
-        return self.look_for_sure()
+    def surest(self) -> Option:
+        """The fewest nodes that reach the target in SURE of the draws, else those that reach it in
+        most draws; the best without a target.
+        """
+        return self.look_for_surest()
+
+
+def surest_of(options: Iterable[AnyOption], target: float, enough: float) -> AnyOption:
+    """The fewest nodes that reach a target in `enough` of the draws, else in most of the draws.
+
+    Example:
+        >>> import spikemark as sm
+        >>> options = sm.predict("mam-benchmark", "jureca-dc", ranks=[128, 256]).options
+        >>> surest_of(options, target=1e-9, enough=SURE).nodes
+        128
+    """
+    by_nodes = sorted(options, key=lambda option: (option.nodes, option.median))
+    share_of = [option.reaches(target) for option in by_nodes]
+    limit = min(enough, max(share_of) - SAME_SHARE)
+    if max(share_of) >= enough:
+        limit = enough
+    suffices = [share >= limit for share in share_of]
+    return by_nodes[suffices.index(True)]
 
 
 def stated(machine: AnyMachine, path: str) -> float | None:
@@ -298,8 +324,9 @@ def numbers_of_nodes(machine: AnyMachine, nodes: int | None) -> list[int]:
 def ordered(
     options: Sequence[AnyOption], target: float | None, tie: float = TIE
 ) -> list[AnyOption]:
-    """The best first: the fewest nodes that reach the target in half of the draws, else the
-    fastest, within a factor `tie`; of ties, the fewest nodes.
+    """The best first: the fewest nodes that reach the target in PROBABLE of the draws, else in most
+    of them; the fastest within a factor `tie` where that is in no more than NOT_REACHED, or where
+    there is no target; of ties, the fewest nodes.
 
     Example:
         >>> import spikemark as sm
@@ -307,14 +334,13 @@ def ordered(
         >>> [option.nodes for option in ordered(options, target=None)]
         [128, 256]
     """
-    fastest = min((option.median for option in options), default=0.0)
-    limit = tie * fastest
-    if target is not None and fastest <= target:
-        limit = target
-
-    def rank(option: AnyOption) -> tuple[bool, int, float]:
-        is_slower = option.median > limit
-        nodes = 0 if is_slower else option.nodes
-        return is_slower, nodes, option.median
-
-    return sorted(options, key=rank)
+    by_median = sorted(options, key=lambda option: (option.median, option.nodes))
+    if not by_median:
+        return []
+    if target is not None and max(option.reaches(target) for option in options) >= NOT_REACHED:
+        best = surest_of(options, target, PROBABLE)
+    else:
+        limit = tie * by_median[0].median
+        near = [option for option in by_median if option.median <= limit]
+        best = min(near, key=lambda option: option.nodes)
+    return [best, *(option for option in by_median if option is not best)]

@@ -8,7 +8,7 @@ schedule would make of them is a bound, or a replay of their cycle times (replay
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from .option import (
     named_inputs,
     numbers_of_nodes,
     ordered,
+    surest_of,
 )
 from .performance import powered
 from .points import PublishedRun
@@ -45,6 +46,13 @@ from .wording import interval
 PRODUCTION_TIE = 1.1  #: production runs whose medians are as close count as equally fast
 NO_MEMORY = "nobody has measured the memory of this program"
 MEMORY = "node.memory"
+
+
+class OwnTable(NamedTuple):
+    """A table of the user's runs."""
+
+    file: Path
+    machine: Profile  #: on which they were made
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -135,6 +143,11 @@ class ProductionOption(Option):
                 " takes them from a data sheet (docs/machine-profile.md)"
             )
         return remarks
+
+    @property
+    def beyond_data(self) -> dict[str, float]:
+        """What the runs on the machine took over what its data make expected, by part."""
+        return anchors.beyond_data(self.run, self.own)
 
     def further_content(self) -> dict[str, Any]:
         """The measured run."""
@@ -230,7 +243,7 @@ def anchored(
     program: str,
     target: float | None = None,
     nodes: int | None = None,
-    own: Path | None = None,
+    own: Sequence[OwnTable] = (),
     version: str = "",
 ) -> SearchResult:
     """A production program on all numbers of nodes that are offered, from measured runs.
@@ -238,7 +251,8 @@ def anchored(
     Numbers of nodes begin where the network may fit into their memory; one that is asked for is
     answered, and its option says that it does not fit.
 
-    `own`: a table of the user's runs; without one, the newest published version is meant. Raises
+    `own`: tables of the user's runs, also on other machines: those with the same nodes or network
+    say something about this one. Without any, the newest published version is meant. Raises
     BadInput without any anchor, and for a network that does not fit on all nodes.
 
     Example:
@@ -250,15 +264,16 @@ def anchored(
         (32, 'nest')
     """
     name = program.lower()
-    if own is None:  # the user's runs are of the version that the user has
+    if not own:  # the user's runs are of the version that the user has
         version = version or anchors.newest_of(name)
     one_node = question.simulated_by(name, version, machine_of(machine), 1)
     runs = [one_node.with_nodes(count) for count in numbers_of_nodes(machine, nodes)]
     if nodes is None:
         runs = _fitting(runs, machine, question.title)
-    own_runs: tuple[points.PublishedRun, ...] = ()
-    if own is not None:
-        own_runs = tuple(points.own_runs(own, like=one_node))
+    own_runs: list[PublishedRun] = []
+    for table in own:
+        like = replace(one_node, machine=machine_of(table.machine))
+        own_runs += points.own_runs(table.file, like)
     times = anchors.predict(runs, own=own_runs)
     recorder = Recorder()
     values = Values(machine, recorder)
@@ -287,15 +302,15 @@ def anchored(
                 way=Way("conventional"),
                 run=run,
                 nearest=Anchor(near, times.differs[index], is_own=near in own_runs),
-                own=own_runs,
+                own=tuple(own_runs),
             )
         )
     options = ordered(options, target, PRODUCTION_TIE)
-    sure = None
-    if target is not None:
-        reaching = [option for option in options if option.reaches(target) >= SURE]
-        sure = min(reaching, key=lambda option: option.nodes, default=None)
-    return SearchResult(options[0], sure, options)
+
+    def look_for_surest() -> Option:
+        return options[0] if target is None else surest_of(options, target, SURE)
+
+    return SearchResult(options[0], options, look_for_surest)
 
 
 def largest_window(question: Question) -> int | None:

@@ -35,7 +35,7 @@ from .mini_app import MINI_APP
 from .option import Option, SearchResult
 from .performance import COMPUTE, SMALLEST_S
 from .points import PublishedRun
-from .production import anchored, by_schedule, largest_window
+from .production import OwnTable, anchored, by_schedule, largest_window
 from .published_machine import machine_of
 from .question import Question
 from .workload import Loads
@@ -133,7 +133,7 @@ class Program(ABC):
         machine: Profile,
         target: float | None = None,
         nodes: int | None = None,
-        anchor: Path | None = None,
+        own: Sequence[OwnTable] = (),
     ) -> SearchResult:
         """The best way to run a network, and others beside it.
 
@@ -142,7 +142,7 @@ class Program(ABC):
             machine: without unknown values.
             target: real-time factor to reach on the fewest nodes; None: the fastest.
             nodes: exactly so many; None: up to all that are offered.
-            anchor: a table of the user's runs.
+            own: tables of the user's runs.
 
         Raises BadInput where nothing can run, or be predicted.
         """
@@ -188,7 +188,7 @@ class MiniApp(Program):
         machine: Profile,
         target: float | None = None,
         nodes: int | None = None,
-        anchor: Path | None = None,
+        own: Sequence[OwnTable] = (),
     ) -> SearchResult:
         """The best way of every schedule."""
         return search.mini_app(network, machine, target, nodes)
@@ -275,7 +275,8 @@ class ProductionProgram(Program):
     ) -> Sequence[Option]:
         """One prediction for each number of nodes that is offered, the best first."""
         profile = self._equal_nodes(machine)
-        result = self.search(network, profile, None, layout.nodes, layout.anchor)
+        own = [] if layout.anchor is None else [OwnTable(layout.anchor, profile)]
+        result = self.search(network, profile, None, layout.nodes, own)
         return result.options[:MAX_NODE_COUNTS_SHOWN]
 
     def search(
@@ -284,12 +285,12 @@ class ProductionProgram(Program):
         machine: Profile,
         target: float | None = None,
         nodes: int | None = None,
-        anchor: Path | None = None,
+        own: Sequence[OwnTable] = (),
     ) -> SearchResult:
         """The best number of nodes, and all others."""
-        if anchor is None and self.name not in program_costs.PROGRAMS:
+        if not own and self.name not in program_costs.PROGRAMS:
             raise _unknown(self.name)
-        return anchored(network, machine, self.name, target, nodes, anchor)
+        return anchored(network, machine, self.name, target, nodes, own)
 
     def with_schedules(self, result: SearchResult, times: Path | None = None) -> SearchResult:
         """What structure-aware schedules would make of the best way: a bound, or a replay."""

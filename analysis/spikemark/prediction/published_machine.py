@@ -76,6 +76,11 @@ class PublishedMachine:
         return self.known_as or self.name
 
     @property
+    def is_offer(self) -> bool:
+        """Whether no run on it is published: others may have its nodes, or its network."""
+        return bool(self.node_as)
+
+    @property
     def cache_mb(self) -> float:
         """Last-level cache of a core."""
         return self.l3_kib / 1024 / self.l3_cores

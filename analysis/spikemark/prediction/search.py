@@ -31,7 +31,16 @@ from spikemark.quantities.words import counted
 from . import exchange
 from .layout import MachineLayout, threads_of
 from .mini_app import MiniAppOption, mini_app_option
-from .option import SURE, TIE, SearchResult, numbers_of_nodes, ordered, stated
+from .option import (
+    PROBABLE,
+    SURE,
+    TIE,
+    SearchResult,
+    numbers_of_nodes,
+    ordered,
+    stated,
+    surest_of,
+)
 from .performance import calls, performance
 from .question import Question
 from .workload import Loads
@@ -319,8 +328,8 @@ class Search:
         target: float | None = None,
         near: int | None = None,
     ) -> MiniAppOption | None:
-        """The fastest way of a schedule, or the fewest nodes that reach a target in half of the
-        draws.
+        """The fastest way of a schedule, or the fewest nodes that reach a target in PROBABLE of the
+        draws, else in most of them.
 
         Of ways that are as fast, the one with the fewest nodes. None where nothing is exact.
 
@@ -357,32 +366,38 @@ class Search:
             if not between:
                 limit = goal if reaching else seconds(best) * TIE
                 fewest = min(count for count in exact if seconds(count) <= limit)
-                return self.option(schedule, fewest)
+                option = self.option(schedule, fewest)
+                return option if target is None else self.surest(option, nodes, target, PROBABLE)
             tried.append(_closest_count(between, np.sqrt(max(low, 1) * high)))
 
-    def surely(self, best: MiniAppOption, nodes: list[int], target: float) -> MiniAppOption | None:
-        """The fewest nodes with which the schedule of `best` reaches a target in SURE of the draws.
-
-        None where more nodes no longer help before.
+    def surest(
+        self, first: MiniAppOption, nodes: list[int], target: float, enough: float
+    ) -> MiniAppOption:
+        """The fewest nodes, from those of `first` on, with which its schedule reaches a target in
+        `enough` of the draws, else in most of them.
         """
-        schedule = best.performance.loads.schedule
-        middle = best.median
-        spread = float(np.quantile(best.rtf, SURE)) / middle
+        if first.reaches(target) >= enough:
+            return first
+        schedule = first.performance.loads.schedule
+        middle = first.median
+        spread = float(np.quantile(first.rtf, enough)) / middle
+        options = [first]
+        fastest = first.nodes
         for count in nodes:
-            if count < best.nodes:
+            if count <= first.nodes:
                 continue
             candidate = self.fastest(schedule, count)
-            if candidate is None or (candidate.seconds > middle and count > best.nodes):
+            if candidate is None or candidate.seconds > middle:
                 continue
-            middle = min(middle, candidate.seconds)
-            option = best
-            if count > best.nodes:
-                if middle > NEARLY_SURE * target / spread:
-                    continue
-                option = self.option(schedule, count)
-            if option.reaches(target) >= SURE:
-                return option
-        return None
+            middle, fastest = candidate.seconds, count
+            if middle > NEARLY_SURE * target / spread:
+                continue
+            options.append(self.option(schedule, count))
+            if options[-1].reaches(target) >= enough:
+                break
+        if fastest != options[-1].nodes and middle * TIE < first.median:
+            options.append(self.option(schedule, fastest))
+        return surest_of(options, target, enough)
 
     def option(self, schedule: Schedule, nodes: int) -> MiniAppOption:
         """The fastest way on so many nodes, with all draws."""
@@ -459,7 +474,7 @@ def mini_app(
     options = ordered(options, target)
     best = options[0]
 
-    def look_for_sure() -> MiniAppOption | None:
-        return None if target is None else search.surely(best, possible, target)
+    def look_for_surest() -> MiniAppOption:
+        return best if target is None else search.surest(best, possible, target, SURE)
 
-    return SearchResult(best, None, options, look_for_sure)
+    return SearchResult(best, options, look_for_surest)

@@ -116,16 +116,25 @@ class FactorOfNodes(Content):
     real_time_factor: FigureContent
 
 
+class SurestNodes(Content):
+    """The fewest nodes that reach the target in 95 % of the draws, else in most of them."""
+
+    nodes: int
+    reached: float
+    """share of the draws in which they reach it"""
+
+
 class ComparedMachine(Content):
     """A machine of `compare`, beside the first one."""
 
     name: str
     likely: int | None
     """nodes, where the target is reached in half of the draws"""
-    sure: int | None
-    """fewest nodes that surely reach the target"""
+    surest: SurestNodes
     reached: float
-    """share of the draws in which the target is reached"""
+    """share of the draws in which the target is reached on the nodes of `best`"""
+    beyond_data: dict[str, float]
+    """what runs on it took over what its data make expected, by part; {} where it was not run"""
     ratio: FigureContent
     """its real-time factor over that of the first machine"""
     faster: float

@@ -62,8 +62,10 @@ class Advice(Content):
     network: str
     machine: str
     largest_delay_ratio: int | None
-    sure: int | None
-    """fewest nodes that surely reach the target"""
+    reached: float | None
+    """share of the draws in which the first option reaches the target; null without a target"""
+    surest: answer_rows.SurestNodes | None
+    """null without a target"""
     options: list[answer_rows.OptionContent]
     """the best way of each schedule, the best first"""
     ratios: list[FigureContent]

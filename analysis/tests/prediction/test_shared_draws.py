@@ -1,4 +1,6 @@
-"""What two offers have in common is no reason to prefer one: they share its draws."""
+"""What two offers have in common is no reason to prefer one: they share its draws, and what
+runs on one of them say.
+"""
 
 import numpy as np
 import pytest
@@ -26,6 +28,10 @@ ASKED = [
     ("nest", "epyc-7742"),
     ("dpsnn", "xeon-e5-2630-v2"),
 ]
+NODES = 16  #: that are asked about
+#: Real-time factors that were measured, far below and far above what is expected.
+MEASURED = (6.0, 60.0)
+PROCESSORS = [None, "epyc-9554", "epyc-7742"]  #: of offers that were measured
 WITH_AN_INTERVAL = {"kind": "measured", "interval": [2.0, 2.6]}
 
 
@@ -148,3 +154,101 @@ def test_on_one_node_nothing_between_nodes_moves_the_exchange_of_nest(tmp_path):
         _, answer = ratio("nest", files, nodes=2)
         first, second = answer.best.values()
         assert np.median(second.parts["exchange"]) > np.median(first.parts["exchange"])
+
+
+def runs(folder, real_time_factor, *nodes):
+    """A table of runs that took so long on the first number of nodes."""
+    lines = ["nodes,ranks,threads,real_time_factor"]
+    for count in nodes:
+        seconds = real_time_factor * nodes[0] / count
+        lines.append(f"{count},{2 * count},64,{seconds}")
+    path = folder / "runs.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def compared(files, anchored, table, nodes=NODES):
+    """The options of all offers, of which one was measured, or none."""
+    network = spikemark.network("mam", full=True)
+    anchor = None if anchored is None else {str(files[anchored]): table}
+    answer = spikemark.compare(network, files, program="nest", nodes=nodes, anchor=anchor)
+    return answer, list(answer.best.values())
+
+
+def width(option, part):
+    """Log SD of a part."""
+    return float(np.log(option.parts[part]).std())
+
+
+@pytest.mark.parametrize("anchored", [0, 1])
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_twins_are_equal_whichever_was_measured(processor, anchored, tmp_path):
+    files = [offer(tmp_path, name, processor) for name in ("one", "other")]
+    medians = []
+    for seconds in MEASURED:
+        table = runs(tmp_path, seconds, 4)
+        answer, (first, second) = compared(files, anchored, table)
+        ratio = second.rtf / first.rtf
+        assert np.quantile(ratio, [0.025, 0.975]) == pytest.approx([1, 1], abs=ALIKE)
+        assert answer.fastest["one"] == pytest.approx(0.5, abs=0.02)
+        assert all(option.nearest.is_own for option in (first, second))
+        medians.append(second.median)
+    assert medians[1] > 2 * medians[0]
+
+
+@pytest.mark.parametrize("network", [ETHERNET, SLOW], ids=["ethernet", "slow"])
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_equal_nodes_are_told_apart_by_their_network_alone(processor, network, tmp_path):
+    files = [offer(tmp_path, "fast", processor), offer(tmp_path, "slow", processor, network)]
+    for anchored in (0, 1):
+        table = runs(tmp_path, 30.0, 4)
+        _, (fast, slow) = compared(files, anchored, table)
+        kernels = np.log(slow.parts["kernel"] / fast.parts["kernel"])
+        assert np.abs(kernels).max() < 1e-9
+        assert (slow.rtf < fast.rtf).mean() < 0.1
+        assert np.median(slow.parts["exchange"]) > np.median(fast.parts["exchange"])
+        _, (fast, slow) = compared(files, anchored, table, nodes=1)
+        assert np.array_equal(fast.rtf, slow.rtf)
+
+
+def test_runs_teach_other_nodes_about_an_equal_network(tmp_path):
+    other = {"cores": leaf(64, "1")}
+    files = [
+        offer(tmp_path, "measured"),
+        offer(tmp_path, "same", **other),
+        offer(tmp_path, "slow", network=SLOW, **other),
+    ]
+    exchanges = []
+    for communicate in (1.0, 20.0):
+        table = tmp_path / "runs.csv"
+        table.write_text(
+            "nodes,ranks,threads,real_time_factor,communicate\n"
+            f"64,128,64,{communicate + 5},{communicate}\n"
+        )
+        _, options = compared(files, 0, table, nodes=64)
+        exchanges.append([float(np.median(option.parts["exchange"])) for option in options])
+    measured, same, slow = np.divide(exchanges[1], exchanges[0])
+    assert measured > same > slow > 1
+    networks = [
+        {name for name in option.inputs if "/the network of " in name} for option in options
+    ]
+    assert networks[0] and networks[0] <= networks[1] and not networks[0] & networks[2]
+
+
+def test_the_version_of_the_runs_is_that_of_all_machines(tmp_path):
+    files = [offer(tmp_path, "measured"), offer(tmp_path, "other", network=SLOW)]
+    _, options = compared([*files, "jureca-dc"], 0, runs(tmp_path, 30.0, 4))
+    assert len({option.version for option in options}) == 1
+
+
+def test_what_runs_took_beyond_the_data_is_said_of_machines_that_were_run(tmp_path):
+    files = [offer(tmp_path, "one"), offer(tmp_path, "slow", network=SLOW), "jureca-dc"]
+    for seconds in (None, MEASURED[0]):
+        table = None if seconds is None else runs(tmp_path, seconds, 4)
+        answer, _ = compared(files, None if table is None else 0, table)
+        one, slow, jureca = [machine["beyond_data"] for machine in answer.content()["machines"]]
+        assert set(jureca) == {"kernel", "exchange"} and slow == {}
+        assert bool(one) == (table is not None)
+        assert all(0 < factor < 10 for factor in (*jureca.values(), *one.values()))
+        lines = [note for note in answer.screen().notes if note.startswith("Measured:")]
+        assert len(lines) == 1 + bool(one)
