@@ -177,6 +177,7 @@ def _infer(
     spread: Spreads,
     start: State | None = None,
     learn: bool = False,
+    off: tuple[str, str, float] | None = None,
 ) -> State:
     """Effects given measured runs of one program: Gauss-Newton to the mode, and the Laplace
     approximation.
@@ -186,11 +187,16 @@ def _infer(
         spread: what is known of effects and costs.
         start: where to begin.
         learn: the costs are unknown too; otherwise those of `spread` hold.
+        off: as for `fit_spreads`.
     """
     program = anchors[0].program
     keys = _keys_in_order(anchors)
     act = _acting(anchors, keys)  # [part, run, key]
     guess, of_part = find(program).guesses, find(program).of_part
+    if off is not None and off[0] == program:
+        _, cost_name, factor = off
+        is_off = np.array([cost.name == cost_name for cost in find(program).costs])
+        guess = guess + np.log(factor) * is_off
     counts = np.array([terms(run) for run in anchors])  # [run, cost]
     sees = np.array([[run.part in ("", part) for run in anchors] for part in PARTS])
     y = np.log(np.array([run.seconds for run in anchors], dtype=float))
@@ -617,9 +623,15 @@ EM_STEPS = 25
 
 
 @cache
-def fit_spreads(runs: tuple[PublishedRun, ...]) -> Spreads:
+def fit_spreads(
+    runs: tuple[PublishedRun, ...], off: tuple[str, str, float] | None = None
+) -> Spreads:
     """Costs and spreads from runs, by expectation maximisation; a guess counts as GUESS_WEIGHT
     effects.
+
+    Args:
+        runs: measured ones, of any programs.
+        off: a program, a cost of it, and the factor by which its first guess is taken to be off.
 
     Example:
         >>> runs = tuple(run for run in published() if run.program == "dpsnn")
@@ -635,7 +647,7 @@ def fit_spreads(runs: tuple[PublishedRun, ...]) -> Spreads:
     states: dict[str, State] = {}
     for _ in range(EM_STEPS):
         for program, group in groups.items():
-            states[program] = _infer(group, spread, start=states.get(program), learn=True)
+            states[program] = _infer(group, spread, start=states.get(program), learn=True, off=off)
         by_key = {}
         for key, moments in _moments(states).items():
             by_key[key] = _spread_of(moments, GUESS[key.aspect], key, spread)
