@@ -2,11 +2,11 @@
 
 What a claim says of NEST's delivery, update or run time is asked of NEST's costs, which are fitted
 to public series of others (cycles.py): intervals of computing times are over the series that are
-left out and over first guesses of the costs, those of run times over what is assumed of the jitter. What compares run times of both
-machines is asked of the mini-app's model, since NEST was timed on one of them only. Messages and
-waiting are those of the mini-app in the experiments weak-scaling, heterogeneity, mam and alltoall,
-simulated on two machines; what needs no run follows from the equations of the paper or from
-presets.
+left out and over first guesses of the costs, those of run times over what is assumed of the jitter.
+What compares run times of both machines is asked of the mini-app's model, since NEST was timed on
+one of them only. Messages and waiting are those of the mini-app in the experiments weak-scaling,
+heterogeneity, mam and alltoall, simulated on two machines; what needs no run follows from the
+equations of the paper or from presets.
 """
 
 import math
@@ -108,7 +108,7 @@ def _simulated(value: float, unit: str = "") -> Quantity:
 
 @answers_claim
 def _scaling_of_phases(runs: Runs) -> StudyAnswer:
-    """All but communication of NEST on 32 nodes over that on 4, as others measured it.
+    """All but communication of NEST on 32 nodes over that on 4, as other papers measured it.
 
     The multi-area model in its ground state. The interval is over the scatter of communication,
     which the rest cannot have more of. The figure has the phases of the mini-app beside published
@@ -155,7 +155,7 @@ def _scaling_of_phases(runs: Runs) -> StudyAnswer:
 
 @answers_claim
 def _collocation_share(runs: Runs) -> StudyAnswer:
-    """Largest share of collocation in NEST's time on 4 to 32 nodes, as others measured it.
+    """Largest share of collocation in NEST's time on 4 to 32 nodes, as other papers measured it.
 
     The multi-area model in its metastable state, in which more spikes are collocated.
     """
@@ -184,7 +184,7 @@ def _kernel_on_most_over_fewest(without: str = "") -> float:
 
 @answers_claim
 def _communication_share(runs: Runs) -> StudyAnswer:
-    """Share of communication in NEST's time on 32 nodes, as others measured it; ground state.
+    """Share of communication in NEST's time on 32 nodes, as other papers measured it; ground state.
 
     The interval is over the scatter of the mean of their seeds. The note has the share of other
     measurements, and that which the model anchored in NEST's runs predicts without them.
@@ -197,7 +197,7 @@ def _communication_share(runs: Runs) -> StudyAnswer:
     assert predicted.interval
     low, high = predicted.interval
     note = (
-        f"In the metastable state: {min(shares):.3g} and {max(shares):.3g} %, measured by others;"
+        f"In the metastable state: {min(shares):.3g} and {max(shares):.3g} %, measured elsewhere;"
         f" {predicted.number:.3g} ({low:.3g} to {high:.3g}) % by the model, without any run of this"
         " network on as many nodes."
     )
@@ -298,7 +298,7 @@ def _phases() -> list[dict[str, float]]:
 
 @answers_claim
 def _inside_over_bare(runs: Runs) -> StudyAnswer:
-    """Communication of NEST inside a simulation, as others measured it, over the bare call.
+    """Communication of NEST inside a simulation, as other papers measured it, over the bare call.
 
     The bare call is modelled. The multi-area model in its ground state on 32 nodes of JURECA-DC.
     The interval is over the mean of seeds, over what is not known of the network, and over the size
@@ -345,7 +345,7 @@ def _inside_over_bare(runs: Runs) -> StudyAnswer:
 
 @cache
 def _measured_over_bare() -> Quantity:
-    """Communication of NEST in a cycle, as others measured it, over the bare call."""
+    """Communication of NEST in a cycle, as other papers measured it, over the bare call."""
     measured = _measured_parts(GROUND_SERIES, NODES)
     per_cycle_s = measured.communicate_s / CYCLES_PER_S
     ranks = NODES * RANKS_OF_NODE
