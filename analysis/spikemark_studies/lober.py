@@ -2,15 +2,16 @@
 
 What a claim says of NEST's delivery, update or run time is asked of NEST's costs, which are fitted
 to public series of others (cycles.py): intervals of computing times are over the series that are
-left out, those of run times over what is assumed of the jitter. What compares run times of both
-machines is asked of the mini-app's model, since NEST was timed on one of them only. Messages and
-waiting are those of the mini-app in the experiments weak-scaling, heterogeneity, mam and alltoall,
-simulated on two machines; what needs no run follows from the equations of the paper or from
-presets.
+left out and over first guesses of the costs, those of run times over what is assumed of the jitter.
+What compares run times of both machines is asked of the mini-app's model, since NEST was timed on
+one of them only. Messages and waiting are those of the mini-app in the experiments weak-scaling,
+heterogeneity, mam and alltoall, simulated on two machines; what needs no run follows from the
+equations of the paper or from presets.
 """
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -25,6 +26,7 @@ from spikemark.models.loggp import Traffic
 from spikemark.network.presets import cortex, mam, mam_benchmark
 from spikemark.network.presets.options import choose
 from spikemark.prediction import anchors, performance, points, question
+from spikemark.prediction.draws import Z95
 from spikemark.prediction.layout import MachineLayout
 from spikemark.prediction.programs import Program
 from spikemark.prediction.workload import Loads
@@ -43,13 +45,14 @@ from .cycles import (
     coefficient_of_variation,
     delivery_by_lane,
     factors_of,
+    lists_of_multi_area_model,
     maxima_inside_percent,
     of_benchmark,
     of_multi_area_model,
     refitted,
 )
 from .pick import NOT_RUN, groups, levels, mean, means, order, pick, reduction, with_cv
-from .profiles import assumed_profile, interconnect_of, profile_value
+from .profiles import assumed_profile, drawn_interconnects, interconnect_of, profile_value
 from .published import papers
 from .score import source_of
 from .study import Lacking, Runs, answers_claim
@@ -69,6 +72,14 @@ LARGEST_SPREAD = 0.3  #: of sizes and rates in figure 8
 #: Share of the synapses of the multi-area model between areas, by the paper; its data have fewer.
 BETWEEN_AREAS = 1 / 3
 PROGRAM_NAMES = {NEST: "NEST", MINI_APP: "the mini-app"}
+#: Published times of NEST, with those of its communication, for the multi-area model on nodes of
+#: 128 cores: series of points.csv (Tiddia et al. 2022; Albers et al. 2022), and their seeds.
+GROUND_SERIES, METASTABLE_SERIES = "TID-MAMG", ("BNR-MAMM", "BNP-MAMM")
+SEEDS_OF_SERIES = {"TID-MAMG": 8, "BNR-MAMM": 3, "BNP-MAMM": 3}
+RANKS_OF_NODE = 8  #: of these runs
+#: What a process sends to another in a cycle, over the mean: at least, and as the largest of all.
+BUFFER_FACTORS = (1, 10)
+SEEDS_OF_MODEL = (1, 2, 3)  #: of the multi-area model, where accesses are counted
 FEWEST_RANKS_OF_SLOPE = 16  #: on fewer, times do not grow in proportion
 PUBLISHED_D = 10  #: cycles of a window
 LONG_PHASE = 1000  #: cycles, over which slow phases persist
@@ -77,6 +88,8 @@ LOG_FOLDERS = {"conventional": "conventional", "structure_aware": "structure-awa
 #: Files of logs, by format: those of the benchmark, those of NEST from version 3.10 on.
 LOG_FILES = {"structure-aware": "cycle_time_log_*", "nest": "*.npz"}
 NEEDS_LOGS = "logs of cycle times from a cluster (`spikemark study lober --logs DIR`)"
+BYTES_OF_SPIKE = 8  #: that NEST sends
+DRAWN_NETWORKS = 50  #: draws of what is not known of an interconnect
 DRAWN_CYCLES = 20_000  #: that are drawn to check eqs 3 to 11
 FULL = mam_benchmark.FULL_SIZE
 NEAR_INDEGREE = FULL["indegree"] // 2  #: from the own area; as many come from others
@@ -95,10 +108,11 @@ def _simulated(value: float, unit: str = "") -> Quantity:
 
 @answers_claim
 def _scaling_of_phases(runs: Runs) -> StudyAnswer:
-    """Delivery and update of NEST on 32 nodes over those on 4, without any run of this network.
+    """All but communication of NEST on 32 nodes over that on 4, as other papers measured it.
 
-    The interval is over the sources of the runs of other networks. The figure has the phases of the
-    mini-app beside published ones of NEST, of another version (figure 5C of Albers et al. 2022).
+    The multi-area model in its ground state. The interval is over the scatter of communication,
+    which the rest cannot have more of. The figure has the phases of the mini-app beside published
+    ones of NEST in the metastable state (figure 5C of Albers et al. 2022).
     """
     modelled = pd.DataFrame(runs.kept("phases", {"hz": METASTABLE_HZ}, _phases))
     published = pd.DataFrame(papers.rows("nest_mam_phases")).astype(float)
@@ -123,10 +137,32 @@ def _scaling_of_phases(runs: Runs) -> StudyAnswer:
     computing_s = modelled["deliver"] + modelled["update"]
     of_mini_app = computing_s.iloc[-1] / computing_s.iloc[0]
     table = plots.tabulated(frame, "Seconds per simulated second")
-    ratios = [_kernel_on_most_over_fewest(program.without) for program in refitted()]
-    value = _between(_kernel_on_most_over_fewest(), ratios)
-    note = f"With the kernels of the mini-app: {of_mini_app:.3g}."
+    sources = {program.without for program in refitted()} - {""}
+    ratios = [_kernel_on_most_over_fewest(source) for source in sorted(sources)]
+    by_model = _between(_kernel_on_most_over_fewest(), ratios)
+    assert by_model.interval
+    low, high = by_model.interval
+    note = (
+        f"By the model, without any run of this network: {by_model.number:.3g} ({low:.3g} to"
+        f" {high:.3g}). With the kernels of the mini-app: {of_mini_app:.3g}."
+    )
+    few, many = (_measured_parts(GROUND_SERIES, nodes) for nodes in (4, NODES))
+    ratio = many.computing_s / few.computing_s
+    scatter = math.exp(math.hypot(math.log(few.scatter), math.log(many.scatter)))
+    value = Quantity(ratio, ratio / scatter, ratio * scatter, kind="literature")
     return StudyAnswer(value, note, figures=[figure], tables=[table])
+
+
+@answers_claim
+def _collocation_share(runs: Runs) -> StudyAnswer:
+    """Largest share of collocation in NEST's time on 4 to 32 nodes, as other papers measured it.
+
+    The multi-area model in its metastable state, in which more spikes are collocated.
+    """
+    published = pd.DataFrame(papers.rows("nest_mam_phases")).astype(float)
+    percent = 100 * published["collocate"] / published.drop(columns="nodes").sum(axis=1)
+    value = Quantity(float(percent.max()), float(percent.min()), float(percent.max()), "%")
+    return StudyAnswer(replace(value, kind="literature"))
 
 
 def _kernel_on_most_over_fewest(without: str = "") -> float:
@@ -148,28 +184,77 @@ def _kernel_on_most_over_fewest(without: str = "") -> float:
 
 @answers_claim
 def _communication_share(runs: Runs) -> StudyAnswer:
+    """Share of communication in NEST's time on 32 nodes, as other papers measured it; ground state.
+
+    The interval is over the scatter of the mean of their seeds. The note has the share of other
+    measurements, and that which the model anchored in NEST's runs predicts without them.
+    """
+    shares = []
+    for series in METASTABLE_SERIES:
+        measured = _measured_parts(series, NODES)
+        shares.append(100 * measured.communicate_s / measured.total_s)
+    predicted = _predicted_communication_share()
+    assert predicted.interval
+    low, high = predicted.interval
+    note = (
+        f"In the metastable state: {min(shares):.3g} and {max(shares):.3g} %, measured elsewhere;"
+        f" {predicted.number:.3g} ({low:.3g} to {high:.3g}) % by the model, without any run of this"
+        " network on as many nodes."
+    )
+    measured = _measured_parts(GROUND_SERIES, NODES)
+    ratio = measured.communicate_s / measured.computing_s
+    ends = [ratio / measured.scatter, ratio, ratio * measured.scatter]
+    least, middle, most = (100 * end / (1 + end) for end in ends)
+    return StudyAnswer(Quantity(middle, least, most, "%", "literature"), note)
+
+
+@dataclass(frozen=True)
+class MeasuredParts:
+    """Times of NEST that others measured, s per simulated s."""
+
+    total_s: float
+    communicate_s: float  #: exchanges and waiting
+    scatter: float  #: factor from a mean of seeds to either end of its interval
+
+    @property
+    def computing_s(self) -> float:
+        """All but communication."""
+        return self.total_s - self.communicate_s
+
+
+def _measured_parts(series: str, nodes: int) -> MeasuredParts:
+    """The run of a series on so many nodes.
+
+    Its seeds differ in communication, and hardly in the rest.
+    """
+    seconds = {}
+    scatter = 1.0
+    for run in points.published():
+        if run.series == series and run.nodes == nodes and run.seconds is not None:
+            seconds[run.part] = run.seconds
+            if run.part:
+                scatter = math.exp(Z95 * run.sd / math.sqrt(SEEDS_OF_SERIES[series]))
+    return MeasuredParts(seconds[""], seconds["exchange"], scatter)
+
+
+def _predicted_communication_share() -> Quantity:
     """Share of communication in NEST's time on 32 nodes, by the model anchored in NEST's runs.
 
-    Runs with this network on as many nodes are left out of the anchors.
+    The metastable state of NEST 3.9. Runs with this network on as many nodes are left out of the
+    anchors.
     """
     [target] = [run for run in points.published() if _is_target(run)]
-    of_nest = [run for run in points.published() if run.program == target.program]
     anchored = []
-    for run in of_nest:
-        if run.network.model != target.network.model or run.nodes != NODES:
+    for run in points.published():
+        is_same = run.network.model == target.network.model and run.nodes == NODES
+        if run.program == target.program and not is_same:
             anchored.append(run)
     asked = [replace(target, seconds=None)]
     predicted = anchors.predicted(asked, anchored, anchors.fit_spreads(tuple(anchored)))
     exchange_s, kernel_s = predicted.exchange[0], predicted.kernel[0]
     percent = 100 * exchange_s / (exchange_s + kernel_s)
-    low, high = np.quantile(percent, [0.025, 0.975])
-    middle = float(np.median(percent))
-    left_out = len(of_nest) - len(anchored)
-    note = (
-        f"Predicted from {len(anchored)} published times of NEST; {left_out} of this network on as"
-        " many nodes are left out."
-    )
-    return StudyAnswer(Quantity(middle, float(low), float(high), "%", "modelled"), note)
+    low, middle, high = (float(value) for value in np.quantile(percent, [0.025, 0.5, 0.975]))
+    return Quantity(middle, low, high, "%", "modelled")
 
 
 def _is_target(run: points.PublishedRun) -> bool:
@@ -213,7 +298,12 @@ def _phases() -> list[dict[str, float]]:
 
 @answers_claim
 def _inside_over_bare(runs: Runs) -> StudyAnswer:
-    """Communication inside a simulation over the bare call, on the most ranks of JURECA-DC."""
+    """Communication of NEST inside a simulation, as other papers measured it, over the bare call.
+
+    The bare call is modelled. The multi-area model in its ground state on 32 nodes of JURECA-DC.
+    The interval is over the mean of seeds, over what is not known of the network, and over the size
+    of messages. The note has the mini-app's on the most ranks, with the jitter of the profile.
+    """
     conventional = pick(runs["weak-scaling"], schedule="conventional")
     if pick(conventional, machine=JURECA).empty:
         raise Lacking(f"no conventional run on {JURECA} is complete")
@@ -246,8 +336,40 @@ def _inside_over_bare(runs: Runs) -> StudyAnswer:
     )
     ratio = pick(frame, machine=JURECA)["ratio"].iloc[-1]
     table = plots.tabulated(frame, "Microseconds per cycle")
-    value = _over_jitter("longer-than-bare", _simulated(ratio))
-    return StudyAnswer(value, figures=[figure], tables=[table])
+    simulated = _over_jitter("longer-than-bare", _simulated(ratio))
+    assert simulated.interval
+    low, high = simulated.interval
+    note = f"Of the mini-app, simulated: {simulated.number:.3g} ({low:.3g} to {high:.3g})."
+    return StudyAnswer(_measured_over_bare(), note, figures=[figure], tables=[table])
+
+
+@cache
+def _measured_over_bare() -> Quantity:
+    """Communication of NEST in a cycle, as other papers measured it, over the bare call."""
+    measured = _measured_parts(GROUND_SERIES, NODES)
+    per_cycle_s = measured.communicate_s / CYCLES_PER_S
+    ranks = NODES * RANKS_OF_NODE
+    threads = round(profile_value(JURECA, "node.cores")) // RANKS_OF_NODE
+    description = mam.describe(scale=1, seed=1)
+    rates_hz = _population_rates_hz(description, mam.rates_hz(1))
+    loads = Loads.count(description, ranks, threads, rates_hz, "conventional")
+    others = 1.0 - np.eye(ranks)
+    words = float((loads.words.sum(axis=0) * others).sum() / others.sum())
+    node_of_rank = np.arange(ranks) // RANKS_OF_NODE
+    networks = [interconnect_of(JURECA, NODES)]
+    networks += drawn_interconnects(JURECA, NODES, DRAWN_NETWORKS)
+    bare_s = []  # [message, network]
+    for factor in BUFFER_FACTORS:
+        traffic = Traffic(factor * BYTES_OF_SPIKE * words * others, others, node_of_rank)
+        bare_s.append([float(network.alltoall(traffic)) for network in networks])
+    usual_s = math.sqrt(bare_s[0][0] * bare_s[1][0])
+    shortest_s, longest_s = np.quantile(bare_s[0][1:], 0.025), np.quantile(bare_s[1][1:], 0.975)
+    return Quantity(
+        per_cycle_s / usual_s,
+        float(per_cycle_s / measured.scatter / longest_s),
+        float(per_cycle_s * measured.scatter / shortest_s),
+        kind="modelled",
+    )
 
 
 @answers_claim
@@ -531,9 +653,26 @@ def _by_nest(ask: Callable[[str], float], unit: str = "") -> StudyAnswer:
 
 
 def _by_nest_costs(ask: Callable[[str | Program], float], unit: str = "") -> StudyAnswer:
-    """A ratio of computing times by NEST's costs, over the sources that they are fitted without."""
-    value = _between(ask(NestCosts()), [ask(program) for program in refitted()], unit)
-    return StudyAnswer(value, _of_mini_app(ask(MINI_APP), unit))
+    """A ratio of computing times by NEST's costs, over other fits of them."""
+    return StudyAnswer(_over_fits(ask, unit), _of_mini_app(ask(MINI_APP), unit))
+
+
+def _over_fits(ask: Callable[[NestCosts], float], unit: str = "") -> Quantity:
+    """What is asked of NEST's costs, with an interval over other fits of them.
+
+    The series left out make for one difference, and the first guess of each cost for another; they
+    are independent of each other, so that the ends are roots of sums of squares.
+    """
+    value = ask(NestCosts())
+    below: dict[str, float] = {}
+    above: dict[str, float] = {}
+    for costs in refitted():
+        difference = ask(costs) - value
+        below[costs.off] = max(below.get(costs.off, 0.0), -difference)
+        above[costs.off] = max(above.get(costs.off, 0.0), difference)
+    low = value - math.hypot(*below.values())
+    high = value + math.hypot(*above.values())
+    return Quantity(float(value), float(low), float(high), unit, "modelled")
 
 
 def _by_nest_over_jitter(ask: Callable[[str, Jitter], float], unit: str = "") -> StudyAnswer:
@@ -868,7 +1007,7 @@ def _others_over_own_area(runs: Runs) -> StudyAnswer:
         own, others = delivery_by_lane(costs, NODES)
         return float(others / own)
 
-    return StudyAnswer(_between(ratio(NestCosts()), [ratio(costs) for costs in refitted()]))
+    return StudyAnswer(_over_fits(ratio))
 
 
 def _area_rates_hz() -> np.ndarray:
@@ -1115,6 +1254,33 @@ def _saved_percent(program: str | Program, machine: str, between: float | None =
         seconds.append(float(of_model.phases_s["deliver"].mean()))
     placed_s, conventional_s = seconds
     return 100 * (1 - placed_s / conventional_s)
+
+
+@answers_claim
+def _placement_saves_irregular(runs: Runs) -> StudyAnswer:
+    """Irregular accesses that placement alone saves of the multi-area model on JURECA-DC, counted.
+
+    An irregular access is a list of synapses that a spike enters, as in eqs 13 to 17. The interval
+    is over networks that are drawn with the public statistics.
+    """
+    saved = [_irregular_saved_percent(JURECA, seed=seed) for seed in SEEDS_OF_MODEL]
+    on_supermuc = _irregular_saved_percent(SUPERMUC)
+    equal = _irregular_saved_percent(JURECA, between=0.5)
+    note = (
+        f"On SuperMUC-NG: {on_supermuc:.3g} %. With half of the synapses between areas, as in the"
+        f" benchmark, still {equal:.3g} %: most of it is that few other areas send most of them."
+    )
+    value = Quantity(saved[0], min(saved), max(saved), "%", "modelled")
+    return StudyAnswer(value, note)
+
+
+def _irregular_saved_percent(machine: str, between: float | None = None, seed: int = 1) -> float:
+    """Irregular accesses that placement alone saves; `between` as it is there."""
+    placed, conventional = (
+        lists_of_multi_area_model(machine, schedule, between, seed)
+        for schedule in ("placement_only", "conventional")
+    )
+    return 100 * (1 - placed / conventional)
 
 
 def _of_model(program: str | Program, schedule: str) -> ModelledCycles:
@@ -1428,6 +1594,22 @@ def _share_between(runs: Runs) -> StudyAnswer:
     synapses = _synapses_by_source(areas)
     between_areas = synapses[~same_area].sum()
     return StudyAnswer(_modelled(100 * between_areas / synapses.sum(), "%"))
+
+
+@answers_claim
+def _neurons_of_both_kinds(runs: Runs) -> StudyAnswer:
+    """Neurons of the multi-area model that have synapses in their own area and in another one."""
+    areas = mam.draw(1)
+    same_area = areas.area[:, None] == areas.area
+    synapses = _synapses_by_source(areas)
+    has_both = np.ones(len(areas.neurons))
+    for is_of_kind in (same_area, ~same_area):
+        of_neuron = np.where(is_of_kind, synapses, 0.0).sum(axis=0) / areas.neurons
+        has_both *= -np.expm1(-of_neuron)  # synapses draw their sources
+    percent = 100 * float(areas.neurons @ has_both / areas.neurons.sum())
+    fired = areas.neurons * areas.rates_hz
+    of_spikes = 100 * float(fired @ has_both / fired.sum())
+    return StudyAnswer(_modelled(percent, "%"), f"They fire {of_spikes:.3g} % of the spikes.")
 
 
 @answers_claim

@@ -66,6 +66,9 @@ FOREGROUND = "network-F"  #: cells that alternate between up and down states
 CARDS = ("IB", "ETH")  #: networks between servers, by their names in Table II
 CORES_OF_SERVER = 16
 CORES_OF_FIT = (1, 2, 16, 32)  #: rows of Table II that powers are fitted to
+#: Thermal design power by Intel's specifications: Xeon X5660 and X5670, and E5620.
+SIMILAR_PROCESSOR_W, COOLER_PROCESSOR_W = 95, 80
+LEAST_OF_OPERATIONS = 0.8  #: that a similar server does, over the usual ones, if all of it is busy
 LEAST_BYTES = 1e-3  #: of a message that is as good as empty
 COMPUTING, MOVING, BARRIER = "computing", "part.exchange", "part.waiting"
 COMPUTING_PARTS = ["part.deliver", "part.update", "part.thread_wait", "part.collocate"]
@@ -857,6 +860,70 @@ def _power_64(runs: Runs) -> StudyAnswer:
         )
     table = plots.tabulated(pd.DataFrame(rows), "Table II, and power by the profiles")
     return StudyAnswer(Quantity(above_w(ETH, 64), unit="W", kind="modelled"), tables=[table])
+
+
+@answers_claim
+def _power_of_full_server(runs: Runs) -> StudyAnswer:
+    """Power of a busy server over that of an idle one, measured by others on similar servers.
+
+    Two sockets of the same family each. Their processors may draw as much as one of the two kinds
+    that the published servers had, and more than the other; the interval has both.
+    """
+    columns = [
+        Column("server", "server"),
+        Column("operations", "operations a second (thousand)", "literature"),
+        Column("full", "full load (W)", "literature"),
+        Column("idle", "idle (W)", "literature"),
+        Column("above", "full load above idle (W)", "literature"),
+    ]
+    rows: list[dict[str, Cell]] = []
+    for server in _similar_servers():
+        rows.append(
+            {
+                "server": server["server"],
+                "operations": float(server["ssj_ops"]) / 1000,
+                "full": float(server["full_W"]),
+                "idle": float(server["idle_W"]),
+                "above": float(server["full_W"]) - float(server["idle_W"]),
+            }
+        )
+    note = (
+        f"Servers that do less than {100 * LEAST_OF_OPERATIONS:.0f} % of the operations of the"
+        " others are not all busy and are left out."
+    )
+    table = Table(columns, rows, "Similar servers (SPECpower)", "full-server", [note])
+    above_idle_w = [float(server["full_W"]) - float(server["idle_W"]) for server in _busy_servers()]
+    cooler = COOLER_PROCESSOR_W / SIMILAR_PROCESSOR_W
+    value = Quantity(
+        float(np.median(above_idle_w)) * (1 + cooler) / 2,
+        min(above_idle_w) * cooler,
+        max(above_idle_w),
+        "W",
+        "literature",
+    )
+    return StudyAnswer(value, tables=[table])
+
+
+@answers_claim
+def _baseline_of_servers(runs: Runs) -> StudyAnswer:
+    """Power of four idle servers, measured by others on similar ones."""
+    servers = simula.points(X86)[-1].cores // CORES_OF_SERVER
+    idle_w = [servers * float(server["idle_W"]) for server in _busy_servers()]
+    middle = float(np.median(idle_w))
+    value = Quantity(middle, min(idle_w), max(idle_w), "W", "literature")
+    return StudyAnswer(value, f"{servers} servers, which the paper does not say.")
+
+
+def _similar_servers() -> list[dict[str, str]]:
+    """Servers with two processors of the family of the published ones, one of each vendor."""
+    return papers.rows("specpower_x5670")
+
+
+def _busy_servers() -> list[dict[str, str]]:
+    """Those that do about as many operations a second as the others."""
+    usual = float(np.median([float(server["ssj_ops"]) for server in _similar_servers()]))
+    least = LEAST_OF_OPERATIONS * usual
+    return [server for server in _similar_servers() if float(server["ssj_ops"]) >= least]
 
 
 # Energies of Tables II and III, of DPSNN itself

@@ -206,6 +206,7 @@ def _infer(
     start: State | None = None,
     learn: bool = False,
     offers: "OfferedMachines | None" = None,
+    other: "OtherGuess | None" = None,
 ) -> State:
     """Effects given measured runs of one program: Gauss-Newton to the mode, and the Laplace
     approximation.
@@ -216,10 +217,14 @@ def _infer(
         start: where to begin.
         learn: the costs are unknown too; otherwise those of `spread` hold.
         offers: what is expected of the effects of offers among the machines.
+        other: a cost that begins from another guess.
     """
     program = anchors[0].program
     keys = _keys_in_order(anchors)
     guess, of_part = find(program).guesses, find(program).of_part
+    if other is not None and other.program == program:
+        is_other = np.array([cost.name == other.cost for cost in find(program).costs])
+        guess = guess + np.log(other.factor) * is_other
     counts = np.array([terms(run) for run in anchors])  # [run, cost]
     sees = np.array([[run.part in ("", part) for run in anchors] for part in PARTS])
     y = np.log(np.array([run.seconds for run in anchors], dtype=float))
@@ -805,10 +810,22 @@ def _aspects_apart(target: PublishedRun, run: PublishedRun) -> list[str]:
 EM_STEPS = 25
 
 
+class OtherGuess(NamedTuple):
+    """Another first guess of a cost than that of its program."""
+
+    program: str
+    cost: str
+    factor: float  #: to the guess of the program
+
+
 @cache
-def fit_spreads(runs: tuple[PublishedRun, ...]) -> Spreads:
+def fit_spreads(runs: tuple[PublishedRun, ...], other: OtherGuess | None = None) -> Spreads:
     """Costs and spreads from runs, by expectation maximisation; a guess counts as GUESS_WEIGHT
     effects.
+
+    Args:
+        runs: measured ones, of any programs.
+        other: a cost that begins from another guess.
 
     Example:
         >>> runs = tuple(run for run in published() if run.program == "dpsnn")
@@ -824,7 +841,9 @@ def fit_spreads(runs: tuple[PublishedRun, ...]) -> Spreads:
     states: dict[str, State] = {}
     for _ in range(EM_STEPS):
         for program, group in groups.items():
-            states[program] = _infer(group, spread, start=states.get(program), learn=True)
+            states[program] = _infer(
+                group, spread, start=states.get(program), learn=True, other=other
+            )
         by_key = {}
         for key, moments in _moments(states).items():
             by_key[key] = _spread_of(moments, GUESS[key.aspect], key, spread)

@@ -36,6 +36,11 @@ def nothing(tmp_path) -> Runs:
         (simula._less_power, 34.6),
         (simula._event_of_text_arm, 1.505),  # 1110 J / (20480 x 1125 x 3.2 Hz x 10 s)
         (simula._event_of_text_x86, 4.667),
+        (simula._power_of_full_server, 166.8),  # 181.1 W, times the mean of 1 and 80 / 95
+        (simula._baseline_of_servers, 276.8),
+        (lober._communication_share, 60.66),  # 8.1381 of 13.4166
+        (lober._collocation_share, 3.925),
+        (lober._neurons_of_both_kinds, 51.74),
         (shehzad._mean_saving, 10.1),
         (shehzad._blocks_before_reading, 50),
     ],
@@ -66,6 +71,35 @@ def test_what_is_predicted_of_dpsnn_is_not_what_was_published(nothing):
         assert value.low < ratio < value.high
         assert value.value != pytest.approx(ratio, rel=1e-3)
     assert 1 < simula._most_over_32(nothing).value.value < 23.7 / 0.915
+
+
+def test_intervals_of_what_others_measured_hold_their_middle_and_leave_out_idle_servers(nothing):
+    assert len(simula._busy_servers()) == len(simula._similar_servers()) - 1
+    for answer in (simula._power_of_full_server, simula._baseline_of_servers):
+        value = answer(nothing).value
+        assert value.low < value.value < value.high
+    for nodes in (4, 32):
+        measured = lober._measured_parts(lober.GROUND_SERIES, nodes)
+        assert 0 < measured.communicate_s < measured.total_s and measured.scatter > 1
+    share = lober._communication_share(nothing).value
+    assert 50 < share.low < share.value < share.high
+    value = lober._measured_over_bare()
+    assert 1 < value.low < value.value < value.high
+
+
+def test_intervals_over_fits_add_independent_differences(monkeypatch):
+    """Two guesses and a source: 3, 4 and 0 below make 5."""
+    costs = [
+        cycles.NestCosts(without="a"),
+        cycles.NestCosts(off="x", factor=2.0),
+        cycles.NestCosts(off="x", factor=0.5),
+        cycles.NestCosts(off="y", factor=2.0),
+    ]
+    answers = dict(zip([cycles.NestCosts(), *costs], [10.0, 12.0, 7.0, 10.5, 6.0], strict=True))
+    monkeypatch.setattr(lober, "refitted", lambda: costs)
+    value = lober._over_fits(lambda program: answers[program])
+    assert (value.value, value.low) == (10, 5)
+    assert value.high == pytest.approx(10 + np.hypot(2, 0.5))
 
 
 def test_the_fastest_exchanges_are_among_those_compared(nothing):
