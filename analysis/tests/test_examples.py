@@ -138,6 +138,7 @@ EXCUSED = {
     "spikemark_studies.cli.score": "spikemark score",
     "spikemark_studies.cli.study": "spikemark study",
     "spikemark_studies.cycles.of_multi_area_model": "spikemark study lober",
+    "spikemark_studies.cycles.lists_of_multi_area_model": "spikemark study lober",
     "spikemark_studies.jitter_map.interval_over_jitter": "spikemark study lober",
     "spikemark_studies.jitter_map.places": "spikemark study lober",
     "spikemark_studies.jitter_map.questions": "spikemark study lober",
