@@ -166,7 +166,7 @@ class Experiment(BaseModel):
     )
     seeds: Seeds = Field(
         [1],
-        description="seeds of the network, one or a list; a number is a seed, not how many there are",
+        description="seeds of the network, one or a list: a number is a seed, not how many",
     )
     repetitions: Repetition = Field(
         1,
