@@ -60,6 +60,7 @@ HEIGHT_OF_LINES = 2.6
 HEIGHT_OF_ONE_LINE = 1.3  # one of several panels
 HEIGHT_OF_HISTOGRAM = 1.7
 HEIGHT_OF_ROW = 0.36
+HEIGHT_OF_LABEL_LINE = 0.16
 
 #: Names of colours; style.css gives each a value in the light and the dark scheme.
 COLOUR_NAMES = [
@@ -234,7 +235,7 @@ def bars(
 
     def draw(axes: Axes, part: pd.DataFrame, value: object) -> None:
         labels = list(dict.fromkeys(part[row]))
-        wrapped = {label: fill(str(label), LABEL_WIDTH) for label in labels}
+        wrapped = {label: _on_lines(label) for label in labels}
         part = part.assign(**{row: pd.Categorical(part[row].map(wrapped), list(wrapped.values()))})
         sns.histplot(
             part,
@@ -270,7 +271,8 @@ def bars(
     rows = [frame[row].nunique()]
     if panel is not None:
         rows = frame.groupby(panel)[row].nunique().tolist()
-    heights = [0.55 + HEIGHT_OF_ROW * number_of_rows for number_of_rows in rows]
+    height_of_row = _height_of_row(frame[row])
+    heights = [0.55 + height_of_row * number_of_rows for number_of_rows in rows]
     legend = {head: Patch(color=colour) for head, colour in colours.items()}
     svg = _panels(long, panel, draw, heights, legend, name, title)
     caption += _left_out(frame, panel)
@@ -283,6 +285,21 @@ def bars(
         for column in figure.table.columns
     ]
     return replace(figure, table=replace(figure.table, columns=table_columns))
+
+
+def _on_lines(label: object) -> str:
+    """The label of a row, on lines of at most LABEL_WIDTH characters where its words allow it.
+
+    A path goes on after a slash.
+    """
+    marked = str(label).replace("/", "/\v")  # a space of no width
+    return fill(marked, LABEL_WIDTH, replace_whitespace=False).replace("\v", "")
+
+
+def _height_of_row(labels: Iterable[object]) -> float:
+    """The height of the rows of these labels, in inches."""
+    lines = max((_on_lines(label).count("\n") + 1 for label in labels), default=1)
+    return max(HEIGHT_OF_ROW, HEIGHT_OF_LABEL_LINE * (lines + 0.5))
 
 
 def _few_dots(dots: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
@@ -365,7 +382,7 @@ def points(
     height = HEIGHT_OF_LINES
     if over_rows:
         rows = frame.groupby(panel)[y].nunique().max() if panel else frame[y].nunique()
-        height = 0.6 + HEIGHT_OF_ROW * rows
+        height = 0.6 + _height_of_row(frame[y]) * rows
     heights = _equal_heights(height, frame, panel)
     legend = {
         key: Line2D([], [], color=colour, marker=markers[key], linestyle="", markersize=5)
@@ -408,7 +425,7 @@ def _row_places(part: pd.DataFrame, y: str, hue: str | None, colours: dict[str, 
 
 def _label_rows(axes: Axes, labels: list[str]) -> None:
     """The vertical axis has a row for each label, the first one on top."""
-    axes.set_yticks(range(len(labels)), [fill(str(label), LABEL_WIDTH) for label in labels])
+    axes.set_yticks(range(len(labels)), [_on_lines(label) for label in labels])
     axes.set_ylim(len(labels) - 0.4, -0.6)
     _rows(axes)
 

@@ -43,8 +43,8 @@ def section(sweep: SweepAnswer) -> Section:
         )
     text = [_sentence(rows)]
     caption = (
-        "First accesses per synaptic event: counted, and expected from the description (Lober et"
-        " al. 2026, eqs 13-17)."
+        "First accesses per synaptic event: counted, and to be expected of the network and its"
+        " placement (theory of Lober et al. 2026)."
     )
     long = rows.melt(
         ["configuration", "ranks"], ["first_per_event", "theory"], "item", "share"

@@ -382,7 +382,7 @@ def _figure(bars: list[Bar], expected: dict[tuple[str, int], float]) -> Figure:
     )
     caption = "Waiting by how often ranks would have to meet, from cycle times (modelled)."
     if dots:
-        caption += " Dots: expected by the theory of independent cycle times (eqs 8-10)."
+        caption += " Dots: expected by the theory of independent cycle times."
     figure = plots.bars(
         drawn,
         "configuration",
