@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import typer.main
+from jupyter_client.connect import ConnectionFileMixin
 
 import spikemark
 from spikemark.cli import main
@@ -44,6 +45,8 @@ autodoc_default_options = {"members": True, "member-order": "bysource", "no-valu
 nb_execution_mode = "cache"  # notebooks are executed anew where their code has changed
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120  # seconds for a cell
+ConnectionFileMixin.transport.default_value = "ipc"  # over TCP, each kernel warns of listeners
+viewcode_follow_imported_members = False  # it would link to sources of `builtins`, which has none
 smartquotes = False  # it makes one dash of the two of an option
 autodoc_typehints_format = "short"
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 
@@ -87,6 +88,22 @@ def test_what_is_explained_is_what_runs(more, listed, tmp_path):
             assert explained == pytest.approx(parts[part], rel=0.02), (schedule, part)
         in_all = sum(rank["memory_bytes"] for rank in told["per_rank"])
         assert in_all == pytest.approx(sum(parts.values()) - parts["log"], rel=0.1)
+
+
+def test_numbers_are_told_in_the_fewest_digits_that_read_back_the_same():
+    """Words keep their digits, whatever stands beside them."""
+    name = 'a"0.10000000000000001\\'
+    lanes = [{"name": name, "group": "world", "period": 1}]
+    fine = program.sets(schedule=lanes, time__cycle_ms=0.1)
+    for arguments in (["--list"], ["--explain", program.EXAMPLE, *fine]):
+        text = program.start(*arguments).stdout
+        told = json.loads(text)
+        without_words = re.sub(r'"(\\.|[^"\\])*"', "", text)
+        numbers = re.findall(r"-?\d+\.?\d*(?:e[-+]?\d+)?", without_words)
+        longer = [number for number in numbers if len(number) > 1 + len(repr(float(number)))]
+        assert numbers and longer == []
+    assert told["time"]["cycle_ms"] == 0.1
+    assert [lane["name"] for lane in told["lanes"]] == [name]
 
 
 def test_the_ring_is_told_exactly():

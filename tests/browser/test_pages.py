@@ -371,12 +371,46 @@ return [...torn, ...apart.map((arrow) => arrow.parentElement)].map((e) => e.text
 """
 
 
+PAPER = 687  # pixels: A4 without its margins, as style.css has them
+#: Elements that reach beyond a width.
+BEYOND = """
+const wide = [...document.querySelectorAll('body *')].filter((e) =>
+  !e.closest('svg, .status') && e.getBoundingClientRect().right > arguments[0] + 1);
+return wide.map((e) => e.outerHTML.slice(0, 100));
+"""
+#: Headings that a page may begin after, or that say what the one before them has said.
+ALONE = """
+const heads = [...document.querySelectorAll('h2, h3')].filter((e) => e.getClientRects().length);
+const apart = heads.filter((e) => getComputedStyle(e).breakAfter !== 'avoid');
+const words = (e) => e.textContent.trim().toLowerCase();
+const twice = heads.filter((e) => e.previousElementSibling?.matches('h2, h3')
+  && words(e) === words(e.previousElementSibling));
+return [...apart, ...twice].map((e) => e.outerHTML.slice(0, 100));
+"""
+
+
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_names_stay_whole_and_arrows_beside_their_heads(browser, gallery_pages, setting):
     for page in gallery_pages:
         opened(browser, page, setting)
         browser.execute_script(OPEN_ALL)
         assert browser.execute_script(TORN) == [], page
+
+
+def test_pages_of_the_gallery_print_whole(browser, gallery_pages):
+    """On paper as wide as A4 within its margins, with all that folds open."""
+    size = {"width": PAPER, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    for page in gallery_pages:
+        opened(browser, page)
+        browser.execute_script(OPEN_ALL)
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        cut = browser.execute_script(BEYOND, PAPER)
+        torn = browser.execute_script(TORN)
+        sticking_out = browser.execute_script(STICKING_OUT)
+        alone = browser.execute_script(ALONE)
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+        assert (cut, torn, sticking_out, alone) == ([], [], [], []), page
 
 
 def test_figures_of_the_gallery_tell_their_values_by_keyboard(browser, gallery_pages):

@@ -38,13 +38,11 @@ def differing_checksums(frames: Frames) -> list[str]:
         >>> differing_checksums(load_folder("docs/notebooks/data/waiting/jureca-dc"))
         []
     """
+    labels = frames.runs.groupby(["network", "checksum"])["label"].first()
     lines = []
-    for network, runs in frames.runs.groupby("network"):
-        label_of_checksum = runs.groupby("checksum")["label"].first()
-        if len(label_of_checksum) > 1:
-            checksums = "; ".join(
-                f"{checksum} in runs such as {label}"
-                for checksum, label in label_of_checksum.items()
-            )
-            lines.append(f"CHECKSUMS DIFFER for network {network}: {checksums}")
+    for network in labels[labels.index.get_level_values(0).duplicated()].index.unique(0):
+        checksums = "; ".join(
+            f"{checksum} in runs such as {label}" for checksum, label in labels[network].items()
+        )
+        lines.append(f"CHECKSUMS DIFFER for network {network}: {checksums}")
     return lines

@@ -499,8 +499,10 @@ def _read_ranks(path: Path, record: Record) -> "pd.DataFrame":
         raise BadInput(reason, field="node", file=path)
     for name in COUNTED:
         total = getattr(record.totals, name)
-        column = table[name]
-        if column.notna().all() and int(column.sum()) != total:
-            reason = f"{name} adds up to {int(column.sum())}; record.json has totals.{name}={total}"
+        counts = table[name].array
+        if not counts.isna().any() and int(counts.sum()) != total:
+            reason = f"{name} adds up to {int(counts.sum())}; record.json has totals.{name}={total}"
             raise BadInput(reason, field=name, file=path)
+    if ranks == list(range(record.ranks)):
+        return table
     return table.sort_values("rank", ignore_index=True)

@@ -7,6 +7,7 @@ are kept. Times are wall-clock seconds unless stated otherwise. miniapp/FORMAT.m
 fields for those who write such files; a test compares the two.
 """
 
+import json
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
@@ -14,13 +15,15 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
 from spikemark.core.errors import BadInput
-from spikemark.network.description import Description, read_description
+from spikemark.network.description import Description, Network, read_description
 
 from .judged import warnings
 from .phases import THREADS
 
 #: Versions of the formats of record.json and dryrun.json that are read.
 FORMAT_VERSIONS = (1, 2, 3)
+MAX_NETWORKS = 8  # that are kept
+_networks: dict[str, Network] = {}
 FormatVersion = Literal[1, 2, 3]
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
@@ -529,8 +532,18 @@ class Record(CommonRecord):
 
     @cached_property
     def described(self) -> Description:
-        """The description as an object. Raises BadInput where the mini-app would refuse it."""
-        return read_description(self.description)
+        """The description as an object. Raises BadInput where the mini-app would refuse it.
+
+        Runs of one network share it: the last networks that were read are kept.
+        """
+        names = ("format_version", "network", "time")  # a network is checked against its time step
+        content = json.dumps({name: self.description.get(name) for name in names}, sort_keys=True)
+        described = read_description(self.description, network=_networks.get(content))
+        if content not in _networks:
+            _networks[content] = described.network
+            if len(_networks) > MAX_NETWORKS:
+                del _networks[next(iter(_networks))]
+        return described
 
     @model_validator(mode="after")
     def _describes_how_it_ran(self) -> Self:

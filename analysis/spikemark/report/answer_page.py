@@ -3,6 +3,7 @@
 A kind of answer without an entry in `_drawings` has a page of its sentences and tables.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import singledispatch
 from pathlib import Path
@@ -410,9 +411,10 @@ def _sources(name: str, option: Option) -> Table:
         )
     for path, value in option.machine.values.items():
         if ".kernels" not in f".{path}":
-            unit = "" if value.unit in (None, "1") else value.unit
+            unit = "" if value.unit in (None, "1") else re.sub(r"\bus\b", "µs", value.unit)
             row: dict[str, Cell] = {"what": path, "value": value_text(value), "unit": unit}
-            rows.append(row | {"kind": value.kind, "source": value.reference})
+            source = re.sub(rf"^({value.kind}[:;] )+", "", value.reference)  # the column says it
+            rows.append(row | {"kind": value.kind, "source": source})
     columns = [Column("what", name), Column("value", "value (95 % interval)")]
     columns += [Column("unit", "unit"), Column("kind", "kind"), Column("source", "source")]
     return Table(columns, rows)

@@ -33,9 +33,11 @@ MAX_ROWS = 100  #: of a table in plain HTML; the script draws the others when th
 RUN_ID = "id"  #: the column by whose cells the rows of runs are linked to, as `#run-ID`
 DAY = r"\d{4}-\d\d-\d\d"  #: a cell that stays on one line
 MAX_UNBROKEN = 20  #: characters of a word with dashes that stays on one line: a phone has room
-#: A unit such as (s / s), an option, or a word with dashes; no part of a longer word or of a path.
+#: A unit such as (s / s), a number with its interval, an option, or a word with dashes; no part of
+#: a longer word or of a path.
 UNBROKEN = re.compile(
-    r"\(\w+ / \w+\)|(?<![\w./&;-])--[a-z][\w-]*"
+    r"\(\w+ / \w+\)|(?<![\w.,−-])[−\d.,e+-]+ \([−\d.,e+-]+ to [−\d.,e+-]+\)"
+    r"|(?<![\w./&;-])--[a-z][\w-]*"
     rf"|(?<![\w./&;–−-])(?=[\w.,–−-]{{3,{MAX_UNBROKEN}}}(?![\w./&–−-]))"
     r"[\w.,−]+(?:[–-][\w.,−]+)+"
 )
@@ -361,13 +363,16 @@ def typeset(text: str) -> Markup:
     """Escapes the text, and marks up code in backticks, and what stays on one line.
 
     A browser may break a line at every dash: names such as of machines, options, intervals and
-    days of at most MAX_UNBROKEN characters are kept whole, and so are units in brackets.
+    days of at most MAX_UNBROKEN characters are kept whole, and so are units in brackets, and
+    numbers with their intervals in brackets.
 
     Example:
         >>> print(typeset("`run` with --json & more"))
         <code>run</code> with <span class="whole">--json</span> &amp; more
         >>> print(typeset("waiting (s / s) on node-b"))
         waiting <span class="whole">(s / s)</span> on <span class="whole">node-b</span>
+        >>> print(typeset("1.79 (1.3 to 3) µs"))
+        <span class="whole">1.79 (1.3 to 3)</span> µs
     """
     coded = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
     return Markup(UNBROKEN.sub(r'<span class="whole">\g<0></span>', coded))

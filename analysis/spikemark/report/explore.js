@@ -7,7 +7,7 @@
   const MAX_DOTS = 60; // of a line of dots; of more, some evenly, the extremes included
   const MAX_WORD = 30; // letters below an axis
   const WIDE_AXIS = 8; // largest over smallest value, from which an axis is logarithmic
-  const SPARE = ["update", "synchronise", "collocate", "exchange", "deliver", "other-1", "other-2", "other-3"];
+  const SPARE = ["update", "deliver", "jitter", "other-2", "collocate", "exchange", "other-1", "other-3"];
   const SVG = "http://www.w3.org/2000/svg";
   const { results, columns, rows, shared, colours } = JSON.parse(
     document.getElementById("runs-data").textContent);

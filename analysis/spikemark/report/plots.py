@@ -26,6 +26,7 @@ import seaborn as sns
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
 
@@ -59,6 +60,7 @@ HEIGHT_OF_LINES = 2.6
 HEIGHT_OF_ONE_LINE = 1.3  # one of several panels
 HEIGHT_OF_HISTOGRAM = 1.7
 HEIGHT_OF_ROW = 0.36
+HEIGHT_OF_LABEL_LINE = 0.16
 
 #: Names of colours; style.css gives each a value in the light and the dark scheme.
 COLOUR_NAMES = [
@@ -81,16 +83,20 @@ ALIKE = {
     "measured": "ink",
     "predicted": "model",
 }
+#: In an order in which the first ones differ most in lightness, too.
 SPARE = (
     "deliver",
-    "synchronise",
+    "jitter",
     "collocate",
+    "other-2",
     "exchange",
     "update",
     "other-1",
-    "other-2",
     "other-3",
 )
+#: Dots of the colours of a figure, in their order.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
+GAP = 0.5  # points of paper between the parts of a bar
 
 #: A line to compare with.
 BESIDE: dict[str, Any] = {"color": COLOUR["model"], "linewidth": 1, "linestyle": (0, (2, 2))}
@@ -229,7 +235,7 @@ def bars(
 
     def draw(axes: Axes, part: pd.DataFrame, value: object) -> None:
         labels = list(dict.fromkeys(part[row]))
-        wrapped = {label: fill(str(label), LABEL_WIDTH) for label in labels}
+        wrapped = {label: _on_lines(label) for label in labels}
         part = part.assign(**{row: pd.Categorical(part[row].map(wrapped), list(wrapped.values()))})
         sns.histplot(
             part,
@@ -241,7 +247,8 @@ def bars(
             palette=colours,
             alpha=1,
             shrink=0.66,
-            linewidth=0,
+            edgecolor=COLOUR["paper"],
+            linewidth=GAP,
             ax=axes,
             legend=False,
             discrete=True,
@@ -264,8 +271,10 @@ def bars(
     rows = [frame[row].nunique()]
     if panel is not None:
         rows = frame.groupby(panel)[row].nunique().tolist()
-    heights = [0.55 + HEIGHT_OF_ROW * number_of_rows for number_of_rows in rows]
-    svg = _panels(long, panel, draw, heights, colours, name, title)
+    height_of_row = _height_of_row(frame[row])
+    heights = [0.55 + height_of_row * number_of_rows for number_of_rows in rows]
+    legend = {head: Patch(color=colour) for head, colour in colours.items()}
+    svg = _panels(long, panel, draw, heights, legend, name, title)
     caption += _left_out(frame, panel)
     figure = _figure(frame, [*_named(panel, row), *shown], name, title, caption, svg)
     if not unit:
@@ -276,6 +285,21 @@ def bars(
         for column in figure.table.columns
     ]
     return replace(figure, table=replace(figure.table, columns=table_columns))
+
+
+def _on_lines(label: object) -> str:
+    """The label of a row, on lines of at most LABEL_WIDTH characters where its words allow it.
+
+    A path goes on after a slash.
+    """
+    marked = str(label).replace("/", "/\v")  # a space of no width
+    return fill(marked, LABEL_WIDTH, replace_whitespace=False).replace("\v", "")
+
+
+def _height_of_row(labels: Iterable[object]) -> float:
+    """The height of the rows of these labels, in inches."""
+    lines = max((_on_lines(label).count("\n") + 1 for label in labels), default=1)
+    return max(HEIGHT_OF_ROW, HEIGHT_OF_LABEL_LINE * (lines + 0.5))
 
 
 def _few_dots(dots: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
@@ -322,6 +346,7 @@ def points(
     """
     over_rows = not pd.api.types.is_numeric_dtype(frame[y])
     colours = palette(frame[hue]) if hue else {}
+    markers = dict(zip(colours, MARKERS * 10, strict=False))
 
     def draw(axes: Axes, part: pd.DataFrame, value: object) -> None:
         part = part[part[x].notna()]
@@ -344,7 +369,8 @@ def points(
                 intervals.set_linewidth(1.4)
             if joined:
                 axes.plot(group[x], group[place], color=colour, linewidth=1)
-            spots = axes.scatter(group[x], group[place], 26, colour, zorder=3)
+            marker = markers.get(key, MARKERS[0])
+            spots = axes.scatter(group[x], group[place], 26, colour, marker=marker, zorder=3)
             told(spots, _tips(key, group, x, y, low, high))
         _logs(axes, log)
         if over_rows:
@@ -356,9 +382,13 @@ def points(
     height = HEIGHT_OF_LINES
     if over_rows:
         rows = frame.groupby(panel)[y].nunique().max() if panel else frame[y].nunique()
-        height = 0.6 + HEIGHT_OF_ROW * rows
+        height = 0.6 + _height_of_row(frame[y]) * rows
     heights = _equal_heights(height, frame, panel)
-    svg = _panels(frame, panel, draw, heights, colours, name, title)
+    legend = {
+        key: Line2D([], [], color=colour, marker=markers[key], linestyle="", markersize=5)
+        for key, colour in colours.items()
+    }
+    svg = _panels(frame, panel, draw, heights, legend, name, title)
     caption += _left_out(frame, panel)
     first, second = (y, x) if over_rows else (x, y)
     cells = _named(panel, hue, first, second, low, high)
@@ -395,7 +425,7 @@ def _row_places(part: pd.DataFrame, y: str, hue: str | None, colours: dict[str, 
 
 def _label_rows(axes: Axes, labels: list[str]) -> None:
     """The vertical axis has a row for each label, the first one on top."""
-    axes.set_yticks(range(len(labels)), [fill(str(label), LABEL_WIDTH) for label in labels])
+    axes.set_yticks(range(len(labels)), [_on_lines(label) for label in labels])
     axes.set_ylim(len(labels) - 0.4, -0.6)
     _rows(axes)
 
@@ -584,6 +614,7 @@ def histogram(
         'Cycle times'
     """
     colours = palette(frame[hue]) if hue else {}
+    dashes = dict(zip(colours, DASHES * 10, strict=False))
     one_colour = {} if hue else {"color": COLOUR["update"], "alpha": 0.8, "linewidth": 0}
     limits = frame[x].min(), frame[x].quantile(clip)
 
@@ -603,6 +634,8 @@ def histogram(
             legend=False,
             **one_colour,
         )
+        for step, key in zip(reversed(axes.lines), colours, strict=False):
+            step.set_linestyle(dashes[key])
         for label, place in (marks or {}).get(value, {}).items():
             axes.axvline(place, **BESIDE)
             axes.text(place, axes.get_ylim()[1], f" {label}", va="top", fontsize=9)
@@ -611,7 +644,10 @@ def histogram(
         axes.spines["left"].set_visible(False)
 
     heights = _equal_heights(HEIGHT_OF_HISTOGRAM, frame, panel)
-    legend = {label_of(hue, key): colour for key, colour in colours.items()}
+    legend = {
+        label_of(hue, key): Line2D([], [], color=colour, linestyle=dashes[key])
+        for key, colour in colours.items()
+    }
     svg = _panels(frame, panel, draw, heights, legend, name, title)
     caption += _left_out(frame, panel)
     if table is None:
@@ -734,22 +770,22 @@ def _panels(
     panel: str | None,
     draw: DrawPanel,
     heights: list[float],
-    colours: dict[str, str],
+    legend: dict[str, Artist],
     name: str,
     title: str,
     share_y: bool = False,
 ) -> str:
     """The drawing as markup: a panel for each value of `panel`, one above another, and a legend.
 
-    `heights`: of the panels, in inches. `colours`: by what they mean.
+    `heights`: of the panels, in inches. `legend`: a sample of each mark, by what it means.
     """
     groups = list(frame.groupby(panel, sort=False)) if panel else [(None, frame)]
     groups = groups[:MAX_PANELS]
     heights = heights[:MAX_PANELS]
-    has_legend = len(colours) > 1
+    has_legend = len(legend) > 1
     margin = 0.1
     if has_legend:
-        rows = -(-len(colours) // min(2, _columns_of_legend(colours)))
+        rows = -(-len(legend) // min(2, _columns_of_legend(legend)))
         margin = 0.25 * rows + 0.1
     with matplotlib.rc_context(SETTINGS):
         canvas = Canvas(figsize=(WIDTH, sum(heights) + margin + 0.3))
@@ -764,7 +800,7 @@ def _panels(
             if axes is not column[-1]:
                 axes.set_xlabel("")
         if has_legend:
-            _add_legend(canvas, colours)
+            _add_legend(canvas, legend)
         return markup(canvas, name, title)
 
 
@@ -775,21 +811,21 @@ def _panel_title(panel: str, value: object) -> str:
     return f"{_heads([panel])[panel]} = {value}"
 
 
-def _columns_of_legend(colours: dict[str, str]) -> int:
+def _columns_of_legend(legend: dict[str, Artist]) -> int:
     """How many labels fit beside each other."""
-    longest = max(len(str(label)) for label in colours)
+    longest = max(len(str(label)) for label in legend)
     if longest > LONGEST_OF_TWO:
         return 1
     return 2 if longest > LONGEST_OF_THREE else 3
 
 
-def _add_legend(canvas: Canvas, colours: dict[str, str]) -> None:
+def _add_legend(canvas: Canvas, legend: dict[str, Artist]) -> None:
     """A legend above the panels."""
-    handles = [Patch(color=colour, label=label) for label, colour in colours.items()]
     canvas.legend(
-        handles=handles,
+        handles=list(legend.values()),
+        labels=[str(label) for label in legend],
         loc="outside upper left",
-        ncols=_columns_of_legend(colours),
+        ncols=_columns_of_legend(legend),
         handlelength=1.1,
         handleheight=0.9,
         columnspacing=1.2,

@@ -136,8 +136,8 @@ def _row(
     """The row of a run."""
     run = frames.records[row["id"]]
     folder = run.path.resolve()
-    if folder.is_relative_to(frames.path.resolve()):
-        folder = folder.relative_to(frames.path.resolve())
+    if folder.is_relative_to(frames.path):  # which is resolved
+        folder = folder.relative_to(frames.path)
     has_cycles = int(run.cycles is not None)
     return [row["id"], str(folder), has_cycles, *(_cell(row[one.name]) for one in columns)]
 

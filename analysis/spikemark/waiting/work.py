@@ -38,6 +38,7 @@ from spikemark.network.schedules import find_schedule
 DRAW_SEED = 1
 MAX_DRAWS = 64
 MIN_DRAWS = 16
+MAX_TIMES_KEPT = 1 << 18  #: times [rank, cycle] of all draws together, up to which they are kept
 MAX_TIMES_OF_DRAWS = 1 << 23  #: times [rank, cycle] of all draws together
 #: Seconds per cycle of a phase that do not depend on the counts, at most.
 FIXED_S = {"deliver": 3e-6, "update": 1e-6, "collocate": 1e-6}
@@ -66,7 +67,7 @@ TINY = 1e-12  #: seconds, instead of 0 below a fraction
 class SetsOfTimes(ABC):
     """Sets of compute times that are equally likely, each [rank, cycle] in s.
 
-    A set is computed when it is asked for, and not kept.
+    A set is computed when it is asked for; only those of a short run are kept.
     """
 
     @abstractmethod
@@ -308,6 +309,8 @@ class MovedTimes(SetsOfTimes):
 
     work: Work
     placement: str
+    #: Sets of a short run, which several schedules with one placement ask for.
+    _kept: dict[int, np.ndarray] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def _counts(self) -> tuple[WorkCounts, WorkCounts]:
@@ -321,7 +324,13 @@ class MovedTimes(SetsOfTimes):
     def __getitem__(self, number: int) -> np.ndarray:
         if not 0 <= number < len(self):
             raise IndexError(number)
-        return self.compute(np.random.default_rng([DRAW_SEED, number]))
+        if number in self._kept:
+            return self._kept[number]
+        drawn = self.compute(np.random.default_rng([DRAW_SEED, number]))
+        if drawn.size * len(self) <= MAX_TIMES_KEPT:
+            drawn.flags.writeable = False
+            self._kept[number] = drawn
+        return drawn
 
     @cached_property
     def _pairs(self) -> dict[str, list[CountPair]]:

@@ -1,11 +1,15 @@
 """Figures of frames in which values are missing."""
 
+import re
 import xml.etree.ElementTree as ET
-from itertools import pairwise
+from itertools import combinations, pairwise
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from spikemark.records.phases import PHASES
 from spikemark.report import plots
 
 
@@ -75,3 +79,53 @@ def test_a_schedule_has_its_colour_in_every_figure():
     assert colours[1] == colours[2] == plots.COLOUR["structure-aware"]
     assert looks[names[1]] != looks[names[2]], "told apart by their dashes"
     assert plots.line_looks(names[::-1], is_split=False)[names[0]][0] == colours[0]
+
+
+#: What is drawn side by side, in the order of its drawing.
+SIDE_BY_SIDE = [
+    tuple(name for name in PHASES if name != "inject"),
+    ("computing", "waiting", "exchange"),
+    ("computing", "imbalance", "drift", "jitter", "barrier", "exchange"),
+    tuple(f"kind {number}" for number in range(4)),
+]
+MIN_STEP = 10  #: of lightness between neighbours, of 100
+MIN_DIFFERENCE = 4  #: between any two
+
+
+def lightness(colour: str) -> float:
+    """Of a colour such as #0072b2, from 0 to 100 (CIE L*): its grey in print."""
+    shares = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+    return float(116 * np.cbrt(linear @ [0.2126, 0.7152, 0.0722]) - 16)
+
+
+@pytest.mark.parametrize("names", SIDE_BY_SIDE, ids=len)
+def test_colours_side_by_side_are_told_apart_in_grey(names):
+    style = (Path(plots.__file__).parent / "style.css").read_text()
+    light_scheme = dict(re.findall(r"--([\w-]+): (#\w{6});", style.partition("@media")[0]))
+    name_of = {colour: name for name, colour in plots.COLOUR.items()}
+    greys = [lightness(light_scheme[name_of[colour]]) for colour in plots.palette(names).values()]
+    assert len(greys) == len(names)
+    assert min(abs(a - b) for a, b in pairwise(greys)) >= MIN_STEP
+    assert min(abs(a - b) for a, b in combinations(greys, 2)) >= MIN_DIFFERENCE
+
+
+def test_dots_and_steps_of_several_kinds_differ_in_shape():
+    frame = pd.DataFrame({"x": np.arange(12.0), "y": list("abcd") * 3, "kind": ["k", "l", "m"] * 4})
+    dots = plots.points(frame, "x", "y", "dots", "Dots", "", hue="kind")
+    shapes = re.findall(r'<path id="dots-[^"]*" d="([^"]*)"', dots.svg)
+    assert len({re.sub(r"[\d. -]+", "", shape) for shape in shapes}) >= 3
+    steps = plots.histogram(frame, "x", "steps", "Steps", "", hue="kind")
+    assert len(set(re.findall(r"stroke-dasharray: ([\d., ]+)", steps.svg))) >= 2
+
+
+def test_rows_have_room_for_their_labels_which_go_on_after_a_slash():
+    name = "/".join(["results", "of-a-machine-with-a-name", "of-an-experiment", "and-a-run"])
+    figures = {}
+    for label in ("short", name):
+        frame = pd.DataFrame({"x": [1.0, 2.0], "y": [f"{label} 1", f"{label} 2"]})
+        drawing = ET.fromstring(plots.points(frame, "x", "y", "rows", "Rows", "").svg)
+        figures[label] = float(drawing.get("viewBox").split()[3])
+        texts = "".join(drawing.itertext())
+        assert "\v" not in texts
+    assert figures[name] > figures["short"]

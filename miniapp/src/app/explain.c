@@ -24,6 +24,10 @@
 #include "schedule/lane_json.h"
 #include "schedule/schedule.h"
 #include "transport/wire.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /// Declares `list` and fills it with what `object` makes of each item of a registry.
 #define JSON_LIST(list, table, object)                                                                       \
@@ -185,10 +189,36 @@ static json_t *file_json(const struct run_file *file) {
     return json_pack("{ss ss ss}", "name", file->name, "summary", file->summary, "writer", file->writer);
 }
 
-/// Prints a new object, and frees it.
+/// Prints a real number with as few digits as read back the same: 15, 16 or 17, less zeros at their end.
+static void print_real(double value) {
+    char digits[32];
+    snprintf(digits, sizeof digits, "%.15g", value);
+    for (int n = 16; n <= 17 && strtod(digits, NULL) != value; n++)
+        snprintf(digits, sizeof digits, "%.*g", n, value);
+    printf("%s%s", digits, strpbrk(digits, ".e") ? "" : ".0");
+}
+
+/// Prints a new object, and frees it. Of its numbers, jansson would print 17 digits.
 static void print(json_t *json) {
-    json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17) | JSON_ENSURE_ASCII);
+    char *text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(17) | JSON_ENSURE_ASCII);
+    bool quoted = false;
+    for (const char *at = text; at && *at;) {
+        const size_t digits = quoted ? 0 : strspn(at, "-+.0123456789e");
+        const bool begins = digits > 0 && (*at == '-' || isdigit((unsigned char)*at));
+        if (begins && strcspn(at, ".e") < digits) {
+            print_real(strtod(at, NULL));
+            at += digits;
+        } else if (begins) {
+            printf("%.*s", (int)digits, at);
+            at += digits;
+        } else {
+            quoted ^= *at == '"';
+            if (quoted && *at == '\\') putchar(*at++);
+            putchar(*at++);
+        }
+    }
     printf("\n");
+    free(text);
     json_decref(json);
 }
 

@@ -17,7 +17,7 @@ bool choice_serves(const struct exchange_backend *backend, int ranks, bool part)
 }
 
 const char *choice_shown(const json_t *value, char text[80]) {
-    char *json = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+    char *json = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     snprintf(text, 80, "%.70s%s", json ? json : "nothing", json && strlen(json) > 70 ? "..." : "");
     free(json);
     return text;

@@ -22,7 +22,7 @@ static uint32_t area_find(const struct network *network, const char *name) {
 /// Refuses the value of `from` or `to`, and lists the areas of the network.
 static bool refuse_area(const struct fields *lane, const char *field, const json_t *name,
                         const struct network *network, struct error *error) {
-    char *shown = json_dumps(name, JSON_ENCODE_ANY | JSON_COMPACT);
+    char *shown = json_dumps(name, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
     struct name_list allowed = {"", 0};
     for (uint32_t p = 0, area = 0; p < network->n_populations; p++) {
         if (network->populations[p].area != area) continue; // areas are numbered by first appearance

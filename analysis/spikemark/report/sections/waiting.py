@@ -304,9 +304,11 @@ def _fitted(sweep: SweepAnswer) -> dict[tuple[str, int], float]:
 
 def _pictures(sweep: SweepAnswer, bar: Bar) -> list[Figure]:
     """Who waited and when in the first conventional run on as many ranks; [] without one."""
-    for (_, ranks), runs in _conventional(sweep).items():
-        if ranks == bar.ranks:
-            return heat.section(runs[0].trace).figures
+    runs = compared(sweep)
+    plain = runs[(runs["schedule"] == "conventional") & (runs["ranks"] == bar.ranks)]
+    for id in plain.loc[plain["ranks"] > 1, "id"]:
+        with suppress(BadInput):
+            return heat.section(_trace_of(sweep.frames.records[id])).figures
     return []
 
 
@@ -382,7 +384,7 @@ def _figure(bars: list[Bar], expected: dict[tuple[str, int], float]) -> Figure:
     )
     caption = "Waiting by how often ranks would have to meet, from cycle times (modelled)."
     if dots:
-        caption += " Dots: expected by the theory of independent cycle times (eqs 8-10)."
+        caption += " Dots: expected by the theory of independent cycle times."
     figure = plots.bars(
         drawn,
         "configuration",
