@@ -160,6 +160,10 @@ class SlowestContent(Content):
     """share by which it exceeds the mean of the others"""
     share: FigureContent
     """of the waiting that would go if it did not"""
+    change: FigureContent
+    """run time if it did not, over that of the run"""
+    others: int
+    """how many other ranks there are"""
     certain: bool
     """it exceeds every other rank by more than chance"""
 

@@ -7,22 +7,24 @@ cycles refutes jitter or does not. For a run that meets every P cycles, W(P) tak
 W(1). Of independent cycle times, drift is the jitter that D cycles leave, 1 / sqrt(D) of it;
 `drift_share` says how much of it is slow.
 
-Long cycles are those beyond the 99.9 % quantile of their rank. Cycle times are compared with the
+Long cycles are those beyond the 99.9 % quantile of their rank, and interruptions, which may be more
+(see `interruption_limit`). Cycle times are compared with the
 usual ones (median) at the same place of a window of D cycles, so that planned work in every D-th
 cycle is not long. What long cycles add is the difference to the same ladder with cycle times cut
 off there.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.models.statistics import lump
-from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.quantity import LEVEL, Quantity, missing
 
 from .bootstrap import Draws, means
+from .interruptions import interruption_limit, interruptions, put_back, usual, without
 from .trace import CycleTrace
 
 #: The parts of the waiting, and what each is, given D.
@@ -35,6 +37,7 @@ MEANS = {
 PARTS_OF_TIME = tuple(MEANS)
 RUNGS = PARTS_OF_TIME[:-1]  #: the parts that follow from compute times alone
 LONG_QUANTILE = 0.999
+CHANCE = 2.0  #: standard errors by which counts of interruptions differ by chance
 #: An event is named that takes so many usual cycles, and this share of all waiting.
 MIN_CYCLES_OF_EVENT = 20
 MIN_SHARE_OF_EVENT = 0.1
@@ -51,6 +54,8 @@ class SlowestRank:
     node: str | None  #: where there are several
     longer: Quantity  #: by which share it exceeds the mean of the others
     share: Quantity  #: of the waiting would go if it did not
+    change: Quantity  #: run time if it did not, over that of the run
+    others: int  #: how many other ranks there are
     certain: bool  #: it exceeds every other rank by more than chance
 
 
@@ -83,25 +88,11 @@ class Ladder:
     drift_share: float  #: of the variance between ranks of means over D cycles
 
 
-def usual(compute: np.ndarray, every: int = 1) -> np.ndarray:
-    """Median time of each rank at each of `every` places of a window, [rank, cycle].
-
-    Example:
-        >>> usual(np.array([[1.0, 5.0, 2.0, 5.0, 3.0, 6.0]]), every=2)
-        array([[2., 5., 2., 5., 2., 5.]])
-    """
-    ranks, cycles = compute.shape
-    if cycles < 2 * every:
-        every = 1
-    windows = cycles // every
-    in_windows = compute[:, : windows * every].reshape(ranks, windows, every)
-    return np.tile(np.median(in_windows, axis=1), -(-cycles // every))[:, :cycles]
-
-
 def clipped(compute: np.ndarray, every: int = 1) -> np.ndarray:
     """Compute times [rank, cycle] without what long cycles take.
 
-    That is what they take beyond the 99.9 % quantile of their rank. Rank by rank, so that a trace
+    That is what they take beyond the 99.9 % quantile of their rank, or beyond the least that is an
+    interruption. Rank by rank, so that a trace
     of gigabytes needs the room of its result alone.
 
     Example:
@@ -114,7 +105,7 @@ def clipped(compute: np.ndarray, every: int = 1) -> np.ndarray:
     for rank, times in enumerate(compute):
         expected = usual(times[None], every)[0]
         beyond = times - expected
-        limit = np.quantile(beyond, LONG_QUANTILE)
+        limit = min(np.quantile(beyond, LONG_QUANTILE), interruption_limit(times, beyond))
         without[rank] = expected + np.minimum(beyond, limit)
     return without
 
@@ -316,18 +307,100 @@ def _slowest(run: CycleTrace, draws: Draws) -> SlowestRank:
     def gap(x: np.ndarray) -> np.ndarray:
         return np.asarray(x[..., rank] - x[..., others].max(axis=-1))
 
-    level = run.compute.copy()
-    level[rank] -= mean[rank] - mean[others].mean()
-    saved = float(run.implied.mean() - _waited(level, run.period).mean())
-    waiting = float(run.waits.mean())
-    share = min(max(saved / waiting, 0.0), 1.0) if waiting > 0 else 0.0
+    share, change = _gain(run, rank)
     return SlowestRank(
         rank=rank,
         node=run.node_of(rank),
         longer=draws(longer, kind="measured"),
-        share=Quantity(share, kind="modelled"),
+        share=share,
+        change=change,
+        others=run.ranks - 1,
         certain=draws(gap, least=-np.inf).limits[0] > 0,
     )
+
+
+def _gain(run: CycleTrace, rank: int) -> tuple[Quantity, Quantity]:
+    """Of the waiting, the share that goes, and the run time over that of the run, if a rank were as
+    fast as the mean of the others, and interrupted as often.
+    """
+    d = run.jitter_cycles
+    if 2 * d > run.cycles:
+        d = run.period
+    whole = run.cycles // d * d
+    series = [run.waits, run.exchanges, run.implied]
+    of_others = lump(np.delete(run.compute, rank, axis=0), run.period)
+    latest = of_others.max(axis=0)
+    total = of_others.sum(axis=0, dtype=np.float64)
+    del of_others
+    for made in _as_the_others(run.compute, rank, run.window_cycles):
+        times = lump(made[None], run.period)[0]
+        computing = (total + times) / run.ranks
+        series += [np.maximum(latest, times) - computing, computing]
+    series.append(lump(run.compute, run.period).mean(axis=0, dtype=np.float64))
+    columns = [lump(one[: whole // run.period], d // run.period) for one in series]
+    draws = means(np.stack(columns, axis=1) / d)
+
+    def saved(x: np.ndarray) -> np.ndarray:
+        waits = np.maximum(x[..., :1], 1e-300)
+        return np.asarray(np.clip((x[..., 2:3] - x[..., 3:-1:2]) / waits, 0, 1))
+
+    def change(x: np.ndarray) -> np.ndarray:
+        before = x[..., -1:] + x[..., :1] + x[..., 1:2]
+        after = before - x[..., 2:3] - x[..., -1:] + x[..., 3:-1:2] + x[..., 4:-1:2]
+        return np.asarray(after / np.maximum(before, 1e-300))
+
+    return _over_all(draws, saved), _over_all(draws, change)
+
+
+def _over_all(draws: Draws, function: Callable[[np.ndarray], np.ndarray]) -> Quantity:
+    """A quantity whose interval covers all readings, the last axis of what `function` returns."""
+    tail = (1 - LEVEL) / 2
+    value = float(np.median(function(draws.value)))
+    of_readings = np.quantile(function(draws.draws), (tail, 1 - tail), axis=0)
+    low = min(float(of_readings[0].min()), value)
+    high = max(float(of_readings[1].max()), value)
+    return Quantity(value, low, high, kind="modelled")
+
+
+def _as_the_others(compute: np.ndarray, rank: int, every: int) -> Iterator[np.ndarray]:
+    """Times [cycle] of a rank if it were as fast as the mean of the others, in several readings.
+
+    Its fluctuations stay, or shrink with its work; its interruptions become as rare as those of the
+    others, as surely as their counts tell.
+    """
+    found = interruptions(compute, every)
+    counts = np.array([len(one.cycles) for one in found])
+    totals = compute.sum(axis=1, dtype=np.float64)
+    usual_means = (totals - [one.seconds.sum() for one in found]) / compute.shape[1]
+    own = usual_means[rank]
+    others = np.delete(usual_means, rank).mean()
+    ordinary = without(compute[rank : rank + 1], [found[rank]]).astype(np.float64)
+    for scaled in (False, True):
+        for share in _shares_kept(counts, rank):
+            made = np.maximum(ordinary - (own - others), 0)
+            if scaled and own > 0:
+                made = ordinary * (others / own)
+            yield put_back(made, [found[rank].kept(share)])[0]
+
+
+def _shares_kept(counts: np.ndarray, rank: int) -> tuple[float, ...]:
+    """Which share of the interruptions of a rank remains if it has as many as the mean of others.
+
+    Args:
+        counts: interruptions of each rank.
+        rank: which.
+
+    Returns:
+        The least and the largest that chance allows; one alone without interruptions.
+    """
+    if not counts[rank]:
+        return (1.0,)
+    own = float(counts[rank])
+    of_others = float(counts.sum() - own)
+    ratio = of_others / (len(counts) - 1) / own
+    error = CHANCE * (1 / own + 1 / max(of_others, 1.0)) ** 0.5
+    highest = max(ratio, 1 / (len(counts) - 1) / own) * (1 + error)
+    return min(max(ratio * (1 - error), 0.0), 1.0), min(highest, 1.0)
 
 
 def longest(run: CycleTrace) -> LongestEvent | None:

@@ -12,6 +12,7 @@ Where nothing is known of the work of the ranks there, there is no prediction, b
 the run that would tell.
 """
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -25,8 +26,9 @@ from spikemark.network.schedules import SCHEDULES, MeetingPlan, plan
 from spikemark.quantities.quantity import LEVEL, Quantity, missing, student
 
 from .bootstrap import means
+from .interruptions import interruptions
 from .trace import CycleTrace
-from .work import ChangedTimes, SetsOfTimes
+from .work import ChangedTimes, ReadingsOfTimes, SetsOfTimes
 
 REPLAY_SEED = 1
 CHOICES_OF_RANKS = 4  #: sets of fewer ranks that are replayed, where the schedule has a lag
@@ -52,6 +54,8 @@ class Setting:
     #: Sets of compute times that are equally likely, where the placement is not that of the run;
     #: `compute` is one of them.
     moved: SetsOfTimes | None = None
+    #: Sets of compute times that are equally likely, where a change can be read in several ways.
+    readings: SetsOfTimes | None = None
     unknown: str = ""  #: why nobody can say what the ranks would compute
 
     @classmethod
@@ -84,7 +88,7 @@ class Setting:
         if run.period > 1:
             line = (
                 f"schedule={run.schedule}: ranks meet every {run.period} cycles; expected a run"
-                " whose ranks meet in each"
+                f" whose ranks meet in each: {_run_conventional(run)}"
             )
             raise BadInput(
                 line,
@@ -134,14 +138,13 @@ class Setting:
         moved = work.moved(placement)
         return replace(placed, compute=moved[0], moved=moved)
 
-    def with_times(self, change: Callable[[np.ndarray], np.ndarray]) -> "Setting":
-        """The same with changed compute times."""
-        moved = ChangedTimes(self.moved, change) if self.moved else None
-        return replace(
-            self,
-            compute=change(self.compute),
-            moved=moved,
-        )
+    def with_times(self, *changes: Callable[[np.ndarray], np.ndarray]) -> "Setting":
+        """The same with changed compute times; several changes are readings of the same words."""
+        moved = ChangedTimes(self.moved, changes) if self.moved else None
+        readings = self.readings
+        if not self.moved and (readings or len(changes) > 1):
+            readings = ReadingsOfTimes(readings or (self.compute,), changes)
+        return replace(self, compute=changes[0](self.compute), moved=moved, readings=readings)
 
     def checked(self) -> "Setting":
         """Raises BadInput for more ranks than the measured ones can represent."""
@@ -161,6 +164,17 @@ class Setting:
             line = f"ranks={ranks}: expected {expected}"
             raise BadInput(line, field="ranks", code="range")
         return self
+
+
+def _run_conventional(run: CycleTrace) -> str:
+    """The run whose ranks meet in each cycle; of the mini-app, as a command."""
+    if run.work is None:
+        return "times of such a run of the program"
+    again = shlex.quote(f"{run.path}-conventional")
+    return (
+        f"OMP_NUM_THREADS={run.work.threads} mpirun -n {run.ranks} miniapp network.json"
+        f" --out {again} --set schedule=conventional"
+    )
 
 
 @dataclass(frozen=True)
@@ -394,7 +408,7 @@ def predict(run: CycleTrace, setting: Setting) -> ReplayedWaiting:
         per_cycle = _quantity(values[name], scatter[name], less, more, least, "s")
         return per_cycle.times(run.cycles)
 
-    return ReplayedWaiting(
+    predicted = ReplayedWaiting(
         plan=setting.plan,
         cycles=run.cycles,
         waiting=over_the_run("waiting"),
@@ -403,6 +417,34 @@ def predict(run: CycleTrace, setting: Setting) -> ReplayedWaiting:
         saved=over_the_run("saved", least=-np.inf),
         placement=setting.placement,
         moved=bool(setting.moved),
+    )
+    return _with_disturbance(run, predicted) if run.unsteady else predicted
+
+
+def _with_disturbance(run: CycleTrace, predicted: ReplayedWaiting) -> ReplayedWaiting:
+    """A prediction from a run that lost its cores to others, with the intervals that this leaves.
+
+    Nothing tells how much of the waiting, of the exchanges and of interruptions was lost cores.
+    These losses need not become rarer with the meetings, or they may be absent from the next run:
+    so it may wait as long as the run did, or not at all.
+    """
+    found = interruptions(run.compute, run.window_cycles)
+    interrupted = sum(float(one.seconds.sum()) for one in found) / run.ranks
+    computing = float(run.compute.mean(dtype=np.float64)) * run.cycles
+    waited = float(run.waits.sum())
+    before = computing + waited + float(run.exchanges.sum())
+    quiet = computing - interrupted
+
+    def reaching(quantity: Quantity, least: float, most: float) -> Quantity:
+        low, high = quantity.limits
+        return replace(quantity, low=min(low, least), high=max(high, most))
+
+    return replace(
+        predicted,
+        waiting=reaching(predicted.waiting, 0.0, waited),
+        runtime=reaching(predicted.runtime, quiet, before),
+        change=reaching(predicted.change, quiet / before, 1.0),
+        saved=reaching(predicted.saved, 0.0, waited),
     )
 
 
@@ -428,9 +470,13 @@ def waiting_without_interval(run: CycleTrace, setting: Setting) -> Quantity:
 
 def _replayed_sets(run: CycleTrace, setting: Setting) -> list[_Replayed]:
     """A run under a plan with each set of compute times."""
-    if not setting.moved:
+    sets = setting.moved or setting.readings
+    if not sets:
         return [_replayed(run, setting)]
-    return [_replayed(run, replace(setting, compute=compute)) for compute in setting.moved]
+    replayed = []
+    for number in range(len(sets)):  # none is kept while the next is made
+        replayed.append(_replayed(run, replace(setting, compute=sets[number])))
+    return replayed
 
 
 def _unknown(run: CycleTrace, setting: Setting) -> ReplayedWaiting:

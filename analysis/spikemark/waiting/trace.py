@@ -66,6 +66,7 @@ class CycleTrace:
     schedule: str = "conventional"
     warnings: tuple[str, ...] = ()
     disturbed: str = ""  #: why the times say nothing about speed
+    shares_cores: bool = False  #: more threads than cores compute
     nodes: tuple[str, ...] | None = None  #: of each rank
     work: Work | None = None  #: what the ranks had to do
     unplaced: str = ""  #: why nobody knows it
@@ -80,6 +81,11 @@ class CycleTrace:
     def cycles(self) -> int:
         """Number of cycles."""
         return int(self.compute.shape[1])
+
+    @property
+    def unsteady(self) -> bool:
+        """Whether ranks lost their cores to other programs or to each other."""
+        return bool(self.disturbed) or self.shares_cores
 
     @property
     def window_cycles(self) -> int:
@@ -240,6 +246,7 @@ def _of_run(run: Run) -> CycleTrace:
         unplaced = f"{path}: {refusal}"
     separates = 1 < run.delay_ratio <= record.timing.cycles // 2
     oversubscribed = [text for text in record.warnings if text.startswith("oversubscribed")]
+    inject = record.description.get("inject") or {}
     node_of_rank = run.node_of_rank
     return CycleTrace(
         compute=_compute(run)[:, :cycles_of_windows],
@@ -252,6 +259,7 @@ def _of_run(run: Run) -> CycleTrace:
         schedule=run.schedule,
         warnings=tuple(f"{path}: {text}" for text in oversubscribed),
         disturbed=run.disturbed(shared=False).partition(": ")[2],
+        shares_cores=bool(oversubscribed) and inject.get("wait") != "sleep",
         nodes=tuple(node_of_rank) if node_of_rank else None,
         work=work,
         unplaced=unplaced,

@@ -285,7 +285,7 @@ def test_changes_do_what_they_say():
 
 def test_impossible_changes_are_refused():
     run = of(drawn())
-    slow = ("slow-rank=9:1.5", "slow-rank=1:0.5", "slow-rank=x")
+    slow = ("slow-rank=9:1.5", "slow-rank=1:0", "slow-rank=x")
     for change in (*slow, "halve-jitter=2", "halve-jitter+nothing"):
         with pytest.raises(BadInput, match=change.rpartition("+")[2]):
             outcomes(run, [change])

@@ -1,0 +1,135 @@
+"""Changes of runs whose ranks are interrupted: rarely, for long, and not as part of the work."""
+
+import numpy as np
+import pytest
+
+from spikemark.waiting.answer import NO_INTERRUPTIONS, answer, helps
+from spikemark.waiting.changes import outcomes
+from spikemark.waiting.interruptions import evenly, interruptions, put_back, without
+from spikemark.waiting.ladder import ladder
+from spikemark.waiting.replay import Setting, predict
+from spikemark.waiting.trace import CycleTrace, trace
+
+CYCLES = 4000
+TRUTH_CYCLES = 100_000
+BASE_S = 1e-5
+SEEDS = range(24)
+
+
+class Process:
+    """Ranks with unequal work and rare interruptions, drawn from a seed."""
+
+    def __init__(self, seed: int):
+        random = np.random.default_rng([seed, 7])
+        self.seed = seed
+        self.ranks = int(random.choice([2, 3, 4, 8, 16]))
+        self.work = np.ones(self.ranks)
+        if random.random() < 0.5:
+            self.work[0] = random.uniform(1.1, 3)
+        else:
+            self.work = np.sort(random.uniform(1, 3, self.ranks))[::-1]
+        self.by_work = bool(random.random() < 0.5)
+        share = random.uniform(0.01, 0.9)
+        times = random.uniform(30, 1000)  # usual cycles that an interruption takes
+        self.length_s = times * BASE_S
+        self.chance = min(share / (1 - share) * self.work.mean() / times, 0.05)
+
+    def times(self, work: np.ndarray, cycles: int, stream: int) -> np.ndarray:
+        """Times [rank, cycle] with this work, relative to BASE_S."""
+        random = np.random.default_rng([self.seed, stream])
+        shape = (self.ranks, cycles)
+        made = BASE_S * work[:, None] * (1 + 0.05 * random.standard_normal(shape))
+        chance = np.full(self.ranks, self.chance)
+        if self.by_work:
+            chance = self.chance * work / self.work.mean()
+        return made + self.length_s * (random.random(shape) < chance[:, None])
+
+    def truth(self, work: np.ndarray) -> tuple[float, float]:
+        """Run time with other work, over that with this, and the share of the waiting that goes."""
+        before = self.times(self.work, TRUTH_CYCLES, 2)
+        after = self.times(work, TRUTH_CYCLES, 2)
+        waits = [float((one.max(axis=0) - one.mean(axis=0)).mean()) for one in (before, after)]
+        change = after.max(axis=0).mean() / before.max(axis=0).mean()
+        return float(change), 1 - waits[1] / waits[0]
+
+
+def held(quantity, truth: float) -> bool:
+    """Whether an interval holds a truth, but for what the truth itself is uncertain."""
+    low, high = quantity.limits
+    return low - 2e-3 <= truth <= high + 2e-3
+
+
+def test_intervals_hold_what_a_change_makes_of_the_process():
+    level = []
+    faster = []
+    slow = []
+    for seed in SEEDS:
+        process = Process(seed)
+        run = trace(process.times(process.work, CYCLES, 1))
+        as_others = process.work.copy()
+        as_others[0] = process.work[1:].mean()
+        factor = as_others[0] / process.work[0]
+        _, levelled, made_faster = outcomes(run, ["level-ranks", f"slow-rank=0:{factor}"])
+        equal = np.full(process.ranks, process.work.mean())
+        level.append(held(levelled.prediction.change, process.truth(equal)[0]))
+        change, share = process.truth(as_others)
+        faster.append(held(made_faster.prediction.change, change))
+        slowest = ladder(run).slowest
+        if slowest.rank == 0:
+            slow.append(held(slowest.change, change) and held(slowest.share, max(share, 0)))
+    for found in (level, faster, slow):
+        assert len(found) > len(SEEDS) / 2 and np.mean(found) >= 0.9
+
+
+def test_interruptions_are_found_and_put_back():
+    process = Process(9)
+    times = process.times(process.work, CYCLES, 1)
+    found = interruptions(times)
+    counts = [len(one.cycles) for one in found]
+    assert counts == (times > 0.5 * process.length_s).sum(axis=1).tolist() and sum(counts) > 20
+    ordinary = without(times, found)
+    assert ordinary.max() < 1.4 * BASE_S * process.work.max()
+    assert np.allclose(put_back(ordinary, found), times)
+    evened = [len(one.cycles) for one in evenly(found, CYCLES)]
+    assert sum(evened) == sum(counts) and max(evened) - min(evened) <= max(counts) - min(counts)
+
+
+@pytest.mark.parametrize("ranks", [2, 16])
+def test_clean_times_have_no_interruptions_that_could_go(ranks):
+    clean = np.random.default_rng(ranks).normal(1e-3, 5e-5, (ranks, CYCLES))
+    assert not any(len(one.cycles) for one in interruptions(clean))
+    assert NO_INTERRUPTIONS not in [one.name for one in helps(trace(clean))]
+
+
+@pytest.mark.parametrize("chance", [0.001, 0.01, 0.03])
+def test_without_interruptions_a_run_is_as_fast_as_one_that_has_none(chance):
+    random = np.random.default_rng(5)
+    clean = random.normal(1e-5, 5e-7, (4, CYCLES))
+    hit = clean + 8e-3 * (random.random(clean.shape) < chance)
+    found = {one.name: one.prediction.change for one in answer(trace(hit)).helps}
+    truth = clean.max(axis=0).mean() / hit.max(axis=0).mean()
+    assert found[NO_INTERRUPTIONS].value == pytest.approx(truth, rel=0.01)
+
+
+def test_a_rank_as_fast_as_the_others_shortens_the_run_as_planted():
+    random = np.random.default_rng(4)
+    even = random.normal(1e-3, 5e-5, (8, CYCLES))
+    slow = even.copy()
+    slow[3] *= 1.15
+    truth = even.max(axis=0).mean() / slow.max(axis=0).mean()
+    (faster,) = outcomes(trace(slow), [f"slow-rank=3:{1 / 1.15}"])[1:]
+    assert faster.prediction.change.value == pytest.approx(truth, abs=1e-3)
+    slowest = ladder(trace(slow)).slowest
+    assert slowest.rank == 3 and held(slowest.change, truth)
+
+
+@pytest.mark.parametrize("lost", [{"disturbed": "other processes"}, {"shares_cores": True}])
+def test_a_run_that_lost_cores_does_not_promise_to_be_shorter(lost):
+    times = np.random.default_rng(4).normal(1e-3, 2e-4, (4, CYCLES))
+    sure = CycleTrace(times)
+    unsure = CycleTrace(times, **lost)
+    found = [predict(run, Setting.from_run(run, "structure_aware", 10)) for run in (sure, unsure)]
+    assert found[0].change.high < 1 <= found[1].change.high
+    assert found[1].change.low < found[0].change.low
+    assert found[0].change.value == found[1].change.value
+    assert found[1].saved.low <= 0
