@@ -16,7 +16,7 @@ from spikemark.quantities.table import Table
 
 from . import details, sentences, theory
 from .changes import ChangeOutcome, outcomes
-from .interruptions import interruptions, without
+from .interruptions import without
 from .ladder import Ladder, ladder
 from .replay import ReplayedWaiting, Setting, predict
 from .sentences import MEANS, MICRO
@@ -332,9 +332,8 @@ def helps(run: CycleTrace) -> list[ChangeOutcome]:
     for words, name in HELPFUL_CHANGES.items():
         _base, changed = outcomes(run, [name])
         predictions[words] = changed.prediction
-    interrupted = interruptions(run.compute, run.window_cycles)
-    if any(len(one.cycles) for one in interrupted):
-        undisturbed = replace(Setting.from_run(run), compute=without(run.compute, interrupted))
+    if any(len(one.cycles) for one in run.interrupted):
+        undisturbed = replace(Setting.from_run(run), compute=without(run.compute, run.interrupted))
         predictions[NO_INTERRUPTIONS] = predict(run, undisturbed)
     helpful = []
     for name, prediction in predictions.items():

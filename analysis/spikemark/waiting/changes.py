@@ -21,7 +21,8 @@ from .trace import CycleTrace
 
 SLOW_RANK = "slow-rank"
 MAX_SLOW_FACTOR = 1000.0
-#: Whether fluctuations, and the chance of interruptions, go with the work of a rank.
+#: Whether fluctuations, and the chance of interruptions, go with the work of a rank; without
+#: interruptions, the first two are all.
 LEVEL_READINGS = ((False, False), (True, True), (False, True), (True, False))
 FIRST = "double-delay-ratio"  #: of several changes, since it may place neurons elsewhere
 
@@ -58,9 +59,26 @@ def halve_jitter(setting: Setting, run: CycleTrace) -> Setting:
     return setting.with_times(halved)
 
 
+def _interrupted(compute: np.ndarray, run: CycleTrace) -> list[Interruptions]:
+    """The interruptions of each rank, in the times of a run or in what became of them."""
+    if compute is run.compute:
+        return run.interrupted
+    return interruptions(compute, run.window_cycles)
+
+
+def _never_interrupted(setting: Setting, run: CycleTrace) -> bool:
+    """Whether the times are those of the run, and no rank was interrupted: all readings of how
+    interruptions change are the same.
+    """
+    unchanged = setting.compute is run.compute and setting.moved is None
+    if not unchanged or setting.readings is not None:
+        return False
+    return not any(len(one.cycles) for one in run.interrupted)
+
+
 def _levelled(
     compute: np.ndarray,
-    every: int,
+    run: CycleTrace,
     *,
     scaled: bool,
     evened: bool,
@@ -69,11 +87,11 @@ def _levelled(
 
     Args:
         compute: times in s, [rank, cycle].
-        every: cycles after which the work repeats.
+        run: that was measured.
         scaled: fluctuations grow with the work of a rank; else they stay as they are.
         evened: all ranks are interrupted as often; else interruptions stay where they fell.
     """
-    found = interruptions(compute, every)
+    found = _interrupted(compute, run)
     level = without(compute, found)
     if scaled:
         means = level.mean(axis=1, keepdims=True, dtype=np.float64)
@@ -97,13 +115,14 @@ def level_ranks(setting: Setting, run: CycleTrace) -> Setting:
     Example:
         >>> from spikemark.waiting.trace import trace
         >>> run = trace(np.random.default_rng(1).normal([[1e-3], [2e-3]], 1e-5, (2, 1000)))
-        >>> level_ranks(Setting.from_run(run), run).compute.mean(axis=1).round(6).tolist()
+        >>> level_ranks(Setting.from_run(run), run).readings[0].mean(axis=1).round(6).tolist()
         [0.0015, 0.0015]
     """
-    every = run.window_cycles
     readings = []
     for scaled, evened in LEVEL_READINGS:
-        readings.append(partial(_levelled, every=every, scaled=scaled, evened=evened))
+        readings.append(partial(_levelled, run=run, scaled=scaled, evened=evened))
+    if _never_interrupted(setting, run):
+        readings = readings[:2]
     return setting.with_times(*readings)
 
 
@@ -206,7 +225,7 @@ def slow_rank(setting: Setting, run: CycleTrace, rank_and_factor: str) -> Settin
         raise BadInput(line, field="change")
 
     def changed(compute: np.ndarray, too: bool) -> np.ndarray:
-        found = interruptions(compute, run.window_cycles)
+        found = list(_interrupted(compute, run))
         made = without(compute, found)
         made[rank] *= np.float32(times)
         if too and times < 1:
@@ -215,7 +234,10 @@ def slow_rank(setting: Setting, run: CycleTrace, rank_and_factor: str) -> Settin
             found[rank] = Interruptions(found[rank].cycles, times * found[rank].seconds)
         return put_back(made, found)
 
-    return setting.with_times(partial(changed, too=False), partial(changed, too=True))
+    readings = [partial(changed, too=False), partial(changed, too=True)]
+    if _never_interrupted(setting, run):
+        readings = readings[:1]
+    return setting.with_times(*readings)
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,24 @@ def interruptions(compute: np.ndarray, every: int = 1) -> list[Interruptions]:
     return found
 
 
+def long_times(series: np.ndarray, usual_cycle_s: float) -> np.ndarray:
+    """What rare long values of a series take beyond its median in s, 0 elsewhere, [meeting].
+
+    Long is what exceeds the median by more than a usual cycle, and by far more than the low side
+    scatters.
+
+    Example:
+        >>> barriers = np.full(1000, 1e-6)
+        >>> barriers[500] += 8e-3
+        >>> float(long_times(barriers, usual_cycle_s=1e-4).sum())
+        0.008
+    """
+    beyond = series - np.median(series)
+    spread = -float(np.quantile(beyond, LOW_QUANTILE))
+    limit = max(INTERRUPTED_TIMES * usual_cycle_s, INTERRUPTED_SPREADS * spread)
+    return np.asarray(np.where(beyond > limit, beyond, 0.0))
+
+
 def without(compute: np.ndarray, found: list[Interruptions]) -> np.ndarray:
     """Compute times [rank, cycle] in which interrupted cycles took as long as usual ones.
 

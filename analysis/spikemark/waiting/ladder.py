@@ -24,7 +24,8 @@ from spikemark.models.statistics import lump
 from spikemark.quantities.quantity import LEVEL, Quantity, missing
 
 from .bootstrap import Draws, means
-from .interruptions import interruption_limit, interruptions, put_back, usual, without
+from .interruptions import Interruptions, interruption_limit, put_back, usual, without
+from .replay import CHANCE
 from .trace import CycleTrace
 
 #: The parts of the waiting, and what each is, given D.
@@ -37,7 +38,6 @@ MEANS = {
 PARTS_OF_TIME = tuple(MEANS)
 RUNGS = PARTS_OF_TIME[:-1]  #: the parts that follow from compute times alone
 LONG_QUANTILE = 0.999
-CHANCE = 2.0  #: standard errors by which counts of interruptions differ by chance
 #: An event is named that takes so many usual cycles, and this share of all waiting.
 MIN_CYCLES_OF_EVENT = 20
 MIN_SHARE_OF_EVENT = 0.1
@@ -264,19 +264,26 @@ def _draws(run: CycleTrace, d: int) -> Draws:
     """
     columns: list[np.ndarray] = []  # [window of D] each
     exact: list[float] = []
-    for times in (run.compute, clipped(run.compute, run.window_cycles)):
+    for long_cycles in (True, False):
+        times = run.compute
+        if not long_cycles:
+            times = clipped(run.compute, run.window_cycles)
         rarely = _waited(times, d)
         often = _waited(times, run.period)
         columns += [*lump(times, d), rarely, lump(often, d // run.period)[: len(rarely)]]
         exact += [*times.mean(axis=1, dtype=np.float64), rarely.mean() / d]
         exact.append(often.mean() / run.period)
+    del times
     course = run.compute.mean(axis=0, dtype=np.float64)
     together = course - usual(course[None], run.window_cycles)[0]
     whole_windows = run.cycles // d * d
     for series, every in ((run.waits, run.period), (run.exchanges, run.period), (together, 1)):
         columns.append(lump(series[: whole_windows // every], d // every))
         exact.append(series.sum() / run.cycles)
-    draws = means(np.stack(columns, axis=1) / d)
+    per_cycle = np.stack(columns, axis=1, dtype=np.float64)
+    columns.clear()
+    per_cycle /= d
+    draws = means(per_cycle)
     value = np.array(exact)
     return Draws(value, draws.draws + (value - draws.value))
 
@@ -328,11 +335,14 @@ def _gain(run: CycleTrace, rank: int) -> tuple[Quantity, Quantity]:
         d = run.period
     whole = run.cycles // d * d
     series = [run.waits, run.exchanges, run.implied]
-    of_others = lump(np.delete(run.compute, rank, axis=0), run.period)
-    latest = of_others.max(axis=0)
-    total = of_others.sum(axis=0, dtype=np.float64)
-    del of_others
-    for made in _as_the_others(run.compute, rank, run.window_cycles):
+    latest = np.zeros(run.cycles // run.period)
+    total = np.zeros(run.cycles // run.period)
+    for other in range(run.ranks):
+        if other != rank:
+            times = lump(run.compute[other], run.period)
+            np.maximum(latest, times, out=latest)
+            total += times
+    for made in _as_the_others(run.compute, rank, run.interrupted):
         times = lump(made[None], run.period)[0]
         computing = (total + times) / run.ranks
         series += [np.maximum(latest, times) - computing, computing]
@@ -362,13 +372,16 @@ def _over_all(draws: Draws, function: Callable[[np.ndarray], np.ndarray]) -> Qua
     return Quantity(value, low, high, kind="modelled")
 
 
-def _as_the_others(compute: np.ndarray, rank: int, every: int) -> Iterator[np.ndarray]:
+def _as_the_others(
+    compute: np.ndarray,
+    rank: int,
+    found: list[Interruptions],
+) -> Iterator[np.ndarray]:
     """Times [cycle] of a rank if it were as fast as the mean of the others, in several readings.
 
     Its fluctuations stay, or shrink with its work; its interruptions become as rare as those of the
     others, as surely as their counts tell.
     """
-    found = interruptions(compute, every)
     counts = np.array([len(one.cycles) for one in found])
     totals = compute.sum(axis=1, dtype=np.float64)
     usual_means = (totals - [one.seconds.sum() for one in found]) / compute.shape[1]

@@ -20,6 +20,7 @@ from spikemark.records.imported import CycleTimes
 from spikemark.records.phases import BARRIER, COMPUTE_PHASES
 from spikemark.records.record import Run
 
+from .interruptions import Interruptions, interruptions
 from .work import Work, described
 
 MIN_TRACE_WINDOWS = 20  #: meetings or windows of a trace
@@ -118,6 +119,11 @@ class CycleTrace:
         times = lump(self.compute, self.period)
         waiting: np.ndarray = times.max(axis=0) - times.mean(axis=0, dtype=np.float64)
         return waiting
+
+    @cached_property
+    def interrupted(self) -> list[Interruptions]:
+        """The interruptions of each rank."""
+        return interruptions(self.compute, self.window_cycles)
 
     @property
     def waits(self) -> np.ndarray:
