@@ -15,7 +15,7 @@ from spikemark.models.statistics import lump
 from spikemark.network.schedules import plan
 
 from .interruptions import Interruptions, evenly, interruptions, put_back, without
-from .ladder import clipped, drift_share
+from .ladder import changing_course, clipped, drift_share
 from .replay import ReplayedWaiting, Setting, predict
 from .trace import CycleTrace
 
@@ -82,6 +82,7 @@ def _levelled(
     *,
     scaled: bool,
     evened: bool,
+    stretches: bool = False,
 ) -> np.ndarray:
     """Compute times [rank, cycle] without lasting differences, in the precision that they have.
 
@@ -90,10 +91,15 @@ def _levelled(
         run: that was measured.
         scaled: fluctuations grow with the work of a rank; else they stay as they are.
         evened: all ranks are interrupted as often; else interruptions stay where they fell.
+        stretches: ranks are equal in each stretch of the run, not only on average.
     """
     found = _interrupted(compute, run)
     level = without(compute, found)
-    if scaled:
+    course = changing_course(level) if stretches else None
+    if course is not None:
+        level -= course.astype(level.dtype)
+        np.maximum(level, 0, out=level)
+    elif scaled:
         means = level.mean(axis=1, keepdims=True, dtype=np.float64)
         level *= np.where(means > 0, means.mean() / np.maximum(means, 1e-300), 1).astype(
             level.dtype
@@ -110,7 +116,8 @@ def level_ranks(setting: Setting, run: CycleTrace) -> Setting:
     """Ranks no longer differ lastingly, as if all had equal work.
 
     Nothing says whether fluctuations and the chance of an interruption go with the work, so both
-    are replayed: with it, and without.
+    are replayed: with it, and without. Where a rank became slower in the course of the run, ranks
+    are also made equal in each stretch of it.
 
     Example:
         >>> from spikemark.waiting.trace import trace
@@ -123,6 +130,9 @@ def level_ranks(setting: Setting, run: CycleTrace) -> Setting:
         readings.append(partial(_levelled, run=run, scaled=scaled, evened=evened))
     if _never_interrupted(setting, run):
         readings = readings[:2]
+    if changing_course(run.compute) is not None:
+        in_stretches = partial(_levelled, run=run, scaled=False, evened=False, stretches=True)
+        readings.append(in_stretches)
     return setting.with_times(*readings)
 
 

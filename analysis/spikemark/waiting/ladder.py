@@ -24,7 +24,7 @@ from spikemark.models.statistics import lump
 from spikemark.quantities.quantity import LEVEL, Quantity, missing
 
 from .bootstrap import Draws, means
-from .interruptions import Interruptions, interruption_limit, put_back, usual, without
+from .interruptions import interruption_limit, put_back, usual, without
 from .replay import CHANCE
 from .trace import CycleTrace
 
@@ -43,6 +43,14 @@ MIN_CYCLES_OF_EVENT = 20
 MIN_SHARE_OF_EVENT = 0.1
 #: Cycles that are held in double precision at a time.
 CYCLES_OF_BLOCK = 4096
+#: Ranks are as slow as the slowest if the next faster one is so many times as far from them as they
+#: are from each other.
+MIN_GAP = 3.0
+#: Stretches of a run. A rank changed in its course if means before and after differ by so many
+#: standard errors, and by this share of a cycle.
+STRETCHES = 16
+SURE_CHANGE = 8.0
+MIN_CHANGE = 0.01
 UNTIMED_WAITING = "waiting was not timed, so nothing is known beyond what the compute times explain"
 
 
@@ -51,12 +59,14 @@ class SlowestRank:
     """The rank that computes longest."""
 
     rank: int
+    also: list[int]  #: ranks that are as slow; what follows is then about all of them
     node: str | None  #: where there are several
     longer: Quantity  #: by which share it exceeds the mean of the others
     share: Quantity  #: of the waiting would go if it did not
     change: Quantity  #: run time if it did not, over that of the run
     others: int  #: how many other ranks there are
     certain: bool  #: it exceeds every other rank by more than chance
+    throughout: bool  #: and does so in the whole run, else in a part of it
 
 
 @dataclass(frozen=True)
@@ -295,40 +305,70 @@ def _waited(compute: np.ndarray, every: int) -> np.ndarray:
 
 
 def _slowest(run: CycleTrace, draws: Draws) -> SlowestRank:
-    """The rank that computes longest; `draws`: of which the first columns are compute times."""
-    mean = draws.value[: run.ranks]
-    rank = int(np.argmax(mean))
-    others = np.delete(np.arange(run.ranks), rank)
+    """The ranks that compute longest; `draws`: of which the first columns are compute times."""
+    slow = _as_slow(draws.value[: run.ranks])
+    others = np.delete(np.arange(run.ranks), slow)
+
+    def gap(x: np.ndarray) -> np.ndarray:
+        return np.asarray(x[..., slow].min(axis=-1) - x[..., others].max(axis=-1))
+
+    certain = draws(gap, least=-np.inf).limits[0] > 0
+    if not certain:
+        slow = slow[:1]
+        others = np.delete(np.arange(run.ranks), slow)
+        certain = draws(gap, least=-np.inf).limits[0] > 0
 
     def longer(x: np.ndarray) -> np.ndarray:
         of_others = x[..., others].mean(axis=-1)
         ratio = np.ones_like(of_others)
         np.divide(
-            x[..., rank],
+            x[..., slow].mean(axis=-1),
             of_others,
             out=ratio,
             where=of_others > 0,
         )
         return np.asarray(ratio - 1)
 
-    def gap(x: np.ndarray) -> np.ndarray:
-        return np.asarray(x[..., rank] - x[..., others].max(axis=-1))
-
-    share, change = _gain(run, rank)
+    course, changed = _course(run.compute)
+    share, change = _gain(run, slow, course)
+    nodes = {run.node_of(rank) for rank in slow}
     return SlowestRank(
-        rank=rank,
-        node=run.node_of(rank),
+        rank=slow[0],
+        also=slow[1:],
+        node=nodes.pop() if len(nodes) == 1 else None,
         longer=draws(longer, kind="measured"),
         share=share,
         change=change,
-        others=run.ranks - 1,
-        certain=draws(gap, least=-np.inf).limits[0] > 0,
+        others=len(others),
+        certain=certain or bool(changed[slow[0]]),
+        throughout=not bool(changed[slow].any()),
     )
 
 
-def _gain(run: CycleTrace, rank: int) -> tuple[Quantity, Quantity]:
-    """Of the waiting, the share that goes, and the run time over that of the run, if a rank were as
-    fast as the mean of the others, and interrupted as often.
+def _as_slow(means: np.ndarray) -> list[int]:
+    """The slowest rank and those that are as slow, fewer than half of all, the slowest first.
+
+    Ranks are as slow where they are close together, and the next faster one is far.
+
+    Args:
+        means: compute times [rank].
+    """
+    order = np.argsort(-means, kind="stable")
+    falls = means[order[:-1]] - means[order[1:]]
+    count = 1 + int(np.argmax(falls[: max((len(means) - 1) // 2, 1)]))
+    apart = float(means[order[0]] - means[order[count - 1]])
+    if falls[count - 1] < MIN_GAP * apart:
+        count = 1
+    return [int(rank) for rank in order[:count]]
+
+
+def _gain(
+    run: CycleTrace,
+    slow: list[int],
+    course: np.ndarray | None,
+) -> tuple[Quantity, Quantity]:
+    """Of the waiting, the share that goes, and the run time over that of the run, if slow ranks
+    were as fast as the mean of the others, and interrupted as often.
     """
     d = run.jitter_cycles
     if 2 * d > run.cycles:
@@ -338,14 +378,15 @@ def _gain(run: CycleTrace, rank: int) -> tuple[Quantity, Quantity]:
     latest = np.zeros(run.cycles // run.period)
     total = np.zeros(run.cycles // run.period)
     for other in range(run.ranks):
-        if other != rank:
+        if other not in slow:
             times = lump(run.compute[other], run.period)
             np.maximum(latest, times, out=latest)
             total += times
-    for made in _as_the_others(run.compute, rank, run.interrupted):
-        times = lump(made[None], run.period)[0]
-        computing = (total + times) / run.ranks
-        series += [np.maximum(latest, times) - computing, computing]
+    readings = [_as_the_others(run, rank, slow, course) for rank in slow]
+    for made in zip(*readings, strict=True):
+        sums = lump(np.stack(made), run.period)
+        computing = (total + sums.sum(axis=0)) / run.ranks
+        series += [np.maximum(latest, sums.max(axis=0)) - computing, computing]
     series.append(lump(run.compute, run.period).mean(axis=0, dtype=np.float64))
     columns = [lump(one[: whole // run.period], d // run.period) for one in series]
     draws = means(np.stack(columns, axis=1) / d)
@@ -362,6 +403,49 @@ def _gain(run: CycleTrace, rank: int) -> tuple[Quantity, Quantity]:
     return _over_all(draws, saved), _over_all(draws, change)
 
 
+def changing_course(compute: np.ndarray) -> np.ndarray | None:
+    """What ranks compute beyond the mean of all in each stretch of the run, [rank, cycle] in s, if
+    a rank surely became slower or faster in its course; else None.
+
+    Args:
+        compute: times in s, [rank, cycle].
+
+    Example:
+        >>> times = np.random.default_rng(1).normal(1e-3, 1e-5, (4, 1000))
+        >>> changing_course(times) is None
+        True
+        >>> times[3, 500:] *= 1.2
+        >>> [round(1e6 * float(beyond)) for beyond in changing_course(times)[3, [0, 999]]]
+        [0, 149]
+    """
+    return _course(compute)[0]
+
+
+def _course(compute: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
+    """As `changing_course`, and which ranks surely changed, bool [rank]."""
+    ranks, cycles = compute.shape
+    changed = np.zeros(ranks, dtype=bool)
+    if cycles < STRETCHES**2:
+        return None, changed
+    stretches = np.array_split(np.arange(cycles), STRETCHES)
+    parts = [compute[:, one[0] : one[-1] + 1].mean(axis=1, dtype=np.float64) for one in stretches]
+    beyond = np.stack(parts, axis=1)
+    mean_s = float(beyond.mean())
+    beyond -= beyond.mean(axis=0)
+    for split in range(2, STRETCHES - 1):
+        first = beyond[:, :split]
+        last = beyond[:, split:]
+        change = np.abs(last.mean(axis=1) - first.mean(axis=1))
+        squares = split * first.var(axis=1) + (STRETCHES - split) * last.var(axis=1)
+        variance = squares / (STRETCHES - 2)
+        error = np.sqrt(variance * (1 / split + 1 / (STRETCHES - split)))
+        changed |= (change > SURE_CHANGE * error) & (change > MIN_CHANGE * mean_s)
+    if not changed.any():
+        return None, changed
+    lengths = [len(one) for one in stretches]
+    return np.repeat(beyond.astype(np.float32), lengths, axis=1), changed
+
+
 def _over_all(draws: Draws, function: Callable[[np.ndarray], np.ndarray]) -> Quantity:
     """A quantity whose interval covers all readings, the last axis of what `function` returns."""
     tail = (1 - LEVEL) / 2
@@ -373,46 +457,55 @@ def _over_all(draws: Draws, function: Callable[[np.ndarray], np.ndarray]) -> Qua
 
 
 def _as_the_others(
-    compute: np.ndarray,
+    run: CycleTrace,
     rank: int,
-    found: list[Interruptions],
+    slow: list[int],
+    course: np.ndarray | None,
 ) -> Iterator[np.ndarray]:
-    """Times [cycle] of a rank if it were as fast as the mean of the others, in several readings.
+    """Times [cycle] of a slow rank if it were as fast as the mean of the others, in several
+    readings.
 
     Its fluctuations stay, or shrink with its work; its interruptions become as rare as those of the
-    others, as surely as their counts tell.
+    others, as surely as their counts tell. Where it became slower in the course of the run, it is
+    as fast in each stretch.
     """
+    found = run.interrupted
     counts = np.array([len(one.cycles) for one in found])
-    totals = compute.sum(axis=1, dtype=np.float64)
-    usual_means = (totals - [one.seconds.sum() for one in found]) / compute.shape[1]
+    totals = run.compute.sum(axis=1, dtype=np.float64)
+    usual_means = (totals - [one.seconds.sum() for one in found]) / run.cycles
     own = usual_means[rank]
-    others = np.delete(usual_means, rank).mean()
-    ordinary = without(compute[rank : rank + 1], [found[rank]]).astype(np.float64)
-    for scaled in (False, True):
-        for share in _shares_kept(counts, rank):
-            made = np.maximum(ordinary - (own - others), 0)
-            if scaled and own > 0:
-                made = ordinary * (others / own)
-            yield put_back(made, [found[rank].kept(share)])[0]
+    others = np.delete(usual_means, slow).mean()
+    ordinary = without(run.compute[rank : rank + 1], [found[rank]]).astype(np.float64)
+    shares: tuple[float, ...] = (1.0,)
+    if counts[slow].any():
+        shares = _shares_kept(int(counts[rank]), np.delete(counts, slow))
+    levelled = [np.maximum(ordinary - (own - others), 0)]
+    if own > 0:
+        levelled.append(ordinary * (others / own))
+    if course is not None:
+        beyond = course[rank] - np.delete(course, slow, axis=0).mean(axis=0)
+        levelled.append(np.maximum(ordinary - beyond, 0))
+    for made in levelled:
+        for share in shares:
+            yield put_back(made.copy(), [found[rank].kept(share)])[0]
 
 
-def _shares_kept(counts: np.ndarray, rank: int) -> tuple[float, ...]:
+def _shares_kept(own: int, of_others: np.ndarray) -> tuple[float, float]:
     """Which share of the interruptions of a rank remains if it has as many as the mean of others.
 
     Args:
-        counts: interruptions of each rank.
-        rank: which.
+        own: interruptions of the rank.
+        of_others: of each other one.
 
     Returns:
-        The least and the largest that chance allows; one alone without interruptions.
+        The least and the largest that chance allows; all without interruptions.
     """
-    if not counts[rank]:
-        return (1.0,)
-    own = float(counts[rank])
-    of_others = float(counts.sum() - own)
-    ratio = of_others / (len(counts) - 1) / own
-    error = CHANCE * (1 / own + 1 / max(of_others, 1.0)) ** 0.5
-    highest = max(ratio, 1 / (len(counts) - 1) / own) * (1 + error)
+    if not own:
+        return 1.0, 1.0
+    total = float(of_others.sum())
+    ratio = total / len(of_others) / own
+    error = CHANCE * (1 / own + 1 / max(total, 1.0)) ** 0.5
+    highest = max(ratio, 1 / len(of_others) / own) * (1 + error)
     return min(max(ratio * (1 - error), 0.0), 1.0), min(highest, 1.0)
 
 

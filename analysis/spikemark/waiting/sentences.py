@@ -243,7 +243,7 @@ def small_delay_ratio(run: CycleTrace) -> str:
 
 
 def slow_rank(slowest: SlowestRank, imbalance: Quantity, cycle_s: float) -> str:
-    """Which rank is surely slow, where that matters; else empty.
+    """Which ranks are surely slow, where that matters; else empty.
 
     Args:
         slowest: the rank that computes longest.
@@ -252,9 +252,11 @@ def slow_rank(slowest: SlowestRank, imbalance: Quantity, cycle_s: float) -> str:
 
     Example:
         >>> longer, share = Quantity(0.2, 0.18, 0.22), Quantity(0.9)
-        >>> slowest = SlowestRank(3, "node7", longer, share, Quantity(0.9), 7, certain=True)
+        >>> slowest = SlowestRank(3, [], "node7", longer, share, Quantity(0.9), 7, True, True)
         >>> slow_rank(slowest, imbalance=Quantity(1e-4), cycle_s=1e-3)
         'Rank 3 on node7 computes 20\\u202f% longer than the others; if it did not, ...
+        >>> slow_rank(replace(slowest, also=[5]), imbalance=Quantity(1e-4), cycle_s=1e-3)
+        'Ranks 3 and 5 on node7 compute 20\u202f% longer than the others; if they did not, ...
         >>> slow_rank(replace(slowest, certain=False), imbalance=Quantity(1e-4), cycle_s=1e-3)
         ''
     """
@@ -265,9 +267,18 @@ def slow_rank(slowest: SlowestRank, imbalance: Quantity, cycle_s: float) -> str:
     node = f" on {slowest.node}" if slowest.node else ""
     others = "others" if slowest.others > 1 else "other"
     share = _with_ends(slowest.share, percent)
+    computes = f"Rank {slowest.rank}{node} computes"
+    they = "it"
+    if slowest.also:
+        first = [str(rank) for rank in (slowest.rank, *slowest.also[:-1])]
+        computes = f"Ranks {', '.join(first)} and {slowest.also[-1]}{node} compute"
+        they = "they"
+    when = ""
+    if not slowest.throughout:
+        when = " on average, in a part of the run"
     return (
-        f"Rank {slowest.rank}{node} computes {percent(slowest.longer.number)} longer than the"
-        f" {others}; if it did not, {share} of the waiting would go, run time"
+        f"{computes} {percent(slowest.longer.number)} longer than the"
+        f" {others}{when}; if {they} did not, {share} of the waiting would go, run time"
         f" {change_with_interval(slowest.change)}."
     )
 

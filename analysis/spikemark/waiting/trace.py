@@ -5,6 +5,7 @@ exchanged.
 ranks had to do (`work`), so that schedules that place neurons elsewhere can be replayed.
 """
 
+import shlex
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -280,7 +281,8 @@ def _period(run: Run) -> int:
     """
     record = run.record
     if record.ranks == 1:
-        line = "ranks=1: expected at least 2, one rank waits for nobody"
+        again = _another_run(run, 2, "2-ranks", f"schedule={run.schedule}")
+        line = f"ranks=1: expected at least 2, one rank waits for nobody: {again}"
         raise BadInput(
             line,
             field="ranks",
@@ -290,9 +292,10 @@ def _period(run: Run) -> int:
     lanes_between_ranks = [lane for lane in record.lanes if lane.ranks > 1]
     lane = lanes_between_ranks[0] if len(lanes_between_ranks) == 1 else None
     if lane is None or lane.ranks != record.ranks or lane.lag:
+        again = _another_run(run, record.ranks, "conventional", "schedule=conventional")
         line = (
             f"schedule={run.schedule}: expected a run in which all ranks meet at one barrier, as in"
-            " conventional, placement_only and structure_aware"
+            f" conventional, placement_only and structure_aware: {again}"
         )
         raise BadInput(
             line,
@@ -301,7 +304,8 @@ def _period(run: Run) -> int:
             code="conflict",
         )
     if record.timing.phases[BARRIER].mean_s is None:
-        line = "record.barrier=false: waiting was not timed; expected record.barrier=true"
+        again = _another_run(run, record.ranks, "barrier", "record.barrier=true")
+        line = f"record.barrier=false: waiting was not timed; expected record.barrier=true: {again}"
         raise BadInput(
             line,
             field="record.barrier",
@@ -309,6 +313,22 @@ def _period(run: Run) -> int:
             code="conflict",
         )
     return lane.period
+
+
+def _another_run(run: Run, ranks: int, name: str, setting: str) -> str:
+    """The command of a run of the same network that can be answered.
+
+    Args:
+        run: that cannot.
+        ranks: of the other one.
+        name: that its folder's name ends in.
+        setting: of the description, FIELD=VALUE.
+    """
+    out = shlex.quote(f"{run.path}-{name}")
+    return (
+        f"OMP_NUM_THREADS={run.record.threads} mpirun -n {ranks} miniapp network.json --out {out}"
+        f" --set {setting}"
+    )
 
 
 def _compute(run: Run) -> np.ndarray:

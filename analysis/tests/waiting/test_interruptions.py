@@ -126,6 +126,65 @@ def test_a_rank_as_fast_as_the_others_shortens_the_run_as_planted():
     assert slowest.rank == 3 and held(slowest.change, truth)
 
 
+def slow_process(seed: int, course: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[int]]:
+    """Times [rank, cycle] in which few ranks are slow, the same if they were as the others and if
+    all ranks were as slow as their mean, and which ranks these are.
+
+    `course`: "always", or "late" where they are slow in a part of the run only.
+    """
+    random = np.random.default_rng([seed, 13])
+    ranks = int(random.choice([5, 8, 16]))
+    count = 1
+    if course == "always":
+        count = 2
+    slow = random.choice(ranks, count, replace=False)
+    even = MILLISECOND * (1 + random.uniform(0.02, 0.08) * random.standard_normal((ranks, CYCLES)))
+    more = np.zeros_like(even)
+    begin = 0
+    if course == "late":
+        begin = int(random.uniform(0.3, 0.7) * CYCLES)
+    factor = random.uniform(0.1, 0.4)
+    more[slow, begin:] = factor
+    mean = more.mean(axis=0)
+    numbers = sorted(int(rank) for rank in slow)
+    if random.random() < 0.5:
+        return even * (1 + more), even, even * (1 + mean), numbers
+    return even + MILLISECOND * more, even, even + MILLISECOND * mean, numbers
+
+
+def run_over(after: np.ndarray, before: np.ndarray) -> float:
+    """The run time of ranks with these times over that of others."""
+    return float(after.max(axis=0).mean() / before.max(axis=0).mean())
+
+
+@pytest.mark.parametrize("course", ["always", "late"])
+def test_two_slow_ranks_and_one_that_becomes_slow(course):
+    named = []
+    gain = []
+    level = []
+    for seed in SEEDS:
+        slow, even, mean, ranks = slow_process(seed, course)
+        found = answer(trace(slow), changes=["level-ranks"])
+        slowest = found.ladder.slowest
+        named.append(sorted([slowest.rank, *slowest.also]) == ranks and slowest.certain)
+        assert slowest.throughout == (course == "always")
+        gain.append(held(slowest.change, run_over(even, slow)))
+        level.append(held(found.changes[1].prediction.change, run_over(mean, slow)))
+    for shares in (named, gain, level):
+        assert np.mean(shares) >= 0.9
+
+
+def test_a_factor_below_one_is_held_as_planted():
+    found = []
+    for seed in SEEDS:
+        slow, even, _, (rank,) = slow_process(seed, "once")
+        factor = float(even[rank].mean() / slow[rank].mean())
+        (faster,) = outcomes(trace(slow), [f"slow-rank={rank}:{factor}"])[1:]
+        found.append(held(faster.prediction.change, run_over(even, slow)))
+    print("COVER factor", np.mean(found))
+    assert np.mean(found) >= 0.9
+
+
 class Disturbed:
     """Equal ranks with cores that other programs take now and then, drawn from a seed."""
 
