@@ -74,7 +74,7 @@ def waiting(
             metavar="NAME,...",
             help=(
                 "What if: halve-jitter, level-ranks, double-delay-ratio, halve-latency,"
-                " double-ranks, slow-rank=RANK:FACTOR; + combines several."
+                " double-ranks, slow-rank=RANK:FACTOR (below 1: faster); + combines several."
             ),
             autocompletion=_change_names,
         ),

@@ -164,13 +164,21 @@ class SlowestContent(Content):
     """The rank that computes longest."""
 
     rank: int
+    also: list[int]
+    """ranks that are as slow; what follows is then about all of them"""
     node: str | None
     longer: FigureContent
     """share by which it exceeds the mean of the others"""
     share: FigureContent
     """of the waiting that would go if it did not"""
+    change: FigureContent
+    """run time if it did not, over that of the run"""
+    others: int
+    """how many other ranks there are"""
     certain: bool
     """it exceeds every other rank by more than chance"""
+    throughout: bool
+    """and does so in the whole run, else in a part of it"""
 
 
 class LongestEventContent(Content):

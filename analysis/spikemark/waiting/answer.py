@@ -16,7 +16,8 @@ from spikemark.quantities.table import Table
 
 from . import details, sentences, theory
 from .changes import ChangeOutcome, outcomes
-from .ladder import Ladder, clipped, ladder
+from .interruptions import without
+from .ladder import Ladder, ladder
 from .replay import ReplayedWaiting, Setting, predict
 from .sentences import MEANS, MICRO
 from .theory import ShareAboveQuantile
@@ -31,7 +32,7 @@ HELPFUL_CHANGES = {
     "equal work on all ranks": "level-ranks",
     "exchange in half the time": "halve-latency",
 }
-IDLE_CORE = "an idle core on each node, at most"
+NO_INTERRUPTIONS = "no interruptions, as an idle core on each node may bring"
 #: Columns of WaitingAnswer.table, times in µs per cycle.
 PART_COLUMNS = ("part", "mean_us", "low_us", "high_us", "long_cycles_us", "kind", "meaning")
 
@@ -320,9 +321,10 @@ def helps(run: CycleTrace) -> list[ChangeOutcome]:
     Example:
         >>> import numpy as np
         >>> from spikemark.waiting.trace import trace
-        >>> times = np.random.default_rng(1).normal(1e-3, 5e-5, (4, 1000))
-        >>> [change.name for change in helps(trace(times))][:2]
-        ['an idle core on each node, at most']
+        >>> times = np.random.default_rng(1).normal(1e-5, 5e-7, (4, 1000))
+        >>> times[2, ::50] += 8e-3  # rank 2 loses its core
+        >>> [change.name for change in helps(trace(times))][:1]
+        ['no interruptions, as an idle core on each node may bring']
     """
     if run.period > 1:
         return []
@@ -330,8 +332,9 @@ def helps(run: CycleTrace) -> list[ChangeOutcome]:
     for words, name in HELPFUL_CHANGES.items():
         _base, changed = outcomes(run, [name])
         predictions[words] = changed.prediction
-    idle = replace(Setting.from_run(run), compute=clipped(run.compute, run.window_cycles))
-    predictions[IDLE_CORE] = predict(run, idle)
+    if any(len(one.cycles) for one in run.interrupted):
+        undisturbed = replace(Setting.from_run(run), compute=without(run.compute, run.interrupted))
+        predictions[NO_INTERRUPTIONS] = predict(run, undisturbed)
     helpful = []
     for name, prediction in predictions.items():
         if prediction.change and prediction.change.limits[1] < 1:

@@ -6,6 +6,7 @@ factor besides. `outcomes` replays a run after each of them.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -13,12 +14,16 @@ from spikemark.core.errors import BadInput, unknown_name
 from spikemark.models.statistics import lump
 from spikemark.network.schedules import plan
 
-from .ladder import clipped, drift_share
+from .interruptions import Interruptions, evenly, interruptions, put_back, without
+from .ladder import changing_course, clipped, drift_share
 from .replay import ReplayedWaiting, Setting, predict
 from .trace import CycleTrace
 
 SLOW_RANK = "slow-rank"
 MAX_SLOW_FACTOR = 1000.0
+#: Whether fluctuations, and the chance of interruptions, go with the work of a rank; without
+#: interruptions, the first two are all.
+LEVEL_READINGS = ((False, False), (True, True), (False, True), (True, False))
 FIRST = "double-delay-ratio"  #: of several changes, since it may place neurons elsewhere
 
 
@@ -41,7 +46,7 @@ def halve_jitter(setting: Setting, run: CycleTrace) -> Setting:
     d = run.jitter_cycles
 
     def halved(compute: np.ndarray) -> np.ndarray:
-        short = clipped(compute)  # long cycles stay
+        short = clipped(without(compute, interruptions(compute)))  # long cycles stay
         fluctuations = short - short.mean(axis=0, dtype=np.float64) - _effects(short)
         share = drift_share(short, d)
         cycles = short.shape[1]
@@ -54,23 +59,81 @@ def halve_jitter(setting: Setting, run: CycleTrace) -> Setting:
     return setting.with_times(halved)
 
 
-def _levelled(compute: np.ndarray) -> np.ndarray:
-    """Compute times [rank, cycle] without lasting differences, in the precision that they have."""
-    level: np.ndarray = compute - _effects(compute).astype(compute.dtype)
-    np.maximum(level, 0, out=level)
-    return level
+def _interrupted(compute: np.ndarray, run: CycleTrace) -> list[Interruptions]:
+    """The interruptions of each rank, in the times of a run or in what became of them."""
+    if compute is run.compute:
+        return run.interrupted
+    return interruptions(compute, run.window_cycles)
+
+
+def _never_interrupted(setting: Setting, run: CycleTrace) -> bool:
+    """Whether the times are those of the run, and no rank was interrupted: all readings of how
+    interruptions change are the same.
+    """
+    unchanged = setting.compute is run.compute and setting.moved is None
+    if not unchanged or setting.readings is not None:
+        return False
+    return not any(len(one.cycles) for one in run.interrupted)
+
+
+def _levelled(
+    compute: np.ndarray,
+    run: CycleTrace,
+    *,
+    scaled: bool,
+    evened: bool,
+    stretches: bool = False,
+) -> np.ndarray:
+    """Compute times [rank, cycle] without lasting differences, in the precision that they have.
+
+    Args:
+        compute: times in s, [rank, cycle].
+        run: that was measured.
+        scaled: fluctuations grow with the work of a rank; else they stay as they are.
+        evened: all ranks are interrupted as often; else interruptions stay where they fell.
+        stretches: ranks are equal in each stretch of the run, not only on average.
+    """
+    found = _interrupted(compute, run)
+    level = without(compute, found)
+    course = changing_course(level) if stretches else None
+    if course is not None:
+        level -= course.astype(level.dtype)
+        np.maximum(level, 0, out=level)
+    elif scaled:
+        means = level.mean(axis=1, keepdims=True, dtype=np.float64)
+        level *= np.where(means > 0, means.mean() / np.maximum(means, 1e-300), 1).astype(
+            level.dtype
+        )
+    else:
+        level -= _effects(level).astype(level.dtype)
+        np.maximum(level, 0, out=level)
+    if evened:
+        found = evenly(found, compute.shape[1])
+    return put_back(level, found)
 
 
 def level_ranks(setting: Setting, run: CycleTrace) -> Setting:
     """Ranks no longer differ lastingly, as if all had equal work.
 
+    Nothing says whether fluctuations and the chance of an interruption go with the work, so both
+    are replayed: with it, and without. Where a rank became slower in the course of the run, ranks
+    are also made equal in each stretch of it.
+
     Example:
         >>> from spikemark.waiting.trace import trace
         >>> run = trace(np.random.default_rng(1).normal([[1e-3], [2e-3]], 1e-5, (2, 1000)))
-        >>> level_ranks(Setting.from_run(run), run).compute.mean(axis=1).round(6).tolist()
+        >>> level_ranks(Setting.from_run(run), run).readings[0].mean(axis=1).round(6).tolist()
         [0.0015, 0.0015]
     """
-    return setting.with_times(_levelled)
+    readings = []
+    for scaled, evened in LEVEL_READINGS:
+        readings.append(partial(_levelled, run=run, scaled=scaled, evened=evened))
+    if _never_interrupted(setting, run):
+        readings = readings[:2]
+    if changing_course(run.compute) is not None:
+        in_stretches = partial(_levelled, run=run, scaled=False, evened=False, stretches=True)
+        readings.append(in_stretches)
+    return setting.with_times(*readings)
 
 
 def double_delay_ratio(setting: Setting, run: CycleTrace) -> Setting:
@@ -132,20 +195,24 @@ CHANGES: dict[str, Callable[[Setting, CycleTrace], Setting]] = {
 }
 
 
-def slow_rank(setting: Setting, rank_and_factor: str) -> Setting:
-    """One rank takes so many times as long in every cycle, as on a slower node.
+def slow_rank(setting: Setting, run: CycleTrace, rank_and_factor: str) -> Setting:
+    """One rank takes so many times as long in every cycle, as on a slower or a faster node.
+
+    Interruptions either stay as they are, or become as many times as long, or as rare.
 
     Args:
         setting: with the ranks that were measured.
-        rank_and_factor: such as "3:1.2": rank 3 takes 1.2 times as long.
+        run: that was measured.
+        rank_and_factor: such as "3:1.2": rank 3 takes 1.2 times as long; below 1, it is faster.
 
     Raises:
-        BadInput: for other ranks than the measured ones, and a factor from 1 to 1000.
+        BadInput: for other ranks than the measured ones, and a factor from 0.001 to 1000.
 
     Example:
         >>> from spikemark.waiting.trace import trace
         >>> run = trace(np.full((2, 100), 1e-3))
-        >>> slow_rank(Setting.from_run(run), "1:1.2").compute.mean(axis=1).round(6).tolist()
+        >>> slower = slow_rank(Setting.from_run(run), run, "1:1.2")
+        >>> slower.compute.mean(axis=1).round(6).tolist()
         [0.001, 0.0012]
     """
     measured = len(setting.compute)
@@ -159,15 +226,28 @@ def slow_rank(setting: Setting, rank_and_factor: str) -> Setting:
     except ValueError:
         rank = -1
         times = 0.0
-    if not (0 <= rank < measured and 1 <= times <= MAX_SLOW_FACTOR):
+    if not (0 <= rank < measured and 1 / MAX_SLOW_FACTOR <= times <= MAX_SLOW_FACTOR):
         line = (
             f"change={SLOW_RANK}={rank_and_factor}: expected RANK:FACTOR, a rank from 0 to"
-            f" {measured - 1} and a factor from 1 to {MAX_SLOW_FACTOR:g}, such as 3:1.2"
+            f" {measured - 1} and a factor from {1 / MAX_SLOW_FACTOR:g} to {MAX_SLOW_FACTOR:g},"
+            " such as 3:1.2"
         )
         raise BadInput(line, field="change")
-    factors = np.ones((measured, 1), dtype=np.float32)
-    factors[rank] = times
-    return setting.with_times(lambda compute: compute * factors)
+
+    def changed(compute: np.ndarray, too: bool) -> np.ndarray:
+        found = list(_interrupted(compute, run))
+        made = without(compute, found)
+        made[rank] *= np.float32(times)
+        if too and times < 1:
+            found[rank] = found[rank].kept(times)
+        elif too:
+            found[rank] = Interruptions(found[rank].cycles, times * found[rank].seconds)
+        return put_back(made, found)
+
+    readings = [partial(changed, too=False), partial(changed, too=True)]
+    if _never_interrupted(setting, run):
+        readings = readings[:1]
+    return setting.with_times(*readings)
 
 
 @dataclass(frozen=True)
@@ -237,7 +317,7 @@ def _changed(base: Setting, run: CycleTrace, name: str) -> Setting:
     for change in sorted(name.split("+"), key=lambda change: change != FIRST):
         kind, _, rank_and_factor = change.partition("=")
         if kind == SLOW_RANK:
-            setting = slow_rank(setting, rank_and_factor)
+            setting = slow_rank(setting, run, rank_and_factor)
         else:
             setting = CHANGES[kind](setting, run)
     meetings = setting.plan

@@ -7,22 +7,25 @@ cycles refutes jitter or does not. For a run that meets every P cycles, W(P) tak
 W(1). Of independent cycle times, drift is the jitter that D cycles leave, 1 / sqrt(D) of it;
 `drift_share` says how much of it is slow.
 
-Long cycles are those beyond the 99.9 % quantile of their rank. Cycle times are compared with the
+Long cycles are those beyond the 99.9 % quantile of their rank, and interruptions, which may be more
+(see `interruption_limit`). Cycle times are compared with the
 usual ones (median) at the same place of a window of D cycles, so that planned work in every D-th
 cycle is not long. What long cycles add is the difference to the same ladder with cycle times cut
 off there.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.models.statistics import lump
-from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.quantity import LEVEL, Quantity, missing
 
 from .bootstrap import Draws, means
+from .interruptions import interruption_limit, put_back, usual, without
+from .replay import CHANCE
 from .trace import CycleTrace
 
 #: The parts of the waiting, and what each is, given D.
@@ -40,6 +43,14 @@ MIN_CYCLES_OF_EVENT = 20
 MIN_SHARE_OF_EVENT = 0.1
 #: Cycles that are held in double precision at a time.
 CYCLES_OF_BLOCK = 4096
+#: Ranks are as slow as the slowest if the next faster one is so many times as far from them as they
+#: are from each other.
+MIN_GAP = 3.0
+#: Stretches of a run. A rank changed in its course if means before and after differ by so many
+#: standard errors, and by this share of a cycle.
+STRETCHES = 16
+SURE_CHANGE = 8.0
+MIN_CHANGE = 0.01
 UNTIMED_WAITING = "waiting was not timed, so nothing is known beyond what the compute times explain"
 
 
@@ -48,10 +59,14 @@ class SlowestRank:
     """The rank that computes longest."""
 
     rank: int
+    also: list[int]  #: ranks that are as slow; what follows is then about all of them
     node: str | None  #: where there are several
     longer: Quantity  #: by which share it exceeds the mean of the others
     share: Quantity  #: of the waiting would go if it did not
+    change: Quantity  #: run time if it did not, over that of the run
+    others: int  #: how many other ranks there are
     certain: bool  #: it exceeds every other rank by more than chance
+    throughout: bool  #: and does so in the whole run, else in a part of it
 
 
 @dataclass(frozen=True)
@@ -83,25 +98,11 @@ class Ladder:
     drift_share: float  #: of the variance between ranks of means over D cycles
 
 
-def usual(compute: np.ndarray, every: int = 1) -> np.ndarray:
-    """Median time of each rank at each of `every` places of a window, [rank, cycle].
-
-    Example:
-        >>> usual(np.array([[1.0, 5.0, 2.0, 5.0, 3.0, 6.0]]), every=2)
-        array([[2., 5., 2., 5., 2., 5.]])
-    """
-    ranks, cycles = compute.shape
-    if cycles < 2 * every:
-        every = 1
-    windows = cycles // every
-    in_windows = compute[:, : windows * every].reshape(ranks, windows, every)
-    return np.tile(np.median(in_windows, axis=1), -(-cycles // every))[:, :cycles]
-
-
 def clipped(compute: np.ndarray, every: int = 1) -> np.ndarray:
     """Compute times [rank, cycle] without what long cycles take.
 
-    That is what they take beyond the 99.9 % quantile of their rank. Rank by rank, so that a trace
+    That is what they take beyond the 99.9 % quantile of their rank, or beyond the least that is an
+    interruption. Rank by rank, so that a trace
     of gigabytes needs the room of its result alone.
 
     Example:
@@ -114,7 +115,7 @@ def clipped(compute: np.ndarray, every: int = 1) -> np.ndarray:
     for rank, times in enumerate(compute):
         expected = usual(times[None], every)[0]
         beyond = times - expected
-        limit = np.quantile(beyond, LONG_QUANTILE)
+        limit = min(np.quantile(beyond, LONG_QUANTILE), interruption_limit(times, beyond))
         without[rank] = expected + np.minimum(beyond, limit)
     return without
 
@@ -273,19 +274,26 @@ def _draws(run: CycleTrace, d: int) -> Draws:
     """
     columns: list[np.ndarray] = []  # [window of D] each
     exact: list[float] = []
-    for times in (run.compute, clipped(run.compute, run.window_cycles)):
+    for long_cycles in (True, False):
+        times = run.compute
+        if not long_cycles:
+            times = clipped(run.compute, run.window_cycles)
         rarely = _waited(times, d)
         often = _waited(times, run.period)
         columns += [*lump(times, d), rarely, lump(often, d // run.period)[: len(rarely)]]
         exact += [*times.mean(axis=1, dtype=np.float64), rarely.mean() / d]
         exact.append(often.mean() / run.period)
+    del times
     course = run.compute.mean(axis=0, dtype=np.float64)
     together = course - usual(course[None], run.window_cycles)[0]
     whole_windows = run.cycles // d * d
     for series, every in ((run.waits, run.period), (run.exchanges, run.period), (together, 1)):
         columns.append(lump(series[: whole_windows // every], d // every))
         exact.append(series.sum() / run.cycles)
-    draws = means(np.stack(columns, axis=1) / d)
+    per_cycle = np.stack(columns, axis=1, dtype=np.float64)
+    columns.clear()
+    per_cycle /= d
+    draws = means(per_cycle)
     value = np.array(exact)
     return Draws(value, draws.draws + (value - draws.value))
 
@@ -297,37 +305,208 @@ def _waited(compute: np.ndarray, every: int) -> np.ndarray:
 
 
 def _slowest(run: CycleTrace, draws: Draws) -> SlowestRank:
-    """The rank that computes longest; `draws`: of which the first columns are compute times."""
-    mean = draws.value[: run.ranks]
-    rank = int(np.argmax(mean))
-    others = np.delete(np.arange(run.ranks), rank)
+    """The ranks that compute longest; `draws`: of which the first columns are compute times."""
+    slow = _as_slow(draws.value[: run.ranks])
+    others = np.delete(np.arange(run.ranks), slow)
+
+    def gap(x: np.ndarray) -> np.ndarray:
+        return np.asarray(x[..., slow].min(axis=-1) - x[..., others].max(axis=-1))
+
+    certain = draws(gap, least=-np.inf).limits[0] > 0
+    if not certain:
+        slow = slow[:1]
+        others = np.delete(np.arange(run.ranks), slow)
+        certain = draws(gap, least=-np.inf).limits[0] > 0
 
     def longer(x: np.ndarray) -> np.ndarray:
         of_others = x[..., others].mean(axis=-1)
         ratio = np.ones_like(of_others)
         np.divide(
-            x[..., rank],
+            x[..., slow].mean(axis=-1),
             of_others,
             out=ratio,
             where=of_others > 0,
         )
         return np.asarray(ratio - 1)
 
-    def gap(x: np.ndarray) -> np.ndarray:
-        return np.asarray(x[..., rank] - x[..., others].max(axis=-1))
-
-    level = run.compute.copy()
-    level[rank] -= mean[rank] - mean[others].mean()
-    saved = float(run.implied.mean() - _waited(level, run.period).mean())
-    waiting = float(run.waits.mean())
-    share = min(max(saved / waiting, 0.0), 1.0) if waiting > 0 else 0.0
+    course, changed = _course(run.compute)
+    share, change = _gain(run, slow, course)
+    nodes = {run.node_of(rank) for rank in slow}
     return SlowestRank(
-        rank=rank,
-        node=run.node_of(rank),
+        rank=slow[0],
+        also=slow[1:],
+        node=nodes.pop() if len(nodes) == 1 else None,
         longer=draws(longer, kind="measured"),
-        share=Quantity(share, kind="modelled"),
-        certain=draws(gap, least=-np.inf).limits[0] > 0,
+        share=share,
+        change=change,
+        others=len(others),
+        certain=certain or bool(changed[slow[0]]),
+        throughout=not bool(changed[slow].any()),
     )
+
+
+def _as_slow(means: np.ndarray) -> list[int]:
+    """The slowest rank and those that are as slow, fewer than half of all, the slowest first.
+
+    Ranks are as slow where they are close together, and the next faster one is far.
+
+    Args:
+        means: compute times [rank].
+    """
+    order = np.argsort(-means, kind="stable")
+    falls = means[order[:-1]] - means[order[1:]]
+    count = 1 + int(np.argmax(falls[: max((len(means) - 1) // 2, 1)]))
+    apart = float(means[order[0]] - means[order[count - 1]])
+    if falls[count - 1] < MIN_GAP * apart:
+        count = 1
+    return [int(rank) for rank in order[:count]]
+
+
+def _gain(
+    run: CycleTrace,
+    slow: list[int],
+    course: np.ndarray | None,
+) -> tuple[Quantity, Quantity]:
+    """Of the waiting, the share that goes, and the run time over that of the run, if slow ranks
+    were as fast as the mean of the others, and interrupted as often.
+    """
+    d = run.jitter_cycles
+    if 2 * d > run.cycles:
+        d = run.period
+    whole = run.cycles // d * d
+    series = [run.waits, run.exchanges, run.implied]
+    latest = np.zeros(run.cycles // run.period)
+    total = np.zeros(run.cycles // run.period)
+    for other in range(run.ranks):
+        if other not in slow:
+            times = lump(run.compute[other], run.period)
+            np.maximum(latest, times, out=latest)
+            total += times
+    readings = [_as_the_others(run, rank, slow, course) for rank in slow]
+    for made in zip(*readings, strict=True):
+        sums = lump(np.stack(made), run.period)
+        computing = (total + sums.sum(axis=0)) / run.ranks
+        series += [np.maximum(latest, sums.max(axis=0)) - computing, computing]
+    series.append(lump(run.compute, run.period).mean(axis=0, dtype=np.float64))
+    columns = [lump(one[: whole // run.period], d // run.period) for one in series]
+    draws = means(np.stack(columns, axis=1) / d)
+
+    def saved(x: np.ndarray) -> np.ndarray:
+        waits = np.maximum(x[..., :1], 1e-300)
+        return np.asarray(np.clip((x[..., 2:3] - x[..., 3:-1:2]) / waits, 0, 1))
+
+    def change(x: np.ndarray) -> np.ndarray:
+        before = x[..., -1:] + x[..., :1] + x[..., 1:2]
+        after = before - x[..., 2:3] - x[..., -1:] + x[..., 3:-1:2] + x[..., 4:-1:2]
+        return np.asarray(after / np.maximum(before, 1e-300))
+
+    return _over_all(draws, saved), _over_all(draws, change)
+
+
+def changing_course(compute: np.ndarray) -> np.ndarray | None:
+    """What ranks compute beyond the mean of all in each stretch of the run, [rank, cycle] in s, if
+    a rank surely became slower or faster in its course; else None.
+
+    Args:
+        compute: times in s, [rank, cycle].
+
+    Example:
+        >>> times = np.random.default_rng(1).normal(1e-3, 1e-5, (4, 1000))
+        >>> changing_course(times) is None
+        True
+        >>> times[3, 500:] *= 1.2
+        >>> [round(1e6 * float(beyond)) for beyond in changing_course(times)[3, [0, 999]]]
+        [0, 149]
+    """
+    return _course(compute)[0]
+
+
+def _course(compute: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
+    """As `changing_course`, and which ranks surely changed, bool [rank]."""
+    ranks, cycles = compute.shape
+    changed = np.zeros(ranks, dtype=bool)
+    if cycles < STRETCHES**2:
+        return None, changed
+    stretches = np.array_split(np.arange(cycles), STRETCHES)
+    parts = [compute[:, one[0] : one[-1] + 1].mean(axis=1, dtype=np.float64) for one in stretches]
+    beyond = np.stack(parts, axis=1)
+    mean_s = float(beyond.mean())
+    beyond -= beyond.mean(axis=0)
+    for split in range(2, STRETCHES - 1):
+        first = beyond[:, :split]
+        last = beyond[:, split:]
+        change = np.abs(last.mean(axis=1) - first.mean(axis=1))
+        squares = split * first.var(axis=1) + (STRETCHES - split) * last.var(axis=1)
+        variance = squares / (STRETCHES - 2)
+        error = np.sqrt(variance * (1 / split + 1 / (STRETCHES - split)))
+        changed |= (change > SURE_CHANGE * error) & (change > MIN_CHANGE * mean_s)
+    if not changed.any():
+        return None, changed
+    lengths = [len(one) for one in stretches]
+    return np.repeat(beyond.astype(np.float32), lengths, axis=1), changed
+
+
+def _over_all(draws: Draws, function: Callable[[np.ndarray], np.ndarray]) -> Quantity:
+    """A quantity whose interval covers all readings, the last axis of what `function` returns."""
+    tail = (1 - LEVEL) / 2
+    value = float(np.median(function(draws.value)))
+    of_readings = np.quantile(function(draws.draws), (tail, 1 - tail), axis=0)
+    low = min(float(of_readings[0].min()), value)
+    high = max(float(of_readings[1].max()), value)
+    return Quantity(value, low, high, kind="modelled")
+
+
+def _as_the_others(
+    run: CycleTrace,
+    rank: int,
+    slow: list[int],
+    course: np.ndarray | None,
+) -> Iterator[np.ndarray]:
+    """Times [cycle] of a slow rank if it were as fast as the mean of the others, in several
+    readings.
+
+    Its fluctuations stay, or shrink with its work; its interruptions become as rare as those of the
+    others, as surely as their counts tell. Where it became slower in the course of the run, it is
+    as fast in each stretch.
+    """
+    found = run.interrupted
+    counts = np.array([len(one.cycles) for one in found])
+    totals = run.compute.sum(axis=1, dtype=np.float64)
+    usual_means = (totals - [one.seconds.sum() for one in found]) / run.cycles
+    own = usual_means[rank]
+    others = np.delete(usual_means, slow).mean()
+    ordinary = without(run.compute[rank : rank + 1], [found[rank]]).astype(np.float64)
+    shares: tuple[float, ...] = (1.0,)
+    if counts[slow].any():
+        shares = _shares_kept(int(counts[rank]), np.delete(counts, slow))
+    levelled = [np.maximum(ordinary - (own - others), 0)]
+    if own > 0:
+        levelled.append(ordinary * (others / own))
+    if course is not None:
+        beyond = course[rank] - np.delete(course, slow, axis=0).mean(axis=0)
+        levelled.append(np.maximum(ordinary - beyond, 0))
+    for made in levelled:
+        for share in shares:
+            yield put_back(made.copy(), [found[rank].kept(share)])[0]
+
+
+def _shares_kept(own: int, of_others: np.ndarray) -> tuple[float, float]:
+    """Which share of the interruptions of a rank remains if it has as many as the mean of others.
+
+    Args:
+        own: interruptions of the rank.
+        of_others: of each other one.
+
+    Returns:
+        The least and the largest that chance allows; all without interruptions.
+    """
+    if not own:
+        return 1.0, 1.0
+    total = float(of_others.sum())
+    ratio = total / len(of_others) / own
+    error = CHANCE * (1 / own + 1 / max(total, 1.0)) ** 0.5
+    highest = max(ratio, 1 / len(of_others) / own) * (1 + error)
+    return min(max(ratio * (1 - error), 0.0), 1.0), min(highest, 1.0)
 
 
 def longest(run: CycleTrace) -> LongestEvent | None:

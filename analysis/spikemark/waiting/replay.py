@@ -12,6 +12,7 @@ Where nothing is known of the work of the ranks there, there is no prediction, b
 the run that would tell.
 """
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -25,8 +26,9 @@ from spikemark.network.schedules import SCHEDULES, MeetingPlan, plan
 from spikemark.quantities.quantity import LEVEL, Quantity, missing, student
 
 from .bootstrap import means
+from .interruptions import LOW_QUANTILE, Interruptions, interruptions, long_times, without
 from .trace import CycleTrace
-from .work import ChangedTimes, SetsOfTimes
+from .work import ChangedTimes, ReadingsOfTimes, SetsOfTimes
 
 REPLAY_SEED = 1
 CHOICES_OF_RANKS = 4  #: sets of fewer ranks that are replayed, where the schedule has a lag
@@ -37,6 +39,13 @@ MIN_RANKS_FOR_MORE = 4  #: measured ranks that show how ranks differ
 #: Of what a meeting costs, the share that does not become rarer with the meetings, at most. Under
 #: another placement, lanes within a rank remain, and ranks that meet seldom find cold caches.
 MAX_SHARE_THAT_STAYS = 0.5
+#: An operating system takes a core away for so long at least; a shorter cycle that loses its core
+#: is an interruption.
+TIME_SLICE_S = 3e-3
+CHANCE = 2.0  #: standard errors by which counts of interruptions differ by chance
+#: Half of the cycles of a rank take so many times as long as its shortest ones at most, else they
+#: do not tell how much was lost.
+MAX_OVER_SHORTEST = 2.0
 #: The run that tells what ranks compute under the placement of a schedule.
 PLACEMENT_ADVICE = "--set schedule=placement_only"
 
@@ -52,6 +61,9 @@ class Setting:
     #: Sets of compute times that are equally likely, where the placement is not that of the run;
     #: `compute` is one of them.
     moved: SetsOfTimes | None = None
+    #: Sets of compute times that are equally likely, where a change can be read in several ways;
+    #: `compute` is as it was before.
+    readings: SetsOfTimes | None = None
     unknown: str = ""  #: why nobody can say what the ranks would compute
 
     @classmethod
@@ -84,7 +96,7 @@ class Setting:
         if run.period > 1:
             line = (
                 f"schedule={run.schedule}: ranks meet every {run.period} cycles; expected a run"
-                " whose ranks meet in each"
+                f" whose ranks meet in each: {_run_conventional(run)}"
             )
             raise BadInput(
                 line,
@@ -134,14 +146,13 @@ class Setting:
         moved = work.moved(placement)
         return replace(placed, compute=moved[0], moved=moved)
 
-    def with_times(self, change: Callable[[np.ndarray], np.ndarray]) -> "Setting":
-        """The same with changed compute times."""
-        moved = ChangedTimes(self.moved, change) if self.moved else None
-        return replace(
-            self,
-            compute=change(self.compute),
-            moved=moved,
-        )
+    def with_times(self, *changes: Callable[[np.ndarray], np.ndarray]) -> "Setting":
+        """The same with changed compute times; several changes are readings of the same words."""
+        moved = ChangedTimes(self.moved, changes) if self.moved else None
+        if not self.moved and (self.readings or len(changes) > 1):
+            readings = ReadingsOfTimes(self.readings or (self.compute,), changes)
+            return replace(self, readings=readings)
+        return replace(self, compute=changes[0](self.compute), moved=moved)
 
     def checked(self) -> "Setting":
         """Raises BadInput for more ranks than the measured ones can represent."""
@@ -161,6 +172,17 @@ class Setting:
             line = f"ranks={ranks}: expected {expected}"
             raise BadInput(line, field="ranks", code="range")
         return self
+
+
+def _run_conventional(run: CycleTrace) -> str:
+    """The run whose ranks meet in each cycle; of the mini-app, as a command."""
+    if run.work is None:
+        return "times of such a run of the program"
+    again = shlex.quote(f"{run.path}-conventional")
+    return (
+        f"OMP_NUM_THREADS={run.work.threads} mpirun -n {run.ranks} miniapp network.json"
+        f" --out {again} --set schedule=conventional"
+    )
 
 
 @dataclass(frozen=True)
@@ -394,7 +416,7 @@ def predict(run: CycleTrace, setting: Setting) -> ReplayedWaiting:
         per_cycle = _quantity(values[name], scatter[name], less, more, least, "s")
         return per_cycle.times(run.cycles)
 
-    return ReplayedWaiting(
+    predicted = ReplayedWaiting(
         plan=setting.plan,
         cycles=run.cycles,
         waiting=over_the_run("waiting"),
@@ -403,6 +425,140 @@ def predict(run: CycleTrace, setting: Setting) -> ReplayedWaiting:
         saved=over_the_run("saved", least=-np.inf),
         placement=setting.placement,
         moved=bool(setting.moved),
+    )
+    return _with_disturbance(run, setting, predicted) if run.unsteady else predicted
+
+
+def _with_disturbance(
+    run: CycleTrace,
+    setting: Setting,
+    predicted: ReplayedWaiting,
+) -> ReplayedWaiting:
+    """A prediction from a run that lost its cores to others, with the intervals that this leaves.
+
+    What lost cores cost shows as interruptions of ranks, barriers and exchanges: the next run may
+    have none of them, or twice as many, and those of barriers and exchanges need not become rarer
+    with the meetings. Where it does not show, a run may wait as long as this one, or not at all.
+    """
+    if run.shares_cores or _hides_lost_cores(run.compute):
+        return _anything_lost(run, predicted)
+    calm, stays_s, runs_s, events = _undisturbed(run)
+
+    def undisturbed(compute: np.ndarray) -> np.ndarray:
+        return without(compute, _lost(run, compute))
+
+    quiet = predict(calm, setting.with_times(undisturbed))
+    before = _runtime_s(run)
+    relative = quiet.runtime.times(1 / before)
+    by_chance = 1 + CHANCE / max(events, 1) ** 0.5
+    rarer = 1 - 1 / setting.plan.window
+    stays_s *= 2 * rarer * by_chance
+    runs_s *= 2 * rarer * by_chance
+    return replace(
+        predicted,
+        waiting=_reaching(predicted.waiting, [quiet.waiting], by_chance, stays_s),
+        runtime=_reaching(predicted.runtime, [quiet.runtime], by_chance, runs_s),
+        change=_reaching(predicted.change, [relative, quiet.change], by_chance, runs_s / before),
+        saved=_reaching(predicted.saved, [quiet.saved], by_chance, 0.0, stays_s),
+    )
+
+
+def _reaching(
+    quantity: Quantity,
+    quiet: list[Quantity],
+    times: float,
+    more: float,
+    less: float = 0.0,
+) -> Quantity:
+    """A quantity of a disturbed run whose interval reaches to that of quiet ones, and beyond by
+    some times as far as the first of these lies from it.
+
+    Args:
+        quantity: with what disturbed the run.
+        quiet: without, in one way or another.
+        times: as far; 1 is for twice as many disturbances.
+        more: by which it may be higher.
+        less: by which it may be lower.
+    """
+    low, high = quantity.limits
+    lows = [one.limits[0] for one in quiet]
+    highs = [one.limits[1] for one in quiet]
+    as_far = quantity.number - quiet[0].number
+    low = min(low - less + min(as_far, 0.0), *lows)
+    return replace(quantity, low=low, high=max(high + more + max(as_far, 0.0), *highs))
+
+
+def _lost(run: CycleTrace, compute: np.ndarray) -> list[Interruptions]:
+    """The interruptions of compute times that may be lost cores: all, unless the description of the
+    run asks for long cycles.
+    """
+    inject = run.work.inject if run.work is not None else {}
+    if (inject.get("minor_mode") or {}).get("share"):
+        return []
+    if compute is run.compute:
+        return run.interrupted
+    return interruptions(compute, run.window_cycles)
+
+
+def _undisturbed(run: CycleTrace) -> tuple[CycleTrace, float, float, int]:
+    """A run without interruptions of ranks, barriers and exchanges; the seconds that barriers, and
+    barriers with exchanges, lost; and the number of all interruptions.
+    """
+    of_ranks = _lost(run, run.compute)
+    compute = without(run.compute, of_ranks)
+    usual_s = float(np.median(run.compute))
+    at_barriers = long_times(run.overhead, usual_s)
+    in_exchanges = long_times(run.exchanges, usual_s)
+    calm = replace(run, compute=compute, disturbed="", shares_cores=False)
+    if run.waited is not None:
+        calm = replace(calm, waited=calm.implied + run.overhead - at_barriers)
+    if run.exchanged is not None:
+        calm = replace(calm, exchanged=run.exchanged - in_exchanges)
+    stays_s = float(at_barriers.sum())
+    events = sum(len(one.cycles) for one in of_ranks)
+    events += int(np.count_nonzero(at_barriers)) + int(np.count_nonzero(in_exchanges))
+    return calm, stays_s, stays_s + float(in_exchanges.sum()), events
+
+
+def _hides_lost_cores(compute: np.ndarray) -> bool:
+    """Whether compute times [rank, cycle] do not tell when a core was lost.
+
+    They do not where cycles take as long as a time slice of the operating system, or where most of
+    them are longer than the shortest of their rank by far.
+    """
+    means = compute.mean(axis=1, dtype=np.float64)
+    if float(means.mean()) > TIME_SLICE_S:
+        return True
+    shortest = np.array([np.quantile(times, LOW_QUANTILE) for times in compute])
+    usual_s = np.array([np.median(times) for times in compute])
+    return bool((usual_s > MAX_OVER_SHORTEST * shortest).any())
+
+
+def _runtime_s(run: CycleTrace) -> float:
+    """The run time of a run as it was."""
+    computing = float(run.compute.mean(dtype=np.float64)) * run.cycles
+    return computing + float(run.waits.sum()) + float(run.exchanges.sum())
+
+
+def _anything_lost(run: CycleTrace, predicted: ReplayedWaiting) -> ReplayedWaiting:
+    """A prediction from a run of which any waiting, and any computing beyond the shortest, may come
+    from lost cores.
+    """
+    waited = float(run.waits.sum())
+    before = _runtime_s(run)
+    shortest = [float(np.quantile(times, LOW_QUANTILE)) for times in run.compute]
+    quiet = float(np.mean(shortest)) * run.cycles
+
+    def reaching(quantity: Quantity, least: float, most: float) -> Quantity:
+        low, high = quantity.limits
+        return replace(quantity, low=min(low, least), high=max(high, most))
+
+    return replace(
+        predicted,
+        waiting=reaching(predicted.waiting, 0.0, waited),
+        runtime=reaching(predicted.runtime, quiet, before),
+        change=reaching(predicted.change, quiet / before, 1.0),
+        saved=reaching(predicted.saved, 0.0, waited),
     )
 
 
@@ -428,9 +584,13 @@ def waiting_without_interval(run: CycleTrace, setting: Setting) -> Quantity:
 
 def _replayed_sets(run: CycleTrace, setting: Setting) -> list[_Replayed]:
     """A run under a plan with each set of compute times."""
-    if not setting.moved:
+    sets = setting.moved or setting.readings
+    if not sets:
         return [_replayed(run, setting)]
-    return [_replayed(run, replace(setting, compute=compute)) for compute in setting.moved]
+    replayed = []
+    for number in range(len(sets)):  # none is kept while the next is made
+        replayed.append(_replayed(run, replace(setting, compute=sets[number])))
+    return replayed
 
 
 def _unknown(run: CycleTrace, setting: Setting) -> ReplayedWaiting:

@@ -1,6 +1,6 @@
 """The sentences of an answer about waiting: each function says one thing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from spikemark.network.description import Projection, read_description
@@ -68,9 +68,19 @@ def change_with_interval(quantity: Quantity) -> str:
         '−20\\u202f% (−30\\u202f% to −10\\u202f%)'
         >>> change_with_interval(Quantity(0.94, 0.94, 0.94))
         '−6\\u202f%'
+        >>> change_with_interval(Quantity(0.944, 0.938, 0.947))
+        '−5.6\\u202f% (−6.2\\u202f% to −5.3\\u202f%)'
     """
+    return _with_ends(quantity, change)
+
+
+def _with_ends(quantity: Quantity, words: Callable[[float, int], str]) -> str:
+    """A share in words with its ends; with a decimal where one end alone would read as it does."""
     low, high = quantity.limits
-    return with_ends(change(quantity.number), change(low), change(high))
+    whole = [words(share, 0) for share in (quantity.number, low, high)]
+    if len(set(whole)) != 2:
+        return with_ends(*whole)
+    return with_ends(*(words(share, 1) for share in (quantity.number, low, high)))
 
 
 def disturbed(run: CycleTrace) -> str:
@@ -233,7 +243,7 @@ def small_delay_ratio(run: CycleTrace) -> str:
 
 
 def slow_rank(slowest: SlowestRank, imbalance: Quantity, cycle_s: float) -> str:
-    """Which rank is surely slow, where that matters; else empty.
+    """Which ranks are surely slow, where that matters; else empty.
 
     Args:
         slowest: the rank that computes longest.
@@ -242,9 +252,11 @@ def slow_rank(slowest: SlowestRank, imbalance: Quantity, cycle_s: float) -> str:
 
     Example:
         >>> longer, share = Quantity(0.2, 0.18, 0.22), Quantity(0.9)
-        >>> slowest = SlowestRank(3, "node7", longer, share, certain=True)
+        >>> slowest = SlowestRank(3, [], "node7", longer, share, Quantity(0.9), 7, True, True)
         >>> slow_rank(slowest, imbalance=Quantity(1e-4), cycle_s=1e-3)
-        'Rank 3 on node7 computes 20\\u202f% longer than the others; 90\\u202f% of the waiting ...
+        'Rank 3 on node7 computes 20\\u202f% longer than the others; if it did not, ...
+        >>> slow_rank(replace(slowest, also=[5]), imbalance=Quantity(1e-4), cycle_s=1e-3)
+        'Ranks 3 and 5 on node7 compute 20\u202f% longer than the others; if they did not, ...
         >>> slow_rank(replace(slowest, certain=False), imbalance=Quantity(1e-4), cycle_s=1e-3)
         ''
     """
@@ -253,9 +265,21 @@ def slow_rank(slowest: SlowestRank, imbalance: Quantity, cycle_s: float) -> str:
     if not slowest.certain or not (slowest.share.number >= MATTERS or costly):
         return ""
     node = f" on {slowest.node}" if slowest.node else ""
+    others = "others" if slowest.others > 1 else "other"
+    share = _with_ends(slowest.share, percent)
+    computes = f"Rank {slowest.rank}{node} computes"
+    they = "it"
+    if slowest.also:
+        first = [str(rank) for rank in (slowest.rank, *slowest.also[:-1])]
+        computes = f"Ranks {', '.join(first)} and {slowest.also[-1]}{node} compute"
+        they = "they"
+    when = ""
+    if not slowest.throughout:
+        when = " on average, in a part of the run"
     return (
-        f"Rank {slowest.rank}{node} computes {percent(slowest.longer.number)} longer than the"
-        f" others; {percent(slowest.share.number)} of the waiting would go if it did not."
+        f"{computes} {percent(slowest.longer.number)} longer than the"
+        f" {others}{when}; if {they} did not, {share} of the waiting would go, run time"
+        f" {change_with_interval(slowest.change)}."
     )
 
 
@@ -313,9 +337,10 @@ def what_helps(helps: Sequence[ChangeOutcome]) -> str:
         >>> import numpy as np
         >>> from spikemark.waiting.answer import helps
         >>> from spikemark.waiting.trace import trace
-        >>> run = trace(np.random.default_rng(1).normal(1e-3, 5e-5, (4, 1000)))
-        >>> what_helps(helps(run))
-        'What would help: an idle core on each node, at most: −0.0061\\u202f% (−0.012\\u202f% ...
+        >>> times = np.random.default_rng(1).normal(1e-5, 5e-7, (4, 1000))
+        >>> times[2, ::50] += 8e-3  # rank 2 loses its core
+        >>> what_helps(helps(trace(times)))
+        'What would help: no interruptions, as an idle core on each node may bring: −9...
     """
     changes = []
     for outcome in helps[:MAX_HELPS_SHOWN]:

@@ -5,6 +5,7 @@ exchanged.
 ranks had to do (`work`), so that schedules that place neurons elsewhere can be replayed.
 """
 
+import shlex
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,6 +21,7 @@ from spikemark.records.imported import CycleTimes
 from spikemark.records.phases import BARRIER, COMPUTE_PHASES
 from spikemark.records.record import Run
 
+from .interruptions import Interruptions, interruptions
 from .work import Work, described
 
 MIN_TRACE_WINDOWS = 20  #: meetings or windows of a trace
@@ -66,6 +68,7 @@ class CycleTrace:
     schedule: str = "conventional"
     warnings: tuple[str, ...] = ()
     disturbed: str = ""  #: why the times say nothing about speed
+    shares_cores: bool = False  #: more threads than cores compute
     nodes: tuple[str, ...] | None = None  #: of each rank
     work: Work | None = None  #: what the ranks had to do
     unplaced: str = ""  #: why nobody knows it
@@ -80,6 +83,11 @@ class CycleTrace:
     def cycles(self) -> int:
         """Number of cycles."""
         return int(self.compute.shape[1])
+
+    @property
+    def unsteady(self) -> bool:
+        """Whether ranks lost their cores to other programs or to each other."""
+        return bool(self.disturbed) or self.shares_cores
 
     @property
     def window_cycles(self) -> int:
@@ -112,6 +120,11 @@ class CycleTrace:
         times = lump(self.compute, self.period)
         waiting: np.ndarray = times.max(axis=0) - times.mean(axis=0, dtype=np.float64)
         return waiting
+
+    @cached_property
+    def interrupted(self) -> list[Interruptions]:
+        """The interruptions of each rank."""
+        return interruptions(self.compute, self.window_cycles)
 
     @property
     def waits(self) -> np.ndarray:
@@ -240,6 +253,7 @@ def _of_run(run: Run) -> CycleTrace:
         unplaced = f"{path}: {refusal}"
     separates = 1 < run.delay_ratio <= record.timing.cycles // 2
     oversubscribed = [text for text in record.warnings if text.startswith("oversubscribed")]
+    inject = record.description.get("inject") or {}
     node_of_rank = run.node_of_rank
     return CycleTrace(
         compute=_compute(run)[:, :cycles_of_windows],
@@ -252,6 +266,7 @@ def _of_run(run: Run) -> CycleTrace:
         schedule=run.schedule,
         warnings=tuple(f"{path}: {text}" for text in oversubscribed),
         disturbed=run.disturbed(shared=False).partition(": ")[2],
+        shares_cores=bool(oversubscribed) and inject.get("wait") != "sleep",
         nodes=tuple(node_of_rank) if node_of_rank else None,
         work=work,
         unplaced=unplaced,
@@ -266,7 +281,8 @@ def _period(run: Run) -> int:
     """
     record = run.record
     if record.ranks == 1:
-        line = "ranks=1: expected at least 2, one rank waits for nobody"
+        again = _another_run(run, 2, "2-ranks", f"schedule={run.schedule}")
+        line = f"ranks=1: expected at least 2, one rank waits for nobody: {again}"
         raise BadInput(
             line,
             field="ranks",
@@ -276,9 +292,10 @@ def _period(run: Run) -> int:
     lanes_between_ranks = [lane for lane in record.lanes if lane.ranks > 1]
     lane = lanes_between_ranks[0] if len(lanes_between_ranks) == 1 else None
     if lane is None or lane.ranks != record.ranks or lane.lag:
+        again = _another_run(run, record.ranks, "conventional", "schedule=conventional")
         line = (
             f"schedule={run.schedule}: expected a run in which all ranks meet at one barrier, as in"
-            " conventional, placement_only and structure_aware"
+            f" conventional, placement_only and structure_aware: {again}"
         )
         raise BadInput(
             line,
@@ -287,7 +304,8 @@ def _period(run: Run) -> int:
             code="conflict",
         )
     if record.timing.phases[BARRIER].mean_s is None:
-        line = "record.barrier=false: waiting was not timed; expected record.barrier=true"
+        again = _another_run(run, record.ranks, "barrier", "record.barrier=true")
+        line = f"record.barrier=false: waiting was not timed; expected record.barrier=true: {again}"
         raise BadInput(
             line,
             field="record.barrier",
@@ -295,6 +313,22 @@ def _period(run: Run) -> int:
             code="conflict",
         )
     return lane.period
+
+
+def _another_run(run: Run, ranks: int, name: str, setting: str) -> str:
+    """The command of a run of the same network that can be answered.
+
+    Args:
+        run: that cannot.
+        ranks: of the other one.
+        name: that its folder's name ends in.
+        setting: of the description, FIELD=VALUE.
+    """
+    out = shlex.quote(f"{run.path}-{name}")
+    return (
+        f"OMP_NUM_THREADS={run.record.threads} mpirun -n {ranks} miniapp network.json --out {out}"
+        f" --set {setting}"
+    )
 
 
 def _compute(run: Run) -> np.ndarray:

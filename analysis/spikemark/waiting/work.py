@@ -508,13 +508,28 @@ class MovedTimes(SetsOfTimes):
 
 @dataclass(frozen=True, eq=False)
 class ChangedTimes(SetsOfTimes):
-    """What a function makes of each of several sets of compute times."""
+    """What functions make of each of several sets of compute times, each set by one in turn."""
 
     sets: SetsOfTimes
-    change: Callable[[np.ndarray], np.ndarray]
+    changes: tuple[Callable[[np.ndarray], np.ndarray], ...]
 
     def __len__(self) -> int:
         return len(self.sets)
 
     def __getitem__(self, number: int) -> np.ndarray:
-        return self.change(self.sets[number])
+        return self.changes[number % len(self.changes)](self.sets[number])
+
+
+@dataclass(frozen=True, eq=False)
+class ReadingsOfTimes(SetsOfTimes):
+    """What one of several functions would make of the same compute times, each as likely."""
+
+    sets: SetsOfTimes | tuple[np.ndarray, ...]
+    changes: tuple[Callable[[np.ndarray], np.ndarray], ...]
+
+    def __len__(self) -> int:
+        return len(self.sets) * len(self.changes)
+
+    def __getitem__(self, number: int) -> np.ndarray:
+        which, change = divmod(number, len(self.changes))
+        return self.changes[change](self.sets[which])
