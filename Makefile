@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 TEST_PARTS := test-c test-core test-python
 NIGHTLY_PARTS := nightly-c nightly-openmpi nightly-python nightly-alone
-.PHONY: help system setup setup-tests ready build simulator miniapp demo smoke bench peers report
+.PHONY: help system setup setup-tests setup-docs ready build simulator miniapp demo smoke bench peers report
 .PHONY: check test test-nightly test-slurm test-browser try-slurm openmpi5 $(TEST_PARTS) $(NIGHTLY_PARTS)
 .PHONY: fuzzers threads-watched fuzz docs lint format clean
 
@@ -41,6 +41,9 @@ setup: system ## install what is missing: system packages, .venv
 
 setup-tests: setup ## install also what tests and `make format` need
 	@setup/install.sh tests
+
+setup-docs: setup
+	@setup/install.sh docs
 
 # Compiles while packages of Python are being fetched: compiling needs only those of the system.
 PYTHON = setup
@@ -178,13 +181,13 @@ openmpi5: setup
 nightly-openmpi: setup
 	@miniapp/tests/openmpi5.sh "$(BIN)/python"
 
-nightly-python: setup-tests build $(SIMULATOR)
+nightly-python: setup-tests setup-docs build $(SIMULATOR)
 	@$(SIDE_BY_SIDE) -m "nightly and not alone and not slurm"
 
 nightly-alone: setup-tests build $(SIMULATOR)
 	@"$(BIN)/python" -m pytest -q -m "alone and not slurm"
 
-docs: setup-tests ## make the site of the documentation: build/docs/index.html
+docs: setup-docs ## make the site of the documentation: build/docs/index.html
 	@"$(BIN)/python" -m sphinx -W --keep-going -q -c docs . build/docs
 	@echo "make: build/docs/index.html"
 

@@ -3,6 +3,7 @@
 #   system   Debian and Ubuntu packages named in setup/apt.txt (needs root or sudo)
 #   python   .venv with the package `spikemark` and its workflow, at the versions of setup/constraints.txt
 #   tests    the same, and on top of it what tests and `make format` need
+#   docs     the same as python, and on top of it what makes the site of the documentation
 # Without arguments, installs system and python. In an active conda environment named `spikemark` (environment.yml) only the
 # package `spikemark` is added to it. The exit status is 2 if something is missing that this script cannot install.
 set -euo pipefail
@@ -89,13 +90,14 @@ install_python() {
     add sweep,scorep python
 }
 
-install_tests() {
+# Adds to .venv what $2, `tests` or `docs`, needs: the extra $1 of pyproject.toml.
+install_more() {
     local now
     install_python
     now=$(fingerprint)
-    if is_complete tests; then return; fi
-    echo "setup: adding what tests need to .venv"
-    add sweep,scorep,test,docs tests
+    if is_complete "$2"; then return; fi
+    echo "setup: adding what $2 need to .venv"
+    add "sweep,scorep,$1" "$2"
 }
 
 install_conda() {
@@ -124,6 +126,7 @@ case ${1:-all} in
         ;;
     system) install_system ;;
     python) install_python ;;
-    tests) install_tests ;;
-    *) fail "unknown argument $1: expected system, python, tests, or none for the first two" ;;
+    tests) install_more test tests ;;
+    docs) install_more docs docs ;;
+    *) fail "unknown argument $1: expected system, python, tests, docs, or none for the first two" ;;
 esac

@@ -23,7 +23,32 @@ NOTEBOOKS = [path.stem for path in sorted((ROOT / "docs" / "notebooks").glob("*.
 SPHINX = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-c", "docs", "."]
 
 
-@pytest.mark.slow
+def headings(page: Path) -> set[str]:
+    """The anchors of a page: those of its headings, as GitHub and the site name them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+    titles = [
+        re.sub(r"[`*]|\]\([^)]*\)|\[", "", title) for title in re.findall(r"^#+ (.*)", text, re.M)
+    ]
+    return {re.sub(r"[^\w -]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+
+
+def test_links_of_pages_lead_to_files_and_headings():
+    """`make docs` finds more, but needs Sphinx."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("*/*/README.md")]
+    seen, wrong = 0, []
+    for page in pages:
+        for path, anchor in re.findall(
+            r"\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)", page.read_text()
+        ):
+            seen += 1
+            target = (page.parent / path).resolve() if path else page
+            there = target.exists() or "generated" in target.parts
+            if not there or (anchor and target.is_file() and anchor not in headings(target)):
+                wrong.append(f"{page.relative_to(ROOT)}: {path}#{anchor}")
+    assert seen > 200 and not wrong
+
+
+@pytest.mark.nightly
 def test_the_site_is_made_without_a_warning(tmp_path):
     """Without the output of notebooks, which takes longer."""
     unknown = "suppress_warnings=myst.header,myst-nb.lexer"  # of cells that nobody executed

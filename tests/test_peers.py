@@ -2,6 +2,7 @@
 NEST.
 """
 
+import io
 import json
 import os
 import shutil
@@ -68,6 +69,9 @@ def test_a_comparison_on_the_command_line(spikemark, environment, tmp_path):
     assert len(table) == 3
     status, output, _ = spikemark("peers", *where)
     assert status == 0 and len(output.splitlines()) <= 24
+    status, output, _ = spikemark("peers", *where, "--format", "csv")
+    printed = pd.read_csv(io.StringIO(output))
+    assert status == 0 and len(printed) == len(rows) and printed["mini-app"].notna().any()
 
 
 BAD = {

@@ -9,10 +9,12 @@ from spikemark.core.commands import command
 from spikemark.core.places import short
 
 from . import panels, params
-from .options import only_with, whole_numbers
+from .options import one_form, only_with, whole_numbers
 from .output import answer, bar, complain, ending, list_lines
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from spikemark.measuring.exchanges import ExchangeTimes
     from spikemark.measuring.kernels import KernelTimes
 
@@ -68,6 +70,7 @@ def bench(
     details: Annotated[
         bool, typer.Option("--details", help="Print every kernel and size.")
     ] = False,
+    format_: params.TableForm = None,
     json: params.Json = False,
     out: Annotated[
         Path | None,
@@ -79,6 +82,7 @@ def bench(
     Delivery is shown as a multiple of the lower bound that the memory sets for it. Exchanges on
     more ranks than cores are marked: their times are no evidence of speed.
     """
+    one_form(format_, json=json, details=details)
     only_with(
         "--exchange",
         exchange,
@@ -95,7 +99,7 @@ def bench(
             options["min-time"] = min_time
         if bytes_ is not None:
             options["bytes"] = bytes_
-        _bench_exchanges(out, ranks, options, launcher, ranks_per_node, json)
+        _bench_exchanges(out, ranks, options, launcher, ranks_per_node, json, format_)
         return
     repeat_with_details = command(
         "bench",
@@ -107,7 +111,7 @@ def bench(
     )
     min_time_s = KERNEL_MIN_TIME_S if min_time is None else min_time
     times = _measured_kernels(out, repetitions, filter_, min_time_s)
-    _show_kernels(times, None if details else repeat_with_details, json)
+    _show_kernels(times, None if details else repeat_with_details, json, format_)
 
 
 def _bench_exchanges(
@@ -117,6 +121,7 @@ def _bench_exchanges(
     launcher: str | None,
     ranks_per_node: int | None,
     json: bool,
+    format_: str | None,
 ) -> None:
     """Measure and show the exchanges between ranks."""
     from spikemark import launch
@@ -137,6 +142,8 @@ def _bench_exchanges(
         lambda: _exchange_content(times),
         tables=[exchanges.exchange_table(times.table)],
         more=[str(short(times.path))],
+        format_=format_,
+        frame=lambda: _exchange_frame(times),
     )
     if not json:
         list_lines(times.notes)
@@ -165,6 +172,13 @@ def _exchange_content(times: "ExchangeTimes") -> dict[str, Any]:
     return {"file": str(times.path), "curves": curves, "notes": times.notes}
 
 
+def _exchange_frame(times: "ExchangeTimes") -> "pd.DataFrame":
+    """A row for each exchange, number of ranks and size."""
+    import pandas as pd
+
+    return pd.DataFrame(_exchange_content(times)["curves"]).explode(["bytes", "exchange_s"])
+
+
 def _measured_kernels(
     out: Path | None,
     repetitions: int,
@@ -179,13 +193,16 @@ def _measured_kernels(
         return kernels.bench(folder, repetitions, pattern, min_time_s)
 
 
-def _show_kernels(times: "KernelTimes", repeat_with_details: str | None, json: bool) -> None:
+def _show_kernels(
+    times: "KernelTimes", repeat_with_details: str | None, json: bool, format_: str | None
+) -> None:
     """Print the times of the kernels.
 
     Args:
         times: all repetitions.
         repeat_with_details: the command that prints all rows; None to print them now.
         json: whether JSON is printed.
+        format_: the form in which their table is printed, and nothing else.
 
     Ends the command with status 1 if some times could not be used.
     """
@@ -217,6 +234,15 @@ def _show_kernels(times: "KernelTimes", repeat_with_details: str | None, json: b
         "ratios": times.ratios.to_dict("records"),
         "reference_ratios": times.reference_ratios.to_dict("records"),
     }
-    answer("bench", json, lambda: content, sentences, tables=[table], more=lines)
+    answer(
+        "bench",
+        json,
+        lambda: content,
+        sentences,
+        tables=[table],
+        more=lines,
+        format_=format_,
+        frame=lambda: times.summary,
+    )
     if not json:
         complain(times.dropped)

@@ -1,14 +1,19 @@
 """`spikemark machine`: lists and shows machine profiles."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from spikemark.core.errors import BadInput
 
 from . import panels, params
-from .options import machine_of_any_kind
+from .options import machine_of_any_kind, one_form
 from .output import answer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from spikemark.machines import MachineOfParts, Profile
 
 app = typer.Typer()
 
@@ -27,6 +32,7 @@ def machine(
         bool,
         typer.Option("--filled", help="Add the values that predictions and simulations assume."),
     ] = False,
+    format_: params.TableForm = None,
     json: params.Json = False,
 ) -> None:
     """List the machine profiles and the machines of parts, show one, or two side by side.
@@ -43,7 +49,9 @@ def machine(
     """
     from spikemark import machines
     from spikemark.machines import show
+    from spikemark.quantities.answer import frame_of
 
+    one_form(format_, json=json)
     names = names or []
     if not names:
         if filled:
@@ -55,6 +63,8 @@ def machine(
             json,
             lambda: {"machines": [show.machine_json(profile) for profile in profiles]},
             tables=[show.overview(profiles)],
+            format_=format_,
+            frame=lambda: frame_of(show.overview(profiles)),
         )
         return
     if len(names) > 2:
@@ -67,6 +77,8 @@ def machine(
             json,
             lambda: {"machines": [show.machine_json(profile) for profile in profiles]},
             tables=[show.beside(*profiles)],
+            format_=format_,
+            frame=lambda: _values(profiles),
         )
         return
     profile = profiles[0]
@@ -77,4 +89,30 @@ def machine(
         tables=show.tables(profile),
         more=[show.unknown(profile)],
         warnings=profile.remarks,
+        format_=format_,
+        frame=lambda: _values(profiles),
     )
+
+
+def _values(machines: "list[Profile | MachineOfParts]") -> "pd.DataFrame":
+    """A row for each value of machines, whose intervals are value_low and value_high."""
+    import pandas as pd
+
+    rows = []
+    for machine in machines:
+        for start, group in machine.groups.items():
+            for path, value in group.values.items():
+                low, high = value.interval or (None, None)
+                rows.append(
+                    {
+                        "machine": machine.name,
+                        "path": f"{start}.{path}" if start else path,
+                        "value": value.value,
+                        "value_low": low,
+                        "value_high": high,
+                        "unit": value.unit,
+                        "kind": value.kind,
+                        "reference": value.reference,
+                    }
+                )
+    return pd.DataFrame(rows).astype({"value": object})

@@ -187,9 +187,19 @@ def _line_of_usage_error(error: Any) -> str:
     if renamed:
         message = f"{message.rstrip('.')}, which is now {renamed}"
     context = getattr(error, "ctx", None)
+    message = message.rstrip(".") + _instead_of_format(error, context)
     if context is None:
         return message
-    return f"{message.rstrip('.')}: see `{context.command_path} --help`"
+    return f"{message}: see `{context.command_path} --help`"
+
+
+def _instead_of_format(error: Any, context: Any) -> str:
+    """What prints the figures of a command without --format; empty for other options."""
+    if getattr(error, "option_name", "") != "--format" or context is None:
+        return ""
+    if any("--json" in parameter.opts for parameter in context.command.params):
+        return ", since the figures are more than one table; expected --json"
+    return ""
 
 
 def _fail(text: str, status: int) -> NoReturn:

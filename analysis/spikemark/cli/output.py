@@ -15,6 +15,8 @@ from spikemark.core.errors import plain
 from spikemark.core.interrupts import received
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from spikemark.quantities.answer import Answer
     from spikemark.quantities.elements import Section
     from spikemark.quantities.table import Table
@@ -32,6 +34,8 @@ def answer(
     tables: Iterable["Table"] = (),
     more: Iterable[str] = (),
     warnings: Iterable[str] = (),
+    format_: str | None = None,
+    frame: "Callable[[], pd.DataFrame] | None" = None,
 ) -> None:
     """Print the answer of a command; all commands answer in this way.
 
@@ -43,6 +47,8 @@ def answer(
         tables: below the sentences.
         more: lines below the tables, such as the next command.
         warnings: lines for standard error.
+        format_: the form in which `frame` is printed, and nothing else.
+        frame: returns the figures as one table; of commands that have --format.
 
     Example:
         >>> answer("collect", json=False, content=dict, sentences=["12 runs of 12."])
@@ -52,6 +58,9 @@ def answer(
         print_answer(verb, content())
         return
     warn(warnings)
+    if format_ is not None and frame is not None:
+        _print_frame(frame(), format_)
+        return
     print_lines(sentences)
     shown_tables = list(tables)
     if shown_tables:
@@ -76,9 +85,7 @@ def show(result: "Answer", json: bool, details: bool = False, format_: str | Non
         print_answer(result.verb, result.content())
         return
     if format_ is not None:
-        from spikemark.quantities.table_forms import table_text
-
-        print_lines([table_text(result.table, format_)])
+        _print_frame(result.table, format_)
         return
     print_lines(screen.lines)
     if screen.tables:
@@ -86,6 +93,13 @@ def show(result: "Answer", json: bool, details: bool = False, format_: str | Non
 
         terminal.show(*screen.tables)
     print_lines(screen.notes)
+
+
+def _print_frame(frame: "pd.DataFrame", format_: str) -> None:
+    """Print a table alone, in one of the forms of --format."""
+    from spikemark.quantities.table_forms import table_text
+
+    print_lines([table_text(frame, format_)])
 
 
 def write_page(

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from spikemark.core.commands import command
 from spikemark.core.errors import BadInput
 
 from .options import WHOLE_NUMBER, is_file, only_with
@@ -130,6 +131,15 @@ def writable(context: typer.Context, option: typer.CallbackParam, path: Path | N
     return path
 
 
+def folder_of_results(context: typer.Context, path: Path) -> Path:
+    """The path of a results folder. Raises BadInput for a file, such as an experiment."""
+    if path.is_file() and not context.resilient_parsing:
+        sweep = command("sweep", "EXPERIMENT.yaml")
+        expected = f"a results folder, as {sweep} makes it: results/EXPERIMENT/MACHINE"
+        raise BadInput(field="RESULTS_DIR", value=str(path), reason="a file", expected=expected)
+    return path
+
+
 # Files and folders
 
 Experiment = Annotated[
@@ -142,7 +152,11 @@ Experiment = Annotated[
 ]
 ResultsDir = Annotated[
     Path,
-    typer.Argument(metavar="RESULTS_DIR", help="A results folder: results/EXPERIMENT/MACHINE."),
+    typer.Argument(
+        metavar="RESULTS_DIR",
+        help="A results folder: results/EXPERIMENT/MACHINE.",
+        callback=folder_of_results,
+    ),
 ]
 RunDir = Annotated[
     Path, typer.Argument(metavar="RUN_DIR", help="Folder of the run, with its record.")

@@ -9,7 +9,7 @@ from spikemark.core.commands import BETWEEN, command
 from spikemark.core.errors import BadInput
 
 from . import panels, params
-from .options import whole_numbers
+from .options import one_form, whole_numbers
 from .output import answer, bar, complain, ending
 
 app = typer.Typer()
@@ -33,6 +33,7 @@ def peers(
         int | None,
         typer.Option(min=1, help="Number of rounds, instead of the experiment's."),
     ] = None,
+    format_: params.TableForm = None,
     json: params.Json = False,
     out: Annotated[
         Path | None,
@@ -48,9 +49,11 @@ def peers(
     from spikemark import launch
     from spikemark.measuring.peer_factors import factor_table, sentences
     from spikemark.measuring.peers import compare
+    from spikemark.quantities.answer import frame_of
     from spikemark.running import quiet, sweeps
     from spikemark.running.experiments import load_experiment
 
+    one_form(format_, json=json)
     if not patience >= 0:
         raise BadInput(
             field="--patience", value=patience, expected="0 or more seconds", code="range"
@@ -76,5 +79,14 @@ def peers(
     if not comparison.complaints:
         anchor = command("anchor", "--help")
         lines.append(f"Next: {anchor}{BETWEEN}predictions of NEST on your machine")
-    answer("peers", json, lambda: content, sentences(comparison), tables=[factors], more=lines)
+    answer(
+        "peers",
+        json,
+        lambda: content,
+        sentences(comparison),
+        tables=[factors],
+        more=lines,
+        format_=format_,
+        frame=lambda: frame_of(factors),
+    )
     complain(comparison.complaints)

@@ -237,20 +237,26 @@ def unknown_name(
         field: what has the name as its value, such as `preset` or `grid.schedule`.
         value: the name.
         names: the names that would do. The one that looks most alike is proposed.
-        expected: what to say instead of listing the names, such as `a machine of machines/`.
+        expected: what to say instead of listing the names, such as `a machine of machines/`; where
+            none looks alike, the first name follows as an example.
         file: the file that holds the field.
 
     Example:
         >>> str(unknown_name("preset", "microcirciut", ["brunel", "microcircuit"]))
         "preset='microcirciut'; expected one of brunel, microcircuit; did you mean 'microcircuit'?"
+        >>> str(unknown_name("run", "7", ["conventional-r2"], expected="the id of a run"))
+        "run='7'; expected the id of a run, such as conventional-r2"
     """
     names = list(names)
+    alike = proposal(value, names)
+    if expected is not None and names and not alike and names[0] not in expected:
+        expected = f"{expected}, such as {names[0]}"
     if expected is None:
         expected = f"one of {', '.join(names)}" if names else "no name: there is none to choose"
     return BadInput(
         field=field,
         value=value,
-        expected=f"{expected}{proposal(value, names)}",
+        expected=f"{expected}{alike}",
         file=file,
         code="unknown",
     )

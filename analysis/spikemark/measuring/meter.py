@@ -32,6 +32,9 @@ MAX_LISTED = 4
 RIVAL = 0.8
 #: Times that a date can be of, s since the Unix epoch.
 EARLIEST_DATE_S, LATEST_DATE_S = 1e8, 1e10
+#: Mean power of a node, W, outside which a unit is probably wrong: a node with eight of the
+#: hungriest accelerators draws a third of the upper limit, a board of one core twice the lower.
+LIKELY_NODE_W = (0.5, 50e3)
 #: Time zones, in quarters of an hour from UTC: from 12 h before it to 14 h after it.
 ZONE_QUARTERS = range(-48, 57)
 
@@ -112,6 +115,7 @@ def source(
             file=path,
             code="file",
         )
+    remarks += _unlikely(run, series, placed)
     notes = [placed.note]
     if unused:
         notes.append(f"not used: {', '.join(column.name for column in unused)}")
@@ -233,6 +237,33 @@ def _incomplete(run: Run, series: dict[str, Series]) -> list[str]:
         remarks.append(
             f"The energy is that of devices ({names}), as the file numbers them, not of nodes."
         )
+    return remarks
+
+
+def _unlikely(run: Run, series: dict[str, Series], placed: PlacedTraces) -> list[str]:
+    """Remarks on power that no node draws: the column is probably in another unit than it says.
+
+    A series that is all that the file has may be the power of all nodes of the run.
+    """
+    least_w, most_w = LIKELY_NODE_W
+    if len(series) == 1:
+        most_w *= max(1, run.record.host.nodes)
+    begin, end = placed.timeline.measured
+    remarks = []
+    for name, part in series.items():
+        joules = power.energy_of_all([placed.traces[name]], begin, end).value
+        if joules is None:
+            continue
+        mean_w = joules / (end - begin)
+        whole_node = not (part.label(Kind.DEVICE) or part.label(Kind.PART))
+        guess = None
+        if mean_w > most_w:
+            guess = "thousandths of it"
+        elif whole_node and 0 < mean_w < least_w:
+            guess = "thousands of it"
+        if guess is not None:
+            unit = f"is the unit of {part.column.name!r} really {guess}?"
+            remarks.append(f"{name} drew {mean_w:.3g} W on average, which no node does: {unit}")
     return remarks
 
 

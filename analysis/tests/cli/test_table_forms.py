@@ -23,9 +23,14 @@ LINES = {
     "anchor": "anchor mam-benchmark --full --machine jureca-dc --out anchors",
     "energy": f"energy {RECORDS}/aware-4 --machine jureca-dc",
     "score": "score",
+    "machine": "machine jureca-dc two-generations",
+    "bench": "bench --filter clock --repetitions 1 --min-time 0.001 --out bench",
+    "peers": "peers --threads 1 --repetitions 1 --out peers",
 }
 #: Those that take seconds.
-SLOW = {"score", "advise", "compare", "anchor", "diff", "predict"}
+SLOW = {"score", "advise", "compare", "anchor", "diff", "predict", "bench"}
+#: Whose programs are imitated: tests/test_peers.py.
+ELSEWHERE = {"peers"}
 
 
 def test_every_command_with_this_option_is_here():
@@ -41,10 +46,16 @@ def test_every_command_with_this_option_is_here():
 
 @pytest.mark.parametrize(
     "words",
-    [pytest.param(words, marks=pytest.mark.slow if words in SLOW else ()) for words in LINES],
+    [
+        pytest.param(words, marks=pytest.mark.slow if words in SLOW else ())
+        for words in LINES
+        if words not in ELSEWHERE
+    ],
 )
 def test_all_forms_have_the_same_rows(words, spikemark, tmp_path):
-    line = LINES[words].replace("anchors", str(tmp_path / "anchors")).split()
+    line = LINES[words].split()
+    if line[-2] == "--out":
+        line[-1] = str(tmp_path / line[-1])
     printed = {}
     for form in TABLE_FORMS:
         status, printed[form], errors = spikemark(*line, "--format", form)
@@ -67,3 +78,19 @@ def test_what_the_table_of_waiting_does_not_show_is_refused(refusal):
     for option in ("--schedule=structure_aware", "--change=halve-jitter", "--ranks=2"):
         line = refusal(*LINES["waiting"].split(), "--format", "csv", option)
         assert line.startswith("--format=") and option.split("=")[0] in line
+
+
+def test_a_refusal_names_what_has_the_figures_instead(refusal):
+    """Commands with --json, but without --format."""
+    assert "--json" in refusal("cachesim", "network.json", "--format", "csv")
+    assert "--json" in refusal("study", "du", "--format", "csv")
+
+
+def test_the_values_of_machines_have_units_and_intervals(spikemark):
+    _, printed, _ = spikemark("machine", "jureca-dc", "two-generations", "--format", "csv")
+    frame = pd.read_csv(io.StringIO(printed))
+    cores = frame[(frame["machine"] == "jureca-dc") & (frame["path"] == "node.cores")]
+    assert cores["value"].tolist() == ["128"] and cores["unit"].tolist() == ["1"]
+    assert (frame["machine"] == "two-generations").sum() > 20
+    assert not frame.duplicated(["machine", "path"]).any()
+    assert frame["value_low"].notna().any() and frame["kind"].notna().all()

@@ -451,6 +451,20 @@ class TestTimes:
         gross_j = measured(run, source(run, path)).gross_j
         assert gross_j.low <= PLANTED.gross_j + 4 * PLANTED.measured_s <= gross_j.high
 
+    @pytest.mark.parametrize("truth", ["mW", "W", "kW"])
+    @pytest.mark.parametrize("says", ["mW", "W", "kW"])
+    def test_a_unit_that_no_node_can_have_is_remarked_upon(self, run, tmp_path, truth, says):
+        """350 W of a node, in every unit and under the name of every other one."""
+        times = PLANTED.times(0.5)
+        values = PLANTED.watts(times) / PLANTED.watts(times).mean() * 350 / WATTS[truth]
+        path = write_csv(tmp_path / "p.csv", T0 + times, {f"power [{says}]": values})
+        if (truth, says) == ("mW", "kW"):  # more than anything measured here
+            assert f"power [{says}]" in refused(path, run=run)
+            return
+        remarks = [line for line in source(run, path).remarks if "unit" in line]
+        assert len(remarks) == (truth != says)
+        assert all(f"power [{says}]" in line for line in remarks)
+
     def test_a_reading_of_nothing_during_the_run(self, tmp_path, run):
         times = PLANTED.times(0.5)
         watts = np.where(np.arange(len(times)) == 80, 0.0, PLANTED.watts(times))
