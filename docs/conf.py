@@ -46,7 +46,6 @@ nb_execution_mode = "cache"  # notebooks are executed anew where their code has 
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120  # seconds for a cell
 ConnectionFileMixin.transport.default_value = "ipc"  # over TCP, each kernel warns of listeners
-viewcode_follow_imported_members = False  # it would link to sources of `builtins`, which has none
 smartquotes = False  # it makes one dash of the two of an option
 autodoc_typehints_format = "short"
 
@@ -169,6 +168,13 @@ def front(app: object, error: Exception | None) -> None:
         shutil.copy(Path(app.outdir) / "README.html", Path(app.outdir) / "index.html")
 
 
+def with_sources(app: object) -> list[object]:
+    """Drops modules without sources, such as builtins, to which viewcode's index would link."""
+    modules = getattr(app.env, "_viewcode_modules", {})
+    app.env._viewcode_modules = {name: entry for name, entry in modules.items() if entry}
+    return []
+
+
 def setup(app: object) -> None:
     """Writes the generated pages before Sphinx looks for sources."""
     GENERATED.mkdir(exist_ok=True)
@@ -178,4 +184,5 @@ def setup(app: object) -> None:
             path.write_text(text)
     app.connect("autodoc-process-docstring", plain)
     app.connect("source-read", navigation)
+    app.connect("html-collect-pages", with_sources, priority=1)  # before viewcode writes its pages
     app.connect("build-finished", front)

@@ -13,7 +13,7 @@ drawing, and has to be unique on a page.
 import io
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
 from textwrap import fill
@@ -770,7 +770,7 @@ def _panels(
     panel: str | None,
     draw: DrawPanel,
     heights: list[float],
-    legend: dict[str, Artist],
+    legend: Mapping[str, Artist],
     name: str,
     title: str,
     share_y: bool = False,
@@ -811,7 +811,7 @@ def _panel_title(panel: str, value: object) -> str:
     return f"{_heads([panel])[panel]} = {value}"
 
 
-def _columns_of_legend(legend: dict[str, Artist]) -> int:
+def _columns_of_legend(legend: Mapping[str, Artist]) -> int:
     """How many labels fit beside each other."""
     longest = max(len(str(label)) for label in legend)
     if longest > LONGEST_OF_TWO:
@@ -819,7 +819,7 @@ def _columns_of_legend(legend: dict[str, Artist]) -> int:
     return 2 if longest > LONGEST_OF_THREE else 3
 
 
-def _add_legend(canvas: Canvas, legend: dict[str, Artist]) -> None:
+def _add_legend(canvas: Canvas, legend: Mapping[str, Artist]) -> None:
     """A legend above the panels."""
     canvas.legend(
         handles=list(legend.values()),

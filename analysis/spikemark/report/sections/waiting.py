@@ -307,8 +307,11 @@ def _pictures(sweep: SweepAnswer, bar: Bar) -> list[Figure]:
     runs = compared(sweep)
     plain = runs[(runs["schedule"] == "conventional") & (runs["ranks"] == bar.ranks)]
     for id in plain.loc[plain["ranks"] > 1, "id"]:
-        with suppress(BadInput):
-            return heat.section(_trace_of(sweep.frames.records[id])).figures
+        try:
+            run = _trace_of(sweep.frames.records[id])
+        except BadInput:
+            continue
+        return heat.section(run).figures
     return []
 
 
