@@ -11,7 +11,7 @@ from functools import cache
 
 from spikemark import machines
 from spikemark.machines import priors
-from spikemark.machines.profile import Profile, Value
+from spikemark.machines.profile import Profile, Value, is_between_nodes
 from spikemark.machines.values import limits
 
 SMALL_BOARD_CORES = 8  #: a machine with no more is no full node of a server
@@ -100,9 +100,9 @@ def machine_of(profile: Profile) -> PublishedMachine:
         return measured_machine(profile.measured_as)
     offered = _machine(profile, AS_OFFERED.format(profile.identity), profile.name)
     nodes = profile.processor or AS_OFFERED.format(profile.node_identity)
-    if profile.same_node is None and not offered.stated.issuperset(KNOWN_PROCESSOR):
+    if not offered.stated.issuperset(KNOWN_PROCESSOR):
         # With a share of the error in common, it would be sure that the unknown value is a bad one.
-        nodes = offered.name
+        nodes = AS_OFFERED.format((profile.same_node or profile).identity)
     return replace(
         offered,
         node_as=nodes,
@@ -165,8 +165,24 @@ def _machine(profile: Profile, name: str, title: str) -> PublishedMachine:
         platform=cores <= SMALL_BOARD_CORES,
         processor=profile.processor or "",
         uncertain=_uncertain(filled),
-        stated=frozenset(field for field, path in PATHS.items() if path in profile.values),
+        stated=_stated(profile),
     )
+
+
+def _stated(profile: Profile) -> frozenset[str]:
+    """The fields that a profile states: not those of nodes that are assumed.
+
+    Assumed values between nodes count: they are drawn, and more doubt would be the same for a fast
+    and a slow network, so that a slow one would too often seem to win.
+    """
+    stated = set()
+    for field, path in PATHS.items():
+        value = profile.values.get(path)
+        if value is None:
+            continue
+        if is_between_nodes(path) or not value.reference.startswith(priors.ASSUMED):
+            stated.add(field)
+    return frozenset(stated)
 
 
 def _uncertain(profile: Profile) -> tuple[UncertainValue, ...]:

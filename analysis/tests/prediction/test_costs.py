@@ -1,6 +1,7 @@
 """What machines cost over their lives: planted prices and powers, beside arithmetic by hand."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -47,8 +48,15 @@ def option(name, rtf, nodes=2, offered=None, price=None, watts=None) -> Producti
     )
 
 
+def _itself(only: ProductionOption) -> ProductionOption:
+    """What is found where there is one option."""
+    return only
+
+
 def compared(*options, price_kwh=0.3, years=5.0, hours=8000.0) -> ComparisonAnswer:
-    results = {each.machine.name: SearchResult(each, None, [each]) for each in options}
+    results = {}
+    for each in options:
+        results[each.machine.name] = SearchResult(each, [each], partial(_itself, each))
     return ComparisonAnswer(results, ASKED, 1.0, Use(years, hours, price_kwh), {})
 
 

