@@ -8,6 +8,7 @@ import os
 import pwd
 import random
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 HERE = Path(__file__).parent
 #: The programs that a private Slurm needs, and the Debian packages that hold them.
@@ -274,6 +276,11 @@ Type exit, or press Ctrl-D, to leave: that ends the Slurm and everything in it.
 """
 
 
+def _exit(number: int, frame: FrameType | None) -> None:
+    """Ends the program in an orderly way: the daemons end with it."""
+    sys.exit(128 + number)
+
+
 def shell(command: list[str]) -> int:
     """Opens a shell in which the commands of a private Slurm work, and ends Slurm with it.
 
@@ -283,6 +290,8 @@ def shell(command: list[str]) -> int:
     Returns:
         The exit status of the shell or command.
     """
+    for number in (signal.SIGTERM, signal.SIGHUP):  # as when the window is closed
+        signal.signal(number, _exit)
     cores = max(1, (os.cpu_count() or 1) // 2)
     with (
         tempfile.TemporaryDirectory(prefix="slurm-") as folder,

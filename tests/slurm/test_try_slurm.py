@@ -1,9 +1,11 @@
 """`make try-slurm`: a private Slurm for a user, which ends with the shell."""
 
+import signal
 import subprocess
 import sys
 
 import private_slurm
+import pytest
 from checkout import ROOT, run
 
 
@@ -19,3 +21,17 @@ def test_a_shell_has_a_slurm_of_its_own_that_ends_with_it(tmp_path):
     assert "slurm-" in configuration
     gone = subprocess.run(["pgrep", "-f", configuration], capture_output=True, text=True)
     assert gone.stdout == "" and private_slurm.missing() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_slurm_ends_where_the_shell_is_ended_from_outside(number):
+    command = "scontrol show config | grep ^SLURM_CONF; exec sleep 100"
+    script = ROOT / "tests" / "slurm" / "private_slurm.py"
+    words = [sys.executable, script, "shell", "bash", "-c", command]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        configuration = next(line for line in process.stdout if line.startswith("SLURM_CONF"))
+        process.send_signal(number)
+        assert process.wait(60) == 128 + number
+    folder = configuration.partition("= ")[2].strip()
+    gone = subprocess.run(["pgrep", "-f", folder], capture_output=True, text=True)
+    assert gone.stdout == ""
