@@ -60,6 +60,18 @@ def study(
     from .study import answer_functions, carry_out, load_paper, study_names
 
     if name is None:
+        options.only_with(
+            "the name of a study",
+            None,
+            quick=quick,
+            details=details,
+            html=html,
+            markdown=markdown,
+            logs=logs,
+            machine=machine,
+            results=results,
+            json=json,
+        )
         names = study_names()
         return output.print_lines(f"{each:{NAME_WIDTH}}{load_paper(each).title}" for each in names)
     functions = answer_functions(name)

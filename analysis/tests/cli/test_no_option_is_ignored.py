@@ -72,9 +72,10 @@ MODES = {
     "export": ["export results/x/here --format extra-p", "export run --format timeline"],
     "collect": ["collect results/x/here"],
     "score": ["score runs.csv kept.json"],
+    "study": ["study"],
 }
 #: Commands that start programs for seconds or minutes: test_options_reach_programs.py looks at
-#: their options; for the last four, their own tests do.
+#: their options; for the last three, their own tests do.
 STARTS_PROGRAMS = {
     "simulate",
     "dryrun",
@@ -84,7 +85,6 @@ STARTS_PROGRAMS = {
     "peers",
     "cachesim",
     "scorep",
-    "study",
     "tender",
     "preset",
 }
@@ -111,6 +111,8 @@ VALUES = {
     "--target-rtf": "0.37",
     "--times": "imported",
     "--html": "page.html",
+    "--markdown": "page.md",
+    "--logs": "logs",
     "--badge": "badge.svg",
     "--years": "3",
     "--hours-per-year": "1234",
