@@ -18,6 +18,14 @@ from spikemark.records.arrays import LARGEST_NUMBER, numbers
 Columns = dict[str, np.ndarray]
 
 
+def _are_possible(column: Any) -> bool:
+    """Whether a column holds numbers from 0 to the largest, and nothing else; without a copy."""
+    if not isinstance(column, np.ndarray) or column.dtype.kind not in "fiu" or not column.size:
+        return False
+    least, most = float(column.min()), float(column.max())  # NaN if any number is
+    return least >= 0 and most <= LARGEST_NUMBER
+
+
 @dataclass(frozen=True)
 class FileContent:
     """The columns of a file by their names there."""
@@ -46,6 +54,8 @@ class FileContent:
                 raise self.columns.bad_cell(int(wrong.argmax()), name, expected)
             return values
         column = self.columns[name]
+        if _are_possible(column):
+            return np.array(column, dtype=np.float64)
         series = numbers(pd.Series(np.ravel(column), name=name, copy=False), "float64", path)
         return series.to_numpy().reshape(np.shape(column))
 

@@ -43,8 +43,12 @@ class _Changes:
 
     @classmethod
     def of(cls, times: np.ndarray) -> Self:
-        differences: np.ndarray = np.diff(times, axis=1)
-        return cls((differences < 0).sum(axis=1), (differences > 0).sum(axis=1))
+        changes = np.zeros((2, len(times)), dtype=int)
+        for rank, times_of_rank in enumerate(times):
+            differences = np.diff(times_of_rank)
+            changes[:, rank] = (differences < 0).sum(), (differences > 0).sum()
+        falls, rises = changes
+        return cls(falls, rises)
 
     @property
     def total(self) -> np.ndarray:

@@ -227,7 +227,8 @@ def _read_file(
         path, reader, {name: columns[name] for name in values if name in TIME_MEANINGS}, unit
     )
     for name, unit_of_times in units.items():
-        values[name] = values[name] * UNITS[unit_of_times]
+        if UNITS[unit_of_times] != 1:
+            values[name] = values[name] * UNITS[unit_of_times]
     shape = next(iter(values.values())).shape
     unused_columns = {
         name: column for name, column in unused_columns.items() if column.shape == shape
