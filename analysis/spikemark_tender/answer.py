@@ -333,8 +333,8 @@ def project(
         joules = 1e-6 * option.energy_uj
         figures[JOULES] = joules * (loads.total_events + loads.external) / loads.total_events
     deciding = decides(option.rtf, option.inputs, MAX_DECIDING_INPUTS)
-    layout = f"{counted(ranks, 'rank')} x {counted(threads, 'thread')}"
-    assumes = [f"profile {option.machine.name}", layout]
+    counts = f"{counted(ranks, 'rank')} x {counted(threads, 'thread')}"
+    assumes = [f"profile {option.machine.name}", counts]
     assumes += [name for name, _ in deciding]
     projections = []
     for figure, values in figures.items():
