@@ -32,6 +32,7 @@ from spikemark.prediction.layout import MachineLayout
 from spikemark.prediction.mini_app import MiniAppOption, mini_app_option
 from spikemark.prediction.narrowing import decides
 from spikemark.prediction.workload import Loads
+from spikemark.quantities.words import counted
 from spikemark.records import run_files
 from spikemark.records.record import Run
 from spikemark.running.energy import POWER_COLUMNS
@@ -332,7 +333,8 @@ def project(
         joules = 1e-6 * option.energy_uj
         figures[JOULES] = joules * (loads.total_events + loads.external) / loads.total_events
     deciding = decides(option.rtf, option.inputs, MAX_DECIDING_INPUTS)
-    assumes = [f"profile {option.machine.name}", f"{ranks} ranks x {threads} threads"]
+    counts = f"{counted(ranks, 'rank')} x {counted(threads, 'thread')}"
+    assumes = [f"profile {option.machine.name}", counts]
     assumes += [name for name, _ in deciding]
     projections = []
     for figure, values in figures.items():

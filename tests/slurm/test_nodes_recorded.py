@@ -68,5 +68,5 @@ def test_a_crowded_node_is_named_though_the_first_rank_is_elsewhere(run):
     assert nodes == [0, 1, 1, 1]
     found = [text for text in warnings(record) if text.startswith("oversubscribed")]
     assert [text.split(";")[0] for text in found] == [
-        "oversubscribed: 3 ranks x 1 threads on 2 cores of node n2"
+        "oversubscribed: 3 ranks x 1 thread on 2 cores of node n2"
     ]

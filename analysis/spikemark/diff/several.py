@@ -5,6 +5,7 @@ together with 95 %, so that with as many results as you like, a change is called
 one of twenty answers at most.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,16 +94,20 @@ class SeveralAnswer(Answer):
         """The results: mean times per cycle over setups in µs, and their change with its
         interval.
         """
-        return frame_of(self._overview(), UNITS)
+        frame = frame_of(self._overview(), UNITS)
+        frame["results"] = [str(comparison.paths[1]) for comparison in self.comparisons]
+        return frame
 
     def plot(self, axes: "Axes | None" = None) -> "Axes":
         """The change of each of the results in per cent, with its 95 % interval."""
         columns = {"change": "value", "change_low": "low", "change_high": "high"}
         table = self.table.rename(columns=columns)
         percents = 100 * table[["value", "low", "high"]].astype(float)
-        axes = intervals(list(table["results"]), percents, axes)
+        axes = intervals(self._names[1:], percents, axes)
         axes.axvline(0.0, color=PALETTE[-1], linewidth=1, linestyle="dotted")
-        axes.set(xlabel="change of the time of a cycle (%)", title=f"Compared with {self._first}")
+        axes.set(
+            xlabel="change of the time of a cycle (%)", title=f"Compared with {self._names[0]}"
+        )
         return axes
 
     def screen(self, details: bool = False) -> Screen:
@@ -110,7 +115,7 @@ class SeveralAnswer(Answer):
         tables = [self._overview()]
         if details:
             tables += [self._phases()]
-        return Screen(self._sentences(), tables, [self._note()], self._cautions())
+        return Screen(self._sentences(), tables, self._notes(), self._cautions())
 
     def content(self) -> dict[str, Any]:
         """A difference for each of the results; times in s per cycle."""
@@ -122,7 +127,7 @@ class SeveralAnswer(Answer):
         return {
             "kind": "differences",
             "format_version": 1,
-            "first": self._first,
+            "first": str(self._paths[0]),
             "sentence": self._sentences()[0],
             "state": self.state,
             "differences": differences,
@@ -141,7 +146,7 @@ class SeveralAnswer(Answer):
         )
         machines = few(origin.machine for origin in self.origins)
         page = Page(
-            f"{self._first} and {counted(len(self.comparisons), 'other')}",
+            f"{self._names[0]} and {counted(len(self.comparisons), 'other')}",
             "Several results side by side",
             sentence,
             facts=facts(
@@ -152,15 +157,22 @@ class SeveralAnswer(Answer):
             ),
             picture=self._changes(),
             table=self._overview(),
-            notes=[self._note()],
+            notes=self._notes(),
             sections=[details],
         )
         write_output(path, html(page))
 
     @property
-    def _first(self) -> str:
-        """The path of the first results."""
-        return str(self.comparisons[0].paths[0])
+    def _paths(self) -> list[Path]:
+        """The first results, then the others."""
+        others = [comparison.paths[1] for comparison in self.comparisons]
+        return [self.comparisons[0].paths[0], *others]
+
+    @property
+    def _names(self) -> list[str]:
+        """What to call the first results and the others: their paths from the folder of all."""
+        folder = common_folder(self._paths)
+        return [os.path.relpath(path, folder) if folder else str(path) for path in self._paths]
 
     def _sentences(self) -> list[str]:
         """How many of the results are slower and faster, and what the limit says."""
@@ -169,29 +181,34 @@ class SeveralAnswer(Answer):
         for words in (*VERDICTS.values(), NOT_JUDGED):
             if words in verdicts:
                 counts.append(f"{verdicts.count(words)} {words}")
-        sentences = [f"Beside {self._first}: {', '.join(counts)}."]
-        for comparison, decision in zip(self.comparisons, self.decisions, strict=False):
-            sentences.append(f"{comparison.paths[1]}: {decision.sentence}")
+        sentences = [f"Beside {self._names[0]}: {', '.join(counts)}."]
+        for name, decision in zip(self._names[1:], self.decisions, strict=False):
+            sentences.append(f"{name}: {decision.sentence}")
         return sentences
 
-    def _note(self) -> str:
-        """How intervals are meant."""
-        return "Times are means over setups; all intervals hold together with 95 %."
+    def _notes(self) -> list[str]:
+        """How intervals are meant, and where the results lie."""
+        notes = ["Times are means over setups; all intervals hold together with 95 %."]
+        folder = common_folder(self._paths)
+        if folder:
+            notes.append(f"All results lie in {folder}.")
+        return notes
 
     def _cautions(self) -> list[str]:
         """What to be wary of, with the results that it is about."""
         lines = []
-        for comparison in self.comparisons:
-            lines += [f"{comparison.paths[1]}: {caution}" for caution in comparison.cautions]
+        for name, comparison in zip(self._names[1:], self.comparisons, strict=True):
+            lines += [f"{name}: {caution}" for caution in comparison.cautions]
         return lines
 
     def _overview(self) -> Table:
         """A row for each of the results that are compared with the first."""
         rows: list[dict[str, Cell]] = []
-        for comparison, origin in zip(self.comparisons, self.origins[1:], strict=True):
+        compared = zip(self._names[1:], self.comparisons, self.origins[1:], strict=True)
+        for name, comparison, origin in compared:
             rows.append(
                 {
-                    "results": str(comparison.paths[1]),
+                    "results": name,
                     "machine": origin.machine,
                     "commit": origin.commit,
                     "day": origin.day,
@@ -211,7 +228,7 @@ class SeveralAnswer(Answer):
             Column("commit", "commit"),
             Column("day", "day"),
         ]
-        return Table(columns, rows, f"Compared with {self._first}")
+        return Table(columns, rows, f"Compared with {self._names[0]}")
 
     def _phases(self) -> Table:
         """The time of each phase, a row for each of the results, the first one on top."""
@@ -231,6 +248,7 @@ class SeveralAnswer(Answer):
         rows = [_phases_of(self.comparisons[0], first=True)]
         rows += [_phases_of(comparison) for comparison in self.comparisons]
         frame = pd.DataFrame(rows).fillna(0.0)
+        frame.insert(0, "results", self._names)
         return frame.loc[:, (frame != 0).any()]
 
     def _bars(self) -> Figure:
@@ -240,18 +258,25 @@ class SeveralAnswer(Answer):
         kind = self.comparisons[0].setups[0].kind
         caption = f"Microseconds per cycle by phase, means over setups ({kind})."
         return plots.bars(
-            frame, "results", names, "phases-of-all", "Phases", caption, xlabel="µs per cycle"
+            frame,
+            "results",
+            names,
+            "phases-of-all",
+            "Phases",
+            caption,
+            xlabel="µs per cycle",
+            unit="µs / cycle",
         )
 
     def _changes(self) -> Figure:
         """The change of each of the results, with its interval."""
         rows = []
-        for comparison in self.comparisons:
+        for name, comparison in zip(self._names[1:], self.comparisons, strict=True):
             change = comparison.overall
             ends = {"low": change.low, "high": change.high}
-            row: dict[str, Any] = {"results": str(comparison.paths[1])}
-            for name, share in {"change_percent": change.value, **ends}.items():
-                row[name] = None if share is None else 100 * share
+            row: dict[str, Any] = {"results": name}
+            for column, share in {"change_percent": change.value, **ends}.items():
+                row[column] = None if share is None else 100 * share
             rows.append(row)
         frame = pd.DataFrame(rows).astype(dict.fromkeys(("change_percent", "low", "high"), float))
         return plots.points(
@@ -260,7 +285,7 @@ class SeveralAnswer(Answer):
             "results",
             "changes",
             "Change of the time of a cycle",
-            f"Compared with {self._first}, whose time is the dotted line.",
+            f"Compared with {self._names[0]}, whose time is the dotted line.",
             low="low",
             high="high",
             line=0.0,
@@ -296,6 +321,21 @@ def several(
     return SeveralAnswer(comparisons, origins, decisions)
 
 
+def common_folder(paths: Sequence[Path]) -> str:
+    """The folder in which all of these lie, so that pages need not repeat it; empty without one.
+
+    Example:
+        >>> common_folder([Path("runs/may/a"), Path("runs/may/b/c")])
+        'runs/may'
+        >>> common_folder([Path("runs/a"), Path("runs")])
+        ''
+    """
+    folders = [os.path.dirname(path) for path in paths]
+    if len({os.path.isabs(folder) for folder in folders}) > 1:
+        return ""
+    return os.path.commonpath(folders)
+
+
 def _origin(path: Path) -> Origin:
     """Where the runs of results come from."""
     records = [run.record for run in sides.read(path).runs["run"]]
@@ -315,7 +355,7 @@ def _mean_us(comparison: ResultsComparison, part: str, first: bool = False) -> f
 
 def _phases_of(comparison: ResultsComparison, first: bool = False) -> dict[str, Any]:
     """The mean time of each phase over setups, in µs per cycle."""
-    row: dict[str, Any] = {"results": str(comparison.paths[0 if first else 1])}
+    row: dict[str, Any] = {}
     for setup in comparison.setups:
         for name in setup.parts:
             if name.startswith(PHASE):

@@ -424,4 +424,13 @@ def _picture(comparison: ResultsComparison) -> Figure:
     names = [str(name) for name in frame.columns if name != "setup"]
     kind = comparison.setups[0].kind
     caption = f"Microseconds per cycle by phase, means over ranks and runs ({kind})."
-    return plots.bars(frame, "setup", names, "phases", "Phases", caption, xlabel="µs per cycle")
+    return plots.bars(
+        frame,
+        "setup",
+        names,
+        "phases",
+        "Phases",
+        caption,
+        xlabel="µs per cycle",
+        unit="µs / cycle",
+    )

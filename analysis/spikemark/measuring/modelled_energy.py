@@ -18,6 +18,7 @@ from spikemark.machines.values import limits
 from spikemark.models.node_power import sockets_awake
 from spikemark.prediction import draws
 from spikemark.quantities.quantity import Quantity
+from spikemark.quantities.words import counted
 from spikemark.records.record import Run
 
 from .energy import Energy, PowerModel
@@ -106,7 +107,7 @@ def _nodes_and_cores(run: Run, profile: Profile, nodes: int | None) -> tuple[int
     fewest = math.ceil(busy_cores / int(profile.need("node.cores", PURPOSE).value))
     nodes = nodes or fewest
     if nodes < fewest:
-        layout = f"{ranks} ranks x {threads} threads"
+        layout = f"{counted(ranks, 'rank')} x {counted(threads, 'thread')}"
         expected = f"{fewest} or more nodes of {profile.name} for {layout}"
         raise BadInput(field="nodes", value=nodes, expected=expected)
     return nodes, busy_cores

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from spikemark.core.errors import short_repr
+from spikemark.quantities.words import counted
 
 #: Spikes per neuron and second above which a network may have diverged.
 HIGH_RATE_HZ = 200.0
@@ -188,16 +189,21 @@ def _about_oversubscription(
     if rationed:
         worst = max(rationed, key=lambda node: node["ranks"] / node["quota_cores"])
         yield (
-            f"oversubscribed: {worst['ranks']} ranks x {threads} threads on node {worst['name']},"
+            f"oversubscribed: {_layout(worst, threads)} on node {worst['name']},"
             f" where a quota (cgroup) leaves {worst['quota_cores']:.3g}"
             f" cores{_elsewhere(rationed)}; times are no evidence of speed"
         )
     elif crowded:
         worst = max(crowded, key=lambda node: node["ranks"] / node["cores"])
         yield (
-            f"oversubscribed: {worst['ranks']} ranks x {threads} threads on {worst['cores']} cores"
+            f"oversubscribed: {_layout(worst, threads)} on {counted(worst['cores'], 'core')}"
             f" of node {worst['name']}{_elsewhere(crowded)}; times are no evidence of speed"
         )
+
+
+def _layout(node: dict[str, Any], threads: int) -> str:
+    """The ranks of a node, and the threads of each."""
+    return f"{counted(node['ranks'], 'rank')} x {counted(threads, 'thread')}"
 
 
 def _elsewhere(nodes: list[dict[str, Any]]) -> str:

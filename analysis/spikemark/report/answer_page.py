@@ -223,6 +223,17 @@ def _(answer: EnergyAnswer) -> dict[str, str]:
     return _facts_of_run(answer.energy.run)
 
 
+@_stated_facts.register
+def _(answer: PartitionAnswer) -> dict[str, str]:
+    traffic = answer.loads.traffic
+    areas = counted(len(traffic.graph.areas), "area")
+    neurons = counted(traffic.graph.neurons, "neuron")
+    stated = {"network": f"{areas}, {neurons}, on {counted(traffic.ranks, 'rank')}"}
+    if answer.equal_times is None:
+        stated["machine"] = "none: routes follow from the network and the placement"
+    return stated
+
+
 def _facts_of_run(run: Run) -> dict[str, str]:
     """Where a run comes from, as `facts` takes it."""
     stated = of_runs([run], run.record.host.name, "")

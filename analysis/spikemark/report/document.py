@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from urllib.parse import quote
 
@@ -182,6 +182,8 @@ def _said(page: Page, sections: list[Section]) -> str:
 def words_in(text: str) -> list[Term]:
     """The words of a text that terms.yaml explains, in any number.
 
+    Blanks, dashes and low lines are alike: `structure_aware` is explained as structure-aware.
+
     Example:
         >>> [word.head for word in words_in("in 95 % of the draws, with a CV of 0.1")]
         ['CV', 'draw']
@@ -190,7 +192,8 @@ def words_in(text: str) -> list[Term]:
     for name, each in terms().items():
         flags = re.NOFLAG if each.head.isupper() else re.IGNORECASE
         is_candidate = name in ABBREVIATED or name in _spoken()
-        if is_candidate and re.search(rf"\b{re.escape(each.head)}s?\b", text, flags):
+        words = re.sub(r"\\[- ]|_", "[-_ ]", re.escape(each.head))
+        if is_candidate and re.search(rf"\b{words}s?\b", text, flags):
             found.append(each)
     return sorted(found, key=lambda word: word.head.lower())
 
@@ -221,19 +224,23 @@ def _tables(page: Page, sections: list[Section]) -> list[Table]:
 def explained(tables: list[Table], text: str = "") -> list[Term]:
     """The words above columns, before rows and in a text that terms.yaml explains.
 
-    In alphabetical order.
+    In alphabetical order; a word has its unit where a column has the word with that unit.
 
     Example:
         >>> from spikemark.quantities.terms import column
         >>> [word.name for word in explained([Table([column("ranks"), column("runs")], [])])]
         ['ranks']
     """
-    names = {word.name: None for word in words_in(text)}
+    found = {word.name: replace(word, unit="") for word in words_in(text)}
     for table in tables:
-        for word in [*(head.word for head in heads(table)), *(row.word for row in lines(table))]:
-            if word:
-                names[word] = None
-    return sorted((terms()[name] for name in names), key=lambda word: word.head.lower())
+        for row in lines(table):
+            if row.word:
+                found[row.word] = replace(terms()[row.word], unit="")
+    for table in tables:
+        for head in heads(table):
+            if head.word:
+                found[head.word] = terms()[head.word]
+    return sorted(found.values(), key=lambda word: word.head.lower())
 
 
 def heads(table: Table) -> list[ColumnHead]:

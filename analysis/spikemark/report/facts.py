@@ -113,12 +113,16 @@ def of_runs(runs: list[Run], machine: str, made_by: str) -> dict[str, str]:
     cores = [run.record.host.cores for run in runs if run.record.host.cores]
     if cores:
         size += f" of {counted(max(cores), 'core')}"
+    network = few(network_in_words(run) for run in _of_each_size(runs))
+    seeds = len({run.record.description["seed"] for run in runs})
+    if seeds > 1:
+        network += f", drawn with {seeds} seeds"
     simulated = {run.simulation["machine"] for run in runs if run.simulation}
     place = f"{machine}: {processors}, {size}"
     if simulated:
         place = f"{few(simulated)}, simulated on {machine}"
     return facts(
-        network=few(network_in_words(run) for run in _of_each_size(runs)),
+        network=network,
         program=f"mini-app {few(origin.version for origin in origins)}",
         machine=place,
         day=" to ".join(dict.fromkeys([days[0], days[-1]])) if days else "",

@@ -3,6 +3,7 @@ line.
 """
 
 import json
+from pathlib import Path
 
 import pytest
 from compared import run, sweep
@@ -100,9 +101,15 @@ def test_several_results_beside_the_first(spikemark, results, tmp_path):
     levels = {each["level"] for each in content["differences"]}
     assert sorted(levels) == pytest.approx([1 - 0.05 / len(SEVERAL)])
     assert ">slower<" in badge.read_text()
-    text = Page(page.read_text(encoding="utf-8")).text
-    assert all(str(path) in text for path in paths)
+    shown = Page(page.read_text(encoding="utf-8")).text
+    assert f"{paths[0].parent}." in shown
     answer = sm.diff(paths[0], paths[1:])
+    assert answer.table["results"].tolist() == [str(path) for path in paths[1:]]
+    for table in answer.screen(details=True).tables:
+        for row in table.rows:
+            assert row["results"] in shown and not Path(row["results"]).is_absolute()
+    heads = [column.head for column in answer._bars().table.columns]
+    assert "deliver (µs / cycle)" in heads and not any("s / s" in head for head in heads)
     assert answer.table["verdict"].tolist() == list(SEVERAL.values())
     assert answer.table["change"].tolist() == pytest.approx(changes)
 

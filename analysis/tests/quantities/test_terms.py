@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from spikemark.network.schedules import SCHEDULES
 from spikemark.quantities.quantity import KINDS
-from spikemark.quantities.terms import glossary, term, terms
+from spikemark.quantities.table import Table
+from spikemark.quantities.terms import column, glossary, term, terms
 from spikemark.records.columns import RESULT_TABLES
+from spikemark.report.document import explained, words_in
 
 PACKAGE = Path(__file__).parents[2] / "spikemark"
 CODE = "\n".join(path.read_text() for path in PACKAGE.rglob("*.py"))
@@ -28,8 +31,25 @@ WORDS_OF_PAGES = [name for name in terms() if name.startswith("word.")]
 @pytest.mark.parametrize("name", WORDS_OF_PAGES)
 def test_a_word_that_is_explained_is_written_somewhere(name):
     one = term(name)
-    assert re.search(rf"\b{re.escape(one.head)}(s|es)?\b", TEXTS, re.IGNORECASE)
+    word = re.escape(one.head)
+    first, _, rest = one.head.partition(", ")
+    if rest and first in {term(other).head for other in WORDS_OF_PAGES}:
+        word = rf"{{\w+}}, {re.escape(rest)}"  # follows the other word in an f-string
+    assert re.search(rf"(?<!\w){word}(s|es)?\b", TEXTS, re.IGNORECASE)
     assert one.means
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=SCHEDULES)
+def test_schedules_are_explained_by_their_names_and_labels(schedule):
+    for text in (f"{schedule.label} (D = 10)", f"{schedule.name} D=10 ranks=2"):
+        assert schedule.label in [word.head for word in words_in(text)]
+
+
+def test_a_word_has_a_unit_where_a_column_has_it():
+    in_seconds = [Table([column("deliver")], [])]
+    assert [word.heading for word in explained(in_seconds)] == [term("deliver").heading]
+    in_words = explained([], "with a CV of 0.1, and D = 10")
+    assert [word.unit for word in in_words] == ["", ""]
 
 
 @pytest.mark.parametrize("name", [name for name in terms() if name not in WORDS_OF_PAGES])

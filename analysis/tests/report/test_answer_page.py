@@ -4,6 +4,7 @@ numbers.
 
 import datetime
 import json
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -49,6 +50,17 @@ def test_curves_have_the_fastest_option_of_each_number_of_nodes(tmp_path):
     assert set(page.ids) >= {"parts", "decides", "sources", "over-nodes"}
     assert "kernels.update" not in page.text and not page.loads
     assert "64 (60 to 70)" in page.text
+
+
+def test_a_page_of_a_partition_names_the_network_and_the_machine(tmp_path):
+    (tmp_path / "run.json").write_text(json.dumps(describe()))
+    answer = sm.partition(tmp_path / "run.json", 2)
+    path = tmp_path / "page.html"
+    answer_page.write(path, "neurons on ranks", answer, "spikemark partition run.json --ranks 2")
+    text = path.read_text()
+    facts = re.findall(r"<dt>(.*?)</dt>", text.partition("</dl>")[0])
+    assert facts[:2] == ["network", "machine"]
+    assert f"{answer.placement.ranks} ranks" in Page(text).text
 
 
 class Shown(Answer):

@@ -32,6 +32,15 @@ def test_the_command_gives_the_same_experiment(tmp_path, changes):
     assert again.model_dump() == experiment.model_dump()
 
 
+@pytest.mark.parametrize("seeds", [[1], [1, 2, 3]], ids=len)
+def test_the_network_is_said_to_be_drawn_with_several_seeds(tmp_path, seeds):
+    results, runs = swept.planned(tmp_path, grid=[{"schedule": "overlapped"}], seeds=seeds)
+    for run in runs:
+        swept.write(results, run)
+    network = of_sweep(load_folder(results.path))["network"]
+    assert (f"{len(seeds)} seeds" in network) == (len(seeds) > 1)
+
+
 def test_an_experiment_without_a_name_of_ours_is_shown(tmp_path):
     results, runs = swept.planned(tmp_path, grid=[{"schedule": "overlapped"}])
     swept.write(results, runs[0])

@@ -28,7 +28,7 @@ from spikemark.running.simulation.run import simulate_planned
 pytestmark = pytest.mark.slow
 
 OVERSUBSCRIBED = (
-    "oversubscribed: 4 ranks x 1 threads on 2 cores of a node; times are no evidence of speed"
+    "oversubscribed: 4 ranks x 1 thread on 2 cores of a node; times are no evidence of speed"
 )
 ON = {"fast": 3, "slow": 1}
 
