@@ -131,7 +131,7 @@ def writable(context: typer.Context, option: typer.CallbackParam, path: Path | N
     return path
 
 
-def folder_of_results(context: typer.Context, path: Path) -> Path:
+def _folder_of_results(context: typer.Context, path: Path) -> Path:
     """The path of a results folder. Raises BadInput for a file, such as an experiment."""
     if path.is_file() and not context.resilient_parsing:
         sweep = command("sweep", "EXPERIMENT.yaml")
@@ -155,7 +155,7 @@ ResultsDir = Annotated[
     typer.Argument(
         metavar="RESULTS_DIR",
         help="A results folder: results/EXPERIMENT/MACHINE.",
-        callback=folder_of_results,
+        callback=_folder_of_results,
     ),
 ]
 RunDir = Annotated[
