@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import typer.main
-from jupyter_client.connect import ConnectionFileMixin
 
 import spikemark
 from spikemark.cli import main
@@ -45,7 +44,6 @@ autodoc_default_options = {"members": True, "member-order": "bysource", "no-valu
 nb_execution_mode = "cache"  # notebooks are executed anew where their code has changed
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120  # seconds for a cell
-ConnectionFileMixin.transport.default_value = "ipc"  # over TCP, each kernel warns of listeners
 smartquotes = False  # it makes one dash of the two of an option
 autodoc_typehints_format = "short"
 
