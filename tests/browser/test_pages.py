@@ -120,6 +120,7 @@ def browser(tmp_path_factory):
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(DRIVER))
     driver.downloads = downloads
+    driver.set_script_timeout(300)  # axe looks at every element, on a machine that may be busy
     yield driver
     driver.quit()
 
