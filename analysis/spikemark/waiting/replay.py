@@ -483,7 +483,7 @@ def _reaching(
     low, high = quantity.limits
     lows = [one.limits[0] for one in quiet]
     highs = [one.limits[1] for one in quiet]
-    as_far = quantity.number - quiet[0].number
+    as_far = times * (quantity.number - quiet[0].number)
     low = min(low - less + min(as_far, 0.0), *lows)
     return replace(quantity, low=low, high=max(high + more + max(as_far, 0.0), *highs))
 
