@@ -93,8 +93,8 @@ def _levelled(
         evened: all ranks are interrupted as often; else interruptions stay where they fell.
         stretches: ranks are equal in each stretch of the run, not only on average.
     """
-    found = _interrupted(compute, run)
-    level = without(compute, found)
+    of_ranks = _interrupted(compute, run)
+    level = without(compute, of_ranks)
     course = changing_course(level) if stretches else None
     if course is not None:
         level -= course.astype(level.dtype)
@@ -108,8 +108,8 @@ def _levelled(
         level -= _effects(level).astype(level.dtype)
         np.maximum(level, 0, out=level)
     if evened:
-        found = evenly(found, compute.shape[1])
-    return put_back(level, found)
+        of_ranks = evenly(of_ranks, compute.shape[1])
+    return put_back(level, of_ranks)
 
 
 def level_ranks(setting: Setting, run: CycleTrace) -> Setting:
@@ -235,14 +235,15 @@ def slow_rank(setting: Setting, run: CycleTrace, rank_and_factor: str) -> Settin
         raise BadInput(line, field="change")
 
     def changed(compute: np.ndarray, too: bool) -> np.ndarray:
-        found = list(_interrupted(compute, run))
-        made = without(compute, found)
-        made[rank] *= np.float32(times)
+        of_ranks = list(_interrupted(compute, run))
+        ordinary = without(compute, of_ranks)
+        ordinary[rank] *= np.float32(times)
         if too and times < 1:
-            found[rank] = found[rank].kept(times)
+            of_ranks[rank] = of_ranks[rank].kept(times)
         elif too:
-            found[rank] = Interruptions(found[rank].cycles, times * found[rank].seconds)
-        return put_back(made, found)
+            events = of_ranks[rank]
+            of_ranks[rank] = Interruptions(events.cycles, times * events.seconds)
+        return put_back(ordinary, of_ranks)
 
     readings = [partial(changed, too=False), partial(changed, too=True)]
     if _never_interrupted(setting, run):

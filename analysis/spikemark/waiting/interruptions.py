@@ -3,7 +3,8 @@
 A rank that loses its core for a moment computes some milliseconds longer in one cycle, however much
 it has to do in it. So what a change makes of the work of a rank must not be made of these: an
 interruption is added to the cycle on which it fell. A change of work may change how often they
-come, too, if their chance is per time and not per cycle. Both is replayed, and answers cover both.
+come, too, if their chance is per time and not per cycle. Both cases are replayed, and the interval
+of an answer covers both.
 """
 
 from dataclasses import dataclass
@@ -44,8 +45,8 @@ class Interruptions:
 
 def _every(count: int, share: float) -> np.ndarray:
     """Which of so many are in an evenly spread share, bool [count]."""
-    taken = np.floor(np.arange(count + 1) * min(share, 1.0) + 1e-9)
-    return np.asarray(np.diff(taken) > 0)
+    so_far = np.floor(np.arange(count + 1) * min(share, 1.0) + 1e-9)
+    return np.asarray(np.diff(so_far) > 0)
 
 
 def usual(compute: np.ndarray, every: int = 1) -> np.ndarray:
@@ -95,12 +96,12 @@ def interruptions(compute: np.ndarray, every: int = 1) -> list[Interruptions]:
         >>> interruptions(times)[1].cycles.tolist()
         [500]
     """
-    found = []
+    of_ranks = []
     for times in compute:
         beyond = times - usual(times[None], every)[0]
         cycles = np.flatnonzero(beyond > interruption_limit(times, beyond))
-        found.append(Interruptions(cycles, beyond[cycles].astype(np.float64)))
-    return found
+        of_ranks.append(Interruptions(cycles, beyond[cycles].astype(np.float64)))
+    return of_ranks
 
 
 def long_times(series: np.ndarray, usual_cycle_s: float) -> np.ndarray:
@@ -121,7 +122,7 @@ def long_times(series: np.ndarray, usual_cycle_s: float) -> np.ndarray:
     return np.asarray(np.where(beyond > limit, beyond, 0.0))
 
 
-def without(compute: np.ndarray, found: list[Interruptions]) -> np.ndarray:
+def without(compute: np.ndarray, of_ranks: list[Interruptions]) -> np.ndarray:
     """Compute times [rank, cycle] in which interrupted cycles took as long as usual ones.
 
     Example:
@@ -131,13 +132,13 @@ def without(compute: np.ndarray, found: list[Interruptions]) -> np.ndarray:
         True
     """
     ordinary = compute.copy()
-    for rank, events in enumerate(found):
+    for rank, events in enumerate(of_ranks):
         ordinary[rank, events.cycles] -= events.seconds.astype(compute.dtype)
     np.maximum(ordinary, 0, out=ordinary)
     return ordinary
 
 
-def put_back(ordinary: np.ndarray, found: list[Interruptions]) -> np.ndarray:
+def put_back(ordinary: np.ndarray, of_ranks: list[Interruptions]) -> np.ndarray:
     """Adds interruptions to compute times [rank, cycle], in place.
 
     Example:
@@ -145,63 +146,76 @@ def put_back(ordinary: np.ndarray, found: list[Interruptions]) -> np.ndarray:
         >>> put_back(times, [Interruptions(np.array([2]), np.array([1.0]))]).round(3).tolist()
         [[0.001, 0.001, 1.001, 0.001]]
     """
-    for rank, events in enumerate(found):
+    for rank, events in enumerate(of_ranks):
         np.add.at(ordinary[rank], events.cycles, events.seconds.astype(ordinary.dtype))
     return ordinary
 
 
-def evenly(found: list[Interruptions], cycles: int) -> list[Interruptions]:
+def evenly(of_ranks: list[Interruptions], cycles: int) -> list[Interruptions]:
     """As many interruptions on each rank: those that a rank has more fall on others nearby.
 
     Args:
-        found: of each rank.
+        of_ranks: the interruptions of each rank.
         cycles: of the run.
 
     Example:
         >>> many = Interruptions(np.arange(0, 1000, 10), np.full(100, 8e-3))
         >>> none = Interruptions(np.zeros(0, dtype=int), np.zeros(0))
-        >>> [len(one.cycles) for one in evenly([many, none], 1000)]
+        >>> [len(events.cycles) for events in evenly([many, none], 1000)]
         [50, 50]
     """
-    counts = np.array([len(one.cycles) for one in found])
-    target = counts.mean()
-    lacks = np.maximum(target - counts, 0.0)
-    if lacks.sum() < 1:
-        return found
+    counts = np.array([len(events.cycles) for events in of_ranks])
+    lacking = np.maximum(counts.mean() - counts, 0.0)
+    if lacking.sum() < 1:
+        return of_ranks
     random = np.random.default_rng(SEED)
-    taken = [set(one.cycles.tolist()) for one in found]
-    lists = [[*zip(one.cycles.tolist(), one.seconds.tolist(), strict=True)] for one in found]
-    shares = lacks / lacks.sum()
-    for rank, events in enumerate(found):
-        excess = 1 - target / max(counts[rank], 1)
-        if excess <= 0:
+    occupied = [set(events.cycles.tolist()) for events in of_ranks]
+    staying: list[Interruptions] = []
+    received: list[list[tuple[int, float]]] = [[] for _ in of_ranks]  # cycle and seconds
+    for events in of_ranks:
+        leaves = _every(len(events.cycles), 1 - counts.mean() / max(len(events.cycles), 1))
+        staying.append(Interruptions(events.cycles[~leaves], events.seconds[~leaves]))
+        if not leaves.any():
             continue
-        moves = _every(len(events.cycles), excess)
-        kept = [event for event, moved in zip(lists[rank], moves, strict=True) if not moved]
-        lists[rank][:] = kept
-        receivers = random.choice(len(found), size=int(moves.sum()), p=shares)
-        moved_events = zip(events.cycles[moves], events.seconds[moves], receivers, strict=True)
-        for cycle, seconds, receiver in moved_events:
-            near = _free_cycle(int(cycle), taken[receiver], cycles, random)
-            taken[receiver].add(near)
-            lists[receiver].append((near, float(seconds)))
-    made = []
-    for events_of_rank in lists:
-        numbers = np.array([cycle for cycle, _ in events_of_rank], dtype=int)
-        made.append(Interruptions(numbers, np.array([seconds for _, seconds in events_of_rank])))
-    return made
+        leaving = Interruptions(events.cycles[leaves], events.seconds[leaves])
+        receivers = random.choice(
+            len(of_ranks), size=len(leaving.cycles), p=lacking / lacking.sum()
+        )
+        for cycle, seconds, receiver in zip(
+            leaving.cycles.tolist(), leaving.seconds.tolist(), receivers.tolist(), strict=True
+        ):
+            near = _free_cycle(cycle, occupied[receiver], cycles, random)
+            occupied[receiver].add(near)
+            received[receiver].append((near, seconds))
+    return [_joined(events, more) for events, more in zip(staying, received, strict=True)]
+
+
+def _joined(events: Interruptions, more: list[tuple[int, float]]) -> Interruptions:
+    """Interruptions of a rank and more of them, each a cycle and seconds."""
+    cycles = np.array([cycle for cycle, _ in more], dtype=int)
+    seconds = np.array([seconds for _, seconds in more])
+    return Interruptions(
+        np.concatenate([events.cycles, cycles]), np.concatenate([events.seconds, seconds])
+    )
 
 
 def _free_cycle(
     cycle: int,
-    taken: set[int],
+    occupied: set[int],
     cycles: int,
     random: np.random.Generator,
 ) -> int:
-    """A cycle near another one in which the rank is not interrupted yet, if there is one."""
+    """A cycle near another one that is not occupied, if there is one.
+
+    Args:
+        cycle: the other one.
+        occupied: cycles in which the rank is interrupted.
+        cycles: of the run.
+        random: chooses among the cycles nearby.
+    """
     distances = np.arange(1, NEARBY_CYCLES + 1)
     for distance in random.permutation(np.concatenate([distances, -distances])):
         near = int((cycle + distance) % cycles)
-        if near not in taken:
+        if near not in occupied:
             return near
     return cycle

@@ -8,10 +8,9 @@ W(1). Of independent cycle times, drift is the jitter that D cycles leave, 1 / s
 `drift_share` says how much of it is slow.
 
 Long cycles are those beyond the 99.9 % quantile of their rank, and interruptions, which may be more
-(see `interruption_limit`). Cycle times are compared with the
-usual ones (median) at the same place of a window of D cycles, so that planned work in every D-th
-cycle is not long. What long cycles add is the difference to the same ladder with cycle times cut
-off there.
+(see `interruption_limit`). Cycle times are compared with the usual ones (median) at the same place
+of a window of D cycles, so that planned work in every D-th cycle is not long. What long cycles add
+is the difference to the same ladder with cycle times cut off there.
 """
 
 from collections.abc import Callable, Iterator
@@ -51,6 +50,7 @@ MIN_GAP = 3.0
 STRETCHES = 16
 SURE_CHANGE = 8.0
 MIN_CHANGE = 0.01
+SMALLEST_S = 1e-300  #: for a time of 0, by which nothing can be divided
 UNTIMED_WAITING = "waiting was not timed, so nothing is known beyond what the compute times explain"
 
 
@@ -102,8 +102,7 @@ def clipped(compute: np.ndarray, every: int = 1) -> np.ndarray:
     """Compute times [rank, cycle] without what long cycles take.
 
     That is what they take beyond the 99.9 % quantile of their rank, or beyond the least that is an
-    interruption. Rank by rank, so that a trace
-    of gigabytes needs the room of its result alone.
+    interruption. Rank by rank, so that a trace of gigabytes needs the room of its result alone.
 
     Example:
         >>> times = np.full((1, 20), 1e-3)
@@ -369,38 +368,64 @@ def _gain(
 ) -> tuple[Quantity, Quantity]:
     """Of the waiting, the share that goes, and the run time over that of the run, if slow ranks
     were as fast as the mean of the others, and interrupted as often.
+
+    Args:
+        run: that was measured.
+        slow: the slow ranks.
+        course: as of `changing_course`.
     """
+    series = [run.waits, run.exchanges, run.implied]
+    series.append(lump(run.compute, run.period).mean(axis=0, dtype=np.float64))
+    latest, total = _of_the_others(run, slow)
+    readings = [_as_the_others(run, rank, slow, course) for rank in slow]
+    for times_of_slow in zip(*readings, strict=True):
+        of_slow = lump(np.stack(times_of_slow), run.period)
+        computing = (total + of_slow.sum(axis=0)) / run.ranks
+        implied = np.maximum(latest, of_slow.max(axis=0)) - computing
+        series += [implied, computing]
+    draws = _means_of_windows(run, series)
+
+    # The last axis of draws: what was measured, then two columns for each reading.
+    waits, exchanges, implied_before, computing_before = 0, 1, 2, 3
+    implied_after, computing_after = slice(4, None, 2), slice(5, None, 2)
+
+    def saved(x: np.ndarray) -> np.ndarray:
+        waited = np.maximum(x[..., [waits]], SMALLEST_S)
+        return np.asarray(
+            np.clip((x[..., [implied_before]] - x[..., implied_after]) / waited, 0, 1)
+        )
+
+    def change(x: np.ndarray) -> np.ndarray:
+        before = x[..., [waits]] + x[..., [exchanges]] + x[..., [computing_before]]
+        of_waiting = x[..., implied_after] - x[..., [implied_before]]
+        of_computing = x[..., computing_after] - x[..., [computing_before]]
+        return np.asarray((before + of_waiting + of_computing) / np.maximum(before, SMALLEST_S))
+
+    return _over_all(draws, saved), _over_all(draws, change)
+
+
+def _of_the_others(run: CycleTrace, slow: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """The longest compute time between meetings of all ranks that are not slow, and the sum of
+    theirs, [meeting] in s.
+    """
+    latest = np.zeros(run.cycles // run.period)
+    total = np.zeros(run.cycles // run.period)
+    for rank in range(run.ranks):
+        if rank not in slow:
+            times = lump(run.compute[rank], run.period)
+            np.maximum(latest, times, out=latest)
+            total += times
+    return latest, total
+
+
+def _means_of_windows(run: CycleTrace, series: list[np.ndarray]) -> Draws:
+    """Means per cycle of series [meeting], with draws from windows of D cycles, as of jitter."""
     d = run.jitter_cycles
     if 2 * d > run.cycles:
         d = run.period
-    whole = run.cycles // d * d
-    series = [run.waits, run.exchanges, run.implied]
-    latest = np.zeros(run.cycles // run.period)
-    total = np.zeros(run.cycles // run.period)
-    for other in range(run.ranks):
-        if other not in slow:
-            times = lump(run.compute[other], run.period)
-            np.maximum(latest, times, out=latest)
-            total += times
-    readings = [_as_the_others(run, rank, slow, course) for rank in slow]
-    for made in zip(*readings, strict=True):
-        sums = lump(np.stack(made), run.period)
-        computing = (total + sums.sum(axis=0)) / run.ranks
-        series += [np.maximum(latest, sums.max(axis=0)) - computing, computing]
-    series.append(lump(run.compute, run.period).mean(axis=0, dtype=np.float64))
-    columns = [lump(one[: whole // run.period], d // run.period) for one in series]
-    draws = means(np.stack(columns, axis=1) / d)
-
-    def saved(x: np.ndarray) -> np.ndarray:
-        waits = np.maximum(x[..., :1], 1e-300)
-        return np.asarray(np.clip((x[..., 2:3] - x[..., 3:-1:2]) / waits, 0, 1))
-
-    def change(x: np.ndarray) -> np.ndarray:
-        before = x[..., -1:] + x[..., :1] + x[..., 1:2]
-        after = before - x[..., 2:3] - x[..., -1:] + x[..., 3:-1:2] + x[..., 4:-1:2]
-        return np.asarray(after / np.maximum(before, 1e-300))
-
-    return _over_all(draws, saved), _over_all(draws, change)
+    meetings = run.cycles // d * d // run.period
+    columns = [lump(values[:meetings], d // run.period) for values in series]
+    return means(np.stack(columns, axis=1) / d)
 
 
 def changing_course(compute: np.ndarray) -> np.ndarray | None:
@@ -428,8 +453,11 @@ def _course(compute: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
     if cycles < STRETCHES**2:
         return None, changed
     stretches = np.array_split(np.arange(cycles), STRETCHES)
-    parts = [compute[:, one[0] : one[-1] + 1].mean(axis=1, dtype=np.float64) for one in stretches]
-    beyond = np.stack(parts, axis=1)
+    means_of_stretches = []
+    for stretch in stretches:
+        times = compute[:, stretch[0] : stretch[-1] + 1]
+        means_of_stretches.append(times.mean(axis=1, dtype=np.float64))
+    beyond = np.stack(means_of_stretches, axis=1)
     mean_s = float(beyond.mean())
     beyond -= beyond.mean(axis=0)
     for split in range(2, STRETCHES - 1):
@@ -442,7 +470,7 @@ def _course(compute: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
         changed |= (change > SURE_CHANGE * error) & (change > MIN_CHANGE * mean_s)
     if not changed.any():
         return None, changed
-    lengths = [len(one) for one in stretches]
+    lengths = [len(stretch) for stretch in stretches]
     return np.repeat(beyond.astype(np.float32), lengths, axis=1), changed
 
 
@@ -469,44 +497,45 @@ def _as_the_others(
     others, as surely as their counts tell. Where it became slower in the course of the run, it is
     as fast in each stretch.
     """
-    found = run.interrupted
-    counts = np.array([len(one.cycles) for one in found])
-    totals = run.compute.sum(axis=1, dtype=np.float64)
-    usual_means = (totals - [one.seconds.sum() for one in found]) / run.cycles
-    own = usual_means[rank]
-    others = np.delete(usual_means, slow).mean()
-    ordinary = without(run.compute[rank : rank + 1], [found[rank]]).astype(np.float64)
-    shares: tuple[float, ...] = (1.0,)
-    if counts[slow].any():
-        shares = _shares_kept(int(counts[rank]), np.delete(counts, slow))
-    levelled = [np.maximum(ordinary - (own - others), 0)]
-    if own > 0:
-        levelled.append(ordinary * (others / own))
+    counts = np.array([len(events.cycles) for events in run.interrupted])
+    interrupted_s = [float(events.seconds.sum()) for events in run.interrupted]
+    usual_s = (run.compute.sum(axis=1, dtype=np.float64) - interrupted_s) / run.cycles
+    others_s = np.delete(usual_s, slow).mean()
+    events = run.interrupted[rank]
+    ordinary = without(run.compute[rank : rank + 1], [events]).astype(np.float64)
+    levelled = [np.maximum(ordinary - (usual_s[rank] - others_s), 0)]
+    if usual_s[rank] > 0:
+        levelled.append(ordinary * (others_s / usual_s[rank]))
     if course is not None:
         beyond = course[rank] - np.delete(course, slow, axis=0).mean(axis=0)
         levelled.append(np.maximum(ordinary - beyond, 0))
-    for made in levelled:
+    shares: tuple[float, ...] = (1.0,)
+    if counts[slow].any():
+        shares = _shares_kept(int(counts[rank]), np.delete(counts, slow))
+    for times in levelled:
         for share in shares:
-            yield put_back(made.copy(), [found[rank].kept(share)])[0]
+            yield put_back(times.copy(), [events.kept(share)])[0]
 
 
-def _shares_kept(own: int, of_others: np.ndarray) -> tuple[float, float]:
+def _shares_kept(count: int, counts_of_others: np.ndarray) -> tuple[float, float]:
     """Which share of the interruptions of a rank remains if it has as many as the mean of others.
 
     Args:
-        own: interruptions of the rank.
-        of_others: of each other one.
+        count: interruptions of the rank.
+        counts_of_others: interruptions of each other one.
 
     Returns:
         The least and the largest that chance allows; all without interruptions.
     """
-    if not own:
+    if not count:
         return 1.0, 1.0
-    total = float(of_others.sum())
-    ratio = total / len(of_others) / own
-    error = CHANCE * (1 / own + 1 / max(total, 1.0)) ** 0.5
-    highest = max(ratio, 1 / len(of_others) / own) * (1 + error)
-    return min(max(ratio * (1 - error), 0.0), 1.0), min(highest, 1.0)
+    total = float(counts_of_others.sum())
+    ratio = total / len(counts_of_others) / count
+    ratio_with_one_more = 1 / len(counts_of_others) / count  # where others have none
+    error = CHANCE * (1 / count + 1 / max(total, 1.0)) ** 0.5
+    lowest = ratio * (1 - error)
+    highest = max(ratio, ratio_with_one_more) * (1 + error)
+    return min(max(lowest, 0.0), 1.0), min(highest, 1.0)
 
 
 def longest(run: CycleTrace) -> LongestEvent | None:

@@ -466,26 +466,27 @@ def _with_disturbance(
 def _reaching(
     quantity: Quantity,
     quiet: list[Quantity],
-    times: float,
+    by_chance: float,
     more: float,
     less: float = 0.0,
 ) -> Quantity:
-    """A quantity of a disturbed run whose interval reaches to that of quiet ones, and beyond by
-    some times as far as the first of these lies from it.
+    """A quantity of a disturbed run whose interval reaches to that of quiet ones, and as far to the
+    other side, where twice as much is lost.
 
     Args:
         quantity: with what disturbed the run.
-        quiet: without, in one way or another.
-        times: as far; 1 is for twice as many disturbances.
+        quiet: without, in one way or another; the first is the distance that counts.
+        by_chance: factor by which that distance may be larger by chance.
         more: by which it may be higher.
         less: by which it may be lower.
     """
     low, high = quantity.limits
-    lows = [one.limits[0] for one in quiet]
-    highs = [one.limits[1] for one in quiet]
-    as_far = times * (quantity.number - quiet[0].number)
-    low = min(low - less + min(as_far, 0.0), *lows)
-    return replace(quantity, low=low, high=max(high + more + max(as_far, 0.0), *highs))
+    twice_as_much = by_chance * (quantity.number - quiet[0].number)
+    low = low - less + min(twice_as_much, 0.0)
+    high = high + more + max(twice_as_much, 0.0)
+    lows = [without_losses.limits[0] for without_losses in quiet]
+    highs = [without_losses.limits[1] for without_losses in quiet]
+    return replace(quantity, low=min(low, *lows), high=max(high, *highs))
 
 
 def _lost(run: CycleTrace, compute: np.ndarray) -> list[Interruptions]:
@@ -588,7 +589,7 @@ def _replayed_sets(run: CycleTrace, setting: Setting) -> list[_Replayed]:
     if not sets:
         return [_replayed(run, setting)]
     replayed = []
-    for number in range(len(sets)):  # none is kept while the next is made
+    for number in range(len(sets)):  # the next is read when the one before is gone
         replayed.append(_replayed(run, replace(setting, compute=sets[number])))
     return replayed
 
