@@ -15,15 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spikemark.models.between_runs import COMMUNICATING_SD, RUN_SD
 from spikemark.quantities.quantity import LEVEL, Quantity, student
 
 from .times import COMMUNICATING, CYCLE, MEDIAN, MeanTime
 
-#: Where nothing is known: the spread of the mean time of a run from run to run, as a share of the
-#: part itself. Runs of this project on shared virtual machines varied by 1 to 5 %; waiting and
-#: exchange by more.
-ASSUMED = 0.05
-ASSUMED_COMMUNICATING = 0.3
 #: What the runs of a session have in common where no history tells it. On a shared virtual machine,
 #: sessions minutes apart differed by about 2 % (docs/diff.md); waiting and exchange as much more as
 #: from run to run.
@@ -38,7 +34,7 @@ WORDS = {
     REPEATED: "the spread of the repetitions (measured)",
     HISTORY: "the spread of this machine's history (measured)",
     ASSUMPTION: (
-        f"an assumed spread of {100 * ASSUMED:g} %, {100 * ASSUMED_COMMUNICATING:g} % in waiting"
+        f"an assumed spread of {100 * RUN_SD:g} %, {100 * COMMUNICATING_SD:g} % in waiting"
     ),
     SIMULATED: "simulated times, which do not vary",
 }
@@ -153,7 +149,7 @@ def estimate(
     """
     fit = _fit([part.value for part in parts], second, seeds)
     within = _variance_of_cycles(parts, second)
-    share = ASSUMED_COMMUNICATING if name.partition(".")[2] in COMMUNICATING else ASSUMED
+    share = COMMUNICATING_SD if name.partition(".")[2] in COMMUNICATING else RUN_SD
     assumed = (share * (cycle_s if name == CYCLE else fit.base)) ** 2
     if simulated:
         errors = _Variance(within, KNOWN_DEGREES, SIMULATED)
@@ -163,7 +159,7 @@ def estimate(
     sessions_assumed = apart and not simulated and not known_spread.sessions_degrees > 0
     sessions = _Variance(0.0, KNOWN_DEGREES)
     if sessions_assumed:
-        sessions = _Variance(2 * assumed * (ASSUMED_SESSIONS / ASSUMED) ** 2, KNOWN_DEGREES)
+        sessions = _Variance(2 * assumed * (ASSUMED_SESSIONS / RUN_SD) ** 2, KNOWN_DEGREES)
     elif known_spread.sessions > 0 and not simulated:
         sessions = _Variance(2 * known_spread.sessions * cycle_s**2, known_spread.sessions_degrees)
     total = runs + sessions.value

@@ -221,8 +221,20 @@ class ShareContent(Content):
     found: float
 
 
+class SameSpeedsContent(Content):
+    """The same, if each rank were as fast as in the run: intervals of chance within the run."""
+
+    waiting: FigureContent
+    runtime: FigureContent
+    change: FigureContent
+    saved: FigureContent
+
+
 class ReplayContent(Content):
-    """Waiting and run time under another schedule."""
+    """Waiting and run time under another schedule.
+
+    Where `same_speeds` is given, intervals hold another run on the same machine.
+    """
 
     schedule: str
     delay_ratio: int
@@ -237,6 +249,7 @@ class ReplayContent(Content):
     placement: str | None
     moved: bool
     """whether it is another placement than the run's"""
+    same_speeds: SameSpeedsContent | None
 
 
 class NamedReplay(ReplayContent):

@@ -97,6 +97,8 @@ class Waiting(Content):
     ranks: int
     cycles: int
     meets_every: int
+    rank_sd: float
+    """assumed spread of the speed of a rank from run to run, as a share"""
     kind: str
     disturbed: str | None
     delay_ratio: int

@@ -15,6 +15,7 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Table
 
 from . import details, sentences, theory
+from .another_run import predict_another_run
 from .changes import ChangeOutcome, outcomes
 from .interruptions import without
 from .ladder import Ladder, ladder
@@ -171,6 +172,7 @@ class WaitingAnswer(Answer):
             "ranks": run.ranks,
             "cycles": run.cycles,
             "meets_every": run.period,
+            "rank_sd": run.rank_sd,
             "kind": run.kind,
             "disturbed": run.disturbed or None,
             "delay_ratio": parts.delay_ratio,
@@ -207,6 +209,10 @@ def _plain(value: Any) -> Any:
     """Quantities and predictions as their content, at any depth."""
     if isinstance(value, ReplayedWaiting):
         fields = dict(vars(value))
+        same_speeds = fields["same_speeds"]
+        if same_speeds is not None:
+            quantities = ("waiting", "runtime", "change", "saved")
+            fields["same_speeds"] = {name: getattr(same_speeds, name) for name in quantities}
         meetings = fields.pop("plan")
         names = ("schedule", "delay_ratio", "lag", "ranks")
         value = {name: getattr(meetings, name) for name in names} | fields
@@ -269,7 +275,7 @@ def answer(
         base = Setting.from_run(
             run, schedule, delay_ratio or 1, ranks=ranks, lag=lag, group_period=group_period
         )
-        asked = predict(run, base)
+        asked = predict_another_run(run, base)
         iid = theory.iid(run, base.plan)
         if base.moved or base.unknown:
             reason = "the schedule places neurons elsewhere, where ranks compute something else"
@@ -309,7 +315,7 @@ def _rarely(run: CycleTrace, delay_ratio: int) -> ReplayedWaiting | None:
         setting = Setting.from_run(run, "structure_aware", delay_ratio)
         if setting.unknown:
             setting = Setting.meeting_rarely(run, delay_ratio)
-        return predict(run, setting)
+        return predict_another_run(run, setting)
     return None
 
 

@@ -375,6 +375,8 @@ class ReplayedWaiting:
     saved: Quantity  #: s, waiting less than in the run, from the same draws
     placement: str | None = None  #: of the neurons; None where nothing says it
     moved: bool = False  #: it is not the placement of the run
+    #: The same, if each rank were as fast as in the run; None where this is such a prediction.
+    same_speeds: "ReplayedWaiting | None" = None
 
 
 @dataclass(frozen=True)
@@ -576,11 +578,28 @@ def waiting_without_interval(run: CycleTrace, setting: Setting) -> Quantity:
     """
     if setting.unknown:
         return _unknown(run, setting).waiting
+    per_cycle = outcome_without_interval(run, setting)["waiting"]
+    seconds = max(per_cycle, 0.0) * run.cycles
+    return Quantity(seconds, unit="s", kind="modelled")
+
+
+def outcome_without_interval(run: CycleTrace, setting: Setting) -> dict[str, float]:
+    """Waiting, run time and saving of a setting in s per cycle, and the change of the run time.
+
+    Args:
+        run: a conventional run.
+        setting: whose compute times are known.
+
+    Example:
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(np.random.default_rng(1).normal(1e-3, 1e-5, (4, 1000)))
+        >>> sorted(outcome_without_interval(run, Setting.meeting_rarely(run, 10)))
+        ['change', 'runtime', 'saved', 'waiting']
+    """
     replayed = _replayed_sets(run, setting)
     per_window = _per_window(run, setting.plan, replayed)
-    per_cycle = _outcomes(run, setting, replayed, per_window.mean(axis=0))["waiting"]
-    seconds = max(float(np.median(per_cycle)), 0.0) * run.cycles
-    return Quantity(seconds, unit="s", kind="modelled")
+    outcomes = _outcomes(run, setting, replayed, per_window.mean(axis=0))
+    return {name: float(np.median(of_sets)) for name, of_sets in outcomes.items()}
 
 
 def _replayed_sets(run: CycleTrace, setting: Setting) -> list[_Replayed]:

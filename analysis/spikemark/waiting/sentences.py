@@ -159,6 +159,14 @@ def outlook(
             f" {run.work.placement}), so the work of each rank is computed from the network and its"
             f" spikes; a run with {PLACEMENT_ADVICE} measures it."
         )
+    as_fast = prediction.same_speeds
+    if as_fast is not None:
+        sentences.append(
+            f"If each rank were as fast as in this run: waiting"
+            f" {with_interval(as_fast.waiting.times(per_cycle))}, run time"
+            f" {change_with_interval(as_fast.change)}. From run to run, the speed of a rank varies"
+            f" by {percent(run.rank_sd)} (assumed)."
+        )
     return sentences
 
 
@@ -340,9 +348,9 @@ def what_helps(helps: Sequence[ChangeOutcome]) -> str:
         >>> times = np.random.default_rng(1).normal(1e-5, 5e-7, (4, 1000))
         >>> times[2, ::50] += 8e-3  # rank 2 loses its core
         >>> what_helps(helps(trace(times)))
-        'What would help: no interruptions, as an idle core on each node may bring: −9...
+        'What would help at these speeds: no interruptions, as an idle core on each node may ...
     """
     changes = []
     for outcome in helps[:MAX_HELPS_SHOWN]:
         changes.append(f"{outcome.name}: {change_with_interval(outcome.prediction.change)}")
-    return f"What would help: {'; '.join(changes)}."
+    return f"What would help at these speeds: {'; '.join(changes)}."

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from spikemark.core.errors import BadInput
+from spikemark.models.between_runs import rank_sd
 from spikemark.models.statistics import lump
 from spikemark.network import lanes
 from spikemark.network.description import read_description
@@ -69,6 +70,9 @@ class CycleTrace:
     warnings: tuple[str, ...] = ()
     disturbed: str = ""  #: why the times say nothing about speed
     shares_cores: bool = False  #: more threads than cores compute
+    #: Spread (SD) of the speed of a rank from one run to another, as a share, assumed; 0 for times
+    #: that do not differ from run to run, as simulated and planted ones.
+    rank_sd: float = 0.0
     nodes: tuple[str, ...] | None = None  #: of each rank
     work: Work | None = None  #: what the ranks had to do
     unplaced: str = ""  #: why nobody knows it
@@ -202,6 +206,7 @@ def trace(times: "Run | CycleTimes | np.ndarray | CycleTrace") -> CycleTrace:
             np.asarray(times),
             kind="modelled",
             unplaced=UNPLACED,
+            rank_sd=rank_sd(None),
         )
     file = run.path or "cycle times"
     _check_ranks(run.compute, file)
@@ -267,6 +272,7 @@ def _of_run(run: Run) -> CycleTrace:
         warnings=tuple(f"{path}: {text}" for text in oversubscribed),
         disturbed=run.disturbed(shared=False).partition(": ")[2],
         shares_cores=bool(oversubscribed) and inject.get("wait") != "sleep",
+        rank_sd=0.0 if record.kind == "simulated" else rank_sd(record.host.virtual_machine),
         nodes=tuple(node_of_rank) if node_of_rank else None,
         work=work,
         unplaced=unplaced,
@@ -383,6 +389,7 @@ def _of_imported(times: CycleTimes) -> CycleTrace:
         doubt_s=times.doubt_s,
         delay_ratio=period if period > 1 else None,
         warnings=times.cautions,
+        rank_sd=rank_sd(None),
         unplaced=UNPLACED if dealt else "",
         path=str(times.path),
     )

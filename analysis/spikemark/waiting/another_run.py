@@ -1,0 +1,218 @@
+"""What a prediction from one run says of another run, which meets other conditions on the machine.
+
+A replay keeps the speeds that the ranks had in the run. In another run, a rank may be faster or
+slower for its whole length: another clock, other places in memory, another program on the same
+host. So may all ranks together, and what a meeting costs. These differences are drawn
+(models/between_runs.py), and the interval of a prediction reaches as far as they do: the lowest and
+the highest of DRAWS draws hold a further one in 95 % of the cases, whatever their distribution.
+
+Ranks that differed in the run may do so for good, since their work or their nodes differ, or by the
+chance of that run. Few ranks do not tell which, so both are drawn, and the interval holds both.
+Many ranks whose work is equal show how much speeds vary; what is assumed is not needed then.
+
+Times that the description of a run injects do not depend on the speed of a rank, and simulated
+times do not differ from run to run.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from spikemark.models.between_runs import COMMUNICATING_SD, RUN_SD
+from spikemark.quantities.quantity import Quantity
+
+from .replay import ReplayedWaiting, Setting, outcome_without_interval, predict
+from .trace import MIN_TRACE_WINDOWS, CycleTrace
+
+DRAWS = 39  #: the next one is between the lowest and the highest with a chance of 38/40
+DRAW_SEED = 1
+#: From so many ranks on, the differences between ranks of a run tell how much their speeds vary.
+ENOUGH_RANKS = 7
+#: Ranks that differ by so many times what is assumed of speeds differ for good.
+SURELY_LASTING = 3.0
+#: Both runs vary, so that their difference varies by so much more.
+OF_A_DIFFERENCE = 2**0.5
+MAX_TIMES = 1 << 19  #: times [rank, cycle] that are replayed for each draw
+INJECTED_PHASE = "inject"
+
+
+def predict_another_run(run: CycleTrace, setting: Setting) -> ReplayedWaiting:
+    """What a setting makes of another run of the same network on the same machine.
+
+    Values are those of `replay.predict`; intervals are wider by what differs from run to run.
+
+    Args:
+        run: a conventional run, or one whose placement the setting keeps.
+        setting: what is asked about.
+
+    Raises:
+        BadInput: as `replay.predict` does.
+
+    Example:
+        >>> from spikemark.waiting.replay import predict
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(np.random.default_rng(1).normal(1e-3, 1e-5, (4, 1000)))
+        >>> rarely = Setting.meeting_rarely(run, 10)
+        >>> same = predict(run, rarely).waiting
+        >>> another = predict_another_run(run, rarely).waiting
+        >>> another.value == same.value, another.high > same.high
+        (True, True)
+    """
+    predicted = predict(run, setting)
+    if run.rank_sd == 0 or setting.unknown:
+        return predicted
+    short_run, short_setting = _shortened(run, setting)
+    rng = np.random.default_rng(DRAW_SEED)
+    as_it_was = outcome_without_interval(short_run, short_setting)
+    differences: dict[str, list[float]] = {name: [] for name in as_it_was}
+    of_ranks = RankDifferences.of(short_setting.compute)
+    for lasting in of_ranks.readings(run.rank_sd):
+        for _ in range(DRAWS):
+            drawn = _in_other_conditions(run, short_setting, lasting, rng)
+            outcome = outcome_without_interval(short_run, drawn)
+            for name, value in outcome.items():
+                differences[name].append(value - as_it_was[name])
+    return replace(
+        predicted,
+        waiting=_reaching(predicted.waiting, differences["waiting"], run.cycles, least=0.0),
+        runtime=_reaching(predicted.runtime, differences["runtime"], run.cycles, least=0.0),
+        change=_reaching(predicted.change, differences["change"], 1, least=0.0),
+        saved=_reaching(predicted.saved, differences["saved"], run.cycles, least=-np.inf),
+        same_speeds=predicted,
+    )
+
+
+def _reaching(
+    quantity: Quantity,
+    differences: list[float],
+    times: float,
+    least: float,
+) -> Quantity:
+    """A quantity whose interval holds what chance within the run and another run make of it.
+
+    The two are independent, so that their distances from the value add up as squares.
+
+    Args:
+        quantity: with the interval of chance within the run.
+        differences: that other runs make, [draw].
+        times: as large the quantity is.
+        least: the limits are not below.
+    """
+    value = quantity.number
+    low, high = quantity.limits
+    lower = times * min(*differences, 0.0)
+    higher = times * max(*differences, 0.0)
+    return replace(
+        quantity,
+        low=max(value - float(np.hypot(value - low, lower)), least),
+        high=value + float(np.hypot(high - value, higher)),
+    )
+
+
+def _shortened(run: CycleTrace, setting: Setting) -> tuple[CycleTrace, Setting]:
+    """The middle of a run, and of one of the sets of times of a setting, of MAX_TIMES at most."""
+    sets = setting.moved or setting.readings
+    compute = sets[0] if sets else setting.compute
+    ranks = max(run.ranks, setting.plan.ranks)
+    window = np.lcm(setting.plan.window, run.period)
+    windows = max(MAX_TIMES // (ranks * window), MIN_TRACE_WINDOWS)
+    windows = min(windows, run.cycles // window)
+    first = (run.cycles // window - windows) // 2 * window
+    cycles = slice(first, first + windows * window)
+    meetings = slice(cycles.start // run.period, cycles.stop // run.period)
+    short_run = replace(
+        run,
+        compute=run.compute[:, cycles],
+        waited=None if run.waited is None else run.waited[meetings],
+        exchanged=None if run.exchanged is None else run.exchanged[meetings],
+        work=None,
+    )
+    return short_run, replace(setting, compute=compute[:, cycles], moved=None, readings=None)
+
+
+@dataclass(frozen=True)
+class RankDifferences:
+    """How the mean compute times of ranks differ in a run, as shares of their mean."""
+
+    of_ranks: np.ndarray  #: [rank]
+
+    @classmethod
+    def of(cls, compute: np.ndarray) -> "RankDifferences":
+        """The differences in compute times [rank, cycle]."""
+        means = compute.mean(axis=1, dtype=np.float64)
+        return cls(means / means.mean() - 1 if means.mean() > 0 else np.zeros(len(means)))
+
+    @property
+    def sd(self) -> float:
+        """Their spread."""
+        return float(self.of_ranks.std(ddof=1))
+
+    def tell_speeds(self, assumed_sd: float) -> bool:
+        """Whether they show how speeds vary: of enough ranks, which differ less than assumed."""
+        return len(self.of_ranks) >= ENOUGH_RANKS and self.sd <= assumed_sd
+
+    def readings(self, assumed_sd: float) -> tuple[bool, ...]:
+        """Whether they are lasting: yes, no, or either where nothing tells it."""
+        if self.tell_speeds(assumed_sd):
+            return (False,)
+        if self.sd > SURELY_LASTING * assumed_sd:
+            return (True,)
+        return (False, True)
+
+    def drawn_anew(self, assumed_sd: float, rng: np.random.Generator) -> np.ndarray:
+        """How other ranks would differ, if the differences were chance, [rank].
+
+        What the number of ranks leaves unknown of their spread is drawn, too.
+        """
+        spread = assumed_sd
+        if self.tell_speeds(assumed_sd):
+            degrees = len(self.of_ranks) - 1
+            spread = float(np.square(self.of_ranks).sum() / rng.chisquare(degrees)) ** 0.5
+        return np.asarray(np.expm1(spread * rng.standard_normal(len(self.of_ranks))))
+
+    def kept(self, assumed_sd: float, rng: np.random.Generator) -> np.ndarray:
+        """How the same ranks would differ, if the differences were lasting, [rank].
+
+        Both runs add chance of their own.
+        """
+        normal = rng.standard_normal(len(self.of_ranks))
+        factors = np.exp(OF_A_DIFFERENCE * assumed_sd * normal)
+        return np.asarray((1 + self.of_ranks) * factors - 1)
+
+
+def _in_other_conditions(
+    run: CycleTrace,
+    setting: Setting,
+    lasting: bool,
+    rng: np.random.Generator,
+) -> Setting:
+    """A setting with other speeds of the ranks, and another cost of a meeting.
+
+    Args:
+        run: as it was.
+        setting: with one set of compute times.
+        lasting: whether the differences between ranks are.
+        rng: what is drawn comes from it.
+    """
+    compute = setting.compute
+    differences = RankDifferences.of(compute)
+    if lasting:
+        others = differences.kept(run.rank_sd, rng)
+    else:
+        others = differences.drawn_anew(run.rank_sd, rng)
+    common = np.exp(OF_A_DIFFERENCE * RUN_SD * rng.standard_normal())
+    longer = (1 + others) * common - (1 + differences.of_ranks)
+    seconds = longer * compute.mean(dtype=np.float64) * _computing_share(run)
+    other = np.maximum(compute + seconds[:, None].astype(compute.dtype), 0)
+    cost = np.exp(OF_A_DIFFERENCE * COMMUNICATING_SD * rng.standard_normal())
+    return replace(setting, compute=other, cost=setting.cost * float(cost))
+
+
+def _computing_share(run: CycleTrace) -> np.ndarray:
+    """Of the compute time of each rank, the share that was not injected, [rank]."""
+    if run.work is None or INJECTED_PHASE not in run.work.times:
+        return np.ones(run.ranks)
+    injected = run.work.times[INJECTED_PHASE].mean(axis=1, dtype=np.float64)
+    compute = run.compute.mean(axis=1, dtype=np.float64)
+    share = 1 - injected / np.maximum(compute, np.finfo(float).tiny)
+    return np.asarray(np.clip(share, 0.0, 1.0))

@@ -1,0 +1,139 @@
+"""Predictions from one run hold another run, whose ranks have other speeds."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spikemark.models.between_runs import RANK_SD, RANK_SD_VIRTUAL, rank_sd
+from spikemark.quantities.quantity import Quantity
+from spikemark.records.record import load_run
+from spikemark.waiting.another_run import (
+    ENOUGH_RANKS,
+    RankDifferences,
+    _computing_share,
+    _reaching,
+    _shortened,
+    predict_another_run,
+)
+from spikemark.waiting.answer import answer
+from spikemark.waiting.replay import Setting, outcome_without_interval, predict
+from spikemark.waiting.trace import CycleTrace, trace
+
+RECORDS = Path(__file__).parents[3] / "tests" / "golden" / "analysis" / "records"
+CYCLES = 600
+D = 10
+MEAN_S = 25e-6
+JITTER = 0.05
+
+
+def another(rng, work, speed_sd):
+    """A run [rank, cycle] of ranks with this much work, whose speeds are of this run alone."""
+    speeds = np.exp(speed_sd * rng.standard_normal(len(work)))
+    noise = 1 + JITTER * rng.standard_normal((len(work), CYCLES))
+    return CycleTrace(MEAN_S * (work * speeds)[:, None] * noise, rank_sd=speed_sd)
+
+
+def held(ranks, work_sd, speed_sd, pairs):
+    """The shares of pairs whose second run is inside the intervals: waiting, run time, and waiting
+    at the speeds of the first run.
+    """
+    rng = np.random.default_rng(10 * ranks)
+    inside = np.zeros(3)
+    for _ in range(pairs):
+        work = np.exp(work_sd * rng.standard_normal(ranks))
+        first = another(rng, work, speed_sd)
+        second = another(rng, work, speed_sd)
+        predicted = predict_another_run(first, Setting.meeting_rarely(first, D))
+        truth = outcome_without_interval(second, Setting.meeting_rarely(second, D))
+        for place, (quantity, name) in enumerate(
+            [
+                (predicted.waiting, "waiting"),
+                (predicted.runtime, "runtime"),
+                (predicted.same_speeds.waiting, "waiting"),
+            ]
+        ):
+            inside[place] += quantity.low <= CYCLES * truth[name] <= quantity.high
+    return inside / pairs
+
+
+def check(inside):
+    waiting, runtime, at_the_same_speeds = inside
+    assert waiting >= 0.9
+    assert runtime >= 0.9
+    assert at_the_same_speeds < 0.6  # the interval of chance within a run does not hold another one
+
+
+@pytest.mark.parametrize("ranks", [2, ENOUGH_RANKS, 32])
+@pytest.mark.parametrize("work_sd", [0.0, 0.3])
+def test_another_run_is_inside_the_interval(ranks, work_sd):
+    check(held(ranks, work_sd, RANK_SD_VIRTUAL, pairs=40))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("ranks", [2, 4, ENOUGH_RANKS, 32])
+@pytest.mark.parametrize("work_sd", [0.0, 0.03, 0.1, 0.3, 0.6])
+@pytest.mark.parametrize("speed_sd", [RANK_SD, RANK_SD_VIRTUAL])
+def test_another_run_of_any_ranks_is_inside_the_interval(ranks, work_sd, speed_sd):
+    check(held(ranks, work_sd, speed_sd, pairs=120))
+
+
+def test_many_equal_ranks_tell_how_speeds_vary():
+    rng = np.random.default_rng(1)
+    alike = another(rng, np.ones(64), 0.01)
+    alike = replace(alike, rank_sd=RANK_SD_VIRTUAL)
+    few = replace(alike, compute=alike.compute[: ENOUGH_RANKS - 1])
+    assert RankDifferences.of(alike.compute).tell_speeds(RANK_SD_VIRTUAL)
+    assert not RankDifferences.of(few.compute).tell_speeds(RANK_SD_VIRTUAL)
+    wide = predict_another_run(few, Setting.meeting_rarely(few, D)).waiting
+    narrow = predict_another_run(alike, Setting.meeting_rarely(alike, D)).waiting
+    assert (narrow.high - narrow.low) < 0.2 * (wide.high - wide.low)
+
+
+def test_planted_and_simulated_times_are_the_same_in_another_run():
+    run = CycleTrace(np.random.default_rng(1).normal(1e-3, 1e-5, (4, CYCLES)))
+    setting = Setting.meeting_rarely(run, D)
+    assert predict_another_run(run, setting) == predict(run, setting)
+
+
+def test_times_of_nobody_knows_which_machine_vary():
+    run = trace(np.random.default_rng(1).normal(1e-3, 1e-5, (4, CYCLES)))
+    assert run.rank_sd == rank_sd(None) == RANK_SD < rank_sd(True)
+    explanation = answer(run)
+    assert explanation.rarely.same_speeds.waiting.high < explanation.rarely.waiting.high
+    assert (
+        explanation.content()["rarely"]["same_speeds"]["waiting"]["value"]
+        == (explanation.content()["rarely"]["waiting"]["value"])
+    )
+
+
+def test_the_two_causes_add_up_as_squares():
+    within = Quantity(10.0, 7.0, 14.0, "s", "modelled")
+    wider = _reaching(within, [-2.0, 0.5, 1.5], times=2, least=-np.inf)
+    assert wider.limits == pytest.approx((10 - 5.0, 10 + 5.0))
+    assert wider.value == 10.0
+    assert _reaching(within, [1.0], times=3, least=0.0).limits == pytest.approx((7.0, 15.0))
+    assert _reaching(within, [-50.0], times=1, least=0.0).limits[0] == 0.0
+
+
+def test_what_is_shortened_keeps_meetings_together():
+    rng = np.random.default_rng(1)
+    compute = rng.normal(1e-3, 1e-5, (600, 3000))
+    run = CycleTrace(compute, waited=rng.random(3000), exchanged=rng.random(3000), rank_sd=0.05)
+    short, setting = _shortened(run, Setting.meeting_rarely(run, D))
+    first = int(np.flatnonzero(run.waits == short.waits[0])[0])
+    assert first > 0 and first % D == 0 and short.cycles % D == 0
+    assert short.cycles < run.cycles
+    assert np.array_equal(short.compute, compute[:, first : first + short.cycles])
+    assert np.array_equal(setting.compute, short.compute)
+    assert np.array_equal(short.exchanges, run.exchanges[first : first + short.cycles])
+
+
+@pytest.mark.parametrize("record", ["conventional-4", "drift-2", "slow-rank-8"])
+def test_injected_times_do_not_vary_with_speed(record):
+    run = trace(load_run(RECORDS / record))
+    assert run.rank_sd > 0
+    assert (_computing_share(run) < 0.5).all()
+    varying = replace(run, work=None)
+    assert (_computing_share(varying) == 1).all()
