@@ -1407,6 +1407,7 @@ def _mam_delivery_over_benchmark(runs: Runs) -> StudyAnswer:
         "Parts of the real-time factor, 32 nodes of JURECA-DC",
         "Kernels of NEST, modelled.",
         xlabel="s per simulated s",
+        unit="s / s",
     )
     answer = _by_nest(lambda program: _model_over_benchmark(program, "deliver"))
     table = plots.tabulated(frame, "Seconds per simulated second")
