@@ -71,7 +71,7 @@ def refusal(
         >>> ours = row | {"program": OURS, "rate_hz": 8.0}
         >>> nest = row | {"program": "NEST", "rate_hz": 9.0}
         >>> refusal(pd.DataFrame([ours, nest]), "NEST", threads=1, tolerance=0.03)
-        'mean rates differ by more than 3%: 8 and 9 spikes/s'
+        'mean rates differ by more than 3\\u202f%: 8 and 9 spikes/s'
     """
     by_program = trials[trials["threads"] == threads].groupby("program")
     for name in (OURS, peer):
