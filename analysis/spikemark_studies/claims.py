@@ -8,7 +8,8 @@ A verdict means something only if it could have been another. So a claim states 
 contradict it, as outcomes of ours for which its rule has to fail, and `judge` gives *reproduced*
 only where our interval excludes each of them. Five verdicts:
 
-- reproduced: measured, simulated or modelled without the published value, by a rule that can fail;
+- reproduced: measured, simulated or modelled without the published value, by a rule that can fail,
+  beside a printed number within WIDEST_FACTOR or closer;
 - consistent: on the right side, but the rule is weak, our interval wide, or something assumed;
 - contradicted: with the cause, or "cause unknown";
 - by construction: an input, a fit or an identity; never counted;
@@ -32,6 +33,8 @@ BY_CONSTRUCTION, NOT_TESTABLE = "by construction", "not testable here"
 COUNTED = (REPRODUCED, CONSISTENT, CONTRADICTED)
 VERDICTS = (*COUNTED, BY_CONSTRUCTION, NOT_TESTABLE)
 CAUSE_UNKNOWN = "cause unknown"
+#: From a printed number to the limits of a rule, at most.
+WIDEST_FACTOR = 1.25
 UNDECIDED = "our interval holds the claim and its opposite; a narrower one would decide"
 
 
@@ -177,6 +180,8 @@ class Claim(PaperPart):
             raise ValueError(f"{self.id}: because: expected with by construction")
         if self.because and self.earns not in (BY_CONSTRUCTION, CONSISTENT):
             raise ValueError(f"{self.id}: because: expected with by construction or consistent")
+        if self.earns == CONSISTENT and not self.because:
+            raise ValueError(f"{self.id}: because: expected with consistent")
         if self.assumes and self.earns != REPRODUCED:
             raise ValueError(f"{self.id}: assumes: expected with reproduced, which it takes back")
         return self
@@ -342,8 +347,7 @@ def judge(claim: Claim, answer: StudyAnswer) -> Judged:
     if claim.earns == BY_CONSTRUCTION:
         return Judged(claim, BY_CONSTRUCTION, claim.because, answer)
     if claim.earns == CONSISTENT:
-        why = claim.because or "by a weak rule"
-        return Judged(claim, CONSISTENT, f"on the right side; {why}", answer)
+        return Judged(claim, CONSISTENT, f"on the right side; {claim.because}", answer)
     is_measured = isinstance(ours, Quantity) and ours.kind == "measured"
     if claim.assumes and not is_measured:
         if _doubt(claim, ours):

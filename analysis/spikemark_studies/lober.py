@@ -137,8 +137,8 @@ def _scaling_of_phases(runs: Runs) -> StudyAnswer:
     computing_s = modelled["deliver"] + modelled["update"]
     of_mini_app = computing_s.iloc[-1] / computing_s.iloc[0]
     table = plots.tabulated(frame, "Seconds per simulated second")
-    sources = {program.without for program in refitted()} - {""}
-    ratios = [_kernel_on_most_over_fewest(source) for source in sorted(sources)]
+    left_out = {program.without for program in refitted()} - {()}
+    ratios = [_kernel_on_most_over_fewest(sources) for sources in sorted(left_out)]
     by_model = _between(_kernel_on_most_over_fewest(), ratios)
     assert by_model.interval
     low, high = by_model.interval
@@ -165,16 +165,16 @@ def _collocation_share(runs: Runs) -> StudyAnswer:
     return StudyAnswer(replace(value, kind="literature"))
 
 
-def _kernel_on_most_over_fewest(without: str = "") -> float:
+def _kernel_on_most_over_fewest(without: tuple[str, ...] = ()) -> float:
     """Delivery and update of NEST on 32 nodes over those on 4, by runs of other networks.
 
-    `without`: a source of these runs that is left out, too.
+    `without`: sources of these runs that are left out, too.
     """
     [most] = [run for run in points.published() if _is_target(run)]
     fewest = [run for run in points.published() if run.series == most.series and run.nodes == 4]
     anchored = []
     for run in points.published():
-        is_other = run.network.model != most.network.model and source_of(run) != without
+        is_other = run.network.model != most.network.model and source_of(run) not in without
         if run.program == NEST and is_other:
             anchored.append(run)
     asked = [replace(run, seconds=None) for run in (most, fewest[0])]
@@ -1407,6 +1407,7 @@ def _mam_delivery_over_benchmark(runs: Runs) -> StudyAnswer:
         "Parts of the real-time factor, 32 nodes of JURECA-DC",
         "Kernels of NEST, modelled.",
         xlabel="s per simulated s",
+        unit="s / s",
     )
     answer = _by_nest(lambda program: _model_over_benchmark(program, "deliver"))
     table = plots.tabulated(frame, "Seconds per simulated second")

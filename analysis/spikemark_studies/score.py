@@ -146,6 +146,8 @@ class PredictionTest:
                 "series": self.targets[0].series,
                 "anchor": self.anchor[0].series,
                 "aspects": self.aspects,
+                "network": [run.network.model for run in self.targets],
+                "machine": [run.machine.name for run in self.targets],
                 "nodes": [run.nodes for run in self.targets],
                 "ranks": [run.ranks for run in self.targets],
                 "threads": [run.threads for run in self.targets],
@@ -629,9 +631,8 @@ def _place(
 def _scores_sentence(scores: Scores) -> str:
     """How often the intervals hold, and where the model is better than both baselines."""
     inside = scores.frame.loc[scores.frame["method"] == scores.mine, "inside"]
-    sentence = (
-        f"{inside.mean():.0%} of {len(inside)} measured times lie in the predicted intervals."
-    )
+    share = percent(float(inside.mean()))
+    sentence = f"{share} of {len(inside)} measured times lie in the predicted intervals."
     if scores.frame["method"].nunique() == 1:
         return sentence
     beaten = len(scores.beaten)

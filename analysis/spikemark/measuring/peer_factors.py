@@ -15,7 +15,7 @@ from scipy.stats import quantile_test
 
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Cell, Column, Table
-from spikemark.quantities.words import counted, number, with_ends
+from spikemark.quantities.words import counted, number, percent, with_ends
 
 from .peer_programs import OURS
 
@@ -71,7 +71,7 @@ def refusal(
         >>> ours = row | {"program": OURS, "rate_hz": 8.0}
         >>> nest = row | {"program": "NEST", "rate_hz": 9.0}
         >>> refusal(pd.DataFrame([ours, nest]), "NEST", threads=1, tolerance=0.03)
-        'mean rates differ by more than 3%: 8 and 9 spikes/s'
+        'mean rates differ by more than 3\\u202f%: 8 and 9 spikes/s'
     """
     by_program = trials[trials["threads"] == threads].groupby("program")
     for name in (OURS, peer):
@@ -86,7 +86,7 @@ def refusal(
     our_rate, peer_rate = ours["rate_hz"].median(), theirs["rate_hz"].median()
     if abs(peer_rate - our_rate) > tolerance * our_rate:
         rates = f"{our_rate:.4g} and {peer_rate:.4g} spikes/s"
-        return f"mean rates differ by more than {tolerance:.0%}: {rates}"
+        return f"mean rates differ by more than {percent(tolerance)}: {rates}"
     return None
 
 

@@ -2,12 +2,14 @@
 quantities.
 """
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from spikemark.prediction import points
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark_studies import beyond, cycles, lober, pick, shehzad, simula
 from spikemark_studies.study import Runs
@@ -90,7 +92,7 @@ def test_intervals_of_what_others_measured_hold_their_middle_and_leave_out_idle_
 def test_intervals_over_fits_add_independent_differences(monkeypatch):
     """Two guesses and a source: 3, 4 and 0 below make 5."""
     costs = [
-        cycles.NestCosts(without="a"),
+        cycles.NestCosts(without=("a",)),
         cycles.NestCosts(off="x", factor=2.0),
         cycles.NestCosts(off="x", factor=0.5),
         cycles.NestCosts(off="y", factor=2.0),
@@ -168,3 +170,16 @@ def test_neurons_of_simulated_servers_are_those_of_the_sweep(swept, neurons):
     found = simula._sized({"interconnect": SimpleNamespace(runs=runs)})
     assert found["neurons_of"].tolist() == neurons
     assert set(found[simula.COMPUTING]) == {1.0}
+
+
+@pytest.mark.slow
+def test_no_published_time_of_dpsnn_decides_how_it_scales_on_a_board(monkeypatch):
+    """Those of its authors three times as long leave the ratio as it is."""
+    before = simula._times_as_fast("SIM-T3", 2)
+    changed = []
+    for run in points.published():
+        is_of_authors = run.program == "dpsnn" and run.series != simula.OWN_SERIES
+        changed.append(replace(run, seconds=3 * run.seconds) if is_of_authors else run)
+    monkeypatch.setattr(points, "published", lambda: tuple(changed))
+    assert simula._times_as_fast("SIM-T3", 2) == before
+    assert before.interval[0] < before.value < before.interval[1]

@@ -5,8 +5,8 @@ import pytest
 
 from spikemark.models import waiting_iid
 from spikemark.models.jitter import Jitter
-from spikemark.prediction import program_costs
-from spikemark_studies import cycles, jitter_map
+from spikemark.prediction import points, program_costs
+from spikemark_studies import cycles, jitter_map, score
 from spikemark_studies.cycles import ModelledCycles
 from spikemark_studies.jitter_map import JitterOfMap
 
@@ -78,22 +78,29 @@ def test_delivery_by_lane_adds_up_and_lists_make_the_difference():
 
 
 def test_each_source_of_nest_is_left_out_once_and_some_matter():
-    sources = [costs.without for costs in cycles.refitted() if not costs.off]
-    assert len(set(sources)) == len(sources) > 5 and "" not in sources
-    usual = cycles._fitted_costs("", "", 1.0)
-    moved = [abs(cycles._fitted_costs(source, "", 1.0) - usual).max() for source in sources]
+    left_out = [costs.without for costs in cycles.refitted() if not costs.off]
+    assert len(set(left_out)) == len(left_out) > 5 and () not in left_out
+    usual = cycles._fitted_costs((), "", 1.0)
+    moved = [abs(cycles._fitted_costs(sources, "", 1.0) - usual).max() for sources in left_out]
     assert max(moved) > 0.3
+
+
+def test_one_fit_has_no_series_of_the_authors_and_some_of_others():
+    """The named sources exist, are left out at once, and others of NEST remain."""
+    sources = {score.source_of(run) for run in points.published() if run.program == "nest"}
+    assert set(cycles.SOURCES_OF_AUTHORS) < sources
+    assert cycles.NestCosts(without=cycles.SOURCES_OF_AUTHORS) in cycles.refitted()
 
 
 def test_each_first_guess_of_computing_is_off_either_way_and_moves_its_cost():
     """A cost that the series decide would stay; none moves by more than its guess."""
-    usual = cycles._fitted_costs("", "", 1.0)
+    usual = cycles._fitted_costs((), "", 1.0)
     names = [cost.name for cost in program_costs.NEST.costs]
     by_cost: dict[str, list[float]] = {}
     for costs in cycles.refitted():
         if costs.off:
-            assert costs.without == ""
-            fitted = cycles._fitted_costs("", costs.off, costs.factor)
+            assert costs.without == ()
+            fitted = cycles._fitted_costs((), costs.off, costs.factor)
             moved = (fitted - usual)[names.index(costs.off)]
             assert 0 < moved / np.log(costs.factor) < 1.3
             by_cost.setdefault(costs.off, []).append(costs.factor)

@@ -12,7 +12,8 @@ import yaml
 
 from spikemark.core.errors import BadInput
 from spikemark.prediction import anchors, points
-from spikemark_studies import score
+from spikemark.quantities.words import percent
+from spikemark_studies import score, score_page
 from spikemark_studies.published import papers
 
 pytestmark = pytest.mark.slow
@@ -178,3 +179,20 @@ def test_spreads_need_a_file_and_runs_need_a_machine(refusal, tmp_path):
     assert refusal("score", "--fit", tmp_path / "fitted.yaml", "--runs", tmp_path).startswith(
         "--runs:"
     )
+
+
+def test_the_page_names_every_network_and_machine_of_its_figures(scores):
+    """Of the measured times; runs of a user that have no name leave nothing behind."""
+    [section] = score_page.sections(score.ScoreAnswer(scores))
+    [figure] = section.figures
+    assert scores.frame["network"].nunique() > 1 < scores.frame["machine"].nunique()
+    for name in {*scores.frame["network"], *scores.frame["machine"]}:
+        assert name in figure.caption
+    nameless = scores.frame.assign(network="", machine="")
+    [section] = score_page.sections(score.ScoreAnswer(replace(scores, frame=nameless)))
+    assert ":" not in section.figures[0].caption
+
+
+def test_shares_in_sentences_are_written_as_everywhere(scores):
+    inside = scores.frame.loc[scores.frame["method"] == scores.mine, "inside"]
+    assert score._scores_sentence(scores).startswith(percent(inside.mean()))

@@ -156,6 +156,24 @@ def test_a_claim_that_may_be_reproduced_has_two_opposites(name, each):
         assert len(each.contradicted_by) >= 2
 
 
+@pytest.mark.parametrize(("name", "each"), every_claim())
+def test_a_rule_about_a_printed_number_is_no_wider_than_a_quarter(name, each):
+    """One tolerance for all numbers of all papers, chosen before any of ours; none for fits."""
+    is_printed = each.published.status.startswith(("printed", "read off"))
+    may_count = each.earns in (claims.REPRODUCED, claims.CONSISTENT)
+    if each.published.value is None or not is_printed or not may_count:
+        return
+    size = abs(each.published.value)
+    low, high = each.rule.limits(each.published)
+    if size == 0:
+        assert max(low, high) < 0.01
+        return
+    assert low * high > 0
+    smallest, largest = sorted((abs(low), abs(high)))
+    assert (2 - claims.WIDEST_FACTOR) * size <= smallest
+    assert largest <= claims.WIDEST_FACTOR * size
+
+
 @pytest.mark.parametrize("name", study.study_names())
 def test_a_page_says_which_claims_share_a_cause(name):
     """A sentence for each cause, with its claims and how many of them are reproduced."""
@@ -249,10 +267,9 @@ def test_what_holds_by_construction_is_not_counted_and_a_contradiction_has_a_cau
     assert claims.BY_CONSTRUCTION not in claims.COUNTED
     assert judge(claim(), StudyAnswer(Quantity(1))).why == claims.CAUSE_UNKNOWN
     assert judge(claim(why="a slip"), StudyAnswer(Quantity(1))).why == "a slip"
-    weak = claim(earns="consistent")
-    assert judge(weak, StudyAnswer(Quantity(10))).verdict == claims.CONSISTENT
-    because = claim(earns="consistent", because="an input")
-    assert "an input" in judge(because, StudyAnswer(Quantity(10))).why
+    weak = claim(earns="consistent", because="an input")
+    judged = judge(weak, StudyAnswer(Quantity(10)))
+    assert judged.verdict == claims.CONSISTENT and "an input" in judged.why
 
 
 def test_what_assumes_something_is_reproduced_by_measurement_alone():
@@ -298,6 +315,7 @@ def test_a_rule_that_cannot_fail_is_found(rule, outcomes):
         {"rule": None},
         {"not_testable": "a brain"},
         {"earns": "by construction"},
+        {"earns": "consistent"},
         {"because": "an input"},
         {"assumes": "the jitter", "earns": "consistent"},
         {"ours": None},
