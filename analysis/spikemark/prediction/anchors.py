@@ -13,8 +13,7 @@ Effects are drawn by name (draws.normal), for example "error/kernel/machine/JURE
 for one machine, for nodes of one processor, or with one anchor, share what they share, and ratios
 of two predictions are as certain as they are.
 
-A prediction solves linear equations in as many unknowns as the anchors have effects, about 100, at
-most 60 times: some hundredths of a second.
+What anchors say of the effects is the matter of inference.py: some hundredths of a second.
 """
 
 import re
@@ -31,7 +30,7 @@ from scipy import special
 from spikemark.core.errors import BadInput
 from spikemark.core.yaml_file import read_yaml
 
-from . import draws, growth
+from . import draws, growth, inference
 from .growth import terms
 from .likeness import BETTER, BETWEEN_NODES, SIGN, likeness, same_data, unstated
 from .points import PublishedRun, published
@@ -195,76 +194,111 @@ class State(NamedTuple):
     costs: Array  #: log costs, [cost]
 
 
-MAX_NEWTON_STEPS = 60
-LARGEST_STEP = 0.7  #: of a logarithm in one step
-SMALLEST_STEP = 1e-4  #: below which the search for the mode ends
-
-
 def _infer(
-    anchors: Sequence[PublishedRun],
+    runs: Sequence[PublishedRun],
     spread: Spreads,
     start: State | None = None,
     learn: bool = False,
     offers: "OfferedMachines | None" = None,
     other: "OtherGuess | None" = None,
 ) -> State:
-    """Effects given measured runs of one program: Gauss-Newton to the mode, and the Laplace
-    approximation.
+    """What measured runs of one program say of its effects and costs (inference.py).
 
     Args:
-        anchors: the measured runs.
+        runs: the measured ones.
         spread: what is known of effects and costs.
         start: where to begin.
         learn: the costs are unknown too; otherwise those of `spread` hold.
         offers: what is expected of the effects of offers among the machines.
         other: a cost that begins from another guess.
     """
-    program = anchors[0].program
-    keys = _keys_in_order(anchors)
-    guess, of_part = find(program).guesses, find(program).of_part
-    if other is not None and other.program == program:
-        is_other = np.array([cost.name == other.cost for cost in find(program).costs])
-        guess = guess + np.log(other.factor) * is_other
-    counts = np.array([terms(run) for run in anchors])  # [run, cost]
-    sees = np.array([[run.part in ("", part) for run in anchors] for part in PARTS])
-    y = np.log(np.array([run.seconds for run in anchors], dtype=float))
-    weight = 1 / (ANCHOR_SD**2 + np.square([run.sd for run in anchors]))
-    n = len(keys)
-    costs = spread.costs.get(program, guess)
-    act = _acting(anchors, keys, costs)  # [part, run, key]
-    expected = np.zeros((len(PARTS), len(anchors)))
-    sds = {}
-    if offers is not None:
-        expected = np.array([offers.expected(run) for run in anchors]).T
-        sds = offers.sds(anchors)
-    x = np.append(np.zeros(n), costs)  # effects, then log costs
-    if start:
-        x = np.append(start.mean, start.costs)
-    prior = np.append(np.zeros(n), guess)
-    sd = np.append(
-        [sds.get(key, spread.of(key, program)[0]) for key in keys], np.full(len(guess), COST_SD)
+    program = runs[0].program
+    keys = _keys_in_order(runs)
+    guesses = _guessed_costs(program, other)
+    costs = spread.costs.get(program, guesses)
+    times = _measured_times(runs, keys, costs, offers)
+    prior = _prior(runs, keys, guesses, spread, offers)
+    if start is None:
+        begin = _start(program, keys, costs, times)
+    else:
+        begin = np.append(start.mean, start.costs)
+    effects = len(keys)
+    free = len(begin) if learn else effects
+    posterior = inference.posterior(times, prior, begin, free)
+    return State(
+        keys,
+        mean=posterior.mode[:effects],
+        covariance=posterior.covariance[:effects, :effects],
+        costs=posterior.mode[effects:],
     )
-    precision = sd**-2.0
-    free = len(x) if learn else n
-    if program not in PROGRAMS:  # begin with all time in the kernel
-        effect = keys.index(Key("kernel", "program", program))
-        x[effect] = np.median(y - np.log(counts @ (np.exp(costs) * of_part[0])))
-    for _ in range(MAX_NEWTON_STEPS):
-        cost_s = counts * np.exp(x[n:])  # [run, cost]
-        factor = np.exp(act @ x[:n] + expected) * sees  # [part, run]
-        part_s = factor * (of_part @ cost_s.T)  # [part, run]
-        total_s = part_s.sum(0)
-        by_effect = ((part_s / total_s)[:, :, None] * act).sum(0)  # [run, key]
-        by_cost = cost_s * factor[of_part.argmax(0)].T / total_s[:, None]  # [run, cost]
-        jacobian = np.hstack([by_effect, by_cost])[:, :free]
-        hessian = (jacobian.T * weight) @ jacobian + np.diag(precision[:free])
-        misfit = jacobian.T @ (weight * (y - np.log(total_s)))
-        step = np.linalg.solve(hessian, misfit - (precision * (x - prior))[:free])
-        largest = abs(step).max()
-        x[:free] += step * min(1.0, LARGEST_STEP / max(largest, 1e-9))
-        if largest < SMALLEST_STEP:
-            break
-    return State(keys, x[:n], np.linalg.inv(hessian)[:n, :n], x[n:])
+
+
+def _guessed_costs(program: str, other: "OtherGuess | None") -> Array:
+    """First guesses of the log costs of a program, [cost]; one of them may be another one."""
+    costs = find(program)
+    guesses = costs.guesses.copy()
+    if other is not None and other.program == program:
+        names = [cost.name for cost in costs.costs]
+        guesses[names.index(other.cost)] += np.log(other.factor)
+    return guesses
+
+
+def _measured_times(
+    runs: Sequence[PublishedRun],
+    keys: Sequence[Key],
+    costs: Array,
+    offers: "OfferedMachines | None",
+) -> inference.MeasuredTimes:
+    """Measured runs, and what their times are made of; `costs`: log costs."""
+    expected = np.zeros((len(PARTS), len(runs)))
+    if offers is not None:
+        expected = np.array([offers.expected(run) for run in runs]).T
+    part_of_run = np.array([run.part for run in runs])
+    holds_all = part_of_run == ""
+    return inference.MeasuredTimes(
+        log_seconds=np.log(np.array([run.seconds for run in runs], dtype=float)),
+        weights=1 / (ANCHOR_SD**2 + np.square([run.sd for run in runs])),
+        counts=np.array([terms(run) for run in runs]),
+        of_part=find(runs[0].program).of_part,
+        acting=_acting(runs, keys, costs),
+        expected=expected,
+        in_seconds=np.array([holds_all | (part_of_run == part) for part in PARTS]),
+    )
+
+
+def _prior(
+    runs: Sequence[PublishedRun],
+    keys: Sequence[Key],
+    guesses: Array,
+    spread: Spreads,
+    offers: "OfferedMachines | None",
+) -> inference.Prior:
+    """Effects are 0 within their spreads, log costs their guesses within COST_SD."""
+    of_offers = {}
+    if offers is not None:
+        of_offers = offers.sds(runs)
+    sds = []
+    for key in keys:
+        usual, _ = spread.of(key, runs[0].program)
+        sds.append(of_offers.get(key, usual))
+    return inference.Prior(
+        mean=np.append(np.zeros(len(keys)), guesses),
+        sd=np.append(sds, np.full(len(guesses), COST_SD)),
+    )
+
+
+def _start(
+    program: str, keys: Sequence[Key], costs: Array, times: inference.MeasuredTimes
+) -> Array:
+    """Effects of 0 and log costs, to begin with; for a program that was never fitted, all time is
+    in the kernel.
+    """
+    effects = np.zeros(len(keys))
+    if program not in PROGRAMS:
+        kernel_s = times.counts @ (np.exp(costs) * times.of_part[PARTS.index("kernel")])
+        whole = keys.index(Key("kernel", "program", program))
+        effects[whole] = np.median(times.log_seconds - np.log(kernel_s))
+    return np.append(effects, costs)
 
 
 def _keys_in_order(runs: Sequence[PublishedRun]) -> list[Key]:

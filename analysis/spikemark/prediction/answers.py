@@ -123,7 +123,7 @@ def remark_lines(options: Iterable[Option]) -> list[str]:
         >>> remark_lines(sm.predict("mam-benchmark", "jureca-dc", nodes=2).options)
         []
     """
-    return [f"Remark: {remark}" for remark in remarks_on(options)]
+    return [f"Remark: {remark.rstrip('.')}." for remark in remarks_on(options)]
 
 
 def _deciding_line(result: Draws, inputs: dict[str, Draws]) -> list[str]:

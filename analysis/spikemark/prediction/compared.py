@@ -239,7 +239,7 @@ def _lacking_sentence(answer: ComparisonAnswer) -> list[str]:
     lacking = [f"{fields} of {listed(names)}" for fields, names in names_by_fields.items()]
     if not lacking:
         return []
-    return [f"Costs are not compared, without {listed(lacking)}."]
+    return [f"Costs cannot be compared without {listed(lacking)}."]
 
 
 def _tipping_sentence(answer: ComparisonAnswer) -> list[str]:
@@ -303,8 +303,8 @@ def _measured_lines(best: dict[str, Option]) -> list[str]:
         if factors and unmeasured:
             times = [f"{short(factor)} times ({part})" for part, factor in factors.items()]
             lines.append(
-                f"Measured: runs on {name} took {listed(times)} what its data make expected; of"
-                f" {listed(unmeasured)}, only data are known"
+                f"Measured: runs on {name} took {listed(times)} as long as its data suggest; of"
+                f" {listed(unmeasured)}, only the data are known."
             )
     return lines
 

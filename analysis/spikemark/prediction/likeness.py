@@ -5,9 +5,12 @@ data has the same effect, but for what data do not say. A machine that differs k
 where that is on the safe side: better data never make a time longer, and worse data never make it
 shorter. So of a machine that is faster than its data, only what falls short counts as a difference;
 of one that is slower, only what is better.
+
+What is judged is what models take: of the last cache, that of a core, whatever the size of a slice.
 """
 
 import math
+from collections.abc import Iterable
 
 from .published_machine import PublishedMachine, measured_machine
 
@@ -22,6 +25,8 @@ BETTER = {
         "congestion": -1,
     },
 }
+#: Fields that make one number, each to the power of its sign: the last cache of a core.
+TOGETHER = (("l3_kib", "l3_cores"),)
 #: Fields that say nothing about a run on one node.
 BETWEEN_NODES = {"latency_us", "gap_us", "bandwidth_gb", "congestion"}
 SIGN = {field: sign for fields in BETTER.values() for field, sign in fields.items()}
@@ -29,6 +34,7 @@ SIGN = {field: sign for fields in BETTER.values() for field, sign in fields.item
 LEAST_STATED = "dpsnn-westmere-ib"
 FOR_EACH_MISSING = 0.7  #: share of an effect that is left for each value that is not stated
 WIDER = 1.05  #: spread of an effect for each field that is not stated, over that without
+ROUNDING = 1e-9  #: logarithm of a ratio of two numbers that are the same
 LENGTH = 0.3  #: sum of the logarithms of differences at which an effect is the e-th part
 
 
@@ -61,14 +67,38 @@ def likeness(
     missing = [field for field in stated if field not in machine.stated]
     difference = abs(math.log(machine.cores / measured.cores))
     difference += abs(math.log(machine.sockets / measured.sockets))
-    for field in stated:
-        if field in missing:
+    for fields in _judged(BETTER[part]):
+        if fields.isdisjoint(stated) or not fields.isdisjoint(missing):
             continue
-        log_ratio = _log_ratio(getattr(machine, field), getattr(measured, field))
-        advantage = BETTER[part][field] * log_ratio
+        advantage = _advantage(machine, measured, fields)
         difference += max(0.0, advantage if slow else -advantage)
     alike = math.exp(-difference / LENGTH)
     return alike * FOR_EACH_MISSING ** len(missing), alike
+
+
+def _judged(fields: Iterable[str]) -> list[frozenset[str]]:
+    """Which of some fields make one number, and which one each."""
+    groups: dict[str, set[str]] = {}
+    for field in fields:
+        name = field
+        for together in TOGETHER:
+            if field in together:
+                name = together[0]
+        groups.setdefault(name, set()).add(field)
+    return [frozenset(group) for group in groups.values()]
+
+
+def _advantage(
+    machine: PublishedMachine, measured: PublishedMachine, fields: Iterable[str]
+) -> float:
+    """How much better than another one a machine is in the number of some fields: the logarithm of
+    the ratio.
+    """
+    ratios = [
+        SIGN[field] * _log_ratio(getattr(machine, field), getattr(measured, field))
+        for field in fields
+    ]
+    return sum(ratios)
 
 
 def _log_ratio(number: float, other: float) -> float:
@@ -88,6 +118,8 @@ def _stated(machine: PublishedMachine, nodes: int) -> frozenset[str]:
 def same_data(machine: PublishedMachine, measured: PublishedMachine, nodes: int = 2) -> bool:
     """Whether two machines state the same, and the same numbers; of a run on so many nodes.
 
+    The same last cache of a core is the same, whatever the size of a slice.
+
     Example:
         >>> from spikemark.prediction.published_machine import measured_machine
         >>> jureca, supermuc = measured_machine("jureca-dc"), measured_machine("supermuc-ng")
@@ -97,8 +129,10 @@ def same_data(machine: PublishedMachine, measured: PublishedMachine, nodes: int 
     stated = _stated(machine, nodes)
     if stated != _stated(measured, nodes):
         return False
-    fields = ("cores", "sockets", *stated)
-    return all(getattr(machine, field) == getattr(measured, field) for field in fields)
+    if (machine.cores, machine.sockets) != (measured.cores, measured.sockets):
+        return False
+    advantages = [_advantage(machine, measured, fields) for fields in _judged(stated)]
+    return all(abs(advantage) <= ROUNDING for advantage in advantages)
 
 
 def unstated(part: str, machine: PublishedMachine, nodes: int = 2) -> float:

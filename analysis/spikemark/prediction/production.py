@@ -133,7 +133,8 @@ class ProductionOption(Option):
             room_gb = with_ends(*(number(end, 3) for end in (room.value, *ends)))
             remarks.append(
                 f"{self.machine.name}: {self.program_title} may not fit on"
-                f" {counted(self.nodes, 'node')}: it needs {needed} GB of each, which has {room_gb}"
+                f" {counted(self.nodes, 'node')}: it needs {needed} GB on each, which has"
+                f" {room_gb} GB"
             )
         cache = self.machine.values.get("node.l3")
         is_assumed = cache is not None and cache.kind == "assumed"

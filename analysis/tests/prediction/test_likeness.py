@@ -97,3 +97,24 @@ def test_an_assumed_value_gets_a_spread_from_its_row():
         if "interval" in row:
             low, high = row["interval"]
             assert 0 < low < high, f"{row['path']}: ends above 0, of which the ratio is taken"
+
+
+@pytest.mark.parametrize("slow", [False, True])
+@pytest.mark.parametrize("factor", [0.5, 2.0, 3.0])
+@pytest.mark.parametrize("fields", likeness.TOGETHER)
+def test_fields_that_make_one_number_are_judged_by_it(fields, factor, slow):
+    """Slices of the last cache of twice the size for twice the cores are the same to a core."""
+    part = PART_OF_FIELD[fields[0]]
+    for measured in PUBLISHED.values():
+        if not measured.stated.issuperset(fields):
+            continue
+        numbers = {name: factor * getattr(measured, name) for name in fields}
+        same = replace(measured, **numbers)
+        assert likeness.likeness(part, same, measured, slow)[0] == pytest.approx(1)
+        assert likeness.same_data(same, measured)
+        for name in fields:
+            differs = replace(measured, **{name: numbers[name]})
+            better = likeness.SIGN[name] * (factor - 1) > 0
+            share, _ = likeness.likeness(part, differs, measured, slow)
+            assert (share < 1) == (better == slow)
+            assert not likeness.same_data(differs, measured)
