@@ -638,7 +638,7 @@ def _integral(path: Path, measured_part: Span) -> float:
         inside = (trace.time_s[1:] > start) & (trace.time_s[:-1] < end)
         longest_gap_s = np.diff(trace.time_s)[inside].max()
         if longest_gap_s > MAX_GAP * (end - start):
-            expected = f"no gap above {MAX_GAP:.0%} of the measured part"
+            expected = f"no gap above {percent(MAX_GAP)} of the measured part"
             raise BadInput(f"{channel}: time_s: expected {expected}", field="time_s")
     return sum(trace.energy_j(start, end) for trace in traces.values())
 

@@ -23,6 +23,7 @@ from spikemark.machines import Profile
 from spikemark.prediction import draws, programs, question
 from spikemark.prediction.anchor_run import RECORDS, RUNS
 from spikemark.prediction.points import OwnRun, own_rows
+from spikemark.quantities.words import percent
 
 from .formats import RTF, Bundle
 from .schema import NestRule, NestRun, RunRule
@@ -247,7 +248,8 @@ def _of_layout(repetitions: list[NestPair], rule: NestRule) -> Iterator[str]:
     factors = [pair.record.real_time_factor for pair in repetitions]
     spread = max(factors) / min(factors) - 1
     if spread > rule.spread:
-        yield f"{where}: repetitions differ by {spread:.0%}; expected at most {rule.spread:.0%}"
+        expected = f"expected at most {percent(rule.spread)}"
+        yield f"{where}: repetitions differ by {percent(spread)}; {expected}"
     fired = {(pair.record.spikes, pair.record.model_s) for pair in repetitions}
     if len(fired) > 1:
         yield f"{where}: repetitions fired other spikes"

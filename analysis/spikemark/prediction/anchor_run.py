@@ -21,6 +21,7 @@ from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically
 from spikemark.quantities.answer import Answer, Screen
 from spikemark.quantities.table import Cell, Column, Table
+from spikemark.quantities.words import percent
 
 from . import anchors, draws
 from .points import OWN, PublishedRun
@@ -280,7 +281,8 @@ def error_sentence(measured: Sequence[AnchorPrediction]) -> str:
         assert row.measured is not None
         errors.append(abs(row.predicted / row.measured - 1))
         inside += row.low <= row.measured <= row.high
+    median = percent(float(np.median(errors)))
     return (
-        f"From smaller runs, larger ones were predicted within {np.median(errors):.0%} (median);"
+        f"From smaller runs, larger ones were predicted within {median} (median);"
         f" {inside} of {len(measured)} intervals hold."
     )
