@@ -412,7 +412,9 @@ class Collectives:
             cores=None if cores is None else round(cores.value),
         )
 
-    def messages(self, traffic: Traffic, by_number: bool = False) -> float:
+    def messages(
+        self, traffic: Traffic, by_number: bool = False, unit_bytes: float = 1.0
+    ) -> float:
         """Seconds until all messages of an exchange have arrived, which leave at once.
 
         The slowest rank, or the card of a node, decides:
@@ -438,12 +440,13 @@ class Collectives:
                 they share its card, and it receives them one by one. Ranks differ in how far the
                 two overlap; queue = hypot(all but one, card) is within 20 % of simulations of 8 and
                 32 ranks.
+            unit_bytes: what a 1 in the bytes of the traffic stands for.
         """
         net = self.net
         near_messages, far_messages = traffic.sent
         busy_s = near_messages * net.busy_node_s + far_messages * net.gap_s
-        copies_s = traffic.near_bytes / net.bandwidth_node
-        card_s = traffic.card_bytes / net.bandwidth
+        copies_s = unit_bytes * traffic.near_bytes / net.bandwidth_node
+        card_s = unit_bytes * traffic.card_bytes / net.bandwidth
         if traffic.far:
             latency_s, gap_s = net.latency_s, net.gap_s
         else:
@@ -451,7 +454,7 @@ class Collectives:
         all_but_one_s = np.maximum(0.0, busy_s - gap_s)
         queue_s = np.hypot(all_but_one_s, card_s) if by_number else all_but_one_s / 2
         through_s = np.maximum(busy_s, latency_s + queue_s)
-        is_eager = traffic.most_bytes <= net.eager
+        is_eager = unit_bytes * traffic.most_bytes <= net.eager
         asking_s = 0.0 if is_eager else max(0.0, latency_s - gap_s)
         return float(max((through_s + copies_s).max(), latency_s + asking_s + card_s))
 
@@ -592,9 +595,9 @@ def _algorithm_s(
     if call == "barrier":
         size = 0.0
     if algorithm == LINEAR:
-        return calls.messages(_to_others(place, size))
+        return calls.messages(_to_others(place), unit_bytes=size)
     if algorithm == ROOT:  # from the first takes as long as to the first
-        there_s = calls.messages(_from_first(place, size))
+        there_s = calls.messages(_from_first(place), unit_bytes=size)
         if call == "allgather":
             return there_s + float(_broadcast_s(net, node, ranks * size).mean())
         return there_s + there_s
@@ -605,20 +608,20 @@ def _algorithm_s(
 
 
 @lru_cache(maxsize=KEPT_TRAFFIC)
-def _to_others(place: NodeKey, size: float) -> Traffic:
-    """`size` bytes from everyone to everyone."""
+def _to_others(place: NodeKey) -> Traffic:
+    """A byte from everyone to everyone."""
     node = np.frombuffer(place, dtype=np.int64)
     to_others = 1.0 - np.eye(len(node))
-    return Traffic(size * to_others, to_others, node)
+    return Traffic(to_others, to_others, node)
 
 
 @lru_cache(maxsize=KEPT_TRAFFIC)
-def _from_first(place: NodeKey, size: float) -> Traffic:
-    """`size` bytes from the first rank to each of the others."""
+def _from_first(place: NodeKey) -> Traffic:
+    """A byte from the first rank to each of the others."""
     node = np.frombuffer(place, dtype=np.int64)
     from_first = np.zeros((len(node), len(node)))
     from_first[0, 1:] = 1.0
-    return Traffic(size * from_first, from_first, node)
+    return Traffic(from_first, from_first, node)
 
 
 def _pairwise_s(calls: Collectives, node: np.ndarray, size: float) -> float:
