@@ -248,15 +248,15 @@ class Traffic:
         """
         key = ("place", leaves)
         if key not in self.derived:
-            node = self.node if leaves else _counted_from_0(self.node)
-            self.derived[key] = _key(node)
-        place: NodeKey = self.derived[key]
-        return place
+            place = _key(self.node)
+            self.derived[key] = place if leaves else _key(_numbers_of_nodes(place))
+        kept_place: NodeKey = self.derived[key]
+        return kept_place
 
-    @cached_property
+    @property
     def _same_node(self) -> np.ndarray:
         """True if two ranks share a node, [sender, receiver]."""
-        return np.asarray(self.node[:, None] == self.node[None, :])
+        return _sharing_node(_key(self.node))
 
     @cached_property
     def far(self) -> bool:
@@ -280,7 +280,7 @@ class Traffic:
         if self.card is not None:
             return self.card
         between_nodes = np.where(self._same_node, 0.0, self.bytes)
-        nodes = _counted_from_0(self.node)
+        nodes = _numbers_of_nodes(_key(self.node))
         received = np.bincount(nodes, between_nodes.sum(axis=0))
         sent = np.bincount(nodes, between_nodes.sum(axis=1))
         return float(max(received.max(), sent.max()))
@@ -297,6 +297,12 @@ class Traffic:
         It may be empty.
         """
         return Traffic(self.bytes, (self.bytes > 0).astype(float), self.node, card=self.card)
+
+    @cached_property
+    def links(self) -> "Traffic":
+        """A byte for every pair of ranks that has something to say now and then."""
+        linked = self.each.messages
+        return Traffic(linked, linked, self.node)
 
     @cached_property
     def mean_bytes(self) -> float:
@@ -320,9 +326,17 @@ class Traffic:
         return traffic
 
 
-def _counted_from_0(node: np.ndarray) -> np.ndarray:
-    """The numbers of nodes without gaps, from 0."""
-    _, numbers = np.unique(node, return_inverse=True)
+@lru_cache(maxsize=KEPT_TRAFFIC)
+def _sharing_node(place: NodeKey) -> np.ndarray:
+    """True if two ranks share a node, [sender, receiver]."""
+    node = np.frombuffer(place, dtype=np.int64)
+    return np.asarray(node[:, None] == node[None, :])
+
+
+@lru_cache(maxsize=KEPT_ROUNDS)
+def _numbers_of_nodes(place: NodeKey) -> np.ndarray:
+    """The node of each member, numbered from 0 without gaps."""
+    _, numbers = np.unique(np.frombuffer(place, dtype=np.int64), return_inverse=True)
     return numbers
 
 
@@ -353,7 +367,7 @@ def _pairs(place: NodeKey, senders: bytes, nodes_per_leaf: int) -> Pairs:
     """The pairs of a round; `senders`: of each rank, as `place`."""
     node = np.frombuffer(place, dtype=np.int64)
     sender = np.frombuffer(senders, dtype=np.int64)
-    nodes = _counted_from_0(node)
+    nodes = _numbers_of_nodes(place)
     leaf = node // nodes_per_leaf
     near = nodes[sender] == nodes
     idle = sender % len(node) == np.arange(len(node))
