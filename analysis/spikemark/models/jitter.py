@@ -130,7 +130,7 @@ class Jitter:
 
         Those of a jitter with common cycles, long cycles and slow spells hold for any other.
         """
-        return times_of_runs([self], noise)[0]
+        return np.asarray(times_of_runs([self], noise)[0])
 
     def moved(self, factors: Mapping[str, float]) -> "Jitter":
         """With some values multiplied by factors, by name, and brought into what is possible.

@@ -426,9 +426,7 @@ class Collectives:
             cores=None if cores is None else round(cores.value),
         )
 
-    def messages(
-        self, traffic: Traffic, by_number: bool = False, unit_bytes: float = 1.0
-    ) -> float:
+    def messages(self, traffic: Traffic, by_number: bool = False, unit_bytes: float = 1.0) -> float:
         """Seconds until all messages of an exchange have arrived, which leave at once.
 
         The slowest rank, or the card of a node, decides:

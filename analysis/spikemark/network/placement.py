@@ -537,19 +537,19 @@ def sharing(where: np.ndarray, ranks: int) -> np.ndarray:
     return np.asarray(connected_components(graph, directed=False)[1])
 
 
-class Dealt(NamedTuple):
+class Piece(NamedTuple):
     """Neurons of a population that a placement deals to ranks in turn, and there to threads."""
 
     population: int  #: its number
     rank: int  #: the first of the ranks
     over: int  #: how many ranks follow each other
     start: int  #: whose turn it is: the place in a round over the threads of all these ranks
-    count: int  #: neurons
+    number: int  #: of neurons
 
 
-def dealt(
+def pieces_on_ranks(
     description: Description, placement: str | Placement, ranks: int, threads: int
-) -> Iterator[Dealt]:
+) -> Iterator[Piece]:
     """How neurons are dealt to virtual processes, in the order of their ids.
 
     A round goes over the first threads of all ranks, then over the second ones, and so on.
@@ -562,22 +562,22 @@ def dealt(
         >>> from spikemark.network.presets import mam_benchmark
         >>> options = {"areas": 2, "neurons_per_area": 600, "indegree": 40}
         >>> description = read_description(mam_benchmark.describe(**options))
-        >>> next(dealt(description, "round_robin", ranks=4, threads=1))
-        Dealt(population=0, rank=0, over=4, start=0, count=600)
+        >>> next(pieces_on_ranks(description, "round_robin", ranks=4, threads=1))
+        Piece(population=0, rank=0, over=4, start=0, number=600)
     """
     check_whole("ranks", ranks, most=MAX_RANKS)
     check_whole("threads", threads, most=MAX_PROCESSES // ranks)
     placed, by_rule = ranges(description.network, placement, ranks)
     neurons_so_far = np.zeros(ranks, dtype=np.int64)
-    pieces = np.stack(placed.cut(description.network.sizes), axis=1).tolist()
-    for which, population, start, count in pieces:
+    cut = np.stack(placed.cut(description.network.sizes), axis=1).tolist()
+    for which, population, start, number in cut:
         rank = int(placed.rank[which])
         over = int(placed.over[which])
         turn, offset = divmod(start - int(placed.origin[which]), over)
         if not by_rule:
             turn = int(neurons_so_far[rank + offset]) % threads
-            neurons_so_far[rank : rank + over] += residues(offset, count, over)
-        yield Dealt(population, rank, over, offset + turn * over, count)
+            neurons_so_far[rank : rank + over] += residues(offset, number, over)
+        yield Piece(population, rank, over, offset + turn * over, number)
 
 
 def neurons(
@@ -609,7 +609,8 @@ def neurons(
     counts_bytes = 8.0 * populations * ranks * threads
     memory.check(counts_bytes, f"network on {ranks} ranks of {threads} threads")
     counts = np.zeros((populations, ranks, threads), dtype=np.int64)
-    for population, rank, over, start, count in dealt(description, placement, ranks, threads):
-        by_thread = residues(start, count, over * threads).reshape(threads, over)
+    for piece in pieces_on_ranks(description, placement, ranks, threads):
+        population, rank, over, start, number = piece
+        by_thread = residues(start, number, over * threads).reshape(threads, over)
         counts[population, rank : rank + over] += by_thread.T
     return counts

@@ -217,7 +217,7 @@ def _looked_up(
     `np.interp`, which would search for each place and take three times as long.
     """
     last = len(x) - 1
-    place = (wanted - x[0]) * (last / (x[last] - x[0]))
+    place: np.ndarray = (wanted - x[0]) * (last / (x[last] - x[0]))
     np.clip(place, 0, last, out=place)
     whole = place.astype(np.int32)
     place -= whole

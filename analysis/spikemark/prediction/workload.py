@@ -21,7 +21,7 @@ from spikemark.network import lanes, pools, ring
 from spikemark.network.description import Description, read_description
 from spikemark.network.exchanges import BROADCASTS
 from spikemark.network.lanes import Lane
-from spikemark.network.placement import dealt
+from spikemark.network.placement import pieces_on_ranks
 from spikemark.network.placement_file import Placement, residues
 from spikemark.network.presets import published_rates
 from spikemark.network.ring import Ring
@@ -259,7 +259,7 @@ class Counting:
 
     def _placed(self, placement: str | Placement, ranks: int, threads: int) -> PlacedNeurons:
         """Where a placement puts the neurons. Equal virtual processes are found by a hash."""
-        pieces = list(dealt(self.description, cast(str, placement), ranks, threads))
+        pieces = list(pieces_on_ranks(self.description, cast(str, placement), ranks, threads))
         factors = np.random.default_rng(1).integers(1, 2**62, size=len(self.sizes))
         mixed = np.zeros((threads, ranks), dtype=np.int64)
         on_rank = np.zeros((len(self.sizes), ranks), dtype=np.int64)
@@ -275,7 +275,8 @@ class Counting:
             offset = rank_of_column - rank
             here = (offset >= 0) & (offset < over)
             place = thread_of_column[here] * over + offset[here]
-            in_column[population, here] += residues(start, count, over * threads)[place]
+            rounds, rest = divmod(count, over * threads)
+            in_column[population, here] += rounds + ((place - start) % (over * threads) < rest)
         return PlacedNeurons(
             column=column.reshape(ranks, threads), in_column=in_column, on_rank=on_rank
         )
