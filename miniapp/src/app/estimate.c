@@ -202,7 +202,8 @@ static struct estimate of_rank(const struct model *model, const struct placement
 
 /// Writes what ranks from `first` on will need into estimates[count].
 static void of_ranks(struct estimate *estimates, const struct description *description,
-                     const struct placement *placement, const struct schedule *schedule, int first, int count) {
+                     const struct placement *placement, const struct schedule *schedule, int first,
+                     int count) {
     struct model model = {.description = description};
     build_weights(&model);
     for (int i = 0; i < count; i++) estimates[i] = of_rank(&model, placement, schedule, first + i);
