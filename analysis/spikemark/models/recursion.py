@@ -125,7 +125,7 @@ def evaluate(compute: np.ndarray, lanes: Sequence[LaneMeetings]) -> Course:
                [0., 1.]])
     """
     c = statistics.times(compute)
-    *runs, ranks, cycles = c.shape
+    ranks, cycles = c.shape[-2:]
     meetings = [_Meeting(lane, ranks) for lane in lanes]
     meetings = [meeting for meeting in meetings if meeting.groups < ranks]
     span = _independent_span(meetings)
@@ -133,15 +133,14 @@ def evaluate(compute: np.ndarray, lanes: Sequence[LaneMeetings]) -> Course:
     if not side_by_side:
         waiting, end = _cycle_by_cycle(c, meetings)
     else:
-        waiting = np.empty(c.shape)
+        waiting = np.moveaxis(np.empty((cycles, *c.shape[:-1])), 0, -1)
         end = np.zeros(c.shape[:-1])
         times_per_window = c[..., 0].size * span
         block = max(1, MAX_TIMES_AT_ONCE // max(1, times_per_window)) * span
         for first in range(0, side_by_side, block):
             part = slice(first, min(first + block, side_by_side))
-            windows = c[..., part].reshape(*runs, ranks, -1, span).swapaxes(-3, -2)
-            waited, ended = _cycle_by_cycle(windows, meetings)  # [..., window, rank, cycle]
-            waiting[..., part] = waited.swapaxes(-3, -2).reshape(*runs, ranks, -1)
+            waited, ended = _cycle_by_cycle(_windows(c[..., part], span), meetings)
+            _windows(waiting[..., part], span)[...] = waited
             end += ended.sum(axis=-2)
         if side_by_side < cycles:
             waiting[..., side_by_side:], ended = _cycle_by_cycle(c[..., side_by_side:], meetings)
@@ -149,6 +148,11 @@ def evaluate(compute: np.ndarray, lanes: Sequence[LaneMeetings]) -> Course:
     waiting -= _transport(meetings, cycles)
     np.maximum(waiting, 0.0, out=waiting)  # rounding may have left less
     return Course(waiting, end)
+
+
+def _windows(times: np.ndarray, span: int) -> np.ndarray:
+    """A view of times [..., rank, cycle] in windows of `span` cycles: [..., window, rank, cycle]."""
+    return times.reshape(*times.shape[:-1], -1, span).swapaxes(-3, -2)
 
 
 def _transport(meetings: list[_Meeting], cycles: int) -> np.ndarray:
