@@ -151,7 +151,7 @@ def evaluate(compute: np.ndarray, lanes: Sequence[LaneMeetings]) -> Course:
 
 
 def _windows(times: np.ndarray, span: int) -> np.ndarray:
-    """A view of times [..., rank, cycle] in windows of `span` cycles: [..., window, rank, cycle]."""
+    """Times [..., rank, cycle] in windows of `span` cycles, a view [..., window, rank, cycle]."""
     return times.reshape(*times.shape[:-1], -1, span).swapaxes(-3, -2)
 
 
