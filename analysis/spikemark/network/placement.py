@@ -537,7 +537,7 @@ def sharing(where: np.ndarray, ranks: int) -> np.ndarray:
     return np.asarray(connected_components(graph, directed=False)[1])
 
 
-class Piece(NamedTuple):
+class DealtNeurons(NamedTuple):
     """Neurons of a population that a placement deals to ranks in turn, and there to threads."""
 
     population: int  #: its number
@@ -549,7 +549,7 @@ class Piece(NamedTuple):
 
 def pieces_on_ranks(
     description: Description, placement: str | Placement, ranks: int, threads: int
-) -> Iterator[Piece]:
+) -> Iterator[DealtNeurons]:
     """How neurons are dealt to virtual processes, in the order of their ids.
 
     A round goes over the first threads of all ranks, then over the second ones, and so on.
@@ -563,7 +563,7 @@ def pieces_on_ranks(
         >>> options = {"areas": 2, "neurons_per_area": 600, "indegree": 40}
         >>> description = read_description(mam_benchmark.describe(**options))
         >>> next(pieces_on_ranks(description, "round_robin", ranks=4, threads=1))
-        Piece(population=0, rank=0, over=4, start=0, number=600)
+        DealtNeurons(population=0, rank=0, over=4, start=0, number=600)
     """
     check_whole("ranks", ranks, most=MAX_RANKS)
     check_whole("threads", threads, most=MAX_PROCESSES // ranks)
@@ -577,7 +577,7 @@ def pieces_on_ranks(
         if not by_rule:
             turn = int(neurons_so_far[rank + offset]) % threads
             neurons_so_far[rank : rank + over] += residues(offset, number, over)
-        yield Piece(population, rank, over, offset + turn * over, number)
+        yield DealtNeurons(population, rank, over, offset + turn * over, number)
 
 
 def neurons(
