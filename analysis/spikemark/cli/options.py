@@ -162,10 +162,10 @@ def ranks_by_part(text: str | None) -> dict[str, int] | None:
         >>> ranks_by_part("older=4,newer=8")
         {'older': 4, 'newer': 8}
     """
-    from spikemark.launch.layout import by_part
-
     if text is None:
         return None
+    from spikemark.launch.layout import by_part
+
     try:
         return by_part(text)
     except BadInput as error:

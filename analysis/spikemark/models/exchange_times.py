@@ -40,15 +40,9 @@ def _buffer_bytes(traffic: Traffic) -> float:
     return float(WORD_BYTES * LINE_WORDS * 2.0**doublings)
 
 
-def _sizes(traffic: Traffic) -> Traffic:
-    """The size of a message, for every pair of ranks that has something to say."""
-    linked = (traffic.bytes > 0).astype(float)
-    return Traffic(COUNT_BYTES * linked, linked, traffic.node)
-
-
 def _sizes_and_words(traffic: Traffic) -> Traffic:
     """A message with its size, for every pair of ranks that has something to say."""
-    linked = (traffic.bytes > 0).astype(float)
+    linked = traffic.links.messages
     sent = traffic.bytes + COUNT_BYTES * linked
     return Traffic(sent, linked, traffic.node, card=traffic.card)
 
@@ -80,7 +74,7 @@ def _persistent(net: Collectives, traffic: Traffic) -> float:
 
 def _neighbors(net: Collectives, traffic: Traffic) -> float:
     """Sizes, then spikes, between ranks that have something to say."""
-    return net.messages(_sizes(traffic)) + net.messages(traffic)
+    return net.messages(traffic.links, unit_bytes=COUNT_BYTES) + net.messages(traffic)
 
 
 def _direct(net: Collectives, traffic: Traffic) -> float:

@@ -26,16 +26,19 @@ def ar1(correlation: float, shape: tuple[int, ...], rng: np.random.Generator) ->
     return autoregressive(correlation, rng.standard_normal(shape))
 
 
-def autoregressive(correlation: float, noise: np.ndarray) -> np.ndarray:
+def autoregressive(correlation: float | np.ndarray, noise: np.ndarray) -> np.ndarray:
     """The autoregressive series that follow from standard normal numbers, [..., step].
+
+    `correlation` may be different for each series. In memory, the same step of all series lies
+    together.
 
     Example:
         >>> autoregressive(0.6, np.array([1.0, 0.0, 1.0])).round(2).tolist()
         [1.0, 0.6, 1.16]
     """
     steps = np.moveaxis(noise, -1, 0).copy()  # [step, ...]
-    steps[1:] *= np.sqrt(1 - correlation**2)
-    if steps[0].size >= MANY_SERIES:
+    steps[1:] *= np.sqrt(1 - np.square(correlation))
+    if np.ndim(correlation) or steps[0].size >= MANY_SERIES:
         for step in range(1, len(steps)):
             steps[step] += correlation * steps[step - 1]
         return np.moveaxis(steps, 0, -1)

@@ -18,7 +18,7 @@ differences. Where no parameter but cv differs from its default, these are the i
 times of their eq 2.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -119,9 +119,9 @@ class Jitter:
         """The random numbers of `draw`, which other jitters can have in common with this one."""
         shape = (ranks, cycles)
         return Noise(
-            own=own.standard_normal(shape),
+            own=np.asfortranarray(own.standard_normal(shape)),
             common=shared.standard_normal(cycles) if self.common_share else None,
-            minor=own.random(shape) if self.minor_share else None,
+            minor=np.asfortranarray(own.random(shape)) if self.minor_share else None,
             spells=own.random(shape) if self.spell_share else None,
         )
 
@@ -130,16 +130,7 @@ class Jitter:
 
         Those of a jitter with common cycles, long cycles and slow spells hold for any other.
         """
-        z = autoregressive(self.rho, noise.own)
-        if self.common_share and noise.common is not None:
-            common = autoregressive(self.rho, noise.common)
-            z = np.sqrt(self.common_share) * common + np.sqrt(1 - self.common_share) * z
-        times = 1 + self.cv * z
-        if self.minor_share and noise.minor is not None:
-            times[noise.minor < self.minor_share] *= self.minor_factor
-        if self.spell_share and noise.spells is not None:
-            times[slow(self.spell_share, self.spell_cycles, noise.spells)] *= self.spell_factor
-        return np.maximum(times / self.mean, 0.0)
+        return np.asarray(times_of_runs([self], noise)[0])
 
     def moved(self, factors: Mapping[str, float]) -> "Jitter":
         """With some values multiplied by factors, by name, and brought into what is possible.
@@ -157,6 +148,47 @@ class Jitter:
         if "common_share" in changed:
             changed["common_share"] = min(changed["common_share"], 1.0)
         return replace(self, **changed)
+
+
+def times_of_runs(jitters: Sequence[Jitter], noise: Noise) -> np.ndarray:
+    """Times of ranks over their means in runs that share random numbers, [run, rank, cycle].
+
+    In memory, the same cycle of all ranks lies together, as those need it who go from cycle to
+    cycle.
+
+    Example:
+        >>> first, second = np.random.default_rng(1), np.random.default_rng(2)
+        >>> noise = Jitter(cv=0.1).noise(first, second, ranks=4, cycles=100)
+        >>> times_of_runs([Jitter(cv=0.1), Jitter(cv=0.2)], noise).shape
+        (2, 4, 100)
+    """
+
+    def of_runs(name: str) -> np.ndarray:
+        """A parameter, [run, 1, 1]."""
+        return np.array([getattr(jitter, name) for jitter in jitters])[:, None, None]
+
+    rho: float | np.ndarray = jitters[0].rho
+    if len(jitters) > 1:
+        rho = of_runs("rho")[..., 0]
+    times = autoregressive(rho, np.broadcast_to(noise.own, (len(jitters), *noise.own.shape)))
+    if noise.common is not None:
+        common = np.broadcast_to(noise.common, (len(jitters), 1, len(noise.common)))
+        share = of_runs("common_share")
+        times *= np.sqrt(1 - share)
+        times += np.sqrt(share) * autoregressive(rho, common)
+    times *= of_runs("cv")
+    times += 1
+    for jitter, times_of_run in zip(jitters, times, strict=True):
+        if noise.minor is not None:
+            long = noise.minor < jitter.minor_share
+            np.multiply(times_of_run, jitter.minor_factor, out=times_of_run, where=long)
+        if jitter.spell_share and noise.spells is not None:
+            in_spell = slow(jitter.spell_share, jitter.spell_cycles, noise.spells)
+            in_spell = np.asfortranarray(in_spell)
+            np.multiply(times_of_run, jitter.spell_factor, out=times_of_run, where=in_spell)
+    times /= of_runs("mean")
+    np.maximum(times, 0.0, out=times)
+    return times
 
 
 def transitions(share: float, cycles: float) -> tuple[float, float]:

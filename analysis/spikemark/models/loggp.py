@@ -248,15 +248,15 @@ class Traffic:
         """
         key = ("place", leaves)
         if key not in self.derived:
-            node = self.node if leaves else _counted_from_0(self.node)
-            self.derived[key] = _key(node)
-        place: NodeKey = self.derived[key]
-        return place
+            place = _key(self.node)
+            self.derived[key] = place if leaves else _key(_numbers_of_nodes(place))
+        kept_place: NodeKey = self.derived[key]
+        return kept_place
 
-    @cached_property
+    @property
     def _same_node(self) -> np.ndarray:
         """True if two ranks share a node, [sender, receiver]."""
-        return np.asarray(self.node[:, None] == self.node[None, :])
+        return _sharing_node(_key(self.node))
 
     @cached_property
     def far(self) -> bool:
@@ -280,7 +280,7 @@ class Traffic:
         if self.card is not None:
             return self.card
         between_nodes = np.where(self._same_node, 0.0, self.bytes)
-        nodes = _counted_from_0(self.node)
+        nodes = _numbers_of_nodes(_key(self.node))
         received = np.bincount(nodes, between_nodes.sum(axis=0))
         sent = np.bincount(nodes, between_nodes.sum(axis=1))
         return float(max(received.max(), sent.max()))
@@ -297,6 +297,12 @@ class Traffic:
         It may be empty.
         """
         return Traffic(self.bytes, (self.bytes > 0).astype(float), self.node, card=self.card)
+
+    @cached_property
+    def links(self) -> "Traffic":
+        """A byte for every pair of ranks that has something to say now and then."""
+        linked = self.each.messages
+        return Traffic(linked, linked, self.node)
 
     @cached_property
     def mean_bytes(self) -> float:
@@ -320,9 +326,17 @@ class Traffic:
         return traffic
 
 
-def _counted_from_0(node: np.ndarray) -> np.ndarray:
-    """The numbers of nodes without gaps, from 0."""
-    _, numbers = np.unique(node, return_inverse=True)
+@lru_cache(maxsize=KEPT_TRAFFIC)
+def _sharing_node(place: NodeKey) -> np.ndarray:
+    """True if two ranks share a node, [sender, receiver]."""
+    node = np.frombuffer(place, dtype=np.int64)
+    return np.asarray(node[:, None] == node[None, :])
+
+
+@lru_cache(maxsize=KEPT_ROUNDS)
+def _numbers_of_nodes(place: NodeKey) -> np.ndarray:
+    """The node of each member, numbered from 0 without gaps."""
+    _, numbers = np.unique(np.frombuffer(place, dtype=np.int64), return_inverse=True)
     return numbers
 
 
@@ -353,7 +367,7 @@ def _pairs(place: NodeKey, senders: bytes, nodes_per_leaf: int) -> Pairs:
     """The pairs of a round; `senders`: of each rank, as `place`."""
     node = np.frombuffer(place, dtype=np.int64)
     sender = np.frombuffer(senders, dtype=np.int64)
-    nodes = _counted_from_0(node)
+    nodes = _numbers_of_nodes(place)
     leaf = node // nodes_per_leaf
     near = nodes[sender] == nodes
     idle = sender % len(node) == np.arange(len(node))
@@ -412,7 +426,7 @@ class Collectives:
             cores=None if cores is None else round(cores.value),
         )
 
-    def messages(self, traffic: Traffic, by_number: bool = False) -> float:
+    def messages(self, traffic: Traffic, by_number: bool = False, unit_bytes: float = 1.0) -> float:
         """Seconds until all messages of an exchange have arrived, which leave at once.
 
         The slowest rank, or the card of a node, decides:
@@ -438,12 +452,13 @@ class Collectives:
                 they share its card, and it receives them one by one. Ranks differ in how far the
                 two overlap; queue = hypot(all but one, card) is within 20 % of simulations of 8 and
                 32 ranks.
+            unit_bytes: what a 1 in the bytes of the traffic stands for.
         """
         net = self.net
         near_messages, far_messages = traffic.sent
         busy_s = near_messages * net.busy_node_s + far_messages * net.gap_s
-        copies_s = traffic.near_bytes / net.bandwidth_node
-        card_s = traffic.card_bytes / net.bandwidth
+        copies_s = unit_bytes * traffic.near_bytes / net.bandwidth_node
+        card_s = unit_bytes * traffic.card_bytes / net.bandwidth
         if traffic.far:
             latency_s, gap_s = net.latency_s, net.gap_s
         else:
@@ -451,7 +466,7 @@ class Collectives:
         all_but_one_s = np.maximum(0.0, busy_s - gap_s)
         queue_s = np.hypot(all_but_one_s, card_s) if by_number else all_but_one_s / 2
         through_s = np.maximum(busy_s, latency_s + queue_s)
-        is_eager = traffic.most_bytes <= net.eager
+        is_eager = unit_bytes * traffic.most_bytes <= net.eager
         asking_s = 0.0 if is_eager else max(0.0, latency_s - gap_s)
         return float(max((through_s + copies_s).max(), latency_s + asking_s + card_s))
 
@@ -592,9 +607,9 @@ def _algorithm_s(
     if call == "barrier":
         size = 0.0
     if algorithm == LINEAR:
-        return calls.messages(_to_others(place, size))
+        return calls.messages(_to_others(place), unit_bytes=size)
     if algorithm == ROOT:  # from the first takes as long as to the first
-        there_s = calls.messages(_from_first(place, size))
+        there_s = calls.messages(_from_first(place), unit_bytes=size)
         if call == "allgather":
             return there_s + float(_broadcast_s(net, node, ranks * size).mean())
         return there_s + there_s
@@ -605,20 +620,20 @@ def _algorithm_s(
 
 
 @lru_cache(maxsize=KEPT_TRAFFIC)
-def _to_others(place: NodeKey, size: float) -> Traffic:
-    """`size` bytes from everyone to everyone."""
+def _to_others(place: NodeKey) -> Traffic:
+    """A byte from everyone to everyone."""
     node = np.frombuffer(place, dtype=np.int64)
     to_others = 1.0 - np.eye(len(node))
-    return Traffic(size * to_others, to_others, node)
+    return Traffic(to_others, to_others, node)
 
 
 @lru_cache(maxsize=KEPT_TRAFFIC)
-def _from_first(place: NodeKey, size: float) -> Traffic:
-    """`size` bytes from the first rank to each of the others."""
+def _from_first(place: NodeKey) -> Traffic:
+    """A byte from the first rank to each of the others."""
     node = np.frombuffer(place, dtype=np.int64)
     from_first = np.zeros((len(node), len(node)))
     from_first[0, 1:] = 1.0
-    return Traffic(size * from_first, from_first, node)
+    return Traffic(from_first, from_first, node)
 
 
 def _pairwise_s(calls: Collectives, node: np.ndarray, size: float) -> float:

@@ -24,7 +24,7 @@ MPICH and does not publish its choice.
 """
 
 import csv
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,11 +56,16 @@ class AlgorithmRule(NamedTuple):
 Rules = tuple[AlgorithmRule, ...]
 
 
-@lru_cache(maxsize=1)
-def _rows() -> list[dict[str, str]]:
-    """The rows of mpi_rules.csv."""
+@cache
+def _stated_rules(library: str) -> dict[str, Rules]:
+    """The rules of a library by call, as in mpi_rules.csv."""
+    by_call: dict[str, Rules] = {}
     with open(Path(__file__).with_suffix(".csv"), newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+        for row in csv.DictReader(file):
+            if row["library"] == library:
+                rule = AlgorithmRule(int(row["ranks"]), int(row["bytes"]), row["algorithm"])
+                by_call[row["call"]] = (*by_call.get(row["call"], ()), rule)
+    return by_call
 
 
 @lru_cache(maxsize=256)
@@ -84,11 +89,7 @@ def rules(selector: str | None, ranks: float = 2) -> dict[str, Rules]:
     library = RULES.get(selector or DEFAULT)
     if library is None:
         raise unknown_name("interconnect.selector", selector, RULES, expected=", ".join(RULES))
-    by_call: dict[str, Rules] = {}
-    for row in _rows():
-        if row["library"] == library:
-            rule = AlgorithmRule(int(row["ranks"]), int(row["bytes"]), row["algorithm"])
-            by_call[row["call"]] = (*by_call.get(row["call"], ()), rule)
+    by_call = dict(_stated_rules(library))
     if library == "mpich":
         is_power_of_two = np.log2(max(2, ranks)).is_integer()
         limit = MPICH_DOUBLING_BYTES if is_power_of_two else MPICH_DOUBLING_BYTES_UNEVEN

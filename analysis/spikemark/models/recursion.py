@@ -125,28 +125,34 @@ def evaluate(compute: np.ndarray, lanes: Sequence[LaneMeetings]) -> Course:
                [0., 1.]])
     """
     c = statistics.times(compute)
-    *runs, ranks, cycles = c.shape
+    ranks, cycles = c.shape[-2:]
     meetings = [_Meeting(lane, ranks) for lane in lanes]
     meetings = [meeting for meeting in meetings if meeting.groups < ranks]
-    waiting = np.empty(c.shape)
-    end = np.zeros(c.shape[:-1])
     span = _independent_span(meetings)
     side_by_side = cycles - cycles % span if span else 0
-    if side_by_side:
+    if not side_by_side:
+        waiting, end = _cycle_by_cycle(c, meetings)
+    else:
+        waiting = np.moveaxis(np.empty((cycles, *c.shape[:-1])), 0, -1)
+        end = np.zeros(c.shape[:-1])
         times_per_window = c[..., 0].size * span
         block = max(1, MAX_TIMES_AT_ONCE // max(1, times_per_window)) * span
         for first in range(0, side_by_side, block):
             part = slice(first, min(first + block, side_by_side))
-            windows = c[..., part].reshape(*runs, ranks, -1, span).swapaxes(-3, -2)
-            waited, ended = _cycle_by_cycle(windows, meetings)  # [..., window, rank, cycle]
-            waiting[..., part] = waited.swapaxes(-3, -2).reshape(*runs, ranks, -1)
+            waited, ended = _cycle_by_cycle(_windows(c[..., part], span), meetings)
+            _windows(waiting[..., part], span)[...] = waited
             end += ended.sum(axis=-2)
-    if side_by_side < cycles:
-        waiting[..., side_by_side:], ended = _cycle_by_cycle(c[..., side_by_side:], meetings)
-        end += ended
+        if side_by_side < cycles:
+            waiting[..., side_by_side:], ended = _cycle_by_cycle(c[..., side_by_side:], meetings)
+            end += ended
     waiting -= _transport(meetings, cycles)
     np.maximum(waiting, 0.0, out=waiting)  # rounding may have left less
     return Course(waiting, end)
+
+
+def _windows(times: np.ndarray, span: int) -> np.ndarray:
+    """Times [..., rank, cycle] in windows of `span` cycles, a view [..., window, rank, cycle]."""
+    return times.reshape(*times.shape[:-1], -1, span).swapaxes(-3, -2)
 
 
 def _transport(meetings: list[_Meeting], cycles: int) -> np.ndarray:
@@ -186,17 +192,18 @@ def _cycle_by_cycle(compute: np.ndarray, meetings: list[_Meeting]) -> tuple[np.n
         step = int(np.gcd.reduce([meeting.lane.period for meeting in meetings]))
     starts = np.arange(0, cycles, step)
     last_cycles = [*(starts[1:] - 1), cycles - 1]
-    compute_by_step = np.moveaxis(np.add.reduceat(compute, starts, axis=-1), -1, 0)
-    waiting = np.zeros(compute.shape)
+    by_cycle = np.ascontiguousarray(np.moveaxis(compute, -1, 0))
+    compute_by_step = by_cycle if step == 1 else np.add.reduceat(by_cycle, starts, axis=0)
+    waiting = np.zeros(by_cycle.shape)  # [cycle, ..., rank]
     times = np.zeros(compute.shape[:-1])
-    for s, computed in zip(last_cycles, np.ascontiguousarray(compute_by_step), strict=True):
+    for s, computed in zip(last_cycles, compute_by_step, strict=True):
         arrived = times + computed
         times = arrived
         for meeting in meetings:
             if (s + 1) % meeting.lane.period == 0 or s == cycles - 1:
                 times = meeting.end_window(times, drain=s == cycles - 1)
-        waiting[..., s] = times - arrived
-    return waiting, times
+        np.subtract(times, arrived, out=waiting[s])
+    return np.moveaxis(waiting, 0, -1), times
 
 
 class RecordedLane(Protocol):

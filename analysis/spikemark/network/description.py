@@ -112,13 +112,13 @@ class DescriptionPart(BaseModel):
     Their fields have been checked against the mini-app's table before.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Neuron(BaseModel):
     """The model of a population, and its parameters."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
     model: str = Field(description="name of the model; its parameters are fields beside it")
     rate_hz: float | None = Field(

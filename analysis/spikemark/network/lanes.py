@@ -279,7 +279,8 @@ def _ends(description: Description, rule: LaneRule, path: str) -> list[np.ndarra
     ends = []
     for field, names in zip(("from", "to"), rule.ends, strict=True):
         if names is None:
-            names = areas
+            ends.append(np.ones(len(areas), dtype=bool))
+            continue
         wrong = [name for i, name in enumerate(names) if name not in areas or name in names[:i]]
         if wrong or not names:
             expected = f"areas of the network, none twice: {', '.join(areas)}"

@@ -6,7 +6,7 @@ processes in turn. With weights, in any unit, ranks have unequal shares. placeme
 a placement is named.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -537,6 +537,49 @@ def sharing(where: np.ndarray, ranks: int) -> np.ndarray:
     return np.asarray(connected_components(graph, directed=False)[1])
 
 
+class DealtNeurons(NamedTuple):
+    """Neurons of a population that a placement deals to ranks in turn, and there to threads."""
+
+    population: int  #: its number
+    rank: int  #: the first of the ranks
+    over: int  #: how many ranks follow each other
+    start: int  #: whose turn it is: the place in a round over the threads of all these ranks
+    number: int  #: of neurons
+
+
+def pieces_on_ranks(
+    description: Description, placement: str | Placement, ranks: int, threads: int
+) -> Iterator[DealtNeurons]:
+    """How neurons are dealt to virtual processes, in the order of their ids.
+
+    A round goes over the first threads of all ranks, then over the second ones, and so on.
+
+    Raises:
+        BadInput: as `neurons`.
+
+    Example:
+        >>> from spikemark.network.description import read_description
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> options = {"areas": 2, "neurons_per_area": 600, "indegree": 40}
+        >>> description = read_description(mam_benchmark.describe(**options))
+        >>> next(pieces_on_ranks(description, "round_robin", ranks=4, threads=1))
+        DealtNeurons(population=0, rank=0, over=4, start=0, number=600)
+    """
+    check_whole("ranks", ranks, most=MAX_RANKS)
+    check_whole("threads", threads, most=MAX_PROCESSES // ranks)
+    placed, by_rule = ranges(description.network, placement, ranks)
+    neurons_so_far = np.zeros(ranks, dtype=np.int64)
+    cut = np.stack(placed.cut(description.network.sizes), axis=1).tolist()
+    for which, population, start, number in cut:
+        rank = int(placed.rank[which])
+        over = int(placed.over[which])
+        turn, offset = divmod(start - int(placed.origin[which]), over)
+        if not by_rule:
+            turn = int(neurons_so_far[rank + offset]) % threads
+            neurons_so_far[rank : rank + over] += residues(offset, number, over)
+        yield DealtNeurons(population, rank, over, offset + turn * over, number)
+
+
 def neurons(
     description: Description,
     placement: str | Placement,
@@ -562,21 +605,12 @@ def neurons(
     """
     check_whole("ranks", ranks, most=MAX_RANKS)
     check_whole("threads", threads, most=MAX_PROCESSES // ranks)
-    sizes = description.network.sizes
-    counts_bytes = 8.0 * len(sizes) * ranks * threads
+    populations = len(description.network.sizes)
+    counts_bytes = 8.0 * populations * ranks * threads
     memory.check(counts_bytes, f"network on {ranks} ranks of {threads} threads")
-    placed, by_rule = ranges(description.network, placement, ranks)
-    counts = np.zeros((len(sizes), ranks, threads), dtype=np.int64)
-    neurons_so_far = np.zeros(ranks, dtype=np.int64)
-    pieces = np.stack(placed.cut(sizes), axis=1).tolist()
-    for which, unit, start, count in pieces:
-        rank = int(placed.rank[which])
-        over = int(placed.over[which])
-        turn, offset = divmod(start - int(placed.origin[which]), over)
-        if not by_rule:
-            turn = int(neurons_so_far[rank + offset]) % threads
-        dealt_counts = residues(offset + turn * over, count, over * threads)
-        by_rank = dealt_counts.reshape(threads, over).T
-        counts[unit, rank : rank + over] += by_rank
-        neurons_so_far[rank : rank + over] += by_rank.sum(axis=1)
+    counts = np.zeros((populations, ranks, threads), dtype=np.int64)
+    for piece in pieces_on_ranks(description, placement, ranks, threads):
+        population, rank, over, start, number = piece
+        by_thread = residues(start, number, over * threads).reshape(threads, over)
+        counts[population, rank : rank + over] += by_thread.T
     return counts

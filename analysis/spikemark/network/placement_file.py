@@ -36,7 +36,12 @@ def residues(start: int, size: int, modulus: int) -> np.ndarray:
         [1, 1, 2]
     """
     rounds, rest = divmod(size, modulus)
-    return rounds + ((np.arange(modulus) - start) % modulus < rest)
+    counts = np.full(modulus, rounds)
+    first = start % modulus
+    end = first + rest  # of the numbers beyond whole rounds, which go on from 0
+    counts[first:end] += 1
+    counts[: max(0, end - modulus)] += 1
+    return counts
 
 
 @dataclass(frozen=True, eq=False)

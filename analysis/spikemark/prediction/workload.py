@@ -21,8 +21,8 @@ from spikemark.network import lanes, pools, ring
 from spikemark.network.description import Description, read_description
 from spikemark.network.exchanges import BROADCASTS
 from spikemark.network.lanes import Lane
-from spikemark.network.placement import neurons as neurons_of
-from spikemark.network.placement_file import Placement
+from spikemark.network.placement import pieces_on_ranks
+from spikemark.network.placement_file import Placement, residues
 from spikemark.network.presets import published_rates
 from spikemark.network.ring import Ring
 from spikemark.network.schedules import Schedule
@@ -259,14 +259,26 @@ class Counting:
 
     def _placed(self, placement: str | Placement, ranks: int, threads: int) -> PlacedNeurons:
         """Where a placement puts the neurons. Equal virtual processes are found by a hash."""
-        neurons = neurons_of(self.description, cast(str, placement), ranks, threads)
-        by_process = neurons.reshape(len(neurons), -1)  # [population, virtual process]
-        factors = np.random.default_rng(1).integers(1, 2**62, size=len(by_process))
-        _, first, column = np.unique(factors @ by_process, return_index=True, return_inverse=True)
+        pieces = list(pieces_on_ranks(self.description, cast(str, placement), ranks, threads))
+        factors = np.random.default_rng(1).integers(1, 2**62, size=len(self.sizes))
+        mixed = np.zeros((threads, ranks), dtype=np.int64)
+        on_rank = np.zeros((len(self.sizes), ranks), dtype=np.int64)
+        for population, rank, over, start, count in pieces:
+            on = slice(rank, rank + over)
+            on_rank[population, on] += residues(start, count, over)
+            by_thread = residues(start, count, over * threads).reshape(threads, over)
+            mixed[:, on] += factors[population] * by_thread
+        _, first, column = np.unique(mixed.T, return_index=True, return_inverse=True)
+        rank_of_column, thread_of_column = np.divmod(first, threads)
+        in_column = np.zeros((len(self.sizes), len(first)))
+        for population, rank, over, start, count in pieces:
+            offset = rank_of_column - rank
+            here = (offset >= 0) & (offset < over)
+            place = thread_of_column[here] * over + offset[here]
+            rounds, rest = divmod(count, over * threads)
+            in_column[population, here] += rounds + ((place - start) % (over * threads) < rest)
         return PlacedNeurons(
-            column=column.reshape(neurons.shape[1:]),
-            in_column=by_process[:, first].astype(float),
-            on_rank=neurons.sum(axis=2),
+            column=column.reshape(ranks, threads), in_column=in_column, on_rank=on_rank
         )
 
     def _lane(self, lane: Lane, layout: tuple[str | Placement, int, int]) -> LaneCounts:

@@ -63,6 +63,7 @@ class RecordPart(BaseModel):
     """Base of all parts of these files."""
 
     model_config = ConfigDict(
+        defer_build=True,  # of those models that a command uses
         extra="allow",
         frozen=True,
         strict=True,

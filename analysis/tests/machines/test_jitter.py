@@ -11,7 +11,7 @@ from small_machine import Machine
 from spikemark.machines.jitter import jitter_of
 from spikemark.machines.values import Values
 from spikemark.models import recursion, serial
-from spikemark.models.jitter import MIN_CORRELATION_TIME, Jitter
+from spikemark.models.jitter import MIN_CORRELATION_TIME, Jitter, times_of_runs
 from spikemark.models.jitter_estimate import scattering, share_limits
 from spikemark.models.recursion import LaneMeetings
 from spikemark.prediction import meeting
@@ -114,3 +114,21 @@ def test_the_correlation_from_cycle_to_cycle_has_the_integrated_time():
 def test_what_is_asked_for_is_taken_from_the_profile_unless_it_is_given():
     inputs = Values(Machine())
     assert jitter_of(inputs, "a test") == Jitter(0.1)
+
+
+@pytest.mark.parametrize("ranks", [3, 100])
+def test_runs_side_by_side_have_the_times_that_each_has_alone(ranks):
+    jitters = list(JITTERS.values())
+    noise = JITTERS["all"].noise(np.random.default_rng(1), np.random.default_rng(2), ranks, 500)
+    together = times_of_runs(jitters, noise)
+    for jitter, of_run in zip(jitters, together, strict=True):
+        np.testing.assert_allclose(of_run, jitter.times(noise), rtol=1e-12)
+
+
+@pytest.mark.parametrize("sd", [0.01, 0.1, 0.4])  # with the last, times end at 0
+def test_a_distribution_is_looked_up_as_it_is_interpolated(sd):
+    group = meeting.SimilarRanks(np.ones(2), replace(JITTERS["all"], cv=sd))
+    x, table = meeting._distribution(group, 10, sd)
+    wanted = np.linspace(0.9 * x[0], 1.1 * x[-1], 5001).reshape(3, -1)
+    found = meeting._looked_up(wanted, x, table, np.append(np.diff(table), 0.0))
+    np.testing.assert_allclose(found, np.interp(wanted, x, table), rtol=0, atol=1e-12)

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from small_network import describe
 
@@ -10,6 +11,7 @@ from spikemark.network import named_files, placement, placement_file, placement_
 from spikemark.network.description import read_description
 from spikemark.network.placement import PLACEMENTS, areas_on_ranks, neurons, ranges, sharing, spans
 from spikemark.network.placement_file import Placement
+from spikemark.prediction.workload import Counting
 
 FROM_FILE = {"name": "from_file", "file": "near/cut.json"}
 ORDER = {"kind": "rank_order", "format_version": 1, "order": [1, 0]}
@@ -164,3 +166,18 @@ def test_a_description_is_the_same_wherever_its_file_lies(tmp_path):
     assert placement_file.same(one, two) and not placement_file.same(one, other)
     assert placement_file.same("area", "area") and not placement_file.same("area", one)
     assert named_files.with_content(describe()) == describe()
+
+
+@pytest.mark.parametrize("placed", [*PLACEMENTS, "area_group:1,3,1,2,1", "cut.json"])
+@pytest.mark.parametrize("threads", [1, 4])
+def test_columns_stand_for_the_neurons_of_every_thread(network, tmp_path, placed, threads):
+    ranks = 5
+    if placed.endswith(".json"):
+        ends, on = np.array([3, 30, 50, 100]), np.array([4, 0, 3, 2])
+        placed = written(tmp_path / placed, Placement.from_ranges(ranks, ends, on))
+    counted = neurons(network, placed, ranks, threads)
+    found = Counting(network, np.ones(5)).placed(placed, ranks, threads)
+    assert (found.in_column[:, found.column] == counted).all()
+    assert (found.on_rank == counted.sum(axis=2)).all()
+    different = np.unique(counted.reshape(5, -1), axis=1)
+    assert found.in_column.shape == different.shape

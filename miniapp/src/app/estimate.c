@@ -64,14 +64,12 @@ static void share_lanes(const struct schedule *schedule, const struct network *n
 
 /// Returns the format of the synapses of a thread that has its even share of `neurons`. What does not fit
 /// into words is refused elsewhere, by name (lists_draw()); here it only has some size.
-static struct synapse_format format_of(const struct description *description, double neurons) {
+/// \param model with the weights, which are the same for all ranks.
+static struct synapse_format format_of(const struct model *model, double neurons) {
     struct error ignored = {""};
     struct synapse_format format;
-    struct model model = {.description = description};
-    build_weights(&model);
-    synapse_format(&format, (uint32_t)fmax(1, ceil(neurons)), description->network.longest_delay,
-                   model.weights, model.n_classes, &ignored);
-    build_close_weights(&model);
+    synapse_format(&format, (uint32_t)fmax(1, ceil(neurons)), model->description->network.longest_delay,
+                   model->weights, model->n_classes, &ignored);
     return format;
 }
 
@@ -154,8 +152,10 @@ static double windows_bytes(const struct lane_plan *lane, int ranks, double list
     return (lane->lag + 1.0) * bytes;
 }
 
-struct estimate estimate_rank(const struct description *description, const struct placement *placement,
-                              const struct schedule *schedule, int rank) {
+/// Returns what a rank will need; `model` as in format_of().
+static struct estimate of_rank(const struct model *model, const struct placement *placement,
+                               const struct schedule *schedule, int rank) {
+    const struct description *description = model->description;
     const struct network *network = &description->network;
     struct lane_share shares[schedule_lanes_max];
     struct estimate e = {0};
@@ -174,7 +174,7 @@ struct estimate estimate_rank(const struct description *description, const struc
     }
     share_lanes(schedule, network, own, shares);
     free(own);
-    const struct synapse_format format = format_of(description, neurons / placement->threads);
+    const struct synapse_format format = format_of(model, neurons / placement->threads);
     // Every list somewhere is a route somewhere else; by symmetry a rank holds as many routes as it has
     // lists.
     e.routes = 8 * neurons * schedule->n_lanes;
@@ -200,17 +200,43 @@ struct estimate estimate_rank(const struct description *description, const struc
     return e;
 }
 
+/// Writes what ranks from `first` on will need into estimates[count].
+static void of_ranks(struct estimate *estimates, const struct description *description,
+                     const struct placement *placement, const struct schedule *schedule, int first,
+                     int count) {
+    struct model model = {.description = description};
+    build_weights(&model);
+    for (int i = 0; i < count; i++) estimates[i] = of_rank(&model, placement, schedule, first + i);
+    build_close_weights(&model);
+}
+
+struct estimate estimate_rank(const struct description *description, const struct placement *placement,
+                              const struct schedule *schedule, int rank) {
+    struct estimate e;
+    of_ranks(&e, description, placement, schedule, rank, 1);
+    return e;
+}
+
+struct estimate *estimate_ranks(const struct description *description, const struct placement *placement,
+                                const struct schedule *schedule) {
+    struct estimate *estimates = ALLOC(struct estimate, placement->ranks);
+    of_ranks(estimates, description, placement, schedule, 0, placement->ranks);
+    return estimates;
+}
+
 double estimate_sum(const struct estimate *e) {
     return e->neurons + e->synapses + e->lists + e->routes + e->ring + e->buffers;
 }
 
 bool estimate_check_words(const struct description *description, const struct placement *placement,
                           const struct schedule *schedule, struct error *error) {
-    for (int rank = 0; rank < placement->ranks; rank++) {
-        const struct estimate e = estimate_rank(description, placement, schedule, rank);
-        for (int l = 0; l < schedule->n_lanes; l++)
-            if (!lists_check_words(&schedule->lanes[l], description, (uint64_t)e.lane_lists[l], error))
-                return false;
-    }
-    return true;
+    struct estimate *estimates = estimate_ranks(description, placement, schedule);
+    bool fit = true;
+    for (int rank = 0; fit && rank < placement->ranks; rank++)
+        for (int l = 0; fit && l < schedule->n_lanes; l++) {
+            const uint64_t lists = (uint64_t)estimates[rank].lane_lists[l];
+            fit = lists_check_words(&schedule->lanes[l], description, lists, error);
+        }
+    free(estimates);
+    return fit;
 }

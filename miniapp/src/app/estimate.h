@@ -34,6 +34,11 @@ struct estimate {
 struct estimate estimate_rank(const struct description *description, const struct placement *placement,
                               const struct schedule *schedule, int rank);
 
+/// Returns what each rank will need, [ranks], in little more time than one, since what all have in common is
+/// found once. Owned by the caller.
+struct estimate *estimate_ranks(const struct description *description, const struct placement *placement,
+                                const struct schedule *schedule);
+
 /// Returns the bytes of all parts, which stay.
 double estimate_sum(const struct estimate *estimate);
 

@@ -271,8 +271,9 @@ static json_t *ranks_json(const struct description *d, const struct placement *p
     json_t *list = json_array();
     uint32_t *neurons = ALLOC(uint32_t, (size_t)placement->ranks);
     placement_neurons(placement, neurons);
+    struct estimate *estimates = estimate_ranks(d, placement, schedule);
     for (int rank = 0; rank < placement->ranks; rank++) {
-        const struct estimate e = estimate_rank(d, placement, schedule, rank);
+        const struct estimate e = estimates[rank];
         json_t *parts = json_pack("{sf sf sf sf sf sf}", "neurons", e.neurons, "synapses", e.synapses,
                                   "lists", e.lists, "routes", e.routes, "ring", e.ring, "buffers", e.buffers);
         json_array_append_new(list, json_pack("{sI sf sf so sf}", "neurons", (json_int_t)neurons[rank],
@@ -280,6 +281,7 @@ static json_t *ranks_json(const struct description *d, const struct placement *p
                                               "memory_bytes", estimate_sum(&e), "memory_parts", parts,
                                               "building_bytes", e.building));
     }
+    free(estimates);
     free(neurons);
     return list;
 }

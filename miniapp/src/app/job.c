@@ -70,11 +70,13 @@ static json_t *load(const char *path, const char *field, const char *const *over
     int bytes = 0;
     char *text = NULL;
     const int rank = comm_rank(world);
+    const bool alone = comm_size(world) == 1;
+    json_t *json = NULL;
     // Rank 0 reads the file and applies --set, then sends the text, so that a file that changes in between,
     // or that only this node has, cannot make ranks differ.
     if (rank == 0) {
         json_error_t where;
-        json_t *json = read_file(path, &where);
+        json = read_file(path, &where);
         const char *named = field ? field : "", *colon = field ? ": " : "";
         if (!json && where.line < 1)
             error_set(error, "%s%s%.400s: %s; expected a %s that can be read%s", named, colon, path,
@@ -85,13 +87,15 @@ static json_t *load(const char *path, const char *field, const char *const *over
                       where.text);
         for (int i = 0; json && i < n_overrides && !error_stands(error); i++)
             description_override(json, overrides[i], error);
-        text = json_dumps(json, JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY | JSON_COMPACT);
+        if (!alone) text = json_dumps(json, JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY | JSON_COMPACT);
         bytes = text ? (int)strlen(text) + 1 : 0;
-        json_decref(json);
     }
+    const bool read = agree(world, error);
+    if (read && alone) return json;
+    json_decref(json);
     json_t *shared = NULL;
     // Length first, then the text.
-    if (agree(world, error)) {
+    if (read) {
         MPI_Bcast(&bytes, 1, MPI_INT, 0, world);
         if (rank != 0) text = alloc((size_t)bytes, 1);
         MPI_Bcast(text, bytes, MPI_CHAR, 0, world);

@@ -122,9 +122,10 @@ json_t *field_fallback(const struct field *field) {
 /// Checks one field and writes its value into the struct that is read, at the place that the table says.
 static bool read_field(const struct fields *fields, const struct field *field, void *into,
                        struct error *error) {
-    char allowed[expected_bytes];
-    expect(allowed, field, field->types);
-    if (!json_object_get(fields->object, field->name) && isinf(field->fallback)) return true;
+    const bool given = json_object_get(fields->object, field->name);
+    if (!given && isinf(field->fallback)) return true;
+    char allowed[expected_bytes] = "";
+    if (!given && isnan(field->fallback)) expect(allowed, field, field->types); // the slowest part
     json_t *value = fields_get(fields, field->name, field_fallback(field), allowed, error);
     if (!value || !check_field(fields, field, value, error)) return false;
     // The caller reads it.

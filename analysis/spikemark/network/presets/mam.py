@@ -122,11 +122,11 @@ def draw(seed: int) -> Areas:
 
     def background(p: int) -> float:
         """Background synapses with which population p fires at its rate in mean-field theory."""
-        events_hz = indegrees[p] * rates
+        events_hz = np.append(indegrees[p] * rates, 0.0)
 
         def excess(background: float) -> float:
-            all_events_hz = np.r_[events_hz, background * BACKGROUND_HZ]
-            return float(cortex.rate_of(all_events_hz, weights[p]) - rates[p])
+            events_hz[-1] = background * BACKGROUND_HZ
+            return float(cortex.rate_of(events_hz, weights[p]) - rates[p])
 
         return _root(excess, 0, 10 * INDEGREE)
 

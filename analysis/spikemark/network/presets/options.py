@@ -70,6 +70,7 @@ class StrictOptions(BaseModel):
     """Options of a preset, which are known and finite."""
 
     model_config = ConfigDict(
+        defer_build=True,  # of the preset that is asked for
         extra="forbid",
         allow_inf_nan=False,
         strict=True,
