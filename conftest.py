@@ -12,9 +12,15 @@ from pathlib import Path
 import pytest
 
 SLOWEST = 20
-#: The file that takes most of `make check`. One process runs all of a file: were it among the last,
-#: the others would wait for it.
-LONGEST = "test_examples.py"
+#: The files that take most of `make test` and, last, of `make check`. One process runs all of a
+#: file: were one among the last, the others would wait for it.
+LONGEST = (
+    "test_sweep.py",
+    "test_no_option_is_ignored.py",
+    "test_papers.py",
+    "test_agreement.py",
+    "test_examples.py",
+)
 #: Markers of tests that nobody wants by surprise: they take minutes, or need what a host may lack.
 ONLY_WHEN_ASKED = {"nightly", "alone", "slurm"}
 
@@ -49,11 +55,12 @@ def figures_closed() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begins with the LONGEST file, and leaves out tests ONLY_WHEN_ASKED.
+    """Begins with the LONGEST files, and leaves out tests ONLY_WHEN_ASKED.
 
     They are not left out where `-m` says which tests are meant, or one is named by `::`.
     """
-    items.sort(key=lambda item: item.path.name != LONGEST)
+    begin = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: begin.get(item.path.name, len(LONGEST)))
     if config.option.markexpr or any("::" in argument for argument in config.args):
         return
     unasked = []

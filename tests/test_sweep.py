@@ -38,6 +38,7 @@ pytestmark = pytest.mark.slow
 NAMES = sorted(path.stem for path in EXPERIMENTS.glob("*.yaml"))
 SMOKE = EXPERIMENTS / "smoke.yaml"
 CONVENTIONAL = [{"schedule": "conventional"}]
+WITHOUT_REPORT = ("--until", "measure")  #: which takes most of the time of few short runs
 #: A shell ignores SIGINT for what it starts in the background, and so may what runs the tests.
 INTERRUPTED = ["env", "--default-signal=INT"]
 #: Seconds for the end of an interrupted sweep while all cores are busy; on idle ones it takes 0.4.
@@ -146,16 +147,12 @@ def test_only_a_deleted_record_is_measured_again_and_forcerun_measures_all(smoke
 
 
 def test_config_changes_fields_and_unknown_ones_are_refused(tmp_path):
-    file, results = experiment(tmp_path, ranks=1)
-    for change, runs in (
-        ("repetitions=2", 8),
-        ("seeds=[1,2,3]", 12),
-        ("set={time.simulate_ms: 3e0}", 4),
-    ):
-        done = snakemake(file, results, change, "-n")
-        assert done.returncode == 0, done.stderr
-        lines = [line.split() for line in done.stdout.splitlines()]
-        assert {int(words[1]) for words in lines if words[:1] == ["measure"]} == {runs}
+    file, results = experiment(tmp_path, ranks=1)  # of four runs
+    changes = ("repetitions=2", "seeds=[1,2,3]", "set={time.simulate_ms: 3e0}")
+    done = snakemake(file, results, *changes, "-n")
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert {int(words[1]) for words in lines if words[:1] == ["measure"]} == {2 * 3 * 4}
     done = snakemake(file, results, "repetition=2", "-n")
     assert done.returncode == 1 and "repetition=" in done.stdout + done.stderr
     without = run(sys.executable, "-m", "snakemake")
@@ -249,7 +246,7 @@ def test_what_is_interrupted_or_killed_leaves_nothing_and_goes_on(end, endless, 
     )
     assert job.returncode != 0 and records(results) == {}
     assert not any(results.path.glob("failed/*"))
-    done = snakemake(file, results)
+    done = snakemake(file, results, *WITHOUT_REPORT)
     assert done.returncode == 0, done.stderr
     assert len(records(results)) == 4
 
@@ -288,7 +285,7 @@ def test_two_experiments_at_once_never_overlap(tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         made = experiment(tmp_path / name, ranks=1, grid=CONVENTIONAL, repetitions=4)
-        jobs.append((started(workflow(*made)), made[1]))
+        jobs.append((started(workflow(*made, *WITHOUT_REPORT)), made[1]))
     assert [job.wait(300) for job, _ in jobs] == [0, 0]
     for path in (path for _, results in jobs for path in results.path.glob("runs/*/launch.json")):
         launch = json.loads(path.read_text())

@@ -17,6 +17,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -157,10 +158,16 @@ def _meaning(file: Path) -> str:
     """The content of a file without what changes no number: comments, docstrings, layout."""
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".py":
-        return ast.dump(_without_docstrings(ast.parse(text)))
+        return _meaning_of_python(text)
     if file.suffix == ".yaml":
         return json.dumps(read_yaml(file), sort_keys=True, default=str)
     return text
+
+
+@cache
+def _meaning_of_python(text: str) -> str:
+    """Kept, since every study rests on the same models."""
+    return ast.dump(_without_docstrings(ast.parse(text)))
 
 
 def _without_docstrings(tree: ast.Module) -> ast.Module:

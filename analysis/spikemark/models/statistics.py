@@ -65,3 +65,27 @@ def lump(compute: np.ndarray, window: int) -> np.ndarray:
     in_windows = array[..., : windows * window].reshape(*array.shape[:-1], windows, window)
     sums: np.ndarray = in_windows.sum(axis=-1)
     return sums
+
+
+def waited(compute: np.ndarray, window: int) -> np.ndarray:
+    """How long ranks that meet after every window wait there, mean over ranks, [window] in s.
+
+    Rank by rank, so that no copy of the times is made.
+
+    Args:
+        compute: times in s, [rank, cycle].
+        window: number of cycles in a window.
+
+    Raises BadInput as `lump`.
+
+    Example:
+        >>> waited(np.array([[1.0, 2.0], [2.0, 4.0]]), 1).tolist()
+        [0.5, 1.0]
+    """
+    slowest = np.zeros(1)
+    total = np.zeros(1)
+    for times in compute:
+        sums = lump(times, window)
+        slowest = np.maximum(slowest, sums)
+        total = total + sums
+    return np.asarray(slowest - total / len(compute))

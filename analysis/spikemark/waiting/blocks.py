@@ -22,7 +22,7 @@ SIGNIFICANT = 2.0
 #: No block is longer than so many times sqrt(n), or than this share of the series.
 LONGEST_IN_ROOTS = 3.0
 LONGEST_SHARE = 1 / 3
-KEPT_LENGTHS = 4  #: lengths of series whose random numbers are kept, 12 kB for each element
+KEPT_LENGTHS = 4  #: lengths of series whose random numbers are kept, 5 kB for each element
 
 
 def optimal_length(series: np.ndarray) -> float:
@@ -96,7 +96,7 @@ def random_numbers(n: int, draws: int, seed: int) -> tuple[np.ndarray, np.ndarra
         ((20, 1000), True)
     """
     random = np.random.default_rng(seed)
-    places = np.empty((draws, n), dtype=np.int32)
+    places = np.empty((draws, n), dtype=np.min_scalar_type(n))
     chances = np.empty((draws, n))
     for draw in range(draws):
         places[draw] = random.integers(n, size=n)

@@ -21,6 +21,7 @@ DRAWS = 500
 BOOTSTRAP_SEED = 1
 MAX_ELEMENTS = 2048  # of a series that is resampled; longer ones are averaged over neighbours first
 MAX_INDICES = 1 << 16  # that are drawn at once, so that they stay in the cache
+MIN_COLUMNS = 64  # that are resampled at once, so that few copies of long series are held
 MIN_BLOCK_TIMES = 4.0  # blocks are at least so many integrated autocorrelation times long
 MIN_BLOCKS = 8  # of a series
 MIN_DEGREES = 3.0  # of freedom of Student's t
@@ -73,15 +74,35 @@ def means(columns: np.ndarray) -> Draws:
         >>> print(f"{mean.value:.2f} ({mean.low:.2f} to {mean.high:.2f})")
         1.92 (1.85 to 2.00)
     """
+    parts = np.array_split(columns, max(columns.shape[1] // MIN_COLUMNS, 1), axis=1)
+    block = max(_block_length(_neighbours_averaged(part)) for part in parts)
+    counts = _resampled_counts(len(_neighbours_averaged(columns[:, :1])), block)
+    of_parts = [_means_of(part, counts, block) for part in parts]
+    value = np.concatenate([part.value for part in of_parts])
+    return Draws(value, np.concatenate([part.draws for part in of_parts], axis=1))
+
+
+def _neighbours_averaged(columns: np.ndarray) -> np.ndarray:
+    """Columns [element, column] as they are resampled, in double precision."""
     x = np.asarray(columns, dtype=np.float64)
-    value = x.mean(axis=0)
     neighbours = -(-len(x) // MAX_ELEMENTS)
     if neighbours > 1:
         elements = len(x) // neighbours
         x = x[: elements * neighbours].reshape(-1, neighbours, x.shape[1]).mean(axis=1)
-    n = len(x)
-    block = _block_length(x)
-    resampled = _resampled_counts(n, block) @ x / n
+    return x
+
+
+def _means_of(columns: np.ndarray, counts: np.ndarray, block: float) -> Draws:
+    """Means of columns, by draws that all columns share.
+
+    Args:
+        columns: shape [element, column].
+        counts: how often each element is in each draw, [draw, element].
+        block: mean length of the blocks of a draw, in elements.
+    """
+    value = columns.mean(axis=0, dtype=np.float64)
+    x = _neighbours_averaged(columns)
+    resampled = counts @ x / len(x)
     mean = x.mean(axis=0)
     spread = _spread(x, block)
     draws = value + spread * (resampled - mean)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.core.errors import BadInput
-from spikemark.models.statistics import lump
+from spikemark.models.statistics import lump, waited
 from spikemark.quantities.quantity import LEVEL, Quantity, missing
 
 from .bootstrap import Draws, means
@@ -41,7 +41,7 @@ LONG_QUANTILE = 0.999
 MIN_CYCLES_OF_EVENT = 20
 MIN_SHARE_OF_EVENT = 0.1
 #: Cycles that are held in double precision at a time.
-CYCLES_OF_BLOCK = 4096
+CYCLES_OF_BLOCK = 512
 #: Ranks are as slow as the slowest if the next faster one is so many times as far from them as they
 #: are from each other.
 MIN_GAP = 3.0
@@ -239,8 +239,8 @@ def parts_without_intervals(run: CycleTrace, delay_ratio: int | None = None) -> 
     """
     d = _jitter_cycles(run, delay_ratio)
     computing = run.compute.mean(axis=1, dtype=np.float64)
-    rarely = _waited(run.compute, d).mean() / d
-    often = _waited(run.compute, run.period).mean() / run.period
+    rarely = waited(run.compute, d).mean() / d
+    often = waited(run.compute, run.period).mean() / run.period
     values = np.array([*computing, rarely, often])
     columns = _Columns(run.ranks)
     parts = {}
@@ -269,38 +269,40 @@ def _jitter_cycles(run: CycleTrace, delay_ratio: int | None) -> int:
 def _draws(run: CycleTrace, d: int) -> Draws:
     """Means per cycle of all that the ladder consists of, see _Columns.
 
-    Windows of D cycles are resampled; the means also know the last, shorter window.
+    Windows of D cycles are resampled; the means also know the last, shorter window. Rank by rank,
+    so that a trace of gigabytes needs no copy.
     """
-    columns: list[np.ndarray] = []  # [window of D] each
+    windows = run.cycles // d
+    per_cycle = np.empty((windows, 2 * (run.ranks + 2) + 3))
     exact: list[float] = []
     for long_cycles in (True, False):
-        times = run.compute
-        if not long_cycles:
-            times = clipped(run.compute, run.window_cycles)
-        rarely = _waited(times, d)
-        often = _waited(times, run.period)
-        columns += [*lump(times, d), rarely, lump(often, d // run.period)[: len(rarely)]]
-        exact += [*times.mean(axis=1, dtype=np.float64), rarely.mean() / d]
-        exact.append(often.mean() / run.period)
-    del times
+        first = len(exact)
+        slowest = {every: np.zeros(run.cycles // every) for every in (d, run.period)}
+        total = {every: np.zeros(run.cycles // every) for every in (d, run.period)}
+        for rank, times in enumerate(run.compute):
+            if not long_cycles:
+                times = clipped(times[None], run.window_cycles)[0]
+            per_cycle[:, first + rank] = lump(times, d)
+            exact.append(float(times.mean(dtype=np.float64)))
+            for every, slowest_s in slowest.items():
+                between_meetings = lump(times, every)
+                np.maximum(slowest_s, between_meetings, out=slowest_s)
+                total[every] += between_meetings
+        rarely = slowest[d] - total[d] / run.ranks
+        often = slowest[run.period] - total[run.period] / run.ranks
+        per_cycle[:, len(exact)] = rarely
+        per_cycle[:, len(exact) + 1] = lump(often, d // run.period)[:windows]
+        exact += [rarely.mean() / d, often.mean() / run.period]
     course = run.compute.mean(axis=0, dtype=np.float64)
     together = course - usual(course[None], run.window_cycles)[0]
-    whole_windows = run.cycles // d * d
     for series, every in ((run.waits, run.period), (run.exchanges, run.period), (together, 1)):
-        columns.append(lump(series[: whole_windows // every], d // every))
+        of_windows = series[: windows * d // every]
+        per_cycle[:, len(exact)] = lump(of_windows, d // every)
         exact.append(series.sum() / run.cycles)
-    per_cycle = np.stack(columns, axis=1, dtype=np.float64)
-    columns.clear()
     per_cycle /= d
     draws = means(per_cycle)
     value = np.array(exact)
     return Draws(value, draws.draws + (value - draws.value))
-
-
-def _waited(compute: np.ndarray, every: int) -> np.ndarray:
-    """Waiting [window] of ranks that meet every so many cycles, mean over ranks."""
-    times = lump(compute, every)
-    return np.asarray(times.max(axis=0).astype(np.float64) - times.mean(axis=0, dtype=np.float64))
 
 
 def _slowest(run: CycleTrace, draws: Draws) -> SlowestRank:
@@ -553,7 +555,8 @@ def longest(run: CycleTrace) -> LongestEvent | None:
     """
     event = max(_events(run), key=lambda event: event.seconds)
     meeting_s = float(np.median(run.waits + run.exchanges))
-    usual_cycle_s = float(np.median(run.compute)) + meeting_s / run.period
+    usual_of_ranks = [float(np.median(times)) for times in run.compute]
+    usual_cycle_s = float(np.median(usual_of_ranks)) + meeting_s / run.period
     if event.seconds < MIN_CYCLES_OF_EVENT * usual_cycle_s or event.share < MIN_SHARE_OF_EVENT:
         return None
     return event
@@ -622,7 +625,8 @@ def drift_share(compute: np.ndarray, d: int) -> float:
         fluctuations = compute[:, first : first + cycles_of_block] - mean_of_rank
         fluctuations -= fluctuations.mean(axis=0)
         squares += float((fluctuations**2).sum())
-        squares_of_windows += float(((lump(fluctuations, d) / d) ** 2).sum())
+        if fluctuations.shape[1] >= d:
+            squares_of_windows += float(((lump(fluctuations, d) / d) ** 2).sum())
     windows = cycles // d
     variance = squares / (ranks * cycles)
     window_variance = squares_of_windows / (ranks * windows) if windows else 0.0

@@ -21,7 +21,7 @@ from scipy import special
 
 from spikemark.core.errors import BadInput
 from spikemark.models.recursion import LaneMeetings, evaluate
-from spikemark.models.statistics import lump
+from spikemark.models.statistics import lump, waited
 from spikemark.network.schedules import SCHEDULES, MeetingPlan, plan
 from spikemark.quantities.quantity import LEVEL, Quantity, missing, student
 
@@ -244,9 +244,9 @@ def _waits_of(
         exchange_s: how long an exchange takes, in s.
         overhead: what meetings cost beyond, in s, [window].
     """
-    sums = lump(compute, meetings.window)
     if meetings.lockstep:
-        return WaitingSeries(sums.max(axis=0) - sums.mean(axis=0, dtype=np.float64) + overhead)
+        return WaitingSeries(waited(compute, meetings.window) + overhead)
+    sums = lump(compute, meetings.window)
     if not meetings.lag:
         cycles_of_windows = sums.shape[1] * meetings.window
         course = evaluate(compute[:, :cycles_of_windows], _lanes(meetings))

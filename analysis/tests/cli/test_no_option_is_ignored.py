@@ -74,6 +74,20 @@ MODES = {
     "score": ["score runs.csv kept.json"],
     "study": ["study"],
 }
+#: Modes that answer by the code of another mode, of whose options `make test-nightly` tries all.
+TRIED_NIGHTLY = {
+    "predict --machine made-up.yaml --compute-from dry",
+    "predict network.json --machine two-generations --ranks 4",
+    "advise mam-benchmark --full --program nest --machine jureca-dc --nodes 8",
+    "compare jureca-dc supermuc-ng --preset microcircuit --full --program nest --nodes 2",
+    "waiting imported",
+    "waiting dry",
+    "waiting logs/logfile_0",
+    "diff --history h --add s1",
+    "partition network.json --ranks 4 --method random",
+    "partition network.json --ranks 4 --placement round_robin",
+    "import logs/logfile_0 --out new",
+}
 #: Commands that start programs for seconds or minutes: test_options_reach_programs.py looks at
 #: their options; for the last three, their own tests do.
 STARTS_PROGRAMS = {
@@ -235,7 +249,7 @@ def files(folder: Path) -> dict[str, None]:
 
 
 def cases() -> Iterator[tuple[str, str]]:
-    """Each mode with each option that it has not."""
+    """Each mode with each option that is not in it."""
     for name, modes in MODES.items():
         for mode in modes:
             flags = proposed.options(proposed.ROOT.commands[name])
@@ -246,6 +260,7 @@ def cases() -> Iterator[tuple[str, str]]:
 
 def test_every_command_has_its_modes_here():
     assert MODES.keys() | STARTS_PROGRAMS == set(proposed.ROOT.commands)
+    assert {mode for modes in MODES.values() for mode in modes} >= TRIED_NIGHTLY
 
 
 def test_every_option_has_a_value_here():
@@ -270,8 +285,19 @@ def test_a_mode_answers(carry_out, mode):
     assert status == 0, errors
 
 
+def tried() -> Iterator[object]:
+    """The same, marked: `make test` tries every option of a command in one mode at least."""
+    tried_now = set()
+    for mode, option in cases():
+        if mode not in TRIED_NIGHTLY:
+            tried_now.add((shlex.split(mode)[0], option))
+    for mode, option in cases():
+        is_nightly = mode in TRIED_NIGHTLY and (shlex.split(mode)[0], option) in tried_now
+        yield pytest.param(mode, option, marks=[pytest.mark.nightly] * is_nightly)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("mode", "option"), list(cases()))
+@pytest.mark.parametrize(("mode", "option"), list(tried()))
 def test_an_option_does_something_or_is_refused(carry_out, mode, option):
     words = shlex.split(mode)
     parameters = {name: each for each in proposed.command(words)[0].params for name in each.opts}

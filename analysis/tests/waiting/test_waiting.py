@@ -19,7 +19,14 @@ from spikemark.waiting import theory
 from spikemark.waiting.answer import answer
 from spikemark.waiting.bootstrap import means
 from spikemark.waiting.changes import CHANGES, outcomes
-from spikemark.waiting.ladder import PARTS_OF_TIME, clipped, ladder, usual
+from spikemark.waiting.ladder import (
+    CYCLES_OF_BLOCK,
+    PARTS_OF_TIME,
+    clipped,
+    drift_share,
+    ladder,
+    usual,
+)
 from spikemark.waiting.replay import Setting, further, predict
 from spikemark.waiting.trace import CycleTrace, trace
 
@@ -58,17 +65,26 @@ def test_the_parts_add_up_to_the_measured_waiting(period, d, correlation):
 
 
 @pytest.mark.slow
-def test_an_answer_needs_little_more_room_than_the_times():
-    """Beside the times, which stay in their file, at most 1.5 times their size is allocated."""
+@pytest.mark.parametrize(("trace_of", "copies"), [(trace, 1.5), (of, 2.5)])
+def test_an_answer_needs_little_more_room_than_the_times(trace_of, copies):
+    """Beside the times, which are there already."""
     ranks, cycles = 256, 50_000
     compute = np.random.default_rng(3).normal(1e-3, 5e-5, (ranks, cycles)).astype(np.float32)
-    run = of(compute)
+    run = trace_of(compute)
     tracemalloc.start()
     answer(run)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    times_and_communicate = 2 * compute.nbytes
-    assert peak < 1.5 * times_and_communicate, peak / times_and_communicate
+    assert peak < copies * compute.nbytes, peak / compute.nbytes
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1, 59, 60, 61])
+def test_the_share_of_drift_does_not_depend_on_how_many_cycles_are_left_over(more):
+    d = 60
+    block = CYCLES_OF_BLOCK // d * d
+    whole = drift_share(drawn(cycles=8 * block, correlation=0.99), d)
+    share = drift_share(drawn(cycles=8 * block + more, correlation=0.99), d)
+    assert share == pytest.approx(whole, rel=0.1)
 
 
 @pytest.mark.parametrize(

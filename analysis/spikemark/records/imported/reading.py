@@ -228,7 +228,7 @@ def _read_file(
     )
     for name, unit_of_times in units.items():
         if UNITS[unit_of_times] != 1:
-            values[name] = values[name] * UNITS[unit_of_times]
+            values[name] = _in_seconds(values[name], UNITS[unit_of_times])
     shape = next(iter(values.values())).shape
     unused_columns = {
         name: column for name, column in unused_columns.items() if column.shape == shape
@@ -240,6 +240,17 @@ def _read_file(
         units=tuple({*units.values()}),
         remarks=content.remarks,
     )
+
+
+def _in_seconds(values: np.ndarray, unit_s: float) -> np.ndarray:
+    """Times in s from times in units of `unit_s`; those in single precision are changed in place.
+
+    They are rounded once.
+    """
+    if values.dtype != np.float32:
+        return np.asarray(values * unit_s)
+    np.multiply(values, unit_s, out=values, dtype=np.float64, casting="same_kind")
+    return values
 
 
 def _columns_in(
@@ -404,7 +415,7 @@ def _with_computing(columns: Columns, path: Path) -> Columns:
         if COMMUNICATE not in columns:
             reason = f"{CYCLE_TIME} without {COMMUNICATE}; expected both, or {COMPUTE_COLUMN}"
             raise BadInput(reason, field=CYCLE_TIME, file=path)
-        compute = columns[CYCLE_TIME] - columns[COMMUNICATE]
+        compute = np.subtract(columns[CYCLE_TIME], columns[COMMUNICATE], dtype=np.float64)
         if (compute < 0).any():
             rank, cycle = np.argwhere(compute < 0)[0]
             communicate_s = columns[COMMUNICATE][rank, cycle]

@@ -359,13 +359,7 @@ def _with_about(
     about: dict[str, Any],
 ) -> CycleTimes:
     """Times with their imported.json; `about`: fields that are not those of what was read."""
-    columns = list(read_times.columns.values())
-    times = np.stack(
-        columns,
-        axis=-1,
-        dtype=np.float32,
-        casting="same_kind",
-    )
+    times = _one_array(list(read_times.columns.values()))
     fields = {
         "files": [str(path)],
         "meets_every": read_times.meets_every,
@@ -378,6 +372,13 @@ def _with_about(
     }
     fields["cycle_ms"] = about.get("cycle_ms") or read_times.cycle_ms
     return CycleTimes(path, times, ImportRecord.model_validate(fields))
+
+
+def _one_array(columns: list[np.ndarray]) -> np.ndarray:
+    """Columns [rank, cycle] as float32 [rank, cycle, column]; one that is so already is no copy."""
+    if len(columns) == 1:
+        return np.ascontiguousarray(columns[0], dtype=np.float32)[:, :, np.newaxis]
+    return np.stack(columns, axis=-1, dtype=np.float32, casting="same_kind")
 
 
 def save(out: Path, times: ReadTimes | Sums, about: dict[str, Any]) -> CycleTimes | Sums:

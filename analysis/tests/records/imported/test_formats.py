@@ -5,6 +5,7 @@ line.
 import json
 import os
 import sys
+import tracemalloc
 from pathlib import Path
 
 import foreign_logs
@@ -14,6 +15,7 @@ import pandas as pd
 import pytest
 from synthetic import compute_times
 
+from spikemark.api.results import read_cycles
 from spikemark.records import imported
 from spikemark.records.imported import READERS, TABLE_ENDINGS, UNITS, Sums
 from spikemark.records.imported.times import _examine
@@ -397,3 +399,25 @@ def test_sums_give_the_efficiencies_of_the_whole_run(spikemark, refusal, refused
     assert first.efficiency["load_balance"].value is None
     foreign_logs.sums(tmp_path, COMPUTE, time_communicate_spike_data=np.full(4, 1e3))
     assert str(files[0]) in refused(imported.read_times, files)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_times_in_single_precision_are_those_in_double_rounded_once(unit, tmp_path):
+    times = np.random.default_rng(4).normal(1.0, 0.1, (4, 100)).astype(np.float32)
+    np.save(tmp_path / "single.npy", times)
+    np.save(tmp_path / "double.npy", times.astype(np.float64))
+    single = read_cycles(tmp_path / "single.npy", unit=unit).compute
+    double = read_cycles(tmp_path / "double.npy", unit=unit).compute
+    assert single.dtype == np.float32
+    np.testing.assert_array_equal(single, double)
+
+
+def test_times_in_single_precision_need_no_room_for_double(tmp_path):
+    times = np.random.default_rng(4).normal(1.0, 0.1, (64, 10_000)).astype(np.float32)
+    np.save(tmp_path / "times.npy", times)
+    read_cycles(tmp_path / "times.npy", unit="ms")  # imports what it needs
+    tracemalloc.start()
+    read_cycles(tmp_path / "times.npy", unit="ms")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1.75 * times.nbytes, peak / times.nbytes  # double precision takes 2.25
