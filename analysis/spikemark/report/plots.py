@@ -1,4 +1,4 @@
-"""Every figure of every page: four marks, drawn by matplotlib from tidy frames, as inline SVG.
+"""Every figure of every page: four marks, drawn by seaborn from tidy frames, as inline SVG.
 
 `bars` (stacked, one row per label), `points` (a row per label, or over a number), `lines` (with a
 band) and `histogram`. Each takes the frame that it draws and returns an elements.Figure: the
@@ -22,6 +22,7 @@ from typing import Any, cast
 import matplotlib
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
@@ -234,27 +235,27 @@ def bars(
 
     def draw(axes: Axes, part: pd.DataFrame, value: object) -> None:
         labels = list(dict.fromkeys(part[row]))
-        widths = part.pivot_table("value", row, "part", "sum", fill_value=0.0, observed=True)
-        widths = widths.reindex(labels)
-        left = np.zeros(len(labels))
-        for head, colour in colours.items():
-            width = np.zeros(len(labels))
-            if head in widths:
-                width = widths[head].to_numpy()
-            drawn = axes.barh(
-                range(len(labels)),
-                width,
-                0.66,
-                left,
-                color=colour,
-                edgecolor=COLOUR["paper"],
-                linewidth=GAP,
-            )
-            left = left + width
-            for bar, label in zip(drawn, labels, strict=True):
+        wrapped = {label: _on_lines(label) for label in labels}
+        part = part.assign(**{row: pd.Categorical(part[row].map(wrapped), list(wrapped.values()))})
+        sns.histplot(
+            part,
+            y=row,
+            hue="part",
+            hue_order=list(colours)[::-1],
+            weights="value",
+            multiple="stack",
+            palette=colours,
+            alpha=1,
+            shrink=0.66,
+            edgecolor=COLOUR["paper"],
+            linewidth=GAP,
+            ax=axes,
+            legend=False,
+            discrete=True,
+        )
+        for container, head in zip(axes.containers, list(colours), strict=False):
+            for bar, label in zip(container, labels, strict=False):
                 told(bar, [f"{label}: {head} {number(bar.get_width())}"])
-        axes.set_yticks(range(len(labels)), [_on_lines(label) for label in labels])
-        axes.invert_yaxis()
         if dots is not None:
             of_panel = dots if panel is None else dots[dots[panel] == value]
             places = [labels.index(label) for label in of_panel[row]]
@@ -614,17 +615,27 @@ def histogram(
     """
     colours = palette(frame[hue]) if hue else {}
     dashes = dict(zip(colours, DASHES * 10, strict=False))
-    limits = float(frame[x].min()), float(frame[x].quantile(clip))
+    one_colour = {} if hue else {"color": COLOUR["update"], "alpha": 0.8, "linewidth": 0}
+    limits = frame[x].min(), frame[x].quantile(clip)
 
     def draw(axes: Axes, part: pd.DataFrame, value: object) -> None:
-        if hue is None:
-            edges, density = _density(part[x], bins, limits)
-            colour = COLOUR["update"]
-            axes.fill_between(edges, density, step="post", color=colour, alpha=0.8, linewidth=0)
-        for key, colour in colours.items():
-            edges, density = _density(part.loc[part[hue] == key, x], bins, limits)
-            axes.plot(edges, density, linestyle=dashes[key], color=colour, drawstyle="steps-post")
-        axes.set_ylim(bottom=0)
+        sns.histplot(
+            part,
+            x=x,
+            hue=hue,
+            bins=bins,
+            binrange=limits,
+            stat="density",
+            common_norm=False,
+            element="step",
+            fill=not hue,
+            palette=colours or None,
+            ax=axes,
+            legend=False,
+            **one_colour,
+        )
+        for step, key in zip(reversed(axes.lines), colours, strict=False):
+            step.set_linestyle(dashes[key])
         for label, place in (marks or {}).get(value, {}).items():
             axes.axvline(place, **BESIDE)
             axes.text(place, axes.get_ylim()[1], f" {label}", va="top", fontsize=9)
@@ -642,15 +653,6 @@ def histogram(
     if table is None:
         table = tabulated(_quantiles(frame, x, _named(panel, hue)))
     return Figure(name, title, svg, f"{title}. {caption}", caption, table)
-
-
-def _density(
-    values: pd.Series, bins: int, limits: tuple[float, float]
-) -> tuple[np.ndarray, np.ndarray]:
-    """The edges of bins within limits, and the density from each of them on, both [bin + 1]."""
-    counts, edges = np.histogram(values.dropna(), bins, limits)
-    density = counts / max(counts.sum(), 1) / np.diff(edges)
-    return edges, np.append(density, density[-1])
 
 
 def _quantiles(frame: pd.DataFrame, x: str, keys: list[str]) -> pd.DataFrame:
