@@ -18,6 +18,7 @@ RARELY = 0.1  #: share of the draws in which a slower network may be the faster 
 FAST = {"fabric": leaf("infiniband"), "latency": leaf(1.2, "us"), "bandwidth": leaf(25, "GB/s")}
 ETHERNET = {"fabric": leaf("ethernet")}
 SLOW = {"fabric": leaf("infiniband"), "latency": leaf(10, "us"), "bandwidth": leaf(3, "GB/s")}
+SLOWER = {"ethernet": ETHERNET, "slow": SLOW}
 #: Programs, and what offers state of who they are: nothing, a processor that nobody measured, one
 #: of a machine that was measured, as which alone DPSNN is predicted for any network.
 ASKED = [
@@ -87,8 +88,18 @@ def test_equal_offers_are_as_fast(program, processor, tmp_path):
         assert bool(told) == (processor is None)
 
 
-@pytest.mark.parametrize("network", [ETHERNET, SLOW], ids=["ethernet", "slow"])
-@pytest.mark.parametrize(("program", "processor"), ASKED)
+def with_networks(offers: list[tuple]) -> list:
+    """Each of the offers with each slower network, half of them by night."""
+    cases = []
+    for number, offer in enumerate(offers):
+        for other, name in enumerate(SLOWER):
+            marks = [pytest.mark.nightly] * ((number + other) % 2)
+            case_id = "-".join([*map(str, offer), name])
+            cases.append(pytest.param(*offer, SLOWER[name], marks=marks, id=case_id))
+    return cases
+
+
+@pytest.mark.parametrize(("program", "processor", "network"), with_networks(ASKED))
 def test_a_slower_network_is_no_better(program, processor, network, tmp_path):
     files = [
         offer(tmp_path, "fast", processor),
@@ -196,8 +207,9 @@ def test_twins_are_equal_whichever_was_measured(processor, anchored, tmp_path):
     assert medians[1] > 2 * medians[0]
 
 
-@pytest.mark.parametrize("network", [ETHERNET, SLOW], ids=["ethernet", "slow"])
-@pytest.mark.parametrize("processor", PROCESSORS)
+@pytest.mark.parametrize(
+    ("processor", "network"), with_networks([(processor,) for processor in PROCESSORS])
+)
 def test_equal_nodes_are_told_apart_by_their_network_alone(processor, network, tmp_path):
     files = [offer(tmp_path, "fast", processor), offer(tmp_path, "slow", processor, network)]
     for anchored in (0, 1):
