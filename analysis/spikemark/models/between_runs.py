@@ -8,11 +8,11 @@ same host. These spreads are assumed; they were seen on the machines of this pro
 #: Spread (SD) of the mean time of a run, as a share of the part itself. Runs of this project on
 #: shared virtual machines varied by 1 to 5 %.
 RUN_SD = 0.05
-#: The same of waiting and exchange, which vary more.
+#: The same of waiting and exchange, and of how much the times of a rank fluctuate.
 COMMUNICATING_SD = 0.3
 #: Spread (SD) of the speed of a single rank, beside what all ranks of a run have in common. On a
 #: virtual machine, a neighbour on the same host may take a share of one core for a whole run: ranks
-#: of 16 runs of 3 s with equal work varied by 13 % (docs/waiting.md).
+#: of 31 runs of 3 s with equal work varied by 13 % (docs/waiting.md).
 RANK_SD = 0.05
 RANK_SD_VIRTUAL = 0.13
 

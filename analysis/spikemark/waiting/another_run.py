@@ -2,9 +2,10 @@
 
 A replay keeps the speeds that the ranks had in the run. In another run, a rank may be faster or
 slower for its whole length: another clock, other places in memory, another program on the same
-host. So may all ranks together, and what a meeting costs. These differences are drawn
-(models/between_runs.py), and the interval of a prediction reaches as far as they do: the lowest and
-the highest of DRAWS draws hold a further one in 95 % of the cases, whatever their distribution.
+host. So may all ranks together, what a meeting costs, and how much the times of a rank fluctuate.
+These differences are drawn (models/between_runs.py), and the interval of a prediction reaches as
+far as they do: of 79 draws, the second lowest and the second highest hold a further one in 95 % of
+the cases, whatever their distribution.
 
 Ranks that differed in the run may do so for good, since their work or their nodes differ, or by the
 chance of that run. Few ranks do not tell which, so both are drawn, and the interval holds both.
@@ -14,17 +15,19 @@ Times that the description of a run injects do not depend on the speed of a rank
 times do not differ from run to run.
 """
 
+from collections import Counter
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from spikemark.models.between_runs import COMMUNICATING_SD, RUN_SD
-from spikemark.quantities.quantity import Quantity
+from spikemark.quantities.quantity import LEVEL, Quantity
 
 from .replay import ReplayedWaiting, Setting, outcome_without_interval, predict
 from .trace import MIN_TRACE_WINDOWS, CycleTrace
 
-DRAWS = 39  #: the next one is between the lowest and the highest with a chance of 38/40
+DRAWS = 79  #: for each reading of how ranks differ
 DRAW_SEED = 1
 #: From so many ranks on, the differences between ranks of a run tell how much their speeds vary.
 ENOUGH_RANKS = 7
@@ -32,7 +35,7 @@ ENOUGH_RANKS = 7
 SURELY_LASTING = 3.0
 #: Both runs vary, so that their difference varies by so much more.
 OF_A_DIFFERENCE = 2**0.5
-MAX_TIMES = 1 << 19  #: times [rank, cycle] that are replayed for each draw
+MAX_TIMES = 1 << 18  #: times [rank, cycle] that are replayed for each draw
 INJECTED_PHASE = "inject"
 
 
@@ -61,58 +64,84 @@ def predict_another_run(run: CycleTrace, setting: Setting) -> ReplayedWaiting:
     predicted = predict(run, setting)
     if run.rank_sd == 0 or setting.unknown:
         return predicted
-    short_run, short_setting = _shortened(run, setting)
-    rng = np.random.default_rng(DRAW_SEED)
-    as_it_was = outcome_without_interval(short_run, short_setting)
-    differences: dict[str, list[float]] = {name: [] for name in as_it_was}
-    of_ranks = RankDifferences.of(short_setting.compute)
-    for lasting in of_ranks.readings(run.rank_sd):
-        for _ in range(DRAWS):
-            drawn = _in_other_conditions(run, short_setting, lasting, rng)
-            outcome = outcome_without_interval(short_run, drawn)
-            for name, value in outcome.items():
-                differences[name].append(value - as_it_was[name])
+    reach = _reaches(run, setting)
     return replace(
         predicted,
-        waiting=_reaching(predicted.waiting, differences["waiting"], run.cycles, least=0.0),
-        runtime=_reaching(predicted.runtime, differences["runtime"], run.cycles, least=0.0),
-        change=_reaching(predicted.change, differences["change"], 1, least=0.0),
-        saved=_reaching(predicted.saved, differences["saved"], run.cycles, least=-np.inf),
+        waiting=_reaching(predicted.waiting, reach["waiting"], run.cycles),
+        runtime=_reaching(predicted.runtime, reach["runtime"], run.cycles),
+        change=_reaching(predicted.change, reach["change"], 1),
+        saved=_reaching(predicted.saved, reach["saved"], run.cycles, least=-np.inf),
         same_speeds=predicted,
     )
 
 
-def _reaching(
-    quantity: Quantity,
-    differences: list[float],
-    times: float,
-    least: float,
-) -> Quantity:
+class Reach(NamedTuple):
+    """How far another run may be from a prediction, in s per cycle or as a share."""
+
+    lower: float  #: 0 or more
+    higher: float
+
+
+def _reaches(run: CycleTrace, setting: Setting) -> dict[str, Reach]:
+    """How far DRAWS draws of other conditions are from the speeds of the run, by quantity.
+
+    Each reading of the differences between ranks has as many draws, and the farthest one counts.
+    Where there are several sets of compute times, draws take them in turn.
+    """
+    rng = np.random.default_rng(DRAW_SEED)
+    sets = setting.moved or setting.readings or (setting.compute,)
+    draws_of_set = Counter(draw * len(sets) // DRAWS for draw in range(DRAWS))
+    same_speeds = []
+    drawn: dict[bool, list[dict[str, float]]] = {False: [], True: []}
+    for number, draws in draws_of_set.items():
+        short_run, short_setting = _shortened(run, setting, sets[number])
+        same_speeds.append(outcome_without_interval(short_run, short_setting))
+        of_ranks = RankDifferences.of(short_setting.compute)
+        for lasting in of_ranks.readings(run.rank_sd):
+            for _ in range(draws):
+                other = _in_other_conditions(run, short_setting, lasting, rng)
+                drawn[lasting].append(outcome_without_interval(short_run, other))
+    reaches = {}
+    for name in same_speeds[0]:
+        middle = float(np.median([outcome[name] for outcome in same_speeds]))
+        limits = [_limits([outcome[name] for outcome in each]) for each in drawn.values() if each]
+        lower = middle - min(low for low, _ in limits)
+        higher = max(high for _, high in limits) - middle
+        reaches[name] = Reach(max(lower, 0.0), max(higher, 0.0))
+    return reaches
+
+
+def _limits(draws: list[float]) -> tuple[float, float]:
+    """Between what a further draw is in 95 % of the cases; of few draws, the farthest ones."""
+    in_order = sorted(draws)
+    beyond = max(int((1 - LEVEL) / 2 * (len(draws) + 1)), 1)
+    return in_order[beyond - 1], in_order[-beyond]
+
+
+def _reaching(quantity: Quantity, reach: Reach, times: float, least: float = 0.0) -> Quantity:
     """A quantity whose interval holds what chance within the run and another run make of it.
 
     The two are independent, so that their distances from the value add up as squares.
 
     Args:
         quantity: with the interval of chance within the run.
-        differences: that other runs make, [draw].
+        reach: of other runs.
         times: as large the quantity is.
         least: the limits are not below.
     """
     value = quantity.number
     low, high = quantity.limits
-    lower = times * min(*differences, 0.0)
-    higher = times * max(*differences, 0.0)
     return replace(
         quantity,
-        low=max(value - float(np.hypot(value - low, lower)), least),
-        high=value + float(np.hypot(high - value, higher)),
+        low=max(value - float(np.hypot(value - low, times * reach.lower)), least),
+        high=value + float(np.hypot(high - value, times * reach.higher)),
     )
 
 
-def _shortened(run: CycleTrace, setting: Setting) -> tuple[CycleTrace, Setting]:
-    """The middle of a run, and of one of the sets of times of a setting, of MAX_TIMES at most."""
-    sets = setting.moved or setting.readings
-    compute = sets[0] if sets else setting.compute
+def _shortened(
+    run: CycleTrace, setting: Setting, compute: np.ndarray
+) -> tuple[CycleTrace, Setting]:
+    """The middle of a run, and of a set of compute times of a setting, of MAX_TIMES at most."""
     ranks = max(run.ranks, setting.plan.ranks)
     window = np.lcm(setting.plan.window, run.period)
     windows = max(MAX_TIMES // (ranks * window), MIN_TRACE_WINDOWS)
@@ -186,7 +215,8 @@ def _in_other_conditions(
     lasting: bool,
     rng: np.random.Generator,
 ) -> Setting:
-    """A setting with other speeds of the ranks, and another cost of a meeting.
+    """A setting with other speeds of the ranks, other fluctuations of their times, and another cost
+    of a meeting.
 
     Args:
         run: as it was.
@@ -202,9 +232,15 @@ def _in_other_conditions(
         others = differences.drawn_anew(run.rank_sd, rng)
     common = np.exp(OF_A_DIFFERENCE * RUN_SD * rng.standard_normal())
     longer = (1 + others) * common - (1 + differences.of_ranks)
-    seconds = longer * compute.mean(dtype=np.float64) * _computing_share(run)
-    other = np.maximum(compute + seconds[:, None].astype(compute.dtype), 0)
-    cost = np.exp(OF_A_DIFFERENCE * COMMUNICATING_SD * rng.standard_normal())
+    computing = _computing_share(run)
+    seconds = longer * compute.mean(dtype=np.float64) * computing
+    cost, uneven = np.exp(OF_A_DIFFERENCE * COMMUNICATING_SD * rng.standard_normal(2))
+    means = compute.mean(axis=1, dtype=np.float64)
+    times_as_uneven = 1 + computing * (uneven - 1)
+    offset = (means + seconds) - times_as_uneven * means
+    other = compute * times_as_uneven[:, None].astype(compute.dtype)
+    other += offset[:, None].astype(compute.dtype)
+    np.maximum(other, 0, out=other)
     return replace(setting, compute=other, cost=setting.cost * float(cost))
 
 

@@ -10,9 +10,12 @@ from spikemark.models.between_runs import RANK_SD, RANK_SD_VIRTUAL, rank_sd
 from spikemark.quantities.quantity import Quantity
 from spikemark.records.record import load_run
 from spikemark.waiting.another_run import (
+    DRAWS,
     ENOUGH_RANKS,
     RankDifferences,
+    Reach,
     _computing_share,
+    _limits,
     _reaching,
     _shortened,
     predict_another_run,
@@ -110,18 +113,29 @@ def test_times_of_nobody_knows_which_machine_vary():
 
 def test_the_two_causes_add_up_as_squares():
     within = Quantity(10.0, 7.0, 14.0, "s", "modelled")
-    wider = _reaching(within, [-2.0, 0.5, 1.5], times=2, least=-np.inf)
+    wider = _reaching(within, Reach(2.0, 1.5), times=2, least=-np.inf)
     assert wider.limits == pytest.approx((10 - 5.0, 10 + 5.0))
     assert wider.value == 10.0
-    assert _reaching(within, [1.0], times=3, least=0.0).limits == pytest.approx((7.0, 15.0))
-    assert _reaching(within, [-50.0], times=1, least=0.0).limits[0] == 0.0
+    assert _reaching(within, Reach(0.0, 1.0), times=3).limits == pytest.approx((7.0, 15.0))
+    assert _reaching(within, Reach(50.0, 0.0), times=1).limits[0] == 0.0
+
+
+@pytest.mark.parametrize("draws", [10, 39, DRAWS, 199])
+def test_limits_of_draws_hold_a_further_one(draws):
+    rng = np.random.default_rng(draws)
+    held = []
+    for _ in range(2000):
+        low, high = _limits(list(rng.lognormal(size=draws)))
+        held.append(low <= rng.lognormal() <= high)
+    beyond = max((draws + 1) // 40, 1)
+    assert np.mean(held) == pytest.approx(1 - 2 * beyond / (draws + 1), abs=0.02)
 
 
 def test_what_is_shortened_keeps_meetings_together():
     rng = np.random.default_rng(1)
     compute = rng.normal(1e-3, 1e-5, (600, 3000))
     run = CycleTrace(compute, waited=rng.random(3000), exchanged=rng.random(3000), rank_sd=0.05)
-    short, setting = _shortened(run, Setting.meeting_rarely(run, D))
+    short, setting = _shortened(run, Setting.meeting_rarely(run, D), compute)
     first = int(np.flatnonzero(run.waits == short.waits[0])[0])
     assert first > 0 and first % D == 0 and short.cycles % D == 0
     assert short.cycles < run.cycles
