@@ -33,6 +33,9 @@ DRAW_SEED = 1
 ENOUGH_RANKS = 7
 #: Ranks that differ by so many times what is assumed of speeds differ for good.
 SURELY_LASTING = 3.0
+#: A rank that is so many spreads from the middle of many ranks is not one of them by chance.
+OUTLIER = 4.5
+SD_OF_MEDIAN_DEVIATION = 1.4826  #: SD of normal numbers over the median of their distances
 #: Both runs vary, so that their difference varies by so much more.
 OF_A_DIFFERENCE = 2**0.5
 MAX_TIMES = 1 << 18  #: times [rank, cycle] that are replayed for each draw
@@ -176,9 +179,20 @@ class RankDifferences:
         """Their spread."""
         return float(self.of_ranks.std(ddof=1))
 
+    @property
+    def has_outlier(self) -> bool:
+        """Whether a rank is too far from the others for chance."""
+        distances = abs(self.of_ranks - np.median(self.of_ranks))
+        spread = SD_OF_MEDIAN_DEVIATION * float(np.median(distances))
+        return bool(distances.max() > OUTLIER * spread)
+
     def tell_speeds(self, assumed_sd: float) -> bool:
-        """Whether they show how speeds vary: of enough ranks, which differ less than assumed."""
-        return len(self.of_ranks) >= ENOUGH_RANKS and self.sd <= assumed_sd
+        """Whether they show how speeds vary: of enough ranks, which differ less than assumed, and
+        none of which is apart from the others.
+        """
+        if len(self.of_ranks) < ENOUGH_RANKS or self.sd > assumed_sd:
+            return False
+        return not self.has_outlier
 
     def readings(self, assumed_sd: float) -> tuple[bool, ...]:
         """Whether they are lasting: yes, no, or either where nothing tells it."""
@@ -242,6 +256,23 @@ def _in_other_conditions(
     other += offset[:, None].astype(compute.dtype)
     np.maximum(other, 0, out=other)
     return replace(setting, compute=other, cost=setting.cost * float(cost))
+
+
+def spread_of_speeds(run: CycleTrace) -> Quantity:
+    """Spread (SD) of the speed of a rank from run to run, as a share: as the ranks of the run show
+    it, or as it is assumed.
+
+    Example:
+        >>> from spikemark.waiting.trace import trace
+        >>> few = trace(np.random.default_rng(1).normal(1e-3, 1e-5, (4, 1000)))
+        >>> many = trace(np.random.default_rng(1).normal(1e-3, 1e-5, (16, 1000)))
+        >>> spread_of_speeds(few).kind, spread_of_speeds(many).kind
+        ('assumed', 'measured')
+    """
+    differences = RankDifferences.of(run.compute)
+    if differences.tell_speeds(run.rank_sd):
+        return Quantity(differences.sd, kind="measured")
+    return Quantity(run.rank_sd, kind="assumed")
 
 
 def _computing_share(run: CycleTrace) -> np.ndarray:

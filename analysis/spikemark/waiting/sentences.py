@@ -16,6 +16,7 @@ from spikemark.quantities.words import (
     with_ends,
 )
 
+from .another_run import spread_of_speeds
 from .changes import ChangeOutcome
 from .ladder import MEANS as MEANS_OF_PARTS
 from .ladder import Ladder, LongestEvent, SlowestRank
@@ -143,7 +144,7 @@ def outlook(
     """
     schedule = _meetings(prediction, run)
     if not prediction.waiting:
-        return [f"{schedule}: no waiting and no run time. Reason: {prediction.waiting.reason}."]
+        return [f"{schedule} cannot be predicted: {prediction.waiting.reason}."]
     per_cycle = 1 / prediction.cycles
     if run.unplaced and not prediction.placement and prediction.plan.schedule != run.schedule:
         schedule += ", each rank with the work that it had,"
@@ -161,13 +162,25 @@ def outlook(
         )
     as_fast = prediction.same_speeds
     if as_fast is not None:
-        sentences.append(
-            f"If each rank were as fast as in this run: waiting"
-            f" {with_interval(as_fast.waiting.times(per_cycle))}, run time"
-            f" {change_with_interval(as_fast.change)}. From run to run, the speed of a rank varies"
-            f" by {percent(run.rank_sd)} (assumed)."
-        )
+        at_these_speeds = with_interval(as_fast.waiting.times(per_cycle))
+        change = change_with_interval(as_fast.change)
+        if (at_these_speeds, change) != (would_wait, change_with_interval(prediction.change)):
+            sentences.append(
+                "In the cycles of this run, with each rank as fast as it was: waiting"
+                f" {at_these_speeds}, run time {change}. {_from_run_to_run(prediction, run)}"
+            )
     return sentences
+
+
+def _from_run_to_run(prediction: ReplayedWaiting, run: CycleTrace) -> str:
+    """How much the speed of a rank varies, and what says so."""
+    spread = Quantity(run.rank_sd, kind="assumed")
+    if not prediction.moved:
+        spread = spread_of_speeds(run)
+    how = "assumed"
+    if spread.kind == "measured":
+        how = "as the ranks of this run differ"
+    return f"From run to run, the speed of a rank varies by {percent(spread.number)} ({how})."
 
 
 def _meetings(prediction: ReplayedWaiting, run: CycleTrace) -> str:
@@ -332,10 +345,10 @@ def change_line(outcome: ChangeOutcome, cycles: int) -> str:
     """
     waiting = outcome.prediction.waiting
     if not waiting:
-        return f"{outcome.name}: no waiting and no run time, {waiting.reason}."
+        return f"{outcome.name} cannot be predicted: {waiting.reason}."
     waits = with_interval(waiting.times(1 / cycles))
     runtime = change_with_interval(outcome.prediction.change)
-    return f"{outcome.name}: waiting {waits}, run time {runtime}."
+    return f"{outcome.name}, at the speeds of this run: waiting {waits}, run time {runtime}."
 
 
 def what_helps(helps: Sequence[ChangeOutcome]) -> str:
@@ -348,9 +361,9 @@ def what_helps(helps: Sequence[ChangeOutcome]) -> str:
         >>> times = np.random.default_rng(1).normal(1e-5, 5e-7, (4, 1000))
         >>> times[2, ::50] += 8e-3  # rank 2 loses its core
         >>> what_helps(helps(trace(times)))
-        'What would help at these speeds: no interruptions, as an idle core on each node may ...
+        'What would help at the speeds of this run: no interruptions, as an idle core ...
     """
     changes = []
     for outcome in helps[:MAX_HELPS_SHOWN]:
         changes.append(f"{outcome.name}: {change_with_interval(outcome.prediction.change)}")
-    return f"What would help at these speeds: {'; '.join(changes)}."
+    return f"What would help at the speeds of this run: {'; '.join(changes)}."

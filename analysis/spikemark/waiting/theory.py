@@ -172,13 +172,16 @@ def estimates(run: CycleTrace) -> Estimates:
     draws = means(np.stack([shared, squares, products], axis=1))
     rho = missing("the times do not vary", mark="none found")
     correlation_time = 1.0
-    jitter = {name: missing("the times do not vary", mark="none found") for name in JITTER}
+    is_idle = bool(compute.min() <= 0)
+    reason = "a rank computes nothing in some cycles" if is_idle else "the times do not vary"
+    jitter = {name: missing(reason, mark="none found") for name in JITTER}
     rounding = 8 * float(np.finfo(np.float32).eps) * compute.mean()
     if squares.mean() > rounding**2:
         rho = draws(_correlation, kind="measured", least=-1.0)
         autocorrelation = serial.pooled_autocorrelation(fluctuations)
         correlation_time = max(serial.integrated_time(autocorrelation), 1.0)
-        jitter = _jitter(scattering(compute, run.window_cycles))
+        if not is_idle:
+            jitter = _jitter(scattering(compute, run.window_cycles))
     return Estimates(
         mean_s=draws(lambda x: np.asarray(x[..., 0]), "s", "measured"),
         own_sd_s=draws(lambda x: np.maximum(x[..., 1], 0) ** 0.5, "s", "measured"),

@@ -1,5 +1,6 @@
 """Predictions from one run hold another run, whose ranks have other speeds."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from spikemark.models.between_runs import RANK_SD, RANK_SD_VIRTUAL, rank_sd
+from spikemark.quantities.answer import as_json
 from spikemark.quantities.quantity import Quantity
 from spikemark.records.record import load_run
 from spikemark.waiting.another_run import (
@@ -31,23 +33,31 @@ MEAN_S = 25e-6
 JITTER = 0.05
 
 
-def another(rng, work, speed_sd):
+def another(rng, work, speed_sd, assumed_sd):
     """A run [rank, cycle] of ranks with this much work, whose speeds are of this run alone."""
     speeds = np.exp(speed_sd * rng.standard_normal(len(work)))
     noise = 1 + JITTER * rng.standard_normal((len(work), CYCLES))
-    return CycleTrace(MEAN_S * (work * speeds)[:, None] * noise, rank_sd=speed_sd)
+    return CycleTrace(MEAN_S * (work * speeds)[:, None] * noise, rank_sd=assumed_sd)
 
 
 def held(ranks, work_sd, speed_sd, pairs):
+    """As held_of, of ranks with other work in each pair."""
+    rng = np.random.default_rng(10 * ranks)
+
+    def pair():
+        work = np.exp(work_sd * rng.standard_normal(ranks))
+        return [another(rng, work, speed_sd, speed_sd) for _ in range(2)]
+
+    return held_of(pair, pairs)
+
+
+def held_of(pair, pairs):
     """The shares of pairs whose second run is inside the intervals: waiting, run time, and waiting
     at the speeds of the first run.
     """
-    rng = np.random.default_rng(10 * ranks)
     inside = np.zeros(3)
     for _ in range(pairs):
-        work = np.exp(work_sd * rng.standard_normal(ranks))
-        first = another(rng, work, speed_sd)
-        second = another(rng, work, speed_sd)
+        first, second = pair()
         predicted = predict_another_run(first, Setting.meeting_rarely(first, D))
         truth = outcome_without_interval(second, Setting.meeting_rarely(second, D))
         for place, (quantity, name) in enumerate(
@@ -82,10 +92,29 @@ def test_another_run_of_any_ranks_is_inside_the_interval(ranks, work_sd, speed_s
     check(held(ranks, work_sd, speed_sd, pairs=120))
 
 
+@pytest.mark.parametrize("ranks", [16, 64])
+@pytest.mark.parametrize("slower", [1.2, 1.3])
+def test_one_slow_rank_among_equal_ones_is_slow_again(ranks, slower):
+    rng = np.random.default_rng(ranks)
+    work = np.ones(ranks)
+    work[1] = slower
+    waiting, _, _ = held_of(lambda: [another(rng, work, 0.01, RANK_SD) for _ in range(2)], 40)
+    assert waiting >= 0.9
+
+
+@pytest.mark.parametrize("ranks", [2, 7])
+@pytest.mark.parametrize("share", [0.1, 1.0])
+def test_a_rank_that_computes_nothing_has_an_answer(ranks, share):
+    rng = np.random.default_rng(ranks)
+    times = rng.normal(1e-3, 5e-5, (ranks, CYCLES))
+    times[0, rng.random(CYCLES) < share] = 0.0
+    text = as_json("waiting", answer(trace(times)).content())
+    assert json.loads(text)["ranks"] == ranks
+
+
 def test_many_equal_ranks_tell_how_speeds_vary():
     rng = np.random.default_rng(1)
-    alike = another(rng, np.ones(64), 0.01)
-    alike = replace(alike, rank_sd=RANK_SD_VIRTUAL)
+    alike = another(rng, np.ones(64), 0.01, RANK_SD_VIRTUAL)
     few = replace(alike, compute=alike.compute[: ENOUGH_RANKS - 1])
     assert RankDifferences.of(alike.compute).tell_speeds(RANK_SD_VIRTUAL)
     assert not RankDifferences.of(few.compute).tell_speeds(RANK_SD_VIRTUAL)
