@@ -341,7 +341,7 @@ def change_line(outcome: ChangeOutcome, cycles: int) -> str:
         >>> run = trace(np.random.default_rng(1).normal(1e-3, 5e-5, (4, 1000)))
         >>> _, halved = outcomes(run, ["halve-jitter"])
         >>> change_line(halved, run.cycles)
-        'halve-jitter: waiting 26\\u202fµs (25 to 27), run time ...'
+        'halve-jitter, at the speeds of this run: waiting 26\\u202fµs (25 to 27), run time ...'
     """
     waiting = outcome.prediction.waiting
     if not waiting:
