@@ -273,7 +273,7 @@ def error_sentence(measured: Sequence[AnchorPrediction]) -> str:
 
     Example:
         >>> error_sentence([AnchorPrediction(2, 4, 64, 11.0, 10.0, 8.0, 12.0)])
-        'From smaller runs, larger ones were predicted within 9\u202f% (median); 1 of 1 intervals hold.'
+        'From smaller runs, larger ones were predicted within 9\u202f% (median); 1 of 1 ...'
     """
     errors = []
     inside = 0
