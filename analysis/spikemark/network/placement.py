@@ -560,8 +560,8 @@ def pieces_on_ranks(
     Example:
         >>> from spikemark.network.description import read_description
         >>> from spikemark.network.presets import mam_benchmark
-        >>> options = {"areas": 2, "neurons_per_area": 600, "indegree": 40}
-        >>> description = read_description(mam_benchmark.describe(**options))
+        >>> one_area = mam_benchmark.describe(areas=1, neurons_per_area=600, indegree=40)
+        >>> description = read_description(one_area)
         >>> next(pieces_on_ranks(description, "round_robin", ranks=4, threads=1))
         DealtNeurons(population=0, rank=0, over=4, start=0, number=600)
     """

@@ -15,8 +15,9 @@ Times that the description of a run injects do not depend on the speed of a rank
 times do not differ from run to run.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from typing import NamedTuple
 
 import numpy as np
@@ -95,19 +96,21 @@ def _reaches(run: CycleTrace, setting: Setting) -> dict[str, Reach]:
     sets = setting.moved or setting.readings or (setting.compute,)
     draws_of_set = Counter(draw * len(sets) // DRAWS for draw in range(DRAWS))
     same_speeds = []
-    drawn: dict[bool, list[dict[str, float]]] = {False: [], True: []}
+    drawn: dict[Reading, list[dict[str, float]]] = defaultdict(list)
     for number, draws in draws_of_set.items():
         short_run, short_setting = _shortened(run, setting, sets[number])
         same_speeds.append(outcome_without_interval(short_run, short_setting))
-        of_ranks = RankDifferences.of(short_setting.compute)
-        for lasting in of_ranks.readings(run.rank_sd):
+        differences = RankDifferences.of(short_setting.compute)
+        for reading in differences.readings(run.rank_sd):
             for _ in range(draws):
-                other = _in_other_conditions(run, short_setting, lasting, rng)
-                drawn[lasting].append(outcome_without_interval(short_run, other))
+                other = _in_other_conditions(run, short_setting, reading, rng)
+                drawn[reading].append(outcome_without_interval(short_run, other))
     reaches = {}
     for name in same_speeds[0]:
         middle = float(np.median([outcome[name] for outcome in same_speeds]))
-        limits = [_limits([outcome[name] for outcome in each]) for each in drawn.values() if each]
+        limits = []
+        for outcomes in drawn.values():
+            limits.append(_limits([outcome[name] for outcome in outcomes]))
         lower = middle - min(low for low, _ in limits)
         higher = max(high for _, high in limits) - middle
         reaches[name] = Reach(max(lower, 0.0), max(higher, 0.0))
@@ -162,6 +165,13 @@ def _shortened(
     return short_run, replace(setting, compute=compute[:, cycles], moved=None, readings=None)
 
 
+class Reading(Enum):
+    """What differences between the ranks of a run are."""
+
+    CHANCE = auto()  #: of that run alone: another one draws them anew
+    LASTING = auto()  #: of their work or their nodes: another run has them, too
+
+
 @dataclass(frozen=True)
 class RankDifferences:
     """How the mean compute times of ranks differ in a run, as shares of their mean."""
@@ -194,13 +204,13 @@ class RankDifferences:
             return False
         return not self.has_outlier
 
-    def readings(self, assumed_sd: float) -> tuple[bool, ...]:
-        """Whether they are lasting: yes, no, or either where nothing tells it."""
+    def readings(self, assumed_sd: float) -> tuple[Reading, ...]:
+        """What they may be: both, where nothing tells it."""
         if self.tell_speeds(assumed_sd):
-            return (False,)
+            return (Reading.CHANCE,)
         if self.sd > SURELY_LASTING * assumed_sd:
-            return (True,)
-        return (False, True)
+            return (Reading.LASTING,)
+        return (Reading.CHANCE, Reading.LASTING)
 
     def drawn_anew(self, assumed_sd: float, rng: np.random.Generator) -> np.ndarray:
         """How other ranks would differ, if the differences were chance, [rank].
@@ -226,36 +236,50 @@ class RankDifferences:
 def _in_other_conditions(
     run: CycleTrace,
     setting: Setting,
-    lasting: bool,
+    reading: Reading,
     rng: np.random.Generator,
 ) -> Setting:
     """A setting with other speeds of the ranks, other fluctuations of their times, and another cost
     of a meeting.
 
+    Times that were injected stay as they are.
+
     Args:
         run: as it was.
         setting: with one set of compute times.
-        lasting: whether the differences between ranks are.
+        reading: what the differences between ranks are.
         rng: what is drawn comes from it.
     """
     compute = setting.compute
+    means_s = compute.mean(axis=1, dtype=np.float64)
+    computing = _computing_share(run)
+    other_means_s = means_s + computing * (_other_means(run, compute, reading, rng) - means_s)
+    cost, times_as_uneven = np.exp(OF_A_DIFFERENCE * COMMUNICATING_SD * rng.standard_normal(2))
+    scale = 1 + computing * (times_as_uneven - 1)  # of the fluctuations of each rank
+    offset_s = other_means_s - scale * means_s
+    other = compute * scale[:, None].astype(compute.dtype)
+    other += offset_s[:, None].astype(compute.dtype)
+    np.maximum(other, 0, out=other)
+    return replace(setting, compute=other, cost=setting.cost * float(cost))
+
+
+def _other_means(
+    run: CycleTrace,
+    compute: np.ndarray,
+    reading: Reading,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Mean times of ranks with other speeds, if all of `compute` [rank, cycle] depended on these,
+    [rank] in s.
+    """
     differences = RankDifferences.of(compute)
-    if lasting:
+    if reading is Reading.LASTING:
         others = differences.kept(run.rank_sd, rng)
     else:
         others = differences.drawn_anew(run.rank_sd, rng)
-    common = np.exp(OF_A_DIFFERENCE * RUN_SD * rng.standard_normal())
-    longer = (1 + others) * common - (1 + differences.of_ranks)
-    computing = _computing_share(run)
-    seconds = longer * compute.mean(dtype=np.float64) * computing
-    cost, uneven = np.exp(OF_A_DIFFERENCE * COMMUNICATING_SD * rng.standard_normal(2))
-    means = compute.mean(axis=1, dtype=np.float64)
-    times_as_uneven = 1 + computing * (uneven - 1)
-    offset = (means + seconds) - times_as_uneven * means
-    other = compute * times_as_uneven[:, None].astype(compute.dtype)
-    other += offset[:, None].astype(compute.dtype)
-    np.maximum(other, 0, out=other)
-    return replace(setting, compute=other, cost=setting.cost * float(cost))
+    of_all_ranks = np.exp(OF_A_DIFFERENCE * RUN_SD * rng.standard_normal())
+    mean_s = compute.mean(dtype=np.float64)
+    return np.asarray((1 + others) * of_all_ranks * mean_s)
 
 
 def spread_of_speeds(run: CycleTrace) -> Quantity:

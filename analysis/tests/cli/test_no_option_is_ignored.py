@@ -293,7 +293,8 @@ def tried() -> Iterator[object]:
             tried_now.add((shlex.split(mode)[0], option))
     for mode, option in cases():
         is_nightly = mode in TRIED_NIGHTLY and (shlex.split(mode)[0], option) in tried_now
-        yield pytest.param(mode, option, marks=[pytest.mark.nightly] * is_nightly)
+        marks = [pytest.mark.nightly] if is_nightly else []
+        yield pytest.param(mode, option, marks=marks)
 
 
 @pytest.mark.slow
