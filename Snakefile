@@ -46,8 +46,10 @@ include: "workflows/rules/report.smk"
 
 
 # Else every finished run adds a timer that looks at all waiting runs each second from then on. A test holds the name.
+# A job that ends sends SIGTERM, which Snakemake's own handler would not always survive.
 onstart:
     workflow.scheduler.job_rate_limiter = None
+    sweeps.end_on_sigterm(workflow.scheduler.exit_gracefully)
 
 
 # Also reached if runs failed: the report says which are missing. Whoever interrupts does not wait for it.

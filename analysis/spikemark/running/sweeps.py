@@ -8,9 +8,11 @@ import contextlib
 import json
 import math
 import os
+import queue
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -577,6 +579,24 @@ def _end_runs(snakemake: subprocess.Popen[str]) -> None:
             snakemake.kill()
             return
         time.sleep(LOOK_S)
+
+
+def end_on_sigterm(end: Callable[[], None]) -> None:
+    """Have the next SIGTERM call `end`, in a thread of its own; called in the main thread.
+
+    A handler of a signal interrupts the main thread wherever it is. That of Snakemake asks for a
+    lock, and where the main thread held it, both waited for ever: a batch job that was told to end
+    idled until its limit. A queue can be written to at any moment, and the thread waits for the
+    lock as any other.
+    """
+    received: queue.SimpleQueue[int] = queue.SimpleQueue()
+
+    def wait_and_end() -> None:
+        received.get()
+        end()
+
+    threading.Thread(target=wait_and_end, daemon=True).start()
+    signal.signal(signal.SIGTERM, lambda number, frame: received.put(number))
 
 
 def _check(results: Results) -> None:
