@@ -6,8 +6,8 @@ A run takes as long as its parts, and a part p as long as its costs c:
 
 with effects x and log costs as unknowns. Measured log T have normal errors, and the unknowns normal
 priors. Gauss-Newton: each step takes log T as linear around the present values and solves the
-normal equations. At the mode, the inverse of their matrix is the covariance (Laplace
-approximation).
+normal equations; it is halved until the misfit does not grow. At the mode, the inverse of their
+matrix is the covariance (Laplace approximation).
 
 A step solves linear equations in as many unknowns as there are effects and free costs: about 100,
 for which some tenths of a millisecond are enough.
@@ -19,8 +19,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spikemark.core.errors import BadInput
+
 Array = NDArray[np.float64]
-MAX_STEPS = 60
+MAX_STEPS = 500  #: where runs agree, about ten are enough
 LARGEST_STEP = 0.7  #: of a logarithm in one step
 SMALLEST_STEP = 1e-4  #: below which the search for the mode ends
 
@@ -92,6 +94,9 @@ def posterior(times: MeasuredTimes, prior: Prior, start: Array, free: int) -> Po
         start: where the search begins, [unknown].
         free: so many unknowns are estimated, from the first; the others keep their start.
 
+    Raises BadInput where MAX_STEPS were not enough: runs that contradict each other beyond all
+    priors.
+
     Example:
         One effect with as wide a prior as the error of its only measurement: half way.
 
@@ -110,6 +115,7 @@ def posterior(times: MeasuredTimes, prior: Prior, start: Array, free: int) -> Po
     """
     unknowns = start.copy()
     precision = prior.sd**-2.0
+    misfit = _misfit(times, prior, unknowns)
     for _ in range(MAX_STEPS):
         log_seconds, derivatives = times.linearised(unknowns)
         by_free = derivatives[:, :free]
@@ -117,9 +123,28 @@ def posterior(times: MeasuredTimes, prior: Prior, start: Array, free: int) -> Po
         from_runs = by_free.T @ (times.weights * (times.log_seconds - log_seconds))
         from_prior = (precision * (unknowns - prior.mean))[:free]
         step = np.linalg.solve(hessian, from_runs - from_prior)
-        largest = abs(step).max()
-        unknowns[:free] += step * min(1.0, LARGEST_STEP / max(largest, 1e-9))
-        if largest < SMALLEST_STEP:
+        step *= min(1.0, LARGEST_STEP / max(abs(step).max(), 1e-9))
+        moved = unknowns.copy()
+        moved[:free] += step
+        while _misfit(times, prior, moved) > misfit and abs(step).max() > SMALLEST_STEP:
+            step /= 2
+            moved[:free] = unknowns[:free] + step
+        unknowns, misfit = moved, _misfit(times, prior, moved)
+        if abs(step).max() < SMALLEST_STEP:
             break
+    else:
+        raise BadInput(
+            f"measured runs: no most probable costs were found in {MAX_STEPS} steps; expected times"
+            " that one set of costs can explain, so look for a wrong time or unit among them",
+            field="anchor",
+        )
     covariance = np.asarray(np.linalg.inv(hessian), dtype=np.float64)
     return Posterior(unknowns, covariance)
+
+
+def _misfit(times: MeasuredTimes, prior: Prior, unknowns: Array) -> float:
+    """Minus the log of the posterior density, up to a constant: what the mode makes smallest."""
+    log_seconds, _ = times.linearised(unknowns)
+    of_runs = times.weights @ (times.log_seconds - log_seconds) ** 2
+    of_prior = (((unknowns - prior.mean) / prior.sd) ** 2).sum()
+    return float(of_runs + of_prior) / 2

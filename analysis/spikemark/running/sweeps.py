@@ -588,6 +588,15 @@ def end_on_sigterm(end: Callable[[], None]) -> None:
     lock, and where the main thread held it, both waited for ever: a batch job that was told to end
     idled until its limit. A queue can be written to at any moment, and the thread waits for the
     lock as any other.
+
+    Example:
+        >>> before = signal.getsignal(signal.SIGTERM)
+        >>> ended = threading.Event()
+        >>> end_on_sigterm(ended.set)
+        >>> os.kill(os.getpid(), signal.SIGTERM)
+        >>> ended.wait(60)
+        True
+        >>> _ = signal.signal(signal.SIGTERM, before)
     """
     received: queue.SimpleQueue[int] = queue.SimpleQueue()
 
