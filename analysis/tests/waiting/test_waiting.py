@@ -205,6 +205,14 @@ def test_groups_meet_in_between():
     assert made.waiting.value == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("period", [2, 10])
+def test_the_screen_says_how_often_groups_and_all_ranks_exchange(period):
+    found = answer(of(drawn()), "hierarchical", delay_ratio=10, group_period=period)
+    line = found.lines[1]
+    assert "every 10 cycles" in line
+    assert ("every 2 cycles" in line) == (period == 2)
+
+
 @pytest.mark.parametrize("ranks", [2, 3, 5])
 def test_fewer_ranks_are_the_mean_over_all_choices(ranks):
     compute = drawn(6, 200, rank_sd_s=1e-4)
