@@ -45,6 +45,13 @@ SWEEP_GOAL_S = 0.3  #: of a run, beside the program itself
 WAITING_RANKS, WAITING_CYCLES = 512, 100_000
 WAITING_GOAL = 3.0  #: times the bytes of the data
 
+#: Runs a program, and prints its largest memory in KiB.
+PEAK_OF_PROGRAM = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
+
 #: With this variable, Python compiles all modules at every start.
 NEVER_COMPILED = "PYTHONDONTWRITEBYTECODE"
 
@@ -81,12 +88,13 @@ def run(*arguments: str | Path, folder: Path = CHECKOUT) -> float:
 
 
 def peak_bytes(*arguments: str | Path) -> int:
-    """Runs `spikemark`; returns the largest memory that it held."""
-    process = subprocess.Popen([SPIKEMARK, *arguments], stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        raise SystemExit(f"spikemark {arguments[0]} failed")
-    return usage.ru_maxrss * 1024
+    """Runs `spikemark`; returns the largest memory that it held.
+
+    A small program starts it, since the peak that the system gives for a program is never below
+    that of the one that started it.
+    """
+    starting = [sys.executable, "-c", PEAK_OF_PROGRAM, SPIKEMARK, *arguments]
+    return 1024 * int(subprocess.run(starting, check=True, stdout=subprocess.PIPE).stdout)
 
 
 def sweep_s(folder: Path, runs: int) -> float:

@@ -71,6 +71,22 @@ def read_npy(path: Path, advice: str = "") -> np.ndarray:
         return array
 
 
+def load_npy(path: Path) -> np.ndarray:
+    """The array of a .npy file, in memory.
+
+    Raises BadInput as `read_npy`, and for an array that needs more memory than there is.
+
+    Example:
+        >>> load_npy(Path("tests/golden/analysis/inputs/iid-8.npy")).flags.writeable
+        True
+    """
+    mapped = read_npy(path)
+    memory.check(mapped.nbytes, f"{path}: what it holds")
+    with _refusing_damaged(path):
+        array: np.ndarray = np.load(path, allow_pickle=False)
+    return array
+
+
 def read_npz(path: Path) -> dict[str, np.ndarray]:
     """The arrays of a .npz file, by name.
 

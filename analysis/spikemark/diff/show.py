@@ -12,7 +12,7 @@ from spikemark.quantities.elements import Box, Figure, Section
 from spikemark.quantities.figure import PALETTE, intervals
 from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Cell, Cells, Column, Table
-from spikemark.quantities.words import counted, listed, percent
+from spikemark.quantities.words import counted, decimals_between, listed, percent
 from spikemark.report import plots
 from spikemark.report.document import Page, html
 from spikemark.report.facts import facts
@@ -112,15 +112,20 @@ class DifferenceAnswer(Answer):
         write_output(path, html(page))
 
 
-def signed(share: float) -> str:
+def signed(share: float, most_decimals: int = 1) -> str:
     """A share with its sign, as per cent with one digit behind the point.
 
+    Args:
+        share: of 1.
+        most_decimals: that small ones have, where an interval supports more.
+
     Example:
-        >>> signed(0.098), signed(-0.2)
-        ('+9.8\\u202f%', '−20.0\\u202f%')
+        >>> signed(0.098), signed(-0.2), signed(-0.0002), signed(-0.0002, most_decimals=2)
+        ('+9.8\\u202f%', '−20.0\\u202f%', '0.0\\u202f%', '−0.02\\u202f%')
     """
-    words = percent(round(share, 4), 1)
-    return f"+{words}" if round(share, 4) > 0 else words
+    rounded = round(share, 4)
+    words = percent(rounded, 1, most_decimals)
+    return f"+{words}" if rounded > 0 and words != percent(0, 1) else words
 
 
 def change_in_words(change: Quantity) -> str:
@@ -131,10 +136,11 @@ def change_in_words(change: Quantity) -> str:
         '+9.8\\u202f% (+8.1\\u202f% to +11.0\\u202f%)'
     """
     assert change.value is not None
-    words = signed(change.value)
     if change.low is None or change.high is None:
-        return words
-    return f"{words} ({signed(change.low)} to {signed(change.high)})"
+        return signed(change.value)
+    decimals = max(decimals_between(100 * change.low, 100 * change.high) or 1, 1)
+    value, low, high = (signed(x, decimals) for x in (change.value, change.low, change.high))
+    return f"{value} ({low} to {high})"
 
 
 def sentence(comparison: ResultsComparison) -> str:

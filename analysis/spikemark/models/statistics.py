@@ -67,10 +67,55 @@ def lump(compute: np.ndarray, window: int) -> np.ndarray:
     return sums
 
 
+class Meetings:
+    """How long ranks wait that meet after every window, from the times of some of them at a time.
+
+    Example:
+        >>> meetings = Meetings(window=1)
+        >>> meetings.add(np.array([[1.0, 2.0]]))
+        >>> meetings.add(np.array([[2.0, 4.0]]))
+        >>> meetings.waited.tolist(), meetings.computing
+        ([0.5, 1.0], 2.25)
+    """
+
+    def __init__(self, window: int):
+        """`window`: number of cycles in a window."""
+        self._window = window
+        self._ranks = 0
+        self._times = 0
+        self._computing = 0.0
+        self._slowest = np.zeros(1)
+        self._total = np.zeros(1)
+
+    def add(self, compute: np.ndarray) -> None:
+        """Adds further ranks. Rank by rank, so that no copy of their times is made.
+
+        Args:
+            compute: their times in s, [rank, cycle].
+
+        Raises BadInput as `lump`.
+        """
+        for times in compute:
+            sums = lump(times, self._window)
+            self._slowest = np.maximum(self._slowest, sums)
+            self._total = self._total + sums
+        self._ranks += len(compute)
+        self._times += compute.size
+        self._computing += float(compute.sum(dtype=np.float64))
+
+    @property
+    def waited(self) -> np.ndarray:
+        """Waiting at each meeting, mean over ranks, [window] in s."""
+        return np.asarray(self._slowest - self._total / self._ranks)
+
+    @property
+    def computing(self) -> float:
+        """Mean compute time over ranks and cycles in s."""
+        return self._computing / self._times
+
+
 def waited(compute: np.ndarray, window: int) -> np.ndarray:
     """How long ranks that meet after every window wait there, mean over ranks, [window] in s.
-
-    Rank by rank, so that no copy of the times is made.
 
     Args:
         compute: times in s, [rank, cycle].
@@ -82,10 +127,6 @@ def waited(compute: np.ndarray, window: int) -> np.ndarray:
         >>> waited(np.array([[1.0, 2.0], [2.0, 4.0]]), 1).tolist()
         [0.5, 1.0]
     """
-    slowest = np.zeros(1)
-    total = np.zeros(1)
-    for times in compute:
-        sums = lump(times, window)
-        slowest = np.maximum(slowest, sums)
-        total = total + sums
-    return np.asarray(slowest - total / len(compute))
+    meetings = Meetings(window)
+    meetings.add(compute)
+    return meetings.waited

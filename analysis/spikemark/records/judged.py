@@ -78,6 +78,16 @@ def warnings(record: dict[str, Any]) -> list[str]:
     return sentences
 
 
+def no_evidence(reason: str) -> str:
+    """That the times of a run do not tell its speed, and why.
+
+    Example:
+        >>> no_evidence("other processes kept 1.2 cores busy")
+        'other processes kept 1.2 cores busy; times are no evidence of speed'
+    """
+    return f"{reason}; times are no evidence of speed"
+
+
 def too_short(kind: str, simulate_s: float, clock_share: float) -> str:
     """Why a run says nothing about speed; empty if it may say something.
 
@@ -188,16 +198,16 @@ def _about_oversubscription(
     ]
     if rationed:
         worst = max(rationed, key=lambda node: node["ranks"] / node["quota_cores"])
-        yield (
+        yield no_evidence(
             f"oversubscribed: {_layout(worst, threads)} on node {worst['name']},"
             f" where a quota (cgroup) leaves {worst['quota_cores']:.3g}"
-            f" cores{_elsewhere(rationed)}; times are no evidence of speed"
+            f" cores{_elsewhere(rationed)}"
         )
     elif crowded:
         worst = max(crowded, key=lambda node: node["ranks"] / node["cores"])
-        yield (
+        yield no_evidence(
             f"oversubscribed: {_layout(worst, threads)} on {counted(worst['cores'], 'core')}"
-            f" of node {worst['name']}{_elsewhere(crowded)}; times are no evidence of speed"
+            f" of node {worst['name']}{_elsewhere(crowded)}"
         )
 
 

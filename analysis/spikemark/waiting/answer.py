@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -17,7 +18,7 @@ from spikemark.quantities.table import Table
 from . import details, sentences, theory
 from .another_run import predict_another_run
 from .changes import ChangeOutcome, outcomes
-from .interruptions import without
+from .interruptions import uninterrupted
 from .ladder import Ladder, ladder
 from .replay import ReplayedWaiting, Setting, predict
 from .sentences import MEANS, MICRO
@@ -339,8 +340,8 @@ def helps(run: CycleTrace) -> list[ChangeOutcome]:
         _base, changed = outcomes(run, [name])
         predictions[words] = changed.prediction
     if any(len(one.cycles) for one in run.interrupted):
-        undisturbed = replace(Setting.from_run(run), compute=without(run.compute, run.interrupted))
-        predictions[NO_INTERRUPTIONS] = predict(run, undisturbed)
+        calm = partial(uninterrupted, of_ranks=run.interrupted)
+        predictions[NO_INTERRUPTIONS] = predict(run, Setting.from_run(run).with_times(calm))
     helpful = []
     for name, prediction in predictions.items():
         if prediction.change and prediction.change.limits[1] < 1:

@@ -4,7 +4,7 @@ CHANGES has a function of `Setting` for each change that has a name; `slow_rank`
 factor besides. `outcomes` replays a run after each of them.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,9 +15,10 @@ from spikemark.models.statistics import lump
 from spikemark.network.schedules import plan
 
 from .interruptions import Interruptions, evenly, interruptions, put_back, without
-from .ladder import changing_course, clipped, drift_share
+from .ladder import clipped, course_of, drift_share, in_cycles, means_of_stretches
 from .replay import ReplayedWaiting, Setting, predict
 from .trace import CycleTrace
+from .work import blocks_of_ranks
 
 SLOW_RANK = "slow-rank"
 MAX_SLOW_FACTOR = 1000.0
@@ -40,12 +41,12 @@ def halve_jitter(setting: Setting, run: CycleTrace) -> Setting:
         >>> from spikemark.waiting.trace import trace
         >>> run = trace(np.random.default_rng(1).normal(1e-3, 5e-5, (4, 1000)))
         >>> halved = halve_jitter(Setting.from_run(run), run)
-        >>> bool(halved.compute.std() < run.compute.std())
+        >>> bool(halved.readings[0].std() < run.compute.std())
         True
     """
     d = run.jitter_cycles
 
-    def halved(compute: np.ndarray) -> np.ndarray:
+    def halved(compute: np.ndarray) -> Iterator[np.ndarray]:
         short = clipped(without(compute, interruptions(compute)))  # long cycles stay
         fluctuations = short - short.mean(axis=0, dtype=np.float64) - _effects(short)
         share = drift_share(short, d)
@@ -54,7 +55,7 @@ def halve_jitter(setting: Setting, run: CycleTrace) -> Setting:
         slow = np.pad(slow, ((0, 0), (0, cycles - slow.shape[1])), mode="edge")
         slow_factor = (share + 0.25 * (1 - share)) ** 0.5 - 0.5
         half = 0.5 * fluctuations + slow_factor * slow
-        return np.asarray(np.maximum(compute - fluctuations + half, 0))
+        yield np.asarray(np.maximum(compute - fluctuations + half, 0))
 
     return setting.with_times(halved)
 
@@ -83,8 +84,9 @@ def _levelled(
     scaled: bool,
     evened: bool,
     stretches: bool = False,
-) -> np.ndarray:
-    """Compute times [rank, cycle] without lasting differences, in the precision that they have.
+) -> Iterator[np.ndarray]:
+    """Compute times [rank, cycle] without lasting differences, in the precision that they have, of
+    some ranks after the other.
 
     Args:
         compute: times in s, [rank, cycle].
@@ -93,23 +95,29 @@ def _levelled(
         evened: all ranks are interrupted as often; else interruptions stay where they fell.
         stretches: ranks are equal in each stretch of the run, not only on average.
     """
+    cycles = compute.shape[1]
     of_ranks = _interrupted(compute, run)
-    level = without(compute, of_ranks)
-    course = changing_course(level) if stretches else None
-    if course is not None:
-        level -= course.astype(level.dtype)
+    means = []
+    in_stretches = []
+    for ranks in blocks_of_ranks(compute):
+        ordinary = without(compute[ranks], of_ranks[ranks])
+        means.append(ordinary.mean(axis=1, keepdims=True, dtype=np.float64))
+        in_stretches.append(means_of_stretches(ordinary))
+    mean_s = np.concatenate(means)
+    effects_s = mean_s - mean_s.mean()
+    factors = np.where(mean_s > 0, mean_s.mean() / np.maximum(mean_s, 1e-300), 1)
+    course = course_of(np.concatenate(in_stretches)) if stretches else None
+    back = evenly(of_ranks, cycles) if evened else of_ranks
+    for ranks in blocks_of_ranks(compute):
+        level = without(compute[ranks], of_ranks[ranks])
+        if course is not None:
+            level -= in_cycles(course[ranks], cycles).astype(level.dtype)
+        elif scaled:
+            level *= factors[ranks].astype(level.dtype)
+        else:
+            level -= effects_s[ranks].astype(level.dtype)
         np.maximum(level, 0, out=level)
-    elif scaled:
-        means = level.mean(axis=1, keepdims=True, dtype=np.float64)
-        level *= np.where(means > 0, means.mean() / np.maximum(means, 1e-300), 1).astype(
-            level.dtype
-        )
-    else:
-        level -= _effects(level).astype(level.dtype)
-        np.maximum(level, 0, out=level)
-    if evened:
-        of_ranks = evenly(of_ranks, compute.shape[1])
-    return put_back(level, of_ranks)
+        yield put_back(level, back[ranks])
 
 
 def level_ranks(setting: Setting, run: CycleTrace) -> Setting:
@@ -130,7 +138,7 @@ def level_ranks(setting: Setting, run: CycleTrace) -> Setting:
         readings.append(partial(_levelled, run=run, scaled=scaled, evened=evened))
     if _never_interrupted(setting, run):
         readings = readings[:2]
-    if changing_course(run.compute) is not None:
+    if course_of(means_of_stretches(run.compute)) is not None:
         in_stretches = partial(_levelled, run=run, scaled=False, evened=False, stretches=True)
         readings.append(in_stretches)
     return setting.with_times(*readings)
@@ -212,7 +220,7 @@ def slow_rank(setting: Setting, run: CycleTrace, rank_and_factor: str) -> Settin
         >>> from spikemark.waiting.trace import trace
         >>> run = trace(np.full((2, 100), 1e-3))
         >>> slower = slow_rank(Setting.from_run(run), run, "1:1.2")
-        >>> slower.compute.mean(axis=1).round(6).tolist()
+        >>> slower.readings[0].mean(axis=1).round(6).tolist()
         [0.001, 0.0012]
     """
     measured = len(setting.compute)
@@ -234,16 +242,20 @@ def slow_rank(setting: Setting, run: CycleTrace, rank_and_factor: str) -> Settin
         )
         raise BadInput(line, field="change")
 
-    def changed(compute: np.ndarray, too: bool) -> np.ndarray:
-        of_ranks = list(_interrupted(compute, run))
-        ordinary = without(compute, of_ranks)
-        ordinary[rank] *= np.float32(times)
+    def changed(compute: np.ndarray, too: bool) -> Iterator[np.ndarray]:
+        of_ranks = _interrupted(compute, run)
+        back = list(of_ranks)
+        events = of_ranks[rank]
         if too and times < 1:
-            of_ranks[rank] = of_ranks[rank].kept(times)
+            back[rank] = events.kept(times)
         elif too:
-            events = of_ranks[rank]
-            of_ranks[rank] = Interruptions(events.cycles, times * events.seconds)
-        return put_back(ordinary, of_ranks)
+            back[rank] = Interruptions(events.cycles, times * events.seconds)
+        factors = np.ones((measured, 1), np.float32)
+        factors[rank] = times
+        for ranks in blocks_of_ranks(compute):
+            ordinary = without(compute[ranks], of_ranks[ranks])
+            ordinary *= factors[ranks]
+            yield put_back(ordinary, back[ranks])
 
     readings = [partial(changed, too=False), partial(changed, too=True)]
     if _never_interrupted(setting, run):

@@ -7,9 +7,12 @@ come, too, if their chance is per time and not per cycle. Both cases are replaye
 of an answer covers both.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+
+from .work import blocks_of_ranks
 
 #: An interruption moves to another rank by so many cycles at most: into the same stretch of the
 #: run, but to a cycle that is independent of its own.
@@ -136,6 +139,18 @@ def without(compute: np.ndarray, of_ranks: list[Interruptions]) -> np.ndarray:
         ordinary[rank, events.cycles] -= events.seconds.astype(compute.dtype)
     np.maximum(ordinary, 0, out=ordinary)
     return ordinary
+
+
+def uninterrupted(compute: np.ndarray, of_ranks: list[Interruptions]) -> Iterator[np.ndarray]:
+    """As `without`, of some ranks after the other.
+
+    Example:
+        >>> times = np.full((2, 1000), 1e-5)
+        >>> [block.shape for block in uninterrupted(times, interruptions(times))]
+        [(2, 1000)]
+    """
+    for ranks in blocks_of_ranks(compute):
+        yield without(compute[ranks], of_ranks[ranks])
 
 
 def put_back(ordinary: np.ndarray, of_ranks: list[Interruptions]) -> np.ndarray:

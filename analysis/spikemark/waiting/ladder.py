@@ -330,7 +330,7 @@ def _slowest(run: CycleTrace, draws: Draws) -> SlowestRank:
         )
         return np.asarray(ratio - 1)
 
-    course, changed = _course(run.compute)
+    course, changed = _course(means_of_stretches(run.compute))
     share, change = _gain(run, slow, course)
     nodes = {run.node_of(rank) for rank in slow}
     return SlowestRank(
@@ -374,7 +374,7 @@ def _gain(
     Args:
         run: that was measured.
         slow: the slow ranks.
-        course: as of `changing_course`.
+        course: as of `course_of`.
     """
     series = [run.waits, run.exchanges, run.implied]
     series.append(lump(run.compute, run.period).mean(axis=0, dtype=np.float64))
@@ -430,38 +430,70 @@ def _means_of_windows(run: CycleTrace, series: list[np.ndarray]) -> Draws:
     return means(np.stack(columns, axis=1) / d)
 
 
-def changing_course(compute: np.ndarray) -> np.ndarray | None:
-    """What ranks compute beyond the mean of all in each stretch of the run, [rank, cycle] in s, if
-    a rank surely became slower or faster in its course; else None.
+def _stretches(cycles: int) -> list[int]:
+    """The numbers of cycles of the stretches of a run; none for one too short to tell a change."""
+    if cycles < STRETCHES**2:
+        return []
+    return [len(stretch) for stretch in np.array_split(np.arange(cycles), STRETCHES)]
+
+
+def means_of_stretches(compute: np.ndarray) -> np.ndarray:
+    """Mean compute time in each stretch of a run, [rank, stretch] in s; no stretch of a short run.
 
     Args:
         compute: times in s, [rank, cycle].
 
     Example:
+        >>> means_of_stretches(np.full((4, 1000), 1e-3)).shape
+        (4, 16)
+    """
+    means_s: list[np.ndarray] = []
+    first = 0
+    for length in _stretches(compute.shape[1]):
+        times = compute[:, first : first + length]
+        means_s.append(times.mean(axis=1, dtype=np.float64))
+        first += length
+    return np.stack(means_s, axis=1) if means_s else np.empty((len(compute), 0))
+
+
+def in_cycles(course: np.ndarray, cycles: int) -> np.ndarray:
+    """Values of stretches [..., stretch] in each cycle of a run, [..., cycle].
+
+    Example:
+        >>> in_cycles(np.arange(16), 320)[[0, 19, 20, 319]].tolist()
+        [0, 0, 1, 15]
+    """
+    return np.repeat(course, _stretches(cycles), axis=-1)
+
+
+def course_of(means_s: np.ndarray) -> np.ndarray | None:
+    """What ranks compute beyond the mean of all in each stretch of a run, [rank, stretch] in s.
+
+    None where no rank surely became slower or faster in the course of the run.
+
+    Args:
+        means_s: as of `means_of_stretches`.
+
+    Example:
         >>> times = np.random.default_rng(1).normal(1e-3, 1e-5, (4, 1000))
-        >>> changing_course(times) is None
+        >>> course_of(means_of_stretches(times)) is None
         True
         >>> times[3, 500:] *= 1.2
-        >>> [round(1e6 * float(beyond)) for beyond in changing_course(times)[3, [0, 999]]]
+        >>> beyond = course_of(means_of_stretches(times))
+        >>> [round(1e6 * float(seconds)) for seconds in beyond[3, [0, -1]]]
         [0, 149]
     """
-    return _course(compute)[0]
+    return _course(means_s)[0]
 
 
-def _course(compute: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
-    """As `changing_course`, and which ranks surely changed, bool [rank]."""
-    ranks, cycles = compute.shape
+def _course(means_s: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
+    """As `course_of`, and which ranks surely changed, bool [rank]."""
+    ranks, stretches = means_s.shape
     changed = np.zeros(ranks, dtype=bool)
-    if cycles < STRETCHES**2:
+    if not stretches:
         return None, changed
-    stretches = np.array_split(np.arange(cycles), STRETCHES)
-    means_of_stretches = []
-    for stretch in stretches:
-        times = compute[:, stretch[0] : stretch[-1] + 1]
-        means_of_stretches.append(times.mean(axis=1, dtype=np.float64))
-    beyond = np.stack(means_of_stretches, axis=1)
-    mean_s = float(beyond.mean())
-    beyond -= beyond.mean(axis=0)
+    mean_s = float(means_s.mean())
+    beyond = means_s - means_s.mean(axis=0)
     for split in range(2, STRETCHES - 1):
         first = beyond[:, :split]
         last = beyond[:, split:]
@@ -472,8 +504,7 @@ def _course(compute: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
         changed |= (change > SURE_CHANGE * error) & (change > MIN_CHANGE * mean_s)
     if not changed.any():
         return None, changed
-    lengths = [len(stretch) for stretch in stretches]
-    return np.repeat(beyond.astype(np.float32), lengths, axis=1), changed
+    return beyond.astype(np.float32), changed
 
 
 def _over_all(draws: Draws, function: Callable[[np.ndarray], np.ndarray]) -> Quantity:
@@ -510,7 +541,7 @@ def _as_the_others(
         levelled.append(ordinary * (others_s / usual_s[rank]))
     if course is not None:
         beyond = course[rank] - np.delete(course, slow, axis=0).mean(axis=0)
-        levelled.append(np.maximum(ordinary - beyond, 0))
+        levelled.append(np.maximum(ordinary - in_cycles(beyond, run.cycles), 0))
     shares: tuple[float, ...] = (1.0,)
     if counts[slow].any():
         shares = _shares_kept(int(counts[rank]), np.delete(counts, slow))

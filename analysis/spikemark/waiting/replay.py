@@ -13,7 +13,7 @@ the run that would tell.
 """
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,14 +21,21 @@ from scipy import special
 
 from spikemark.core.errors import BadInput
 from spikemark.models.recursion import LaneMeetings, evaluate
-from spikemark.models.statistics import lump, waited
+from spikemark.models.statistics import Meetings, lump, waited
 from spikemark.network.schedules import SCHEDULES, MeetingPlan, plan
 from spikemark.quantities.quantity import LEVEL, Quantity, missing, student
 
 from .bootstrap import means
-from .interruptions import LOW_QUANTILE, Interruptions, interruptions, long_times, without
+from .interruptions import (
+    LOW_QUANTILE,
+    Interruptions,
+    interruptions,
+    long_times,
+    uninterrupted,
+    without,
+)
 from .trace import CycleTrace
-from .work import ChangedTimes, ReadingsOfTimes, SetsOfTimes
+from .work import Change, ChangedTimes, ReadingsOfTimes, SetsOfTimes
 
 REPLAY_SEED = 1
 CHOICES_OF_RANKS = 4  #: sets of fewer ranks that are replayed, where the schedule has a lag
@@ -59,9 +66,9 @@ class Setting:
     cost: float = 1.0  #: of a meeting, over that of the run
     placement: str | None = None  #: of the neurons, if it is known
     #: Sets of compute times that are equally likely, where the placement is not that of the run;
-    #: `compute` is one of them.
+    #: `compute` is one of them, before changes.
     moved: SetsOfTimes | None = None
-    #: Sets of compute times that are equally likely, where a change can be read in several ways;
+    #: Sets of compute times that are equally likely after a change, one for each way to read it;
     #: `compute` is as it was before.
     readings: SetsOfTimes | None = None
     unknown: str = ""  #: why nobody can say what the ranks would compute
@@ -146,13 +153,11 @@ class Setting:
         moved = work.moved(placement)
         return replace(placed, compute=moved[0], moved=moved)
 
-    def with_times(self, *changes: Callable[[np.ndarray], np.ndarray]) -> "Setting":
+    def with_times(self, *changes: Change) -> "Setting":
         """The same with changed compute times; several changes are readings of the same words."""
-        moved = ChangedTimes(self.moved, changes) if self.moved else None
-        if not self.moved and (self.readings or len(changes) > 1):
-            readings = ReadingsOfTimes(self.readings or (self.compute,), changes)
-            return replace(self, readings=readings)
-        return replace(self, compute=changes[0](self.compute), moved=moved)
+        if self.moved:
+            return replace(self, moved=ChangedTimes(self.moved, changes))
+        return replace(self, readings=ReadingsOfTimes(self.readings or (self.compute,), changes))
 
     def checked(self) -> "Setting":
         """Raises BadInput for more ranks than the measured ones can represent."""
@@ -206,8 +211,7 @@ def waits(run: CycleTrace, setting: Setting) -> list[WaitingSeries]:
     """
     meetings = setting.plan
     measured = len(setting.compute)
-    windows_per_meeting = 1 if meetings.near else meetings.window
-    overhead = setting.cost * lump(run.overhead, meetings.window) / windows_per_meeting
+    overhead = _overhead(run, setting)
     exchange_s = setting.cost * run.exchange_s
     if meetings.ranks < measured and meetings.lockstep:
         sums = lump(setting.compute, meetings.window)
@@ -218,6 +222,13 @@ def waits(run: CycleTrace, setting: Setting) -> list[WaitingSeries]:
     elif meetings.ranks > measured:
         sets = further(setting.compute, meetings.ranks, run.nodes, run.window_cycles)
     return [_waits_of(compute, meetings, exchange_s, overhead) for compute in sets]
+
+
+def _overhead(run: CycleTrace, setting: Setting) -> np.ndarray:
+    """What meetings cost beyond what compute times explain, [window] in s."""
+    meetings = setting.plan
+    windows_per_meeting = 1 if meetings.near else meetings.window
+    return np.asarray(setting.cost * lump(run.overhead, meetings.window) / windows_per_meeting)
 
 
 def _choices_of_ranks(compute: np.ndarray, ranks: int) -> list[np.ndarray]:
@@ -446,8 +457,8 @@ def _with_disturbance(
         return _anything_lost(run, predicted)
     calm, stays_s, runs_s, events = _undisturbed(run)
 
-    def undisturbed(compute: np.ndarray) -> np.ndarray:
-        return without(compute, _lost(run, compute))
+    def undisturbed(compute: np.ndarray) -> Iterator[np.ndarray]:
+        return uninterrupted(compute, _lost(run, compute))
 
     quiet = predict(calm, setting.with_times(undisturbed))
     before = _runtime_s(run)
@@ -607,10 +618,25 @@ def _replayed_sets(run: CycleTrace, setting: Setting) -> list[_Replayed]:
     sets = setting.moved or setting.readings
     if not sets:
         return [_replayed(run, setting)]
+    all_ranks_meet = setting.plan.lockstep and setting.plan.ranks == len(setting.compute)
     replayed = []
     for number in range(len(sets)):  # the next is read when the one before is gone
-        replayed.append(_replayed(run, replace(setting, compute=sets[number])))
+        if all_ranks_meet:
+            replayed.append(_replayed_in_blocks(run, setting, sets.blocks(number)))
+        else:
+            replayed.append(_replayed(run, replace(setting, compute=sets[number])))
     return replayed
+
+
+def _replayed_in_blocks(
+    run: CycleTrace, setting: Setting, blocks: Iterator[np.ndarray]
+) -> _Replayed:
+    """A run under a plan by which all ranks meet, with the times of some ranks at a time."""
+    meetings = Meetings(setting.plan.window)
+    for times in blocks:
+        meetings.add(times)
+    waiting = WaitingSeries(meetings.waited + _overhead(run, setting))
+    return _of_choices(run, setting, [waiting], meetings.computing)
 
 
 def _unknown(run: CycleTrace, setting: Setting) -> ReplayedWaiting:
@@ -713,8 +739,25 @@ def _quantity(
 
 def _replayed(run: CycleTrace, setting: Setting) -> _Replayed:
     """A run with one set of compute times under a plan."""
+    computing = float(setting.compute.mean(dtype=np.float64))
+    return _of_choices(run, setting, waits(run, setting), computing)
+
+
+def _of_choices(
+    run: CycleTrace,
+    setting: Setting,
+    choices: list[WaitingSeries],
+    computing: float,
+) -> _Replayed:
+    """A run with one set of compute times under a plan.
+
+    Args:
+        run: as it was.
+        setting: what is asked about.
+        choices: how ranks wait, for each choice of other ranks.
+        computing: mean over ranks and cycles, s.
+    """
     meetings = setting.plan
-    choices = waits(run, setting)
     windows = run.cycles / meetings.window
     windows_before_drain = windows - 1 if meetings.lag else windows
     totals = [
@@ -743,5 +786,5 @@ def _replayed(run: CycleTrace, setting: Setting) -> _Replayed:
         drain=total / run.cycles - float(series.mean()),
         less=less / run.cycles,
         more=more / run.cycles,
-        computing=float(setting.compute.mean(dtype=np.float64)),
+        computing=computing,
     )

@@ -10,11 +10,13 @@ from spikemark.quantities.words import (
     NARROW,
     change,
     counted,
+    decimals_between,
     integer,
     number,
     percent,
     with_ends,
 )
+from spikemark.records.judged import no_evidence
 
 from .another_run import spread_of_speeds
 from .changes import ChangeOutcome
@@ -55,8 +57,11 @@ def with_interval(quantity: Quantity) -> str:
         >>> with_interval(Quantity(2.5e-5, 2e-5, 3e-5, "s"))
         '25\\u202fµs (20 to 30)'
     """
-    text = microseconds(quantity)
-    low, high = (number(limit * MICRO, 2) for limit in quantity.limits)
+    least, most = (limit * MICRO for limit in quantity.limits)
+    decimals = decimals_between(least, most)
+    text = number(quantity.number * MICRO, 2, decimals)
+    low = number(least, 2, decimals)
+    high = number(most, 2, decimals)
     ends = "" if low == high == text else f" ({low} to {high})"
     return f"{text}{NARROW}µs{ends}"
 
@@ -71,17 +76,20 @@ def change_with_interval(quantity: Quantity) -> str:
         '−6\\u202f%'
         >>> change_with_interval(Quantity(0.944, 0.938, 0.947))
         '−5.6\\u202f% (−6.2\\u202f% to −5.3\\u202f%)'
+        >>> change_with_interval(Quantity(0.86, 0.82, 1.0031))
+        '−14\\u202f% (−18\\u202f% to 0\\u202f%)'
     """
     return _with_ends(quantity, change)
 
 
-def _with_ends(quantity: Quantity, words: Callable[[float, int], str]) -> str:
+def _with_ends(quantity: Quantity, words: Callable[[float, int, int | None], str]) -> str:
     """A share in words with its ends; with a decimal where one end alone would read as it does."""
     low, high = quantity.limits
-    whole = [words(share, 0) for share in (quantity.number, low, high)]
+    decimals = decimals_between(100 * low, 100 * high)
+    whole = [words(share, 0, decimals) for share in (quantity.number, low, high)]
     if len(set(whole)) != 2:
         return with_ends(*whole)
-    return with_ends(*(words(share, 1) for share in (quantity.number, low, high)))
+    return with_ends(*(words(share, 1, decimals) for share in (quantity.number, low, high)))
 
 
 def disturbed(run: CycleTrace) -> str:
@@ -91,10 +99,9 @@ def disturbed(run: CycleTrace) -> str:
         >>> from spikemark.records.record import load_run
         >>> from spikemark.waiting.trace import trace
         >>> disturbed(trace(load_run("tests/golden/analysis/records/conventional-4")))
-        'Disturbed: other processes kept 1.2 cores busy. Run again on a quiet machine; these ...
+        'Disturbed: other processes kept 1.2 cores busy; times are no evidence of speed. Run ...
     """
-    again = "Run again on a quiet machine; these times say nothing of speed."
-    return f"Disturbed: {run.disturbed}. {again}"
+    return f"Disturbed: {no_evidence(run.disturbed)}. Run again on a quiet machine."
 
 
 def how_long(run: CycleTrace, ladder: Ladder, cycle_s: float) -> str:
@@ -184,12 +191,12 @@ def _from_run_to_run(prediction: ReplayedWaiting, run: CycleTrace) -> str:
 
 
 def _meetings(prediction: ReplayedWaiting, run: CycleTrace) -> str:
-    """How ranks would meet, at the start of a sentence."""
+    """How ranks would exchange, at the start of a sentence."""
     meetings = prediction.plan
     if prediction.placement or not meetings.lockstep or meetings.window == 1:
         words = _schedule(meetings)
     else:
-        words = f"Meeting every {meetings.window} cycles"
+        words = f"A global exchange {_every(meetings.window)}"
     if meetings.ranks != run.ranks:
         words += f" on {meetings.ranks} ranks"
     return words
@@ -203,7 +210,17 @@ def _schedule(meetings: MeetingPlan) -> str:
         words += f", D = {meetings.delay_ratio}"
     if meetings.lag:
         words += f", lag {meetings.lag}"
+    if meetings.base:
+        words += (
+            f" (an exchange within groups {_every(meetings.base)}, a global one"
+            f" {_every(meetings.window)})"
+        )
     return words
+
+
+def _every(cycles: int) -> str:
+    """How often something is done."""
+    return "in every cycle" if cycles == 1 else f"every {integer(cycles)} cycles"
 
 
 def _saving(saved: Quantity, cycle_s: float) -> str:

@@ -62,6 +62,44 @@ MODEL_SD = 0.4
 OUTSIDE_SD = 0.5
 THREADS_SD = 0.3
 TINY = 1e-12  #: seconds, instead of 0 below a fraction
+TIMES_OF_BLOCK = 1 << 22  #: times [rank, cycle] of some ranks that are changed at a time
+
+#: A change of compute times [rank, cycle]: those of some ranks after the other, in their order.
+Change = Callable[[np.ndarray], Iterator[np.ndarray]]
+
+
+def blocks_of_ranks(compute: np.ndarray) -> Iterator[slice]:
+    """Ranks of compute times [rank, cycle] that are changed at a time, so that no copy of all times
+    of a long run is needed.
+
+    Example:
+        >>> times = np.zeros((2, 3_000_000), np.float32)
+        >>> list(blocks_of_ranks(times))
+        [slice(0, 1, None), slice(1, 2, None)]
+    """
+    ranks, cycles = compute.shape
+    ranks_of_block = max(TIMES_OF_BLOCK // cycles, 1)
+    for first in range(0, ranks, ranks_of_block):
+        yield slice(first, min(first + ranks_of_block, ranks))
+
+
+def joined(blocks: Iterator[np.ndarray], ranks: int) -> np.ndarray:
+    """Compute times of some ranks after the other, as those of all `ranks`, [rank, cycle].
+
+    Example:
+        >>> joined(iter([np.ones((2, 3)), np.zeros((1, 3))]), ranks=3).sum(axis=1)
+        array([3., 3., 0.])
+    """
+    block = next(blocks)
+    if len(block) == ranks:
+        return block
+    times = np.empty((ranks, block.shape[1]), block.dtype)
+    first = len(block)
+    times[:first] = block
+    for block in blocks:
+        times[first : first + len(block)] = block
+        first += len(block)
+    return times
 
 
 class SetsOfTimes(ABC):
@@ -69,6 +107,10 @@ class SetsOfTimes(ABC):
 
     A set is computed when it is asked for; only those of a short run are kept.
     """
+
+    def blocks(self, number: int) -> Iterator[np.ndarray]:
+        """The set of this number, of some ranks after the other."""
+        yield self[number]
 
     @abstractmethod
     def __len__(self) -> int:
@@ -508,28 +550,37 @@ class MovedTimes(SetsOfTimes):
 
 @dataclass(frozen=True, eq=False)
 class ChangedTimes(SetsOfTimes):
-    """What functions make of each of several sets of compute times, each set by one in turn."""
+    """What changes make of each of several sets of compute times, each set by one in turn."""
 
     sets: SetsOfTimes
-    changes: tuple[Callable[[np.ndarray], np.ndarray], ...]
+    changes: tuple[Change, ...]
 
     def __len__(self) -> int:
         return len(self.sets)
 
     def __getitem__(self, number: int) -> np.ndarray:
+        times = self.sets[number]
+        return joined(self.changes[number % len(self.changes)](times), len(times))
+
+    def blocks(self, number: int) -> Iterator[np.ndarray]:
         return self.changes[number % len(self.changes)](self.sets[number])
 
 
 @dataclass(frozen=True, eq=False)
 class ReadingsOfTimes(SetsOfTimes):
-    """What one of several functions would make of the same compute times, each as likely."""
+    """What one of several changes would make of the same compute times, each as likely."""
 
     sets: SetsOfTimes | tuple[np.ndarray, ...]
-    changes: tuple[Callable[[np.ndarray], np.ndarray], ...]
+    changes: tuple[Change, ...]
 
     def __len__(self) -> int:
         return len(self.sets) * len(self.changes)
 
     def __getitem__(self, number: int) -> np.ndarray:
+        which, change = divmod(number, len(self.changes))
+        times = self.sets[which]
+        return joined(self.changes[change](times), len(times))
+
+    def blocks(self, number: int) -> Iterator[np.ndarray]:
         which, change = divmod(number, len(self.changes))
         return self.changes[change](self.sets[which])

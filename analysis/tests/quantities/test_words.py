@@ -1,4 +1,5 @@
 import math
+import random
 
 import pytest
 
@@ -7,6 +8,7 @@ from spikemark.quantities.words import (
     NARROW,
     change,
     counted,
+    decimals_between,
     integer,
     number,
     percent,
@@ -46,3 +48,32 @@ from spikemark.quantities.words import (
 )
 def test_numbers_as_words(made, words):
     assert made == words
+
+
+def in_words(text: str) -> tuple[float, int]:
+    """A written number, and its decimals."""
+    plain = text.replace(NARROW, "").replace(MINUS, "-").replace("+", "").replace("%", "")
+    return float(plain), len(plain.partition(".")[2])
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_no_more_decimals_than_an_interval_supports(seed):
+    """Of numbers, shares and changes, whose values may be small beside the width."""
+    drawn = random.Random(seed)
+    width = 10 ** drawn.uniform(-6, 6)
+    value = width * drawn.choice([0, 1e-6, 1e-3, 0.1, 1, 10]) * drawn.uniform(-1, 1)
+    supported = decimals_between(value - width / 2, value + width / 2)
+    unit = 10.0**-supported
+    assert unit <= width / 10 * (1 + 1e-6) or supported == 0
+    share = value / 100
+    for text, digits in (
+        (number(value, 2, supported), 2),
+        (percent(share, 0, supported), 2),
+        (change(1 + share, 0, supported), 2),
+    ):
+        written, decimals = in_words(text)
+        assert decimals <= supported
+        of_two_digits = 10.0 ** (math.floor(math.log10(abs(value) or 1)) + 1 - digits)
+        assert abs(written - value) <= 0.51 * max(unit, of_two_digits, 1e-9) + 0.5 * ("%" in text)
+        assert written != 0 or text[0].isdigit()  # no sign of nothing
+    assert in_words(change(1 + share, 0, supported))[0] * value >= 0

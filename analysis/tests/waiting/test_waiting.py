@@ -15,8 +15,8 @@ from spikemark.models.recursion import LaneMeetings, evaluate
 from spikemark.models.statistics import lump
 from spikemark.network.schedules import plan
 from spikemark.records import record
-from spikemark.waiting import theory
-from spikemark.waiting.answer import answer
+from spikemark.waiting import theory, work
+from spikemark.waiting.answer import answer, helps
 from spikemark.waiting.bootstrap import means
 from spikemark.waiting.changes import CHANGES, outcomes
 from spikemark.waiting.ladder import (
@@ -64,18 +64,55 @@ def test_the_parts_add_up_to_the_measured_waiting(period, d, correlation):
     assert all(q.low <= q.value <= q.high for q in found.parts.values())
 
 
+def late(compute: np.ndarray) -> np.ndarray:
+    """A rank becomes slower in the course of the run."""
+    times = compute.copy()
+    times[3, times.shape[1] // 2 :] *= np.float32(1.3)
+    return times
+
+
+def interrupted(compute: np.ndarray) -> np.ndarray:
+    """A rank loses its core now and then."""
+    times = compute.copy()
+    times[5, ::1000] += np.float32(20e-3)
+    return times
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("trace_of", "copies"), [(trace, 1.5), (of, 2.5)])
-def test_an_answer_needs_little_more_room_than_the_times(trace_of, copies):
+@pytest.mark.parametrize("planted", [late, interrupted])
+@pytest.mark.parametrize(("trace_of", "copies"), [(trace, 1.4), (of, 1.5)])
+def test_an_answer_needs_little_more_room_than_the_times(planted, trace_of, copies):
     """Beside the times, which are there already."""
     ranks, cycles = 256, 50_000
     compute = np.random.default_rng(3).normal(1e-3, 5e-5, (ranks, cycles)).astype(np.float32)
-    run = trace_of(compute)
+    run = trace_of(planted(compute))
     tracemalloc.start()
     answer(run)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < copies * compute.nbytes, peak / compute.nbytes
+
+
+@pytest.mark.parametrize("planted", [lambda compute: compute, late, interrupted])
+@pytest.mark.parametrize("disturbed", ["", "others used the machine"])
+def test_some_ranks_at_a_time_give_the_same_answer(monkeypatch, planted, disturbed):
+    """As all ranks at once do, but for the last digit of means."""
+    compute = planted(drawn(ranks=7, cycles=1200))
+    names = ["level-ranks", "slow-rank=2:1.5", "slow-rank=6:0.5", "slow-rank=0:2+level-ranks"]
+    answers = []
+    for ranks_at_a_time in (7, 3, 1):
+        monkeypatch.setattr(work, "TIMES_OF_BLOCK", ranks_at_a_time * compute.shape[1])
+        run = of(compute, overhead_s=1e-5, exchange_s=2e-5, disturbed=disturbed)
+        found = [*outcomes(run, names), *helps(run)]
+        answers.append({one.name: one.prediction for one in found})
+    whole, *in_blocks = answers
+    for answer_of_blocks in in_blocks:
+        assert list(answer_of_blocks) == list(whole)
+        for name, prediction in answer_of_blocks.items():
+            for quantity in ("waiting", "runtime", "change", "saved"):
+                found, expected = getattr(prediction, quantity), getattr(whole[name], quantity)
+                assert found.value == pytest.approx(expected.value, rel=1e-12), (name, quantity)
+                assert found.limits == pytest.approx(expected.limits, rel=1e-12), (name, quantity)
 
 
 @pytest.mark.parametrize("more", [-1, 0, 1, 59, 60, 61])
@@ -166,6 +203,14 @@ def test_groups_meet_in_between():
     pairs = lump(compute, 5).reshape(2, 2, -1).max(axis=1)
     expected = lump(pairs, 2).max(axis=0).sum() - compute.mean(axis=0).sum()
     assert made.waiting.value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("period", [2, 10])
+def test_the_screen_says_how_often_groups_and_all_ranks_exchange(period):
+    found = answer(of(drawn()), "hierarchical", delay_ratio=10, group_period=period)
+    line = found.lines[1]
+    assert "every 10 cycles" in line
+    assert ("every 2 cycles" in line) == (period == 2)
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 5])

@@ -44,7 +44,8 @@ class FileContent:
     def values(self, name: str, path: Path) -> np.ndarray:
         """A column as numbers >= 0, of its shape, NaN where there is none.
 
-        In double precision, but for a copy of arrays [rank, cycle] in single precision.
+        In double precision, but for arrays [rank, cycle] in single precision. What is so already is
+        no copy.
 
         Raises BadInput, naming the file `path`, for others.
         """
@@ -58,7 +59,7 @@ class FileContent:
         column = self.columns[name]
         if _are_possible(column):
             is_single = column.ndim == 2 and column.dtype == np.float32
-            return np.array(column, dtype=np.float32 if is_single else np.float64)
+            return np.asarray(column, dtype=np.float32 if is_single else np.float64)
         series = numbers(pd.Series(np.ravel(column), name=name, copy=False), "float64", path)
         return series.to_numpy().reshape(np.shape(column))
 

@@ -22,7 +22,7 @@ from pyarrow import parquet
 from spikemark.core import memory
 from spikemark.core.csv_file import read_csv
 from spikemark.core.errors import BadInput, unknown_name
-from spikemark.core.npy import read_npy, read_npz
+from spikemark.core.npy import load_npy, read_npz
 from spikemark.records import otf2_trace
 
 from .columns import Columns, FileContent, ReadTimes
@@ -37,7 +37,7 @@ REGIONS = (COMMUNICATE, WAIT, "within")
 
 def _table(path: Path, called: Names) -> FileContent:
     if path.suffix == ".npy":
-        array = read_npy(path)
+        array = load_npy(path)
         if array.dtype.names:
             return FileContent({name: array[name] for name in array.dtype.names})
         return FileContent({called.get(COMPUTE_COLUMN, COMPUTE_COLUMN): array})

@@ -113,8 +113,8 @@ def columns_of(path: Path, names: Iterable[str], called: dict[str, str]) -> dict
         names: of the columns.
         called: a meaning -> the name that the user says it has.
 
-    Raises BadInput for a name of `called` that is not there, for two columns of one meaning, and
-    for a unit that is none of UNITS.
+    Raises BadInput for a name of `called` that is not there, for two columns of one meaning, for
+    two meanings of one column, and for a unit that is none of UNITS.
 
     Example:
         >>> columns = columns_of(Path("times.csv"), ["rank", "compute_us", "wait_us"], {})
@@ -123,13 +123,18 @@ def columns_of(path: Path, names: Iterable[str], called: dict[str, str]) -> dict
     """
     names = list(names)
     columns = {}
+    meaning_of: dict[str, str] = {}
     for meaning, called_name in called.items():
-        columns[meaning] = _called(path, names, called_name, meaning)
-    taken = {column.name for column in columns.values()}
+        column = _called(path, names, called_name, meaning)
+        other = meaning_of.setdefault(column.name, meaning)
+        if other != meaning:
+            reason = f"column {column.name!r} is called both {other} and {meaning}; expected one"
+            raise BadInput(reason, field=column.name, file=path, code="conflict")
+        columns[meaning] = column
     candidates: dict[str, list[NamedColumn]] = {}
     for name in names:
         known_meaning, column = _meaning(name)
-        if known_meaning and known_meaning not in called and name not in taken:
+        if known_meaning and known_meaning not in called and name not in meaning_of:
             candidates.setdefault(known_meaning, []).append(column)
     for meaning, candidates_of_meaning in candidates.items():
         columns[meaning] = _only_column(path, meaning, candidates_of_meaning)

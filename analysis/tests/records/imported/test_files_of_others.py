@@ -255,6 +255,13 @@ def test_columns_in_two_units_and_one_without(refused, tmp_path):
     assert [column.unit for column in called.values()] == ["ms", None]
 
 
+def test_a_column_has_one_meaning(refused, tmp_path):
+    path = csv(tmp_path / "a.csv", lines(PAIR, compute="t").assign(u=0.05))
+    assert "'t'" in refused(imported.read_times, [path], "s", {"compute": "t", "communicate": "t"})
+    called = {"compute": "t", "communicate": "u"}
+    assert imported.read_times([path], "s", called).columns["communicate"].max() == 0.05
+
+
 @pytest.mark.parametrize(
     ("times", "words"),
     [
