@@ -73,8 +73,9 @@ class PublishedRun:
     source: str = ""
     shared_cores: float | None = None  #: of all nodes, where hardware threads share them
     part: str = ""  #: "exchange" where `seconds` are of this part alone
-    anchor: str = ""  #: the series from which a test is to predict it, if its row says so,
-    aspects: str = ""  #: and in what that differs, such as machine+version
+    #: The series from which a test is to predict it, if its row says so.
+    anchor: str = ""
+    aspects: str = ""  #: in what that series differs, such as machine+version
 
     @property
     def title(self) -> str:

@@ -86,7 +86,7 @@ class Ladder:
     """Where the waiting of a run comes from: seconds per cycle, means over ranks."""
 
     waiting: Quantity
-    parts: dict[str, Quantity]  #: of PARTS; they add up to `waiting`
+    parts: dict[str, Quantity]  #: of PARTS_OF_TIME; they add up to `waiting`
     rare: dict[str, Quantity]  #: of RUNGS, what rare long cycles add
     computing: Quantity
     exchange: Quantity | None  #: None where it was not timed

@@ -6,7 +6,7 @@
 /// spikes are due, and progress() now and then in between. A blocking back-end does all its work in
 /// finish(). What has arrived is then in the receive buffer.
 ///
-/// What a back-end has to implement: open() if it has a state, finish(), bytes(), close(), and, if it can
+/// What a back-end has to implement: finish() and bytes(); open() and close() if it has a state; and, if it can
 /// overlap with computing, start() and progress() (struct exchange_backend). What finish() must have done
 /// when it returns:
 ///
@@ -77,8 +77,8 @@ struct exchange_backend {
     bool composed;       ///< moves its words by other exchanges, which are no broadcasts, level by level
     bool ragged;         ///< composed of two, and the last group may be smaller than the others
     size_t size;         ///< of the back-end's own struct
-    size_t rank_bytes;   ///< what bytes() grows by, after open(), with each rank that is no partner;
-                         ///< estimates of memory count with it (app/estimate.c)
+    size_t rank_bytes;   ///< bytes that open() allocates for each rank of the lane, also for one that is no
+                         ///< partner; estimates of memory count with it (app/estimate.c)
     void (*open)(struct exchange *exchange); ///< after the common part is set; the rest is zero; may be NULL
     void (*start)(struct exchange *exchange, const struct send_buffer *send_buffer); ///< may be NULL
     void (*progress)(struct exchange *exchange,

@@ -229,7 +229,10 @@ static void make_routes(const struct search_for_targets *s, int l) {
         }
     // From counts to the places where the routes of a neuron end.
     size_t sum = 0;
-    for (uint32_t i = 0; i <= n; i++) sum = routes->first[i] += sum;
+    for (uint32_t i = 0; i <= n; i++) {
+        sum += routes->first[i];
+        routes->first[i] = sum;
+    }
     routes->route = ALLOC(struct route, sum);
     // Routes are put from the end of each neuron's to their beginning, so that `first` is right afterwards.
     size_t k = 0;
@@ -245,6 +248,7 @@ static void make_routes(const struct search_for_targets *s, int l) {
         if (wanted) routes->route[routes->first[i] - 1] = (struct route){0, i};
     }
     if (!lane->backend->broadcast) return;
+    // One route of a neuron was put at its end, so that `first` still holds ends: each is where the next begins.
     memmove(routes->first + 1, routes->first, n * sizeof *routes->first);
     routes->first[0] = 0;
 }

@@ -161,12 +161,17 @@ def _axes(runs: pd.DataFrame, swept: list[str]) -> list[Figure]:
     elif rest and x is not None:
         hue = rest.pop(0)
     is_crowded = hue is not None and runs[hue].astype(str).nunique() > plots.MAX_LINES
-    panel = rest.pop(0) if rest and not (is_crowded and x is not None) else None
+    has_lines = x is not None
+    panel = None
+    if rest and not (is_crowded and has_lines):
+        panel = rest.pop(0)
     keys = [name for name in (x, hue, panel, *rest) if name]
     table = _summary(runs, keys)
     head = f"Real-time factor over {term(x or keys[0]).head}"
     figures = []
-    combinations = list(dict.fromkeys(zip(*(table[name] for name in rest), strict=True))) or [()]
+    combinations: list[tuple[object, ...]] = [()]
+    if rest:
+        combinations = list(table[rest].drop_duplicates().itertuples(index=False, name=None))
     for count, values in enumerate(combinations[:MAX_FIGURES]):
         fixed = dict(zip(rest, values, strict=True))
         part = table
