@@ -127,7 +127,8 @@ def draw(seed: int) -> Areas:
 
     def excess_hz(background: np.ndarray) -> np.ndarray:
         """Rates in mean-field theory over those expected, with so many background synapses."""
-        return cortex.rate_of(mean_mv + background * one_mv, noise + background * one_noise) - rates
+        found_hz = cortex.rate_of(mean_mv + background * one_mv, noise + background * one_noise)
+        return np.asarray(found_hz - rates)
 
     background = root(excess_hz, np.zeros(len(area)), np.full(len(area), 10.0 * INDEGREE))
 
@@ -233,4 +234,4 @@ def root(
         is_above = function(middle) > 0
         high = np.where(is_above, middle, high)
         low = np.where(is_above, low, middle)
-    return (low + high) / 2
+    return np.asarray((low + high) / 2)
