@@ -59,11 +59,14 @@ class _Runnable(Protocol):
 
 def _without_shared_parts(value: Any) -> Any:
     """A copy in which each dict and list stands at one place only."""
-    if isinstance(value, dict):
-        return {name: _without_shared_parts(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_without_shared_parts(part) for part in value]
-    return value
+    if not isinstance(value, dict | list):
+        return value
+    copy = value.copy()
+    numbered = copy.items() if isinstance(copy, dict) else enumerate(copy)
+    for place, part in numbered:
+        if isinstance(part, dict | list):  # most parts are numbers and texts
+            copy[place] = _without_shared_parts(part)
+    return copy
 
 
 class StrictOptions(BaseModel):
