@@ -307,7 +307,7 @@ class Counting:
 def _add_dealt(
     counts: np.ndarray, pieces: list[DealtNeurons], places: np.ndarray, over: int
 ) -> None:
-    """Add the neurons of pieces that are dealt over so many places to `counts`, [population, place].
+    """Add neurons that are dealt over so many places to `counts`, [population, place].
 
     `places`: those that count, from 0.
     """
