@@ -16,7 +16,7 @@ are kept for the next call.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -45,6 +45,7 @@ KEPT_ROUNDS = 4096
 
 #: Node of each member as int64, as a key of tables.
 NodeKey = bytes
+Kept = TypeVar("Kept")
 
 
 class StatedNumber(Protocol):
@@ -246,12 +247,25 @@ class Traffic:
         With `leaves`, nodes have their own numbers, which name the switch; else they are counted
         from 0.
         """
-        key = ("place", leaves)
+
+        def place() -> NodeKey:
+            of_members = _key(self.node)
+            return of_members if leaves else _key(_numbers_of_nodes(of_members))
+
+        return self.kept(("place", leaves), place)
+
+    def kept(self, key: object, made: Callable[[], Kept]) -> Kept:
+        """What follows from the traffic alone, made where `key` is asked for the first time.
+
+        Example:
+            >>> two = Traffic(np.zeros((2, 2)), np.zeros((2, 2)), node=np.array([0, 1]))
+            >>> two.kept("ranks", lambda: len(two.node)), two.kept("ranks", lambda: 0)
+            (2, 2)
+        """
         if key not in self.derived:
-            place = _key(self.node)
-            self.derived[key] = place if leaves else _key(_numbers_of_nodes(place))
-        kept_place: NodeKey = self.derived[key]
-        return kept_place
+            self.derived[key] = made()
+        value: Kept = self.derived[key]
+        return value
 
     @property
     def _same_node(self) -> np.ndarray:
@@ -319,11 +333,12 @@ class Traffic:
             array([[0., 8.],
                    [8., 0.]])
         """
-        if size not in self.derived:
+
+        def dense() -> Traffic:
             to_others = 1.0 - np.eye(self.ranks)
-            self.derived[size] = Traffic(size * to_others, to_others, self.node)
-        traffic: Traffic = self.derived[size]
-        return traffic
+            return Traffic(size * to_others, to_others, self.node)
+
+        return self.kept(("dense", size), dense)
 
 
 @lru_cache(maxsize=KEPT_TRAFFIC)
