@@ -11,7 +11,7 @@ from spikemark.core.fields import whole_as_integer
 from spikemark.core.validation import invalid
 from spikemark.network.description import read_time
 from spikemark.network.exchanges import EXCHANGES
-from spikemark.network.fields import CHOICES, check
+from spikemark.network.fields import CHOICES, CONTAINERS, check
 from spikemark.network.placement import check_name
 from spikemark.network.placement_text import field_of
 from spikemark.network.schedules import SCHEDULES
@@ -59,12 +59,12 @@ class _Runnable(Protocol):
 
 def _without_shared_parts(value: Any) -> Any:
     """A copy in which each dict and list stands at one place only."""
-    if not isinstance(value, dict | list):
+    if not isinstance(value, CONTAINERS):
         return value
     copy = value.copy()
     numbered = copy.items() if isinstance(copy, dict) else enumerate(copy)
     for place, part in numbered:
-        if isinstance(part, dict | list):  # most parts are numbers and texts
+        if isinstance(part, CONTAINERS):  # most parts are numbers and texts
             copy[place] = _without_shared_parts(part)
     return copy
 
