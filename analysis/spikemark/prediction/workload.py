@@ -200,6 +200,7 @@ class Counting:
         self.pools = pools.source_pools(network)
         self.placed = lru_cache(maxsize=None)(self._placed)
         self._lane_counts: dict[tuple[object, ...], LaneCounts] = {}
+        self._misses_of_areas: dict[bytes, sparse.csr_array] = {}  # by what a lane holds
 
     @cached_property
     def ring(self) -> Ring:
@@ -290,10 +291,7 @@ class Counting:
         key = (*layout, lane.held.tobytes())
         if key not in self._lane_counts:
             placed = self.placed(*layout)
-            pairs = self.pools.misses.tocoo()  # of populations; those of the lane count
-            in_lane = lane.held[self.areas[pairs.row], self.areas[pairs.col]]
-            places = pairs.row[in_lane], pairs.col[in_lane]
-            misses = sparse.coo_array((pairs.data[in_lane], places), pairs.shape).tocsr()
+            misses = self._misses(lane.held)
             unmet = misses @ placed.on_rank
             fired = self.sizes * self.per_neuron
             self._lane_counts[key] = LaneCounts(
@@ -302,6 +300,17 @@ class Counting:
                 unmet=unmet,
             )
         return self._lane_counts[key]
+
+    def _misses(self, held: np.ndarray) -> sparse.csr_array:
+        """Misses of the pools, between populations of the areas that a lane holds."""
+        key = held.tobytes()
+        if key not in self._misses_of_areas:
+            pairs = self.pools.misses.tocoo()  # of populations
+            in_lane = held[self.areas[pairs.row], self.areas[pairs.col]]
+            places = pairs.row[in_lane], pairs.col[in_lane]
+            misses = sparse.coo_array((pairs.data[in_lane], places), pairs.shape).tocsr()
+            self._misses_of_areas[key] = misses
+        return self._misses_of_areas[key]
 
 
 def _add_dealt(
