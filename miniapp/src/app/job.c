@@ -43,9 +43,11 @@ static bool skip_mark(FILE *file) {
     return first != 0xff && first != 0xfe;
 }
 
-/// Reads up to so many bytes of a file, for json_load_callback(), which is faster than json_loadf(): that asks
-/// for one byte at a time.
-static size_t read_bytes(void *buffer, size_t bytes, void *file) { return fread(buffer, 1, bytes, file); }
+/// Reads up to so many bytes of a file, for json_load_callback(), which is faster than json_loadf(): that
+/// asks for one byte at a time.
+static size_t read_bytes(void *buffer, size_t bytes, void *file) {
+    return fread(buffer, 1, bytes, file);
+}
 
 /// Reads a JSON file. \return NULL where there is none; where->line is then below 1 if nothing could be read.
 static json_t *read_file(const char *path, json_error_t *where) {
