@@ -29,6 +29,8 @@ from .output import INTERRUPTED, carrying_out, interrupted
 
 RENAMED = {"--simulator": "--program"}  #: options that have another name now
 OUTPUT_BROKE = 1  # status with which click and rich exit where nobody reads on; ours are returned
+#: After so many new objects, what is unused is searched for: a large network has so many, all used.
+NEW_OBJECTS = 200_000
 COMPLETION = "_SPIKEMARK_COMPLETE"  # set by a shell that asks for completions
 
 #: Module of this package that each command stands in, in the order of the help.
@@ -124,6 +126,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     interruptible()
     streams.prepare()
     if arguments is None:  # a program of its own
+        gc.set_threshold(NEW_OBJECTS)
         atexit.register(gc.freeze)  # its end need not search all that was loaded for what is unused
     try:
         with carrying_out(sys.argv[1:] if arguments is None else arguments):

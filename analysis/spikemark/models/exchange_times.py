@@ -42,9 +42,13 @@ def _buffer_bytes(traffic: Traffic) -> float:
 
 def _sizes_and_words(traffic: Traffic) -> Traffic:
     """A message with its size, for every pair of ranks that has something to say."""
-    linked = traffic.links.messages
-    sent = traffic.bytes + COUNT_BYTES * linked
-    return Traffic(sent, linked, traffic.node, card=traffic.card)
+
+    def with_sizes() -> Traffic:
+        linked = traffic.links.messages
+        sent = traffic.bytes + COUNT_BYTES * linked
+        return Traffic(sent, linked, traffic.node, card=traffic.card)
+
+    return traffic.kept("sizes and words", with_sizes)
 
 
 def _alltoallv(net: Collectives, traffic: Traffic) -> float:

@@ -16,7 +16,7 @@ are kept for the next call.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,8 @@ WHY = "exchange between ranks"
 TABLES = ("alltoall", "allgather", "barrier")
 WITHIN, BETWEEN, FULL = "tables", "tables_between", "tables_full"
 LAYOUTS = (WITHIN, BETWEEN, FULL)
+#: Algorithms whose messages leave at once, whatever switches lie between.
+AT_ONCE = (LINEAR, ROOT)
 #: Distances at which the time of a pairwise round between nodes is sampled.
 SAMPLED_DISTANCES = 9
 #: Traffic, of 8 MB for 512 ranks, that is kept for the next values of a machine.
@@ -45,6 +47,7 @@ KEPT_ROUNDS = 4096
 
 #: Node of each member as int64, as a key of tables.
 NodeKey = bytes
+Kept = TypeVar("Kept")
 
 
 class StatedNumber(Protocol):
@@ -240,23 +243,44 @@ class Traffic:
         """Number of members."""
         return len(self.node)
 
-    def place(self, leaves: bool) -> NodeKey:
-        """The node of each member, as a key.
+    def place(self, nodes_per_leaf: int | None) -> NodeKey:
+        """The node of each member, as a key: the same for all that lie alike.
 
-        With `leaves`, nodes have their own numbers, which name the switch; else they are counted
-        from 0.
+        Nodes are counted from 0; with switches of so many nodes, from the first of the switch of
+        the first node.
+
+        Example:
+            >>> two = Traffic(np.zeros((2, 2)), np.zeros((2, 2)), node=np.array([7, 8]))
+            >>> np.frombuffer(two.place(None), dtype=np.int64).tolist()
+            [0, 1]
+            >>> np.frombuffer(two.place(nodes_per_leaf=4), dtype=np.int64).tolist()
+            [3, 4]
         """
-        key = ("place", leaves)
+
+        def place() -> NodeKey:
+            if not nodes_per_leaf:
+                return _key(_numbers_of_nodes(_key(self.node)))
+            return _key(self.node - self.node.min() // nodes_per_leaf * nodes_per_leaf)
+
+        return self.kept(("place", nodes_per_leaf), place)
+
+    def kept(self, key: object, made: Callable[[], Kept]) -> Kept:
+        """What follows from the traffic alone, made where `key` is asked for the first time.
+
+        Example:
+            >>> two = Traffic(np.zeros((2, 2)), np.zeros((2, 2)), node=np.array([0, 1]))
+            >>> two.kept("ranks", lambda: len(two.node)), two.kept("ranks", lambda: 0)
+            (2, 2)
+        """
         if key not in self.derived:
-            place = _key(self.node)
-            self.derived[key] = place if leaves else _key(_numbers_of_nodes(place))
-        kept_place: NodeKey = self.derived[key]
-        return kept_place
+            self.derived[key] = made()
+        value: Kept = self.derived[key]
+        return value
 
     @property
     def _same_node(self) -> np.ndarray:
         """True if two ranks share a node, [sender, receiver]."""
-        return _sharing_node(_key(self.node))
+        return _sharing_node(self.place(None))
 
     @cached_property
     def far(self) -> bool:
@@ -319,11 +343,12 @@ class Traffic:
             array([[0., 8.],
                    [8., 0.]])
         """
-        if size not in self.derived:
+
+        def dense() -> Traffic:
             to_others = 1.0 - np.eye(self.ranks)
-            self.derived[size] = Traffic(size * to_others, to_others, self.node)
-        traffic: Traffic = self.derived[size]
-        return traffic
+            return Traffic(size * to_others, to_others, self.node)
+
+        return self.kept(("dense", size), dense)
 
 
 @lru_cache(maxsize=KEPT_TRAFFIC)
@@ -573,7 +598,7 @@ class Collectives:
         self, call: str, traffic: Traffic, size: float, algorithm: str, ranks: float
     ) -> float:
         """Seconds of an algorithm on so many ranks, which share nodes as those of the traffic."""
-        place = traffic.place(bool(self.net.nodes_per_leaf))
+        place = traffic.place(None if algorithm in AT_ONCE else self.net.nodes_per_leaf)
         if ranks != traffic.ranks:
             ranks_of_a_node = max(1, int(np.bincount(traffic.node).max()))
             place = _key(np.arange(round(ranks)) // ranks_of_a_node)

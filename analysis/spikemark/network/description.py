@@ -43,8 +43,9 @@ MIN_WEIGHT = 1e-100
 NEGLIGIBLE = 1e-11
 #: Standard deviations from the mean that a weight of its own can lie.
 FURTHEST_SD = 6.34
-#: Events for which probabilities are computed.
+#: Events for which probabilities are computed, unless these are far smaller than that of a draw.
 MAX_COUNTED_EVENTS = 400
+NEVER_COUNTED = 1e-30
 #: Fields of `inject` that may have a value for each rank.
 LISTS_BY_RANK = ("per_synapse_ns", "per_neuron_ns")
 #: Values of a draw, which takes 32 bits.
@@ -84,8 +85,10 @@ def _most_events(mean: float) -> int:
     probabilities = [math.exp(-mean)]
     for k in range(1, MAX_COUNTED_EVENTS):
         probabilities.append(probabilities[-1] * mean / k)
+        if k > mean and probabilities[-1] < NEVER_COUNTED:
+            break
     at_least = 0.0  # probability of so many events or more
-    for events in range(MAX_COUNTED_EVENTS - 1, 0, -1):
+    for events in range(len(probabilities) - 1, 0, -1):
         at_least += probabilities[events]
         if round(DRAWS * at_least) > 0:
             return events
@@ -275,8 +278,14 @@ class Delay(DescriptionPart):
 
     def steps(self, step: float) -> tuple[int, int]:
         """The shortest and the longest delay, in steps of the grid. Raises BadInput as `limits`."""
-        low, high = self.limits(step)
-        return _rounded(low / step), _rounded(high / step)
+        return _delay_steps(self, step)
+
+
+@lru_cache(maxsize=4096)  # more than the distances between areas of known networks
+def _delay_steps(delay: Delay, step: float) -> tuple[int, int]:
+    """The shortest and the longest delay, in steps: many projections have the same delays."""
+    low, high = delay.limits(step)
+    return _rounded(low / step), _rounded(high / step)
 
 
 def _rounded(steps: float) -> int:
@@ -330,7 +339,13 @@ class Weight(DescriptionPart):
             return (self.mean,)
         if self.own:
             return ()
-        return tuple(self.mean + self.sd * place for place in _slices(self.classes))
+        return _levels(self.mean, self.sd, self.classes)
+
+
+@lru_cache(maxsize=4096)  # more than the populations of known networks
+def _levels(mean: float, sd: float, classes: int) -> tuple[float, ...]:
+    """The weights of a projection: many projections have the same ones."""
+    return tuple(mean + sd * place for place in _slices(classes))
 
 
 class Projection(DescriptionPart):

@@ -18,8 +18,9 @@ from typing import Any
 
 from spikemark.core.errors import BadInput, proposal, short_repr
 
-#: Values that hold others.
+#: Values that hold others, and numbers: tuples are asked faster than unions of types.
 CONTAINERS = (dict, list)
+NUMBERS = (int, float)
 LISTING: dict[str, Any] = json.loads(Path(__file__).with_name("listing.json").read_text())
 
 
@@ -61,7 +62,7 @@ class FieldRule:
         """Says whether a value is of one of the types, and within the limits."""
         if isinstance(value, bool):
             return "boolean" in types
-        if isinstance(value, int | float):
+        if isinstance(value, NUMBERS):
             return self._allows_number(value, types)
         if isinstance(value, str):
             return "text" in types and self._allows_text(value)

@@ -1,7 +1,6 @@
 """What projections mean for a neuron: how often it is drawn as a source, and how often missed."""
 
 import math
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -49,9 +48,13 @@ def source_pools(network: Network) -> Pools:
         target, indegree = numbers[projection.target], projection.synapses
         if indegree * sizes[target] == 0:
             continue
-        sources = [numbers[name] for name in projection.sources]
-        times_in_pool = Counter(source for source in sources if sizes[source])
-        pool = sum(times * sizes[source] for source, times in times_in_pool.items())
+        times_in_pool: dict[int, int] = {}
+        pool = 0  # neurons
+        for name in projection.sources:
+            source = numbers[name]
+            if sizes[source]:
+                times_in_pool[source] = times_in_pool.get(source, 0) + 1
+                pool += sizes[source]
         for source, times in times_in_pool.items():
             if projection.poisson:
                 log_missed_by_one = -times / pool

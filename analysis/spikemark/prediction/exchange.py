@@ -146,6 +146,6 @@ def barrier(net: Collectives, lane: Lane, traffic: list[Traffic]) -> float:
         >>> round(1e6 * barrier(net, loads.lanes[0], groups(loads, 0, layout)), 1)  # microseconds
         3.5
     """
-    has_leaves = bool(net.net.nodes_per_leaf)
-    of_place = {sent.place(has_leaves): sent for sent in traffic}  # other groups take as long
+    nodes_per_leaf = net.net.nodes_per_leaf
+    of_place = {sent.place(nodes_per_leaf): sent for sent in traffic}  # other groups take as long
     return max((net.barrier(sent) for sent in of_place.values()), default=0.0)

@@ -205,7 +205,10 @@ def _below_by_nodes(group: SimilarRanks, window: int, grid: np.ndarray) -> list[
             if mean not in below_of_mean:
                 relative = grid / (mean * level[:, None])
                 below_of_mean[mean] = _looked_up(relative, x, table, slope)
-            below_of_node *= below_of_mean[mean] ** ranks_alike
+            below = below_of_mean[mean]
+            if ranks_alike > 1:
+                below = below**ranks_alike
+            below_of_node *= below
         by_nodes.append((share @ below_of_node) ** count)
     return by_nodes
 
@@ -218,11 +221,12 @@ def _looked_up(
     """
     last = len(x) - 1
     place: np.ndarray = (wanted - x[0]) * (last / (x[last] - x[0]))
-    np.clip(place, 0, last, out=place)
-    whole = place.astype(np.int32)
+    np.maximum(place, 0, out=place)
+    np.minimum(place, last, out=place)
+    whole = place.astype(np.intp)
     place -= whole
-    place *= slope[whole]
-    place += table[whole]
+    place *= slope.take(whole, mode="clip")  # which does not look for places beyond the table
+    place += table.take(whole, mode="clip")
     return place
 
 

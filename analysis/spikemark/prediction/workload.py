@@ -21,14 +21,15 @@ from spikemark.network import lanes, pools, ring
 from spikemark.network.description import Description, read_description
 from spikemark.network.exchanges import BROADCASTS
 from spikemark.network.lanes import Lane
-from spikemark.network.placement import pieces_on_ranks
-from spikemark.network.placement_file import Placement, residues
+from spikemark.network.placement import DealtNeurons, pieces_on_ranks
+from spikemark.network.placement_file import Placement
 from spikemark.network.presets import published_rates
 from spikemark.network.ring import Ring
 from spikemark.network.schedules import Schedule
 
 #: Neuron model whose rate is part of its description.
 WITH_RATE = "ignore_and_fire"
+MAX_AT_ONCE = 1 << 20  #: numbers of neurons that are counted side by side, piece x place
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,6 +200,7 @@ class Counting:
         self.pools = pools.source_pools(network)
         self.placed = lru_cache(maxsize=None)(self._placed)
         self._lane_counts: dict[tuple[object, ...], LaneCounts] = {}
+        self._misses_of_areas: dict[bytes, sparse.csr_array] = {}  # by what a lane holds
 
     @cached_property
     def ring(self) -> Ring:
@@ -259,24 +261,27 @@ class Counting:
 
     def _placed(self, placement: str | Placement, ranks: int, threads: int) -> PlacedNeurons:
         """Where a placement puts the neurons. Equal virtual processes are found by a hash."""
-        pieces = list(pieces_on_ranks(self.description, cast(str, placement), ranks, threads))
+        pieces_on: dict[tuple[int, int], list[DealtNeurons]] = {}  # by the ranks that take turns
+        named = cast(str, placement)
+        for piece in pieces_on_ranks(self.description, named, ranks, threads):
+            pieces_on.setdefault((piece.rank, piece.over), []).append(piece)
         factors = np.random.default_rng(1).integers(1, 2**62, size=len(self.sizes))
         mixed = np.zeros((threads, ranks), dtype=np.int64)
         on_rank = np.zeros((len(self.sizes), ranks), dtype=np.int64)
-        for population, rank, over, start, count in pieces:
+        for (rank, over), pieces in pieces_on.items():
             on = slice(rank, rank + over)
-            on_rank[population, on] += residues(start, count, over)
-            by_thread = residues(start, count, over * threads).reshape(threads, over)
-            mixed[:, on] += factors[population] * by_thread
+            _add_dealt(on_rank[:, on], pieces, np.arange(over), over)
+            mixed[:, on] += _mixed(pieces, factors, over * threads).reshape(threads, over)
         _, first, column = np.unique(mixed.T, return_index=True, return_inverse=True)
         rank_of_column, thread_of_column = np.divmod(first, threads)
         in_column = np.zeros((len(self.sizes), len(first)))
-        for population, rank, over, start, count in pieces:
+        for (rank, over), pieces in pieces_on.items():
             offset = rank_of_column - rank
-            here = (offset >= 0) & (offset < over)
+            here = np.flatnonzero((offset >= 0) & (offset < over))
             place = thread_of_column[here] * over + offset[here]
-            rounds, rest = divmod(count, over * threads)
-            in_column[population, here] += rounds + ((place - start) % (over * threads) < rest)
+            of_ranks = np.zeros((len(self.sizes), len(here)))
+            _add_dealt(of_ranks, pieces, place, over * threads)
+            in_column[:, here] += of_ranks
         return PlacedNeurons(
             column=column.reshape(ranks, threads), in_column=in_column, on_rank=on_rank
         )
@@ -286,10 +291,7 @@ class Counting:
         key = (*layout, lane.held.tobytes())
         if key not in self._lane_counts:
             placed = self.placed(*layout)
-            pairs = self.pools.misses.tocoo()  # of populations; those of the lane count
-            in_lane = lane.held[self.areas[pairs.row], self.areas[pairs.col]]
-            places = pairs.row[in_lane], pairs.col[in_lane]
-            misses = sparse.coo_array((pairs.data[in_lane], places), pairs.shape).tocsr()
+            misses = self._misses(lane.held)
             unmet = misses @ placed.on_rank
             fired = self.sizes * self.per_neuron
             self._lane_counts[key] = LaneCounts(
@@ -298,6 +300,49 @@ class Counting:
                 unmet=unmet,
             )
         return self._lane_counts[key]
+
+    def _misses(self, held: np.ndarray) -> sparse.csr_array:
+        """Misses of the pools, between populations of the areas that a lane holds."""
+        key = held.tobytes()
+        if key not in self._misses_of_areas:
+            pairs = self.pools.misses.tocoo()  # of populations
+            in_lane = held[self.areas[pairs.row], self.areas[pairs.col]]
+            places = pairs.row[in_lane], pairs.col[in_lane]
+            misses = sparse.coo_array((pairs.data[in_lane], places), pairs.shape).tocsr()
+            self._misses_of_areas[key] = misses
+        return self._misses_of_areas[key]
+
+
+def _add_dealt(
+    counts: np.ndarray, pieces: list[DealtNeurons], places: np.ndarray, over: int
+) -> None:
+    """Add neurons that are dealt over so many places to `counts`, [population, place].
+
+    `places`: those that count, from 0.
+    """
+    at_once = max(1, MAX_AT_ONCE // max(1, len(places)))
+    for begin in range(0, len(pieces), at_once):
+        population, _, _, start, number = np.array(pieces[begin : begin + at_once]).T
+        rounds, rest = np.divmod(number, over)
+        in_last_round = (places - start[:, None]) % over < rest[:, None]  # [piece, place]
+        np.add.at(counts, population, rounds[:, None] + in_last_round)
+
+
+def _mixed(pieces: list[DealtNeurons], factors: np.ndarray, over: int) -> np.ndarray:
+    """Sums of neurons times the factor of their population, modulo 2**64, on each of `over` places
+    that take turns, [place].
+    """
+    population, _, _, start, number = np.array(pieces).T
+    rounds, rest = np.divmod(number, over)
+    factor = factors[population]
+    first = start % over
+    end = first + rest  # of the neurons beyond whole rounds, which go on from 0
+    goes_on = end > over
+    changes = np.zeros(over + 1, dtype=np.int64)  # from one place to the next
+    changes[0] = (factor * (rounds + goes_on)).sum()
+    np.add.at(changes, first, factor)
+    np.subtract.at(changes, np.where(goes_on, end - over, end), factor)
+    return changes[:-1].cumsum()
 
 
 @dataclass(frozen=True)

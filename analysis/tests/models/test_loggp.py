@@ -5,10 +5,19 @@ change.
 import numpy as np
 import pytest
 
-from spikemark.models import mpi_rules
+from spikemark.models import loggp, mpi_rules
 from spikemark.models.exchange_times import EXCHANGES
 from spikemark.models.loggp import FULL, WITHIN, Collectives, Interconnect, Traffic, rounds
-from spikemark.models.mpi_rules import BRUCK, DOUBLING, LINEAR, NEIGHBOR, PAIRWISE, RING, TREE
+from spikemark.models.mpi_rules import (
+    BRUCK,
+    DOUBLING,
+    LINEAR,
+    NEIGHBOR,
+    PAIRWISE,
+    RING,
+    ROOT,
+    TREE,
+)
 
 NET = Interconnect(2e-6, 0.5e-6, 10e9, 5e9, 0.3e-6, 8192.0, "star", 1, "ompi")
 CALLS = [("barrier", name) for name in (BRUCK, DOUBLING, TREE)]
@@ -67,6 +76,27 @@ def test_every_exchange_takes_longer_with_more_bytes_and_more_ranks(name, select
     ]
     assert (np.array(times).reshape(3, 2)[:, 1] > np.array(times).reshape(3, 2)[:, 0]).all()
     assert 0 < times[0] < times[2] < times[4]
+
+
+ALL_CALLS = [*CALLS, ("alltoall", PAIRWISE), ("allgather", LINEAR), ("allgather", ROOT)]
+ALL_CALLS += [("alltoall", LINEAR), ("barrier", LINEAR), ("barrier", ROOT)]
+
+
+@pytest.mark.parametrize(("call", "name"), ALL_CALLS)
+@pytest.mark.parametrize("nodes_per_leaf", [None, 1, 3, 4])
+def test_calls_of_ranks_that_lie_alike_on_nodes_and_switches_take_as_long(
+    call, name, nodes_per_leaf
+):
+    random = np.random.default_rng(1)
+    net = Interconnect(2e-6, 0.5e-6, 10e9, 5e9, 0.3e-6, 8192.0, "fat_tree", nodes_per_leaf, "ompi")
+    for _ in range(10):
+        ranks, first = random.integers(2, 14), random.integers(0, 40)
+        node = first + np.sort(random.integers(0, 10, size=ranks))
+        for size in (8.0, 4e4):
+            found = Collectives(net, {})._modelled(call, dense(node), size, name, int(ranks))
+            own_numbers = np.ascontiguousarray(node, dtype=np.int64).tobytes()
+            expected = loggp._algorithm_s.__wrapped__(net, call, name, own_numbers, size)
+            assert found == pytest.approx(expected, rel=1e-12)
 
 
 def test_tables_take_precedence_and_are_the_least_of_what_the_model_says_beyond_them():

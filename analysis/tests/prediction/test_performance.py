@@ -5,14 +5,17 @@ import pytest
 from small_machine import Machine, Value
 
 from spikemark import machines
+from spikemark.core.errors import BadInput
 from spikemark.machines.values import Values
 from spikemark.models.exchange_times import EXCHANGES
-from spikemark.network.presets import mam_benchmark
+from spikemark.network.description import read_description
+from spikemark.network.placement import PLACEMENTS, neurons
+from spikemark.network.presets import mam_benchmark, microcircuit
 from spikemark.prediction import draws
 from spikemark.prediction.draws import Recorder
 from spikemark.prediction.layout import MachineLayout
 from spikemark.prediction.performance import PARTS, kernel, performance
-from spikemark.prediction.workload import Loads, rates_of
+from spikemark.prediction.workload import Counting, Loads, rates_of
 
 NETWORK = mam_benchmark.describe(areas=8, neurons_per_area=6000, indegree=400) | {
     "delay_ratio": "auto"
@@ -135,3 +138,24 @@ def test_every_profile_answers(name):
     found = performance(loads, machine, MachineLayout.from_machine(machine, 2, cores))
     _, low, high = draws.interval(found.real_time_factor)
     assert 0 < low < high < 1e3 and (np.asarray(found.power_w) > 0).all()
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_the_neurons_that_are_counted_are_those_that_are_placed(placement):
+    networks = [mam_benchmark.describe(areas=5, neurons_per_area=61, indegree=4)]
+    networks.append(microcircuit.describe(scale=0.003))
+    counted = 0
+    for network in networks:
+        description = read_description(network)
+        for ranks, threads in ((1, 3), (2, 1), (3, 2), (5, 4), (7, 3), (20, 2)):
+            try:
+                expected = neurons(description, placement, ranks, threads)
+            except BadInput:
+                continue  # areas cannot be dealt to so many ranks
+            placed = Counting(network, np.ones(len(expected))).placed(placement, ranks, threads)
+            assert (placed.in_column[:, placed.column] == expected).all()
+            assert (placed.on_rank == expected.sum(axis=2)).all()
+            different = np.unique(expected.reshape(len(expected), -1), axis=1)
+            assert placed.in_column.shape == different.shape
+            counted += 1
+    assert counted

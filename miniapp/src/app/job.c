@@ -43,6 +43,12 @@ static bool skip_mark(FILE *file) {
     return first != 0xff && first != 0xfe;
 }
 
+/// Reads up to so many bytes of a file, for json_load_callback(), which is faster than json_loadf(): that
+/// asks for one byte at a time.
+static size_t read_bytes(void *buffer, size_t bytes, void *file) {
+    return fread(buffer, 1, bytes, file);
+}
+
 /// Reads a JSON file. \return NULL where there is none; where->line is then below 1 if nothing could be read.
 static json_t *read_file(const char *path, json_error_t *where) {
     where->line = 0;
@@ -56,7 +62,7 @@ static json_t *read_file(const char *path, json_error_t *where) {
     else if (!skip_mark(file))
         snprintf(where->text, sizeof where->text, "not UTF-8, but perhaps UTF-16");
     else
-        json = json_loadf(file, JSON_REJECT_DUPLICATES, where);
+        json = json_load_callback(read_bytes, file, JSON_REJECT_DUPLICATES, where);
     if (file) fclose(file);
     return json;
 }

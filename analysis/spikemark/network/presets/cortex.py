@@ -9,7 +9,7 @@ target (row) and source.
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,8 @@ MIN_INDEGREE = 1e-4
 #: Distance of the mean potential from threshold, in SDs, beyond which a neuron does not fire: more
 #: than exp(400) ms for a spike.
 MAX_DISTANCE_SD = 20
+#: Of the Gauss-Legendre sum for the mean time between spikes.
+NODES = 64
 
 
 def indegrees() -> np.ndarray:
@@ -235,36 +237,73 @@ class Areas:
         return delay
 
 
-def rate_of(events_hz: np.ndarray, weights_pA: np.ndarray) -> float:
-    """Rate in spikes/s of NEURON that receives events of several weights.
+def moments(events_hz: np.ndarray, weights_pA: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean of the free potential of NEURON above E_L in mV, and the square of the strength of its
+    noise in mV^2.
+
+    The square of the strength of the noise is tau_m times the sum over inputs of rate times squared
+    jump of the potential (twice the variance of the free potential). Moments of independent inputs
+    add up.
+
+    Args:
+        events_hz: rate of the events of each weight, shape [..., input].
+        weights_pA: their weights, of the same shape.
+
+    Returns:
+        Two arrays of shape [...].
+
+    Example:
+        >>> mean_mv, noise = moments(np.array([8000.0]), np.array([87.8]))
+        >>> round(float(mean_mv), 1)
+        14.0
+    """
+    tau_s = 1e-3 * TAU_M_MS
+    jump_mv = weights_pA * TAU_SYN_MS / C_M_PF  # as if it were instantaneous
+    mean_mv = tau_s * (events_hz * jump_mv).sum(axis=-1)
+    noise = tau_s * (1 + WEIGHT_CV**2) * (events_hz * jump_mv**2).sum(axis=-1)
+    return mean_mv, noise
+
+
+def rate_of(mean_mv: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Rate in spikes/s of NEURON with input of these `moments`.
 
     Diffusion approximation: Siegert's formula with the first-order correction for exponential
     currents, an upward shift of threshold and reset (Fourcaud & Brunel 2002), as used for the
-    multi-area model (Schuecker et al. 2017). The square of the strength of the noise is tau_m times
-    the sum over inputs of rate times squared jump of the potential (twice the variance of the free
-    potential).
+    multi-area model (Schuecker et al. 2017). The integral is a Gauss-Legendre sum, whose relative
+    error is below 1e-12 where the rate is above 1e-20 spikes/s.
 
     Args:
-        events_hz: rate of the events of each weight, shape [input].
-        weights_pA: their weights, shape [input].
+        mean_mv: mean of the free potential above E_L, any shape.
+        noise: square of the strength of the noise in mV^2, of the same shape, above 0.
+
+    Returns:
+        Rates of the same shape; 0 beyond MAX_DISTANCE_SD.
 
     Example:
-        >>> rate_of(np.array([8000.0]), np.array([87.8])) > 0  # of 8000 events per second
+        >>> enough, too_few = rate_of(*moments(np.array([[8000.0], [800.0]]), np.array([87.8])))
+        >>> bool(enough > 0)  # of 8000 events per second
         True
-        >>> rate_of(np.array([800.0]), np.array([87.8]))  # too few to reach the threshold
+        >>> float(too_few)  # 800 do not reach the threshold
         0.0
     """
-    from scipy.integrate import quad
     from scipy.special import erfcx
 
-    tau_s = 1e-3 * TAU_M_MS
-    jump = weights_pA * TAU_SYN_MS / C_M_PF  # mV, as if it were instantaneous
-    mean_mv = tau_s * events_hz @ jump  # of the free potential, above E_L
-    sd_mv = math.sqrt(tau_s * (1 + WEIGHT_CV**2) * (events_hz @ jump**2))
+    sd_mv = np.sqrt(noise)
     shift = SHIFT * math.sqrt(TAU_SYN_MS / TAU_M_MS)
     threshold = (V_TH_MV - E_L_MV - mean_mv) / sd_mv + shift
     reset = (V_RESET_MV - E_L_MV - mean_mv) / sd_mv + shift
-    if threshold > MAX_DISTANCE_SD:
-        return 0.0
-    passage, _ = quad(lambda x: erfcx(-x), float(reset), float(threshold))
-    return float(1e3 / (T_REF_MS + TAU_M_MS * math.sqrt(math.pi) * passage))
+    reached = threshold <= MAX_DISTANCE_SD
+    threshold = np.minimum(threshold, MAX_DISTANCE_SD)
+    node, share = _gauss_legendre()
+    half = (threshold - reset) / 2
+    place = np.multiply.outer(half, node) + np.expand_dims((threshold + reset) / 2, -1)
+    passage = half * (erfcx(-place) @ share)
+    rates = 1e3 / (T_REF_MS + TAU_M_MS * math.sqrt(math.pi) * passage)
+    return np.where(reached, rates, 0.0)
+
+
+@cache
+def _gauss_legendre() -> tuple[np.ndarray, np.ndarray]:
+    """Places between -1 and 1 of a sum that stands for an integral, and the share of each."""
+    node, share = np.polynomial.legendre.leggauss(NODES)
+    return node, share

@@ -45,6 +45,8 @@ MEDIAN_SOURCES, LN_SD = 21, 3.46
 NEAREST_MM, MEAN_MM, FURTHEST_MM = 6.0, 25.5, 63.0
 #: Mean rate, and coefficient of variation over areas.
 RATE_HZ, RATE_CV = 2.5, 0.25
+#: Of an interval in which a root is sought: doubles have no more digits.
+HALVINGS = 64
 #: Populations whose axons leave the area: all excitatory ones but that of layer 4.
 LEAVING = np.array([name in ("L23E", "L5E", "L6E") for name in cortex.POPULATIONS])
 
@@ -118,25 +120,25 @@ def draw(seed: int) -> Areas:
     factor = 1 + RATE_CV * _standard_normal(rng)
     rates = factor[area] * np.array(list(cortex.RATES_HZ.values()))[kind]
     rates *= RATE_HZ * neurons.sum() / (neurons @ rates)
-    weights = np.c_[weights, np.full(len(area), cortex.current_pA(cortex.PSP_MV))]
+    from_background_pA = cortex.current_pA(cortex.PSP_MV)
 
-    def background(p: int) -> float:
-        """Background synapses with which population p fires at its rate in mean-field theory."""
-        events_hz = np.append(indegrees[p] * rates, 0.0)
+    mean_mv, noise = cortex.moments(indegrees * rates, weights)
+    one_mv, one_noise = cortex.moments(np.array([BACKGROUND_HZ]), np.array([from_background_pA]))
 
-        def excess(background: float) -> float:
-            events_hz[-1] = background * BACKGROUND_HZ
-            return float(cortex.rate_of(events_hz, weights[p]) - rates[p])
+    def excess_hz(background: np.ndarray) -> np.ndarray:
+        """Rates in mean-field theory over those expected, with so many background synapses."""
+        found_hz = cortex.rate_of(mean_mv + background * one_mv, noise + background * one_noise)
+        return np.asarray(found_hz - rates)
 
-        return _root(excess, 0, 10 * INDEGREE)
+    background = root(excess_hz, np.zeros(len(area)), np.full(len(area), 10.0 * INDEGREE))
 
     return Areas(
         names=[f"area{number}" for number in range(AREAS)],
         area=area,
         kind=kind,
         neurons=neurons,
-        indegrees=np.c_[indegrees, [background(p) for p in range(len(area))]],
-        weights_pA=weights,
+        indegrees=np.c_[indegrees, background],
+        weights_pA=np.c_[weights, np.full(len(area), from_background_pA)],
         rates_hz=rates,
         background_hz=BACKGROUND_HZ,
         distances_mm=distances(rng),
@@ -162,12 +164,14 @@ def sources(rng: np.random.Generator) -> np.ndarray:
         chosen[target, rng.choice(others, count, replace=False)] = True
     logarithms = rng.normal(size=(AREAS, AREAS))
 
-    def shares(spread: float) -> np.ndarray:
+    def shares(spread: np.ndarray) -> np.ndarray:
         drawn = np.where(chosen, np.exp(spread * logarithms), 0)
         return np.asarray(drawn / drawn.sum(axis=1, keepdims=True))
 
-    spread = _root(lambda s: np.log(shares(s)[chosen]).std() - LN_SD, 0, 2 * LN_SD)
-    return shares(spread)
+    def excess(spread: np.ndarray) -> np.ndarray:
+        return np.asarray(np.log(shares(spread)[chosen]).std() - LN_SD)
+
+    return shares(root(excess, np.array(0.0), np.array(2 * LN_SD)))
 
 
 def distances(rng: np.random.Generator) -> np.ndarray:
@@ -185,10 +189,13 @@ def distances(rng: np.random.Generator) -> np.ndarray:
     low, high = apart[pairs].min(), apart[pairs].max()
     place = np.where(pairs, (apart - low) / (high - low), 0)
 
-    def stretched(power: float) -> np.ndarray:
+    def stretched(power: np.ndarray) -> np.ndarray:
         return np.asarray(NEAREST_MM + (FURTHEST_MM - NEAREST_MM) * place**power)
 
-    power = _root(lambda x: stretched(x)[pairs].mean() - MEAN_MM, 0.1, 10)
+    def lacking_mm(power: np.ndarray) -> np.ndarray:
+        return np.asarray(MEAN_MM - stretched(power)[pairs].mean())
+
+    power = root(lacking_mm, np.array(0.1), np.array(10.0))
     return np.where(pairs, stretched(power), 0)
 
 
@@ -199,8 +206,32 @@ def _standard_normal(rng: np.random.Generator) -> np.ndarray:
     return rng.permutation(quantiles / quantiles.std())
 
 
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where `function` is 0 between `low` and `high`."""
-    from scipy.optimize import brentq
+def root(
+    function: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray
+) -> np.ndarray:
+    """Where a function that grows is 0 between `low` and `high`, by bisection.
 
-    return float(brentq(function, low, high))
+    Args:
+        function: of an array, element by element, which is below 0 at `low` and above at `high`.
+        low: lower limits, any shape.
+        high: upper limits, of the same shape.
+
+    Returns:
+        The places, of the same shape.
+
+    Raises:
+        ValueError: where the function does not change its sign.
+
+    Example:
+        >>> squares = np.array([2.0, 9.0])
+        >>> root(lambda x: x**2 - squares, np.zeros(2), np.full(2, 10.0)).round(6).tolist()
+        [1.414214, 3.0]
+    """
+    if (function(low) > 0).any() or (function(high) < 0).any():
+        raise ValueError("root: the function does not change its sign")
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        is_above = function(middle) > 0
+        high = np.where(is_above, middle, high)
+        low = np.where(is_above, low, middle)
+    return np.asarray((low + high) / 2)

@@ -11,7 +11,7 @@ from spikemark.core.fields import whole_as_integer
 from spikemark.core.validation import invalid
 from spikemark.network.description import read_time
 from spikemark.network.exchanges import EXCHANGES
-from spikemark.network.fields import CHOICES, check
+from spikemark.network.fields import CHOICES, CONTAINERS, check
 from spikemark.network.placement import check_name
 from spikemark.network.placement_text import field_of
 from spikemark.network.schedules import SCHEDULES
@@ -59,11 +59,14 @@ class _Runnable(Protocol):
 
 def _without_shared_parts(value: Any) -> Any:
     """A copy in which each dict and list stands at one place only."""
-    if isinstance(value, dict):
-        return {name: _without_shared_parts(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_without_shared_parts(part) for part in value]
-    return value
+    if not isinstance(value, CONTAINERS):
+        return value
+    copy = value.copy()
+    numbered = copy.items() if isinstance(copy, dict) else enumerate(copy)
+    for place, part in numbered:
+        if isinstance(part, CONTAINERS):  # most parts are numbers and texts
+            copy[place] = _without_shared_parts(part)
+    return copy
 
 
 class StrictOptions(BaseModel):

@@ -87,10 +87,7 @@ def seconds(
         >>> round(1e6 * seconds(net, composed, traffic, EXCHANGES), 1)  # microseconds
         3.0
     """
-    key = replace(composed, parts=())
-    if key not in traffic.derived:
-        traffic.derived[key] = _steps(composed, traffic)
-    steps: list[Step] = traffic.derived[key]
+    steps = traffic.kept(replace(composed, parts=()), lambda: _steps(composed, traffic))
     names = list(composed.parts)
     if composed.side == "receiver":
         names.reverse()

@@ -7,6 +7,9 @@ import numpy as np
 import program
 import pytest
 from mam_copy import EVERY
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.special import erfcx
 
 from spikemark import activity
 from spikemark.core.errors import BadInput
@@ -91,8 +94,42 @@ def test_mean_field_theory_gives_the_published_rates():
                 weights.append(p["weight"]["mean"])
         # It knows no correlations, which L23E, far below threshold, lives on; the others are met to
         # a seventh
-        found = cortex.rate_of(np.array(events), np.array(weights))
+        found = cortex.rate_of(*cortex.moments(np.array(events), np.array(weights)))
         assert found == pytest.approx(published, rel=0.5 if name == "L23E" else 0.15)
+
+
+@pytest.mark.parametrize(
+    ("events_hz", "tolerance"), [(4000, 1e-9), (8000, 1e-12), (20_000, 1e-12), (90_000, 1e-12)]
+)
+def test_a_rate_is_that_of_the_integral_which_scipy_finds(events_hz, tolerance):
+    for inhibition_hz in (0.0, 500.0, 1000.0):
+        events, weights = np.array([events_hz, inhibition_hz]), np.array([87.8, -351.0])
+        mean_mv, noise = cortex.moments(events, weights)
+        shift = cortex.SHIFT * np.sqrt(cortex.TAU_SYN_MS / cortex.TAU_M_MS)
+        ends = (
+            np.array([cortex.V_RESET_MV, cortex.V_TH_MV]) - cortex.E_L_MV - mean_mv
+        ) / noise**0.5
+        passage, _ = quad(lambda x: erfcx(-x), *(ends + shift), epsabs=0, epsrel=1e-13, limit=200)
+        expected_hz = 1e3 / (cortex.T_REF_MS + cortex.TAU_M_MS * np.sqrt(np.pi) * passage)
+        assert cortex.rate_of(mean_mv, noise) == pytest.approx(expected_hz, rel=tolerance, abs=0)
+
+
+def test_roots_are_those_that_scipy_finds():
+    levels = np.geomspace(1e-3, 1e3, 20)
+    found = mam.root(lambda x: np.sinh(x) - levels, np.zeros(20), np.full(20, 10.0))
+    for level, place in zip(levels, found, strict=True):
+        expected = brentq(lambda x, level=level: np.sinh(x) - level, 0, 10)
+        assert place == pytest.approx(expected, rel=1e-9)
+    with pytest.raises(ValueError, match="sign"):
+        mam.root(lambda x: x - levels, np.zeros(20), np.full(20, 10.0))
+
+
+def test_mean_field_theory_gives_the_rates_of_the_areas():
+    for seed in (1, 2, 3):
+        areas = mam.draw(seed)
+        events_hz = areas.indegrees * np.append(areas.rates_hz, areas.background_hz)
+        found = cortex.rate_of(*cortex.moments(events_hz, areas.weights_pA))
+        assert found == pytest.approx(areas.rates_hz, rel=1e-9)
 
 
 def test_the_areas_have_the_published_statistics():
