@@ -120,7 +120,7 @@ DISJOINT = {
 
 @pytest.mark.parametrize("ranks", [(None, None), (4, 2)], ids=["equal ranks", "own ranks"])
 @pytest.mark.parametrize("grid", DISJOINT.values(), ids=DISJOINT)
-def test_entries_without_a_field_in_common_have_a_page(tmp_path, grid, ranks):
+def test_entries_without_a_field_in_common_have_a_page(tmp_path, grid, ranks, request):
     """A field that some runs lack is drawn, and no run is lost."""
     numbered = [
         {**entry, **({"ranks": of_entry} if of_entry else {})}
@@ -139,6 +139,7 @@ def test_entries_without_a_field_in_common_have_a_page(tmp_path, grid, ranks):
                 assert str(value) in words, field
     lacking = frames.runs[frames.swept].drop(columns=CONFIGURATION, errors="ignore").isna()
     assert (speed.NOT_SET in words) == lacking.to_numpy().any()
+    request.getfixturevalue("undrawn")  # again
     sweep_page.write(frames, tmp_path / "page.html")
 
 
