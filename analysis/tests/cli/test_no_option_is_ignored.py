@@ -279,6 +279,7 @@ def test_every_option_has_a_value_here():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("mode", [mode for modes in MODES.values() for mode in modes])
 def test_a_mode_answers(carry_out, mode):
     status, _, errors, _ = carry_out(shlex.split(mode))
@@ -298,6 +299,7 @@ def tried() -> Iterator[object]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(("mode", "option"), list(tried()))
 def test_an_option_does_something_or_is_refused(carry_out, mode, option):
     words = shlex.split(mode)

@@ -1,5 +1,6 @@
 """--format: each command that has it prints the table of its answer, and nothing else."""
 
+import functools
 import io
 import typing
 
@@ -9,6 +10,7 @@ from proposed import ROOT
 
 from spikemark.cli import params
 from spikemark.quantities.table_forms import TABLE_FORMS
+from spikemark_studies import score
 
 RECORDS = "tests/golden/analysis/records"
 NETWORK = "tests/golden/analysis/networks/equal-4.json"
@@ -52,7 +54,8 @@ def test_every_command_with_this_option_is_here():
         if words not in ELSEWHERE
     ],
 )
-def test_all_forms_have_the_same_rows(words, spikemark, tmp_path):
+def test_all_forms_have_the_same_rows(words, spikemark, tmp_path, monkeypatch):
+    monkeypatch.setattr(score, "score", functools.cache(score.score))  # it takes five seconds
     line = LINES[words].split()
     if "--out" in line:
         line[-1] = str(tmp_path / line[-1])

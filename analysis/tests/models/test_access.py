@@ -6,6 +6,7 @@ import brute_force
 import numpy as np
 import pandas as pd
 import pytest
+from by_day import half_by_night
 from small_network import describe
 
 from spikemark.core.errors import BadInput
@@ -164,12 +165,14 @@ def test_against_drawn_networks(schedule, where, ranks, threads):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("schedule", ["conventional", "structure_aware"])
-@pytest.mark.parametrize(("ranks", "threads"), [(1, 1), (2, 3)])
-def test_poisson_in_degrees_against_drawn_networks(schedule, ranks, threads):
+@pytest.mark.parametrize(
+    ("schedule", "layout"), half_by_night(["conventional", "structure_aware"], [(1, 1), (2, 3)])
+)
+def test_poisson_in_degrees_against_drawn_networks(schedule, layout):
     """Pools of three neurons, where it makes a difference that a neuron may have no synapse at
     all.
     """
+    ranks, threads = layout
     model = {"model": "ignore_and_fire", "rate_hz": 5}
     populations = [{"name": f"t{i}", "area": f"{i}", "size": 50, "neuron": model} for i in (0, 1)]
     populations += [

@@ -5,6 +5,7 @@ runs on one of them say.
 import numpy as np
 import pytest
 import yaml
+from by_day import half_by_night
 from leaves import leaf
 
 import spikemark
@@ -191,8 +192,7 @@ def width(option, part):
     return float(np.log(option.parts[part]).std())
 
 
-@pytest.mark.parametrize("anchored", [0, 1])
-@pytest.mark.parametrize("processor", PROCESSORS)
+@pytest.mark.parametrize(("processor", "anchored"), half_by_night(PROCESSORS, [0, 1]))
 def test_twins_are_equal_whichever_was_measured(processor, anchored, tmp_path):
     files = [offer(tmp_path, name, processor) for name in ("one", "other")]
     medians = []

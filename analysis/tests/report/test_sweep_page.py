@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from by_day import half_by_night
 from swept import OPTIONS, planned, write
 
 from spikemark.quantities.elements import Figure
@@ -119,7 +120,7 @@ DISJOINT = {
 
 @pytest.mark.parametrize("ranks", [(None, None), (4, 2)], ids=["equal ranks", "own ranks"])
 @pytest.mark.parametrize("grid", DISJOINT.values(), ids=DISJOINT)
-def test_entries_without_a_field_in_common_have_a_page(tmp_path, grid, ranks):
+def test_entries_without_a_field_in_common_have_a_page(tmp_path, grid, ranks, request):
     """A field that some runs lack is drawn, and no run is lost."""
     numbered = [
         {**entry, **({"ranks": of_entry} if of_entry else {})}
@@ -138,6 +139,7 @@ def test_entries_without_a_field_in_common_have_a_page(tmp_path, grid, ranks):
                 assert str(value) in words, field
     lacking = frames.runs[frames.swept].drop(columns=CONFIGURATION, errors="ignore").isna()
     assert (speed.NOT_SET in words) == lacking.to_numpy().any()
+    request.getfixturevalue("undrawn")  # again
     sweep_page.write(frames, tmp_path / "page.html")
 
 
@@ -347,8 +349,7 @@ def of_cases(folder, speed_of, seeds=(1, 2, 3), first=(0.4, 0)):
     return swept(folder, speed_of, grid=grid, seeds=seeds, ms=1000)
 
 
-@pytest.mark.parametrize("first", [(0.4, 0), (0, 0.4)])
-@pytest.mark.parametrize("cost", [0.7, 1.0, 1.5])
+@pytest.mark.parametrize(("first", "cost"), half_by_night([(0.4, 0), (0, 0.4)], [0.7, 1.0, 1.5]))
 def test_the_case_shown_and_the_cost_of_another_are_said(first, cost, tmp_path, undrawn):
     """The case does not depend on the order or on which is noisy; the cost is the planted one."""
     rng = np.random.default_rng(3)
