@@ -1,4 +1,4 @@
-"""Every figure of every page: four marks, drawn by matplotlib from tidy frames, as inline SVG.
+"""Every figure of every page: four marks, drawn by seaborn from tidy frames, as inline SVG.
 
 `bars` (stacked, one row per label), `points` (a row per label, or over a number), `lines` (with a
 band) and `histogram`. Each takes the frame that it draws and returns an elements.Figure: the
@@ -22,6 +22,7 @@ from typing import Any, cast
 import matplotlib
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
@@ -59,7 +60,6 @@ HEIGHT_OF_LINES = 2.6
 HEIGHT_OF_ONE_LINE = 1.3  # one of several panels
 HEIGHT_OF_HISTOGRAM = 1.7
 HEIGHT_OF_ROW = 0.36
-THICKNESS = 0.66  # of a bar, as a share of its row
 HEIGHT_OF_LABEL_LINE = 0.16
 
 #: Names of colours; style.css gives each a value in the light and the dark scheme.
@@ -235,25 +235,27 @@ def bars(
 
     def draw(axes: Axes, part: pd.DataFrame, value: object) -> None:
         labels = list(dict.fromkeys(part[row]))
-        widths = part.groupby([row, "part"], sort=False)["value"].sum().unstack("part")
-        widths = widths.reindex(labels)
-        ends = np.zeros(len(labels))
-        for head, colour in colours.items():
-            of_part = axes.barh(
-                range(len(labels)),
-                widths[head],
-                THICKNESS,
-                ends,
-                color=colour,
-                edgecolor=COLOUR["paper"],
-                linewidth=GAP,
-            )
-            ends = ends + widths[head].to_numpy()
-            for bar, label in zip(of_part, labels, strict=True):
-                bar.sticky_edges.x[:] = [0]
+        wrapped = {label: _on_lines(label) for label in labels}
+        part = part.assign(**{row: pd.Categorical(part[row].map(wrapped), list(wrapped.values()))})
+        sns.histplot(
+            part,
+            y=row,
+            hue="part",
+            hue_order=list(colours)[::-1],
+            weights="value",
+            multiple="stack",
+            palette=colours,
+            alpha=1,
+            shrink=0.66,
+            edgecolor=COLOUR["paper"],
+            linewidth=GAP,
+            ax=axes,
+            legend=False,
+            discrete=True,
+        )
+        for container, head in zip(axes.containers, list(colours), strict=False):
+            for bar, label in zip(container, labels, strict=False):
                 told(bar, [f"{label}: {head} {number(bar.get_width())}"])
-        axes.set_yticks(range(len(labels)), labels=[_on_lines(label) for label in labels])
-        axes.invert_yaxis()
         if dots is not None:
             of_panel = dots if panel is None else dots[dots[panel] == value]
             places = [labels.index(label) for label in of_panel[row]]
@@ -613,25 +615,27 @@ def histogram(
     """
     colours = palette(frame[hue]) if hue else {}
     dashes = dict(zip(colours, DASHES * 10, strict=False))
-    limits = float(frame[x].min()), float(frame[x].quantile(clip))
-
-    def density(values: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-        """The edges of the bins, and the height from each on."""
-        heights, edges = np.histogram(values.dropna(), bins, limits, density=True)
-        return edges, np.append(heights, heights[-1])
+    one_colour = {} if hue else {"color": COLOUR["update"], "alpha": 0.8, "linewidth": 0}
+    limits = frame[x].min(), frame[x].quantile(clip)
 
     def draw(axes: Axes, part: pd.DataFrame, value: object) -> None:
-        for key in reversed(colours):
-            if key in set(part[hue]):
-                edges, heights = density(part.loc[part[hue] == key, x])
-                (step,) = axes.plot(edges, heights, color=colours[key], drawstyle="steps-post")
-                step.set_linestyle(dashes[key])
-                step.sticky_edges.y[:] = [0]
-        if not colours:
-            edges, heights = density(part[x])
-            filled = axes.fill_between(edges, 0, heights, step="post", color=COLOUR["update"])
-            filled.set(alpha=0.8, linewidth=0)
-            filled.sticky_edges.y[:] = [0]
+        sns.histplot(
+            part,
+            x=x,
+            hue=hue,
+            bins=bins,
+            binrange=limits,
+            stat="density",
+            common_norm=False,
+            element="step",
+            fill=not hue,
+            palette=colours or None,
+            ax=axes,
+            legend=False,
+            **one_colour,
+        )
+        for step, key in zip(reversed(axes.lines), colours, strict=False):
+            step.set_linestyle(dashes[key])
         for label, place in (marks or {}).get(value, {}).items():
             axes.axvline(place, **BESIDE)
             axes.text(place, axes.get_ylim()[1], f" {label}", va="top", fontsize=9)
