@@ -8,7 +8,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -53,24 +52,6 @@ def figures_closed() -> Iterator[None]:
     yield
     if pyplot := sys.modules.get("matplotlib.pyplot"):
         pyplot.close("all")
-
-
-@pytest.fixture(autouse=True)
-def multi_area_model_described_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands and functions that are asked about it share one: it takes a second to describe."""
-    question = sys.modules.get("spikemark.prediction.question")
-    if question is None:
-        return
-    from published_networks import multi_area_model
-
-    describe = question.of_preset
-
-    def of_preset(name: str, full: bool = False, *others: Any, **further: Any) -> Any:
-        if name == "mam" and full and not any([*others[:2], *further.values()]):
-            return multi_area_model()
-        return describe(name, full, *others, **further)
-
-    monkeypatch.setattr(question, "of_preset", of_preset)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
