@@ -6,8 +6,8 @@
 /// spikes are due, and progress() now and then in between. A blocking back-end does all its work in
 /// finish(). What has arrived is then in the receive buffer.
 ///
-/// What a back-end has to implement: finish() and bytes(); open() and close() if it has a state; and, if it can
-/// overlap with computing, start() and progress() (struct exchange_backend). What finish() must have done
+/// What a back-end has to implement: finish() and bytes(); open() and close() if it has a state; and, if it
+/// can overlap with computing, start() and progress() (struct exchange_backend). What finish() must have done
 /// when it returns:
 ///
 /// - receive_buffer_add() was called for each rank that sent words, with all of its words in one run. Words

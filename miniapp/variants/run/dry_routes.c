@@ -248,7 +248,8 @@ static void make_routes(const struct search_for_targets *s, int l) {
         if (wanted) routes->route[routes->first[i] - 1] = (struct route){0, i};
     }
     if (!lane->backend->broadcast) return;
-    // One route of a neuron was put at its end, so that `first` still holds ends: each is where the next begins.
+    // One route of a neuron was put at its end, so that `first` still holds ends: each is where the next
+    // begins.
     memmove(routes->first + 1, routes->first, n * sizeof *routes->first);
     routes->first[0] = 0;
 }
