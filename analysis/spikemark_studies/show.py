@@ -415,10 +415,17 @@ def _cells(study: Study, judged: Judged) -> dict[str, Cell]:
         "says": claim.says,
         "published": claim.published.text,
         "ours": ours or NO_ANSWER,
-        "rule": claim.rule.words if claim.rule else NO_ANSWER,
+        "rule": _rule_in_words(claim),
         "contradicted_by": _opposites(claim),
         "verdict": f"{judged.verdict}: {why}" if why else judged.verdict,
     }
+
+
+def _rule_in_words(claim: Claim) -> str:
+    """When a claim holds, and what of the paper says so where it has no number."""
+    if claim.rule is None:
+        return NO_ANSWER
+    return f"{claim.rule.words} ({claim.limit})" if claim.limit else claim.rule.words
 
 
 def _opposites(claim: Claim) -> str:

@@ -231,6 +231,14 @@ def test_what_rests_on_a_fit_is_never_counted(name):
 
 
 @pytest.mark.parametrize("name", study.study_names())
+def test_a_first_line_states_the_verdict_of_each_claim_that_it_quotes(name):
+    """Otherwise the claim could be contradicted, and the line would say the same."""
+    paper = study.load_paper(name)
+    quoted = set(re.findall(r"\{([^}]*)\}", paper.conclusion.text))
+    assert quoted & {each.id for each in paper.claims} <= set(paper.conclusion.rests_on)
+
+
+@pytest.mark.parametrize("name", study.study_names())
 def test_no_number_of_ours_is_typed_into_prose(name):
     """Numbers in conclusions and causes are answers, written by code in place of `{id}`."""
     paper = study.load_paper(name)
