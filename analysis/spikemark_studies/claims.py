@@ -342,8 +342,10 @@ def judge(claim: Claim, answer: StudyAnswer) -> Judged:
         ...               rule=Rule(above=1.1), earns="reproduced", limit="above 1 is faster")
         >>> judge(claim, StudyAnswer(Quantity(1.3, 1.2, 1.4))).verdict
         'reproduced'
-        >>> judge(claim, StudyAnswer(Quantity(1.3, 0.9, 1.7))).verdict
+        >>> judge(claim, StudyAnswer(Quantity(1.3, 1.05, 1.7))).verdict
         'consistent'
+        >>> judge(claim, StudyAnswer(Quantity(1.3, 0.9, 1.7))).verdict
+        'not testable here'
     """
     ours = answer.value
     if isinstance(ours, Quantity) and not ours:

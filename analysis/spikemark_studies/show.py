@@ -10,7 +10,7 @@ from spikemark.launch import machine_name
 from spikemark.quantities.elements import Figure, Section
 from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Cell, Column, Table
-from spikemark.quantities.words import counted, listed
+from spikemark.quantities.words import counted, integer, listed
 from spikemark.report import document, facts, plots
 
 from . import staleness
@@ -113,9 +113,13 @@ def _short_answer(answer: StudyAnswer | None) -> str:
     """Our answer without its kind, for a sentence."""
     if answer is None:
         return NO_ANSWER
-    if isinstance(answer.value, Quantity) and answer.value:
-        return Column("ours", "").text(answer.value) + f" {answer.value.unit}".rstrip()
-    return answer.text or NO_ANSWER
+    value = answer.value
+    if not isinstance(value, Quantity) or not value:
+        return answer.text or NO_ANSWER
+    shown = Column("ours", "").text(value)
+    if value.interval is None and value.number == round(value.number):  # such as ranks
+        shown = integer(value.number)
+    return f"{shown} {value.unit}".rstrip()
 
 
 def _provenance(study: Study) -> str:
