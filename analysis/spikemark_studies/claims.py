@@ -6,14 +6,17 @@ algorithms that no claim covers, with the reason (Paper.unchecked).
 
 A verdict means something only if it could have been another. So a claim states what would
 contradict it, as outcomes of ours for which its rule has to fail, and `judge` gives *reproduced*
-only where our interval excludes each of them. Five verdicts:
+only where all of our interval holds the claim, where the limits of the rule are the paper's, and
+where other costs of the model would have given a contradiction. Five verdicts:
 
 - reproduced: measured, simulated or modelled without the published value, by a rule that can fail,
   beside a printed number within WIDEST_FACTOR or closer;
-- consistent: on the right side, but the rule is weak, our interval wide, or something assumed;
+- consistent: on the right side, but the rule is weak, our interval reaches beyond its limits, or
+  something is assumed;
 - contradicted: with the cause, or "cause unknown";
-- by construction: an input, a fit or an identity; never counted;
-- not testable here: with what it would take.
+- by construction: an input, a fit or an identity; never counted, whether it holds or not;
+- not testable here: with what it would take; also where our interval holds the claim and what
+  contradicts it.
 """
 
 import math
@@ -36,6 +39,8 @@ CAUSE_UNKNOWN = "cause unknown"
 #: From a printed number to the limits of a rule, at most.
 WIDEST_FACTOR = 1.25
 UNDECIDED = "our interval holds the claim and its opposite; a narrower one would decide"
+#: From a cost of a model to the least and the largest that it is taken to be (StudyAnswer.reach).
+FARTHEST_FACTOR = 1000.0
 
 
 class PaperPart(BaseModel):
@@ -56,18 +61,24 @@ class Published(PaperPart):
         "printed in text",
         "printed in table",
         "read off a figure",
+        "computed by us from printed numbers",
         "computed by us from the paper's formula",
         "lost in our text",
     ]
 
     @property
     def text(self) -> str:
-        """In one cell, with its status."""
+        """In one cell, with what a number means, and its status."""
         if self.value is None:
-            shown = self.words or " > ".join(self.order)
-        else:
-            shown = f"{_number_in_words(self.value)} {self.unit}".rstrip()
-        return f"{shown} ({self.status})"
+            return f"{self.words or ' > '.join(self.order)} ({self.status})"
+        shown = f"{_number_in_words(self.value)} {self.unit}".rstrip()
+        meaning = f"{self.words}; {self.status}" if self.words else self.status
+        return f"{shown} ({meaning})"
+
+    @property
+    def is_words_only(self) -> bool:
+        """Whether the paper prints neither a number nor an order."""
+        return self.value is None and not self.order
 
 
 class Outcome(PaperPart):
@@ -163,6 +174,9 @@ class Claim(PaperPart):
     #: The input, fit or identity that makes it hold by construction; or why the rule is weak, where
     #: it earns no more than `consistent`.
     because: str = ""
+    #: What of the paper gives the limits of the rule, where it prints neither number nor order;
+    #: without, the limits are ours, and it earns no more than `consistent`.
+    limit: str = ""
     #: What ours assumes, with which the claim stands and falls: it earns no more than `consistent`
     #: where ours is not measured.
     assumes: str = ""
@@ -184,6 +198,8 @@ class Claim(PaperPart):
             raise ValueError(f"{self.id}: because: expected with consistent")
         if self.assumes and self.earns != REPRODUCED:
             raise ValueError(f"{self.id}: assumes: expected with reproduced, which it takes back")
+        if self.limit and not (self.earns == REPRODUCED and self.published.is_words_only):
+            raise ValueError(f"{self.id}: limit: expected with reproduced, for words of the paper")
         return self
 
     def unopposed(self) -> list[str]:
@@ -281,6 +297,9 @@ class StudyAnswer:
     note: str = ""
     figures: list[Figure] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
+    #: The least and the largest answer of a model, if each of its costs, one at a time, is taken to
+    #: be up to FARTHEST_FACTOR times less or more; None where ours does not rest on costs.
+    reach: tuple[float, float] | None = None
 
     @property
     def text(self) -> str:
@@ -320,11 +339,13 @@ def judge(claim: Claim, answer: StudyAnswer) -> Judged:
         >>> claim = Claim(id="faster", place=["fig. 7a"], says="it is faster", ours="ratio",
         ...               published=Published(words="faster", status="printed in text"),
         ...               contradicted_by=[Outcome(ours=1, means="no gain")],
-        ...               rule=Rule(above=1.1), earns="reproduced")
+        ...               rule=Rule(above=1.1), earns="reproduced", limit="above 1 is faster")
         >>> judge(claim, StudyAnswer(Quantity(1.3, 1.2, 1.4))).verdict
         'reproduced'
-        >>> judge(claim, StudyAnswer(Quantity(1.3, 0.9, 1.7))).verdict
+        >>> judge(claim, StudyAnswer(Quantity(1.3, 1.05, 1.7))).verdict
         'consistent'
+        >>> judge(claim, StudyAnswer(Quantity(1.3, 0.9, 1.7))).verdict
+        'not testable here'
     """
     ours = answer.value
     if isinstance(ours, Quantity) and not ours:
@@ -336,64 +357,94 @@ def judge(claim: Claim, answer: StudyAnswer) -> Judged:
     value = ours.number if isinstance(ours, Quantity) else ours
     if isinstance(value, float) and math.isnan(value):
         return Judged(claim, NOT_TESTABLE, "complete runs", answer)
-    if not claim.rule.holds(value, claim.published):
-        if _interval_holds(ours, claim.published):
-            if _opposites_inside(claim, ours):
-                return Judged(claim, NOT_TESTABLE, UNDECIDED, answer)
-            return Judged(claim, CONSISTENT, "our interval holds the published value", answer)
-        if _reaches_the_rule(ours, claim):
-            return Judged(claim, NOT_TESTABLE, UNDECIDED, answer)
-        return Judged(claim, CONTRADICTED, claim.why or CAUSE_UNKNOWN, answer)
     if claim.earns == BY_CONSTRUCTION:
-        return Judged(claim, BY_CONSTRUCTION, claim.because, answer)
-    if claim.earns == CONSISTENT:
-        return Judged(claim, CONSISTENT, f"on the right side; {claim.because}", answer)
-    is_measured = isinstance(ours, Quantity) and ours.kind == "measured"
-    if claim.assumes and not is_measured:
-        if _doubt(claim, ours):
-            return Judged(claim, NOT_TESTABLE, UNDECIDED, answer)
-        why = f"on the right side; it assumes {claim.assumes}"
-        return Judged(claim, CONSISTENT, why, answer)
-    doubt = _doubt(claim, ours)
-    if doubt:
-        return Judged(claim, CONSISTENT, doubt, answer)
+        return Judged(claim, BY_CONSTRUCTION, _why_not_counted(claim, value), answer)
+    if _is_undecided(claim, ours):
+        return Judged(claim, NOT_TESTABLE, UNDECIDED, answer)
+    if not claim.rule.holds(value, claim.published):
+        return Judged(claim, CONTRADICTED, claim.why or CAUSE_UNKNOWN, answer)
+    weakness = _weakness(claim, answer)
+    if weakness:
+        return Judged(claim, CONSISTENT, f"on the right side; {weakness}", answer)
     return Judged(claim, REPRODUCED, "", answer)
 
 
-def _interval_holds(ours: Quantity | list[str], published: Published) -> bool:
-    """Whether the published number lies in the interval of ours."""
-    if isinstance(ours, list) or ours.interval is None or published.value is None:
-        return False
-    low, high = ours.interval
-    return low <= published.value <= high
+def _why_not_counted(claim: Claim, value: float | list[str]) -> str:
+    """What makes a claim hold by construction, and the cause if it does not even so."""
+    assert claim.rule is not None
+    if claim.rule.holds(value, claim.published):
+        return claim.because
+    return f"{claim.because}; it does not hold even so: {claim.why or CAUSE_UNKNOWN}"
 
 
-def _reaches_the_rule(ours: Quantity | list[str], claim: Claim) -> bool:
-    """Whether our interval reaches to where the rule holds, of a paper that prints no number."""
-    if isinstance(ours, list) or ours.interval is None or claim.published.value is not None:
+def _is_undecided(claim: Claim, ours: Quantity | list[str]) -> bool:
+    """Whether our interval holds the claim and what contradicts it.
+
+    That is one of the stated outcomes, or its own middle.
+    """
+    if isinstance(ours, list) or ours.interval is None:
         return False
     assert claim.rule is not None
     least, largest = claim.rule.limits(claim.published)
     low, high = ours.interval
-    return low < largest and high > least
+    if low >= largest or high <= least:
+        return False
+    misses = not claim.rule.holds(ours.number, claim.published)
+    return misses or bool(_opposites_inside(claim, ours))
 
 
-def _doubt(claim: Claim, ours: Quantity | list[str]) -> str:
-    """Why our interval does not exclude what would contradict the claim; empty where it does."""
-    if isinstance(ours, list) or ours.interval is None or claim.rule is None:
-        return ""
+def _weakness(claim: Claim, answer: StudyAnswer) -> str:
+    """Why a claim that holds is not reproduced; empty where it is."""
+    ours = answer.value
+    is_measured = isinstance(ours, Quantity) and ours.kind == "measured"
+    if claim.earns == CONSISTENT:
+        return claim.because
+    if claim.assumes and not is_measured:
+        return f"it assumes {claim.assumes}"
+    if _reaches_beyond(claim, ours):
+        return "our interval reaches beyond the limits of the rule"
+    if claim.published.is_words_only and not claim.limit:
+        return "the paper has no number, and the limits of the rule are ours"
+    is_modelled = isinstance(ours, Quantity) and ours.kind == "modelled"
+    if answer.reach is None and is_modelled:
+        return "what other costs of the model would give was not asked"
+    if answer.reach is not None and _is_out_of_reach(claim, answer.reach):
+        least, largest = answer.reach
+        return (
+            f"no cost of the model could have contradicted it: each taken up to"
+            f" {FARTHEST_FACTOR:g} times less or more, ours is {number(least)} to {number(largest)}"
+        )
+    return ""
+
+
+def _reaches_beyond(claim: Claim, ours: Quantity | list[str] | str) -> bool:
+    """Whether a part of our interval lies outside the limits of the rule."""
+    if not isinstance(ours, Quantity) or ours.interval is None or claim.rule is None:
+        return False
     low, high = ours.interval
     least, largest = claim.rule.limits(claim.published)
-    is_one_sided = not claim.rule.has_two_sides
-    if is_one_sided and (low < least or high > largest):
-        return "our interval reaches to the other side of the limit"
-    opposites = _opposites_inside(claim, ours)
-    return f"our interval does not exclude the opposite: {opposites[0]}" if opposites else ""
+    return low < least or high > largest
 
 
-def _opposites_inside(claim: Claim, ours: Quantity | list[str]) -> list[str]:
+def _is_out_of_reach(claim: Claim, reach: tuple[float, float]) -> bool:
+    """Whether the model cannot give any of the outcomes on one of the sides of the rule."""
+    assert claim.rule is not None
+    least, largest = claim.rule.limits(claim.published)
+    low, high = reach
+    outcomes = [outcome.ours for outcome in claim.contradicted_by]
+    numbers = [ours for ours in outcomes if isinstance(ours, float)]
+    reaches_small = any(low <= ours <= least for ours in numbers)
+    reaches_large = any(largest <= ours <= high for ours in numbers)
+    if math.isinf(least):
+        return not reaches_large
+    if math.isinf(largest):
+        return not reaches_small
+    return not (reaches_small and reaches_large)
+
+
+def _opposites_inside(claim: Claim, ours: Quantity) -> list[str]:
     """What our interval holds of what would contradict the claim, in words."""
-    if isinstance(ours, list) or ours.interval is None:
+    if ours.interval is None:
         return []
     low, high = ours.interval
     inside = []

@@ -28,6 +28,7 @@ from spikemark.prediction.programs import ProductionProgram, Program, program_na
 from spikemark.prediction.question import Question
 from spikemark.prediction.workload import Loads
 
+from .claims import FARTHEST_FACTOR
 from .profiles import assumed_profile, interconnect_of, profile_value
 from .score import source_of
 
@@ -60,12 +61,15 @@ class NestCosts(ProductionProgram):
     without: tuple[str, ...] = ()  #: sources of public series that the costs are fitted without
     off: str = ""  #: a cost whose first guess is taken to be off
     factor: float = 1.0  #: by how many times
+    scaled: str = ""  #: a cost that is multiplied after the fit, which cannot pull it back
+    scale: float = 1.0  #: by how many times
 
     def cost_s(self, name: str, values: Values, node: Node) -> float:
         """Seconds of a cost at the reference clock."""
         names = [cost.name for cost in program_costs.NEST.costs]
         costs = _fitted_costs(self.without, self.off, self.factor)
-        return float(np.exp(costs[names.index(name)]))
+        scale = self.scale if name == self.scaled else 1.0
+        return scale * float(np.exp(costs[names.index(name)]))
 
     def factors(
         self, network: Question, loads: Loads, machine: AnyMachine, layout: MachineLayout
@@ -107,6 +111,28 @@ def refitted() -> list[NestCosts]:
     for cost in program_costs.NEST.costs:
         if cost.phase in PHASES[NEST]:
             costs += [NestCosts(off=cost.name, factor=factor) for factor in (1 / largest, largest)]
+    return costs
+
+
+@cache
+def far_off() -> list[NestCosts]:
+    """NEST's costs with each cost of computing, one at a time, ten to FARTHEST_FACTOR times less or
+    more than the fit has it.
+
+    What no such cost changes says nothing of NEST, but of the model. All of them at once change no
+    ratio of times.
+
+    Example:
+        >>> sorted({costs.scale for costs in far_off()})
+        [0.001, 0.01, 0.1, 10.0, 100.0, 1000.0]
+    """
+    decades = range(1, round(np.log10(FARTHEST_FACTOR)) + 1)
+    scales = [10.0**decade for decade in decades]
+    scales += [10.0**-decade for decade in decades]
+    costs = []
+    for cost in program_costs.NEST.costs:
+        if cost.phase in PHASES[NEST]:
+            costs += [NestCosts(scaled=cost.name, scale=scale) for scale in scales]
     return costs
 
 
@@ -190,9 +216,15 @@ def of_benchmark(
         >>> list(cycles.phases_s), cycles.compute_s.shape
         (['deliver', 'update', 'thread_wait', 'collocate'], (4,))
     """
+    return _placed_benchmark(ranks, schedule, **options).cycles(program)
+
+
+@lru_cache(maxsize=16)
+def _placed_benchmark(ranks: int, schedule: str, **options: Any) -> PlacedNetwork:
+    """The MAM-benchmark; counting its loads takes longer than asking a program."""
     description = mam_benchmark.describe(full=True, areas=ranks, **options)
     network = question.of_description("the MAM-benchmark", description)
-    return PlacedNetwork.on(JURECA, network, ranks, schedule).cycles(program)
+    return PlacedNetwork.on(JURECA, network, ranks, schedule)
 
 
 @cache
@@ -207,12 +239,10 @@ def delivery_by_lane(costs: NestCosts, ranks: int) -> np.ndarray:
         >>> of_others > of_own_area  # lists of synapses are shorter there
         np.True_
     """
-    description = mam_benchmark.describe(full=True, areas=ranks)
-    network = question.of_description("the MAM-benchmark", description)
-    placed = PlacedNetwork.on(JURECA, network, ranks, "structure_aware")
+    placed = _placed_benchmark(ranks, "structure_aware")
     values, node = Values(placed.profile), placed.layout.shares[0].node
     seconds = {}
-    for name, count in costs.counts(network, placed.loads, values, node)["deliver"].items():
+    for name, count in costs.counts(placed.network, placed.loads, values, node)["deliver"].items():
         seconds[name] = float(count.mean()) * costs.cost_s(name, values, node)
     lists = placed.loads.of_rank(placed.loads.lists).mean(axis=1)  # [lane]: own area, others
     of_lists = seconds.pop("list of synapses") * lists / lists.sum()

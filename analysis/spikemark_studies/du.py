@@ -488,19 +488,27 @@ def _connections_curve(runs: Runs) -> StudyAnswer:
 
 @answers_claim
 def _traffic_in_petabytes(runs: Runs) -> StudyAnswer:
-    """Traffic of a brain of 86e9 neurons, in proportion to that of 1e10, petabytes per second."""
+    """Traffic of a brain of 86e9 neurons, petabytes per second."""
     tbit_per_s = _traffic_demand(runs).value
     assert isinstance(tbit_per_s, Quantity)
-    scale = NEURONS_OF_A_BRAIN / (NEURONS_PER_RANK * RANKS)
-    return StudyAnswer(tbit_per_s.times(scale / 8 / 1e3, "PB/s"))
+    return StudyAnswer(tbit_per_s.times(1 / 8 / 1e3, "PB/s"))
 
 
 @answers_claim
 def _traffic_demand(runs: Runs) -> StudyAnswer:
-    """Of all GPUs, a word of 32 bits for each spike and route."""
+    """Of all GPUs, a word of 32 bits for each spike and route; a brain of 86e9 neurons.
+
+    In proportion to that of 1e10, which is on RANKS GPUs.
+    """
     loads = _placed(runs, SWAPPED)
     bits_per_s = loads["mean"] * loads["words"] * 8 * WORD_BYTES * RANKS
-    return StudyAnswer(Quantity(bits_per_s / 1e12, unit="Tbit/s", kind="modelled"))
+    neurons = NEURONS_PER_RANK * RANKS
+    scale = NEURONS_OF_A_BRAIN / neurons
+    note = (
+        f"In proportion to the {bits_per_s / 1e12:.3g} Tbit/s of {neurons:.3g} neurons on"
+        f" {RANKS} GPUs."
+    )
+    return StudyAnswer(Quantity(scale * bits_per_s / 1e12, unit="Tbit/s", kind="modelled"), note)
 
 
 def _exchange_s(loads: Loads, hops: list[dict[str, float]], ranks: int) -> float:

@@ -34,9 +34,9 @@ SPREADS = (0.005, 0.01, 0.02, 0.035, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3)
 #: Share of the cycles and how many times as long they are; ends and middle of priors.yaml.
 MINOR_MODES = {
     "no long cycles": (0.0, 1.0),
-    "0.05 % last 1.5 times": (0.0005, 1.5),
-    "0.5 % last 1.5 times": (0.005, 1.5),
-    "0.5 % last 4 times": (0.005, 4.0),
+    "0.05 % of cycles 1.5 times as long": (0.0005, 1.5),
+    "0.5 % of cycles 1.5 times as long": (0.005, 1.5),
+    "0.5 % of cycles 4 times as long": (0.005, 4.0),
 }
 COMMON_SHARES = (0.05, 0.3, 0.7)
 DRAWN_JITTERS = 64  #: from priors.yaml
@@ -105,21 +105,21 @@ def conclusion(jitters: Sequence[JitterOfMap], number: int) -> str:
     Example:
         >>> place = JitterOfMap(0.01, "no long cycles", 0.3, holding=["two-modes"])
         >>> print(conclusion([place], number=1))
-        1 of 1 jitters satisfy all 1 claims, with spreads from 0.01 to 0.01 and no long cycles
+        1 of 1 jitters suit all 1 claims (spreads from 0.01 to 0.01; no long cycles)
     """
     all_hold = [place for place in jitters if len(place.holding) == number]
     if all_hold:
         spreads = [place.spread for place in all_hold]
         modes = dict.fromkeys(place.minor_mode for place in all_hold)
         return (
-            f"{len(all_hold)} of {len(jitters)} jitters satisfy all {number} claims, with spreads"
-            f" from {min(spreads):g} to {max(spreads):g} and {' or '.join(modes)}"
+            f"{len(all_hold)} of {len(jitters)} jitters suit all {number} claims (spreads from"
+            f" {min(spreads):g} to {max(spreads):g}; {', or '.join(modes)})"
         )
     best = max(jitters, key=lambda place: len(place.holding))
     return (
-        f"no jitter of {len(jitters)} satisfies all {number} claims; the best satisfies"
-        f" {len(best.holding)}, with a spread of {best.spread:g}, {best.minor_mode} and a common"
-        f" share of {best.common_share:g}"
+        f"no jitter of {len(jitters)} suits all {number} claims; the best suits"
+        f" {len(best.holding)} (spread {best.spread:g}; {best.minor_mode}; common share"
+        f" {best.common_share:g})"
     )
 
 

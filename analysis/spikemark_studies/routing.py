@@ -173,7 +173,12 @@ def _brain(runs: Runs, ranks: int) -> PlacedBrain:
 
 
 def _brains(runs: Runs) -> list[PlacedBrain]:
-    return [_brain(runs, ranks) for ranks in (QUICK_RANKS if runs.quick else RANKS)]
+    return [_brain(runs, ranks) for ranks in _ranks(runs)]
+
+
+def _ranks(runs: Runs) -> tuple[int, ...]:
+    """Numbers of ranks of the study, ascending."""
+    return QUICK_RANKS if runs.quick else RANKS
 
 
 def _net(ranks: int) -> Collectives:
@@ -217,7 +222,13 @@ def _thresholds(runs: Runs) -> StudyAnswer:
     )
     table = Table(columns, rows, "When levels pay", "thresholds", [note])
     value = Quantity(sent.value, sent.low, sent.high, "MB", "modelled")
-    return StudyAnswer(value, f"{brain.ranks} ranks.", tables=[table])
+    return StudyAnswer(value, tables=[table])
+
+
+@answers_claim
+def _most_ranks(runs: Runs) -> StudyAnswer:
+    """On how many ranks that is."""
+    return StudyAnswer(f"{_ranks(runs)[-1]} ranks")
 
 
 @answers_claim

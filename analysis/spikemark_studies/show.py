@@ -1,14 +1,16 @@
 """A study for its readers: one screen, a page, Markdown for docs/results, JSON."""
 
 from collections import Counter
+from datetime import UTC, datetime
 from typing import Any
 
+from spikemark.core import places
 from spikemark.core.commands import command
 from spikemark.launch import machine_name
 from spikemark.quantities.elements import Figure, Section
 from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Cell, Column, Table
-from spikemark.quantities.words import counted, listed
+from spikemark.quantities.words import counted, integer, listed
 from spikemark.report import document, facts, plots
 
 from . import staleness
@@ -40,6 +42,8 @@ COLUMNS = [
     Column("contradicted_by", "contradicted by"),
     Column("verdict", "verdict"),
 ]
+#: Of answers that neither a table nor a figure shows.
+NOTE_COLUMNS = [Column("asked", "asked"), Column("answer", "answer")]
 #: Of a screen, which is narrower.
 SCREEN_COLUMNS = [
     column for column in COLUMNS if column.name not in ("published", "contradicted_by")
@@ -57,8 +61,26 @@ def _sentence(study: Study) -> str:
     counts = _count_verdicts(study)
     decided = sum(counts[verdict] for verdict in COUNTED)
     parts = [f"{counts[verdict]} {verdict}" for verdict in COUNTED]
+    pieces = _pieces_of_evidence(study)
+    if pieces < counts[REPRODUCED]:
+        parts[0] += f" ({counted(pieces, 'piece')} of evidence, since some share theirs)"
     others = [f"{counts[verdict]} {verdict}" for verdict in (BY_CONSTRUCTION, NOT_TESTABLE)]
     return f"{counted(decided, 'claim')}: {', '.join(parts)}. Not counted: {', '.join(others)}."
+
+
+def _pieces_of_evidence(study: Study) -> int:
+    """How many reproduced claims there are, those with a common cause counted once.
+
+    Causes that a claim has in common with another make one piece of both.
+    """
+    reproduced = {judged.claim.id for judged in study.claims if judged.verdict == REPRODUCED}
+    pieces = [{id} for id in reproduced]
+    for ids in study.paper.shared.values():
+        together = [piece for piece in pieces if piece & set(ids)]
+        if together:
+            pieces = [piece for piece in pieces if piece not in together]
+            pieces.append(set().union(*together))
+    return len(pieces)
 
 
 def _conclusion(study: Study) -> str:
@@ -91,13 +113,17 @@ def _short_answer(answer: StudyAnswer | None) -> str:
     """Our answer without its kind, for a sentence."""
     if answer is None:
         return NO_ANSWER
-    if isinstance(answer.value, Quantity) and answer.value:
-        return Column("ours", "").text(answer.value) + f" {answer.value.unit}".rstrip()
-    return answer.text or NO_ANSWER
+    value = answer.value
+    if not isinstance(value, Quantity) or not value:
+        return answer.text or NO_ANSWER
+    shown = Column("ours", "").text(value)
+    if value.interval is None and value.number == round(value.number):  # such as ranks
+        shown = integer(value.number)
+    return f"{shown} {value.unit}".rstrip()
 
 
 def _provenance(study: Study) -> str:
-    """Day, commit and machine of the runs; a study without runs cites no commit."""
+    """Day, commit and machine of the runs, and those of the models and rules that answer."""
     frames = [frames.runs for frames in study.frames if not frames.runs.empty]
     kinds: set[str] = set()
     days: set[str] = set()
@@ -117,7 +143,13 @@ def _provenance(study: Study) -> str:
     if has_changes:  # then no commit has what was run
         of_commit = ", a checkout with changes"
     runs = counted(sum(len(frame) for frame in frames), "run")
-    return f"{size}; {origin}{of_commit}, {listed(sorted(machines))}, {runs}."
+    today = datetime.now(UTC).date().isoformat()
+    answered = places.commit()
+    at_commit = f" at commit {answered}" if answered else ""
+    return (
+        f"{size}; {origin}{of_commit}, {listed(sorted(machines))}, {runs}."
+        f" Models and rules: {today}{at_commit}."
+    )
 
 
 def _table(study: Study, claims: list[Judged], columns: list[Column]) -> Table:
@@ -140,7 +172,7 @@ def screen(study: Study, details: bool = False, **where: Any) -> tuple[list[str]
         >>> study = Study("routing", paper, True, [], findings, [], [])
         >>> sentences, claims, commands = screen(study)
         >>> sentences[0]
-        'Beyond the papers, when routing in levels pays: No claims of a paper, 3 findings of ours.'
+        'Beyond the papers, when routing in levels pays: No claims of a paper, 4 findings of ours.'
     """
     claims = study.claims
     if not details:
@@ -173,9 +205,16 @@ def page(study: Study, made_by: str = "") -> str:
     picture = figures[0] if figures else None
     every_claim = _table(study, study.claims, COLUMNS)
     sections = [Section("claims", "Every claim", tables=[every_claim], unfolded=True)]
-    for number, (title, answer) in enumerate(_answers(study)):
-        if answer.note or answer.figures or answer.tables:
-            sections.append(_section(f"answer-{number}", title, answer, picture))
+    in_words: list[dict[str, Cell]] = []
+    for number, (title, words, answer) in enumerate(_answers(study)):
+        text = [part for part in (words, answer.note) if part]
+        if answer.figures or answer.tables:
+            sections.append(_section(f"answer-{number}", title, text, answer, picture))
+        elif text:
+            in_words.append({"asked": title, "answer": " ".join(text)})
+    if in_words:
+        notes = Table(NOTE_COLUMNS, in_words, name="notes")
+        sections.append(Section("notes", "Answers and notes in words", tables=[notes]))
     return document.html(
         document.Page(
             what=f"study {study.name}",
@@ -197,15 +236,19 @@ def page(study: Study, made_by: str = "") -> str:
     )
 
 
-def _answers(study: Study) -> list[tuple[str, StudyAnswer]]:
-    """Answers with what they answer, claims first."""
+def _answers(study: Study) -> list[tuple[str, str, StudyAnswer]]:
+    """Answers with what they answer, claims first.
+
+    In between is the answer in words, which is empty for claims: their table has it.
+    """
     answers = []
     for judged in study.claims:
         if judged.answer is not None:
-            answers.append((_title(judged.claim.place, judged.claim.says), judged.answer))
+            answers.append((_title(judged.claim.place, judged.claim.says), "", judged.answer))
     for found in study.findings:
         if found.answer is not None:
-            answers.append((_title(found.finding.place, found.finding.question), found.answer))
+            title = _title(found.finding.place, found.finding.question)
+            answers.append((title, f"{found.answer.text}.", found.answer))
     return answers
 
 
@@ -216,15 +259,16 @@ def _title(place: list[str], words: str) -> str:
 def _figures(study: Study) -> list[Figure]:
     """All figures of a study, each once."""
     figures: dict[str, Figure] = {}
-    for _, answer in _answers(study):
+    for _, _, answer in _answers(study):
         for figure in answer.figures:
             figures[figure.id] = figure
     return list(figures.values())
 
 
-def _section(name: str, title: str, answer: StudyAnswer, picture: Figure | None) -> Section:
-    """What shows an answer, but the picture that stands above all sections."""
-    text = [answer.note] if answer.note else []
+def _section(
+    name: str, title: str, text: list[str], answer: StudyAnswer, picture: Figure | None
+) -> Section:
+    """An answer in words and what shows it, but the picture that stands above all sections."""
     reasons = []
     for shown in answer.tables:
         reasons += shown.reasons()
@@ -291,15 +335,20 @@ def markdown(study: Study) -> str:
         every_claim.markdown() if study.claims else "",
         *_unchecked(study),
     ]
-    for title, answer in _answers(study):
-        if answer.tables or answer.note or answer.figures:
-            parts.append(f"## {title}")
+    for title, words, answer in _answers(study):
+        if _has_a_section(answer):
+            parts += [f"## {title}", words]
             parts += _markdown_parts(answer)
     for found in study.findings:
-        if found.answer is None or not (found.answer.tables or found.answer.note):
+        if not _has_a_section(found.answer):
             parts.append(_found_in_words(found))
     parts.append(staleness.comment(study.name))
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _has_a_section(answer: StudyAnswer | None) -> bool:
+    """Whether an answer needs more than a line."""
+    return answer is not None and bool(answer.tables or answer.note or answer.figures)
 
 
 def _found_in_words(found: Answered) -> str:
@@ -370,10 +419,17 @@ def _cells(study: Study, judged: Judged) -> dict[str, Cell]:
         "says": claim.says,
         "published": claim.published.text,
         "ours": ours or NO_ANSWER,
-        "rule": claim.rule.words if claim.rule else NO_ANSWER,
+        "rule": _rule_in_words(claim),
         "contradicted_by": _opposites(claim),
         "verdict": f"{judged.verdict}: {why}" if why else judged.verdict,
     }
+
+
+def _rule_in_words(claim: Claim) -> str:
+    """When a claim holds, and what of the paper says so where it has no number."""
+    if claim.rule is None:
+        return NO_ANSWER
+    return f"{claim.rule.words} ({claim.limit})" if claim.limit else claim.rule.words
 
 
 def _opposites(claim: Claim) -> str:

@@ -126,7 +126,7 @@ def answer_functions(name: str) -> Mapping[str, AnswerFunction]:
     Raises BadInput naming all studies.
 
         >>> list(answer_functions("routing"))
-        ['thresholds', 'by_levels', 'replays']
+        ['thresholds', 'most_ranks', 'by_levels', 'replays']
     """
     names = study_names()
     if name not in names:

@@ -45,10 +45,10 @@ def test_published_tables_hold_together_as_far_as_they_do():
     assert shehzad._slips(None).value.value == 8
 
 
-def test_algorithm_1_read_literally_leaves_the_ranks():
+def test_algorithm_1_leaves_the_ranks_if_its_power_of_two_is_that_of_the_rank():
     """Steps that are powers of two pair ranks as they must; others take the rank for a step."""
     for ranks, outside in {2: 0, 4: 0, 8: 4, 16: 12, 32: 52}.items():
-        targets = shehzad.literal_targets(ranks)
+        targets = shehzad.literal_targets(ranks, "rank")
         assert len(targets) == ranks * (ranks.bit_length() - 1)
         assert sum(not 0 <= target < ranks for target in targets.values()) == outside
         for (rank, step), target in targets.items():
@@ -219,6 +219,17 @@ def test_partitions_and_levels_of_a_small_brain(small):
     assert len(drawn.figures) == 1
     for row in drawn.tables[0].rows:
         assert row["low"] <= row["middle"] <= row["high"] <= row["peak"]
+
+
+@pytest.mark.parametrize("ranks", [20, 200])
+def test_connections_with_two_levels_are_those_of_the_grid(ranks):
+    """All others of the group, and one in each other group: no partition can change that."""
+    of_group, groups = most_equal(ranks, 2)
+    grid = Grid(ranks, (of_group, groups))
+    for seed in (1, 2):
+        words = np.random.default_rng(seed).random((ranks, ranks)) * (1 - np.eye(ranks))
+        partners = np.sum([hop.partners for hop in grid.hops(words)], axis=0)
+        assert set(partners) == {of_group - 1 + groups - 1}
 
 
 def test_level_two_without_merging_is_all_that_leaves_the_group(small):

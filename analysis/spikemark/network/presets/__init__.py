@@ -70,6 +70,7 @@ __all__ = [
     "PRESETS",
     "Preset",
     "cortex",
+    "dpsnn",
     "mam",
     "mam_benchmark",
     "music",
