@@ -60,8 +60,9 @@ def _neighbours(blocks: Blocks, count: int, place: int) -> np.ndarray:
     """The values at a place, from 0, and at the next one if all `count` values are sorted."""
     places = np.arange(place, min(place + 2, count))
     if count <= MAX_HELD:
-        values = np.concatenate(list(blocks())).astype(np.float64)
-        return np.asarray(np.partition(values, places)[places])
+        values = np.concatenate(list(blocks()), dtype=np.float64)
+        values.partition(places)
+        return np.asarray(values[places])
     # Copied, since a view would hold its block.
     sample = np.sort(np.concatenate([block[::SAMPLED].copy() for block in blocks()]))
     margin = STANDARD_ERRORS * len(sample) ** 0.5
@@ -90,4 +91,4 @@ def _between(blocks: Blocks, low: float, high: float) -> tuple[int, np.ndarray]:
     for block in blocks():
         below += int(np.count_nonzero(block < low))
         between.append(block[(block >= low) & (block <= high)])
-    return below, np.sort(np.concatenate(between).astype(np.float64))
+    return below, np.sort(np.concatenate(between, dtype=np.float64))
