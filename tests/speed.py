@@ -44,6 +44,8 @@ SWEEP_GOAL_S = 0.3  #: of a run, beside the program itself
 
 WAITING_RANKS, WAITING_CYCLES = 512, 100_000
 WAITING_GOAL = 3.0  #: times the bytes of the data
+#: What is asked of it, by the words of the table.
+WAITING_OPTIONS = {"`waiting`": (), "`waiting --json`": ("--json",)}
 
 #: Runs a program, and prints its largest memory in KiB.
 PEAK_OF_PROGRAM = """
@@ -130,13 +132,16 @@ def sweep_overhead_s() -> float:
         return (sweeps_s - runs_alone_s(folder, many - few)) / (many - few)
 
 
-def memory_of_waiting() -> float:
-    """The memory of `waiting`, as a multiple of the bytes of its data."""
+def memory_of_waiting() -> dict[str, float]:
+    """The memory of `waiting`, as a multiple of the bytes of its data, by WAITING_OPTIONS."""
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "compute.npy"
         draws = np.random.default_rng(1).standard_normal((WAITING_RANKS, WAITING_CYCLES), "f4")
         np.save(file, 1e-3 + 1e-4 * draws.clip(-5, 5))
-        return peak_bytes("waiting", file, "--unit", "s") / file.stat().st_size
+        return {
+            name: peak_bytes("waiting", file, "--unit", "s", *options) / file.stat().st_size
+            for name, options in WAITING_OPTIONS.items()
+        }
 
 
 def busy_seconds() -> float:
@@ -152,7 +157,7 @@ def main() -> None:
     rounds = parser.parse_args().rounds
     seconds: dict[str, list[float]] = {name: [] for name in COMMANDS}
     overheads = []
-    multiples = []
+    multiples: dict[str, list[float]] = {name: [] for name in WAITING_OPTIONS}
     for arguments, _goal in COMMANDS.values():
         run(*arguments)
     begin, busy = time.perf_counter(), busy_seconds()
@@ -160,7 +165,8 @@ def main() -> None:
         for name, (arguments, _goal) in COMMANDS.items():
             seconds[name].append(run(*arguments))
         overheads.append(sweep_overhead_s())
-        multiples.append(memory_of_waiting())
+        for name, multiple in memory_of_waiting().items():
+            multiples[name].append(multiple)
     times = os.times()
     ours = times.children_user + times.children_system + times.user + times.system
     foreign = (busy_seconds() - busy - ours) / (time.perf_counter() - begin)
@@ -170,8 +176,9 @@ def main() -> None:
     for name, (_arguments, goal) in COMMANDS.items():
         print(Row(name, seconds[name], "s", goal).markdown())
     print(Row("a sweep adds to each run", overheads, "s", SWEEP_GOAL_S).markdown())
-    name = f"memory of `waiting`, {WAITING_RANKS} ranks × {WAITING_CYCLES} cycles"
-    print(Row(name, multiples, "× its data", WAITING_GOAL).markdown())
+    for name, values in multiples.items():
+        words = f"memory of {name}, {WAITING_RANKS} ranks × {WAITING_CYCLES} cycles"
+        print(Row(words, values, "× its data", WAITING_GOAL).markdown())
     if foreign > LARGEST_FOREIGN_LOAD:
         print(f"\nNot quiet: other programs took {foreign:.1f} cores.")
 

@@ -7,16 +7,24 @@ slow. Spells shorter than some blocks are not told from correlation. Long cycles
 the valley between the two largest modes, or far above the median. What remains has a CV, a
 correlation time, and a share that is common to all ranks.
 
-Cost: a few passes over the times, and levels of at most some thousand blocks for each rank.
+Times relative to the mean of their rank are computed rank by rank wherever they are needed, in
+double precision, so that no such copy of all times of a long run is held.
+
+Cost: some dozens of passes over the times, and levels of at most some thousand blocks for each
+rank.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from . import modes, power, serial
+from . import modes, power, quantiles, serial
 from .jitter import Jitter
+
+#: Times of the rank of a number, [cycle].
+OfRank = Callable[[int], np.ndarray]
 
 #: Cycles so many robust standard deviations above the median are long.
 LONG_DEVIATIONS = 5.0
@@ -47,10 +55,9 @@ class Scattering:
     jitter: Jitter  #: without the spread of nodes
     slow: np.ndarray  #: bool [rank, cycle]: in a slow spell
     long: np.ndarray  #: bool [rank, cycle]: on its own longer
-    #: [rank, cycle] times over the rank's mean outside spells, these levelled, the mean in place
-    #: of long ones.
-    ordinary: np.ndarray
-    levelled: np.ndarray  #: the same, with long ones as they are
+    #: Times of a rank over its mean outside spells, these levelled, the mean in place of long ones.
+    ordinary: OfRank
+    levelled: OfRank  #: the same, with long ones as they are
     spells: int  #: number of spells that were seen
     ended: int  #: spells that ended within the trace
 
@@ -69,45 +76,80 @@ def scattering(times: np.ndarray, place: int = 1) -> Scattering:
         >>> f"{found.cv:.2f} {found.minor_factor:.1f} {found.spell_share}"
         '0.02 2.0 0.0'
     """
+    times = np.asarray(times)
+    ranks = range(len(times))
     relative = _relative(times, place)
-    slow, spells, ended, shortest = _spells(relative)
-    factor = 1.0
+    slow, spells, ended, shortest = _spells(relative, *times.shape)
+    outside_spells = np.ones(len(times))
     if spells:  # spells are part of a rank's mean
-        ordinary_cycles = ~slow
-        of_rank = np.sum(relative * ordinary_cycles, axis=1) / ordinary_cycles.sum(axis=1)
-        relative = relative / of_rank[:, None]
-        factor = max(float(np.median(relative[slow]) / np.median(relative[~slow])), 1.0)
-    level = np.where(slow, relative / factor, relative)
-    long = _long(level)
-    others = level[~long]
-    ordinary = np.where(long, others.mean(), level)
+        outside_spells = np.array([_mean(relative(rank), ~slow[rank]) for rank in ranks])
+
+    def of_outside(rank: int) -> np.ndarray:
+        return np.asarray(relative(rank) / outside_spells[rank])
+
+    factor = 1.0
+    if spells:
+        slow_time = quantiles.median(lambda: (of_outside(rank)[slow[rank]] for rank in ranks))
+        usual_time = quantiles.median(lambda: (of_outside(rank)[~slow[rank]] for rank in ranks))
+        factor = max(slow_time / usual_time, 1.0)
+
+    def levelled(rank: int) -> np.ndarray:
+        times_of_rank = of_outside(rank)
+        times_of_rank[slow[rank]] /= factor
+        return times_of_rank
+
+    long = _long(levelled, *times.shape)
+    others = times.size - long.sum()
+    mean = sum(levelled(rank)[~long[rank]].sum() for rank in ranks) / others
+    squares = sum(((levelled(rank)[~long[rank]] - mean) ** 2).sum() for rank in ranks)
+    minor_factor = 1.0
+    if long.any():
+        mean_of_long = sum(levelled(rank)[long[rank]].sum() for rank in ranks) / long.sum()
+        minor_factor = float(mean_of_long / mean)
+
+    def ordinary(rank: int) -> np.ndarray:
+        return np.where(long[rank], mean, levelled(rank))
+
     cycles = max(slow.sum() / max(ended, 1) - shortest, 1.0) if spells else 1.0
     jitter = Jitter(
-        cv=float(others.std() / others.mean()),
-        correlation_time=_correlation_time(ordinary),
+        cv=float((squares / others) ** 0.5 / mean),
+        correlation_time=_correlation_time(ordinary(rank) for rank in ranks),
         minor_share=float(long.mean()),
-        minor_factor=float(level[long].mean() / others.mean()) if long.any() else 1.0,
-        common_share=common_share(ordinary),
+        minor_factor=minor_factor,
+        common_share=common_share(ordinary(rank) for rank in ranks),
         spell_share=float(slow.mean()),
         spell_factor=factor,
         spell_cycles=float(cycles),
     )
-    return Scattering(jitter, slow, long, ordinary, level, spells, ended)
+    return Scattering(jitter, slow, long, ordinary, levelled, spells, ended)
 
 
-def _relative(times: np.ndarray, place: int) -> np.ndarray:
+def _mean(times: np.ndarray, chosen: np.ndarray) -> float:
+    """The mean of the times that are chosen, both [cycle]."""
+    return float(np.sum(times * chosen) / chosen.sum())
+
+
+def _relative(times: np.ndarray, place: int) -> OfRank:
     """Times over the mean of their rank, and over that of their place in a window."""
-    compute = np.asarray(times, dtype=np.float64)
-    relative: np.ndarray = compute / np.maximum(compute.mean(axis=1, keepdims=True), 1e-300)
-    if place < 2 or relative.shape[1] < 2 * place:
-        return relative
-    cycle = np.arange(relative.shape[1]) % place
-    of_place = np.bincount(cycle, relative.mean(axis=0)) / np.bincount(cycle)
-    return np.asarray(relative / np.maximum(of_place[cycle], 1e-300))
+    ranks, cycles = times.shape
+    means = np.array([max(row.astype(np.float64).mean(), 1e-300) for row in times])
+
+    def of_mean(rank: int) -> np.ndarray:
+        return np.asarray(times[rank].astype(np.float64) / means[rank])
+
+    if place < 2 or cycles < 2 * place:
+        return of_mean
+    total = np.zeros(cycles)
+    for rank in range(ranks):
+        total += of_mean(rank)
+    cycle = np.arange(cycles) % place
+    of_place = np.bincount(cycle, total / ranks) / np.bincount(cycle)
+    usual = np.maximum(of_place[cycle], 1e-300)
+    return lambda rank: np.asarray(of_mean(rank) / usual)
 
 
-def common_share(ordinary: np.ndarray) -> float:
-    """Share of the variance that all ranks have in common, of times [rank, cycle].
+def common_share(ordinary: Iterable[np.ndarray]) -> float:
+    """Share of the variance that all ranks have in common, of times of each rank, [cycle].
 
     The variance of the mean over M ranks is k + (1 - k) / M of that of one rank.
 
@@ -115,12 +157,18 @@ def common_share(ordinary: np.ndarray) -> float:
         >>> common_share(np.array([[1.0, 2.0, 1.0, 2.0], [1.0, 2.0, 1.0, 2.0]]))
         1.0
     """
-    ranks = len(ordinary)
-    deviation = ordinary - ordinary.mean(axis=1, keepdims=True)
-    variance = float((deviation**2).mean())
+    ranks = 0
+    total = np.zeros(1)
+    squares = 0.0
+    for times in ordinary:
+        deviation = times - times.mean()
+        total = total + deviation
+        squares += float((deviation**2).mean())
+        ranks += 1
+    variance = squares / ranks
     if ranks < 2 or variance <= 0:
         return 0.0
-    of_mean = float((deviation.mean(axis=0) ** 2).mean()) / variance
+    of_mean = float(((total / ranks) ** 2).mean()) / variance
     return float(np.clip(of_ranks(np.asarray(of_mean), ranks), 0.0, 1.0))
 
 
@@ -134,47 +182,65 @@ def of_ranks(of_mean: np.ndarray, ranks: int) -> np.ndarray:
     return np.asarray((of_mean - 1 / ranks) / (1 - 1 / ranks))
 
 
-def _correlation_time(ordinary: np.ndarray) -> float:
+def _correlation_time(ordinary: Iterable[np.ndarray]) -> float:
     """Integrated autocorrelation time in cycles; 1 where nothing varies."""
-    time = serial.integrated_time(serial.pooled_autocorrelation(ordinary))
+    time = serial.integrated_time(serial.autocorrelation_of_ranks(ordinary))
     return 1.0 if np.isnan(time) else time
 
 
-def _long(level: np.ndarray) -> np.ndarray:
+def _long(level: OfRank, ranks: int, cycles: int) -> np.ndarray:
     """Which times are long, bool [rank, cycle].
 
     Fewer than MIN_LONG correlation times of them may be chance.
     """
-    every = max(1, level.size // MAX_TIMES_SEARCHED)
-    largest_modes = sorted(modes.modes(level[:, ::every])[:2], key=lambda mode: mode.at)
+    every = max(1, ranks * cycles // MAX_TIMES_SEARCHED)
+    # Copied, since a view would hold all times of the rank.
+    searched = np.concatenate([level(rank)[::every].copy() for rank in range(ranks)])
+    largest_modes = sorted(modes.modes(searched)[:2], key=lambda mode: mode.at)
     if len(largest_modes) > 1:
-        threshold = float(np.quantile(level, 1 - largest_modes[1].share))
+        share = 1 - largest_modes[1].share
+        threshold = quantiles.quantile(lambda: map(level, range(ranks)), share)
     else:
-        median = np.median(level)
-        deviation = DEVIATION_PER_MAD * np.median(np.abs(level - median))
-        threshold = float(median + LONG_DEVIATIONS * max(deviation, SMALLEST_DEVIATION))
-    long = level > threshold
-    if long.sum() < MIN_LONG * _short_time(level):
+        median = quantiles.median(lambda: map(level, range(ranks)))
+        deviation = DEVIATION_PER_MAD * quantiles.median(
+            lambda: (np.abs(level(rank) - median) for rank in range(ranks))
+        )
+        threshold = median + LONG_DEVIATIONS * max(deviation, SMALLEST_DEVIATION)
+    long = np.empty((ranks, cycles), dtype=bool)
+    for rank in range(ranks):
+        long[rank] = level(rank) > threshold
+    if long.sum() < MIN_LONG * _short_time(level, ranks, cycles):
         return np.zeros_like(long)
     return long
 
 
-def _short_time(series: np.ndarray) -> float:
+def _short_time(series: OfRank, ranks: int, cycles: int) -> float:
     """Correlation time in cycles from neighbours alone, which slow levels hardly touch.
 
     Of an autoregressive series, differences over 2 h cycles are 1 + rho^h times as large, squared,
     as those over h.
     """
     lag = 1
+    near = _typical_difference(series, ranks, lag)
     while True:
-        near = np.median(np.abs(series[:, lag:] - series[:, :-lag]))
-        far = np.median(np.abs(series[:, 2 * lag :] - series[:, : -2 * lag]))
+        far = _typical_difference(series, ranks, 2 * lag)
         correlation = (far / near) ** 2 - 1 if near > 0 else 0.0
-        if correlation < LAG_CORRELATION or 8 * lag > series.shape[1]:
+        if correlation < LAG_CORRELATION or 8 * lag > cycles:
             break
         lag *= 2
+        near = far
     rho = float(np.clip(correlation, 0.0, 0.999) ** (1 / lag))
     return (1 + rho) / (1 - rho)
+
+
+def _typical_difference(series: OfRank, ranks: int, lag: int) -> float:
+    """Median over ranks and cycles of the difference between times that are `lag` cycles apart."""
+
+    def differences(rank: int) -> np.ndarray:
+        times = series(rank)
+        return np.asarray(np.abs(times[lag:] - times[:-lag]))
+
+    return quantiles.median(lambda: map(differences, range(ranks)))
 
 
 class _Levels(NamedTuple):
@@ -185,19 +251,21 @@ class _Levels(NamedTuple):
     noise: float  #: standard deviation of the medians within a level
 
 
-def _spells(relative: np.ndarray) -> tuple[np.ndarray, int, int, float]:
+def _spells(relative: OfRank, ranks: int, cycles: int) -> tuple[np.ndarray, int, int, float]:
     """Slow spells: bool [rank, cycle], their number, how many ended, and the shortest that shows.
 
     The shortest is in cycles.
     """
-    ranks, cycles = relative.shape
     none = np.zeros((ranks, cycles), dtype=bool), 0, 0, 0.0
-    correlated = round(TIMES_PER_BLOCK * _short_time(relative))
+    correlated = round(TIMES_PER_BLOCK * _short_time(relative, ranks, cycles))
     block = max(MIN_BLOCK, correlated, -(-cycles // MAX_BLOCKS))
     blocks = cycles // block
     if ranks < 2 or blocks < MIN_BLOCKS:
         return none
-    medians = np.median(relative[:, : blocks * block].reshape(ranks, blocks, block), axis=2)
+    medians = np.empty((ranks, blocks))
+    for rank in range(ranks):
+        in_blocks = relative(rank)[: blocks * block].reshape(blocks, block)
+        medians[rank] = np.median(in_blocks, axis=1)
     levels = []
     for rank in range(ranks):
         others = np.median(np.delete(medians, rank, axis=0), axis=0)
@@ -215,7 +283,7 @@ def _spells(relative: np.ndarray) -> tuple[np.ndarray, int, int, float]:
     of_block = np.minimum(np.arange(cycles) // block, blocks - 1)
     slow = slow_blocks[:, of_block]
     for rank in range(ranks):
-        _move_edges(slow[rank], relative[rank], excess, 2 * block)
+        _move_edges(slow[rank], relative(rank), excess, 2 * block)
     noise = float(np.median([level.noise for level in levels]))
     penalty = 2 * power.CHANGE_PENALTY * np.log(blocks)
     shortest = max(MIN_LEVEL_BLOCKS, penalty * (noise / excess) ** 2)

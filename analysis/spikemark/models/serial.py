@@ -4,6 +4,8 @@ Lags are in cycles, autocorrelations without unit, `compute` [rank, cycle] in s.
 times vary there is no autocorrelation: the result is NaN.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from . import statistics
@@ -31,16 +33,33 @@ def pooled_autocorrelation(compute: np.ndarray, max_lag: int | None = None) -> n
         >>> pooled_autocorrelation(np.array([[1.0, 2.0, 1.0, 2.0]]), max_lag=2).round(3)
         array([ 1.  , -0.75,  0.5 ])
     """
-    array = statistics.times(compute)
-    n = array.shape[-1]
-    if max_lag is None:
-        max_lag = n - 1
-    deviation = array - array.mean(axis=-1, keepdims=True)
-    padded = 1 << (n + max_lag - 1).bit_length()  # against wrap-around
-    spectrum = (np.abs(np.fft.rfft(deviation, padded)) ** 2).mean(axis=0)
-    covariance = np.fft.irfft(spectrum, padded)[: max_lag + 1] / n
+    return autocorrelation_of_ranks(statistics.times(compute), max_lag)
+
+
+def autocorrelation_of_ranks(ranks: Iterable[np.ndarray], max_lag: int | None = None) -> np.ndarray:
+    """As `pooled_autocorrelation`, from the times of one rank after the other.
+
+    Args:
+        ranks: times of each rank in s, float64 [cycle], equally many.
+        max_lag: largest lag k in cycles; all of them by default.
+
+    Example:
+        >>> autocorrelation_of_ranks(iter([np.array([1.0, 2.0, 1.0, 2.0])]), max_lag=2).round(3)
+        array([ 1.  , -0.75,  0.5 ])
+    """
+    power = np.zeros(1)
+    number = 0
+    largest = 0.0
+    for times in ranks:
+        n = len(times)
+        last = n - 1 if max_lag is None else max_lag
+        padded = 1 << (n + last - 1).bit_length()  # against wrap-around
+        power = power + np.abs(np.fft.rfft(times - times.mean(), padded)) ** 2
+        number += 1
+        largest = max(largest, float(np.abs(times).max()))
+    covariance = np.fft.irfft(power / number, padded)[: last + 1] / n
     # Below this the deviations are rounding errors of the mean, not variation.
-    floor = (8 * np.finfo(np.float64).eps * np.abs(array).max()) ** 2
+    floor = (8 * np.finfo(np.float64).eps * largest) ** 2
     if covariance[0] <= floor:
         return np.full_like(covariance, np.nan)
     rho: np.ndarray = covariance / covariance[0]

@@ -21,6 +21,7 @@ DRAWS = 500
 BOOTSTRAP_SEED = 1
 MAX_ELEMENTS = 2048  # of a series that is resampled; longer ones are averaged over neighbours first
 MAX_INDICES = 1 << 16  # that are drawn at once, so that they stay in the cache
+MAX_AT_ONCE = 1 << 23  # elements of columns that are resampled at once, if these are long
 MIN_COLUMNS = 64  # that are resampled at once, so that few copies of long series are held
 MIN_BLOCK_TIMES = 4.0  # blocks are at least so many integrated autocorrelation times long
 MIN_BLOCKS = 8  # of a series
@@ -74,7 +75,9 @@ def means(columns: np.ndarray) -> Draws:
         >>> print(f"{mean.value:.2f} ({mean.low:.2f} to {mean.high:.2f})")
         1.92 (1.85 to 2.00)
     """
-    parts = np.array_split(columns, max(columns.shape[1] // MIN_COLUMNS, 1), axis=1)
+    parts_of_long = min(columns.size // MAX_AT_ONCE, columns.shape[1])
+    number = max(columns.shape[1] // MIN_COLUMNS, parts_of_long, 1)
+    parts = np.array_split(columns, number, axis=1)
     block = max(_block_length(_neighbours_averaged(part)) for part in parts)
     counts = _resampled_counts(len(_neighbours_averaged(columns[:, :1])), block)
     of_parts = [_means_of(part, counts, block) for part in parts]
@@ -100,7 +103,8 @@ def _means_of(columns: np.ndarray, counts: np.ndarray, block: float) -> Draws:
         counts: how often each element is in each draw, [draw, element].
         block: mean length of the blocks of a draw, in elements.
     """
-    value = columns.mean(axis=0, dtype=np.float64)
+    columns = np.asarray(columns, dtype=np.float64)
+    value = columns.mean(axis=0)
     x = _neighbours_averaged(columns)
     resampled = counts @ x / len(x)
     mean = x.mean(axis=0)

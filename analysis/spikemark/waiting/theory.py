@@ -4,12 +4,13 @@
 the parameters of the cycle times: how far they are from independent draws.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from spikemark.models import order_statistics, serial
+from spikemark.models import order_statistics, quantiles, serial
 from spikemark.models.jitter_estimate import (
     Scattering,
     factor_limits,
@@ -83,8 +84,10 @@ def _variances_and_costs(run: CycleTrace) -> np.ndarray:
     """
     mean = float(run.compute.mean(dtype=np.float64))
     n = run.compute.size
-    squares = (run.compute - mean) ** 2
-    variance = squares.mean(axis=0, dtype=np.float64) * n / (n - 1)
+    squares = np.zeros(run.cycles)
+    for times in run.compute:
+        squares += (times - mean) ** 2
+    variance = squares / run.ranks * n / (n - 1)
     cost = np.repeat(run.overhead / run.period, run.period)
     return np.stack([variance, cost], axis=1)
 
@@ -126,13 +129,21 @@ def maxima(run: CycleTrace, delay_ratio: int) -> list[ShareAboveQuantile]:
     """
     shares = []
     for window in dict.fromkeys((1, delay_ratio)):
-        times = lump(run.compute, window)
-        slowest = times.max(axis=0)
+        of_ranks_in_turn = partial(_lumped, run.compute, window)
+        slowest = np.zeros(1)
+        for times in of_ranks_in_turn():
+            slowest = np.maximum(slowest, times)
         for nominal in NOMINAL_SHARES:
-            quantile = np.quantile(times, (1 - nominal) ** (1 / run.ranks))
+            quantile = quantiles.quantile(of_ranks_in_turn, (1 - nominal) ** (1 / run.ranks))
             measured = float((slowest >= quantile).mean())
             shares.append(ShareAboveQuantile(window, nominal, measured))
     return shares
+
+
+def _lumped(compute: np.ndarray, window: int) -> Iterator[np.ndarray]:
+    """Times [rank, cycle] of one rank after the other, each summed over windows."""
+    for times in compute:
+        yield lump(times, window)
 
 
 @dataclass(frozen=True)
@@ -161,33 +172,44 @@ def estimates(run: CycleTrace) -> Estimates:
         >>> [*vars(estimates(run))][:3]
         ['mean_s', 'own_sd_s', 'rho_1']
     """
-    compute = run.compute.astype(np.float64)
-    shared = compute.mean(axis=0)
-    effects = compute.mean(axis=1) - compute.mean()
-    fluctuations = compute - shared - effects[:, None]
-    squares = (fluctuations**2).sum(axis=0) / (run.ranks - 1)
-    neighbours = (fluctuations[:, 1:] * fluctuations[:, :-1]).sum(axis=0)
+    shared = np.zeros(run.cycles)
+    for times in run.compute:
+        shared += times
+    shared /= run.ranks
+    means_of_ranks = np.array([times.astype(np.float64).mean() for times in run.compute])
+    mean = means_of_ranks.mean()
+    effects = means_of_ranks - mean
+
+    def fluctuations(rank: int) -> np.ndarray:
+        return np.asarray(run.compute[rank] - shared - effects[rank])
+
+    squares = np.zeros(run.cycles)
+    neighbours = np.zeros(run.cycles - 1)
+    for own in map(fluctuations, range(run.ranks)):
+        squares += own**2
+        neighbours += own[1:] * own[:-1]
+    squares /= run.ranks - 1
     products = np.append(neighbours / (run.ranks - 1), 0.0)
     products[-1] = products[:-1].mean()
     draws = means(np.stack([shared, squares, products], axis=1))
     rho = missing("the times do not vary", mark="none found")
     correlation_time = 1.0
-    is_idle = bool(compute.min() <= 0)
+    is_idle = bool(run.compute.min() <= 0)
     reason = "a rank computes nothing in some cycles" if is_idle else "the times do not vary"
     jitter = {name: missing(reason, mark="none found") for name in JITTER}
-    rounding = 8 * float(np.finfo(np.float32).eps) * compute.mean()
+    rounding = 8 * float(np.finfo(np.float32).eps) * mean
     if squares.mean() > rounding**2:
         rho = draws(_correlation, kind="measured", least=-1.0)
-        autocorrelation = serial.pooled_autocorrelation(fluctuations)
+        autocorrelation = serial.autocorrelation_of_ranks(map(fluctuations, range(run.ranks)))
         correlation_time = max(serial.integrated_time(autocorrelation), 1.0)
         if not is_idle:
-            jitter = _jitter(scattering(compute, run.window_cycles))
+            jitter = _jitter(scattering(run.compute, run.window_cycles))
     return Estimates(
         mean_s=draws(lambda x: np.asarray(x[..., 0]), "s", "measured"),
         own_sd_s=draws(lambda x: np.maximum(x[..., 1], 0) ** 0.5, "s", "measured"),
         rho_1=rho,
         correlation_time=correlation_time,
-        effects_s=_effects(means(compute.T), run.ranks),
+        effects_s=_effects(means(run.compute.T), run.ranks),
         **jitter,
     )
 
@@ -199,18 +221,28 @@ def _correlation(x: np.ndarray) -> np.ndarray:
 
 def _jitter(scatter: Scattering) -> dict[str, Quantity]:
     """The parameters of JITTER that are in the times, by name; the others are missing."""
-    ranks = len(scatter.levelled)
+    ranks, cycles = scatter.long.shape
     none = missing("none in these times", mark="none found")
     quantities = dict.fromkeys(JITTER, none)
-    deviation = scatter.ordinary - scatter.ordinary.mean(axis=1, keepdims=True)
-    squares = np.stack([deviation.mean(axis=0) ** 2, (deviation**2).mean(axis=0)], axis=1)
+    total = np.zeros(cycles)
+    of_ranks_alone = np.zeros(cycles)
+    for ordinary in map(scatter.ordinary, range(ranks)):
+        deviation = ordinary - ordinary.mean()
+        total += deviation
+        of_ranks_alone += deviation**2
+    squares = np.stack([(total / ranks) ** 2, of_ranks_alone / ranks], axis=1)
     quantities["common_share"] = means(squares)(
         lambda x: np.clip(of_ranks(x[..., 0] / x[..., 1], ranks), 0, 1), kind="measured"
     )
     if scatter.long.any():
-        columns = []
-        for cycles in (~scatter.long, scatter.long):
-            columns += [cycles.sum(axis=0), (scatter.levelled * cycles).sum(axis=0)]
+        time_of_ordinary = np.zeros(cycles)
+        time_of_long = np.zeros(cycles)
+        for rank, long in enumerate(scatter.long):
+            levelled = scatter.levelled(rank)
+            time_of_ordinary += levelled * ~long
+            time_of_long += levelled * long
+        number_of_long = scatter.long.sum(axis=0)
+        columns = [ranks - number_of_long, time_of_ordinary, number_of_long, time_of_long]
         draws = means(np.stack(columns, axis=1))
         quantities["minor_share"] = draws(lambda x: np.asarray(x[..., 2] / ranks), kind="measured")
         quantities["minor_factor"] = draws(
