@@ -146,8 +146,10 @@ class Energy:
     def remarks(self) -> list[str]:
         """What a reader must know before using the numbers."""
         if self.model:
-            return self.model.remarks
-        return self.source.remarks if self.source else []
+            return [*self.run.cautions, *self.model.remarks]
+        if self.source:
+            return [*self.run.cautions, *self.source.remarks]
+        return []
 
     @property
     def net_j(self) -> Quantity:

@@ -159,6 +159,24 @@ class Frames(Summarised):
         return [f"{labels[id]}: left out: {reason}" for id, reason in self.unreadable.items()]
 
     @property
+    def cautions(self) -> list[str]:
+        """How many runs have times that are no evidence of speed, by kind of reason.
+
+        Example:
+            >>> results = load_folder("docs/notebooks/data/waiting/jureca-dc")
+            >>> results.cautions  # simulated runs have none
+            []
+        """
+        of_runs: dict[str, list[str]] = {}
+        for run in self.records.values():
+            for caution in run.cautions:
+                of_runs.setdefault(caution.split(":")[0], []).append(caution)
+        return [
+            f"{len(cautions)} of {counted(len(self.records), 'run')}: such as {cautions[0]}"
+            for cautions in of_runs.values()
+        ]
+
+    @property
     def swept(self) -> list[str]:
         """Columns of `runs` that differ between runs: fields of the grid, ranks and threads.
 
