@@ -245,7 +245,7 @@ def fail(line: str) -> NoReturn:
     raise typer.Exit(1) from None
 
 
-def interrupted(outcome: str = "the same command continues from here") -> NoReturn:
+def interrupted(outcome: str) -> NoReturn:
     """End an interrupted command, and say what came of it.
 
     Example:
@@ -267,7 +267,8 @@ def ending(
     Args:
         failures: classes of exceptions.
         words: the line for standard error, with {} for the exception.
-        if_interrupted: what comes of the work then, for the line that says so.
+        if_interrupted: what comes of the work then, for the line that says so; None: what
+            `spikemark` says of the command.
 
     Example:
         >>> from contextlib import suppress
@@ -280,7 +281,7 @@ def ending(
         fail(words.format(error))
     except KeyboardInterrupt:
         if if_interrupted is None:
-            interrupted()
+            raise
         interrupted(if_interrupted)
 
 
