@@ -11,6 +11,7 @@ from spikemark.quantities.answer import Answer, Screen
 from spikemark.quantities.figure import PALETTE, intervals
 from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import number
+from spikemark.records.judged import caution_sentence
 from spikemark.records.record import Run
 from spikemark.records.recording import of_populations
 
@@ -80,7 +81,8 @@ class RunAnswer(Answer):
 
     @cached_property
     def _screen(self) -> Screen:
-        sentences = [_within_sentence(self.run, self.option), *self.run.cautions]
+        cautions = [caution_sentence(caution) for caution in self.run.cautions]
+        sentences = [_within_sentence(self.run, self.option), *cautions]
         notes = remark_lines([self.option])
         notes += about([RatioTerm(self.option)], self.option.rtf, self.option.inputs)
         return Screen(sentences, [_beside_table(self.run, self.option)], notes)

@@ -91,6 +91,16 @@ def no_evidence(reason: str) -> str:
     return f"{reason}; {NO_EVIDENCE}"
 
 
+def caution_sentence(caution: str) -> str:
+    """One of `Run.cautions` as a sentence.
+
+    Example:
+        >>> caution_sentence(no_evidence("the measured part lasts 50 ms"))
+        'Caution: the measured part lasts 50 ms; times are no evidence of speed.'
+    """
+    return f"Caution: {caution}."
+
+
 def too_short(kind: str, simulate_s: float, clock_share: float) -> str:
     """Why a run says nothing about speed; empty if it may say something.
 

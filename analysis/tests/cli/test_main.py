@@ -136,7 +136,9 @@ GO_ON = {"sweep", "study", "dryrun", "tender run", "tender accept"}
 
 
 @pytest.mark.parametrize("command", [*main.commands(), "tender run", "tender accept"])
-def test_only_a_command_that_goes_on_says_so_when_it_is_interrupted(command, monkeypatch, spikemark):
+def test_only_a_command_that_goes_on_says_so_when_it_is_interrupted(
+    command, monkeypatch, spikemark
+):
     def interrupted(**_):
         raise KeyboardInterrupt
 
