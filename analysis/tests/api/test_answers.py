@@ -217,7 +217,7 @@ def test_waiting_takes_the_files_that_its_command_takes(tmp_path, spikemark):
         pd.testing.assert_frame_equal(of_file.table, of_array, rtol=1e-3)
         words = ("waiting", given[name], "--unit", "s", "--json")
         assert json.loads(spikemark(*words)[1]) == json.loads(of_file.to_json())
-    renamed = sm.waiting([given["csv"]], columns={"compute": "compute_s"})
+    renamed = sm.waiting([given["csv"]], unit="s", columns={"compute": "compute_s"})
     pd.testing.assert_frame_equal(renamed.table, of_array, rtol=1e-3)
 
 
