@@ -77,6 +77,18 @@ class SweepPlanAnswer(Answer):
     status: int = 0  #: exit status; nothing was run, so nothing failed
 
     @property
+    def sentence(self) -> str:
+        """What the missing runs will take, and what keeps them from it.
+
+        Example:
+            >>> import spikemark as sm
+            >>> plan = sm.sweep("smoke", dry_run=True)
+            >>> plan.sentence.split(",")[0]
+            '8 runs'
+        """
+        return " ".join(self.lines)
+
+    @property
     def table(self) -> pd.DataFrame:
         """Id, label, ranks and threads of each run, and whether it is done."""
         return pd.DataFrame(self._rows)
@@ -98,11 +110,11 @@ class SweepPlanAnswer(Answer):
 
     def screen(self, details: bool = False) -> Screen:
         """What `spikemark sweep --dry-run` prints."""
-        notes = []
+        lines = []
         for run in self.runs:
             state = "done   " if run.id in self.done else "missing"
-            notes.append(f"{state}  {run.id}  {run.label}")
-        return Screen(self.lines, notes=notes)
+            lines.append(f"{state}  {run.id}  {run.label}")
+        return Screen([*lines, *self.lines])
 
     def content(self) -> dict[str, Any]:
         """The folder of the results, the lines of the screen, and the runs."""
